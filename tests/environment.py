@@ -1,0 +1,77 @@
+"""The environment of a test run: fixed settings and one database, before Django reads them."""
+
+import os
+from collections.abc import Generator
+from contextlib import ExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from tests.postgresql import find_binaries, run_server
+
+DATABASES = ("sqlite", "postgresql")
+
+# Every setting but the database, so that neither a developer's own environment nor the file that
+# the quickstart keeps reaches a test.
+SETTINGS = {
+    "BASE_URL": "https://invoices.example",
+    "SECRET_KEY": "a-key-for-tests-which-guards-nothing-at-all",
+    "SECRET_KEY_FALLBACKS": "",
+    "CACHE_URL": "",
+    "DEMO_MODE": "off",
+    "TRUSTED_PROXIES": "0",
+    "LIMIT_PER_CONNECTION": "60",
+    "LIMIT_PER_ADDRESS": "60",
+}
+
+DATABASE_URL = pytest.StashKey[str | None]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--database", choices=DATABASES, default="sqlite", help="The database of this test run."
+    )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None]:
+    """Set the environment before pytest-django loads the settings: a conftest would be too late."""
+    cleanup = ExitStack()
+    early_config.add_cleanup(cleanup.close)
+    folder = Path(cleanup.enter_context(TemporaryDirectory(prefix="invoicing-")))
+    url: str | None = f"sqlite:///{folder / 'invoicing.sqlite3'}"
+    if early_config.known_args_namespace.database == "postgresql":
+        url = _find_postgresql(cleanup, folder)
+    early_config.stash[DATABASE_URL] = url
+    os.environ.update(SETTINGS, DATABASE_URL=url or "sqlite:///none")
+    return (yield)
+
+
+def _find_postgresql(cleanup: ExitStack, folder: Path) -> str | None:
+    """Return the URL of the PostgreSQL that DATABASE_URL names or that is started here."""
+    named = os.environ.get("DATABASE_URL", "")
+    if named.startswith(("postgres://", "postgresql://")):
+        return named
+    if binaries := find_binaries():
+        folder.chmod(0o711)  # the server's account passes through to its own folder inside
+        return cleanup.enter_context(run_server(binaries, folder / "postgresql"))
+    if os.environ.get("REQUIRE_POSTGRES") == "1":
+        raise pytest.UsageError("REQUIRE_POSTGRES=1, but no PostgreSQL was found to test with.")
+    return None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> int | None:
+    if config.stash[DATABASE_URL]:
+        return None
+    print("Skipped on PostgreSQL: none was found (DATABASE_URL, PG_BIN, wheel, system).")  # noqa: T201 - said to a person
+    return int(pytest.ExitCode.OK)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what is marked for the other database only."""
+    others = [name for name in DATABASES if name != config.getoption("database")]
+    left_out = [item for item in items if any(map(item.get_closest_marker, others))]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if item not in left_out]

