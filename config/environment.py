@@ -1,5 +1,7 @@
 """The settings of an installation, read from environment variables and checked at start."""
 
+import re
+from ipaddress import IPv6Address
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlsplit
@@ -7,46 +9,78 @@ from urllib.parse import urlsplit
 import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 from pydantic import AfterValidator, Field, SecretStr, ValidationError
+from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 PROJECT_FOLDER = Path(__file__).resolve().parent.parent
 VAR_FOLDER = PROJECT_FOLDER / "var"
 QUICKSTART_FILE = VAR_FOLDER / "quickstart.env"
 
+SECRET_KEY_LENGTH = 32
 HTTPS_PORT = 443
+LAST_PORT = 65535
 DATABASE_SCHEMES = ("sqlite", "postgres", "postgresql")
 CACHE_SCHEMES = ("redis", "rediss")
+
+LABEL = r"[a-z0-9]([a-z0-9-]*[a-z0-9])?"
+HOST = rf"(?P<name>{LABEL}(\.{LABEL})*)|\[(?P<ipv6>[0-9a-f:.]+)\]"
+APPLICATION_URL = re.compile(rf"https://({HOST})(:(?P<port>[0-9]+))?/?", re.ASCII | re.IGNORECASE)
 
 
 def _application_url(value: str) -> str:
     """Return the URL in the one form it is compared in: lower case, no default port, no path."""
     try:
-        parts = urlsplit(value)
-        port = parts.port
+        host, port = _host_and_port(value)
     except ValueError:
-        raise ValueError("must be an address such as https://invoices.example") from None
-    if parts.scheme != "https" or not parts.hostname or not value.isascii() or "@" in value:
-        raise ValueError("must be an https address such as https://invoices.example")
-    if parts.path not in {"", "/"} or "?" in value or "#" in value:
-        raise ValueError("must be https, host and optional port only, without a path")
-    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
-    return f"https://{host}" if port in {None, HTTPS_PORT} else f"https://{host}:{port}"
+        raise ValueError(
+            "must be https, a host and perhaps a port, such as https://invoices.example"
+        ) from None
+    return f"https://{host}" if port == HTTPS_PORT else f"https://{host}:{port}"
+
+
+def _host_and_port(url: str) -> tuple[str, int]:
+    parts = APPLICATION_URL.fullmatch(url)
+    if parts is None:
+        raise ValueError
+    host = f"[{IPv6Address(parts['ipv6'])}]" if parts["ipv6"] else parts["name"].lower()
+    port = int(parts["port"] or HTTPS_PORT)
+    if not 1 <= port <= LAST_PORT:
+        raise ValueError
+    return host, port
 
 
 def _database_url(value: str) -> str:
     try:
-        database = dj_database_url.parse(value)
+        name = dj_database_url.parse(value).get("NAME")
     except ValueError:
-        database = {}
-    if urlsplit(value).scheme not in DATABASE_SCHEMES or not database.get("NAME"):
+        name = None
+    # A database in memory would be another one for every thread, and gone at the next start.
+    if value.split(":", maxsplit=1)[0] not in DATABASE_SCHEMES or name in {None, "", ":memory:"}:
         raise ValueError("must be a postgresql:// or sqlite:/// address that names a database")
     return value
 
 
 def _cache_url(value: str) -> str:
-    if value and urlsplit(value).scheme not in CACHE_SCHEMES:
+    try:
+        parts = urlsplit(value)
+        complete = parts.scheme in CACHE_SCHEMES and parts.hostname and parts.port != 0
+    except ValueError:
+        complete = False
+    if value and not complete:
         raise ValueError("must be a redis:// or rediss:// address (Valkey speaks it too)")
     return value
+
+
+def _former_keys(value: SecretStr) -> SecretStr:
+    if any(len(key) < SECRET_KEY_LENGTH for key in split_keys(value)):
+        raise ValueError(
+            f"must be former keys of at least {SECRET_KEY_LENGTH} characters, with commas between"
+        )
+    return value
+
+
+def split_keys(keys: SecretStr) -> list[str]:
+    return [key.strip() for key in keys.get_secret_value().split(",") if key.strip()]
 
 
 Rate = Annotated[int, Field(ge=1, le=1_000_000)]
@@ -59,38 +93,47 @@ class Environment(BaseSettings):
     """
 
     model_config = SettingsConfigDict(
-        env_file=QUICKSTART_FILE, env_file_encoding="utf-8", extra="ignore", frozen=True
+        case_sensitive=True, env_file_encoding="utf-8", extra="ignore", frozen=True
     )
 
     BASE_URL: Annotated[str, AfterValidator(_application_url)] = "https://localhost:8443"
-    SECRET_KEY: Annotated[SecretStr, Field(min_length=32)]
-    SECRET_KEY_FALLBACKS: str = ""
-    DATABASE_URL: Annotated[str, AfterValidator(_database_url)] = (
+    SECRET_KEY: Annotated[SecretStr, Field(min_length=SECRET_KEY_LENGTH)]
+    SECRET_KEY_FALLBACKS: Annotated[SecretStr, AfterValidator(_former_keys)] = SecretStr("")
+    DATABASE_URL: Annotated[str, AfterValidator(_database_url), Field(repr=False)] = (
         f"sqlite:///{VAR_FOLDER / 'invoicing.sqlite3'}"
     )
-    CACHE_URL: Annotated[str, AfterValidator(_cache_url)] = ""
+    CACHE_URL: Annotated[str, AfterValidator(_cache_url), Field(repr=False)] = ""
     DEMO_MODE: bool = False
     TRUSTED_PROXIES: Annotated[int, Field(ge=0, le=10)] = 0
     LIMIT_PER_CONNECTION: Rate = 60
     LIMIT_PER_ADDRESS: Rate = 60
 
 
-SENTENCES = {
-    "missing": "is missing; set it to a long random text (./dev run makes one by itself)",
-    "string_too_short": "must have at least 32 characters",
-    "too_short": "must have at least 32 characters",
+# From pydantic's kind of mistake to the words after the variable's name.
+MISTAKES = {
+    "missing": "is missing: set it to a long random text (./dev run makes one by itself)",
+    "too_short": "must have at least {min_length} characters",
     "bool_parsing": "must be on or off",
     "int_parsing": "must be a whole number",
-    "greater_than_equal": "is too small",
-    "less_than_equal": "is too large",
+    "int_parsing_size": "must be a whole number of ordinary size",
+    "int_from_float": "must be a whole number",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than_equal": "must be at most {le}",
+    "value_error": "{error}",
 }
 
 
-def read_environment() -> Environment:
-    """Read and check every variable; raise ImproperlyConfigured with one sentence, never a value."""
+def read_environment(file: Path = QUICKSTART_FILE) -> Environment:
+    """Read and check every variable; ImproperlyConfigured says what is wrong, never a value."""
     try:
-        return Environment()
+        return Environment(_env_file=file)
     except ValidationError as error:
         wrong = error.errors(include_input=False, include_url=False)[0]
-        told = str(wrong.get("ctx", {}).get("error", "")) or SENTENCES.get(wrong["type"], "is wrong")
-        raise ImproperlyConfigured(f"{wrong['loc'][0]} {told}.") from None
+        raise ImproperlyConfigured(_describe(wrong)) from None
+    except (OSError, UnicodeDecodeError):
+        raise ImproperlyConfigured(f"{file} cannot be read.") from None
+
+
+def _describe(wrong: ErrorDetails) -> str:
+    words = MISTAKES.get(wrong["type"], "is not understood")
+    return f"{wrong['loc'][0]} {words.format(**wrong.get('ctx', {}))}."

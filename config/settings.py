@@ -2,13 +2,14 @@
 
 import dj_database_url
 
-from config.environment import PROJECT_FOLDER, read_environment
+from config.environment import PROJECT_FOLDER, read_environment, split_keys
 
 ENVIRONMENT = read_environment()
 
 BASE_DIR = PROJECT_FOLDER
 DEBUG = False
 SECRET_KEY = ENVIRONMENT.SECRET_KEY.get_secret_value()
+SECRET_KEY_FALLBACKS = split_keys(ENVIRONMENT.SECRET_KEY_FALLBACKS)
 BASE_URL = ENVIRONMENT.BASE_URL
 
 # The gate compares scheme, host and port with BASE_URL before anything of Django's acts.
@@ -20,7 +21,6 @@ INSTALLED_APPS = [
     "django.contrib.contenttypes",
     "rest_framework",
     "agent_access",
-    "agent_access.http",
     "invoicing",
 ]
 MIDDLEWARE = ["agent_access.gate.GateMiddleware"]

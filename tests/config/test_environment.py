@@ -1,0 +1,201 @@
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+
+from config.environment import PROJECT_FOLDER, Environment, read_environment, split_keys
+from tests.environment import SETTINGS
+
+KEY = "the-key-of-this-installation-0123456789"
+ADDRESS = "BASE_URL must be https, a host and perhaps a port, such as https://invoices.example."
+DATABASE = "DATABASE_URL must be a postgresql:// or sqlite:/// address that names a database."
+CACHE = "CACHE_URL must be a redis:// or rediss:// address (Valkey speaks it too)."
+MISSING_KEY = "SECRET_KEY is missing: set it to a long random text (./dev run makes one by itself)."
+
+WRONG_SETTINGS = [
+    ("BASE_URL", "", ADDRESS),
+    ("BASE_URL", "http://invoices.example", ADDRESS),
+    ("BASE_URL", "invoices.example", ADDRESS),
+    ("BASE_URL", "https://", ADDRESS),
+    ("BASE_URL", "https://invoices.example/app", ADDRESS),
+    ("BASE_URL", "https://invoices.example?x=1", ADDRESS),
+    ("BASE_URL", "https://invoices.example#top", ADDRESS),
+    ("BASE_URL", "https://someone:hunter2@invoices.example", ADDRESS),
+    ("BASE_URL", "https://invoices .example", ADDRESS),
+    ("BASE_URL", "https://invoices.example\n", ADDRESS),
+    ("BASE_URL", "https://-invoices.example", ADDRESS),
+    ("BASE_URL", "https://rechnungen-für.example", ADDRESS),
+    ("BASE_URL", "https://invoices.example:", ADDRESS),
+    ("BASE_URL", "https://invoices.example:0", ADDRESS),
+    ("BASE_URL", "https://invoices.example:65536", ADDRESS),
+    ("BASE_URL", "https://invoices.example:https", ADDRESS),
+    ("BASE_URL", "https://[::zz]", ADDRESS),
+    ("BASE_URL", "https://invoices.example:" + "9" * 5000, ADDRESS),
+    ("SECRET_KEY", "", "SECRET_KEY must have at least 32 characters."),
+    ("SECRET_KEY", "k" * 31, "SECRET_KEY must have at least 32 characters."),
+    (
+        "SECRET_KEY_FALLBACKS",
+        f"{KEY},short",
+        "SECRET_KEY_FALLBACKS must be former keys of at least 32 characters, with commas between.",
+    ),
+    ("DATABASE_URL", "", DATABASE),
+    ("DATABASE_URL", "mysql://invoices:hunter2@db.example/invoices", DATABASE),
+    ("DATABASE_URL", "postgresql://invoices:hunter2@db.example", DATABASE),
+    ("DATABASE_URL", "postgresql://invoices:hunter2@db.example:port/invoices", DATABASE),
+    ("DATABASE_URL", "postgresql://invoices:hunter2@[db.example/invoices", DATABASE),
+    ("DATABASE_URL", "sqlite:///", DATABASE),
+    ("DATABASE_URL", "sqlite:///:memory:", DATABASE),
+    ("DATABASE_URL", "sqlite://:memory:", DATABASE),
+    ("CACHE_URL", "memcached://cache.example", CACHE),
+    ("CACHE_URL", "redis://", CACHE),
+    ("CACHE_URL", "redis://:hunter2@[cache.example", CACHE),
+    ("CACHE_URL", "redis://:hunter2@cache.example:port", CACHE),
+    ("DEMO_MODE", "", "DEMO_MODE must be on or off."),
+    ("DEMO_MODE", "perhaps", "DEMO_MODE must be on or off."),
+    ("TRUSTED_PROXIES", "one", "TRUSTED_PROXIES must be a whole number."),
+    ("TRUSTED_PROXIES", "1.5", "TRUSTED_PROXIES must be a whole number."),
+    ("TRUSTED_PROXIES", "-1", "TRUSTED_PROXIES must be at least 0."),
+    ("TRUSTED_PROXIES", "11", "TRUSTED_PROXIES must be at most 10."),
+    ("LIMIT_PER_CONNECTION", "0", "LIMIT_PER_CONNECTION must be at least 1."),
+    ("LIMIT_PER_CONNECTION", "1000001", "LIMIT_PER_CONNECTION must be at most 1000000."),
+    ("LIMIT_PER_ADDRESS", "", "LIMIT_PER_ADDRESS must be a whole number."),
+    (
+        "LIMIT_PER_ADDRESS",
+        "9" * 5000,
+        "LIMIT_PER_ADDRESS must be a whole number of ordinary size.",
+    ),
+]
+
+
+@pytest.fixture
+def bare(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An environment that says nothing about this installation."""
+    for name in Environment.model_fields:
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def quickstart_file(tmp_path: Path) -> Path:
+    return tmp_path / "quickstart.env"
+
+
+@pytest.mark.usefixtures("bare")
+@pytest.mark.parametrize(("name", "value", "sentence"), WRONG_SETTINGS)
+def test_a_wrong_value_is_refused_with_one_sentence(
+    monkeypatch, quickstart_file, name, value, sentence
+) -> None:
+    monkeypatch.setenv("SECRET_KEY", KEY)
+    monkeypatch.setenv(name, value)
+    with pytest.raises(ImproperlyConfigured) as refusal:
+        read_environment(quickstart_file)
+    assert str(refusal.value) == sentence
+    assert refusal.value.__suppress_context__  # the cause would show the value in a traceback
+
+
+@pytest.mark.usefixtures("bare")
+def test_a_missing_secret_key_is_refused(quickstart_file) -> None:
+    with pytest.raises(ImproperlyConfigured) as refusal:
+        read_environment(quickstart_file)
+    assert str(refusal.value) == MISSING_KEY
+
+
+@pytest.mark.usefixtures("bare")
+def test_a_secret_key_is_all_that_must_be_set(monkeypatch, quickstart_file) -> None:
+    monkeypatch.setenv("SECRET_KEY", KEY)
+    environment = read_environment(quickstart_file)
+    assert environment.model_dump(exclude={"SECRET_KEY"}) == {
+        "BASE_URL": "https://localhost:8443",
+        "SECRET_KEY_FALLBACKS": Environment.model_fields["SECRET_KEY_FALLBACKS"].default,
+        "DATABASE_URL": f"sqlite:///{PROJECT_FOLDER}/var/invoicing.sqlite3",
+        "CACHE_URL": "",
+        "DEMO_MODE": False,
+        "TRUSTED_PROXIES": 0,
+        "LIMIT_PER_CONNECTION": 60,
+        "LIMIT_PER_ADDRESS": 60,
+    }
+    assert environment.SECRET_KEY.get_secret_value() == KEY
+    assert split_keys(environment.SECRET_KEY_FALLBACKS) == []
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("https://invoices.example", "https://invoices.example"),
+        ("HTTPS://Invoices.EXAMPLE:443/", "https://invoices.example"),
+        ("https://invoices.example:08443", "https://invoices.example:8443"),
+        ("https://127.0.0.1:8443", "https://127.0.0.1:8443"),
+        ("https://[0:0::1]:8443", "https://[::1]:8443"),
+    ],
+)
+def test_the_application_url_has_one_form(monkeypatch, quickstart_file, written, read) -> None:
+    monkeypatch.setenv("BASE_URL", written)
+    assert read == read_environment(quickstart_file).BASE_URL
+
+
+@pytest.mark.parametrize(
+    ("word", "on"), [("on", True), ("true", True), ("1", True), ("off", False), ("0", False)]
+)
+def test_demo_mode_is_on_or_off(monkeypatch, quickstart_file, word, on) -> None:
+    monkeypatch.setenv("DEMO_MODE", word)
+    assert read_environment(quickstart_file).DEMO_MODE is on
+
+
+def test_former_secret_keys_stand_with_commas_between(monkeypatch, quickstart_file) -> None:
+    older, oldest = "o" * 32, "x" * 40
+    monkeypatch.setenv("SECRET_KEY_FALLBACKS", f"{older}, {oldest}")
+    assert split_keys(read_environment(quickstart_file).SECRET_KEY_FALLBACKS) == [older, oldest]
+
+
+@pytest.mark.usefixtures("bare")
+def test_the_quickstarts_file_is_read_below_the_environment(monkeypatch, quickstart_file) -> None:
+    quickstart_file.write_text(
+        f"SECRET_KEY={KEY}\nBASE_URL=https://localhost:9443\n", encoding="utf-8"
+    )
+    assert read_environment(quickstart_file).SECRET_KEY.get_secret_value() == KEY
+    assert read_environment(quickstart_file).BASE_URL == "https://localhost:9443"
+    monkeypatch.setenv("BASE_URL", "https://invoices.example")
+    assert read_environment(quickstart_file).BASE_URL == "https://invoices.example"
+
+
+@pytest.mark.usefixtures("bare")
+def test_an_unreadable_quickstart_file_is_told_in_one_sentence(quickstart_file) -> None:
+    quickstart_file.write_bytes(b"SECRET_KEY=\xff\xfe")
+    with pytest.raises(ImproperlyConfigured) as refusal:
+        read_environment(quickstart_file)
+    assert str(refusal.value) == f"{quickstart_file} cannot be read."
+
+
+def test_no_secret_shows_in_the_environments_text(monkeypatch, quickstart_file) -> None:
+    monkeypatch.setenv("SECRET_KEY", KEY)
+    monkeypatch.setenv("SECRET_KEY_FALLBACKS", KEY[::-1])
+    monkeypatch.setenv("DATABASE_URL", "postgresql://invoices:hunter2@db.example/invoices")
+    monkeypatch.setenv("CACHE_URL", "redis://:hunter2@cache.example")
+    shown = repr(read_environment(quickstart_file))
+    assert [secret for secret in (KEY, KEY[::-1], "hunter2") if secret in shown] == []
+
+
+def test_a_test_run_sets_every_variable_so_that_none_leaks_in() -> None:
+    assert sorted([*SETTINGS, "DATABASE_URL"]) == sorted(Environment.model_fields)
+
+
+@pytest.mark.parametrize("command", ["check", "migrate", "quickstart"])
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("SECRET_KEY", "hunter2", "SECRET_KEY must have at least 32 characters."),
+        ("DATABASE_URL", "mysql://invoices:hunter2@db.example/invoices", DATABASE),
+    ],
+)
+def test_a_wrong_value_stops_every_command(command, name, value, sentence) -> None:
+    done = subprocess.run(  # noqa: S603 - our own command
+        [sys.executable, "manage.py", command],
+        cwd=PROJECT_FOLDER,
+        env={**os.environ, name: value},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", f"Wrong setting: {sentence}\n")
