@@ -1,0 +1,24 @@
+from invoicing.models.company import Company
+from invoicing.models.customers import Customer
+from invoicing.models.documents import Document, DocumentStatus, Line, TaxRow
+from invoicing.models.numbering import DocumentType, NumberSeries
+from invoicing.models.people import Skill, Team, TimeOff, TimeOffKind, User, WorkingHours
+from invoicing.models.taxes import TaxRate
+
+__all__ = [
+    "Company",
+    "Customer",
+    "Document",
+    "DocumentStatus",
+    "DocumentType",
+    "Line",
+    "NumberSeries",
+    "Skill",
+    "TaxRate",
+    "TaxRow",
+    "Team",
+    "TimeOff",
+    "TimeOffKind",
+    "User",
+    "WorkingHours",
+]

@@ -1,0 +1,184 @@
+"""Keeps an app's database triggers as its SQL files say.
+
+An app has a folder with one file per database, `triggers.postgresql.sql` and
+`triggers.sqlite.sql`. A line that begins with `CREATE` begins a statement, a line that begins
+with `--` is a comment. Statements are
+
+    CREATE TRIGGER name ... ON table ...
+    CREATE FUNCTION name() RETURNS trigger LANGUAGE plpgsql AS $$body$$     (PostgreSQL only)
+
+with the functions first. The file is compared with what the database holds, letter by letter:
+a SQLite trigger as it was typed, a function by its body, a PostgreSQL trigger in the form that
+pg_get_triggerdef(oid, true) prints, on one line.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from django.apps import AppConfig
+from django.core import checks
+from django.db import connections, transaction
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.models.signals import post_migrate, pre_migrate
+
+POSTGRESQL = "postgresql"
+SQLITE = "sqlite"
+
+TRIGGER = "TRIGGER"
+FUNCTION = "FUNCTION"
+
+_COMMENT = re.compile(r"^--.*\n?", re.MULTILINE)
+_BEGINNING = re.compile(r"^(?=CREATE )", re.MULTILINE)
+_HEAD = re.compile(r"CREATE (?P<kind>TRIGGER|FUNCTION) (?P<name>\w+)")
+_TABLE = re.compile(r"\bON (\w+)")
+_BODY = re.compile(r"\$\$(.*)\$\$", re.DOTALL)
+
+
+# The folders of all apps, for the tests: a flush has to drop and restore what they hold.
+installed_folders: list[Path] = []
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One trigger or trigger function of a file."""
+
+    kind: str
+    name: str
+    table: str
+    sql: str
+
+    @property
+    def drop(self) -> str:
+        """The statement that takes it away if it is there; for a function, its triggers too."""
+        if self.kind == FUNCTION:
+            return f"DROP FUNCTION IF EXISTS {self.name}() CASCADE"
+        return f"DROP TRIGGER IF EXISTS {self.name}"
+
+
+def keep_installed(app: AppConfig, folder: Path, *, check_id: str) -> None:
+    """Install the folder's triggers after every migrate, and warn where the database differs.
+
+    The check warns and does not fail: migrate runs it first, and migrate is the repair.
+    """
+    installed_folders.append(folder)
+
+    def install_after_migrate(*, using: str, **kwargs: Any) -> None:
+        install(connections[using], folder)
+
+    def drop_before_migrate(*, using: str, plan: list[Any], **kwargs: Any) -> None:
+        # SQLite changes a table by making it anew, and refuses while triggers name the old one.
+        if plan and connections[using].vendor == SQLITE:
+            drop(connections[using], folder)
+
+    def check_triggers(*, databases: Iterable[str] | None = None, **kwargs: Any) -> list[Any]:
+        return [
+            checks.Warning(difference, hint="Run manage.py migrate.", id=check_id)
+            for alias in databases or ()
+            for difference in find_differences(connections[alias], folder)
+        ]
+
+    post_migrate.connect(install_after_migrate, sender=app, weak=False)
+    pre_migrate.connect(drop_before_migrate, sender=app, weak=False)
+    checks.register(check_triggers, checks.Tags.database)
+
+
+def install(connection: BaseDatabaseWrapper, folder: Path) -> None:
+    """Make the triggers what the file says; where they are, no table is locked."""
+    if not find_differences(connection, folder):
+        return
+    with transaction.atomic(using=connection.alias):
+        drop(connection, folder)
+        with connection.cursor() as cursor:
+            for statement in _read_statements(connection, folder):
+                cursor.execute(statement.sql)
+
+
+def drop(connection: BaseDatabaseWrapper, folder: Path) -> None:
+    """Take the triggers of the file away, with the functions they call."""
+    with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
+        for statement in reversed(_read_statements(connection, folder)):
+            if connection.vendor == POSTGRESQL and statement.kind == TRIGGER:
+                cursor.execute(f"{statement.drop} ON {statement.table}")
+            else:
+                cursor.execute(statement.drop)
+
+
+def find_differences(connection: BaseDatabaseWrapper, folder: Path) -> list[str]:
+    """Return one sentence for each trigger or function that is missing or not as in the file.
+
+    A table that does not exist yet misses no trigger.
+    """
+    statements = _read_statements(connection, folder)
+    held = _held_by_postgresql if connection.vendor == POSTGRESQL else _held_by_sqlite
+    definitions = held(connection)
+    return [
+        f"The database {kind} {statement.name} {problem}."
+        for statement in statements
+        for kind in [statement.kind.lower()]
+        for problem in [_compare(statement, definitions.get((statement.kind, statement.name)))]
+        if problem
+    ]
+
+
+def _compare(statement: Statement, definition: str | None) -> str:
+    if definition is None:
+        return "is missing"
+    return "" if definition == _comparable(statement) else "is not the one of this release"
+
+
+def _comparable(statement: Statement) -> str:
+    body = _BODY.search(statement.sql)
+    return body[1] if body else statement.sql
+
+
+def _read_statements(connection: BaseDatabaseWrapper, folder: Path) -> list[Statement]:
+    """Return the file's statements for the tables that exist, and none where none does."""
+    text = (folder / f"triggers.{connection.vendor}.sql").read_text(encoding="utf-8")
+    tables = connection.introspection.table_names()
+    blocks = (block.strip() for block in _BEGINNING.split(_COMMENT.sub("", text)))
+    statements = [_parse(block) for block in blocks if block]
+    if not any(statement.table in tables for statement in statements):
+        return []
+    return [
+        statement
+        for statement in statements
+        if statement.kind == FUNCTION or statement.table in tables
+    ]
+
+
+def _parse(block: str) -> Statement:
+    head = _HEAD.match(block)
+    if head is None:
+        raise ValueError(f"not a CREATE TRIGGER or CREATE FUNCTION statement: {block}")
+    kind, name = head["kind"], head["name"]
+    table = _TABLE.search(block)
+    if kind == FUNCTION or table is None:
+        return Statement(kind=kind, name=name, table="", sql=block.removesuffix(";"))
+    return Statement(kind=kind, name=name, table=table[1], sql=block.removesuffix(";"))
+
+
+def _held_by_sqlite(connection: BaseDatabaseWrapper) -> dict[tuple[str, str], str]:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'")
+        return {(TRIGGER, name): sql for name, sql in cursor.fetchall()}
+
+
+def _held_by_postgresql(connection: BaseDatabaseWrapper) -> dict[tuple[str, str], str]:
+    # A trigger that is switched off reads as an empty text, which equals no statement.
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            SELECT 'TRIGGER', tgname,
+                   CASE tgenabled WHEN 'O' THEN pg_get_triggerdef(pg_trigger.oid, true) ELSE '' END
+              FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid
+             WHERE NOT tgisinternal AND pg_table_is_visible(tgrelid)
+             UNION ALL
+            SELECT 'FUNCTION', proname, prosrc
+              FROM pg_proc
+             WHERE prorettype = 'trigger'::regtype AND pg_function_is_visible(oid)
+            """
+        )
+        return {(kind, name): definition for kind, name, definition in cursor.fetchall()}

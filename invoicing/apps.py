@@ -1,0 +1,16 @@
+from pathlib import Path
+
+from django.apps import AppConfig
+from typing_extensions import override
+
+from agent_access.triggers import keep_installed
+
+
+class InvoicingConfig(AppConfig):
+    name = "invoicing"
+    label = "invoices"
+    verbose_name = "Invoicing"
+
+    @override
+    def ready(self) -> None:
+        keep_installed(self, Path(__file__).parent / "sql", check_id="invoices.W001")

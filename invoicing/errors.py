@@ -1,0 +1,55 @@
+"""What can go wrong in the invoicing domain, without a word about HTTP."""
+
+from dataclasses import dataclass
+
+
+class InvoicingError(Exception):
+    """The root of every refusal of the invoicing domain."""
+
+
+class RecordNotFoundError(InvoicingError):
+    """The record does not exist or is hidden from the user; the two cannot be told apart."""
+
+
+class ConflictError(InvoicingError):
+    """The document is not in the state, or not at the version, that the change needs."""
+
+
+@dataclass(frozen=True)
+class FieldProblem:
+    """A fixed sentence about one field; it never repeats what was submitted."""
+
+    path: str
+    problem: str
+
+
+class DraftInvalidError(InvoicingError):
+    """The draft cannot be written; carries everything that is wrong with it."""
+
+    def __init__(self, problems: tuple[FieldProblem, ...]) -> None:
+        super().__init__(", ".join(problem.path for problem in problems))
+        self.problems = problems
+
+
+class UnknownCurrencyError(InvoicingError):
+    """The code names no currency that can be invoiced."""
+
+
+class DiscountTooLargeError(InvoicingError):
+    """The discount of a line is larger than its gross amount."""
+
+    def __init__(self, line_index: int) -> None:
+        super().__init__(f"line {line_index}")
+        self.line_index = line_index
+
+
+class AmountTooLargeError(InvoicingError):
+    """A computed amount does not fit the digits of an amount."""
+
+
+class ControlCharacterError(InvoicingError, ValueError):
+    """The text holds a character that no person can read."""
+
+
+class OwnerUnfitError(InvoicingError):
+    """Only an active person of the staff who is not a guest can own the company."""

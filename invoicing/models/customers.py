@@ -1,0 +1,21 @@
+"""Whom the company invoices."""
+
+from django.db import models
+from typing_extensions import override
+
+from invoicing.models.people import User
+from invoicing.models.records import Addressed
+
+
+class Customer(Addressed):
+    """A customer; its account managers see it and its documents without further permission."""
+
+    is_active = models.BooleanField(default=True)
+    account_managers = models.ManyToManyField(User, blank=True, related_name="managed_customers")
+
+    class Meta:
+        permissions = [("view_all_customers", "Can see all customers and their documents")]
+
+    @override
+    def __str__(self) -> str:
+        return self.name

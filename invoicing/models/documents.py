@@ -1,0 +1,218 @@
+"""Invoices and credit notes, as drafts and as issued."""
+
+from django.db import models
+from django.db.models import F, Q
+from django.utils import timezone
+from typing_extensions import override
+
+from invoicing.fixed_point import format_fixed_point
+from invoicing.identifiers import new_draft_code
+from invoicing.models.customers import Customer
+from invoicing.models.numbering import DocumentType, NumberSeries
+from invoicing.models.people import User
+from invoicing.models.records import Record
+from invoicing.models.taxes import TaxRate
+from invoicing.money import MAX_AMOUNT
+from invoicing.text import REFERENCE_LENGTH, UNIT_LENGTH
+from invoicing.totals import BASIS_POINTS, DiscountType, LineAmounts, TaxFacts
+
+_TOTALS = ("net_total", "discount_total", "tax_total", "grand_total")
+
+
+class DocumentStatus(models.TextChoices):
+    DRAFT = "draft"
+    ISSUED = "issued"
+
+
+def _amounts_in_range(*fields: str, name: str) -> models.CheckConstraint:
+    ranges = {f"{field}__range": (0, MAX_AMOUNT) for field in fields}
+    return models.CheckConstraint(condition=Q(**ranges), name=name)
+
+
+def _discount_in_range(kind: DiscountType, largest: int) -> Q:
+    # A check that comes to NULL passes, so both columns are asked whether they are set.
+    is_set = Q(discount_type__isnull=False, discount_value__isnull=False)
+    return is_set & Q(discount_type=kind, discount_value__range=(0, largest))
+
+
+class Document(Record):
+    """An invoice or a credit note; once issued, the database lets nobody change it."""
+
+    type = models.CharField(max_length=11, choices=DocumentType, default=DocumentType.INVOICE)
+    status = models.CharField(max_length=6, choices=DocumentStatus, default=DocumentStatus.DRAFT)
+    draft_code = models.CharField(
+        max_length=10, unique=True, default=new_draft_code, editable=False
+    )
+    lock_version = models.PositiveIntegerField(default=1, editable=False)
+
+    customer = models.ForeignKey(
+        Customer, on_delete=models.PROTECT, related_name="documents", db_index=False
+    )
+    issue_date = models.DateField()
+    due_date = models.DateField()
+    currency_code = models.CharField(max_length=3)
+    minor_unit = models.PositiveSmallIntegerField(help_text="Decimal digits of the currency.")
+    language = models.CharField(max_length=10)
+    notes = models.TextField(blank=True, default="")
+    reference = models.CharField(max_length=REFERENCE_LENGTH, blank=True, default="")
+    # Internal notes never leave through a tool.
+    internal_notes = models.TextField(blank=True, default="")
+
+    net_total = models.BigIntegerField()
+    discount_total = models.BigIntegerField()
+    tax_total = models.BigIntegerField()
+    grand_total = models.BigIntegerField()
+
+    # Plain values, so that pages need not know the app that keeps connections.
+    connection_id = models.UUIDField(null=True, blank=True, editable=False)
+    connection_name = models.CharField(max_length=200, blank=True, default="", editable=False)
+    created_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    updated_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    # Set by issuing, all together.
+    number = models.CharField(max_length=20, null=True, blank=True, unique=True)
+    series = models.ForeignKey(
+        NumberSeries, on_delete=models.PROTECT, null=True, blank=True, related_name="+"
+    )
+    series_value = models.PositiveIntegerField(null=True, blank=True)
+    issued_at = models.DateTimeField(null=True, blank=True)
+    seller_name = models.CharField(max_length=200, blank=True, default="")
+    seller_address = models.TextField(blank=True, default="")
+    seller_vat_number = models.CharField(max_length=20, blank=True, default="")
+    buyer_name = models.CharField(max_length=200, blank=True, default="")
+    buyer_address = models.TextField(blank=True, default="")
+    buyer_vat_number = models.CharField(max_length=20, blank=True, default="")
+
+    class Meta:
+        permissions = [
+            ("manage", "Can make and change drafts"),
+            ("finalize", "Can issue documents"),
+        ]
+        indexes = [models.Index(fields=["customer", "id"], name="document_by_customer")]
+        constraints = [
+            models.CheckConstraint(condition=Q(type__in=DocumentType.values), name="document_type"),
+            models.CheckConstraint(
+                condition=Q(
+                    status=DocumentStatus.DRAFT,
+                    number__isnull=True,
+                    series__isnull=True,
+                    series_value__isnull=True,
+                    issued_at__isnull=True,
+                )
+                | Q(
+                    status=DocumentStatus.ISSUED,
+                    number__isnull=False,
+                    series__isnull=False,
+                    series_value__isnull=False,
+                    issued_at__isnull=False,
+                ),
+                name="document_numbered_if_issued",
+            ),
+            models.UniqueConstraint(
+                fields=["series", "series_value"], name="document_series_value"
+            ),
+            models.CheckConstraint(
+                condition=Q(due_date__gte=F("issue_date")), name="document_due_after_issue"
+            ),
+            models.CheckConstraint(
+                condition=Q(lock_version__gte=1), name="document_lock_version_positive"
+            ),
+            _amounts_in_range(*_TOTALS, name="document_amounts_in_range"),
+            models.CheckConstraint(
+                condition=Q(grand_total=F("net_total") + F("tax_total")),
+                name="document_totals_add_up",
+            ),
+        ]
+
+    @override
+    def __str__(self) -> str:
+        return self.number or self.draft_code
+
+
+class Line(Record):
+    """One line of a document; the first has position 0."""
+
+    document = models.ForeignKey(
+        Document, on_delete=models.CASCADE, related_name="lines", db_index=False
+    )
+    position = models.PositiveSmallIntegerField()
+    description = models.TextField()
+    quantity_ten_thousandths = models.BigIntegerField("quantity")
+    unit = models.CharField(max_length=UNIT_LENGTH, blank=True, default="")
+    unit_price = models.BigIntegerField()
+    discount_type = models.CharField(  # noqa: DJ001 (null means none, in the wire format as well)
+        max_length=7, choices=[(kind.value, kind.value) for kind in DiscountType], null=True
+    )
+    discount_value = models.BigIntegerField(null=True)
+    tax_rate = models.ForeignKey(TaxRate, on_delete=models.PROTECT, null=True, related_name="+")
+    discount_amount = models.BigIntegerField()
+    net_amount = models.BigIntegerField()
+
+    class Meta:
+        ordering = ["position"]
+        constraints = [
+            models.UniqueConstraint(fields=["document", "position"], name="line_position"),
+            models.CheckConstraint(
+                condition=Q(quantity_ten_thousandths__gt=0), name="line_quantity_positive"
+            ),
+            models.CheckConstraint(
+                condition=Q(discount_type__isnull=True, discount_value__isnull=True)
+                | _discount_in_range(DiscountType.PERCENT, BASIS_POINTS)
+                | _discount_in_range(DiscountType.AMOUNT, MAX_AMOUNT),
+                name="line_discount",
+            ),
+            _amounts_in_range(
+                "unit_price", "discount_amount", "net_amount", name="line_amounts_in_range"
+            ),
+        ]
+
+    @property
+    def quantity(self) -> str:
+        """The quantity as people write it: "1.5"."""
+        return format_fixed_point(self.quantity_ten_thousandths)
+
+    @property
+    def amounts(self) -> LineAmounts:
+        """The figures from which totals are computed, with the rate as it is now."""
+        return LineAmounts(
+            quantity=self.quantity_ten_thousandths,
+            unit_price=self.unit_price,
+            discount_type=DiscountType(self.discount_type) if self.discount_type else None,
+            discount_value=self.discount_value,
+            tax_rate=self.tax_rate.facts if self.tax_rate else None,
+        )
+
+
+class TaxRow(Record):
+    """What all lines of one rate come to, with the rate's name and percentage at that time."""
+
+    document = models.ForeignKey(
+        Document, on_delete=models.CASCADE, related_name="tax_rows", db_index=False
+    )
+    position = models.PositiveSmallIntegerField()
+    tax_rate = models.ForeignKey(TaxRate, on_delete=models.PROTECT, related_name="+")
+    name = models.CharField(max_length=100)
+    percentage_ten_thousandths = models.PositiveIntegerField("percentage")
+    taxable_amount = models.BigIntegerField()
+    tax_amount = models.BigIntegerField()
+
+    class Meta:
+        ordering = ["position"]
+        constraints = [
+            models.UniqueConstraint(fields=["document", "position"], name="tax_row_position"),
+            models.UniqueConstraint(fields=["document", "tax_rate"], name="tax_row_rate"),
+            _amounts_in_range("taxable_amount", "tax_amount", name="tax_row_amounts_in_range"),
+        ]
+
+    @property
+    def percentage(self) -> str:
+        """The percentage as people write it: "8.875"."""
+        return format_fixed_point(self.percentage_ten_thousandths)
+
+    @property
+    def facts(self) -> TaxFacts:
+        """The rate as it was when the row was written."""
+        return TaxFacts(
+            id=self.tax_rate_id, name=self.name, percentage=self.percentage_ten_thousandths
+        )

@@ -1,0 +1,146 @@
+"""The people of the company, who are its sign-ins as well."""
+
+from typing import Any, ClassVar
+
+from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
+from django.contrib.auth.models import PermissionsMixin
+from django.db import models
+from django.db.models.functions import Lower
+from typing_extensions import override
+
+from invoicing.models.records import Record
+
+
+class Skill(Record):
+    name = models.CharField(max_length=100, unique=True)
+
+    class Meta:
+        ordering = ["name"]
+
+    @override
+    def __str__(self) -> str:
+        return self.name
+
+
+class UserManager(BaseUserManager["User"]):
+    """Makes people; an e-mail address is kept in lower case, so that it signs in as typed."""
+
+    def create_user(self, email: str, password: str | None = None, **fields: Any) -> "User":
+        """Save a person; without a password nobody can sign in as them."""
+        user = self.model(email=email.strip().lower(), **fields)
+        user.set_password(password)
+        user.save(using=self._db)
+        return user
+
+    def create_superuser(self, email: str, password: str | None = None, **fields: Any) -> "User":
+        return self.create_user(email, password, is_staff=True, is_superuser=True, **fields)
+
+    @override
+    def get_by_natural_key(self, username: str | None) -> "User":
+        return self.get(email=(username or "").strip().lower())
+
+
+class User(Record, AbstractBaseUser, PermissionsMixin):
+    """A person and a sign-in in one; the e-mail address is the sign-in name."""
+
+    email = models.EmailField("work e-mail", unique=True)
+    name = models.CharField(max_length=200)
+    job_title = models.CharField(max_length=200, blank=True, default="")
+    time_zone = models.CharField(max_length=64, default="UTC", help_text="An IANA name.")
+    manager = models.ForeignKey(
+        "self", on_delete=models.PROTECT, null=True, blank=True, related_name="reports"
+    )
+    skills = models.ManyToManyField(Skill, blank=True, related_name="people")
+    is_active = models.BooleanField(default=True)
+    is_guest = models.BooleanField(default=False)
+    is_staff = models.BooleanField("administrator", default=False)
+    session_revision = models.PositiveIntegerField(default=1, editable=False)
+
+    # These three and time off never leave through a tool.
+    private_email = models.EmailField(blank=True, default="")
+    private_phone = models.CharField(max_length=40, blank=True, default="")
+    hourly_rate = models.BigIntegerField(null=True, blank=True, help_text="In minor units.")
+
+    objects: ClassVar[UserManager] = UserManager()
+
+    USERNAME_FIELD = "email"
+    EMAIL_FIELD = "email"
+    REQUIRED_FIELDS: ClassVar[list[str]] = ["name"]
+
+    class Meta:
+        permissions = [("view_person", "Can view people and teams")]
+        constraints = [
+            models.CheckConstraint(condition=models.Q(email=Lower("email")), name="email_lower"),
+            models.CheckConstraint(
+                condition=models.Q(session_revision__gte=1), name="session_revision_positive"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(hourly_rate__isnull=True) | models.Q(hourly_rate__gte=0),
+                name="hourly_rate_not_negative",
+            ),
+        ]
+
+    @override
+    def __str__(self) -> str:
+        return self.name
+
+
+class Team(Record):
+    name = models.CharField(max_length=200)
+    description = models.TextField(blank=True, default="")
+    leads = models.ManyToManyField(User, blank=True, related_name="led_teams")
+    members = models.ManyToManyField(User, blank=True, related_name="teams")
+    archived_at = models.DateTimeField(null=True, blank=True)
+
+    @override
+    def __str__(self) -> str:
+        return self.name
+
+
+class WorkingHours(Record):
+    """One stretch of a person's working week; a day may have several."""
+
+    person = models.ForeignKey(User, on_delete=models.CASCADE, related_name="working_hours")
+    weekday = models.PositiveSmallIntegerField(help_text="0 is Monday, 6 is Sunday.")
+    start_time = models.TimeField()
+    end_time = models.TimeField()
+
+    class Meta:
+        ordering = ["weekday", "start_time"]
+        verbose_name_plural = "working hours"
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(start_time__lt=models.F("end_time")),
+                name="working_hours_start_before_end",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(weekday__range=(0, 6)), name="working_hours_weekday"
+            ),
+        ]
+
+
+class TimeOffKind(models.TextChoices):
+    HOLIDAY = "holiday"
+    SICKNESS = "sickness"
+    OTHER = "other"
+
+
+class TimeOff(Record):
+    """Days on which a person does not work; this never leaves through a tool."""
+
+    person = models.ForeignKey(User, on_delete=models.CASCADE, related_name="time_off")
+    start_date = models.DateField()
+    end_date = models.DateField()
+    kind = models.CharField(max_length=10, choices=TimeOffKind)
+
+    class Meta:
+        verbose_name_plural = "time off"
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(end_date__gte=models.F("start_date")),
+                name="time_off_end_not_before_start",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(kind__in=TimeOffKind.values), name="time_off_kind"
+            ),
+        ]

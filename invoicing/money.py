@@ -1,0 +1,38 @@
+"""Amounts are integers of a currency's minor unit; this module knows their bounds and digits."""
+
+from iso4217 import Currency
+
+from invoicing.errors import UnknownCurrencyError
+
+AMOUNT_DIGITS = 18
+MAX_AMOUNT: int = 10**AMOUNT_DIGITS - 1
+
+# ISO 4217 lists units of account beside money; nobody is invoiced in these.
+_FUND_CODES = frozenset({"BOV", "CHE", "CHW", "CLF", "COU", "MXV", "USN", "UYI", "UYW"})
+
+_MINOR_UNITS: dict[str, int] = {
+    currency.code: currency.exponent
+    for currency in Currency
+    # Metals, test codes and the like have no minor unit at all.
+    if currency.exponent is not None and currency.code not in _FUND_CODES
+}
+
+SUPPORTED_CURRENCIES: tuple[str, ...] = tuple(sorted(_MINOR_UNITS))
+
+
+def minor_unit(currency_code: str) -> int:
+    """Return the number of decimal digits of the currency (ISO 4217): EUR 2, JPY 0, BHD 3.
+
+    Raises UnknownCurrencyError for every code that is not supported.
+    """
+    try:
+        return _MINOR_UNITS[currency_code]
+    except KeyError:
+        raise UnknownCurrencyError(currency_code) from None
+
+
+def half_up(numerator: int, denominator: int) -> int:
+    """Return the fraction rounded to an integer, away from zero at exactly one half."""
+    sign = -1 if (numerator < 0) != (denominator < 0) else 1
+    numerator, denominator = abs(numerator), abs(denominator)
+    return sign * ((2 * numerator + denominator) // (2 * denominator))

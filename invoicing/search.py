@@ -1,0 +1,148 @@
+"""Search by the beginnings of words, whatever the case, the accents and the script."""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby
+from typing import Any, Protocol, Self, TypeVar
+from uuid import UUID
+
+SCAN_BATCH_ROWS = 500
+SCANNED_ROWS_PER_CALL = 2000
+
+# Letters that read as a plain letter with a stroke, which Unicode does not take apart.
+_STROKES = str.maketrans("øđłħŧı", "odlhti")
+
+_ASCII_WORD = re.compile(r"[a-z0-9]+")
+
+# Scripts written without spaces between words.
+_UNSPACED = re.compile(
+    "["
+    "\u0e00-\u0eff"  # Thai, Lao
+    "\u1000-\u109f\ua9e0-\ua9ff\uaa60-\uaa7f"  # Myanmar
+    "\u1780-\u17ff"  # Khmer
+    "\u1950-\u19df\u1a20-\u1aaf"  # Tai Le, New Tai Lue, Tai Tham
+    "\u3005-\u3007\u3031-\u3035\u3041-\u30ff\u31f0-\u31ff"  # Hiragana, Katakana
+    "\u2e80-\u2fdf\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # Han
+    "\U0001b000-\U0001b16f\U00020000-\U0003ffff"  # rarer Kana and Han
+    "]"
+)
+
+_Record = TypeVar("_Record")
+
+
+class _Walk(Protocol):
+    """The part of a queryset that a walk by ID needs; rows are typed by find_page."""
+
+    def filter(self, *args: Any, **kwargs: Any) -> Self: ...
+    def order_by(self, *field_names: str) -> Self: ...
+    def __getitem__(self, rows: slice, /) -> Iterable[Any]: ...
+
+
+def words_of(text: str) -> list[str]:
+    """Return the runs of letters and digits of a text, folded so that equal means alike.
+
+    Where a script is written without spaces, a run is a whole phrase; see matches().
+    """
+    folded = _fold(text)
+    if folded.isascii():
+        return _ASCII_WORD.findall(folded)
+    runs = ("".join(run) for kind, run in groupby(folded, _kind_of) if kind)
+    # A mark alone, without the letter it belongs to, is no word.
+    return [run for run in runs if any(map(str.isalnum, run))]
+
+
+def matches(search_words: Sequence[str], texts: Iterable[str]) -> bool:
+    """Tell whether every word of the search begins a word of the texts.
+
+    In scripts written without spaces a word may begin at every character. No search words
+    match nothing.
+    """
+    words = [word for text in texts for word in words_of(text)]
+    return bool(search_words) and all(
+        any(_begins(sought, word) for word in words) for sought in search_words
+    )
+
+
+def find_page(
+    queryset: _Walk,
+    *,
+    texts: Callable[[_Record], Iterable[str]],
+    search: str,
+    after: UUID | None,
+    limit: int,
+) -> tuple[list[_Record], UUID | None]:
+    """Return up to `limit` records in order of ID, and the cursor of the next page or None.
+
+    A blank search is none. One call reads a bounded number of rows, so a page may be short, or
+    empty, while its cursor leads on.
+    """
+    walk = queryset.order_by("id")
+    if search.strip():
+        return _search_page(walk, texts=texts, words=words_of(search), after=after, limit=limit)
+    records: list[_Record] = list(_rows_after(walk, after, limit + 1))
+    return _cut(records, limit)
+
+
+def _search_page(
+    walk: _Walk,
+    *,
+    texts: Callable[[_Record], Iterable[str]],
+    words: list[str],
+    after: UUID | None,
+    limit: int,
+) -> tuple[list[_Record], UUID | None]:
+    found: list[_Record] = []
+    if not words:
+        return found, None
+    for _ in range(SCANNED_ROWS_PER_CALL // SCAN_BATCH_ROWS):
+        batch: list[_Record] = list(_rows_after(walk, after, SCAN_BATCH_ROWS))
+        found += [record for record in batch if matches(words, texts(record))]
+        if len(found) > limit or len(batch) < SCAN_BATCH_ROWS:
+            return _cut(found, limit)
+        after = _id_of(batch[-1])
+    return found, after
+
+
+def _cut(records: list[_Record], limit: int) -> tuple[list[_Record], UUID | None]:
+    if len(records) <= limit:
+        return records, None
+    return records[:limit], _id_of(records[limit - 1])
+
+
+def _rows_after(walk: _Walk, after: UUID | None, rows: int) -> Iterable[Any]:
+    return (walk if after is None else walk.filter(id__gt=after))[:rows]
+
+
+def _id_of(record: Any) -> UUID:
+    identifier: UUID = record.id
+    return identifier
+
+
+def _begins(sought: str, word: str) -> bool:
+    return sought in word if _UNSPACED.match(word) else word.startswith(sought)
+
+
+def _fold(text: str) -> str:
+    """Return the text without case, accents and compatibility forms; syllables stay whole."""
+    if text.isascii():
+        return text.lower()
+    parts = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
+    plain = "".join(part for part in parts if not _is_accent(part))
+    return unicodedata.normalize("NFC", plain.translate(_STROKES))
+
+
+def _is_accent(character: str) -> bool:
+    """Tell accents and vowel points from marks without which a word is another word.
+
+    Of Unicode's combining classes, 10 to 36 are the points of Hebrew, Arabic and Syriac, and
+    those from 200 on the accents; kana voicing, Indic and Thai signs lie outside.
+    """
+    combining_class = unicodedata.combining(character)
+    return 10 <= combining_class <= 36 or combining_class >= 200  # noqa: PLR2004 (named above)
+
+
+def _kind_of(character: str) -> str:
+    if not character.isalnum() and not unicodedata.category(character).startswith("M"):
+        return ""
+    return "unspaced" if _UNSPACED.match(character) else "spaced"

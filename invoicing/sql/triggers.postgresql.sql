@@ -1,0 +1,49 @@
+-- An issued document, its lines and its tax rows stay as they were issued.
+
+CREATE FUNCTION invoices_keep_issued_document() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF OLD.status = 'issued' THEN
+        RAISE EXCEPTION 'An issued document cannot be changed or deleted.'
+            USING ERRCODE = 'restrict_violation';
+    END IF;
+    RETURN COALESCE(NEW, OLD);
+END;
+$$;
+
+-- The document is locked before it is asked, so that an issue under way cannot be overtaken.
+CREATE FUNCTION invoices_keep_issued_part() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM 1 FROM invoices_document
+        WHERE id IN (OLD.document_id, NEW.document_id) ORDER BY id FOR SHARE;
+    IF EXISTS (
+        SELECT 1 FROM invoices_document
+        WHERE id IN (OLD.document_id, NEW.document_id) AND status = 'issued'
+    ) THEN
+        RAISE EXCEPTION 'The lines and tax rows of an issued document cannot be changed.'
+            USING ERRCODE = 'restrict_violation';
+    END IF;
+    RETURN COALESCE(NEW, OLD);
+END;
+$$;
+
+CREATE FUNCTION invoices_keep_issued_tables() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF EXISTS (SELECT 1 FROM invoices_document WHERE status = 'issued') THEN
+        RAISE EXCEPTION 'Tables that hold issued documents cannot be emptied.'
+            USING ERRCODE = 'restrict_violation';
+    END IF;
+    RETURN NULL;
+END;
+$$;
+
+CREATE TRIGGER invoices_document_issued BEFORE DELETE OR UPDATE ON invoices_document FOR EACH ROW EXECUTE FUNCTION invoices_keep_issued_document();
+
+CREATE TRIGGER invoices_document_truncate BEFORE TRUNCATE ON invoices_document FOR EACH STATEMENT EXECUTE FUNCTION invoices_keep_issued_tables();
+
+CREATE TRIGGER invoices_line_issued BEFORE INSERT OR DELETE OR UPDATE ON invoices_line FOR EACH ROW EXECUTE FUNCTION invoices_keep_issued_part();
+
+CREATE TRIGGER invoices_line_truncate BEFORE TRUNCATE ON invoices_line FOR EACH STATEMENT EXECUTE FUNCTION invoices_keep_issued_tables();
+
+CREATE TRIGGER invoices_taxrow_issued BEFORE INSERT OR DELETE OR UPDATE ON invoices_taxrow FOR EACH ROW EXECUTE FUNCTION invoices_keep_issued_part();
+
+CREATE TRIGGER invoices_taxrow_truncate BEFORE TRUNCATE ON invoices_taxrow FOR EACH STATEMENT EXECUTE FUNCTION invoices_keep_issued_tables();

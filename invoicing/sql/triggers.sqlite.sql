@@ -1,0 +1,96 @@
+-- An issued document, its lines and its tax rows stay as they were issued.
+--
+-- REPLACE removes the rows it conflicts with and fires no delete trigger for them, so an insert
+-- or update that would push an issued row out is refused as well.
+
+CREATE TRIGGER invoices_document_issued_insert BEFORE INSERT ON invoices_document
+WHEN EXISTS (
+    SELECT 1 FROM invoices_document
+    WHERE status = 'issued' AND (id = NEW.id OR draft_code = NEW.draft_code OR number = NEW.number
+        OR (series_id = NEW.series_id AND series_value = NEW.series_value))
+)
+BEGIN
+    SELECT RAISE(ABORT, 'An issued document cannot be replaced.');
+END;
+
+CREATE TRIGGER invoices_document_issued_update BEFORE UPDATE ON invoices_document
+WHEN OLD.status = 'issued' OR EXISTS (
+    SELECT 1 FROM invoices_document
+    WHERE status = 'issued' AND (id = NEW.id OR draft_code = NEW.draft_code OR number = NEW.number
+        OR (series_id = NEW.series_id AND series_value = NEW.series_value))
+)
+BEGIN
+    SELECT RAISE(ABORT, 'An issued document cannot be changed.');
+END;
+
+CREATE TRIGGER invoices_document_issued_delete BEFORE DELETE ON invoices_document
+WHEN OLD.status = 'issued'
+BEGIN
+    SELECT RAISE(ABORT, 'An issued document cannot be deleted.');
+END;
+
+CREATE TRIGGER invoices_line_issued_insert BEFORE INSERT ON invoices_line
+WHEN EXISTS (
+    SELECT 1 FROM invoices_document
+    WHERE status = 'issued' AND id IN (
+        NEW.document_id, (SELECT document_id FROM invoices_line WHERE id = NEW.id)
+    )
+)
+BEGIN
+    SELECT RAISE(ABORT, 'An issued document gets no new line.');
+END;
+
+CREATE TRIGGER invoices_line_issued_update BEFORE UPDATE ON invoices_line
+WHEN EXISTS (
+    SELECT 1 FROM invoices_document
+    WHERE status = 'issued' AND id IN (
+        OLD.document_id, NEW.document_id, (SELECT document_id FROM invoices_line WHERE id = NEW.id)
+    )
+)
+BEGIN
+    SELECT RAISE(ABORT, 'An issued document changes no line.');
+END;
+
+CREATE TRIGGER invoices_line_issued_delete BEFORE DELETE ON invoices_line
+WHEN EXISTS (
+    SELECT 1 FROM invoices_document
+    WHERE status = 'issued' AND id IN (
+        OLD.document_id
+    )
+)
+BEGIN
+    SELECT RAISE(ABORT, 'An issued document loses no line.');
+END;
+
+CREATE TRIGGER invoices_taxrow_issued_insert BEFORE INSERT ON invoices_taxrow
+WHEN EXISTS (
+    SELECT 1 FROM invoices_document
+    WHERE status = 'issued' AND id IN (
+        NEW.document_id, (SELECT document_id FROM invoices_taxrow WHERE id = NEW.id)
+    )
+)
+BEGIN
+    SELECT RAISE(ABORT, 'An issued document gets no new tax row.');
+END;
+
+CREATE TRIGGER invoices_taxrow_issued_update BEFORE UPDATE ON invoices_taxrow
+WHEN EXISTS (
+    SELECT 1 FROM invoices_document
+    WHERE status = 'issued' AND id IN (
+        OLD.document_id, NEW.document_id, (SELECT document_id FROM invoices_taxrow WHERE id = NEW.id)
+    )
+)
+BEGIN
+    SELECT RAISE(ABORT, 'An issued document changes no tax row.');
+END;
+
+CREATE TRIGGER invoices_taxrow_issued_delete BEFORE DELETE ON invoices_taxrow
+WHEN EXISTS (
+    SELECT 1 FROM invoices_document
+    WHERE status = 'issued' AND id IN (
+        OLD.document_id
+    )
+)
+BEGIN
+    SELECT RAISE(ABORT, 'An issued document loses no tax row.');
+END;

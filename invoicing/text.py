@@ -1,0 +1,26 @@
+"""The one form in which text is kept: line feeds, no tabs, trimmed, nothing invisible."""
+
+import unicodedata
+
+from invoicing.errors import ControlCharacterError
+
+NOTES_LENGTH = 5000
+REFERENCE_LENGTH = 100
+DESCRIPTION_LENGTH = 1000
+UNIT_LENGTH = 20
+MAX_LINES = 100
+
+_CONTROL_OR_SURROGATE = frozenset({"Cc", "Cs"})
+
+
+def normalise_text(value: str, *, multiline: bool) -> str:
+    """Return the text with line feeds for line ends and spaces for tabs, trimmed.
+
+    Raises ControlCharacterError for control characters and lone surrogates; a line feed is
+    allowed only where the text may have several lines.
+    """
+    text = value.replace("\r\n", "\n").replace("\r", "\n").replace("\t", " ").strip()
+    readable = text.replace("\n", "") if multiline else text
+    if any(unicodedata.category(character) in _CONTROL_OR_SURROGATE for character in readable):
+        raise ControlCharacterError
+    return text
