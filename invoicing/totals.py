@@ -1,8 +1,9 @@
 """From lines to totals in integers of the minor unit, as EN 16931 computes them."""
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from uuid import UUID
 
 from invoicing.errors import AmountTooLargeError, DiscountTooLargeError
 from invoicing.fixed_point import SCALE
@@ -23,7 +24,7 @@ class DiscountType(StrEnum):
 class TaxFacts:
     """A tax rate as a document keeps it; the percentage is in ten-thousandths of a percent."""
 
-    id: Hashable
+    id: UUID
     name: str
     percentage: int
 

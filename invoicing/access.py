@@ -1,0 +1,74 @@
+"""What a user may see, and the permissions that decide it."""
+
+from enum import StrEnum
+from typing import TypeVar
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from invoicing.errors import RecordNotFoundError
+from invoicing.models import Customer, Document, Team, User
+
+_Record = TypeVar("_Record")
+
+
+class Permission(StrEnum):
+    """The permissions of the invoicing application, as Django writes them."""
+
+    VIEW_CUSTOMER = "invoices.view_customer"
+    VIEW_DOCUMENT = "invoices.view_document"
+    VIEW_PERSON = "invoices.view_person"
+    MANAGE = "invoices.manage"
+    FINALIZE = "invoices.finalize"
+    VIEW_ALL_CUSTOMERS = "invoices.view_all_customers"
+
+
+def may_be_delegate(user: User) -> bool:
+    """Tell whether a connection may act as this person."""
+    return user.is_active and not user.is_guest
+
+
+def customers_visible_to(user: User) -> QuerySet[Customer]:
+    """Return the customers in the user's scope, inactive ones too."""
+    if user.has_perm(Permission.VIEW_ALL_CUSTOMERS):
+        return Customer.objects.all()
+    managed = Customer.account_managers.through.objects.filter(user_id=user.pk)
+    return Customer.objects.filter(id__in=managed.values("customer_id"))
+
+
+def documents_visible_to(user: User) -> QuerySet[Document]:
+    """Return the documents of the customers in the user's scope."""
+    if user.has_perm(Permission.VIEW_ALL_CUSTOMERS):
+        return Document.objects.all()
+    return Document.objects.filter(customer__in=customers_visible_to(user).values("id"))
+
+
+def people_listed() -> QuerySet[User]:
+    """Return the active staff; guests are left out."""
+    return User.objects.filter(is_active=True, is_guest=False)
+
+
+def teams_listed() -> QuerySet[Team]:
+    """Return the live teams."""
+    return Team.objects.filter(archived_at__isnull=True)
+
+
+def customer_for(user: User, pk: UUID) -> Customer:
+    """Return the customer; raises RecordNotFoundError where it is missing or hidden."""
+    return _found(customers_visible_to(user).filter(pk=pk).first())
+
+
+def document_for(user: User, pk: UUID) -> Document:
+    """Return the document; raises RecordNotFoundError where it is missing or hidden."""
+    return _found(documents_visible_to(user).filter(pk=pk).first())
+
+
+def person_listed(pk: UUID) -> User:
+    """Return the person; raises RecordNotFoundError for guests and inactive people too."""
+    return _found(people_listed().filter(pk=pk).first())
+
+
+def _found(record: _Record | None) -> _Record:
+    if record is None:
+        raise RecordNotFoundError
+    return record

@@ -1,0 +1,18 @@
+"""The company, and whose it is."""
+
+from invoicing.access import may_be_delegate
+from invoicing.errors import OwnerUnfitError
+from invoicing.models import Company, User
+
+
+def current_company() -> Company:
+    """Return the company of this installation; raises Company.DoesNotExist before there is one."""
+    return Company.objects.select_related("owner").get()
+
+
+def transfer_ownership(company: Company, *, to: User) -> None:
+    """Make another person the owner; raises OwnerUnfitError for guests and inactive people."""
+    if not may_be_delegate(to):
+        raise OwnerUnfitError
+    Company.objects.filter(pk=company.pk).update(owner=to)
+    company.owner = to

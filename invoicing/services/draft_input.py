@@ -1,0 +1,42 @@
+"""What a caller says about a draft; everything else is computed."""
+
+from dataclasses import dataclass
+from datetime import date
+from uuid import UUID
+
+from invoicing.totals import DiscountType
+
+
+@dataclass(frozen=True, kw_only=True)
+class LineInput:
+    """One line as asked for; the quantity is in ten-thousandths, the price in minor units."""
+
+    description: str
+    quantity: int
+    unit_price: int
+    unit: str = ""
+    discount_type: DiscountType | None = None
+    discount_value: int | None = None
+    tax_rate_id: UUID | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DraftInput:
+    """A whole draft as asked for; without a language it gets the installation's."""
+
+    customer_id: UUID
+    currency_code: str
+    issue_date: date
+    due_date: date
+    line_items: tuple[LineInput, ...]
+    language: str | None = None
+    notes: str = ""
+    reference: str = ""
+
+
+@dataclass(frozen=True)
+class Maker:
+    """The connection through which a draft is made."""
+
+    connection_id: UUID
+    connection_name: str

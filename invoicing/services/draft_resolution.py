@@ -1,0 +1,173 @@
+"""One step from what a caller says to what can be written, or to everything wrong with it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+from django.conf import settings
+
+from invoicing.access import customers_visible_to
+from invoicing.errors import (
+    AmountTooLargeError,
+    ControlCharacterError,
+    DraftInvalidError,
+    FieldProblem,
+    UnknownCurrencyError,
+)
+from invoicing.models import Customer, TaxRate, User
+from invoicing.money import MAX_AMOUNT, minor_unit
+from invoicing.services.draft_input import DraftInput, LineInput
+from invoicing.text import (
+    DESCRIPTION_LENGTH,
+    MAX_LINES,
+    NOTES_LENGTH,
+    REFERENCE_LENGTH,
+    UNIT_LENGTH,
+    normalise_text,
+)
+from invoicing.totals import LineAmounts, Totals, calculate_totals, is_discount_too_large
+
+NO_TOTALS = calculate_totals([])
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResolvedDraft:
+    """A draft whose references exist, whose texts are normal and whose totals are computed."""
+
+    draft: DraftInput
+    customer: Customer
+    minor_unit: int
+    language: str
+    totals: Totals
+
+
+def resolve_draft(user: User, draft: DraftInput) -> ResolvedDraft:
+    """Look everything up and compute the totals, in two queries whatever the number of lines.
+
+    Raises DraftInvalidError with all problems at once.
+    """
+    resolution = _Resolution()
+    customer = resolution.find_customer(user, draft.customer_id)
+    rates = _active_rates(draft.line_items)
+    resolved_minor_unit = resolution.find_minor_unit(draft.currency_code)
+    language = resolution.find_language(draft.language)
+    resolution.check_dates(draft)
+    normal_draft = resolution.normalise(draft)
+    totals = resolution.calculate(draft.line_items, rates)
+    if customer is None or resolution.problems:
+        raise DraftInvalidError(tuple(resolution.problems))
+    return ResolvedDraft(
+        draft=normal_draft,
+        customer=customer,
+        minor_unit=resolved_minor_unit,
+        language=language,
+        totals=totals,
+    )
+
+
+class _Resolution:
+    """Collects problems, so that a caller can mend all of them in one go."""
+
+    def __init__(self) -> None:
+        self.problems: list[FieldProblem] = []
+
+    def find_customer(self, user: User, pk: UUID) -> Customer | None:
+        customer = customers_visible_to(user).filter(pk=pk, is_active=True).first()
+        if customer is None:
+            self._add("customer_id", "No active customer that you may access has this ID.")
+        return customer
+
+    def find_minor_unit(self, currency_code: str) -> int:
+        try:
+            return minor_unit(currency_code)
+        except UnknownCurrencyError:
+            self._add("currency_code", "This currency is not supported.")
+            return 0
+
+    def find_language(self, code: str | None) -> str:
+        if code is None:
+            return settings.LANGUAGE_CODE
+        if code not in dict(settings.LANGUAGES):
+            self._add("language", "This language is not supported.")
+        return code
+
+    def check_dates(self, draft: DraftInput) -> None:
+        if draft.due_date < draft.issue_date:
+            self._add("due_date", "The due date must not precede the issue date.")
+
+    def normalise(self, draft: DraftInput) -> DraftInput:
+        if not 1 <= len(draft.line_items) <= MAX_LINES:
+            self._add("line_items", f"A document has 1 to {MAX_LINES} lines.")
+        return replace(
+            draft,
+            notes=self._text("notes", draft.notes, longest=NOTES_LENGTH, multiline=True),
+            reference=self._text("reference", draft.reference, longest=REFERENCE_LENGTH),
+            line_items=tuple(
+                self._normalise_line(f"line_items.{index}", line)
+                for index, line in enumerate(draft.line_items)
+            ),
+        )
+
+    def calculate(self, line_items: tuple[LineInput, ...], rates: Mapping[UUID, TaxRate]) -> Totals:
+        lines = []
+        for index, item in enumerate(line_items):
+            rate = rates.get(item.tax_rate_id) if item.tax_rate_id else None
+            line = _line_amounts(item, rate)
+            lines.append(line)
+            if item.tax_rate_id and rate is None:
+                self._add(f"line_items.{index}.tax_rate_id", "No active tax rate has this ID.")
+            if is_discount_too_large(line):
+                path = f"line_items.{index}.discount_value"
+                self._add(path, "The discount must not be larger than the line.")
+        if any(is_discount_too_large(line) for line in lines):
+            return NO_TOTALS
+        try:
+            return calculate_totals(lines)
+        except AmountTooLargeError:
+            self._add("line_items", "An amount has more than 18 digits.")
+            return NO_TOTALS
+
+    def _normalise_line(self, path: str, line: LineInput) -> LineInput:
+        description = self._text(
+            f"{path}.description", line.description, longest=DESCRIPTION_LENGTH, multiline=True
+        )
+        if not description:
+            self._add(f"{path}.description", "A line needs a description.")
+        if line.quantity <= 0:
+            self._add(f"{path}.quantity", "The quantity must be positive.")
+        if not 0 <= line.unit_price <= MAX_AMOUNT:
+            self._add(f"{path}.unit_price", "The price must have 1 to 18 digits and no sign.")
+        if (line.discount_type is None) != (line.discount_value is None):
+            self._add(f"{path}.discount_value", "A discount needs both a type and a value.")
+        unit = self._text(f"{path}.unit", line.unit, longest=UNIT_LENGTH)
+        return replace(line, description=description, unit=unit)
+
+    def _text(self, path: str, value: str, *, longest: int, multiline: bool = False) -> str:
+        try:
+            text = normalise_text(value, multiline=multiline)
+        except ControlCharacterError:
+            self._add(path, "The text holds characters that cannot be shown.")
+            return ""
+        if len(text) > longest:
+            self._add(path, f"The text must not be longer than {longest} characters.")
+        return text
+
+    def _add(self, path: str, problem: str) -> None:
+        self.problems.append(FieldProblem(path, problem))
+
+
+def _active_rates(line_items: tuple[LineInput, ...]) -> dict[UUID, TaxRate]:
+    rate_ids = {item.tax_rate_id for item in line_items if item.tax_rate_id}
+    if not rate_ids:
+        return {}
+    return {rate.id: rate for rate in TaxRate.objects.filter(id__in=rate_ids, is_active=True)}
+
+
+def _line_amounts(item: LineInput, rate: TaxRate | None) -> LineAmounts:
+    return LineAmounts(
+        quantity=item.quantity,
+        unit_price=item.unit_price,
+        discount_type=item.discount_type,
+        discount_value=item.discount_value,
+        tax_rate=rate.facts if rate else None,
+    )
