@@ -1,6 +1,6 @@
 """Keeps an app's database triggers as its SQL files say.
 
-An app has a folder with one file per database, `triggers.postgresql.sql` and
+An app has a folder `sql` with one file per database, `triggers.postgresql.sql` and
 `triggers.sqlite.sql`. A line that begins with `CREATE` begins a statement, a line that begins
 with `--` is a comment. Statements are
 
@@ -58,11 +58,12 @@ class Statement:
         return f"DROP TRIGGER IF EXISTS {self.name}"
 
 
-def keep_installed(app: AppConfig, folder: Path, *, check_id: str) -> None:
-    """Install the folder's triggers after every migrate, and warn where the database differs.
+def keep_installed(app: AppConfig, *, check_id: str) -> None:
+    """Install the app's triggers after every migrate, and warn where the database differs.
 
     The check warns and does not fail: migrate runs it first, and migrate is the repair.
     """
+    folder = Path(app.path) / "sql"
     installed_folders.append(folder)
 
     def install_after_migrate(*, using: str, **kwargs: Any) -> None:

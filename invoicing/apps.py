@@ -1,5 +1,3 @@
-from pathlib import Path
-
 from django.apps import AppConfig
 from typing_extensions import override
 
@@ -13,4 +11,4 @@ class InvoicingConfig(AppConfig):
 
     @override
     def ready(self) -> None:
-        keep_installed(self, Path(__file__).parent / "sql", check_id="invoices.W001")
+        keep_installed(self, check_id="invoices.W001")
