@@ -1,0 +1,168 @@
+"""Records for tests: valid, plain, and made as the application makes them."""
+
+from datetime import UTC, date, datetime
+from typing import Any, TypeVar
+from uuid import uuid4
+
+from django.contrib.auth.models import Permission as PermissionRow
+from django.db.models import Model
+from factory.declarations import Sequence, SubFactory
+from factory.django import DjangoModelFactory
+from typing_extensions import override
+
+from invoicing.access import Permission
+from invoicing.fixed_point import SCALE
+from invoicing.models import Company, Customer, Document, DocumentType, TaxRate, Team, User
+from invoicing.services.drafts import DraftInput, LineInput, Maker, create_draft
+from invoicing.services.issuing import issue_document
+
+_Record = TypeVar("_Record", bound=Model)
+
+PASSWORD = "a-long-password-for-tests"
+ISSUE_DATE = date(2026, 3, 2)
+DUE_DATE = date(2026, 4, 1)
+ISSUED_AT = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
+
+
+class RecordFactory(DjangoModelFactory[_Record]):
+    """Takes many-to-many values beside the columns: `TeamFactory.create(members=[...])`."""
+
+    class Meta:
+        abstract = True
+
+    @override
+    @classmethod
+    def _create(cls, model_class: type[_Record], *args: Any, **kwargs: Any) -> _Record:
+        names = [field.name for field in model_class._meta.many_to_many]
+        related = {name: kwargs.pop(name) for name in names if name in kwargs}
+        record: _Record = super()._create(model_class, *args, **kwargs)
+        for name, values in related.items():
+            getattr(record, name).set(values)
+        return record
+
+
+class UserFactory(RecordFactory[User]):
+    """Takes `permissions` too, which are given to the person directly."""
+
+    class Meta:
+        model = User
+
+    name = Sequence(lambda number: f"Person {number}")
+    email = Sequence(lambda number: f"person{number}@halden.example")
+    # A digest that no password has: most tests sign nobody in, and a real one is slow.
+    password = "!"
+
+    @override
+    @classmethod
+    def _create(cls, model_class: type[User], *args: Any, **kwargs: Any) -> User:
+        permissions = kwargs.pop("permissions", ())
+        user: User = super()._create(model_class, *args, **kwargs)
+        grant(user, *permissions)
+        return user
+
+
+class TeamFactory(RecordFactory[Team]):
+    class Meta:
+        model = Team
+
+    name = Sequence(lambda number: f"Team {number}")
+
+
+class CompanyFactory(RecordFactory[Company]):
+    class Meta:
+        model = Company
+
+    name = "Halden Works"
+    street = "Harbour Street 1"
+    postcode = "20457"
+    city = "Hamburg"
+    country = "DE"
+    vat_number = "DE123456789"
+    iban = "DE02120300000000202051"
+    bic = "BYLADEM1001"
+    owner = SubFactory(UserFactory, name="Olivia Owner")
+
+
+class CustomerFactory(RecordFactory[Customer]):
+    class Meta:
+        model = Customer
+
+    name = Sequence(lambda number: f"Customer {number}")
+    street = "Mill Lane 7"
+    postcode = "1011 AB"
+    city = "Amsterdam"
+    country = "NL"
+    vat_number = "NL001234567B01"
+
+
+class TaxRateFactory(RecordFactory[TaxRate]):
+    class Meta:
+        model = TaxRate
+
+    name = "Standard rate"
+    percentage_ten_thousandths = 19 * SCALE
+
+
+def grant(user: User, *permissions: Permission) -> None:
+    """Give permissions, without the cached answers that the user object may hold."""
+    if not permissions:
+        return
+    codenames = [permission.removeprefix("invoices.") for permission in permissions]
+    rows = PermissionRow.objects.filter(content_type__app_label="invoices", codename__in=codenames)
+    user.user_permissions.add(*rows)
+    for cache in ("_perm_cache", "_user_perm_cache", "_group_perm_cache"):
+        user.__dict__.pop(cache, None)
+
+
+def make_staff(*permissions: Permission, **fields: Any) -> User:
+    """Return a person who sees all customers and holds the permissions."""
+    return UserFactory.create(permissions=[Permission.VIEW_ALL_CUSTOMERS, *permissions], **fields)
+
+
+def line_input(**fields: Any) -> LineInput:
+    """Return one line of two hours at 50.00 without discount and tax, or as the fields say."""
+    defaults: dict[str, Any] = {
+        "description": "Consulting",
+        "quantity": 2 * SCALE,
+        "unit_price": 5000,
+    }
+    return LineInput(**(defaults | fields))
+
+
+def draft_input(customer: Customer, *lines: LineInput, **fields: Any) -> DraftInput:
+    """Return a valid draft in EUR with one line, or with the lines and fields given."""
+    defaults: dict[str, Any] = {
+        "currency_code": "EUR",
+        "issue_date": ISSUE_DATE,
+        "due_date": DUE_DATE,
+    }
+    line_items = lines or (line_input(),)
+    return DraftInput(customer_id=customer.id, line_items=line_items, **(defaults | fields))
+
+
+def make_draft(
+    *,
+    user: User | None = None,
+    customer: Customer | None = None,
+    lines: tuple[LineInput, ...] = (),
+    maker: Maker | None = None,
+    document_type: DocumentType = DocumentType.INVOICE,
+    **fields: Any,
+) -> Document:
+    """Make a draft through the service; further fields go into its header."""
+    user = user or make_staff()
+    customer = customer or CustomerFactory.create()
+    draft = draft_input(customer, *lines, **fields)
+    return create_draft(user, draft, maker=maker, document_type=document_type)
+
+
+def make_issued(*, issued_at: datetime = ISSUED_AT, **draft: Any) -> Document:
+    """Make a draft and issue it; a company is made if there is none."""
+    if not Company.objects.exists():
+        CompanyFactory.create()
+    return issue_document(make_draft(**draft), issued_at=issued_at)
+
+
+def make_maker(name: str = "Ledger agent") -> Maker:
+    """Return a connection's name and ID, as a document keeps them."""
+    return Maker(connection_id=uuid4(), connection_name=name)
