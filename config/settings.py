@@ -112,5 +112,7 @@ LOGGING = {
             "filters": ["request_id"],
         }
     },
+    # Django would log the path of every refused request; the audit says more, and no path.
+    "loggers": {"django.request": {"level": "ERROR"}},
     "root": {"handlers": ["stderr"], "level": "INFO"},
 }

@@ -3,5 +3,5 @@
 from django.urls import include, path
 
 urlpatterns = [
-    path("api/v1/", include("agent_access.http.urls")),
+    path("", include("agent_access.http.urls")),
 ]

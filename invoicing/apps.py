@@ -11,4 +11,8 @@ class InvoicingConfig(AppConfig):
 
     @override
     def ready(self) -> None:
+        from agent_access.tools import registry  # noqa: PLC0415  models must be loaded first
+        from invoicing.agent_tools.catalogue import CATALOGUE  # noqa: PLC0415  as above
+
+        registry.register(*CATALOGUE)
         keep_installed(self, check_id="invoices.W001")

@@ -1,0 +1,73 @@
+"""The checks before any tool, in the interface's order, for every transport."""
+
+from django.db import transaction
+from django.http import HttpRequest
+
+from agent_access import audit, conf
+from agent_access.audit import Fact, Origin
+from agent_access.authentication import authenticate
+from agent_access.errors import NotFoundError
+from agent_access.gate import client_address
+from agent_access.models.audit import Transport
+from agent_access.models.connections import Connection
+from agent_access.models.settings import AccessSettings
+from agent_access.request_ids import current_request_id
+from agent_access.throttling import Allowance, describe_allowances, spend
+
+
+class Admission:
+    """One request on its way in: which switches it met, who it is, and what its limits leave.
+
+    Made first, so that also a refused request can say what remains.
+    """
+
+    def __init__(self, request: HttpRequest, *, transport: Transport) -> None:
+        self._request = request
+        self._allowances: list[Allowance] = []
+        self.settings = AccessSettings()
+        self.origin = Origin(
+            transport=transport,
+            request_id=current_request_id(),
+            client_address=client_address(request),
+        )
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """Return the RateLimit header fields for the limits that were counted."""
+        return describe_allowances(self._allowances)
+
+    def require_access_on(self) -> None:
+        self.settings = AccessSettings.read()
+        if not self.settings.access_on:
+            raise NotFoundError
+
+    def admit(self, *, action: str) -> Connection:
+        """Return the caller's connection, within both limits.
+
+        Raises RateLimitedError or UnauthenticatedError. `action` is what the audit calls the
+        request if the connection is over its limit: one event a window.
+        """
+        address = self._spend("address", self.origin.client_address, conf.limit_per_address())
+        address.demand()
+        connection = authenticate(self._request)
+        allowance = self._spend("connection", str(connection.id), conf.limit_per_connection())
+        if allowance.is_first_excess:
+            self._record_excess(connection, action)
+        allowance.demand()
+        return connection
+
+    def _spend(self, policy: str, bucket: str, quota: int) -> Allowance:
+        allowance = spend(self._request, policy=policy, bucket=bucket, quota=quota)
+        self._allowances.append(allowance)
+        return allowance
+
+    def _record_excess(self, connection: Connection, action: str) -> None:
+        fact = Fact(
+            action=action,
+            origin=self.origin,
+            actor_id=connection.user_id,
+            connection_id=connection.id,
+            outcome="rate_limited",
+        )
+        with transaction.atomic():
+            audit.record_refusal(fact)

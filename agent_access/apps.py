@@ -1,0 +1,13 @@
+from django.apps import AppConfig
+from typing_extensions import override
+
+
+class AgentAccessConfig(AppConfig):
+    name = "agent_access"
+    verbose_name = "Agent access"
+
+    @override
+    def ready(self) -> None:
+        from agent_access import checks, triggers  # noqa: F401, PLC0415  models must be loaded first
+
+        triggers.keep_installed(self, check_id="agent_access.W001")

@@ -1,0 +1,62 @@
+"""Who calls: the bearer credential of the Authorization header, and nothing else."""
+
+import re
+
+from django.http import HttpRequest
+from django.utils import timezone
+
+from agent_access import conf
+from agent_access.connections import revoke_connection
+from agent_access.credentials import CREDENTIAL, digest_credential
+from agent_access.errors import UnauthenticatedError
+from agent_access.models.connections import Connection, RevokedReason
+
+# RFC 6750 section 2.1; RFC 9110 section 11.1: the scheme's case does not matter.
+BEARER = re.compile(r"[Bb][Ee][Aa][Rr][Ee][Rr] +([!-~]+)")
+
+
+def authenticate(request: HttpRequest) -> Connection:
+    """Return the live connection that the request's credential belongs to, with its user.
+
+    Raises UnauthenticatedError for everything else. A connection that something has ended since
+    its last call (its user, the owner or the application URL changed) is revoked here, so that
+    the reason is written down.
+    """
+    connection = _find_connection(_read_bearer(request))
+    if connection is None or not connection.is_live(timezone.now()):
+        raise UnauthenticatedError
+    if reason := find_ending(connection):
+        revoke_connection(connection.id, reason=reason)
+        raise UnauthenticatedError
+    return connection
+
+
+def find_ending(connection: Connection) -> RevokedReason | None:
+    """Return why the connection must end, as the project stands at this moment."""
+    host = conf.host()
+    if reason := host.delegate_problem(connection.user):
+        return reason
+    if host.session_revision(connection.user) != connection.session_revision:
+        return RevokedReason.SESSIONS_ENDED
+    if host.owner_id() != connection.owner_id:
+        return RevokedReason.OWNER_CHANGED
+    if conf.base_url() != connection.base_url:
+        return RevokedReason.APPLICATION_URL_CHANGED
+    return None
+
+
+def _read_bearer(request: HttpRequest) -> str:
+    header = request.META.get("HTTP_AUTHORIZATION")
+    if header is None:
+        raise UnauthenticatedError(credential_sent=False)
+    match = BEARER.fullmatch(header)
+    if match is None:
+        raise UnauthenticatedError
+    return match[1]
+
+
+def _find_connection(bearer: str) -> Connection | None:
+    if not CREDENTIAL.fullmatch(bearer):
+        return None
+    found = Connection.objects.filter(credential_digest=digest_credential(bearer))
+    return found.select_related("user").first()

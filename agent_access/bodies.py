@@ -1,0 +1,91 @@
+"""Request bodies: bounded, JSON only, and only JSON that every reader understands alike."""
+
+import json
+from typing import Any, NoReturn
+
+from django.http import HttpRequest
+from django.http.request import UnreadablePostError
+
+from agent_access.errors import (
+    JsonRequiredError,
+    PayloadTooLargeError,
+    UnreadableJsonError,
+)
+
+MAX_BODY_BYTES = 256 * 1024
+MAX_NESTING = 32
+
+JSONValue = Any
+
+
+def read_json(request: HttpRequest) -> JSONValue:
+    """Return the body's JSON value, with the order of its fields kept.
+
+    Raises JsonRequiredError, PayloadTooLargeError, or UnreadableJsonError for what is not UTF-8,
+    no JSON, NaN or Infinity, a repeated key, or nested deeper than 32.
+    """
+    charset = request.content_params.get("charset", "utf-8") if request.content_params else "utf-8"
+    if request.content_type != "application/json" or charset.lower() != "utf-8":
+        raise JsonRequiredError
+    return _parse(_read_body(request))
+
+
+def _read_body(request: HttpRequest) -> bytes:
+    """Read at most one byte more than allowed, whatever Content-Length says.
+
+    Django takes a body without Content-Length (chunked) for empty; where the server ends the
+    stream itself, as PEP 3333's `wsgi.input_terminated` promises, the stream is read instead.
+    """
+    if _declares_too_much(request.META.get("CONTENT_LENGTH") or ""):
+        raise PayloadTooLargeError
+    terminated = request.META.get("wsgi.input_terminated")
+    stream = request.META["wsgi.input"] if terminated else request
+    body = b""
+    try:
+        while len(body) <= MAX_BODY_BYTES and (part := stream.read(MAX_BODY_BYTES + 1 - len(body))):
+            body += part
+    except (UnreadablePostError, OSError):
+        raise UnreadableJsonError from None
+    if len(body) > MAX_BODY_BYTES:
+        raise PayloadTooLargeError
+    return body
+
+
+def _declares_too_much(content_length: str) -> bool:
+    digits = content_length.strip().lstrip("0")
+    if not (digits.isascii() and digits.isdecimal()):
+        return False
+    return len(digits) > len(str(MAX_BODY_BYTES)) or int(digits) > MAX_BODY_BYTES
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(name)
+
+
+def _refuse_repetition(pairs: list[tuple[str, JSONValue]]) -> dict[str, JSONValue]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        raise ValueError("repeated key")
+    return members
+
+
+def _parse(body: bytes) -> JSONValue:
+    try:
+        value = json.loads(
+            body.decode(),
+            object_pairs_hook=_refuse_repetition,
+            parse_constant=_refuse_constant,
+        )
+    except (ValueError, RecursionError):
+        raise UnreadableJsonError from None
+    _check_nesting(value)
+    return value
+
+
+def _check_nesting(value: JSONValue, allowed: int = MAX_NESTING) -> None:
+    if not isinstance(value, dict | list):
+        return
+    if not allowed:
+        raise UnreadableJsonError
+    for inner in value.values() if isinstance(value, dict) else value:
+        _check_nesting(inner, allowed - 1)

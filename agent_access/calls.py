@@ -1,0 +1,96 @@
+"""What goes into a tool and what comes out, whatever the transport."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+import orjson
+
+from agent_access.audit import Origin
+from agent_access.errors import FieldProblem, NotFoundError
+from agent_access.models.connections import Connection
+from agent_access.models.settings import AccessSettings
+from agent_access.tools import Tool
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """What a client sent, in its order, and what the transport itself found wrong with it."""
+
+    values: Mapping[str, Any]
+    problems: Sequence[FieldProblem] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolCall:
+    """One call as a transport received it.
+
+    `read_arguments` is asked once, so that an unreadable body is refused and audited like any
+    other mistake. `target` is the `{id}` of the path as it was sent. `key_field` names the place
+    of the idempotency key in this transport's problems.
+    """
+
+    tool: Tool
+    connection: Connection
+    settings: AccessSettings
+    origin: Origin
+    read_arguments: Callable[[], Arguments]
+    target: str | None = None
+    idempotency_key: str | None = None
+    key_field: str = "idempotency_key"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CallContext:
+    """What a tool's function knows of its call: who is acted for, by which connection, on what."""
+
+    user: Any
+    connection: Connection
+    target: UUID | None = None
+
+    def record_id(self) -> UUID:
+        """Return the target of a tool whose path names one."""
+        if self.target is None:
+            raise NotFoundError
+        return self.target
+
+
+def _write_json(body: Mapping[str, Any]) -> bytes:
+    """Write IDs as strings, dates as YYYY-MM-DD and times as RFC 3339 in UTC with Z."""
+    return orjson.dumps(body, option=orjson.OPT_UTC_Z)
+
+
+@dataclass(frozen=True)
+class Record:
+    """The answer of a tool about one record; `record_id` says which, where a replay must know."""
+
+    data: Mapping[str, Any] | Sequence[Any]
+    record_id: UUID | None = None
+
+    def body(self) -> bytes:
+        return _write_json({"data": self.data})
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page of a list. `next` is the ID to pass as `after`, or None on the last page."""
+
+    data: Sequence[Mapping[str, Any]]
+    next: UUID | None
+    record_id: None = None
+
+    def body(self) -> bytes:
+        return _write_json({"data": self.data, "next": self.next})
+
+
+Answer = Record | Page
+
+
+@dataclass(frozen=True)
+class ToolResult:
+    """A successful answer: the status and the exact bytes of the JSON body."""
+
+    status: int
+    body: bytes
+    is_replay: bool = False

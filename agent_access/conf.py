@@ -1,0 +1,61 @@
+"""What a project sets in its `AGENT_ACCESS` setting."""
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+from django.utils.module_loading import import_string
+
+if TYPE_CHECKING:
+    from agent_access.host import Host
+
+DEFAULTS: dict[str, Any] = {
+    "TRUSTED_PROXIES": 0,
+    "LIMIT_PER_CONNECTION": 60,
+    "LIMIT_PER_ADDRESS": 60,
+    "RAISE_UNFORESEEN": False,
+}
+
+
+def _setting(name: str) -> Any:
+    return {**DEFAULTS, **settings.AGENT_ACCESS}[name]
+
+
+def base_url() -> str:
+    """Return the one application URL: https, host, optional port, nothing after it."""
+    url: str = _setting("BASE_URL")
+    return url
+
+
+def trusted_proxies() -> int:
+    count: int = _setting("TRUSTED_PROXIES")
+    return count
+
+
+def limit_per_connection() -> int:
+    """Return the requests that one connection may make in a minute."""
+    quota: int = _setting("LIMIT_PER_CONNECTION")
+    return quota
+
+
+def limit_per_address() -> int:
+    """Return the requests that one client address may make in a minute."""
+    quota: int = _setting("LIMIT_PER_ADDRESS")
+    return quota
+
+
+def raise_unforeseen() -> bool:
+    """Return whether a bug is raised instead of answered with 503, as tests want it."""
+    choice: bool = _setting("RAISE_UNFORESEEN")
+    return choice
+
+
+@cache
+def _host(path: str) -> "Host":
+    host: Host = import_string(path)()
+    return host
+
+
+def host() -> "Host":
+    """Return the project's `Host`."""
+    return _host(_setting("HOST"))

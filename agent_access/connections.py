@@ -1,0 +1,169 @@
+"""How connections begin and end, and the switches above them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from agent_access import audit, conf
+from agent_access.audit import Fact, Origin
+from agent_access.credentials import digest_credential, make_credential
+from agent_access.models.audit import Transport
+from agent_access.models.connections import NAME_LENGTH, Connection, ConnectionKind, RevokedReason
+from agent_access.models.settings import AccessSettings
+from agent_access.tools import registry
+
+MIN_DAYS = 1
+MAX_DAYS = 30
+
+SYSTEM = Origin(transport=Transport.COMMAND)
+
+
+class UnfitConnectionError(Exception):
+    """A connection that may not be made; the message is a sentence for the owner."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConnectionRequest:
+    """What the owner approves: who is acted for, what is lent, and for how many days."""
+
+    user: Any
+    scopes: Sequence[str]
+    days: int
+    name: str
+
+
+@transaction.atomic
+def create_connection(
+    request: ConnectionRequest, *, origin: Origin = SYSTEM
+) -> tuple[Connection, str]:
+    """Return a new connection and its credential, which is shown once and kept as a digest.
+
+    Raises UnfitConnectionError.
+    """
+    settings = AccessSettings.lock()
+    owner_id = _check_request(request, settings)
+    credential, now = make_credential(), timezone.now()
+    connection = Connection.objects.create(
+        kind=ConnectionKind.PASTED,
+        name=request.name,
+        user=request.user,
+        grants=list(request.scopes),
+        credential_digest=digest_credential(credential),
+        owner_id=owner_id,
+        session_revision=conf.host().session_revision(request.user),
+        base_url=conf.base_url(),
+        created_at=now,
+        expires_at=now + timedelta(days=request.days),
+    )
+    audit.open_chain(str(connection.id))
+    _record("connection:created", origin, owner_id, connection_id=connection.id)
+    return connection, credential
+
+
+def _check_request(request: ConnectionRequest, settings: AccessSettings) -> UUID:
+    owner_id = conf.host().owner_id()
+    if owner_id is None:
+        raise UnfitConnectionError("There is no owner yet who could approve a connection.")
+    if not settings.access_on:
+        raise UnfitConnectionError("Agent access is off; the owner turns it on first.")
+    if conf.host().delegate_problem(request.user):
+        raise UnfitConnectionError("A connection acts only for an active person, not a guest.")
+    unknown = set(request.scopes) - set(registry.scopes)
+    if unknown or not request.scopes:
+        known = ", ".join(registry.scopes)
+        raise UnfitConnectionError(f"Choose one or more of these scopes: {known}.")
+    if not MIN_DAYS <= request.days <= MAX_DAYS:
+        raise UnfitConnectionError(f"A connection lasts {MIN_DAYS} to {MAX_DAYS} days.")
+    if not 0 < len(request.name) <= NAME_LENGTH or not request.name.isprintable():
+        raise UnfitConnectionError(f"A connection needs a name of 1 to {NAME_LENGTH} characters.")
+    return owner_id
+
+
+def live_connections() -> QuerySet[Connection]:
+    return Connection.objects.filter(revoked_at=None, expires_at__gt=timezone.now())
+
+
+@transaction.atomic
+def revoke_connection(
+    connection_id: UUID,
+    *,
+    reason: RevokedReason,
+    origin: Origin = SYSTEM,
+    actor_id: UUID | None = None,
+) -> bool:
+    """End a connection; return False if it had ended already.
+
+    Takes its audit head first: a call in flight commits before, or not at all.
+    """
+    audit.close_chain(str(connection_id))
+    revoked = Connection.objects.filter(pk=connection_id, revoked_at=None).update(
+        revoked_at=timezone.now(), revoked_reason=reason
+    )
+    if revoked:
+        _record("connection:revoked", origin, actor_id, connection_id=connection_id, detail=reason)
+    return bool(revoked)
+
+
+def revoke_connections(
+    connections: QuerySet[Connection],
+    *,
+    reason: RevokedReason,
+    origin: Origin = SYSTEM,
+    actor_id: UUID | None = None,
+) -> int:
+    """End every one of the connections that has not ended; return how many."""
+    pending = connections.filter(revoked_at=None).order_by("id").values_list("id", flat=True)
+    return sum(
+        revoke_connection(connection_id, reason=reason, origin=origin, actor_id=actor_id)
+        for connection_id in pending
+    )
+
+
+@transaction.atomic
+def turn_access_on(*, origin: Origin = SYSTEM, actor_id: UUID | None = None) -> bool:
+    """Let agents in; revives no connection. Return False if access was on already."""
+    settings = AccessSettings.lock()
+    if settings.access_on:
+        return False
+    AccessSettings.objects.update(access_on=True)
+    _record("access:turned_on", origin, actor_id)
+    return True
+
+
+@transaction.atomic
+def turn_access_off(*, origin: Origin = SYSTEM, actor_id: UUID | None = None) -> int:
+    """Keep every agent out and end all connections; return how many were ended."""
+    settings = AccessSettings.lock()
+    AccessSettings.objects.update(access_on=False)
+    revoked = revoke_connections(
+        Connection.objects.all(), reason=RevokedReason.ACCESS_OFF, origin=origin, actor_id=actor_id
+    )
+    if settings.access_on:
+        _record("access:turned_off", origin, actor_id)
+    return revoked
+
+
+def _record(
+    action: str,
+    origin: Origin,
+    actor_id: UUID | None,
+    *,
+    connection_id: UUID | None = None,
+    detail: str = "",
+) -> None:
+    audit.record_administration(
+        Fact(
+            action=action,
+            origin=origin,
+            actor_id=actor_id,
+            connection_id=connection_id,
+            target=str(connection_id or ""),
+            detail=detail,
+        )
+    )

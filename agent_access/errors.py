@@ -1,0 +1,161 @@
+"""The refusals that both transports give, each with its code, status and one fixed sentence."""
+
+import logging
+from collections.abc import Iterable
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any, ClassVar
+
+from typing_extensions import override
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, order=True)
+class FieldProblem:
+    """One wrong field: its path (`line_items.0.unit_price`) and a fixed text, never its value."""
+
+    field: str
+    problem: str
+
+
+class ToolError(Exception):
+    """A refusal. Interface: "HTTP tool errors carry `error.code`"."""
+
+    code: ClassVar[str]
+    status: ClassVar[HTTPStatus]
+    message: ClassVar[str]
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """Return the HTTP header fields that belong to this refusal."""
+        return {}
+
+    def body(self) -> dict[str, Any]:
+        return {"error": {"code": self.code, "message": self.message}}
+
+
+class UnauthenticatedError(ToolError):
+    code = "unauthenticated"
+    status = HTTPStatus.UNAUTHORIZED
+    message = (
+        "Send a valid credential as Authorization: Bearer. This one is missing, wrong, expired or"
+        " revoked; ask the owner for a new connection."
+    )
+
+    def __init__(self, *, credential_sent: bool = True) -> None:
+        super().__init__()
+        self.credential_sent = credential_sent
+
+    @property
+    @override
+    def headers(self) -> dict[str, str]:
+        """RFC 6750 section 3: without a credential the challenge names no error."""
+        challenge = 'Bearer error="invalid_token"' if self.credential_sent else "Bearer"
+        return {"WWW-Authenticate": challenge}
+
+
+class ForbiddenError(ToolError):
+    code = "forbidden"
+    status = HTTPStatus.FORBIDDEN
+    message = (
+        "This call is not allowed: it needs HTTPS at the application's own address, no Origin"
+        " header, a grant of the connection and a permission of the delegated user, and no demo"
+        " mode. Repeating it does not help; ask the owner."
+    )
+
+
+class NotFoundError(ToolError):
+    code = "not_found"
+    status = HTTPStatus.NOT_FOUND
+    message = "There is no such address or record, or the delegated user cannot see it."
+
+
+class MethodNotAllowedError(ToolError):
+    code = "method_not_allowed"
+    status = HTTPStatus.METHOD_NOT_ALLOWED
+    message = "This address does not answer that method; the Allow header names those it does."
+
+    def __init__(self, allowed: Iterable[str]) -> None:
+        super().__init__()
+        self.allowed = tuple(allowed)
+
+    @property
+    @override
+    def headers(self) -> dict[str, str]:
+        return {"Allow": ", ".join(self.allowed)}
+
+
+class ConflictError(ToolError):
+    code = "conflict"
+    status = HTTPStatus.CONFLICT
+    message = (
+        "The record changed or no longer takes this change, or this idempotency key was used for"
+        " another call. Read the record to see what happened, then repeat the operation with its"
+        " latest version and a new key. A repeated call must send the same fields in the same"
+        " order with the same key."
+    )
+
+
+class PayloadTooLargeError(ToolError):
+    code = "payload_too_large"
+    status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+    message = "The body is larger than 256 KiB; send less."
+
+
+class JsonRequiredError(ToolError):
+    code = "json_required"
+    status = HTTPStatus.UNSUPPORTED_MEDIA_TYPE
+    message = "Send the body as JSON in UTF-8, with Content-Type: application/json."
+
+
+class ValidationFailedError(ToolError):
+    """Wrong arguments. `problems` is empty when the body could not be read at all."""
+
+    code = "validation_failed"
+    status = HTTPStatus.UNPROCESSABLE_ENTITY
+    message = (
+        "Some fields are wrong, missing or unknown; problems says what is wrong with each. With no"
+        " fields named, the body or query could not be read. Mend the call and send it again."
+    )
+
+    def __init__(self, problems: Iterable[FieldProblem] = ()) -> None:
+        super().__init__()
+        self.problems = tuple(dict.fromkeys(problems))
+
+    @override
+    def body(self) -> dict[str, Any]:
+        body = super().body()
+        body["error"]["fields"] = list(dict.fromkeys(problem.field for problem in self.problems))
+        body["error"]["problems"] = [
+            {"field": problem.field, "problem": problem.problem} for problem in self.problems
+        ]
+        return body
+
+
+class UnreadableJsonError(ValidationFailedError):
+    """The body is no JSON, or none that two readers would understand alike."""
+
+
+class RateLimitedError(ToolError):
+    code = "rate_limited"
+    status = HTTPStatus.TOO_MANY_REQUESTS
+    message = "Too many requests in this minute; wait as many seconds as Retry-After says."
+
+    def __init__(self, *, retry_after: int) -> None:
+        super().__init__()
+        self.retry_after = retry_after
+
+    @property
+    @override
+    def headers(self) -> dict[str, str]:
+        return {"Retry-After": str(self.retry_after)}
+
+
+class UnavailableError(ToolError):
+    code = "unavailable"
+    status = HTTPStatus.SERVICE_UNAVAILABLE
+    message = (
+        "The service could not finish this call. Send the same call with the same idempotency key"
+        " again; nothing is done twice."
+    )

@@ -1,0 +1,172 @@
+"""The only path to a tool: grants, input, receipt, run and audit, in the interface's order."""
+
+import logging
+from typing import NoReturn
+from uuid import UUID
+
+from django.db import transaction
+
+from agent_access import audit, conf
+from agent_access.audit import Fact
+from agent_access.calls import Answer, Arguments, CallContext, ToolCall, ToolResult
+from agent_access.errors import (
+    ForbiddenError,
+    NotFoundError,
+    ToolError,
+    UnavailableError,
+)
+from agent_access.inputs import find_key_problem, parse_input
+from agent_access.models.connections import Connection
+from agent_access.receipts import claim_receipt, keep_answer, stored_result
+from agent_access.tools import Tool, ToolInput
+from agent_access.transactions import one_view, relaxed_commit
+
+logger = logging.getLogger(__name__)
+
+
+def execute(call: ToolCall) -> ToolResult:
+    """Run one tool call and write it down; raise the ToolError that answers it otherwise.
+
+    A write, its receipt and its audit event commit together or not at all. A refusal is written
+    down after the rollback, in a transaction of its own.
+    """
+    try:
+        return _run(call)
+    except Exception as exception:  # noqa: BLE001  the last handler: nothing unforeseen leaves
+        error = find_tool_error(exception)
+        _record_refusal(call, error)
+        raise error from None
+
+
+def is_granted(tool: Tool, connection: Connection) -> bool:
+    """Tell whether a connection's scopes, or a single capability of the pilot, cover the tool."""
+    return tool.scope is None or tool.scope in connection.grants or tool.name in connection.grants
+
+
+def find_tool_error(exception: Exception) -> ToolError:
+    """Return the answer to any exception: a refusal, the host's failure, or 503 for a bug.
+
+    Where AGENT_ACCESS sets RAISE_UNFORESEEN (tests), a bug is raised instead.
+    """
+    if isinstance(exception, ToolError):
+        return exception
+    for kind, answer in conf.host().failures().items():
+        if isinstance(exception, kind):
+            return answer(exception)
+    if conf.raise_unforeseen():
+        raise exception
+    logger.error("A call failed unforeseen.", exc_info=exception)
+    return UnavailableError()
+
+
+def _run(call: ToolCall) -> ToolResult:
+    arguments = call.read_arguments()
+    _check_reach(call)
+    inputs = _parse(call, arguments)
+    return _write(call, arguments, inputs) if call.tool.writes else _read(call, inputs)
+
+
+def _parse(call: ToolCall, arguments: Arguments) -> ToolInput:
+    problems = list(arguments.problems)
+    if call.tool.writes:
+        problems += find_key_problem(call.idempotency_key, field=call.key_field)
+    return parse_input(call.tool.input, arguments.values, also=problems)
+
+
+def _check_reach(call: ToolCall) -> None:
+    tool, user = call.tool, call.connection.user
+    if tool.module in call.settings.modules_off:
+        raise NotFoundError
+    if not is_granted(tool, call.connection) or not user.has_perms(tool.permissions):
+        raise ForbiddenError
+    if tool.writes and conf.host().in_demo_mode():
+        raise ForbiddenError
+
+
+def _read(call: ToolCall, inputs: ToolInput) -> ToolResult:
+    with one_view():
+        answer = _run_tool(call, inputs)
+    with relaxed_commit():
+        audit.record_call(_fact(call, record_id=answer.record_id))
+    return ToolResult(call.tool.status, answer.body())
+
+
+def _write(call: ToolCall, arguments: Arguments, inputs: ToolInput) -> ToolResult:
+    with transaction.atomic(durable=True):
+        receipt = claim_receipt(call, arguments.values)
+        result = stored_result(receipt)
+        if result is None:
+            answer = _run_tool(call, inputs)
+            result = ToolResult(call.tool.status, answer.body())
+            keep_answer(receipt, answer, result)
+        else:
+            _check_still_visible(call, receipt.record_id)
+        audit.record_call(_fact(call, record_id=receipt.record_id, is_replay=result.is_replay))
+    return result
+
+
+def _run_tool(call: ToolCall, inputs: ToolInput) -> Answer:
+    context = CallContext(
+        user=call.connection.user, connection=call.connection, target=_parse_target(call.target)
+    )
+    answer: Answer = call.tool.run(context, inputs)
+    return answer
+
+
+def _parse_target(target: str | None) -> UUID | None:
+    """Return the record's ID. Only the one canonical form is an ID; all else is no record."""
+    if target is None:
+        return None
+    try:
+        parsed = UUID(target)
+    except ValueError:
+        raise NotFoundError from None
+    if str(parsed) != target:
+        raise NotFoundError
+    return parsed
+
+
+def _check_still_visible(call: ToolCall, record_id: UUID | None) -> None:
+    if call.tool.find_record is not None and record_id is not None:
+        call.tool.find_record(call.connection.user, record_id)
+
+
+def _fact(
+    call: ToolCall,
+    *,
+    outcome: str = audit.OK,
+    record_id: UUID | None = None,
+    is_replay: bool = False,
+) -> Fact:
+    target = record_id or _sayable_target(call.target)
+    return Fact(
+        action=call.tool.name,
+        origin=call.origin,
+        actor_id=call.connection.user_id,
+        connection_id=call.connection.id,
+        target=str(target or ""),
+        outcome=outcome,
+        detail="replayed" if is_replay else "",
+    )
+
+
+def _sayable_target(target: str | None) -> UUID | None:
+    try:
+        return _parse_target(target)
+    except NotFoundError:
+        return None
+
+
+def _record_refusal(call: ToolCall, error: ToolError) -> None:
+    try:
+        with transaction.atomic() if call.tool.writes else relaxed_commit():
+            audit.record_refusal(_fact(call, outcome=error.code))
+    except Exception as exception:  # noqa: BLE001  a refusal that leaves no trace is not given
+        _fail_unrecorded(exception)
+
+
+def _fail_unrecorded(exception: Exception) -> NoReturn:
+    if conf.raise_unforeseen():
+        raise exception
+    logger.error("A refusal could not be written down.", exc_info=exception)
+    raise UnavailableError from None

@@ -1,0 +1,88 @@
+"""The outermost layer: HTTPS, the one host and port, no Origin at the tools, nothing stored."""
+
+import ipaddress
+from collections.abc import Callable
+
+import orjson
+from django.http import HttpRequest, HttpResponse
+
+from agent_access import conf
+from agent_access.errors import ForbiddenError
+from agent_access.request_ids import begin_request
+from agent_access.tools import TOOL_PATHS
+
+UNKNOWN_ADDRESS = "unknown"
+
+PAGE = (
+    "<!doctype html><html lang=en><meta charset=utf-8><title>Not allowed</title>"
+    "<h1>Not allowed</h1><p>This application answers only at its own https address.</p></html>"
+)
+
+
+class GateMiddleware:
+    """First in MIDDLEWARE, so that nothing of Django's can answer before it."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        request_id = begin_request()
+        response = self.get_response(request) if _may_enter(request) else _refuse(request)
+        response["Cache-Control"] = "no-store"
+        response["X-Content-Type-Options"] = "nosniff"
+        response["X-Request-Id"] = request_id
+        return response
+
+
+def client_address(request: HttpRequest) -> str:
+    """Return the address of the client: the socket's peer, or what the trusted proxies saw.
+
+    With n trusted proxies it is the n-th entry from the right of X-Forwarded-For.
+    """
+    proxies = conf.trusted_proxies()
+    entries = request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")
+    candidates = [request.META.get("REMOTE_ADDR", "")]
+    if 0 < proxies <= len(entries):
+        candidates.insert(0, entries[-proxies].strip())
+    return next(filter(None, map(_normalise_address, candidates)), UNKNOWN_ADDRESS)
+
+
+def _normalise_address(text: str) -> str:
+    try:
+        address = ipaddress.ip_address(text)
+    except ValueError:
+        return ""
+    mapped = getattr(address, "ipv4_mapped", None)
+    return str(mapped or address)
+
+
+def _is_tool_path(request: HttpRequest) -> bool:
+    path = request.path_info
+    return any(path == prefix or path.startswith(f"{prefix}/") for prefix in TOOL_PATHS)
+
+
+def _may_enter(request: HttpRequest) -> bool:
+    if _is_tool_path(request) and "HTTP_ORIGIN" in request.META:
+        return False
+    return _called_url(request) == conf.base_url()
+
+
+def _called_url(request: HttpRequest) -> str:
+    """Return scheme, host and port as called, in the form in which BASE_URL is kept."""
+    host = request.META.get("HTTP_HOST", "").lower().removesuffix(":443")
+    return f"{_scheme(request)}://{host}"
+
+
+def _scheme(request: HttpRequest) -> str:
+    if conf.trusted_proxies():
+        # Every proxy that spoke must have been spoken to over HTTPS.
+        seen = request.META.get("HTTP_X_FORWARDED_PROTO", "").split(",")
+        return "https" if all(entry.strip() == "https" for entry in seen) else "http"
+    return str(request.META["wsgi.url_scheme"])
+
+
+def _refuse(request: HttpRequest) -> HttpResponse:
+    if not _is_tool_path(request):
+        return HttpResponse(PAGE, status=ForbiddenError.status)
+    body = orjson.dumps(ForbiddenError().body())
+    return HttpResponse(body, status=ForbiddenError.status, content_type="application/json")

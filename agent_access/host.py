@@ -1,0 +1,34 @@
+"""What agent access asks of the project that it serves."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+from uuid import UUID
+
+from agent_access.errors import ToolError
+from agent_access.models.connections import RevokedReason
+from agent_access.tools import JSONSchema, Tool
+
+
+class Host(Protocol):
+    """The project's side. Every answer is asked for anew on each call; nothing is kept.
+
+    A `user` is an instance of the project's AUTH_USER_MODEL, whose primary key is a UUID.
+    """
+
+    def owner_id(self) -> UUID | None:
+        """Return who owns this installation, or None before there is one."""
+
+    def delegate_problem(self, user: Any) -> RevokedReason | None:
+        """Return why the user may not be acted for, or None if he may."""
+
+    def session_revision(self, user: Any) -> int:
+        """Return the counter that ends the user's sessions and connections when it moves."""
+
+    def in_demo_mode(self) -> bool:
+        """Return whether every writing tool is refused."""
+
+    def failures(self) -> Mapping[type[Exception], Callable[[Any], ToolError]]:
+        """Return the one table from the project's failures to the answers of the interface."""
+
+    def schema_filler(self) -> Callable[[Tool, JSONSchema], JSONSchema]:
+        """Return a function that puts today's values into the input schema of one tool."""

@@ -1,0 +1,44 @@
+"""Query strings: each parameter once, with integers told from text by the schema."""
+
+import re
+from collections import Counter
+from urllib.parse import parse_qsl
+
+from django.http import HttpRequest
+
+from agent_access.calls import Arguments
+from agent_access.errors import FieldProblem
+from agent_access.inputs import sayable
+from agent_access.tools import Tool
+
+INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,17})")
+
+
+def read_query(request: HttpRequest, tool: Tool) -> Arguments:
+    """Return the query as the arguments of a tool that takes no body."""
+    pairs = _parse(request)
+    properties = tool.input_schema["properties"]
+    counts = Counter(name for name, _ in pairs)
+    return Arguments(
+        {name: _value(text, properties.get(name, {})) for name, text in pairs},
+        [FieldProblem(sayable(name), "must be given once") for name in counts if counts[name] > 1],
+    )
+
+
+def find_unknown_parameters(request: HttpRequest) -> list[FieldProblem]:
+    """Return a problem for each query parameter of a tool that takes a body."""
+    return [
+        FieldProblem(sayable(name), "is not a field of this tool") for name, _ in _parse(request)
+    ]
+
+
+def _parse(request: HttpRequest) -> list[tuple[str, str]]:
+    # What is no UTF-8 becomes a lone surrogate, which no text field accepts.
+    query = request.META.get("QUERY_STRING", "")
+    return parse_qsl(query, keep_blank_values=True, errors="surrogateescape")
+
+
+def _value(text: str, schema: dict[str, object]) -> str | int:
+    kinds = schema.get("type")
+    is_integer = kinds == "integer" or (isinstance(kinds, list) and "integer" in kinds)
+    return int(text) if is_integer and INTEGER.fullmatch(text) else text

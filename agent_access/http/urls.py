@@ -1,0 +1,34 @@
+"""One route per path of the registered tools, and one for every other path below them."""
+
+from django.urls import URLPattern, path, re_path
+
+from agent_access.http.views import ToolView
+from agent_access.listing import TOOLS_LIST
+from agent_access.tools import API_PATH, Tool, registry
+
+ROOT = API_PATH.removeprefix("/")
+
+
+def _tools_by_path() -> dict[str, dict[str, Tool]]:
+    paths: dict[str, dict[str, Tool]] = {}
+    for tool in (TOOLS_LIST, *registry):
+        paths.setdefault(tool.path, {})[tool.method] = tool
+    return paths
+
+
+def _literal_first(entry: tuple[str, dict[str, Tool]]) -> bool:
+    """Sort so that /documents/preview is no document called preview."""
+    return "{id}" in entry[0]
+
+
+def _route(tool_path: str) -> str:
+    return ROOT + tool_path.replace("{id}", "<str:target>")
+
+
+urlpatterns: list[URLPattern] = [
+    *(
+        path(_route(tool_path), ToolView.as_view(tools=tools))
+        for tool_path, tools in sorted(_tools_by_path().items(), key=_literal_first)
+    ),
+    re_path(rf"^{ROOT}(?:/.*)?\Z", ToolView.as_view()),
+]

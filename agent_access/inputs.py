@@ -1,0 +1,104 @@
+"""From a client's arguments to a tool's input, with every wrong field named at once."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import PydanticCustomError
+
+from agent_access.errors import FieldProblem, ValidationFailedError
+from agent_access.models.receipts import KEY_LENGTH, KEY_PATTERN
+from agent_access.tools import ToolInput
+
+MAX_PROBLEMS = 1000
+
+# A name that a client made up is repeated only if it can be nothing but a field's name:
+# shorter than any credential.
+SAYABLE_NAME = re.compile(r"[A-Za-z0-9_.-]{1,40}")
+UNSAYABLE_NAME = "?"
+
+TEXTS: Mapping[str, str] = {
+    "missing": "is required",
+    "extra_forbidden": "is not a field of this tool",
+    "string_type": "must be a string",
+    "string_unicode": "must be Unicode text",
+    "int_type": "must be an integer",
+    "list_type": "must be a list",
+    "tuple_type": "must be a list",
+    "model_type": "must be an object",
+    "model_attributes_type": "must be an object",
+    "dict_type": "must be an object",
+    "string_too_short": "must not be empty",
+}
+TEXTS_WITH_LIMIT: Mapping[str, str] = {
+    "too_short": "must have at least {min_length} entries",
+    "too_long": "must have at most {max_length} entries",
+    "string_too_long": "must have at most {max_length} characters",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than_equal": "must be at most {le}",
+    "literal_error": "must be {expected}",
+    "enum": "must be {expected}",
+}
+UNKNOWN_PROBLEM = "is wrong"
+
+# The type of an error that a project's own validator raises through `problem()`.
+PROBLEM = "problem"
+
+
+def problem(text: str) -> PydanticCustomError:
+    """Return the error for a validator to raise; `text` is fixed and holds no submitted value."""
+    return PydanticCustomError(PROBLEM, "{text}", {"text": text})
+
+
+def parse_input(
+    model: type[ToolInput],
+    arguments: Mapping[str, Any],
+    *,
+    also: Iterable[FieldProblem] = (),
+) -> ToolInput:
+    """Return the tool's input; raise ValidationFailedError with these and all `also` problems."""
+    problems = list(also)
+    try:
+        parsed = model.model_validate(dict(arguments))
+    except ValidationError as error:
+        problems.extend(_read_problems(error))
+        raise ValidationFailedError(problems[:MAX_PROBLEMS]) from None
+    if problems:
+        raise ValidationFailedError(problems)
+    return parsed
+
+
+def find_key_problem(key: str | None, *, field: str) -> Iterator[FieldProblem]:
+    """Yield what is wrong with an idempotency key. Interface: Limits, "Idempotency key"."""
+    if key is None:
+        yield FieldProblem(field, "is required")
+    elif not re.fullmatch(KEY_PATTERN, key):
+        text = f"must be 1 to {KEY_LENGTH} ASCII letters, digits, underscores or hyphens"
+        yield FieldProblem(field, text)
+
+
+def _read_problems(error: ValidationError) -> Iterator[FieldProblem]:
+    for wrong in error.errors(include_url=False, include_input=False):
+        yield FieldProblem(
+            _path(wrong["loc"]), _text(wrong["type"], wrong.get("ctx", {}), wrong["msg"])
+        )
+
+
+def _path(location: tuple[int | str, ...]) -> str:
+    return ".".join(sayable(str(part)) for part in location)
+
+
+def sayable(name: str) -> str:
+    """Return the name if it may be repeated to a client, else a placeholder."""
+    return name if SAYABLE_NAME.fullmatch(name) else UNSAYABLE_NAME
+
+
+def _text(kind: str, context: Mapping[str, Any], message: str) -> str:
+    if kind in TEXTS:
+        return TEXTS[kind]
+    if kind in TEXTS_WITH_LIMIT:
+        return TEXTS_WITH_LIMIT[kind].format(**context)
+    if kind == PROBLEM:
+        return message
+    return UNKNOWN_PROBLEM

@@ -1,0 +1,50 @@
+"""The tool that lists the tools: what a connection may call, with the schemas of today."""
+
+from typing import Any
+
+from agent_access import conf
+from agent_access.calls import CallContext, Record
+from agent_access.execution import is_granted
+from agent_access.models.settings import AccessSettings
+from agent_access.tools import API_PATH, JSONSchema, NoInput, Tool, registry
+
+
+def list_tools(context: CallContext, arguments: NoInput) -> Record:
+    """Interface: "Returns granted tools of modules that are on"."""
+    modules_off = AccessSettings.read().modules_off
+    fill = conf.host().schema_filler()
+    return Record(
+        [
+            describe_tool(tool, fill(tool, tool.input_schema))
+            for tool in registry
+            if tool.module not in modules_off and is_granted(tool, context.connection)
+        ]
+    )
+
+
+def describe_tool(tool: Tool, input_schema: JSONSchema) -> dict[str, Any]:
+    return {
+        "name": tool.name,
+        "mcp_name": tool.mcp_name,
+        "title": tool.title,
+        "description": tool.description,
+        "method": tool.method,
+        "path": API_PATH + tool.path,
+        "scope": tool.scope,
+        "idempotency_key_required": tool.writes,
+        "input_schema": input_schema,
+    }
+
+
+TOOLS_LIST = Tool(
+    name="tools.list",
+    title="List the tools",
+    description="The tools that this connection may call, each with its input schema.",
+    method="GET",
+    path="/tools",
+    module=None,
+    scope=None,
+    permissions=(),
+    input=NoInput,
+    run=list_tools,
+)

@@ -1,0 +1,50 @@
+from django.db import models
+from uuid_utils.compat import uuid7
+
+from agent_access.models.connections import DIGEST_LENGTH
+
+ADMINISTRATION = "administration"
+CHAIN_LENGTH = 36
+
+
+class Transport(models.TextChoices):
+    HTTP = "http"
+    COMMAND = "command"
+
+
+class ChainHead(models.Model):
+    """The end of one audit chain: one per connection (named by its ID) and one for administration.
+
+    A closed head takes no more successful calls: revoking closes it, so a call in flight cannot
+    commit afterwards.
+    """
+
+    chain = models.CharField(primary_key=True, max_length=CHAIN_LENGTH)
+    sequence = models.PositiveBigIntegerField(default=0)
+    digest = models.CharField(max_length=DIGEST_LENGTH, blank=True)
+    last_used_at = models.DateTimeField(null=True)
+    is_open = models.BooleanField(default=True)
+
+
+class AuditEvent(models.Model):
+    """One thing that happened, chained to the one before; never changed, never deleted."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    chain = models.CharField(max_length=CHAIN_LENGTH)
+    sequence = models.PositiveBigIntegerField()
+    occurred_at = models.DateTimeField()
+    actor_id = models.UUIDField(null=True)
+    connection_id = models.UUIDField(null=True)
+    action = models.CharField(max_length=100)
+    target = models.CharField(max_length=100, blank=True)
+    outcome = models.CharField(max_length=32)
+    detail = models.CharField(max_length=200, blank=True)
+    transport = models.CharField(max_length=16, choices=Transport.choices)
+    request_id = models.CharField(max_length=36, blank=True)
+    client_address = models.CharField(max_length=45, blank=True)
+    digest = models.CharField(max_length=DIGEST_LENGTH)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=("chain", "sequence"), name="agent_access_one_sequence"),
+        )

@@ -1,0 +1,68 @@
+from datetime import datetime
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q
+from typing_extensions import override
+from uuid_utils.compat import uuid7
+
+DIGEST_LENGTH = 64
+NAME_LENGTH = 100
+
+
+class ConnectionKind(models.TextChoices):
+    PASTED = "pasted", "Pasted credential"
+    BROWSER = "browser", "Browser sign-in"
+
+
+class RevokedReason(models.TextChoices):
+    OWNER_REVOKED = "owner_revoked", "The owner revoked it"
+    ACCESS_OFF = "access_off", "Agent access was turned off"
+    BROWSER_SIGN_IN_OFF = "browser_sign_in_off", "Browser sign-in was turned off"
+    SESSIONS_ENDED = "sessions_ended", "The delegated user's sessions were ended"
+    USER_DEACTIVATED = "user_deactivated", "The delegated user was deactivated"
+    USER_BECAME_GUEST = "user_became_guest", "The delegated user became a guest"
+    OWNER_CHANGED = "owner_changed", "The ownership was transferred"
+    APPLICATION_URL_CHANGED = "application_url_changed", "The application's address changed"
+
+
+class Connection(models.Model):
+    """An owner-approved, expiring right of one program to act for one delegated user.
+
+    `grants` holds scopes, and on connections of the pilot also single capabilities (the dotted
+    name of a tool). Session revision, owner and application URL are those of the approval; each
+    call compares them with today's.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    kind = models.CharField(max_length=16, choices=ConnectionKind.choices)
+    name = models.CharField(max_length=NAME_LENGTH)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="connections")
+    grants = models.JSONField(default=list)
+    credential_digest = models.CharField(max_length=DIGEST_LENGTH, unique=True, null=True)  # noqa: DJ001  unique where present
+    owner_id = models.UUIDField()
+    session_revision = models.PositiveIntegerField()
+    base_url = models.CharField(max_length=255)
+    created_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+    revoked_at = models.DateTimeField(null=True)
+    revoked_reason = models.CharField(max_length=32, choices=RevokedReason.choices, blank=True)
+
+    class Meta:
+        constraints = (
+            models.CheckConstraint(
+                condition=Q(expires_at__gt=F("created_at")), name="agent_access_expires_later"
+            ),
+            models.CheckConstraint(
+                condition=Q(revoked_at=None, revoked_reason="")
+                | Q(revoked_at__isnull=False) & ~Q(revoked_reason=""),
+                name="agent_access_revoked_with_reason",
+            ),
+        )
+
+    @override
+    def __str__(self) -> str:
+        return self.name
+
+    def is_live(self, now: datetime) -> bool:
+        return self.revoked_at is None and now < self.expires_at

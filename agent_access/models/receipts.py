@@ -1,0 +1,30 @@
+from django.core.validators import RegexValidator
+from django.db import models
+from uuid_utils.compat import uuid7
+
+from agent_access.models.connections import DIGEST_LENGTH, Connection
+
+KEY_LENGTH = 80
+KEY_PATTERN = rf"^[A-Za-z0-9_-]{{1,{KEY_LENGTH}}}$"
+
+
+class Receipt(models.Model):
+    """What one keyed write answered, so that repeating it does nothing twice.
+
+    The answer is kept as text: a JSON column would reorder its keys.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    connection = models.ForeignKey(Connection, models.PROTECT, related_name="receipts")
+    key = models.CharField(max_length=KEY_LENGTH, validators=[RegexValidator(KEY_PATTERN)])
+    tool = models.CharField(max_length=100)
+    call_digest = models.CharField(max_length=DIGEST_LENGTH)
+    record_id = models.UUIDField(null=True)
+    status = models.PositiveSmallIntegerField(null=True)
+    answer = models.TextField(blank=True)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=("connection", "key"), name="agent_access_one_receipt"),
+        )

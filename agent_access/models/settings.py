@@ -1,0 +1,29 @@
+from typing import Self
+
+from django.db import models
+
+
+class AccessSettings(models.Model):
+    """The owner's switches: one row. No row means that everything is off."""
+
+    ONLY_ID = 1
+
+    id = models.PositiveSmallIntegerField(primary_key=True, default=ONLY_ID, editable=False)
+    access_on = models.BooleanField(default=False)
+    browser_sign_in_on = models.BooleanField(default=False)
+    modules_off = models.JSONField(default=list)
+
+    class Meta:
+        constraints = (
+            models.CheckConstraint(condition=models.Q(id=1), name="agent_access_one_settings_row"),
+        )
+
+    @classmethod
+    def read(cls) -> Self:
+        return cls.objects.filter(pk=cls.ONLY_ID).first() or cls()
+
+    @classmethod
+    def lock(cls) -> Self:
+        """Return the row locked, so that a switch and a new connection wait for each other."""
+        cls.objects.bulk_create([cls()], ignore_conflicts=True)
+        return cls.objects.select_for_update().get(pk=cls.ONLY_ID)

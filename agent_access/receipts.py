@@ -1,0 +1,58 @@
+"""Receipts: a keyed write is done once and its answer given again."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from django.utils import timezone
+
+from agent_access.calls import Answer, ToolCall, ToolResult
+from agent_access.errors import ConflictError
+from agent_access.models.receipts import Receipt
+
+
+def claim_receipt(call: ToolCall, arguments: Mapping[str, Any]) -> Receipt:
+    """Return the receipt of this call's key: a new one, or the one that was stored before.
+
+    Must be the first write of the call's transaction. A call with the same key that is still
+    running is waited for (on PostgreSQL by the unique index, on SQLite by the write lock).
+    Raises ConflictError if the key belongs to another call.
+    """
+    digest = digest_call(call, arguments)
+    claim = Receipt(
+        connection=call.connection,
+        key=str(call.idempotency_key),
+        tool=call.tool.name,
+        call_digest=digest,
+        created_at=timezone.now(),
+    )
+    Receipt.objects.bulk_create([claim], ignore_conflicts=True)
+    receipt = Receipt.objects.get(connection=call.connection, key=call.idempotency_key)
+    if receipt.call_digest != digest:
+        raise ConflictError
+    return receipt
+
+
+def digest_call(call: ToolCall, arguments: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of tool, target and arguments, values and field order included.
+
+    The transport and white space make no difference; 1 and 1.0 do.
+    """
+    text = json.dumps([call.tool.name, call.target, arguments], separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def keep_answer(receipt: Receipt, answer: Answer, result: ToolResult) -> None:
+    """Write the answer to the claimed receipt, in the transaction of the change itself."""
+    receipt.record_id = answer.record_id
+    receipt.status = result.status
+    receipt.answer = result.body.decode()
+    receipt.save(update_fields=["record_id", "status", "answer"])
+
+
+def stored_result(receipt: Receipt) -> ToolResult | None:
+    """Return the kept answer byte for byte, or None for a receipt that was just claimed."""
+    if receipt.status is None:
+        return None
+    return ToolResult(receipt.status, receipt.answer.encode(), is_replay=True)

@@ -1,0 +1,28 @@
+"""One identifier per request, in the answer, the log and the audit."""
+
+import logging
+from contextvars import ContextVar
+
+from typing_extensions import override
+from uuid_utils.compat import uuid7
+
+_current: ContextVar[str] = ContextVar("request_id", default="-")
+
+
+def begin_request() -> str:
+    """Give the request of this context an identifier of our own; a client's is never taken."""
+    request_id = str(uuid7())
+    _current.set(request_id)
+    return request_id
+
+
+def current_request_id() -> str:
+    """Return the identifier, or `-` outside a request."""
+    return _current.get()
+
+
+class RequestIdFilter(logging.Filter):
+    @override
+    def filter(self, record: logging.LogRecord) -> bool:
+        record.request_id = current_request_id()
+        return True

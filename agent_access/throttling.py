@@ -1,0 +1,69 @@
+"""Limits per minute, counted by django-ratelimit in Django's cache."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.http import HttpRequest
+from django_ratelimit.core import get_usage
+
+from agent_access.errors import RateLimitedError, UnavailableError
+
+WINDOW_SECONDS = 60
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """What one policy leaves of its quota in the current window."""
+
+    policy: str
+    quota: int
+    spent: int
+    reset_seconds: int
+
+    @property
+    def remaining(self) -> int:
+        return max(0, self.quota - self.spent)
+
+    @property
+    def is_exceeded(self) -> bool:
+        return self.spent > self.quota
+
+    @property
+    def is_first_excess(self) -> bool:
+        """Tell whether this is the one request of the window that is worth an audit event."""
+        return self.spent == self.quota + 1
+
+    def demand(self) -> None:
+        """Raise RateLimitedError if the quota is exceeded."""
+        if self.is_exceeded:
+            raise RateLimitedError(retry_after=self.reset_seconds)
+
+
+def spend(request: HttpRequest, *, policy: str, bucket: str, quota: int) -> Allowance:
+    """Count one request against the bucket. A cache that is gone counts as unavailable."""
+    usage = get_usage(
+        request,
+        group=f"agent_access.{policy}",
+        key=lambda _group, _request: bucket,
+        rate=f"{quota}/m",
+        increment=True,
+    )
+    if usage is None or usage["time_left"] < 0:
+        raise UnavailableError
+    # The window ends with the second that django-ratelimit names, so one more is to wait.
+    return Allowance(policy, quota, usage["count"], usage["time_left"] + 1)
+
+
+def describe_allowances(allowances: Iterable[Allowance]) -> dict[str, str]:
+    """Return the header fields of draft-ietf-httpapi-ratelimit-headers-10 (RFC 9651 lists)."""
+    known = list(allowances)
+    if not known:
+        return {}
+    return {
+        "RateLimit-Policy": ", ".join(
+            f'"{each.policy}";q={each.quota};w={WINDOW_SECONDS}' for each in known
+        ),
+        "RateLimit": ", ".join(
+            f'"{each.policy}";r={each.remaining};t={each.reset_seconds}' for each in known
+        ),
+    }

@@ -1,0 +1,155 @@
+"""What a tool is, and the registry that every transport reads."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from http import HTTPStatus
+from typing import Any, Literal
+from uuid import UUID
+
+from django.core.exceptions import ImproperlyConfigured
+from pydantic import BaseModel, ConfigDict
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import core_schema
+from typing_extensions import override
+
+API_PATH = "/api/v1"
+TOOL_PATHS = (API_PATH,)
+
+JSONSchema = dict[str, Any]
+Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
+
+NAME = re.compile(r"[a-z_]+\.[a-z_]+")
+
+
+class ToolInput(BaseModel):
+    """The arguments of a tool, without its target and its idempotency key: strict and closed."""
+
+    model_config = ConfigDict(
+        strict=True, extra="forbid", frozen=True, validate_default=True, hide_input_in_errors=True
+    )
+
+
+class NoInput(ToolInput):
+    """A tool without arguments."""
+
+
+class _PlainJsonSchema(GenerateJsonSchema):
+    """Optional values as `type: [.., null]`, since many clients drop `anyOf`; no titles."""
+
+    @override
+    def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
+        inner = self.generate_inner(schema["schema"])
+        if "type" not in inner:
+            return super().nullable_schema(schema)
+        nullable = {**inner, "type": [inner["type"], "null"]}
+        return nullable | {"enum": [*inner["enum"], None]} if "enum" in inner else nullable
+
+    @override
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False
+
+    @override
+    def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
+        # A model's name and docstring speak to engineers.
+        described = super().model_schema(schema)
+        return {key: described[key] for key in described if key not in {"title", "description"}}
+
+
+def _inline(schema: Any, definitions: JSONSchema) -> Any:
+    """Return the schema with every `$ref` replaced, since many clients lose references."""
+    if isinstance(schema, list):
+        return [_inline(entry, definitions) for entry in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if "$ref" in schema:
+        schema = definitions[schema["$ref"].rpartition("/")[2]] | schema
+    return {
+        key: _inline(value, definitions)
+        for key, value in schema.items()
+        if key not in {"$defs", "$ref"}
+    }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tool:
+    """One row of a catalogue: all that a transport must know of a tool.
+
+    `path` stands below `/api/v1` and names its target as `{id}`. `find_record` fetches a record
+    for a user or raises the project's "not found"; a replay asks it whether the record is still
+    in the user's reach.
+    """
+
+    name: str
+    title: str
+    description: str
+    method: Method
+    path: str
+    module: str | None
+    scope: str | None
+    permissions: Sequence[str]
+    input: type[ToolInput]
+    run: Callable[..., Any]
+    writes: bool = False
+    find_record: Callable[[Any, UUID], object] | None = None
+    status: HTTPStatus = HTTPStatus.OK
+
+    def __post_init__(self) -> None:
+        if not NAME.fullmatch(self.name):
+            raise ImproperlyConfigured(f"{self.name!r} is no tool name such as noun.verb")
+        if not issubclass(self.input, ToolInput):
+            raise ImproperlyConfigured(f"the input of {self.name} is no ToolInput")
+        if self.writes and self.find_record is None:
+            raise ImproperlyConfigured(f"{self.name} writes, so it needs find_record for replays")
+
+    @property
+    def mcp_name(self) -> str:
+        """Interface: "Dots become underscores"."""
+        return self.name.replace(".", "_")
+
+    @property
+    def takes_target(self) -> bool:
+        return "{id}" in self.path
+
+    @property
+    def takes_body(self) -> bool:
+        return self.method in {"POST", "PUT", "PATCH"}
+
+    @cached_property
+    def input_schema(self) -> JSONSchema:
+        """Return the static JSON Schema (2020-12) of the query or body: closed and inlined."""
+        schema = self.input.model_json_schema(schema_generator=_PlainJsonSchema)
+        inlined: JSONSchema = _inline(schema, schema.get("$defs", {}))
+        inlined.setdefault("properties", {})
+        return inlined
+
+
+class ToolRegistry:
+    """The tools of a project, in the order in which they were registered."""
+
+    def __init__(self) -> None:
+        self._tools: dict[str, Tool] = {}
+
+    def register(self, *tools: Tool) -> None:
+        for tool in tools:
+            if tool.name in self._tools:
+                raise ImproperlyConfigured(f"{tool.name} is registered twice")
+            self._tools[tool.name] = tool
+
+    def __iter__(self) -> Iterator[Tool]:
+        return iter(self._tools.values())
+
+    def find(self, name: str) -> Tool | None:
+        return self._tools.get(name)
+
+    @property
+    def modules(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(tool.module for tool in self if tool.module))
+
+    @property
+    def scopes(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(tool.scope for tool in self if tool.scope))
+
+
+registry = ToolRegistry()

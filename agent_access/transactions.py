@@ -1,0 +1,38 @@
+"""The transactions of a read: one view of the data, and an audit row without a disk flush."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.db import connection, transaction
+
+
+@contextmanager
+def one_view() -> Iterator[None]:
+    """Let several queries see one moment, so that a record never mixes two versions."""
+    outermost = not connection.in_atomic_block
+    with transaction.atomic():
+        if outermost and connection.vendor == "postgresql":
+            _run("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        yield
+
+
+@contextmanager
+def relaxed_commit() -> Iterator[None]:
+    """Commit without waiting for the disk: after a power cut the row may be gone, never torn."""
+    if connection.in_atomic_block or connection.vendor == "postgresql":
+        with transaction.atomic():
+            if connection.vendor == "postgresql":
+                _run("SET LOCAL synchronous_commit TO OFF")
+            yield
+        return
+    _run("PRAGMA synchronous = NORMAL")
+    try:
+        with transaction.atomic():
+            yield
+    finally:
+        _run("PRAGMA synchronous = FULL")
+
+
+def _run(statement: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(statement)

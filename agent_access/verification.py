@@ -1,0 +1,95 @@
+"""Proof of the audit chains: every event is what was written, in its place, and none is missing."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from agent_access.audit import digest_event
+from agent_access.models.audit import AuditEvent, ChainHead
+
+MISSING = "an event is missing here"
+CHANGED = "this event was changed, put in another place, or follows one that was"
+BEHIND_HEAD = "the head of the chain is not at its last event"
+REWRITTEN = "the chain is not the one whose head was kept elsewhere"
+
+ROWS_AT_ONCE = 1000
+
+
+@dataclass(frozen=True)
+class Position:
+    """A place in a chain: a sequence number and the digest of the event there."""
+
+    sequence: int = 0
+    digest: str = ""
+
+
+@dataclass(frozen=True)
+class Break:
+    """The first event of a chain that is not what was written."""
+
+    chain: str
+    sequence: int
+    problem: str
+
+
+class ChainBrokenError(Exception):
+    def __init__(self, chain: str, sequence: int, problem: str) -> None:
+        super().__init__(problem)
+        self.found = Break(chain, sequence, problem)
+
+
+def find_breaks(expected: Mapping[str, Position] | None = None) -> Iterator[Break]:
+    """Walk every chain and yield the first break of each.
+
+    `expected` holds heads that were kept elsewhere; it finds a chain that was rewritten or
+    shortened together with its head. Calls may go on meanwhile.
+    """
+    kept = expected or {}
+    chains = set(ChainHead.objects.values_list("chain", flat=True))
+    chains |= set(AuditEvent.objects.values_list("chain", flat=True).distinct())
+    for chain in sorted(chains | set(kept)):
+        try:
+            _verify_chain(chain, kept.get(chain))
+        except ChainBrokenError as broken:
+            yield broken.found
+
+
+def _verify_chain(chain: str, kept: Position | None) -> None:
+    reached, head = Position(), None
+    # Calls append while we read; the head and its event are committed together.
+    while head is None or head.sequence > reached.sequence:
+        before = reached
+        reached = _walk(chain, reached, kept)
+        head = _read_head(chain)
+        if head.sequence > reached.sequence and reached == before:
+            raise ChainBrokenError(chain, reached.sequence + 1, MISSING)
+    if head != reached:
+        raise ChainBrokenError(chain, reached.sequence, BEHIND_HEAD)
+    if kept and kept.sequence > reached.sequence:
+        raise ChainBrokenError(chain, reached.sequence + 1, MISSING)
+
+
+def _walk(chain: str, start: Position, kept: Position | None) -> Position:
+    """Return the last position after the start, having proved every event up to it."""
+    reached = start
+    events = AuditEvent.objects.filter(chain=chain, sequence__gt=start.sequence)
+    for event in events.order_by("sequence").iterator(chunk_size=ROWS_AT_ONCE):
+        due = reached.sequence + 1
+        if event.sequence != due:
+            raise ChainBrokenError(chain, due, MISSING)
+        if event.digest != digest_event(event, previous_digest=reached.digest):
+            raise ChainBrokenError(chain, due, CHANGED)
+        reached = Position(due, event.digest)
+        if kept and kept.sequence == due and kept != reached:
+            raise ChainBrokenError(chain, due, REWRITTEN)
+    return reached
+
+
+def _read_head(chain: str) -> Position:
+    head = ChainHead.objects.filter(chain=chain).values_list("sequence", "digest").first()
+    return Position(*head) if head else Position()
+
+
+def read_heads() -> dict[str, Position]:
+    """Return where every chain ends, to be kept elsewhere."""
+    heads = ChainHead.objects.order_by("chain").values_list("chain", "sequence", "digest")
+    return {chain: Position(sequence, digest) for chain, sequence, digest in heads}

@@ -1,0 +1,160 @@
+"""One function per tool: from its input to the services, and from records to its answer."""
+
+from collections.abc import Iterator
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Prefetch, QuerySet, prefetch_related_objects
+
+from agent_access.calls import CallContext, Page, Record
+from agent_access.tools import NoInput
+from invoicing.access import (
+    customers_visible_to,
+    document_for,
+    documents_visible_to,
+    people_listed,
+    teams_listed,
+)
+from invoicing.agent_tools import inputs, outputs
+from invoicing.errors import RecordNotFoundError
+from invoicing.models import Customer, Document, DocumentStatus, Team, User
+from invoicing.search import find_page
+from invoicing.services import drafts
+from invoicing.totals import DiscountType
+
+
+def search_customers(context: CallContext, page: inputs.PageInput) -> Page:
+    found, after = find_page(
+        customers_visible_to(context.user).filter(is_active=True),
+        texts=_texts_of_customer,
+        search=page.search or "",
+        after=page.after,
+        limit=page.limit,
+    )
+    return Page([outputs.describe_customer(customer) for customer in found], after)
+
+
+def _texts_of_customer(customer: Customer) -> list[str]:
+    return [customer.name]
+
+
+def list_documents(context: CallContext, page: inputs.PageInput) -> Page:
+    found, after = find_page(
+        documents_visible_to(context.user).select_related("customer"),
+        texts=_texts_of_document,
+        search=page.search or "",
+        after=page.after,
+        limit=page.limit,
+    )
+    return Page([outputs.describe_summary(document) for document in found], after)
+
+
+def _texts_of_document(document: Document) -> Iterator[str]:
+    """Yield what a search looks at: of an issued document the buyer's name as it was frozen."""
+    yield document.number or ""
+    yield document.draft_code
+    yield document.reference
+    is_issued = document.status == DocumentStatus.ISSUED
+    yield document.buyer_name if is_issued else document.customer.name
+
+
+def get_document(context: CallContext, no_input: NoInput) -> Record:
+    document = document_for(context.user, context.record_id())
+    prefetch_related_objects([document], "lines", "tax_rows")
+    return Record(outputs.describe_document(document), document.id)
+
+
+def preview_document(context: CallContext, draft: inputs.DraftInput) -> Record:
+    preview = drafts.preview_draft(context.user, _read_draft(draft))
+    return Record(outputs.describe_preview(preview.document, preview.lines, preview.tax_rows))
+
+
+def create_draft(context: CallContext, draft: inputs.DraftInput) -> Record:
+    maker = drafts.Maker(context.connection.id, context.connection.name)
+    document = drafts.create_draft(context.user, _read_draft(draft), maker=maker)
+    return Record(outputs.describe_document(document), document.id)
+
+
+def update_draft(context: CallContext, draft: inputs.DraftUpdateInput) -> Record:
+    document = drafts.update_draft(
+        context.user, context.record_id(), _read_draft(draft), lock_version=draft.lock_version
+    )
+    return Record(outputs.describe_document(document), document.id)
+
+
+def _read_draft(draft: inputs.DraftInput) -> drafts.DraftInput:
+    return drafts.DraftInput(
+        customer_id=draft.customer_id,
+        currency_code=draft.currency_code,
+        issue_date=draft.issue_date,
+        due_date=draft.due_date,
+        line_items=tuple(_read_line(line) for line in draft.line_items),
+        language=draft.language,
+        notes=draft.notes or "",
+        reference=draft.reference or "",
+    )
+
+
+def _read_line(line: inputs.LineItemInput) -> drafts.LineInput:
+    return drafts.LineInput(
+        description=line.description,
+        quantity=line.quantity,
+        unit_price=line.unit_price,
+        unit=line.unit or "",
+        discount_type=DiscountType(line.discount_type) if line.discount_type else None,
+        discount_value=line.discount_value,
+        tax_rate_id=line.tax_rate_id,
+    )
+
+
+def list_people(context: CallContext, page: inputs.PeoplePageInput) -> Page:
+    people = _with_what_is_told(people_listed())
+    if page.team_id is not None:
+        people = people.filter(id__in=_member_ids(page.team_id))
+    found, after = find_page(
+        people,
+        texts=_texts_of_person,
+        search=page.search or "",
+        after=page.after,
+        limit=page.limit,
+    )
+    return Page([outputs.describe_person(person) for person in found], after)
+
+
+def _member_ids(team_id: UUID) -> QuerySet[Any]:
+    memberships = Team.members.through.objects.filter(team_id__in=teams_listed().values("id"))
+    return memberships.filter(team_id=team_id).values("user_id")
+
+
+def _with_what_is_told(people: QuerySet[User]) -> QuerySet[User]:
+    live_teams = Prefetch("teams", teams_listed().order_by("id"))
+    return people.select_related("manager").prefetch_related("skills", live_teams)
+
+
+def _texts_of_person(person: User) -> list[str]:
+    skills = [skill.name for skill in person.skills.all()]
+    return [person.name, person.email, person.job_title, *skills]
+
+
+def get_person(context: CallContext, no_input: NoInput) -> Record:
+    people = _with_what_is_told(people_listed()).prefetch_related("working_hours")
+    person = people.filter(id=context.record_id()).first()
+    if person is None:
+        raise RecordNotFoundError
+    return Record(outputs.describe_person_with_hours(person), person.id)
+
+
+def list_teams(context: CallContext, page: inputs.PageInput) -> Page:
+    listed = people_listed().order_by("id")
+    found_teams, after = find_page(
+        teams_listed().prefetch_related(Prefetch("leads", listed), Prefetch("members", listed)),
+        texts=_texts_of_team,
+        search=page.search or "",
+        after=page.after,
+        limit=page.limit,
+    )
+    return Page([outputs.describe_team(team) for team in found_teams], after)
+
+
+def _texts_of_team(team: Team) -> list[str]:
+    return [team.name, team.description]

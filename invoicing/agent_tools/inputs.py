@@ -1,0 +1,248 @@
+"""What each tool takes: the interface's fields and limits as strict, closed models."""
+
+import re
+from datetime import date
+from functools import partial
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    ValidationInfo,
+    WithJsonSchema,
+    field_validator,
+)
+
+from agent_access.inputs import problem
+from agent_access.tools import ToolInput
+from invoicing.errors import ControlCharacterError
+from invoicing.fixed_point import parse_fixed_point
+from invoicing.money import AMOUNT_DIGITS
+from invoicing.text import (
+    DESCRIPTION_LENGTH,
+    MAX_LINES,
+    NOTES_LENGTH,
+    REFERENCE_LENGTH,
+    UNIT_LENGTH,
+    normalise_text,
+)
+from invoicing.totals import BASIS_POINTS, DiscountType, gross_amount
+
+DEFAULT_LIMIT = 25
+MAX_LIMIT = 50
+SEARCH_LENGTH = 100
+MAX_LOCK_VERSION = 2**31 - 1
+
+AMOUNT_PATTERN = rf"^(0|[1-9][0-9]{{0,{AMOUNT_DIGITS - 1}}})$"
+QUANTITY_PATTERN = r"^(0|[1-9][0-9]{0,10})(\.[0-9]{1,4})?$"
+DATE_PATTERN = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
+CURRENCY_PATTERN = r"^[A-Z]{3}$"
+LANGUAGE_PATTERN = r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$"
+
+
+def _match(value: Any, *, pattern: str, text: str) -> str:
+    if not isinstance(value, str):
+        raise problem("must be a string")
+    if not re.fullmatch(pattern, value):
+        raise problem(text)
+    return value
+
+
+def _parse_id(value: Any) -> UUID:
+    text = _match(value, pattern=r"[0-9a-f-]{36}", text="must be the ID of a record")
+    try:
+        parsed = UUID(text)
+    except ValueError:
+        raise problem("must be the ID of a record") from None
+    if str(parsed) != text:
+        raise problem("must be the ID of a record")
+    return parsed
+
+
+def _parse_date(value: Any) -> date:
+    text = _match(value, pattern=DATE_PATTERN, text="must be a date written YYYY-MM-DD")
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise problem("must be a date of the calendar") from None
+
+
+def _parse_quantity(value: Any) -> int:
+    rule = "must be a positive number with a dot and at most 4 decimal places, such as 1.5"
+    quantity = parse_fixed_point(_match(value, pattern=QUANTITY_PATTERN, text=rule))
+    if quantity == 0:
+        raise problem(rule)
+    return quantity
+
+
+def _parse_unsigned(value: Any) -> int:
+    rule = f"must be a whole number of at most {AMOUNT_DIGITS} digits without leading zeros"
+    return int(_match(value, pattern=AMOUNT_PATTERN, text=rule))
+
+
+def _clean(value: str, *, longest: int, multiline: bool = False) -> str:
+    try:
+        text = normalise_text(value, multiline=multiline)
+    except ControlCharacterError:
+        raise problem("must not contain control characters") from None
+    if len(text) > longest:
+        raise problem(f"must have at most {longest} characters")
+    return text
+
+
+def _clean_description(value: str) -> str:
+    text = _clean(value, longest=DESCRIPTION_LENGTH, multiline=True)
+    if not text:
+        raise problem("must not be empty")
+    return text
+
+
+RecordId = Annotated[
+    UUID, BeforeValidator(_parse_id), WithJsonSchema({"type": "string", "format": "uuid"})
+]
+IsoDate = Annotated[
+    date,
+    BeforeValidator(_parse_date),
+    WithJsonSchema({"type": "string", "format": "date", "pattern": DATE_PATTERN}),
+]
+Quantity = Annotated[
+    int,
+    BeforeValidator(_parse_quantity),
+    WithJsonSchema({"type": "string", "pattern": QUANTITY_PATTERN}),
+]
+UnsignedText = Annotated[
+    int,
+    BeforeValidator(_parse_unsigned),
+    WithJsonSchema({"type": "string", "pattern": AMOUNT_PATTERN}),
+]
+Currency = Annotated[
+    str,
+    BeforeValidator(
+        partial(_match, pattern=CURRENCY_PATTERN, text="must be three capital letters (ISO 4217)")
+    ),
+    WithJsonSchema({"type": "string", "pattern": CURRENCY_PATTERN}),
+]
+Language = Annotated[
+    str,
+    BeforeValidator(partial(_match, pattern=LANGUAGE_PATTERN, text="must be a language code")),
+    WithJsonSchema({"type": "string", "pattern": LANGUAGE_PATTERN}),
+]
+Description = Annotated[
+    str,
+    AfterValidator(_clean_description),
+    WithJsonSchema({"type": "string", "minLength": 1, "maxLength": DESCRIPTION_LENGTH}),
+]
+Unit = Annotated[
+    str,
+    AfterValidator(partial(_clean, longest=UNIT_LENGTH)),
+    WithJsonSchema({"type": "string", "maxLength": UNIT_LENGTH}),
+]
+Reference = Annotated[
+    str,
+    AfterValidator(partial(_clean, longest=REFERENCE_LENGTH)),
+    WithJsonSchema({"type": "string", "maxLength": REFERENCE_LENGTH}),
+]
+Notes = Annotated[
+    str,
+    AfterValidator(partial(_clean, longest=NOTES_LENGTH, multiline=True)),
+    WithJsonSchema({"type": "string", "maxLength": NOTES_LENGTH}),
+]
+
+
+class PageInput(ToolInput):
+    """A search and a place in a list. Interface: Limits."""
+
+    search: Annotated[
+        str | None,
+        Field(
+            max_length=SEARCH_LENGTH,
+            description="Words; a record is found if each of them begins one of its words.",
+        ),
+    ] = None
+    limit: Annotated[int, Field(ge=1, le=MAX_LIMIT)] = DEFAULT_LIMIT
+    after: Annotated[
+        RecordId | None, Field(description="The value of next of the page before.")
+    ] = None
+
+
+class PeoplePageInput(PageInput):
+    team_id: Annotated[RecordId | None, Field(description="Only members of this team.")] = None
+
+
+class LineItemInput(ToolInput):
+    """Interface: Line item."""
+
+    description: Annotated[Description, Field(description="What is sold; may have several lines.")]
+    quantity: Annotated[
+        Quantity, Field(description='Positive, at most 4 decimal places, such as "1.5".')
+    ]
+    unit_price: Annotated[
+        UnsignedText,
+        Field(description='Price of one unit in minor units of the currency: "1250" is 12.50 EUR.'),
+    ]
+    unit: Annotated[Unit | None, Field(description='Such as "h" or "pcs".')] = None
+    discount_type: Annotated[
+        Literal["percent", "amount"] | None, Field(description="Needs discount_value.")
+    ] = None
+    discount_value: Annotated[
+        UnsignedText | None,
+        Field(description="percent: basis points (1000 is 10 %); amount: minor units."),
+    ] = None
+    tax_rate_id: Annotated[
+        RecordId | None, Field(description="An active tax rate; without one the line is untaxed.")
+    ] = None
+
+    @field_validator("discount_value")
+    @classmethod
+    def _fits_discount_type(cls, value: int | None, info: ValidationInfo) -> int | None:
+        if "discount_type" not in info.data:
+            return value
+        kind = info.data["discount_type"]
+        if (kind is None) != (value is None):
+            raise problem("goes together with discount_type: send both or neither")
+        if kind == DiscountType.PERCENT and value is not None and value > BASIS_POINTS:
+            raise problem(f"must be at most {BASIS_POINTS} basis points (100 %)")
+        if kind == DiscountType.AMOUNT and value is not None and _exceeds_gross(value, info.data):
+            raise problem("must not be larger than quantity times unit_price")
+        return value
+
+
+def _exceeds_gross(discount: int, line: dict[str, Any]) -> bool:
+    if "quantity" not in line or "unit_price" not in line:
+        return False
+    return discount > gross_amount(line["quantity"], line["unit_price"])
+
+
+class DraftInput(ToolInput):
+    """Interface: Draft input. Every write sends the full header and the full line set."""
+
+    customer_id: Annotated[
+        RecordId, Field(description="An active customer, from customers.search.")
+    ]
+    currency_code: Annotated[Currency, Field(description="ISO 4217, such as EUR.")]
+    issue_date: IsoDate
+    due_date: Annotated[IsoDate, Field(description="Not before issue_date.")]
+    line_items: Annotated[list[LineItemInput], Field(min_length=1, max_length=MAX_LINES)]
+    language: Annotated[
+        Language | None, Field(description="The invoice's language; the default if left out.")
+    ] = None
+    notes: Annotated[Notes | None, Field(description="Public notes on the invoice.")] = None
+    reference: Annotated[
+        Reference | None, Field(description="The customer's order number or the like.")
+    ] = None
+
+    @field_validator("due_date")
+    @classmethod
+    def _not_before_issue_date(cls, value: date, info: ValidationInfo) -> date:
+        if "issue_date" in info.data and value < info.data["issue_date"]:
+            raise problem("must not be before issue_date")
+        return value
+
+
+class DraftUpdateInput(DraftInput):
+    lock_version: Annotated[
+        int,
+        Field(ge=1, le=MAX_LOCK_VERSION, description="The draft's version as it was last read."),
+    ]

@@ -1,0 +1,140 @@
+"""What each tool gives: the interface's fields, in their order, as JSON values.
+
+Amounts are strings of minor units. What is named here is all that leaves.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.conf import settings
+
+from invoicing.models import Customer, Document, Line, TaxRow, Team, User, WorkingHours
+
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+
+Fields = dict[str, Any]
+
+
+def describe_customer(customer: Customer) -> Fields:
+    return {"id": customer.id, "name": customer.name}
+
+
+def describe_summary(document: Document) -> Fields:
+    return {
+        "id": document.id,
+        "type": document.type,
+        "status": document.status,
+        "number": document.number,
+        "draft_code": document.draft_code,
+        **_describe_header(document),
+        "lock_version": document.lock_version,
+        "connection_id": document.connection_id,
+        "href": f"{settings.BASE_URL}/documents/{document.id}",
+    }
+
+
+def describe_document(document: Document) -> Fields:
+    """Return the summary with texts, lines and taxes, which the document must have prefetched."""
+    return {
+        **describe_summary(document),
+        **_describe_content(document, document.lines.all(), document.tax_rows.all()),
+        "issued_at": document.issued_at,
+    }
+
+
+def describe_preview(
+    document: Document, lines: Iterable[Line], tax_rows: Iterable[TaxRow]
+) -> Fields:
+    """Return what a draft would say, without what only a saved record has."""
+    return {**_describe_header(document), **_describe_content(document, lines, tax_rows)}
+
+
+def _describe_header(document: Document) -> Fields:
+    return {
+        "customer_id": document.customer_id,
+        "issue_date": document.issue_date,
+        "due_date": document.due_date,
+        "currency_code": document.currency_code,
+        "minor_unit": document.minor_unit,
+        "net_total": str(document.net_total),
+        "discount_total": str(document.discount_total),
+        "tax_total": str(document.tax_total),
+        "grand_total": str(document.grand_total),
+    }
+
+
+def _describe_content(
+    document: Document, lines: Iterable[Line], tax_rows: Iterable[TaxRow]
+) -> Fields:
+    return {
+        "language": document.language,
+        "notes": document.notes or None,
+        "reference": document.reference or None,
+        "line_items": [_describe_line(line) for line in lines],
+        "tax_breakdown": [_describe_tax(row) for row in tax_rows],
+    }
+
+
+def _describe_line(line: Line) -> Fields:
+    return {
+        "description": line.description,
+        "quantity": line.quantity,
+        "unit": line.unit or None,
+        "unit_price": str(line.unit_price),
+        "discount_type": line.discount_type,
+        "discount_value": None if line.discount_value is None else str(line.discount_value),
+        "tax_rate_id": line.tax_rate_id,
+        "discount_amount": str(line.discount_amount),
+        "net_amount": str(line.net_amount),
+    }
+
+
+def _describe_tax(row: TaxRow) -> Fields:
+    return {
+        "tax_rate_id": row.tax_rate_id,
+        "name": row.name,
+        "percentage": row.percentage,
+        "taxable_amount": str(row.taxable_amount),
+        "tax_amount": str(row.tax_amount),
+    }
+
+
+def describe_person(person: User) -> Fields:
+    """Return a person whose skills, listed teams and manager have been fetched."""
+    return {
+        "id": person.id,
+        "name": person.name,
+        "work_email": person.email,
+        "job_title": person.job_title or None,
+        "skills": [skill.name for skill in person.skills.all()],
+        "team_ids": [team.id for team in person.teams.all()],
+        "manager_id": _listed_manager_id(person),
+        "time_zone": person.time_zone,
+    }
+
+
+def _listed_manager_id(person: User) -> Any:
+    manager = person.manager
+    return manager.id if manager and manager.is_active and not manager.is_guest else None
+
+
+def describe_person_with_hours(person: User) -> Fields:
+    days: dict[str, list[Fields]] = {day: [] for day in WEEKDAYS}
+    for hours in person.working_hours.all():
+        days[WEEKDAYS[hours.weekday]].append(_describe_hours(hours))
+    return {**describe_person(person), "weekly_working_hours": days}
+
+
+def _describe_hours(hours: WorkingHours) -> Fields:
+    return {"start": f"{hours.start_time:%H:%M}", "end": f"{hours.end_time:%H:%M}"}
+
+
+def describe_team(team: Team) -> Fields:
+    """Return a team whose listed leads and members have been fetched."""
+    return {
+        "id": team.id,
+        "name": team.name,
+        "description": team.description or None,
+        "lead_ids": [person.id for person in team.leads.all()],
+        "member_ids": [person.id for person in team.members.all()],
+    }

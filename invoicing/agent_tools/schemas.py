@@ -1,0 +1,49 @@
+"""Today's tax rates, currencies and languages in the schemas that agents read."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from django.conf import settings
+
+from agent_access.tools import JSONSchema, Tool
+from invoicing.agent_tools.inputs import DraftInput
+from invoicing.models import TaxRate
+from invoicing.money import SUPPORTED_CURRENCIES
+
+
+def schema_filler() -> Callable[[Tool, JSONSchema], JSONSchema]:
+    """Return a function that fills the schemas of draft input with what an agent cannot know."""
+    rates = list(TaxRate.objects.filter(is_active=True).order_by("id"))
+
+    def fill(tool: Tool, schema: JSONSchema) -> JSONSchema:
+        return _fill_draft(schema, rates) if issubclass(tool.input, DraftInput) else schema
+
+    return fill
+
+
+def _fill_draft(schema: JSONSchema, rates: Sequence[TaxRate]) -> JSONSchema:
+    header = schema["properties"]
+    line = header["line_items"]["items"]
+    tax_rate = _replace_choices(line["properties"]["tax_rate_id"], [str(rate.id) for rate in rates])
+    tax_rate["description"] = "\n".join(
+        [
+            tax_rate["description"],
+            *(f"{rate.id}: {rate.name}, {rate.percentage} %" for rate in rates),
+        ]
+    )
+    languages = dict(settings.LANGUAGES)
+    filled_line = line | {"properties": line["properties"] | {"tax_rate_id": tax_rate}}
+    filled = {
+        "currency_code": _replace_choices(header["currency_code"], SUPPORTED_CURRENCIES),
+        "language": _replace_choices(header["language"], list(languages)),
+        "line_items": header["line_items"] | {"items": filled_line},
+    }
+    return schema | {"properties": header | filled}
+
+
+def _replace_choices(schema: JSONSchema, choices: Sequence[str]) -> JSONSchema:
+    """Return the schema with an enum, null included where it was allowed, instead of a pattern."""
+    is_nullable = "null" in schema["type"]
+    kept = {key: value for key, value in schema.items() if key not in {"pattern", "format"}}
+    enum: list[Any] = [*choices, None] if is_nullable else [*choices]
+    return kept | {"enum": enum}
