@@ -1,0 +1,40 @@
+"""The owner's main switch, for scripts."""
+
+import json
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management import BaseCommand
+from typing_extensions import override
+
+from agent_access.connections import live_connections, turn_access_off, turn_access_on
+from agent_access.models.settings import AccessSettings
+
+
+class Command(BaseCommand):
+    help = "Turns agent access on or off (off ends all connections), or says how it stands."
+
+    @override
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("state", choices=("on", "off", "status"))
+        parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+    @override
+    def handle(self, *args: Any, **options: Any) -> None:
+        revoked = 0
+        if options["state"] == "on":
+            turn_access_on()
+        elif options["state"] == "off":
+            revoked = turn_access_off()
+        facts = {
+            "access_on": AccessSettings.read().access_on,
+            "live_connections": live_connections().count(),
+            "revoked_connections": revoked,
+        }
+        self.stdout.write(json.dumps(facts) if options["json"] else _sentence(facts))
+
+
+def _sentence(facts: dict[str, Any]) -> str:
+    state = "on" if facts["access_on"] else "off"
+    ended = f" {facts['revoked_connections']} were ended." if facts["revoked_connections"] else ""
+    return f"Agent access is {state}. Live connections: {facts['live_connections']}.{ended}"

@@ -1,0 +1,62 @@
+"""A connection made on the command line, with its credential shown once."""
+
+import json
+from argparse import ArgumentParser
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.core.management import BaseCommand, CommandError
+from typing_extensions import override
+
+from agent_access.connections import (
+    MAX_DAYS,
+    ConnectionRequest,
+    UnfitConnectionError,
+    create_connection,
+)
+
+
+class Command(BaseCommand):
+    help = "Makes a connection for the owner and prints its credential, once."
+
+    @override
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--user", required=True, metavar="EMAIL", help="who is acted for")
+        parser.add_argument("--scopes", required=True, help="what is lent, separated by commas")
+        parser.add_argument("--days", required=True, type=int, help=f"1 to {MAX_DAYS}")
+        parser.add_argument("--name", default="Agent", help="how people will know it")
+        parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+    @override
+    def handle(self, *args: Any, **options: Any) -> None:
+        request = ConnectionRequest(
+            user=_find_user(options["user"]),
+            scopes=[scope.strip() for scope in options["scopes"].split(",") if scope.strip()],
+            days=options["days"],
+            name=options["name"],
+        )
+        try:
+            connection, credential = create_connection(request)
+        except UnfitConnectionError as error:
+            raise CommandError(str(error)) from None
+        facts = {
+            "connection_id": str(connection.id),
+            "credential": credential,
+            "expires_at": f"{connection.expires_at:%Y-%m-%dT%H:%M:%SZ}",
+        }
+        self.stdout.write(json.dumps(facts) if options["json"] else _text(facts))
+
+
+def _find_user(email: str) -> Any:
+    users = get_user_model()
+    try:
+        return users._default_manager.get_by_natural_key(email)  # noqa: SLF001  Django's public name for a swapped model's manager
+    except users.DoesNotExist:
+        raise CommandError("There is no person with this e-mail address.") from None
+
+
+def _text(facts: dict[str, str]) -> str:
+    return (
+        f"Connection {facts['connection_id']}, until {facts['expires_at']}.\n"
+        f"Credential, shown only now:\n{facts['credential']}"
+    )

@@ -1,0 +1,48 @@
+"""Proof of the audit, for scripts and for keeping its heads elsewhere."""
+
+import sys
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management import BaseCommand, CommandError
+from typing_extensions import override
+
+from agent_access.verification import Position, find_breaks, read_heads
+
+HEAD_PARTS = 3
+
+
+class Command(BaseCommand):
+    help = "Proves the audit chains and prints their heads, or names the first break of each."
+
+    @override
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "--expect", type=Path, metavar="FILE", help="heads that an earlier run printed"
+        )
+
+    @override
+    def handle(self, *args: Any, **options: Any) -> None:
+        expected = _read_heads_file(options["expect"]) if options["expect"] else {}
+        breaks = list(find_breaks(expected))
+        for found in breaks:
+            self.stderr.write(f"{found.chain} {found.sequence}: {found.problem}")
+        if breaks:
+            sys.exit(1)
+        for chain, head in read_heads().items():
+            self.stdout.write(f"{chain} {head.sequence} {head.digest}")
+
+
+def _read_heads_file(file: Path) -> dict[str, Position]:
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        raise CommandError("The file of expected heads cannot be read.") from None
+    heads = {}
+    for line in filter(None, lines):
+        parts = line.split(" ")
+        if len(parts) != HEAD_PARTS or not parts[1].isdecimal():
+            raise CommandError("A line of the file is not: chain, sequence, digest.")
+        heads[parts[0]] = Position(int(parts[1]), parts[2])
+    return heads
