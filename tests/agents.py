@@ -1,0 +1,105 @@
+"""An outside program, as the interface describes it: a credential and calls to tools."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.test import Client
+
+HOST = "invoices.example"
+
+# The interface's table, literally.
+HTTP_TOOLS = {
+    "tools.list": ("GET", "/api/v1/tools"),
+    "customers.search": ("GET", "/api/v1/customers"),
+    "documents.list": ("GET", "/api/v1/documents"),
+    "documents.get": ("GET", "/api/v1/documents/{id}"),
+    "documents.preview": ("POST", "/api/v1/documents/preview"),
+    "drafts.create": ("POST", "/api/v1/drafts"),
+    "drafts.update": ("PUT", "/api/v1/drafts/{id}"),
+    "people.list": ("GET", "/api/v1/people"),
+    "people.get": ("GET", "/api/v1/people/{id}"),
+    "teams.list": ("GET", "/api/v1/teams"),
+}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back: the status, the header fields and the exact body."""
+
+    status: int
+    headers: Mapping[str, str]
+    content: bytes
+
+    @property
+    def body(self) -> Any:
+        return json.loads(self.content)
+
+    @property
+    def data(self) -> Any:
+        return self.body["data"]
+
+    @property
+    def error(self) -> Any:
+        return self.body["error"]
+
+    @property
+    def code(self) -> str:
+        code: str = self.error["code"]
+        return code
+
+
+class HttpAgent:
+    """Calls the tools over HTTP with one credential, or none."""
+
+    def __init__(self, credential: str | None) -> None:
+        self.credential = credential
+        self._client = Client()
+
+    def call(
+        self,
+        tool: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        id: UUID | str | None = None,  # noqa: A002  the interface's word
+        key: str | None = None,
+    ) -> Answer:
+        """Call a tool by its dotted name: arguments become the query or the JSON body."""
+        method, path = HTTP_TOOLS[tool]
+        path = path.replace("{id}", str(id))
+        headers = {} if key is None else {"Idempotency-Key": key}
+        if method == "GET":
+            query = urlencode(arguments or {}, doseq=True)
+            return self.request(method, path, query=query, headers=headers)
+        body = json.dumps(arguments or {}).encode()
+        return self.request(method, path, body=body, headers=headers)
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: str = "",
+        body: bytes = b"",
+        content_type: str = "application/json",
+        headers: Mapping[str, str] | None = None,
+        **environ: Any,
+    ) -> Answer:
+        """Send any request; `environ` adds to, or replaces in, the WSGI environment."""
+        sent = {"Host": HOST, "Accept": "application/json"}
+        if self.credential is not None:
+            sent["Authorization"] = f"Bearer {self.credential}"
+        response = self._client.generic(
+            method,
+            path,
+            body,
+            content_type,
+            secure=True,
+            headers={**sent, **(headers or {})},
+            QUERY_STRING=query,
+            **environ,
+        )
+        return Answer(response.status_code, response.headers, response.content)

@@ -1,0 +1,134 @@
+"""The cast of the tests: an owner, a delegate with an agent, a colleague and a stranger."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import pytest
+from django.core.cache import cache
+
+from agent_access.connections import ConnectionRequest, create_connection, turn_access_on
+from agent_access.models import Connection
+from agent_access.tools import registry
+from invoicing.access import Permission
+from invoicing.models import Company, Customer, TaxRate, User
+from tests.agents import HttpAgent
+from tests.factories import CompanyFactory, CustomerFactory, TaxRateFactory, UserFactory
+
+pytest_plugins = ["tests.trigger_flush"]
+
+EVERY_PERMISSION = tuple(Permission)
+
+
+@pytest.fixture(autouse=True)
+def _bugs_are_raised(settings: Any) -> None:
+    """A bug must not hide behind a 503."""
+    settings.AGENT_ACCESS = {**settings.AGENT_ACCESS, "RAISE_UNFORESEEN": True}
+
+
+@pytest.fixture(autouse=True)
+def _fresh_limits() -> Iterator[None]:
+    cache.clear()
+    yield
+    cache.clear()
+
+
+@pytest.fixture
+def company(db: None) -> Company:
+    return CompanyFactory.create(owner__email="olivia@halden.example")
+
+
+@pytest.fixture
+def owner(company: Company) -> User:
+    return company.owner
+
+
+@pytest.fixture
+def delegate(company: Company) -> User:
+    """The person whom the agent acts for: may do everything, sees all customers."""
+    return UserFactory.create(name="Dana Delegate", permissions=EVERY_PERMISSION)
+
+
+@pytest.fixture
+def colleague(company: Company) -> User:
+    """Another person with the same rights."""
+    return UserFactory.create(name="Colin Colleague", permissions=EVERY_PERMISSION)
+
+
+@pytest.fixture
+def stranger(company: Company) -> User:
+    """A person of the staff with every permission, but no customer of his own."""
+    permissions = [each for each in Permission if each != Permission.VIEW_ALL_CUSTOMERS]
+    return UserFactory.create(name="Stan Stranger", permissions=permissions)
+
+
+@pytest.fixture
+def customer(db: None) -> Customer:
+    return CustomerFactory.create(name="Acme Ltd")
+
+
+@pytest.fixture
+def tax_rate(db: None) -> TaxRate:
+    return TaxRateFactory.create(name="VAT standard")
+
+
+@pytest.fixture
+def access_on(company: Company) -> None:
+    turn_access_on()
+
+
+ConnectAgent = Callable[..., tuple[Connection, HttpAgent]]
+
+
+@pytest.fixture
+def connect(access_on: None) -> ConnectAgent:
+    """Make a connection for a user; return it with an agent that holds its credential."""
+
+    def connect_agent(
+        user: User, *, scopes: Sequence[str] | None = None, days: int = 30, name: str = "Test agent"
+    ) -> tuple[Connection, HttpAgent]:
+        request = ConnectionRequest(
+            user=user, scopes=registry.scopes if scopes is None else scopes, days=days, name=name
+        )
+        connection, credential = create_connection(request)
+        return connection, HttpAgent(credential)
+
+    return connect_agent
+
+
+@pytest.fixture
+def connection(connect: ConnectAgent, delegate: User) -> Connection:
+    made, agent = connect(delegate)
+    made.agent = agent  # type: ignore[attr-defined]  the pair of the `agent` fixture
+    return made
+
+
+@pytest.fixture
+def agent(connection: Connection) -> HttpAgent:
+    """The delegate's agent, with every scope."""
+    held: HttpAgent = connection.agent  # type: ignore[attr-defined]  see above
+    return held
+
+
+@pytest.fixture
+def draft_body(customer: Customer, tax_rate: TaxRate) -> dict[str, Any]:
+    """A valid draft input: 1.5 x 10.50 less 10 %, and 19 % VAT."""
+    return {
+        "customer_id": str(customer.id),
+        "currency_code": "EUR",
+        "issue_date": "2026-03-02",
+        "due_date": "2026-04-01",
+        "line_items": [
+            {
+                "description": "Consulting",
+                "quantity": "1.5",
+                "unit_price": "1050",
+                "unit": "h",
+                "discount_type": "percent",
+                "discount_value": "1000",
+                "tax_rate_id": str(tax_rate.id),
+            }
+        ],
+        "language": "en",
+        "notes": "Thank you.",
+        "reference": "PO 7",
+    }

@@ -1,0 +1,81 @@
+from agent_access.models import Receipt
+from tests.snapshots import take_snapshot
+
+
+def test_a_draft_is_created_with_all_totals(agent, connection, draft_body, customer, tax_rate):
+    answer = agent.call("drafts.create", draft_body, key="first")
+
+    data = answer.data
+    assert answer.status == 201
+    assert data == {
+        "id": data["id"],
+        "type": "invoice",
+        "status": "draft",
+        "number": None,
+        "draft_code": data["draft_code"],
+        "customer_id": str(customer.id),
+        "issue_date": "2026-03-02",
+        "due_date": "2026-04-01",
+        "currency_code": "EUR",
+        "minor_unit": 2,
+        "net_total": "1417",
+        "discount_total": "158",
+        "tax_total": "269",
+        "grand_total": "1686",
+        "lock_version": 1,
+        "connection_id": str(connection.id),
+        "href": f"https://invoices.example/documents/{data['id']}",
+        "language": "en",
+        "notes": "Thank you.",
+        "reference": "PO 7",
+        "line_items": [
+            {
+                "description": "Consulting",
+                "quantity": "1.5",
+                "unit": "h",
+                "unit_price": "1050",
+                "discount_type": "percent",
+                "discount_value": "1000",
+                "tax_rate_id": str(tax_rate.id),
+                "discount_amount": "158",
+                "net_amount": "1417",
+            }
+        ],
+        "tax_breakdown": [
+            {
+                "tax_rate_id": str(tax_rate.id),
+                "name": "VAT standard",
+                "percentage": "19",
+                "taxable_amount": "1417",
+                "tax_amount": "269",
+            }
+        ],
+        "issued_at": None,
+    }
+
+
+def test_an_identical_retry_returns_the_original_response(agent, draft_body):
+    first = agent.call("drafts.create", draft_body, key="first")
+
+    again = agent.call("drafts.create", draft_body, key="first")
+
+    assert (again.status, again.content) == (201, first.content)
+    assert again.headers["Idempotent-Replayed"] == "true"
+    assert "Idempotent-Replayed" not in first.headers
+    assert Receipt.objects.count() == 1
+
+
+def test_a_stale_update_changes_nothing(agent, draft_body):
+    draft = agent.call("drafts.create", draft_body, key="first").data
+    agent.call("drafts.update", draft_body | {"lock_version": 1}, id=draft["id"], key="second")
+    before = take_snapshot()
+
+    answer = agent.call(
+        "drafts.update",
+        draft_body | {"lock_version": 1, "reference": "late"},
+        id=draft["id"],
+        key="third",
+    )
+
+    assert (answer.status, answer.code) == (409, "conflict")
+    assert take_snapshot() == before
