@@ -96,17 +96,19 @@ def connect(access_on: None) -> ConnectAgent:
 
 
 @pytest.fixture
-def connection(connect: ConnectAgent, delegate: User) -> Connection:
-    made, agent = connect(delegate)
-    made.agent = agent  # type: ignore[attr-defined]  the pair of the `agent` fixture
-    return made
+def _connected(connect: ConnectAgent, delegate: User) -> tuple[Connection, HttpAgent]:
+    return connect(delegate)
 
 
 @pytest.fixture
-def agent(connection: Connection) -> HttpAgent:
+def connection(_connected: tuple[Connection, HttpAgent]) -> Connection:
+    return _connected[0]
+
+
+@pytest.fixture
+def agent(_connected: tuple[Connection, HttpAgent]) -> HttpAgent:
     """The delegate's agent, with every scope."""
-    held: HttpAgent = connection.agent  # type: ignore[attr-defined]  see above
-    return held
+    return _connected[1]
 
 
 @pytest.fixture
