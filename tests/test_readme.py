@@ -1,0 +1,64 @@
+"""The README's tables are what the code says."""
+
+import re
+from pathlib import Path
+
+from agent_access.listing import TOOLS_LIST
+from agent_access.tools import API_PATH, registry
+from config.environment import Environment
+
+README = Path(__file__).parent.parent / "README.md"
+ENV_EXAMPLE = Path(__file__).parent.parent / ".env.example"
+
+
+def read_table(heading: str) -> list[list[str]]:
+    section = README.read_text(encoding="utf-8").split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    rows = [line for line in section.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in row.strip("|").split(" | ")] for row in rows[2:]]
+
+
+def test_the_table_of_tools_is_the_registry():
+    rows = {(row[0], row[1], row[2]) for row in read_table("Tools")[1:]}
+
+    assert rows == {
+        (f"{tool.method} {API_PATH}{tool.path}", tool.name, tool.scope) for tool in registry
+    }
+    assert read_table("Tools")[0][0] == f"{TOOLS_LIST.method} {API_PATH}{TOOLS_LIST.path}"
+
+
+def test_the_table_of_tools_says_their_titles():
+    assert [row[3] for row in read_table("Tools")[1:]] == [tool.title for tool in registry]
+
+
+def test_the_table_of_settings_is_the_environment():
+    assert [row[0] for row in read_table("Settings")] == list(Environment.model_fields)
+
+
+def test_the_example_environment_has_every_setting():
+    text = ENV_EXAMPLE.read_text(encoding="utf-8")
+
+    assert re.findall(r"^#?([A-Z_]+)=", text, re.MULTILINE) == list(Environment.model_fields)
+
+
+def test_plain_defaults_in_the_table_of_settings_are_the_real_ones():
+    defaults = {
+        name: str(field.default)
+        for name, field in Environment.model_fields.items()
+        if isinstance(field.default, int) and not isinstance(field.default, bool)
+    }
+
+    told = {row[0]: row[1] for row in read_table("Settings")}
+
+    assert {name: told[name] for name in defaults} == defaults
+
+
+def test_every_library_is_explained():
+    pyproject = (README.parent / "pyproject.toml").read_text(encoding="utf-8")
+    runtime = pyproject.split("dependencies = [")[1].split("]\n")[0]
+    names = set(re.findall(r'"([a-z0-9-]+)(?:\[\w+\])?==', runtime))
+    table = " ".join(row[0] for row in read_table("What it stands on")).lower()
+    told = table.replace("django rest framework", "djangorestframework").replace(
+        "psycopg 3", "psycopg"
+    )
+
+    assert {name for name in names if name not in told} == set()
