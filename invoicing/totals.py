@@ -11,6 +11,8 @@ from invoicing.money import MAX_AMOUNT, half_up
 
 BASIS_POINTS = 10_000
 HUNDRED_PERCENT = 100 * SCALE
+# Eleven digits before the dot and four after it.
+MAX_QUANTITY = 99_999_999_999 * SCALE + 9_999
 
 
 class DiscountType(StrEnum):

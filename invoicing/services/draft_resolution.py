@@ -25,7 +25,13 @@ from invoicing.text import (
     UNIT_LENGTH,
     normalise_text,
 )
-from invoicing.totals import LineAmounts, Totals, calculate_totals, is_discount_too_large
+from invoicing.totals import (
+    MAX_QUANTITY,
+    LineAmounts,
+    Totals,
+    calculate_totals,
+    is_discount_too_large,
+)
 
 NO_TOTALS = calculate_totals([])
 
@@ -133,12 +139,14 @@ class _Resolution:
         )
         if not description:
             self._add(f"{path}.description", "A line needs a description.")
-        if line.quantity <= 0:
-            self._add(f"{path}.quantity", "The quantity must be positive.")
+        if not 0 < line.quantity <= MAX_QUANTITY:
+            self._add(f"{path}.quantity", "The quantity must be positive, with 11 digits at most.")
         if not 0 <= line.unit_price <= MAX_AMOUNT:
             self._add(f"{path}.unit_price", "The price must have 1 to 18 digits and no sign.")
         if (line.discount_type is None) != (line.discount_value is None):
             self._add(f"{path}.discount_value", "A discount needs both a type and a value.")
+        if line.discount_value is not None and line.discount_value < 0:
+            self._add(f"{path}.discount_value", "The discount must not be negative.")
         unit = self._text(f"{path}.unit", line.unit, longest=UNIT_LENGTH)
         return replace(line, description=description, unit=unit)
 

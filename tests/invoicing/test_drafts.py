@@ -1,0 +1,428 @@
+from dataclasses import replace
+from datetime import date
+from typing import Any
+from unittest.mock import Mock
+from uuid import uuid4
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from invoicing.access import Permission
+from invoicing.errors import (
+    ConflictError,
+    DraftInvalidError,
+    FieldProblem,
+    RecordNotFoundError,
+)
+from invoicing.models import Document, DocumentStatus, DocumentType, Line, TaxRow
+from invoicing.services.drafts import (
+    DraftInput,
+    LineInput,
+    create_draft,
+    preview_draft,
+    update_draft,
+)
+from invoicing.totals import DiscountType
+from tests.factories import (
+    DUE_DATE,
+    ISSUE_DATE,
+    CustomerFactory,
+    TaxRateFactory,
+    UserFactory,
+    draft_input,
+    line_input,
+    make_draft,
+    make_issued,
+    make_maker,
+    make_staff,
+)
+from tests.invoicing.rows import all_rows
+
+pytestmark = pytest.mark.django_db
+
+FIGURES = ("net_total", "discount_total", "tax_total", "grand_total")
+
+
+def figures(document: Document) -> list[int]:
+    return [getattr(document, name) for name in FIGURES]
+
+
+def written(document: Document) -> DraftInput:
+    """Return the input that would write the document as it is."""
+    return DraftInput(
+        customer_id=document.customer_id,
+        currency_code=document.currency_code,
+        issue_date=document.issue_date,
+        due_date=document.due_date,
+        language=document.language,
+        notes=document.notes,
+        reference=document.reference,
+        line_items=tuple(
+            LineInput(
+                description=line.description,
+                quantity=line.quantity_ten_thousandths,
+                unit_price=line.unit_price,
+                unit=line.unit,
+                discount_type=DiscountType(line.discount_type) if line.discount_type else None,
+                discount_value=line.discount_value,
+                tax_rate_id=line.tax_rate_id,
+            )
+            for line in document.lines.all()
+        ),
+    )
+
+
+def problems_of(call, *args: Any, **kwargs: Any) -> tuple[FieldProblem, ...]:
+    """Return what the call finds wrong, having made sure that it changed nothing."""
+    before = all_rows()
+    with pytest.raises(DraftInvalidError) as caught:
+        call(*args, **kwargs)
+    assert all_rows() == before
+    return caught.value.problems
+
+
+def paths_of(call, *args: Any, **kwargs: Any) -> list[str]:
+    return [problem.path for problem in problems_of(call, *args, **kwargs)]
+
+
+def test_a_draft_is_saved_with_its_lines_tax_rows_and_totals() -> None:
+    user, customer = make_staff(), CustomerFactory.create()
+    standard = TaxRateFactory.create()
+    maker = make_maker("Ledger agent")
+    draft = draft_input(
+        customer,
+        line_input(quantity=15_000, unit_price=333, tax_rate_id=standard.id),
+        line_input(description="  Travel\r\nto Oslo ", unit="\tkm", unit_price=100),
+        language="de",
+        notes=" Thank you\t! ",
+        reference=" PO 7 ",
+    )
+    document = create_draft(user, draft, maker=maker)
+
+    saved = Document.objects.get()
+    assert saved == document
+    assert (saved.type, saved.status, saved.lock_version) == ("invoice", "draft", 1)
+    assert (saved.customer, saved.created_by) == (customer, user)
+    assert (saved.issue_date, saved.due_date) == (ISSUE_DATE, DUE_DATE)
+    assert (saved.currency_code, saved.minor_unit, saved.language) == ("EUR", 2, "de")
+    assert (saved.notes, saved.reference) == ("Thank you !", "PO 7")
+    assert (saved.connection_id, saved.connection_name) == (maker.connection_id, "Ledger agent")
+    assert (saved.number, saved.series, saved.series_value, saved.issued_at) == (None,) * 4
+    assert figures(saved) == [700, 0, 95, 795]
+    assert list(saved.lines.values_list("position", "description", "unit", "net_amount")) == [
+        (0, "Consulting", "", 500),
+        (1, "Travel\nto Oslo", "km", 200),
+    ]
+    assert list(saved.tax_rows.values_list("name", "taxable_amount", "tax_amount")) == [
+        ("Standard rate", 500, 95)
+    ]
+
+
+def test_a_draft_made_by_a_person_names_no_connection() -> None:
+    document = make_draft()
+    assert (document.connection_id, document.connection_name) == (None, "")
+
+
+def test_a_draft_without_a_language_gets_that_of_the_installation() -> None:
+    assert make_draft().language == "en"
+
+
+def test_a_draft_code_is_eight_characters_that_nobody_misreads() -> None:
+    code = make_draft().draft_code
+    assert code[:2] == "D-"
+    assert len(code) == 10
+    assert not set(code[2:]) & set("ILOU")
+
+
+def test_the_answer_holds_lines_and_tax_rows_already(django_assert_num_queries) -> None:
+    rate = TaxRateFactory.create()
+    document = make_draft(lines=(line_input(tax_rate_id=rate.id),))
+    with django_assert_num_queries(0):
+        assert [line.net_amount for line in document.lines.all()] == [10_000]
+        assert [row.tax_amount for row in document.tax_rows.all()] == [1_900]
+
+
+def test_a_preview_saves_nothing() -> None:
+    user, customer = make_staff(), CustomerFactory.create()
+    before = all_rows()
+    preview = preview_draft(user, draft_input(customer))
+    assert all_rows() == before
+    assert preview.customer == customer
+    assert (preview.minor_unit, preview.language) == (2, "en")
+    assert preview.totals.grand_total == preview.document.grand_total == 10_000
+
+
+def line_inputs(rate_ids) -> st.SearchStrategy[LineInput]:
+    discounts = st.one_of(
+        st.just((None, None)),
+        st.tuples(st.just(DiscountType.PERCENT), st.integers(0, 10_000)),
+        st.tuples(st.just(DiscountType.AMOUNT), st.integers(0, 100)),
+    )
+    return st.builds(
+        lambda quantity, unit_price, discount, rate_id: line_input(
+            quantity=quantity,
+            unit_price=unit_price,
+            discount_type=discount[0],
+            discount_value=discount[1],
+            tax_rate_id=rate_id,
+        ),
+        st.integers(10_000, 99_999_999),
+        st.integers(100, 10**9),
+        discounts,
+        st.sampled_from([None, *rate_ids]),
+    )
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(data=st.data(), currency_code=st.sampled_from(["EUR", "JPY", "BHD"]))
+def test_preview_and_create_agree(data, currency_code) -> None:
+    user, customer = make_staff(), CustomerFactory.create()
+    rates = [
+        TaxRateFactory.create(name=str(percentage), percentage_ten_thousandths=percentage)
+        for percentage in (190_000, 70_000, 88_750, 0)
+    ]
+    lines = data.draw(st.lists(line_inputs([rate.id for rate in rates]), min_size=1, max_size=5))
+    draft = draft_input(customer, *lines, currency_code=currency_code)
+    preview = preview_draft(user, draft)
+    saved = Document.objects.get(pk=create_draft(user, draft).pk)
+
+    assert figures(preview.document) == figures(saved)
+    assert preview.minor_unit == saved.minor_unit
+    line_columns = ("position", "unit_price", "discount_amount", "net_amount", "tax_rate_id")
+    assert [tuple(getattr(line, name) for name in line_columns) for line in preview.lines] == list(
+        saved.lines.values_list(*line_columns)
+    )
+    tax_columns = ("position", "tax_rate_id", "name", "taxable_amount", "tax_amount")
+    assert [tuple(getattr(row, name) for name in tax_columns) for row in preview.tax_rows] == list(
+        saved.tax_rows.values_list(*tax_columns)
+    )
+
+
+def test_an_update_replaces_the_whole_draft() -> None:
+    user, rate = make_staff(), TaxRateFactory.create()
+    document = make_draft(
+        user=user,
+        lines=(line_input(tax_rate_id=rate.id), line_input()),
+        notes="old",
+        reference="old",
+        maker=make_maker(),
+    )
+    other = CustomerFactory.create()
+    draft = draft_input(
+        other, line_input(unit_price=7), currency_code="JPY", due_date=date(2026, 5, 1)
+    )
+    answer = update_draft(user, document.pk, draft, lock_version=1)
+
+    saved = Document.objects.get()
+    assert saved.lock_version == answer.lock_version == 2
+    assert (saved.customer, saved.currency_code, saved.minor_unit) == (other, "JPY", 0)
+    assert (saved.due_date, saved.notes, saved.reference) == (date(2026, 5, 1), "", "")
+    assert figures(saved) == figures(answer) == [14, 0, 0, 14]
+    assert list(Line.objects.values_list("document", "unit_price")) == [(saved.pk, 7)]
+    assert TaxRow.objects.count() == 0
+    assert (saved.draft_code, saved.connection_id) == (document.draft_code, document.connection_id)
+    assert saved.updated_at > document.updated_at
+
+
+def test_writing_a_draft_back_as_it_is_changes_its_lock_version_only() -> None:
+    user, rate = make_staff(), TaxRateFactory.create()
+    lines = (
+        line_input(tax_rate_id=rate.id, discount_type=DiscountType.PERCENT, discount_value=500),
+        line_input(unit="h"),
+    )
+    document = make_draft(user=user, lines=lines, notes="a\nb", reference="r", language="fr")
+    update_draft(user, document.pk, written(document), lock_version=1)
+    again = Document.objects.get()
+    assert again.lock_version == 2
+    assert written(again) == written(document)
+    assert figures(again) == figures(document)
+
+
+@pytest.mark.parametrize("lock_version", [0, 2, -1, 10**30])
+def test_a_stale_update_changes_nothing(lock_version) -> None:
+    user = make_staff()
+    document = make_draft(user=user)
+    draft = draft_input(document.customer, line_input(unit_price=1))
+    before = all_rows()
+    with pytest.raises(ConflictError):
+        update_draft(user, document.pk, draft, lock_version=lock_version)
+    assert all_rows() == before
+
+
+def test_an_issued_document_is_no_draft() -> None:
+    user = make_staff()
+    document = make_issued(user=user)
+    before = all_rows()
+    with pytest.raises(ConflictError):
+        update_draft(user, document.pk, written(document), lock_version=document.lock_version)
+    assert all_rows() == before
+
+
+def test_a_draft_credit_note_is_no_draft_invoice() -> None:
+    user = make_staff()
+    document = make_draft(user=user, document_type=DocumentType.CREDIT_NOTE)
+    before = all_rows()
+    with pytest.raises(ConflictError):
+        update_draft(user, document.pk, written(document), lock_version=1)
+    assert all_rows() == before
+
+
+def test_a_missing_and_a_hidden_draft_look_the_same() -> None:
+    stranger, document = UserFactory.create(), make_draft()
+    before = all_rows()
+    for user, pk in [(stranger, document.pk), (make_staff(), uuid4())]:
+        with pytest.raises(RecordNotFoundError):
+            update_draft(user, pk, written(document), lock_version=1)
+    assert all_rows()["invoices_document"] == before["invoices_document"]
+
+
+def test_a_hidden_draft_is_not_found_before_its_input_is_looked_at() -> None:
+    document = make_draft()
+    draft = replace(written(document), currency_code="XXX")
+    with pytest.raises(RecordNotFoundError):
+        update_draft(UserFactory.create(), document.pk, draft, lock_version=1)
+
+
+def test_invalid_input_is_named_before_a_conflict() -> None:
+    user, document = make_staff(), make_draft()
+    draft = replace(written(document), currency_code="XXX")
+    assert paths_of(update_draft, user, document.pk, draft, lock_version=9) == ["currency_code"]
+
+
+def test_a_missing_an_inactive_and_a_hidden_customer_look_the_same() -> None:
+    inactive = CustomerFactory.create(is_active=False)
+    hidden = CustomerFactory.create()
+    staff, manager = make_staff(), UserFactory.create()
+    missing = replace(draft_input(hidden), customer_id=uuid4())
+    answers = [
+        problems_of(create_draft, staff, missing),
+        problems_of(create_draft, staff, draft_input(inactive)),
+        problems_of(create_draft, manager, draft_input(hidden)),
+    ]
+    expected = FieldProblem("customer_id", "No active customer that you may access has this ID.")
+    assert answers == [(expected,)] * 3
+
+
+def test_an_account_manager_makes_drafts_for_his_customers() -> None:
+    manager = UserFactory.create(permissions=[Permission.MANAGE])
+    customer = CustomerFactory.create(account_managers=[manager])
+    document = create_draft(manager, draft_input(customer))
+    update_draft(manager, document.pk, draft_input(customer), lock_version=1)
+    assert Document.objects.get().lock_version == 2
+
+
+def test_all_problems_are_named_at_once() -> None:
+    inactive_rate = TaxRateFactory.create(is_active=False)
+    draft = DraftInput(
+        customer_id=uuid4(),
+        currency_code="XAU",
+        issue_date=date(2026, 3, 2),
+        due_date=date(2026, 3, 1),
+        language="tlh",
+        notes="\0",
+        reference="r" * 101,
+        line_items=(
+            line_input(tax_rate_id=uuid4()),
+            line_input(),
+            line_input(tax_rate_id=inactive_rate.id, description=" "),
+            line_input(discount_type=DiscountType.PERCENT, discount_value=10_001),
+            line_input(discount_type=DiscountType.AMOUNT, discount_value=10_001, unit="u" * 21),
+            line_input(quantity=0, unit_price=-1),
+            line_input(discount_type=DiscountType.AMOUNT),
+            line_input(discount_type=DiscountType.AMOUNT, discount_value=-1),
+        ),
+    )
+    expected = [
+        "currency_code",
+        "customer_id",
+        "due_date",
+        "language",
+        "line_items.0.tax_rate_id",
+        "line_items.2.description",
+        "line_items.2.tax_rate_id",
+        "line_items.3.discount_value",
+        "line_items.4.discount_value",
+        "line_items.4.unit",
+        "line_items.5.quantity",
+        "line_items.5.unit_price",
+        "line_items.6.discount_value",
+        "line_items.7.discount_value",
+        "notes",
+        "reference",
+    ]
+    for call in (preview_draft, create_draft):
+        assert sorted(paths_of(call, make_staff(), draft)) == expected
+
+
+@pytest.mark.parametrize("number_of_lines", [0, 101])
+def test_a_document_has_1_to_100_lines(number_of_lines) -> None:
+    user, customer = make_staff(), CustomerFactory.create()
+    draft = replace(draft_input(customer), line_items=(line_input(),) * number_of_lines)
+    assert paths_of(create_draft, user, draft) == ["line_items"]
+
+
+def test_an_amount_over_18_digits_is_a_problem_of_the_lines() -> None:
+    user, customer = make_staff(), CustomerFactory.create()
+    draft = draft_input(customer, line_input(unit_price=10**18 - 1))
+    assert problems_of(create_draft, user, draft) == (
+        FieldProblem("line_items", "An amount has more than 18 digits."),
+    )
+
+
+def test_the_largest_amount_is_kept_to_the_last_digit() -> None:
+    largest = 10**18 - 1
+    document = make_draft(lines=(line_input(quantity=10_000, unit_price=largest),))
+    saved = Document.objects.get(pk=document.pk)
+    assert (saved.grand_total, saved.lines.get().net_amount) == (largest, largest)
+
+
+def test_no_problem_repeats_what_was_submitted() -> None:
+    user = make_staff()
+    draft = DraftInput(
+        customer_id=uuid4(),
+        currency_code="SECRET",
+        issue_date=ISSUE_DATE,
+        due_date=DUE_DATE,
+        language="SECRET",
+        line_items=(line_input(description="SECRET\0"),),
+    )
+    for problem in problems_of(create_draft, user, draft):
+        assert "SECRET" not in problem.problem
+
+
+def test_the_number_of_queries_does_not_grow_with_the_lines(
+    django_assert_max_num_queries, django_assert_num_queries
+) -> None:
+    user, customer = make_staff(), CustomerFactory.create()
+    rates = [TaxRateFactory.create(name=str(number)) for number in range(10)]
+    user.has_perm(Permission.MANAGE)
+
+    def draft_of(number_of_lines) -> DraftInput:
+        lines = [line_input(tax_rate_id=rates[n % 10].id) for n in range(number_of_lines)]
+        return draft_input(customer, *lines)
+
+    document = create_draft(user, draft_of(1))
+    for lock_version, number_of_lines in enumerate((10, 80), start=1):
+        with django_assert_num_queries(2):
+            preview_draft(user, draft_of(number_of_lines))
+        # Customer, rates, document, lines, tax rows, both read back, within a savepoint.
+        with django_assert_num_queries(9):
+            create_draft(user, draft_of(number_of_lines))
+        # The document is locked and both parts are deleted besides.
+        with django_assert_num_queries(12):
+            update_draft(user, document.pk, draft_of(number_of_lines), lock_version=lock_version)
+    # SQLite takes at most 999 values in one statement, which 100 lines exceed.
+    with django_assert_max_num_queries(13):
+        update_draft(user, document.pk, draft_of(100), lock_version=3)
+
+
+def test_a_failed_update_leaves_the_old_lines(monkeypatch) -> None:
+    user, document = make_staff(), make_draft()
+    before = all_rows()
+    failure = Mock(side_effect=RuntimeError("the power went out"))
+    monkeypatch.setattr(TaxRow.objects, "bulk_create", failure)
+    with pytest.raises(RuntimeError, match="the power went out"):
+        update_draft(user, document.pk, draft_input(document.customer), lock_version=1)
+    assert all_rows() == before
+    assert Document.objects.get().status == DocumentStatus.DRAFT

@@ -1,0 +1,54 @@
+import pytest
+
+from invoicing.errors import UnknownCurrencyError
+from invoicing.money import AMOUNT_DIGITS, MAX_AMOUNT, SUPPORTED_CURRENCIES, half_up, minor_unit
+
+
+@pytest.mark.parametrize(
+    ("numerator", "denominator", "expected"),
+    [
+        (1, 2, 1),
+        (3, 2, 2),
+        (5, 2, 3),
+        (-1, 2, -1),
+        (-5, 2, -3),
+        (5, -2, -3),
+        (-5, -2, 3),
+        (49, 100, 0),
+        (50, 100, 1),
+        (0, 7, 0),
+        (10**36 - 1, 2, 5 * 10**35),
+    ],
+)
+def test_a_half_is_rounded_away_from_zero(numerator, denominator, expected) -> None:
+    assert half_up(numerator, denominator) == expected
+
+
+def test_the_largest_amount_has_eighteen_digits() -> None:
+    assert str(MAX_AMOUNT) == "9" * AMOUNT_DIGITS
+
+
+@pytest.mark.parametrize(
+    ("currency_code", "digits"),
+    [("EUR", 2), ("USD", 2), ("JPY", 0), ("BHD", 3), ("HUF", 2), ("ISK", 0), ("TND", 3)],
+)
+def test_the_digits_of_a_currency_are_those_of_iso_4217(currency_code, digits) -> None:
+    assert minor_unit(currency_code) == digits
+
+
+@pytest.mark.parametrize("currency_code", ["XAU", "XTS", "XXX", "XDR", "CLF", "CHE", "UYW", "USN"])
+def test_metals_test_codes_and_funds_are_no_currencies(currency_code) -> None:
+    assert currency_code not in SUPPORTED_CURRENCIES
+    with pytest.raises(UnknownCurrencyError):
+        minor_unit(currency_code)
+
+
+@pytest.mark.parametrize("currency_code", ["", "eur", "EURO", "ZZZ", "EUR ", "DEM"])
+def test_an_unknown_code_is_no_currency(currency_code) -> None:
+    with pytest.raises(UnknownCurrencyError):
+        minor_unit(currency_code)
+
+
+def test_the_supported_currencies_are_listed_once_and_in_order() -> None:
+    assert list(SUPPORTED_CURRENCIES) == sorted(set(SUPPORTED_CURRENCIES))
+    assert len(SUPPORTED_CURRENCIES) > 150
