@@ -65,7 +65,7 @@ def _find_postgresql(cleanup: ExitStack, folder: Path) -> str | None:
 def pytest_cmdline_main(config: pytest.Config) -> int | None:
     if config.stash[DATABASE_URL]:
         return None
-    print("Skipped on PostgreSQL: none was found (DATABASE_URL, PG_BIN, wheel, system).")  # noqa: T201 - said to a person
+    print("Skipped on PostgreSQL: none was found (DATABASE_URL, PG_BIN, wheel, system).")  # noqa: T201  said to a person
     return int(pytest.ExitCode.OK)
 
 

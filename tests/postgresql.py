@@ -99,7 +99,7 @@ def _make_cluster(binaries: Path, folder: Path, account: Account) -> None:
 
 
 def _run(command: list[Path | str], folder: Path, account: Account) -> None:
-    done = subprocess.run(  # noqa: S603 - the command is ours
+    done = subprocess.run(  # noqa: S603  the command is ours
         command, cwd=folder, capture_output=True, text=True, check=False, **account._asdict()
     )
     if done.returncode:
@@ -110,12 +110,12 @@ def _start(binaries: Path, folder: Path, account: Account) -> subprocess.Popen[A
     # -F: no fsync. These tables may be lost, and the tests are quicker.
     options = ["-F", "-k", str(folder), "-c", "listen_addresses="]
     with (folder / "server.log").open("wb") as log:
-        return subprocess.Popen(  # noqa: S603 - the command is ours
+        return subprocess.Popen(  # noqa: S603  the command is ours
             [binaries / "postgres", "-D", folder / "data", *options],
             cwd=folder,
             stdout=log,
             stderr=log,
-            preexec_fn=_die_with_parent,  # noqa: PLW1509 - no thread runs yet
+            preexec_fn=_die_with_parent,  # noqa: PLW1509  no thread runs yet
             **account._asdict(),
         )
 

@@ -190,7 +190,7 @@ def test_a_test_run_sets_every_variable_so_that_none_leaks_in() -> None:
     ],
 )
 def test_a_wrong_value_stops_every_command(command, name, value, sentence) -> None:
-    done = subprocess.run(  # noqa: S603 - our own command
+    done = subprocess.run(  # noqa: S603  our own command
         [sys.executable, "manage.py", command],
         cwd=PROJECT_FOLDER,
         env={**os.environ, name: value},

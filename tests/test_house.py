@@ -1,0 +1,164 @@
+"""The rules of the house are checked by tools; here the tools are shown to check."""
+
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+
+from config.environment import PROJECT_FOLDER, Environment
+
+# Nothing here needs a database: once is enough.
+pytestmark = pytest.mark.sqlite
+
+ROOMS = ("agent_access", "config", "invoicing")
+PROJECT = tomllib.loads((PROJECT_FOLDER / "pyproject.toml").read_text(encoding="utf-8"))
+CONTRACTS = {
+    contract["id"]: contract["name"] for contract in PROJECT["tool"]["importlinter"]["contracts"]
+}
+LOCK_FILES = ("requirements.txt", "requirements-dev.txt")
+
+# Contract, file, and the line that breaks the contract when the file gets it.
+BREACHES = [
+    ("house", "agent_access/tools.py", "import invoicing.money"),
+    ("house", "agent_access/tools.py", "import config.settings"),
+    ("house", "invoicing/money.py", "import config.environment"),
+    ("agent-access-layers", "agent_access/models/receipts.py", "import agent_access.execution"),
+    ("agent-access-layers", "agent_access/execution.py", "import agent_access.http.views"),
+    ("agent-access-layers", "agent_access/tools.py", "import agent_access.models"),
+    ("agent-access-layers", "agent_access/room_without_a_floor.py", ""),
+    ("plain", "invoicing/totals.py", "import django.conf"),
+    ("plain", "invoicing/text.py", "import pydantic"),
+    ("plain", "invoicing/search.py", "import invoicing.models"),
+    ("services", "invoicing/services/drafts.py", "import agent_access.calls"),
+    ("services", "invoicing/services/drafts.py", "import invoicing.agent_tools.inputs"),
+    ("services", "invoicing/services/drafts.py", "import pydantic"),
+    ("services", "invoicing/models/documents.py", "import rest_framework.serializers"),
+    ("agents", "invoicing/pages.py", "import agent_access.connections"),
+    ("rest-framework", "agent_access/execution.py", "import rest_framework.exceptions"),
+    ("rest-framework", "invoicing/agent_tools/inputs.py", "import rest_framework"),
+]
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """Return a copy of the source that a test may spoil."""
+    for room in ROOMS:
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(PROJECT_FOLDER / room, tmp_path / room, ignore=ignored)
+    shutil.copy(PROJECT_FOLDER / "pyproject.toml", tmp_path)
+    return tmp_path
+
+
+def lint_imports(folder: Path) -> tuple[int, list[str]]:
+    """Return the exit status and the names of the broken contracts."""
+    done = subprocess.run(  # noqa: S603  our own command
+        [Path(sys.executable).with_name("lint-imports"), "--no-cache", "--no-logo"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "Contracts" in done.stdout, done.stdout + done.stderr
+    return done.returncode, re.findall(r"^(.+) BROKEN", done.stdout, re.MULTILINE)
+
+
+def test_the_source_keeps_its_import_contracts(copy) -> None:
+    assert lint_imports(copy) == (0, [])
+
+
+@pytest.mark.parametrize(("contract", "path", "line"), BREACHES)
+def test_an_import_contract_breaks_when_it_is_breached(copy, contract, path, line) -> None:
+    with (copy / path).open("a", encoding="utf-8") as module:
+        module.write(f"\n{line}\n")
+    status, broken = lint_imports(copy)
+    assert status == 1
+    assert CONTRACTS[contract] in broken
+
+
+def test_every_import_contract_is_shown_to_break() -> None:
+    assert {contract for contract, _, _ in BREACHES} == set(CONTRACTS)
+
+
+def test_every_import_contract_says_why() -> None:
+    lines = (PROJECT_FOLDER / "pyproject.toml").read_text(encoding="utf-8").splitlines()
+    heads = [n for n, line in enumerate(lines) if line == "[[tool.importlinter.contracts]]"]
+    assert [lines[n - 1][:2] for n in heads] == ["# "] * len(CONTRACTS)
+
+
+def pinned(requirements: list[str]) -> dict[str, str]:
+    """Return the version of each package, by its normalised name without extras."""
+    pins = (re.match(r"([\w.-]+)(?:\[[\w,]+\])?==([\w.]+)", line) for line in requirements)
+    return {pin[1].lower().replace("_", "-"): pin[2] for pin in pins if pin}
+
+
+def locked(name: str) -> dict[str, str]:
+    return pinned((PROJECT_FOLDER / name).read_text(encoding="utf-8").splitlines())
+
+
+def test_every_dependency_is_pinned_and_locked() -> None:
+    runtime = PROJECT["project"]["dependencies"]
+    development = PROJECT["dependency-groups"]["dev"]
+    assert len(pinned(runtime)) == len(runtime)
+    assert len(pinned(development)) == len(development)
+    assert pinned(runtime).items() <= locked("requirements.txt").items()
+    assert pinned(development).items() <= locked("requirements-dev.txt").items()
+
+
+def test_the_development_lock_holds_the_runtime_lock() -> None:
+    assert locked("requirements.txt").items() <= locked("requirements-dev.txt").items()
+
+
+@pytest.mark.parametrize("name", LOCK_FILES)
+def test_a_lock_file_names_no_index_and_no_folder_of_one_machine(name) -> None:
+    lock = (PROJECT_FOLDER / name).read_text(encoding="utf-8")
+    assert re.findall(r"https?:|file:|index-url|find-links|(?<!\w)/\w+/", lock) == []
+
+
+@pytest.mark.parametrize("name", LOCK_FILES)
+def test_a_lock_file_has_a_hash_for_every_package(name) -> None:
+    lock = (PROJECT_FOLDER / name).read_text(encoding="utf-8")
+    entries = re.findall(r"^[\w.-]+(?:\[.*?\])?==.*(?:\n    .*)*", lock, re.MULTILINE)
+    assert len(entries) == len(locked(name))
+    assert [entry for entry in entries if "--hash=sha256:" not in entry] == []
+
+
+def source_files() -> list[Path]:
+    folders = [PROJECT_FOLDER / room for room in (*ROOMS, "tests")]
+    files = [path for folder in folders for path in folder.rglob("*.py")]
+    return [path for path in files if "migrations" not in path.parts]
+
+
+def test_every_lint_ignore_has_its_code_and_its_reason_on_the_line() -> None:
+    ignores = re.compile(r"#\s*(?:noqa|type:\s*ignore|pragma: no cover).*")
+    reasoned = re.compile(
+        r"# (?:noqa: [A-Z]+\d+(?:, [A-Z]+\d+)*|type: ignore\[[\w, -]+\]|pragma: no cover)"
+        r" {1,2}[-#(]? ?\w.+"
+    )
+    found = [
+        f"{path.relative_to(PROJECT_FOLDER)}: {ignore}"
+        for path in source_files()
+        for ignore in ignores.findall(path.read_text(encoding="utf-8"))
+        if path != Path(__file__) and not reasoned.fullmatch(ignore)
+    ]
+    assert found == []
+
+
+def test_the_example_of_the_environment_names_every_variable() -> None:
+    example = (PROJECT_FOLDER / ".env.example").read_text(encoding="utf-8")
+    assert re.findall(r"^#?([A-Z_]+)=", example, re.MULTILINE) == list(Environment.model_fields)
+
+
+def test_the_example_of_the_environment_shows_the_defaults() -> None:
+    example = (PROJECT_FOLDER / ".env.example").read_text(encoding="utf-8")
+    shown = dict(re.findall(r"^#([A-Z_]+)=(.*)$", example, re.MULTILINE))
+    defaults = Environment.model_construct(SECRET_KEY=SecretStr(""))
+    assert shown == {
+        **{name: str(getattr(defaults, name)) for name in shown},
+        "DEMO_MODE": "off",
+        "DATABASE_URL": "sqlite:///var/invoicing.sqlite3",
+    }
