@@ -1,0 +1,71 @@
+"""The manifest of the interface's sentences and the tests that carry their marks agree."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from config.environment import PROJECT_FOLDER
+from tests.requirements import BUILT_PARTS, REQUIREMENTS
+
+# Nothing here needs a database: once is enough.
+pytestmark = pytest.mark.sqlite
+
+PARTS = {requirement.id: requirement.part for requirement in REQUIREMENTS}
+
+
+def read_marks(source: str) -> Iterator[str]:
+    """Yield the ids that the requirement marks of a test file name, wherever the marks stand.
+
+    The source is read, not run, so that the answer is the same when only some tests are selected.
+    """
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "pytest.mark.requirement":
+            yield from (ast.literal_eval(argument) for argument in node.args)
+
+
+def marks() -> set[tuple[str, str]]:
+    """Return the path of each test file with each id that it marks."""
+    folder = PROJECT_FOLDER / "tests"
+    return {
+        (str(path.relative_to(folder)), id_)
+        for path in folder.rglob("test_*.py")
+        if path != Path(__file__)
+        for id_ in read_marks(path.read_text(encoding="utf-8"))
+    }
+
+
+def test_marks_are_read_from_modules_decorators_and_parameters() -> None:
+    source = """
+pytestmark = pytest.mark.requirement("of.module")
+
+@pytest.mark.requirement("of.test", "of.test_too")
+@pytest.mark.parametrize("n", [pytest.param(1, marks=pytest.mark.requirement("of.parameter"))])
+def test_a(n): ...
+"""
+    assert sorted(read_marks(source)) == ["of.module", "of.parameter", "of.test", "of.test_too"]
+
+
+def test_every_requirement_has_an_id_of_its_own() -> None:
+    ids = [requirement.id for requirement in REQUIREMENTS]
+    assert sorted(ids) == sorted(set(ids))
+
+
+def test_every_id_is_an_area_and_a_subject() -> None:
+    assert [id_ for id_ in PARTS if not re.fullmatch(r"[a-z_]+\.[a-z_]+", id_)] == []
+
+
+def test_a_sentence_stands_at_most_once_for_a_part() -> None:
+    claims = [(requirement.sentence, requirement.part) for requirement in REQUIREMENTS]
+    assert [claim for claim in claims if claims.count(claim) > 1] == []
+
+
+def test_every_mark_names_a_requirement() -> None:
+    assert sorted(mark for mark in marks() if mark[1] not in PARTS) == []
+
+
+def test_no_test_claims_a_part_that_is_not_built() -> None:
+    unbuilt = {id_ for id_, part in PARTS.items() if part not in BUILT_PARTS}
+    assert sorted(mark for mark in marks() if mark[1] in unbuilt) == []
