@@ -1,0 +1,96 @@
+from uuid import uuid4
+
+import pytest
+from django.utils import timezone
+
+from invoicing.access import (
+    Permission,
+    customer_for,
+    customers_visible_to,
+    document_for,
+    documents_visible_to,
+    may_be_delegate,
+    people_listed,
+    person_listed,
+    teams_listed,
+)
+from invoicing.errors import RecordNotFoundError
+from tests.factories import CustomerFactory, TeamFactory, UserFactory, make_draft, make_staff
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.parametrize("permission", Permission)
+def test_every_permission_exists_and_can_be_given(permission) -> None:
+    assert UserFactory.create(permissions=[permission]).has_perm(permission)
+    assert not UserFactory.create().has_perm(permission)
+
+
+def test_an_account_manager_sees_his_customers_once_and_no_others() -> None:
+    manager, colleague = UserFactory.create(), UserFactory.create()
+    shared = CustomerFactory.create(account_managers=[manager, colleague])
+    inactive = CustomerFactory.create(account_managers=[manager], is_active=False)
+    CustomerFactory.create(account_managers=[colleague])
+    assert list(customers_visible_to(manager).order_by("id")) == [shared, inactive]
+
+
+def test_whoever_may_view_all_customers_sees_all_customers() -> None:
+    customers = CustomerFactory.create_batch(3)
+    assert list(customers_visible_to(make_staff()).order_by("id")) == customers
+
+
+def test_documents_follow_their_customers() -> None:
+    manager = UserFactory.create()
+    own = make_draft(customer=CustomerFactory.create(account_managers=[manager]))
+    other = make_draft()
+    assert list(documents_visible_to(manager)) == [own]
+    assert list(documents_visible_to(make_staff()).order_by("id")) == [own, other]
+    assert list(documents_visible_to(UserFactory.create())) == []
+
+
+def test_an_inactive_user_sees_nothing_through_permissions() -> None:
+    make_draft()
+    assert not documents_visible_to(make_staff(is_active=False)).exists()
+
+
+def test_a_missing_and_a_hidden_record_look_the_same() -> None:
+    stranger, document = UserFactory.create(), make_draft()
+    for find, pk in [
+        (customer_for, document.customer_id),
+        (customer_for, uuid4()),
+        (document_for, document.pk),
+        (document_for, uuid4()),
+    ]:
+        with pytest.raises(RecordNotFoundError) as caught:
+            find(stranger, pk)
+        assert str(caught.value) == ""
+
+
+def test_a_visible_record_is_returned() -> None:
+    staff, document = make_staff(), make_draft()
+    assert document_for(staff, document.pk) == document
+    assert customer_for(staff, document.customer_id) == document.customer
+
+
+def test_guests_and_inactive_people_are_listed_nowhere() -> None:
+    person = UserFactory.create()
+    hidden = [UserFactory.create(is_guest=True), UserFactory.create(is_active=False)]
+    assert list(people_listed()) == [person]
+    assert person_listed(person.pk) == person
+    for pk in (*(user.pk for user in hidden), uuid4()):
+        with pytest.raises(RecordNotFoundError):
+            person_listed(pk)
+
+
+def test_archived_teams_are_listed_nowhere() -> None:
+    live = TeamFactory.create()
+    TeamFactory.create(archived_at=timezone.now())
+    assert list(teams_listed()) == [live]
+
+
+@pytest.mark.parametrize(
+    ("flags", "expected"),
+    [({}, True), ({"is_guest": True}, False), ({"is_active": False}, False)],
+)
+def test_a_delegate_is_active_and_no_guest(flags, expected) -> None:
+    assert may_be_delegate(UserFactory.create(**flags)) is expected

@@ -1,0 +1,149 @@
+"""Real transactions in threads; SQLite lets one write at a time, so these are PostgreSQL's."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
+from threading import Barrier
+from typing import Any
+
+import pytest
+from django.db import IntegrityError, connection, transaction
+
+from invoicing.errors import ConflictError
+from invoicing.identifiers import new_id
+from invoicing.models import Document, Line, NumberSeries
+from invoicing.services.drafts import update_draft
+from invoicing.services.issuing import issue_document
+from tests.factories import (
+    ISSUED_AT,
+    CompanyFactory,
+    CustomerFactory,
+    draft_input,
+    line_input,
+    make_draft,
+    make_staff,
+)
+
+pytestmark = [pytest.mark.postgresql, pytest.mark.django_db(transaction=True)]
+
+THREADS = 20
+
+
+def in_threads(work: Callable[[Any], Any], tasks: list[Any]) -> list[Any]:
+    """Do the work for every task in twenty threads that begin together."""
+    start = Barrier(THREADS)
+
+    def begin() -> None:
+        start.wait()
+
+    def do(task: Any) -> Any:
+        try:
+            return work(task)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(THREADS) as threads:
+        for _ in range(THREADS):
+            threads.submit(begin)
+        return list(threads.map(do, tasks))
+
+
+def test_twenty_threads_issue_fifty_drafts_without_gap_or_repetition() -> None:
+    CompanyFactory.create()
+    user, customer = make_staff(), CustomerFactory.create()
+    drafts = [make_draft(user=user, customer=customer) for _ in range(50)]
+
+    def issue(draft: Document) -> str | None:
+        return issue_document(draft, issued_at=ISSUED_AT).number
+
+    numbers = in_threads(issue, drafts)
+    assert sorted(numbers) == [f"INV-2026-{value:04d}" for value in range(1, 51)]
+    assert NumberSeries.objects.get().last_value == 50
+    assert set(Document.objects.values_list("status", "lock_version")) == {("issued", 2)}
+
+
+def test_twenty_threads_issuing_one_draft_issue_it_once() -> None:
+    CompanyFactory.create()
+    draft = make_draft()
+
+    def issue(_: int) -> str | None:
+        try:
+            return issue_document(draft, issued_at=ISSUED_AT).number
+        except ConflictError:
+            return None
+
+    numbers = in_threads(issue, list(range(THREADS)))
+    assert sorted(numbers, key=str) == ["INV-2026-0001"] + [None] * 19
+    assert NumberSeries.objects.get().last_value == 1
+
+
+def test_of_twenty_updates_of_one_lock_version_one_wins() -> None:
+    user, customer = make_staff(), CustomerFactory.create()
+    draft = make_draft(user=user, customer=customer)
+
+    def update(price: int) -> int | None:
+        line = line_input(quantity=10_000, unit_price=price)
+        try:
+            update_draft(user, draft.pk, draft_input(customer, line), lock_version=1)
+        except ConflictError:
+            return None
+        return price
+
+    prices = [price for price in in_threads(update, list(range(THREADS))) if price is not None]
+    assert len(prices) == 1
+    saved = Document.objects.get()
+    assert (saved.lock_version, saved.grand_total) == (2, prices[0])
+    assert [line.unit_price for line in Line.objects.all()] == prices
+
+
+def test_an_update_and_an_issue_of_one_draft_never_both_succeed() -> None:
+    CompanyFactory.create()
+    user, customer = make_staff(), CustomerFactory.create()
+    drafts = [make_draft(user=user, customer=customer) for _ in range(THREADS)]
+
+    def change(task: tuple[Document, str]) -> str:
+        draft, kind = task
+        try:
+            if kind == "issue":
+                issue_document(draft, issued_at=ISSUED_AT)
+            else:
+                update_draft(user, draft.pk, draft_input(customer), lock_version=1)
+        except ConflictError:
+            return "conflict"
+        return kind
+
+    tasks = [(draft, kind) for draft in drafts for kind in ("issue", "update")]
+    outcomes = in_threads(change, tasks)
+    assert outcomes.count("conflict") == THREADS
+    assert set(Document.objects.values_list("lock_version", flat=True)) == {2}
+    issued = Document.objects.filter(status="issued").count()
+    assert issued == outcomes.count("issue") == NumberSeries.objects.get().last_value
+
+
+def test_a_line_added_by_hand_cannot_overtake_an_issue_under_way() -> None:
+    CompanyFactory.create()
+    draft = make_draft()
+    line = draft.lines.get()
+    line.pk, line.position = new_id(), 1
+
+    def add_line() -> None:
+        try:
+            line.save(force_insert=True)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as thread:
+        with transaction.atomic():
+            issue_document(draft, issued_at=ISSUED_AT)
+            added = thread.submit(add_line)
+            while not added.done() and not somebody_waits_for_a_row():
+                wait([added], timeout=0.01)
+        with pytest.raises(IntegrityError, match="issued document"):
+            added.result()
+    assert Line.objects.count() == 1
+
+
+def somebody_waits_for_a_row() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT EXISTS (SELECT 1 FROM pg_locks WHERE NOT granted)")
+        (waits,) = cursor.fetchone()
+        return bool(waits)

@@ -1,0 +1,202 @@
+from datetime import date, time
+
+import pytest
+from django.db import IntegrityError, transaction
+from django.db.models import F
+from django.utils import timezone
+
+from invoicing.models import (
+    Company,
+    Customer,
+    Document,
+    Line,
+    NumberSeries,
+    TaxRate,
+    TaxRow,
+    TimeOff,
+    User,
+    WorkingHours,
+)
+from tests.factories import (
+    CompanyFactory,
+    TaxRateFactory,
+    UserFactory,
+    line_input,
+    make_draft,
+    make_issued,
+)
+from tests.invoicing.rows import all_rows
+
+pytestmark = pytest.mark.django_db
+
+TOO_LARGE = 10**18
+
+
+def refused(change) -> bool:
+    """Tell whether the database refuses the change and keeps every row as it was."""
+    before = all_rows()
+    try:
+        with transaction.atomic():
+            change()
+    except IntegrityError:
+        return all_rows() == before
+    return False
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"type": "receipt"},
+        {"status": "sent"},
+        {"status": "issued"},
+        {"number": "INV-2026-0001"},
+        {"issued_at": timezone.now()},
+        {"series_value": 1},
+        {"due_date": date(2026, 3, 1)},
+        {"lock_version": 0},
+        {"net_total": -1, "tax_total": 1, "grand_total": 0},
+        {"net_total": TOO_LARGE, "grand_total": TOO_LARGE},
+        {"discount_total": -1},
+        {"tax_total": -1, "grand_total": 9_999},
+        {"grand_total": 1},
+    ],
+    ids=str,
+)
+def test_a_document_that_contradicts_itself_is_refused(columns) -> None:
+    make_draft()
+    assert refused(lambda: Document.objects.update(**columns))
+
+
+@pytest.mark.parametrize("missing", ["number", "series", "series_value", "issued_at"])
+def test_an_issued_document_has_number_series_value_and_time(missing) -> None:
+    document = make_draft()
+    series = NumberSeries.objects.create(type="invoice", year=2026, last_value=1)
+    facts = {"number": "N-1", "series": series, "series_value": 1, "issued_at": timezone.now()}
+    del facts[missing]
+    change = Document.objects.filter(pk=document.pk).update
+    assert refused(lambda: change(status="issued", **facts))
+
+
+@pytest.mark.parametrize(
+    "same", [{"number": "INV-2026-0001"}, {"series_value": 1}], ids=["number", "place in series"]
+)
+def test_a_number_and_a_place_in_a_series_are_given_once(same) -> None:
+    issued, draft = make_issued(), make_draft()
+    facts = {
+        "status": "issued",
+        "number": "INV-2026-0002",
+        "series": issued.series,
+        "series_value": 2,
+        "issued_at": timezone.now(),
+    }
+    change = Document.objects.filter(pk=draft.pk).update
+    assert refused(lambda: change(**(facts | same)))
+
+
+def test_a_draft_code_is_given_once() -> None:
+    first, second = make_draft(), make_draft()
+    change = Document.objects.filter(pk=second.pk).update
+    assert refused(lambda: change(draft_code=first.draft_code))
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"quantity_ten_thousandths": 0},
+        {"quantity_ten_thousandths": -1},
+        {"unit_price": -1},
+        {"unit_price": TOO_LARGE},
+        {"discount_amount": -1},
+        {"net_amount": -1},
+        {"net_amount": TOO_LARGE},
+        {"discount_type": "percent"},
+        {"discount_value": 1},
+        {"discount_type": "percent", "discount_value": 10_001},
+        {"discount_type": "amount", "discount_value": TOO_LARGE},
+        {"discount_type": "amount", "discount_value": -1},
+        {"discount_type": "rebate", "discount_value": 1},
+    ],
+    ids=str,
+)
+def test_a_line_that_makes_no_sense_is_refused(columns) -> None:
+    make_draft()
+    assert refused(lambda: Line.objects.update(**columns))
+
+
+def test_two_lines_of_a_document_never_share_a_position() -> None:
+    make_draft(lines=(line_input(), line_input()))
+    assert refused(lambda: Line.objects.filter(position=1).update(position=0))
+
+
+@pytest.mark.parametrize("columns", [{"taxable_amount": -1}, {"tax_amount": TOO_LARGE}], ids=str)
+def test_a_tax_row_holds_amounts_only(columns) -> None:
+    rate = TaxRateFactory.create()
+    make_draft(lines=(line_input(tax_rate_id=rate.id),))
+    assert refused(lambda: TaxRow.objects.update(**columns))
+
+
+@pytest.mark.parametrize("column", ["position", "tax_rate_id"])
+def test_two_tax_rows_of_a_document_share_neither_position_nor_rate(column) -> None:
+    rates = TaxRateFactory.create_batch(2)
+    make_draft(lines=tuple(line_input(tax_rate_id=rate.id) for rate in rates))
+    first, second = TaxRow.objects.order_by("position")
+    change = TaxRow.objects.filter(pk=second.pk).update
+    assert refused(lambda: change(**{column: getattr(first, column)}))
+
+
+def test_there_is_one_company() -> None:
+    company = CompanyFactory.create()
+    assert refused(lambda: CompanyFactory.create(owner=company.owner))
+    assert refused(lambda: CompanyFactory.create(owner=company.owner, is_only_one=False))
+    assert Company.objects.count() == 1
+
+
+def test_a_type_has_one_series_a_year() -> None:
+    NumberSeries.objects.create(type="invoice", year=2026)
+    assert refused(lambda: NumberSeries.objects.create(type="invoice", year=2026))
+    assert refused(lambda: NumberSeries.objects.create(type="receipt", year=2026))
+
+
+@pytest.mark.parametrize("percentage", [-1, 1_000_001])
+def test_a_percentage_lies_between_nothing_and_everything(percentage) -> None:
+    TaxRateFactory.create()
+    assert refused(lambda: TaxRate.objects.update(percentage_ten_thousandths=percentage))
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [{"email": "Dana@halden.example"}, {"session_revision": 0}, {"hourly_rate": -1}],
+    ids=str,
+)
+def test_a_person_that_makes_no_sense_is_refused(columns) -> None:
+    UserFactory.create()
+    assert refused(lambda: User.objects.update(**columns))
+
+
+def test_an_address_signs_in_one_person() -> None:
+    first, second = UserFactory.create_batch(2)
+    assert refused(lambda: User.objects.filter(pk=second.pk).update(email=first.email))
+
+
+@pytest.mark.parametrize(
+    ("weekday", "start", "end"),
+    [(0, time(17), time(9)), (0, time(9), time(9)), (7, time(9), time(17))],
+)
+def test_working_hours_begin_before_they_end_on_a_day_of_the_week(weekday, start, end) -> None:
+    person = UserFactory.create()
+    create = WorkingHours.objects.create
+    assert refused(lambda: create(person=person, weekday=weekday, start_time=start, end_time=end))
+
+
+@pytest.mark.parametrize("columns", [{"end_date": date(2026, 7, 1)}, {"kind": "boredom"}], ids=str)
+def test_time_off_that_makes_no_sense_is_refused(columns) -> None:
+    person, day = UserFactory.create(), date(2026, 7, 2)
+    facts = {"start_date": day, "end_date": day, "kind": "holiday"}
+    assert refused(lambda: TimeOff.objects.create(person=person, **(facts | columns)))
+    TimeOff.objects.create(person=person, **facts)
+
+
+def test_what_the_constraints_allow_is_not_refused() -> None:
+    make_draft()
+    assert not refused(lambda: Document.objects.update(lock_version=F("lock_version") + 1))
+    assert not refused(lambda: Customer.objects.update(is_active=False))

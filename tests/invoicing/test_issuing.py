@@ -1,0 +1,155 @@
+from datetime import UTC, date, datetime
+
+import pytest
+from django.db import transaction
+
+from invoicing.errors import ConflictError, RecordNotFoundError
+from invoicing.locks import lock_document, lock_number_series
+from invoicing.models import Company, Customer, Document, DocumentType, NumberSeries, TaxRate
+from invoicing.services.drafts import update_draft
+from invoicing.services.issuing import issue_document
+from invoicing.services.numbering import next_number
+from tests.factories import (
+    ISSUED_AT,
+    CompanyFactory,
+    CustomerFactory,
+    TaxRateFactory,
+    draft_input,
+    line_input,
+    make_draft,
+    make_issued,
+    make_staff,
+)
+from tests.invoicing.rows import all_rows
+
+
+def refuse_to_issue(document) -> None:
+    before = all_rows()
+    with pytest.raises(ConflictError):
+        issue_document(document, issued_at=ISSUED_AT)
+    assert all_rows() == before
+
+
+@pytest.fixture
+def draft(db) -> Document:
+    CompanyFactory.create()
+    rate = TaxRateFactory.create()
+    return make_draft(lines=(line_input(tax_rate_id=rate.id), line_input()))
+
+
+def test_issuing_gives_a_number_and_freezes(draft) -> None:
+    answer = issue_document(draft, issued_at=ISSUED_AT)
+    saved = Document.objects.get()
+    for document in (answer, saved):
+        assert (document.status, document.number) == ("issued", "INV-2026-0001")
+        assert (document.series_value, document.lock_version) == (1, 2)
+        assert document.issued_at == ISSUED_AT
+        assert document.seller_name == "Halden Works"
+        assert document.seller_address == "Harbour Street 1\n20457 Hamburg\nDE"
+        assert document.seller_vat_number == "DE123456789"
+        assert document.buyer_name == draft.customer.name
+        assert document.buyer_address == "Mill Lane 7\n1011 AB Amsterdam\nNL"
+        assert document.buyer_vat_number == "NL001234567B01"
+    assert saved.draft_code == draft.draft_code
+    assert (saved.net_total, saved.tax_total, saved.grand_total) == (20_000, 1_900, 21_900)
+    assert str(saved) == "INV-2026-0001"
+    assert str(draft) == draft.draft_code
+
+
+def test_the_answer_holds_lines_and_tax_rows_already(draft, django_assert_num_queries) -> None:
+    document = issue_document(draft, issued_at=ISSUED_AT)
+    with django_assert_num_queries(0):
+        assert len(document.lines.all()) == 2
+        assert [row.tax_amount for row in document.tax_rows.all()] == [1_900]
+
+
+def test_what_changes_later_changes_no_issued_document(draft) -> None:
+    issued = issue_document(draft, issued_at=ISSUED_AT)
+    before = Document.objects.filter(pk=issued.pk).values().get()
+    Company.objects.update(name="New name", street="Elsewhere")
+    Customer.objects.update(name="New name", is_active=False)
+    TaxRate.objects.update(name="New name", percentage_ten_thousandths=1)
+    assert Document.objects.filter(pk=issued.pk).values().get() == before
+    assert [row.name for row in Document.objects.get().tax_rows.all()] == ["Standard rate"]
+
+
+@pytest.mark.django_db
+def test_each_type_and_year_counts_for_itself() -> None:
+    numbers = [
+        make_issued(issue_date=issue_date, due_date=issue_date, document_type=document_type).number
+        for document_type, issue_date in [
+            (DocumentType.INVOICE, date(2026, 12, 31)),
+            (DocumentType.INVOICE, date(2027, 1, 1)),
+            (DocumentType.INVOICE, date(2026, 1, 1)),
+            (DocumentType.CREDIT_NOTE, date(2026, 1, 1)),
+        ]
+    ]
+    assert numbers == ["INV-2026-0001", "INV-2027-0001", "INV-2026-0002", "CN-2026-0001"]
+
+
+@pytest.mark.django_db
+def test_a_number_has_at_least_four_digits() -> None:
+    NumberSeries.objects.create(type="invoice", year=2026, last_value=9_998)
+    assert [make_issued().number for _ in range(2)] == ["INV-2026-9999", "INV-2026-10000"]
+
+
+def test_a_number_given_in_a_transaction_that_fails_is_given_again(draft) -> None:
+    with transaction.atomic():
+        issue_document(draft, issued_at=ISSUED_AT)
+        transaction.set_rollback(True)
+    assert Document.objects.get().number is None
+    assert issue_document(draft, issued_at=ISSUED_AT).number == "INV-2026-0001"
+
+
+def test_a_document_is_issued_once(draft) -> None:
+    issue_document(draft, issued_at=ISSUED_AT)
+    refuse_to_issue(draft)
+    refuse_to_issue(Document.objects.get())
+
+
+def test_a_draft_changed_since_it_was_read_is_not_issued(draft) -> None:
+    update_draft(make_staff(), draft.pk, draft_input(draft.customer), lock_version=1)
+    refuse_to_issue(draft)
+
+
+@pytest.mark.parametrize("model", [Customer, TaxRate])
+def test_an_inactive_customer_or_rate_stops_the_issue(draft, model) -> None:
+    model.objects.update(is_active=False)
+    refuse_to_issue(draft)
+
+
+@pytest.mark.parametrize(
+    "columns", [{"name": "Another"}, {"percentage_ten_thousandths": 200_000}], ids=str
+)
+def test_a_draft_that_no_longer_agrees_with_its_rate_is_not_issued(draft, columns) -> None:
+    TaxRate.objects.update(**columns)
+    refuse_to_issue(draft)
+
+
+def test_a_draft_that_is_gone_is_not_found(draft) -> None:
+    Document.objects.all().delete()
+    with pytest.raises(RecordNotFoundError):
+        issue_document(draft, issued_at=ISSUED_AT)
+    assert NumberSeries.objects.count() == 0
+
+
+@pytest.mark.django_db
+def test_without_a_company_nothing_is_issued() -> None:
+    document = make_draft(customer=CustomerFactory.create())
+    before = all_rows()
+    with pytest.raises(Company.DoesNotExist):
+        issue_document(document, issued_at=datetime(2026, 3, 2, tzinfo=UTC))
+    assert all_rows() == before
+
+
+@pytest.mark.django_db(transaction=True)
+def test_locks_and_numbers_are_taken_inside_a_transaction_only() -> None:
+    document = make_draft()
+    for take in (
+        lambda: next_number(DocumentType.INVOICE, 2026),
+        lambda: lock_number_series(DocumentType.INVOICE, 2026),
+        lambda: lock_document(Document.objects.all(), document.pk),
+    ):
+        with pytest.raises(RuntimeError, match="inside a transaction"):
+            take()
+    assert NumberSeries.objects.count() == 0

@@ -1,0 +1,260 @@
+from pathlib import Path
+
+import pytest
+from django.apps import apps
+from django.core.checks import run_checks
+from django.db import IntegrityError, connection, transaction
+from django.db.models.signals import post_migrate, pre_migrate
+
+from agent_access import triggers
+from invoicing.models import Document, Line, TaxRow
+from tests.factories import TaxRateFactory, line_input, make_draft, make_issued
+from tests.invoicing.rows import all_rows
+
+APP = apps.get_app_config("invoices")
+FOLDER = Path(APP.path) / "sql"
+ISSUED = "(SELECT id FROM invoices_document WHERE status = 'issued')"
+DRAFT = "(SELECT id FROM invoices_document WHERE status = 'draft')"
+
+
+def execute(sql: str) -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(sql)
+        rows: int = cursor.rowcount
+        return rows
+
+
+def refuse(sql: str) -> None:
+    before = all_rows()
+    with pytest.raises(IntegrityError, match="issued document"), transaction.atomic():
+        execute(sql)
+    assert all_rows() == before
+
+
+def own_warnings() -> list[str]:
+    warnings = run_checks(tags=["database"], databases=["default"])
+    return [warning.msg for warning in warnings if warning.id == "invoices.W001"]
+
+
+@pytest.fixture
+def issued(db) -> Document:
+    """Return an issued invoice, beside which there is a draft, both with a line and a tax row."""
+    rate = TaxRateFactory.create()
+    make_draft(lines=(line_input(tax_rate_id=rate.id),))
+    return make_issued(lines=(line_input(tax_rate_id=rate.id),))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "notes = 'x'",
+        "notes = notes",
+        "number = 'INV-2026-0009'",
+        "status = 'draft', number = NULL, series_id = NULL, series_value = NULL, issued_at = NULL",
+        "lock_version = lock_version + 1",
+        "internal_notes = 'x'",
+    ],
+)
+def test_no_statement_changes_an_issued_document(issued, change) -> None:
+    refuse(f"UPDATE invoices_document SET {change} WHERE status = 'issued'")  # noqa: S608 (constants only)
+
+
+def test_no_statement_deletes_an_issued_document(issued) -> None:
+    refuse("DELETE FROM invoices_document WHERE status = 'issued'")
+    refuse("DELETE FROM invoices_document")
+
+
+@pytest.mark.parametrize("table", ["invoices_line", "invoices_taxrow"])
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE {table} SET position = 7 WHERE document_id = {issued}",
+        "DELETE FROM {table} WHERE document_id = {issued}",
+        "DELETE FROM {table}",
+        "UPDATE {table} SET document_id = {draft}, position = 7 WHERE document_id = {issued}",
+        "UPDATE {table} SET document_id = {issued}, position = 7 WHERE document_id = {draft}",
+    ],
+)
+def test_no_statement_changes_deletes_or_moves_its_parts(issued, table, statement) -> None:
+    refuse(statement.format(table=table, issued=ISSUED, draft=DRAFT))
+
+
+@pytest.mark.parametrize("model", [Line, TaxRow])
+def test_no_statement_adds_a_part_to_it(issued, model) -> None:
+    part = model.objects.filter(document=issued).get()
+    part.pk, part.position, part.tax_rate = None, 7, TaxRateFactory.create()
+    before = {name: rows for name, rows in all_rows().items() if "taxrate" not in name}
+    with pytest.raises(IntegrityError, match="issued document"), transaction.atomic():
+        model.objects.bulk_create([part])
+    after = {name: rows for name, rows in all_rows().items() if "taxrate" not in name}
+    assert after == before
+
+
+@pytest.mark.sqlite
+@pytest.mark.parametrize(
+    "statement",
+    [
+        """
+        INSERT OR REPLACE INTO invoices_document
+        SELECT * FROM invoices_document WHERE status = 'issued'
+        """,
+        "UPDATE OR REPLACE invoices_document SET id = {issued} WHERE status = 'draft'",
+        """
+        UPDATE OR REPLACE invoices_document
+        SET draft_code = (SELECT draft_code FROM invoices_document WHERE status = 'issued')
+        WHERE status = 'draft'
+        """,
+        """
+        INSERT OR REPLACE INTO invoices_line
+        SELECT * FROM invoices_line WHERE document_id = {issued}
+        """,
+        """
+        UPDATE OR REPLACE invoices_line
+        SET id = (SELECT id FROM invoices_line WHERE document_id = {issued})
+        WHERE document_id = {draft}
+        """,
+        """
+        UPDATE OR REPLACE invoices_taxrow
+        SET id = (SELECT id FROM invoices_taxrow WHERE document_id = {issued})
+        WHERE document_id = {draft}
+        """,
+    ],
+)
+def test_replace_pushes_no_issued_row_out(issued, statement) -> None:
+    refuse(statement.format(issued=ISSUED, draft=DRAFT))
+
+
+@pytest.mark.sqlite
+def test_replace_takes_no_line_away_from_an_issued_document(issued) -> None:
+    columns = "position, description, quantity_ten_thousandths, unit, unit_price, discount_type"
+    columns += ", discount_value, tax_rate_id, discount_amount, net_amount"
+    refuse(
+        f"INSERT OR REPLACE INTO invoices_line (id, document_id, {columns})"  # noqa: S608 (constants only)
+        f" SELECT id, {DRAFT}, {columns} FROM invoices_line WHERE document_id = {ISSUED}"
+    )
+
+
+@pytest.mark.postgresql
+@pytest.mark.parametrize("table", ["invoices_document", "invoices_line", "invoices_taxrow"])
+def test_no_table_with_issued_facts_is_emptied(issued, table) -> None:
+    execute("SET CONSTRAINTS ALL IMMEDIATE")
+    refuse(f"TRUNCATE {table} CASCADE")
+
+
+@pytest.mark.postgresql
+@pytest.mark.django_db
+def test_a_table_without_issued_facts_may_be_emptied() -> None:
+    make_draft()
+    execute("SET CONSTRAINTS ALL IMMEDIATE")
+    execute("TRUNCATE invoices_document CASCADE")
+    assert Document.objects.count() == Line.objects.count() == 0
+
+
+@pytest.mark.django_db
+def test_a_draft_can_be_changed_and_deleted() -> None:
+    rate = TaxRateFactory.create()
+    make_draft(lines=(line_input(tax_rate_id=rate.id),))
+    for sql in (
+        "UPDATE invoices_line SET position = 7",
+        "UPDATE invoices_taxrow SET position = 7",
+        "UPDATE invoices_document SET notes = 'x'",
+        "DELETE FROM invoices_line",
+        "DELETE FROM invoices_taxrow",
+        "DELETE FROM invoices_document",
+    ):
+        assert execute(sql) == 1
+
+
+@pytest.mark.django_db
+def test_a_migrated_database_holds_the_triggers_of_the_file() -> None:
+    assert triggers.find_differences(connection, FOLDER) == []
+    assert own_warnings() == []
+
+
+@pytest.mark.django_db
+def test_every_missing_trigger_is_named_and_installed_again() -> None:
+    triggers.drop(connection, FOLDER)
+    named = triggers.find_differences(connection, FOLDER)
+    text = (FOLDER / f"triggers.{connection.vendor}.sql").read_text(encoding="utf-8")
+    assert len(named) == text.count("\nCREATE ")
+    assert all(sentence.endswith(" is missing.") for sentence in named)
+    triggers.install(connection, FOLDER)
+    triggers.install(connection, FOLDER)
+    assert triggers.find_differences(connection, FOLDER) == []
+
+
+@pytest.mark.django_db
+def test_the_system_check_warns_of_a_dropped_trigger() -> None:
+    suffix = " ON invoices_line" if connection.vendor == "postgresql" else ""
+    name = "invoices_line_issued" + ("" if suffix else "_update")
+    execute(f"DROP TRIGGER {name}{suffix}")
+    assert own_warnings() == [f"The database trigger {name} is missing."]
+
+
+@pytest.mark.sqlite
+@pytest.mark.django_db
+def test_an_altered_sqlite_trigger_is_named() -> None:
+    execute("DROP TRIGGER invoices_line_issued_update")
+    execute(
+        "CREATE TRIGGER invoices_line_issued_update BEFORE UPDATE ON invoices_line WHEN 0"
+        " BEGIN SELECT 1; END"
+    )
+    assert triggers.find_differences(connection, FOLDER) == [
+        "The database trigger invoices_line_issued_update is not the one of this release."
+    ]
+
+
+@pytest.mark.postgresql
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("statement", "named"),
+    [
+        (
+            "ALTER TABLE invoices_line DISABLE TRIGGER invoices_line_issued",
+            "trigger invoices_line_issued",
+        ),
+        (
+            """
+            CREATE OR REPLACE TRIGGER invoices_line_issued BEFORE DELETE ON invoices_line
+            FOR EACH ROW EXECUTE FUNCTION invoices_keep_issued_part()
+            """,
+            "trigger invoices_line_issued",
+        ),
+        (
+            """
+            CREATE OR REPLACE FUNCTION invoices_keep_issued_part() RETURNS trigger
+            LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END;'
+            """,
+            "function invoices_keep_issued_part",
+        ),
+    ],
+)
+def test_an_altered_postgresql_trigger_is_named_and_repaired(statement, named) -> None:
+    execute(statement)
+    assert triggers.find_differences(connection, FOLDER) == [
+        f"The database {named} is not the one of this release."
+    ]
+    triggers.install(connection, FOLDER)
+    assert triggers.find_differences(connection, FOLDER) == []
+
+
+@pytest.mark.sqlite
+@pytest.mark.django_db(transaction=True)
+def test_a_migration_that_makes_a_table_anew_gets_past_the_triggers() -> None:
+    signal = {"app_config": APP, "verbosity": 0, "interactive": False, "using": "default"}
+    pre_migrate.send(sender=APP, plan=["a migration"], apps=apps, **signal)
+    with connection.schema_editor() as editor:
+        editor._remake_table(Document)  # type: ignore[attr-defined]  # SQLite has it only
+    post_migrate.send(sender=APP, plan=["a migration"], apps=apps, **signal)
+    assert triggers.find_differences(connection, FOLDER) == []
+
+
+@pytest.mark.django_db
+def test_a_migrate_without_a_plan_leaves_the_triggers_alone() -> None:
+    pre_migrate.send(sender=APP, app_config=APP, verbosity=0, using="default", plan=[], apps=apps)
+    assert triggers.find_differences(connection, FOLDER) == []
+
+
+def test_a_file_with_another_kind_of_statement_is_refused() -> None:
+    with pytest.raises(ValueError, match="not a CREATE TRIGGER"):
+        triggers._parse("CREATE TABLE evil (id int)")
