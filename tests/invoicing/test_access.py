@@ -26,6 +26,7 @@ def test_every_permission_exists_and_can_be_given(permission) -> None:
     assert not UserFactory.create().has_perm(permission)
 
 
+@pytest.mark.requirement("access.record_scope")
 def test_an_account_manager_sees_his_customers_once_and_no_others() -> None:
     manager, colleague = UserFactory.create(), UserFactory.create()
     shared = CustomerFactory.create(account_managers=[manager, colleague])
@@ -39,6 +40,7 @@ def test_whoever_may_view_all_customers_sees_all_customers() -> None:
     assert list(customers_visible_to(make_staff()).order_by("id")) == customers
 
 
+@pytest.mark.requirement("access.record_scope")
 def test_documents_follow_their_customers() -> None:
     manager = UserFactory.create()
     own = make_draft(customer=CustomerFactory.create(account_managers=[manager]))
@@ -72,6 +74,7 @@ def test_a_visible_record_is_returned() -> None:
     assert customer_for(staff, document.customer_id) == document.customer
 
 
+@pytest.mark.requirement("person.active_staff")
 def test_guests_and_inactive_people_are_listed_nowhere() -> None:
     person = UserFactory.create()
     hidden = [UserFactory.create(is_guest=True), UserFactory.create(is_active=False)]
@@ -82,12 +85,14 @@ def test_guests_and_inactive_people_are_listed_nowhere() -> None:
             person_listed(pk)
 
 
+@pytest.mark.requirement("team.live")
 def test_archived_teams_are_listed_nowhere() -> None:
     live = TeamFactory.create()
     TeamFactory.create(archived_at=timezone.now())
     assert list(teams_listed()) == [live]
 
 
+@pytest.mark.requirement("access.delegate")
 @pytest.mark.parametrize(
     ("flags", "expected"),
     [({}, True), ({"is_guest": True}, False), ({"is_active": False}, False)],

@@ -76,6 +76,7 @@ def test_twenty_threads_issuing_one_draft_issue_it_once() -> None:
     assert NumberSeries.objects.get().last_value == 1
 
 
+@pytest.mark.requirement("error.stale_update")
 def test_of_twenty_updates_of_one_lock_version_one_wins() -> None:
     user, customer = make_staff(), CustomerFactory.create()
     draft = make_draft(user=user, customer=customer)

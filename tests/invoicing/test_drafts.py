@@ -86,6 +86,7 @@ def paths_of(call, *args: Any, **kwargs: Any) -> list[str]:
     return [problem.path for problem in problems_of(call, *args, **kwargs)]
 
 
+@pytest.mark.requirement("draft.only_a_draft", "document.draft_without_number")
 def test_a_draft_is_saved_with_its_lines_tax_rows_and_totals() -> None:
     user, customer = make_staff(), CustomerFactory.create()
     standard = TaxRateFactory.create()
@@ -143,6 +144,7 @@ def test_the_answer_holds_lines_and_tax_rows_already(django_assert_num_queries) 
         assert [row.tax_amount for row in document.tax_rows.all()] == [1_900]
 
 
+@pytest.mark.requirement("tool.documents_preview_saves_nothing")
 def test_a_preview_saves_nothing() -> None:
     user, customer = make_staff(), CustomerFactory.create()
     before = all_rows()
@@ -174,6 +176,7 @@ def line_inputs(rate_ids) -> st.SearchStrategy[LineInput]:
     )
 
 
+@pytest.mark.requirement("money.scale_and_totals")
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data(), currency_code=st.sampled_from(["EUR", "JPY", "BHD"]))
 def test_preview_and_create_agree(data, currency_code) -> None:
@@ -199,6 +202,7 @@ def test_preview_and_create_agree(data, currency_code) -> None:
     )
 
 
+@pytest.mark.requirement("draft_input.complete", "document.draft_editable")
 def test_an_update_replaces_the_whole_draft() -> None:
     user, rate = make_staff(), TaxRateFactory.create()
     document = make_draft(
@@ -239,6 +243,7 @@ def test_writing_a_draft_back_as_it_is_changes_its_lock_version_only() -> None:
     assert figures(again) == figures(document)
 
 
+@pytest.mark.requirement("error.stale_update")
 @pytest.mark.parametrize("lock_version", [0, 2, -1, 10**30])
 def test_a_stale_update_changes_nothing(lock_version) -> None:
     user = make_staff()
@@ -250,6 +255,7 @@ def test_a_stale_update_changes_nothing(lock_version) -> None:
     assert all_rows() == before
 
 
+@pytest.mark.requirement("draft_input.editable_invoice")
 def test_an_issued_document_is_no_draft() -> None:
     user = make_staff()
     document = make_issued(user=user)
@@ -259,6 +265,7 @@ def test_an_issued_document_is_no_draft() -> None:
     assert all_rows() == before
 
 
+@pytest.mark.requirement("draft_input.editable_invoice")
 def test_a_draft_credit_note_is_no_draft_invoice() -> None:
     user = make_staff()
     document = make_draft(user=user, document_type=DocumentType.CREDIT_NOTE)

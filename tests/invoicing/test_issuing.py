@@ -6,6 +6,7 @@ from django.db import transaction
 from invoicing.errors import ConflictError, RecordNotFoundError
 from invoicing.locks import lock_document, lock_number_series
 from invoicing.models import Company, Customer, Document, DocumentType, NumberSeries, TaxRate
+from invoicing.services import issuing, numbering
 from invoicing.services.drafts import update_draft
 from invoicing.services.issuing import issue_document
 from invoicing.services.numbering import next_number
@@ -37,6 +38,7 @@ def draft(db) -> Document:
     return make_draft(lines=(line_input(tax_rate_id=rate.id), line_input()))
 
 
+@pytest.mark.requirement("document.frozen")
 def test_issuing_gives_a_number_and_freezes(draft) -> None:
     answer = issue_document(draft, issued_at=ISSUED_AT)
     saved = Document.objects.get()
@@ -63,6 +65,7 @@ def test_the_answer_holds_lines_and_tax_rows_already(draft, django_assert_num_qu
         assert [row.tax_amount for row in document.tax_rows.all()] == [1_900]
 
 
+@pytest.mark.requirement("document.frozen")
 def test_what_changes_later_changes_no_issued_document(draft) -> None:
     issued = issue_document(draft, issued_at=ISSUED_AT)
     before = Document.objects.filter(pk=issued.pk).values().get()
@@ -131,6 +134,20 @@ def test_a_draft_that_is_gone_is_not_found(draft) -> None:
     with pytest.raises(RecordNotFoundError):
         issue_document(draft, issued_at=ISSUED_AT)
     assert NumberSeries.objects.count() == 0
+
+
+def test_where_a_lock_fails_the_conditional_update_still_refuses(draft, monkeypatch) -> None:
+    """SQLite ignores row locks, so the update itself has to see that a row has moved on."""
+    stale = NumberSeries.objects.create(type="invoice", year=2026)
+    NumberSeries.objects.update(last_value=1)
+    monkeypatch.setattr(numbering, "lock_number_series", lambda *_: stale)
+    refuse_to_issue(draft)
+
+    monkeypatch.undo()
+    stale_draft = Document.objects.select_related("customer").get()
+    Document.objects.update(lock_version=2)
+    monkeypatch.setattr(issuing, "lock_document", lambda *_: stale_draft)
+    refuse_to_issue(draft)
 
 
 @pytest.mark.django_db

@@ -28,6 +28,7 @@ def test_the_largest_amount_has_eighteen_digits() -> None:
     assert str(MAX_AMOUNT) == "9" * AMOUNT_DIGITS
 
 
+@pytest.mark.requirement("money.scale_and_totals")
 @pytest.mark.parametrize(
     ("currency_code", "digits"),
     [("EUR", 2), ("USD", 2), ("JPY", 0), ("BHD", 3), ("HUF", 2), ("ISK", 0), ("TND", 3)],

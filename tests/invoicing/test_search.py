@@ -87,6 +87,7 @@ def walk(search, limit) -> list[list[str]]:
             return pages
 
 
+@pytest.mark.requirement("list.order")
 @pytest.mark.django_db
 def test_pages_follow_the_order_of_creation_to_a_null_cursor() -> None:
     for name in ("a", "b", "c", "d"):

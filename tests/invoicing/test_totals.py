@@ -49,6 +49,7 @@ def test_there_are_21_published_invoices() -> None:
     assert len(INVOICES) == 21
 
 
+@pytest.mark.requirement("money.scale_and_totals")
 @pytest.mark.parametrize("invoice", INVOICES, ids=lambda invoice: invoice["source"][-40:])
 def test_a_published_invoice_comes_to_its_published_figures(invoice) -> None:
     currency_code = invoice["currency"]
@@ -60,6 +61,9 @@ def test_a_published_invoice_comes_to_its_published_figures(invoice) -> None:
     assert totals.grand_total == expected
 
 
+@pytest.mark.requirement(
+    "money.scale_and_totals", "line_item.discount_percent", "line_item.discount_amount"
+)
 def test_every_amount_of_a_document_is_computed() -> None:
     totals = calculate_totals(
         [

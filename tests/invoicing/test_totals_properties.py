@@ -86,6 +86,7 @@ huge_lines = line_amounts(st.integers(1, MAX_QUANTITY), st.integers(0, CEILING -
 near_the_ceiling = line_amounts(st.integers(1, 20_000), st.integers(CEILING // 4, CEILING - 1))
 
 
+@pytest.mark.requirement("money.scale_and_totals")
 @given(st.lists(everyday_lines | huge_lines | near_the_ceiling, min_size=1, max_size=8))
 def test_totals_agree_with_an_independent_oracle(lines) -> None:
     expected = OracleTotals.of(lines)

@@ -44,6 +44,7 @@ def issued(db) -> Document:
     return make_issued(lines=(line_input(tax_rate_id=rate.id),))
 
 
+@pytest.mark.requirement("document.frozen")
 @pytest.mark.parametrize(
     "change",
     [
@@ -59,11 +60,13 @@ def test_no_statement_changes_an_issued_document(issued, change) -> None:
     refuse(f"UPDATE invoices_document SET {change} WHERE status = 'issued'")  # noqa: S608 (constants only)
 
 
+@pytest.mark.requirement("document.frozen")
 def test_no_statement_deletes_an_issued_document(issued) -> None:
     refuse("DELETE FROM invoices_document WHERE status = 'issued'")
     refuse("DELETE FROM invoices_document")
 
 
+@pytest.mark.requirement("document.frozen")
 @pytest.mark.parametrize("table", ["invoices_line", "invoices_taxrow"])
 @pytest.mark.parametrize(
     "statement",
@@ -79,6 +82,7 @@ def test_no_statement_changes_deletes_or_moves_its_parts(issued, table, statemen
     refuse(statement.format(table=table, issued=ISSUED, draft=DRAFT))
 
 
+@pytest.mark.requirement("document.frozen")
 @pytest.mark.parametrize("model", [Line, TaxRow])
 def test_no_statement_adds_a_part_to_it(issued, model) -> None:
     part = model.objects.filter(document=issued).get()
@@ -134,6 +138,7 @@ def test_replace_takes_no_line_away_from_an_issued_document(issued) -> None:
     )
 
 
+@pytest.mark.requirement("document.frozen")
 @pytest.mark.postgresql
 @pytest.mark.parametrize("table", ["invoices_document", "invoices_line", "invoices_taxrow"])
 def test_no_table_with_issued_facts_is_emptied(issued, table) -> None:
