@@ -49,7 +49,7 @@ class Admission:
         """
         address = self._spend("address", self.origin.client_address, conf.limit_per_address())
         address.demand()
-        connection = authenticate(self._request)
+        connection = authenticate(self._request, origin=self.origin)
         allowance = self._spend("connection", str(connection.id), conf.limit_per_connection())
         if allowance.is_first_excess:
             self._record_excess(connection, action)

@@ -6,6 +6,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from agent_access import conf
+from agent_access.audit import Origin
 from agent_access.connections import revoke_connection
 from agent_access.credentials import CREDENTIAL, digest_credential
 from agent_access.errors import UnauthenticatedError
@@ -15,7 +16,7 @@ from agent_access.models.connections import Connection, RevokedReason
 BEARER = re.compile(r"[Bb][Ee][Aa][Rr][Ee][Rr] +([!-~]+)")
 
 
-def authenticate(request: HttpRequest) -> Connection:
+def authenticate(request: HttpRequest, *, origin: Origin) -> Connection:
     """Return the live connection that the request's credential belongs to, with its user.
 
     Raises UnauthenticatedError for everything else. A connection that something has ended since
@@ -26,7 +27,7 @@ def authenticate(request: HttpRequest) -> Connection:
     if connection is None or not connection.is_live(timezone.now()):
         raise UnauthenticatedError
     if reason := find_ending(connection):
-        revoke_connection(connection.id, reason=reason)
+        revoke_connection(connection.id, reason=reason, origin=origin)
         raise UnauthenticatedError
     return connection
 

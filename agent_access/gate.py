@@ -48,8 +48,9 @@ def client_address(request: HttpRequest) -> str:
 
 
 def _normalise_address(text: str) -> str:
+    """Return the one form of an address, without the zone in which it was seen, or nothing."""
     try:
-        address = ipaddress.ip_address(text)
+        address = ipaddress.ip_address(text.partition("%")[0])
     except ValueError:
         return ""
     mapped = getattr(address, "ipv4_mapped", None)
