@@ -1,0 +1,187 @@
+"""The outermost layer: which requests enter, and whose address they count for."""
+
+import json
+from uuid import UUID
+
+import pytest
+from django.test import RequestFactory
+
+from agent_access.gate import client_address
+from tests.agents import HttpAgent
+
+FORBIDDEN = {
+    "error": {
+        "code": "forbidden",
+        "message": (
+            "This call is not allowed: it needs HTTPS at the application's own address, no Origin"
+            " header, a grant of the connection and a permission of the delegated user, and no"
+            " demo mode. Repeating it does not help; ask the owner."
+        ),
+    }
+}
+
+PEER = "192.0.2.9"
+
+
+@pytest.fixture
+def anybody(access_on) -> HttpAgent:
+    """A program without a credential: past the gate it gets 401."""
+    return HttpAgent(None)
+
+
+def assert_refused(answer) -> None:
+    assert (answer.status, answer.body) == (403, FORBIDDEN)
+    assert answer.headers["Content-Type"] == "application/json"
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert UUID(answer.headers["X-Request-Id"]).version == 7
+
+
+@pytest.mark.parametrize("host", ["invoices.example", "INVOICES.Example", "invoices.example:443"])
+def test_the_application_answers_at_its_own_address(anybody, host):
+    assert anybody.request("GET", "/api/v1/tools", headers={"Host": host}).status == 401
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "other.example",
+        "invoices.example.",
+        "invoices.example:8443",
+        "invoices.example:80",
+        "invoices.example:443:443",
+        "invoices.example:0443",
+        "user@invoices.example",
+        "invoices.example/",
+        "invoices.example,other.example",
+        "",
+        " ",
+        "\x00",
+        "invoices.exam\u0142ple",
+    ],
+)
+def test_another_host_or_port_is_forbidden(anybody, host):
+    assert_refused(anybody.request("GET", "/api/v1/tools", headers={"Host": host}))
+
+
+def test_a_host_named_by_a_proxy_header_counts_for_nothing(anybody):
+    headers = {"Host": "other.example", "X-Forwarded-Host": "invoices.example"}
+    assert_refused(anybody.request("GET", "/api/v1/tools", headers=headers))
+
+
+@pytest.mark.parametrize(
+    ("base_url", "host", "status"),
+    [
+        ("https://invoices.example:8443", "invoices.example:8443", 401),
+        ("https://invoices.example:8443", "invoices.example", 403),
+        ("https://[2001:db8::1]", "[2001:DB8::1]", 401),
+        ("https://[2001:db8::1]", "[2001:db8::1]:443", 401),
+        ("https://[2001:db8::1]:8443", "[2001:db8::1]:8443", 401),
+        ("https://[2001:db8::1]:8443", "[2001:db8::1]", 403),
+        ("https://[2001:db8::1]", "2001:db8::1", 403),
+    ],
+)
+def test_ports_and_ipv6_hosts_are_compared_with_the_base_url(
+    anybody, settings, base_url, host, status
+):
+    settings.AGENT_ACCESS |= {"BASE_URL": base_url}
+    assert anybody.request("GET", "/api/v1/tools", headers={"Host": host}).status == status
+
+
+def test_plain_http_is_forbidden(anybody):
+    environ = {"wsgi.url_scheme": "http"}
+    assert_refused(anybody.request("GET", "/api/v1/tools", **environ))
+
+
+@pytest.mark.parametrize("origin", ["https://invoices.example", "null", ""])
+@pytest.mark.parametrize("path", ["/api/v1", "/api/v1/tools", "/api/v1/nowhere"])
+def test_any_origin_header_is_forbidden_at_the_tools(anybody, origin, path):
+    assert_refused(anybody.request("GET", path, headers={"Origin": origin}))
+
+
+def test_a_page_at_a_wrong_address_gets_a_plain_error_page(anybody):
+    answer = anybody.request("GET", "/documents", headers={"Host": "other.example"})
+    assert answer.status == 403
+    assert answer.headers["Content-Type"].startswith("text/html")
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert b"<h1>Not allowed</h1>" in answer.content
+
+
+@pytest.mark.parametrize("path", ["/", "/documents", "/apix/v1/tools"])
+def test_an_origin_header_is_no_reason_to_refuse_a_page(anybody, path):
+    assert anybody.request("GET", path, headers={"Origin": "null"}).status == 404
+
+
+@pytest.mark.parametrize(
+    ("proxies", "proto", "status"),
+    [
+        (0, None, 401),
+        (0, "http", 401),
+        (1, None, 403),
+        (1, "", 403),
+        (1, "https", 401),
+        (1, "http", 403),
+        (1, "ftp", 403),
+        (2, "https, https", 401),
+        (2, "https,http", 403),
+        (2, "http, https", 403),
+        (2, "https,", 403),
+    ],
+)
+def test_behind_proxies_the_scheme_is_what_every_proxy_saw(
+    anybody, settings, proxies, proto, status
+):
+    settings.AGENT_ACCESS |= {"TRUSTED_PROXIES": proxies}
+    headers = {} if proto is None else {"X-Forwarded-Proto": proto}
+    assert anybody.request("GET", "/api/v1/tools", headers=headers).status == status
+
+
+def test_behind_no_proxy_a_forwarded_scheme_is_ignored(anybody):
+    environ = {"wsgi.url_scheme": "http", "HTTP_X_FORWARDED_PROTO": "https"}
+    assert_refused(anybody.request("GET", "/api/v1/tools", **environ))
+
+
+@pytest.mark.parametrize(
+    ("proxies", "forwarded", "address"),
+    [
+        (0, "198.51.100.1", PEER),
+        (1, None, PEER),
+        (1, "", PEER),
+        (1, "198.51.100.1", "198.51.100.1"),
+        (1, "203.0.113.66, 198.51.100.1", "198.51.100.1"),
+        (1, " 198.51.100.1 ", "198.51.100.1"),
+        (1, "unknown", PEER),
+        (1, "198.51.100.1:4711", PEER),
+        (1, "198.51.100.1, ", PEER),
+        (1, "2001:DB8:0::1", "2001:db8::1"),
+        (1, "::ffff:198.51.100.1", "198.51.100.1"),
+        (1, "fe80::1%" + "x" * 60, "fe80::1"),
+        (2, "198.51.100.1", PEER),
+        (2, "198.51.100.1, 10.0.0.1", "198.51.100.1"),
+        (2, "203.0.113.66, 198.51.100.1, 10.0.0.1", "198.51.100.1"),
+        (2, "garbage, 10.0.0.1", PEER),
+    ],
+)
+def test_the_client_is_the_peer_or_what_the_trusted_proxies_saw(
+    settings, proxies, forwarded, address
+):
+    settings.AGENT_ACCESS |= {"TRUSTED_PROXIES": proxies}
+    headers = {} if forwarded is None else {"X-Forwarded-For": forwarded}
+    request = RequestFactory().get("/", headers=headers, REMOTE_ADDR=PEER)
+    assert client_address(request) == address
+
+
+@pytest.mark.parametrize(
+    ("peer", "address"),
+    [("", "unknown"), ("a socket", "unknown"), ("::ffff:192.0.2.9", PEER), ("::1", "::1")],
+)
+def test_a_peer_without_an_address_has_a_name_of_its_own(peer, address):
+    assert client_address(RequestFactory().get("/", REMOTE_ADDR=peer)) == address
+
+
+def test_a_request_id_is_never_taken_from_the_client(agent):
+    sent = "0190f1f0-0000-7000-8000-000000000000"
+    headers = {"X-Request-Id": sent, "X-Correlation-Id": sent}
+    answers = [agent.request("GET", "/api/v1/tools", headers=headers) for _ in range(2)]
+    identifiers = {answer.headers["X-Request-Id"] for answer in answers}
+    assert len(identifiers - {sent}) == 2
+    assert sent not in json.dumps([answer.body for answer in answers])
