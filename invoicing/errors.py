@@ -17,7 +17,7 @@ class ConflictError(InvoicingError):
 
 @dataclass(frozen=True)
 class FieldProblem:
-    """A fixed sentence about one field; it never repeats what was submitted."""
+    """A fixed text that reads on from a field's name; it never repeats what was submitted."""
 
     path: str
     problem: str

@@ -80,30 +80,30 @@ class _Resolution:
     def find_customer(self, user: User, pk: UUID) -> Customer | None:
         customer = customers_visible_to(user).filter(pk=pk, is_active=True).first()
         if customer is None:
-            self._add("customer_id", "No active customer that you may access has this ID.")
+            self._add("customer_id", "is not an active customer within reach")
         return customer
 
     def find_minor_unit(self, currency_code: str) -> int:
         try:
             return minor_unit(currency_code)
         except UnknownCurrencyError:
-            self._add("currency_code", "This currency is not supported.")
+            self._add("currency_code", "is not a supported currency")
             return 0
 
     def find_language(self, code: str | None) -> str:
         if code is None:
             return settings.LANGUAGE_CODE
         if code not in dict(settings.LANGUAGES):
-            self._add("language", "This language is not supported.")
+            self._add("language", "is not a supported language")
         return code
 
     def check_dates(self, draft: DraftInput) -> None:
         if draft.due_date < draft.issue_date:
-            self._add("due_date", "The due date must not precede the issue date.")
+            self._add("due_date", "must not be before issue_date")
 
     def normalise(self, draft: DraftInput) -> DraftInput:
         if not 1 <= len(draft.line_items) <= MAX_LINES:
-            self._add("line_items", f"A document has 1 to {MAX_LINES} lines.")
+            self._add("line_items", f"must have 1 to {MAX_LINES} entries")
         return replace(
             draft,
             notes=self._text("notes", draft.notes, longest=NOTES_LENGTH, multiline=True),
@@ -121,16 +121,16 @@ class _Resolution:
             line = _line_amounts(item, rate)
             lines.append(line)
             if item.tax_rate_id and rate is None:
-                self._add(f"line_items.{index}.tax_rate_id", "No active tax rate has this ID.")
+                self._add(f"line_items.{index}.tax_rate_id", "is not an active tax rate")
             if is_discount_too_large(line):
                 path = f"line_items.{index}.discount_value"
-                self._add(path, "The discount must not be larger than the line.")
+                self._add(path, "must not be larger than quantity times unit_price")
         if any(is_discount_too_large(line) for line in lines):
             return NO_TOTALS
         try:
             return calculate_totals(lines)
         except AmountTooLargeError:
-            self._add("line_items", "An amount has more than 18 digits.")
+            self._add("line_items", "make an amount of more than 18 digits")
             return NO_TOTALS
 
     def _normalise_line(self, path: str, line: LineInput) -> LineInput:
@@ -138,15 +138,17 @@ class _Resolution:
             f"{path}.description", line.description, longest=DESCRIPTION_LENGTH, multiline=True
         )
         if not description:
-            self._add(f"{path}.description", "A line needs a description.")
+            self._add(f"{path}.description", "must not be empty")
         if not 0 < line.quantity <= MAX_QUANTITY:
-            self._add(f"{path}.quantity", "The quantity must be positive, with 11 digits at most.")
+            self._add(f"{path}.quantity", "must be positive, with at most 11 digits before the dot")
         if not 0 <= line.unit_price <= MAX_AMOUNT:
-            self._add(f"{path}.unit_price", "The price must have 1 to 18 digits and no sign.")
+            self._add(f"{path}.unit_price", "must be a whole number of at most 18 digits")
         if (line.discount_type is None) != (line.discount_value is None):
-            self._add(f"{path}.discount_value", "A discount needs both a type and a value.")
+            self._add(
+                f"{path}.discount_value", "goes together with discount_type: send both or neither"
+            )
         if line.discount_value is not None and line.discount_value < 0:
-            self._add(f"{path}.discount_value", "The discount must not be negative.")
+            self._add(f"{path}.discount_value", "must not be negative")
         unit = self._text(f"{path}.unit", line.unit, longest=UNIT_LENGTH)
         return replace(line, description=description, unit=unit)
 
@@ -154,10 +156,10 @@ class _Resolution:
         try:
             text = normalise_text(value, multiline=multiline)
         except ControlCharacterError:
-            self._add(path, "The text holds characters that cannot be shown.")
+            self._add(path, "must not contain control characters")
             return ""
         if len(text) > longest:
-            self._add(path, f"The text must not be longer than {longest} characters.")
+            self._add(path, f"must have at most {longest} characters")
         return text
 
     def _add(self, path: str, problem: str) -> None:

@@ -307,7 +307,7 @@ def test_a_missing_an_inactive_and_a_hidden_customer_look_the_same() -> None:
         problems_of(create_draft, staff, draft_input(inactive)),
         problems_of(create_draft, manager, draft_input(hidden)),
     ]
-    expected = FieldProblem("customer_id", "No active customer that you may access has this ID.")
+    expected = FieldProblem("customer_id", "is not an active customer within reach")
     assert answers == [(expected,)] * 3
 
 
@@ -373,7 +373,7 @@ def test_an_amount_over_18_digits_is_a_problem_of_the_lines() -> None:
     user, customer = make_staff(), CustomerFactory.create()
     draft = draft_input(customer, line_input(unit_price=10**18 - 1))
     assert problems_of(create_draft, user, draft) == (
-        FieldProblem("line_items", "An amount has more than 18 digits."),
+        FieldProblem("line_items", "make an amount of more than 18 digits"),
     )
 
 
