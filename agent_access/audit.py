@@ -65,8 +65,13 @@ def record_refusal(fact: Fact) -> None:
 
 def record_administration(fact: Fact) -> None:
     """Append a switch, or the making or ending of a connection."""
+    _append(lock_administration(), fact)
+
+
+def lock_administration() -> ChainHead:
+    """Make acts of administration wait for each other; taken before any connection's chain."""
     open_chain(ADMINISTRATION)
-    _append(_lock_head(ADMINISTRATION), fact)
+    return _lock_head(ADMINISTRATION)
 
 
 def _lock_head(chain: str) -> ChainHead:

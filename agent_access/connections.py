@@ -53,7 +53,7 @@ def create_connection(
         kind=ConnectionKind.PASTED,
         name=request.name,
         user=request.user,
-        grants=list(request.scopes),
+        grants=list(dict.fromkeys(request.scopes)),
         credential_digest=digest_credential(credential),
         owner_id=owner_id,
         session_revision=conf.host().session_revision(request.user),
@@ -80,9 +80,13 @@ def _check_request(request: ConnectionRequest, settings: AccessSettings) -> UUID
         raise UnfitConnectionError(f"Choose one or more of these scopes: {known}.")
     if not MIN_DAYS <= request.days <= MAX_DAYS:
         raise UnfitConnectionError(f"A connection lasts {MIN_DAYS} to {MAX_DAYS} days.")
-    if not 0 < len(request.name) <= NAME_LENGTH or not request.name.isprintable():
+    if not _is_name(request.name):
         raise UnfitConnectionError(f"A connection needs a name of 1 to {NAME_LENGTH} characters.")
     return owner_id
+
+
+def _is_name(name: str) -> bool:
+    return len(name) <= NAME_LENGTH and name.isprintable() and name.strip() != ""
 
 
 def live_connections() -> QuerySet[Connection]:
@@ -99,8 +103,10 @@ def revoke_connection(
 ) -> bool:
     """End a connection; return False if it had ended already.
 
-    Takes its audit head first: a call in flight commits before, or not at all.
+    Takes its audit head: a call in flight commits before, or not at all. Administration's comes
+    first, so that one ending of many and another of one never wait for each other.
     """
+    audit.lock_administration()
     audit.close_chain(str(connection_id))
     revoked = Connection.objects.filter(pk=connection_id, revoked_at=None).update(
         revoked_at=timezone.now(), revoked_reason=reason
