@@ -82,9 +82,9 @@ def test_without_a_credential_the_challenge_names_no_error(access_on):
 
 
 def test_cookies_and_url_parameters_never_authenticate(agent):
-    cookies = {"HTTP_COOKIE": f"Authorization=Bearer {agent.credential}; token={agent.credential}"}
+    headers = {"Cookie": f"Authorization=Bearer {agent.credential}; token={agent.credential}"}
     query = f"access_token={agent.credential}&authorization=Bearer%20{agent.credential}"
-    answer = HttpAgent(None).request("GET", "/api/v1/tools", query=query, **cookies)
+    answer = HttpAgent(None).request("GET", "/api/v1/tools", query=query, headers=headers)
     assert (answer.status, answer.headers["WWW-Authenticate"]) == (401, "Bearer")
 
 

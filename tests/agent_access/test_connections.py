@@ -1,0 +1,231 @@
+"""How connections begin, what they lend, and how they end."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import DatabaseError, transaction
+from django.utils import timezone
+
+from agent_access.connections import (
+    ConnectionRequest,
+    UnfitConnectionError,
+    create_connection,
+    live_connections,
+    revoke_connection,
+    revoke_connections,
+    turn_access_on,
+)
+from agent_access.models import AuditEvent, Connection, Receipt
+from agent_access.models.audit import ADMINISTRATION
+from agent_access.models.connections import NAME_LENGTH, RevokedReason
+from agent_access.tools import registry
+from tests.factories import UserFactory
+from tests.snapshots import take_snapshot
+
+CHOOSE_SCOPES = f"Choose one or more of these scopes: {', '.join(registry.scopes)}."
+UNFIT_PERSON = "A connection acts only for an active person, not a guest."
+UNFIT_DAYS = "A connection lasts 1 to 30 days."
+UNFIT_NAME = "A connection needs a name of 1 to 100 characters."
+
+
+def ask(user: Any, **changes: Any) -> ConnectionRequest:
+    wanted: dict[str, Any] = {"scopes": ["customers:read"], "days": 30, "name": "Agent"}
+    return ConnectionRequest(user=user, **{**wanted, **changes})
+
+
+def assert_unfit(request, sentence) -> None:
+    before, events = take_snapshot(), AuditEvent.objects.count()
+    with pytest.raises(UnfitConnectionError) as refusal:
+        create_connection(request)
+    assert str(refusal.value) == sentence
+    assert (take_snapshot(), AuditEvent.objects.count()) == (before, events)
+
+
+@pytest.mark.requirement("connection.credential", "connection.grants", "access.delegate")
+def test_a_connection_remembers_what_it_was_approved_under(access_on, delegate, owner):
+    scopes = ["invoices:read", "customers:read"]
+    connection, credential = create_connection(ask(delegate, scopes=scopes, name="Ledger bot"))
+    stored = Connection.objects.get()
+    assert stored == connection
+    assert (stored.kind, stored.name, stored.user, stored.grants) == (
+        "pasted",
+        "Ledger bot",
+        delegate,
+        scopes,
+    )
+    assert (stored.owner_id, stored.session_revision, stored.base_url) == (
+        owner.id,
+        delegate.session_revision,
+        "https://invoices.example",
+    )
+    assert stored.expires_at - stored.created_at == timedelta(days=30)
+    assert (stored.revoked_at, stored.revoked_reason) == (None, "")
+    assert len(credential) == 47
+
+
+def test_a_connection_is_written_down_as_the_owners_act(access_on, delegate, owner):
+    connection, _ = create_connection(ask(delegate))
+    event = AuditEvent.objects.get(action="connection:created")
+    assert (event.chain, event.actor_id, event.connection_id, event.target, event.outcome) == (
+        ADMINISTRATION,
+        owner.id,
+        connection.id,
+        str(connection.id),
+        "ok",
+    )
+
+
+def test_without_an_owner_nobody_approves_a_connection(db):
+    turn_access_on()
+    person = UserFactory.create()
+    assert_unfit(ask(person), "There is no owner yet who could approve a connection.")
+
+
+@pytest.mark.requirement("access.delegate")
+@pytest.mark.parametrize("flags", [{"is_guest": True}, {"is_active": False}])
+def test_guests_and_inactive_people_are_no_delegates(access_on, flags):
+    assert_unfit(ask(UserFactory.create(**flags)), UNFIT_PERSON)
+
+
+@pytest.mark.requirement("versioning.scope_groups", "authentication.scopes")
+@pytest.mark.parametrize(
+    "scopes",
+    [
+        [],
+        ["customers:write"],
+        ["customers:read", "documents.get"],
+        ["documents.get"],
+        ["tools.list"],
+        ["CUSTOMERS:READ"],
+        [" customers:read"],
+        [""],
+        "customers:read",
+    ],
+)
+def test_a_new_connection_takes_scope_groups_only(access_on, delegate, scopes):
+    assert_unfit(ask(delegate, scopes=scopes), CHOOSE_SCOPES)
+
+
+def test_a_scope_named_twice_is_granted_once(access_on, delegate):
+    connection, _ = create_connection(ask(delegate, scopes=["people:read", "people:read"]))
+    assert connection.grants == ["people:read"]
+
+
+@pytest.mark.requirement("connection.expiry", "limit.connection_expiry")
+@pytest.mark.parametrize("days", [-1, 0, 31, 10**9])
+def test_a_connection_lasts_at_least_1_and_at_most_30_days(access_on, delegate, days):
+    assert_unfit(ask(delegate, days=days), UNFIT_DAYS)
+
+
+@pytest.mark.requirement("connection.expiry", "limit.connection_expiry")
+@pytest.mark.parametrize("days", [1, 30])
+def test_1_and_30_days_are_allowed(access_on, delegate, days):
+    connection, _ = create_connection(ask(delegate, days=days))
+    assert connection.expires_at - connection.created_at == timedelta(days=days)
+
+
+NAMES = {
+    "empty": "",
+    "blank": "   ",
+    "of two lines": "a\nb",
+    "with a NUL": "a\x00",
+    "with a lone surrogate": "a\ud800",
+    "with a direction mark": "a\u202eb",
+    "too long": "a" * (NAME_LENGTH + 1),
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_connection_needs_a_name_that_people_can_read(access_on, delegate, name):
+    assert_unfit(ask(delegate, name=NAMES[name]), UNFIT_NAME)
+
+
+def test_the_longest_name_is_kept_whole(access_on, delegate):
+    connection, _ = create_connection(ask(delegate, name="日" * NAME_LENGTH))
+    assert Connection.objects.get().name == connection.name == "日" * NAME_LENGTH
+
+
+@pytest.mark.requirement("authentication.pilot_capabilities", "versioning.scope_groups")
+def test_a_stored_single_capability_is_honoured_and_lends_that_tool_only(connect, delegate):
+    connection, agent = connect(delegate, scopes=["people:read"])
+    Connection.objects.filter(pk=connection.pk).update(grants=["customers.search"])
+
+    assert [tool["name"] for tool in agent.call("tools.list").data] == ["customers.search"]
+    assert agent.call("customers.search").status == 200
+    assert (agent.call("people.list").status, agent.call("people.list").code) == (403, "forbidden")
+
+
+def test_a_capability_is_no_prefix_and_no_pattern(connect, delegate):
+    connection, agent = connect(delegate)
+    for grants in (["customers"], ["customers.*"], ["customers.searc"], ["CUSTOMERS.SEARCH"]):
+        Connection.objects.filter(pk=connection.pk).update(grants=grants)
+        assert agent.call("customers.search").status == 403
+
+
+@pytest.mark.requirement("revocation.stops_calls")
+def test_revoking_stops_the_next_call_and_is_written_down_once(agent, connection, owner):
+    assert agent.call("tools.list").status == 200
+
+    first = revoke_connection(connection.id, reason=RevokedReason.OWNER_REVOKED, actor_id=owner.id)
+    second = revoke_connection(connection.id, reason=RevokedReason.ACCESS_OFF)
+
+    assert (first, second) == (True, False)
+    assert agent.call("tools.list").status == 401
+    connection.refresh_from_db()
+    assert connection.revoked_reason == "owner_revoked"
+    event = AuditEvent.objects.get(action="connection:revoked")
+    assert (event.chain, event.actor_id, event.target, event.detail) == (
+        ADMINISTRATION,
+        owner.id,
+        str(connection.id),
+        "owner_revoked",
+    )
+
+
+@pytest.mark.requirement("revocation.evidence_remains", "connection.evidence_retained")
+def test_after_a_revocation_the_evidence_remains(agent, connection, draft_body):
+    agent.call("drafts.create", draft_body, key="one")
+    events = set(AuditEvent.objects.values_list("digest", flat=True))
+    receipt = Receipt.objects.values().get()
+
+    revoke_connection(connection.id, reason=RevokedReason.OWNER_REVOKED)
+
+    assert Receipt.objects.values().get() == receipt
+    assert events < set(AuditEvent.objects.values_list("digest", flat=True))
+    assert Connection.objects.get().name == "Test agent"
+
+
+def test_live_connections_are_those_that_could_still_call(connect, delegate):
+    live, _ = connect(delegate)
+    revoked, _ = connect(delegate)
+    expired, _ = connect(delegate)
+    revoke_connection(revoked.id, reason=RevokedReason.OWNER_REVOKED)
+    past = timezone.now() - timedelta(seconds=1)
+    Connection.objects.filter(pk=expired.pk).update(
+        created_at=past - timedelta(days=1), expires_at=past
+    )
+    assert list(live_connections()) == [live]
+
+
+def test_connections_are_ended_together_by_a_query(connect, delegate, colleague):
+    mine, _ = connect(delegate)
+    theirs, _ = connect(colleague)
+    chosen = Connection.objects.filter(user=delegate)
+    assert revoke_connections(chosen, reason=RevokedReason.SESSIONS_ENDED) == 1
+    assert list(live_connections()) == [theirs]
+    mine.refresh_from_db()
+    assert mine.revoked_reason == "sessions_ended"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"revoked_at": timezone.now()},
+        {"revoked_reason": "owner_revoked"},
+        {"expires_at": timezone.now() - timedelta(days=400)},
+    ],
+)
+def test_the_database_refuses_half_an_ending(connection, change):
+    with pytest.raises(DatabaseError), transaction.atomic():
+        Connection.objects.filter(pk=connection.pk).update(**change)

@@ -1,0 +1,77 @@
+"""The main switch: off keeps everybody out for good, on lets new connections in."""
+
+from unittest.mock import Mock
+
+import pytest
+
+from agent_access import audit
+from agent_access.connections import (
+    ConnectionRequest,
+    UnfitConnectionError,
+    create_connection,
+    revoke_connection,
+    turn_access_off,
+    turn_access_on,
+)
+from agent_access.models import AuditEvent, Connection
+from agent_access.models.connections import RevokedReason
+from tests.agents import HttpAgent
+from tests.snapshots import take_snapshot
+
+
+@pytest.mark.requirement("access.starts_off")
+def test_access_starts_off_and_no_connection_can_be_made(delegate):
+    before = take_snapshot()
+    request = ConnectionRequest(user=delegate, scopes=["people:read"], days=1, name="Agent")
+    with pytest.raises(UnfitConnectionError, match="Agent access is off; the owner turns it on"):
+        create_connection(request)
+    assert take_snapshot() == before
+
+
+@pytest.mark.requirement("access.starts_off", "error.not_found")
+def test_while_access_is_off_there_is_nothing_to_find(company):
+    for path in ("/api/v1/tools", "/api/v1/documents", "/api/v1", "/api/v1/nowhere"):
+        answer = HttpAgent(None).request("GET", path)
+        assert (answer.status, answer.code) == (404, "not_found")
+        assert "WWW-Authenticate" not in answer.headers
+
+
+@pytest.mark.requirement("revocation.access_off")
+def test_turning_access_off_ends_every_connection_and_on_again_revives_none(connect, delegate):
+    agents = [connect(delegate)[1] for _ in range(3)]
+
+    assert turn_access_off() == 3
+    assert [agent.call("tools.list").status for agent in agents] == [404, 404, 404]
+    assert turn_access_on()
+    assert [agent.call("tools.list").status for agent in agents] == [401, 401, 401]
+    assert set(Connection.objects.values_list("revoked_reason", flat=True)) == {"access_off"}
+    assert connect(delegate)[1].call("tools.list").status == 200
+
+
+def test_a_switch_that_changes_nothing_is_not_written_down(access_on):
+    assert not turn_access_on()
+    turn_access_off()
+    assert turn_access_off() == 0
+    actions = AuditEvent.objects.order_by("sequence").values_list("action", flat=True)
+    assert list(actions) == ["access:turned_on", "access:turned_off"]
+
+
+def test_an_ended_connection_keeps_its_first_reason_when_access_goes_off(connect, delegate):
+    first, _ = connect(delegate)
+    connect(delegate)
+    revoke_connection(first.id, reason=RevokedReason.OWNER_REVOKED)
+    assert turn_access_off() == 1
+    reasons = Connection.objects.order_by("id").values_list("revoked_reason", flat=True)
+    assert list(reasons) == ["owner_revoked", "access_off"]
+
+
+def test_a_switch_that_fails_in_the_middle_ends_nothing(connect, delegate, monkeypatch):
+    connect(delegate)
+    connect(delegate)
+    before, events = take_snapshot(), AuditEvent.objects.count()
+    monkeypatch.setattr(audit, "close_chain", Mock(side_effect=[None, OSError]))
+
+    with pytest.raises(OSError):  # noqa: PT011  the mock's own
+        turn_access_off()
+
+    assert (take_snapshot(), AuditEvent.objects.count()) == (before, events)
