@@ -36,7 +36,7 @@ class NoInput(ToolInput):
 
 
 class _PlainJsonSchema(GenerateJsonSchema):
-    """Optional values as `type: [.., null]`, since many clients drop `anyOf`; no titles."""
+    """Optional values as `type: [.., null]`, since many clients drop `anyOf`; no null defaults."""
 
     @override
     def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
@@ -45,6 +45,12 @@ class _PlainJsonSchema(GenerateJsonSchema):
             return super().nullable_schema(schema)
         nullable = {**inner, "type": [inner["type"], "null"]}
         return nullable | {"enum": [*inner["enum"], None]} if "enum" in inner else nullable
+
+    @override
+    def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
+        if schema.get("default", ...) is None:
+            return self.generate_inner(schema["schema"])
+        return super().default_schema(schema)
 
     @override
     def field_title_should_be_set(self, schema: Any) -> bool:
