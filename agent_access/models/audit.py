@@ -1,3 +1,5 @@
+from enum import StrEnum
+
 from django.db import models
 from uuid_utils.compat import uuid7
 
@@ -7,7 +9,9 @@ ADMINISTRATION = "administration"
 CHAIN_LENGTH = 36
 
 
-class Transport(models.TextChoices):
+class Transport(StrEnum):
+    """The ways in, as events name them."""
+
     HTTP = "http"
     COMMAND = "command"
 
@@ -39,7 +43,7 @@ class AuditEvent(models.Model):
     target = models.CharField(max_length=100, blank=True)
     outcome = models.CharField(max_length=32)
     detail = models.CharField(max_length=200, blank=True)
-    transport = models.CharField(max_length=16, choices=Transport.choices)
+    transport = models.CharField(max_length=16)
     request_id = models.CharField(max_length=36, blank=True)
     client_address = models.CharField(max_length=45, blank=True)
     digest = models.CharField(max_length=DIGEST_LENGTH)
