@@ -51,7 +51,7 @@ class Migration(migrations.Migration):
                 ('target', models.CharField(blank=True, max_length=100)),
                 ('outcome', models.CharField(max_length=32)),
                 ('detail', models.CharField(blank=True, max_length=200)),
-                ('transport', models.CharField(choices=[('http', 'Http'), ('command', 'Command')], max_length=16)),
+                ('transport', models.CharField(max_length=16)),
                 ('request_id', models.CharField(blank=True, max_length=36)),
                 ('client_address', models.CharField(blank=True, max_length=45)),
                 ('digest', models.CharField(max_length=64)),
