@@ -48,10 +48,11 @@ def spend(request: HttpRequest, *, policy: str, bucket: str, quota: int) -> Allo
         rate=f"{quota}/m",
         increment=True,
     )
-    if usage is None or usage["time_left"] < 0:
+    if usage is None or not usage["limit"]:
         raise UnavailableError
-    # The window ends with the second that django-ratelimit names, so one more is to wait.
-    return Allowance(policy, quota, usage["count"], usage["time_left"] + 1)
+    # The window ends with the second that django-ratelimit names, so one more is to wait. It may
+    # have ended while we counted.
+    return Allowance(policy, quota, usage["count"], max(usage["time_left"], 0) + 1)
 
 
 def describe_allowances(allowances: Iterable[Allowance]) -> dict[str, str]:
