@@ -1,6 +1,8 @@
 """Django's settings: what the environment says, and what every installation shares."""
 
 import dj_database_url
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from config.environment import PROJECT_FOLDER, read_environment, split_keys
 
@@ -52,9 +54,19 @@ else:
         ),
     }
 
+# The library's own choice holds a request for minutes when the cache is gone. One more try, since
+# a connection that lay idle may have been closed.
+SHARED_CACHE_OPTIONS = {
+    "socket_connect_timeout": 1,
+    "socket_timeout": 1,
+    "retry": Retry(NoBackoff(), 1),
+}
 CACHES = {
-    "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache"}
-    | {"LOCATION": ENVIRONMENT.CACHE_URL}
+    "default": {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": ENVIRONMENT.CACHE_URL,
+        "OPTIONS": SHARED_CACHE_OPTIONS,
+    }
     if ENVIRONMENT.CACHE_URL
     else {
         "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
