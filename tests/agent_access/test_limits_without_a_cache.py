@@ -1,0 +1,89 @@
+"""When the limits cannot be counted nobody is let in, and nothing is lost."""
+
+import signal
+from collections.abc import Iterator
+
+import pytest
+from django.core.cache.backends.dummy import DummyCache
+from django.test import override_settings
+from typing_extensions import override
+
+from agent_access.models import AuditEvent
+from tests.snapshots import take_snapshot
+from tests.valkey import ValkeyServer
+
+
+class GoneCache(DummyCache):
+    """A cache whose server cannot be reached."""
+
+    @override
+    def add(self, *args: object, **options: object) -> bool:
+        raise ConnectionError("redis://:secret@cache.internal:6379")
+
+
+class ForgetfulCache(DummyCache):
+    """A cache that fails as memcached does: without a word."""
+
+    @override
+    def add(self, *args: object, **options: object) -> bool:
+        return False
+
+    @override
+    def incr(self, *args: object, **options: object) -> int:
+        raise ValueError("no such key")
+
+
+@pytest.fixture
+def shared_cache(settings, valkey_server: ValkeyServer) -> Iterator[ValkeyServer]:
+    """Count in a real Valkey, as an installation with several processes does."""
+    cache = {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": valkey_server.url,
+        "OPTIONS": settings.SHARED_CACHE_OPTIONS,
+    }
+    with override_settings(CACHES={"default": cache}):
+        yield valkey_server
+
+
+def assert_unavailable(agent, draft_body) -> None:
+    before, events = take_snapshot(), AuditEvent.objects.count()
+    for answer in (agent.call("tools.list"), agent.call("drafts.create", draft_body, key="one")):
+        assert (answer.status, answer.code) == (503, "unavailable")
+        assert b"cache" not in answer.content
+    assert (take_snapshot(), AuditEvent.objects.count()) == (before, events)
+
+
+@pytest.mark.requirement("error.unavailable")
+@pytest.mark.parametrize("cache", [GoneCache, ForgetfulCache])
+def test_a_cache_that_is_gone_never_opens_the_doors(agent, draft_body, settings, cache):
+    settings.AGENT_ACCESS |= {"RAISE_UNFORESEEN": False}
+    broken = {"default": {"BACKEND": f"{__name__}.{cache.__name__}"}}
+    with override_settings(CACHES=broken):
+        assert_unavailable(agent, draft_body)
+    assert agent.call("drafts.create", draft_body, key="one").status == 201
+
+
+def test_limits_are_counted_in_a_shared_cache(agent, settings, shared_cache):
+    settings.AGENT_ACCESS |= {"LIMIT_PER_CONNECTION": 2}
+    assert [agent.call("tools.list").status for _ in range(4)] == [200, 200, 429, 429]
+
+
+@pytest.mark.requirement("error.unavailable")
+def test_a_shared_cache_that_stops_in_the_middle_never_opens_the_doors(
+    agent, draft_body, settings, shared_cache
+):
+    settings.AGENT_ACCESS |= {"RAISE_UNFORESEEN": False}
+    assert agent.call("drafts.create", draft_body, key="zero").status == 201
+    shared_cache.stop()
+    assert_unavailable(agent, draft_body)
+
+
+@pytest.mark.requirement("error.unavailable")
+def test_a_shared_cache_that_hangs_never_opens_the_doors(agent, draft_body, settings, shared_cache):
+    settings.AGENT_ACCESS |= {"RAISE_UNFORESEEN": False}
+    assert agent.call("tools.list").status == 200
+    shared_cache.process.send_signal(signal.SIGSTOP)
+    try:
+        assert agent.call("tools.list").status == 503
+    finally:
+        shared_cache.process.send_signal(signal.SIGCONT)

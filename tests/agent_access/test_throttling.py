@@ -1,0 +1,172 @@
+"""The limits per minute: whose bucket is spent, what is told, and when it is full again."""
+
+from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
+from typing import Any
+
+import django_ratelimit.core
+import pytest
+
+from agent_access.models import AuditEvent
+from agent_access.throttling import Allowance, describe_allowances
+from tests.agents import HttpAgent
+
+START = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
+
+
+def statuses(agent: HttpAgent, count: int, **environ: Any) -> list[int]:
+    return [agent.request("GET", "/api/v1/tools", **environ).status for _ in range(count)]
+
+
+@pytest.mark.requirement("limit.per_connection", "limit.per_address", "error.rate_limited")
+@pytest.mark.parametrize("policy", ["CONNECTION", "ADDRESS"])
+def test_the_sixty_first_request_of_a_minute_is_refused(agent, settings, policy, time_machine):
+    time_machine.move_to(START, tick=False)
+    other = "ADDRESS" if policy == "CONNECTION" else "CONNECTION"
+    settings.AGENT_ACCESS |= {f"LIMIT_PER_{other}": 1000}
+    assert statuses(agent, 62) == [200] * 60 + [429] * 2
+
+
+@pytest.mark.requirement("error.rate_limited")
+@pytest.mark.parametrize("policy", ["CONNECTION", "ADDRESS"])
+@pytest.mark.parametrize("milliseconds", [0, 17_500, 33_999, 59_001])
+def test_the_window_is_over_exactly_when_retry_after_says(
+    agent, settings, time_machine, policy, milliseconds
+):
+    settings.AGENT_ACCESS |= {f"LIMIT_PER_{policy}": 2}
+    now = START + timedelta(milliseconds=milliseconds)
+    time_machine.move_to(now, tick=False)
+    assert statuses(agent, 2) == [200, 200]
+    refused = agent.request("GET", "/api/v1/tools")
+    assert (refused.status, refused.code) == (429, "rate_limited")
+    seconds = int(refused.headers["Retry-After"])
+    assert 1 <= seconds <= 60
+
+    time_machine.move_to(now + timedelta(seconds=seconds - 1, milliseconds=-1), tick=False)
+    assert statuses(agent, 1) == [429]
+    time_machine.move_to(now + timedelta(seconds=seconds), tick=False)
+    assert statuses(agent, 3) == [200, 200, 429]
+
+
+def test_every_answer_tells_what_remains(agent, settings, time_machine):
+    time_machine.move_to(START, tick=False)
+    settings.AGENT_ACCESS |= {"LIMIT_PER_CONNECTION": 2, "LIMIT_PER_ADDRESS": 3}
+    answers = [agent.call("people.get", id="nobody") for _ in range(4)]
+    assert [answer.status for answer in answers] == [404, 404, 429, 429]
+
+    address, mine = (
+        field.rpartition("=")[2] for field in answers[0].headers["RateLimit"].split(", ")
+    )
+    assert [answer.headers["RateLimit"] for answer in answers] == [
+        f'"address";r=2;t={address}, "connection";r=1;t={mine}',
+        f'"address";r=1;t={address}, "connection";r=0;t={mine}',
+        f'"address";r=0;t={address}, "connection";r=0;t={mine}',
+        f'"address";r=0;t={address}',
+    ]
+    assert [answer.headers["RateLimit-Policy"] for answer in answers] == [
+        '"address";q=3;w=60, "connection";q=2;w=60'
+    ] * 3 + ['"address";q=3;w=60']
+    assert answers[2].headers["Retry-After"] == mine
+    assert answers[3].headers["Retry-After"] == address
+
+
+def test_the_header_fields_are_structured_lists():
+    allowances = [Allowance("address", 60, 61, 7), Allowance("connection", 5, 1, 60)]
+    assert describe_allowances(iter(allowances)) == {
+        "RateLimit-Policy": '"address";q=60;w=60, "connection";q=5;w=60',
+        "RateLimit": '"address";r=0;t=7, "connection";r=4;t=60',
+    }
+    assert describe_allowances([]) == {}
+
+
+@pytest.mark.requirement("limit.per_address")
+def test_all_clients_behind_an_address_share_its_bucket(connect, delegate, colleague, settings):
+    settings.AGENT_ACCESS |= {"LIMIT_PER_ADDRESS": 3}
+    agents = [connect(delegate)[1], connect(colleague)[1], HttpAgent(None), HttpAgent("wrong")]
+    assert [statuses(agent, 1)[0] for agent in agents] == [200, 200, 401, 429]
+    assert statuses(agents[0], 1, REMOTE_ADDR="192.0.2.7") == [200]
+
+
+@pytest.mark.requirement("limit.per_connection")
+def test_a_connection_has_one_bucket_wherever_it_calls_from(connect, delegate, settings):
+    settings.AGENT_ACCESS |= {"LIMIT_PER_CONNECTION": 2}
+    (_, first), (_, second) = connect(delegate), connect(delegate)
+    addresses = ["192.0.2.1", "192.0.2.2", "2001:db8::1"]
+    assert [statuses(first, 1, REMOTE_ADDR=each)[0] for each in addresses] == [200, 200, 429]
+    assert statuses(second, 2) == [200, 200]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "status"),
+    [
+        ("2001:db8::1", "2001:0DB8:0:0::1", 429),
+        ("192.0.2.1", "::ffff:192.0.2.1", 429),
+        ("fe80::1%eth0", "fe80::1%eth1", 429),
+        ("2001:db8::1", "2001:db8::2", 401),
+    ],
+)
+def test_an_address_is_one_however_it_is_written(access_on, settings, one, other, status):
+    settings.AGENT_ACCESS |= {"LIMIT_PER_ADDRESS": 1}
+    assert statuses(HttpAgent(None), 1, REMOTE_ADDR=one) == [401]
+    assert statuses(HttpAgent(None), 1, REMOTE_ADDR=other) == [status]
+
+
+def test_a_forged_forwarding_header_opens_no_new_bucket(access_on, settings):
+    settings.AGENT_ACCESS |= {"LIMIT_PER_ADDRESS": 1}
+    forged = [{"HTTP_X_FORWARDED_FOR": f"198.51.100.{number}"} for number in range(3)]
+    assert [statuses(HttpAgent(None), 1, **each)[0] for each in forged] == [401, 429, 429]
+
+
+def test_behind_a_proxy_each_client_has_its_own_bucket(access_on, settings):
+    settings.AGENT_ACCESS |= {"LIMIT_PER_ADDRESS": 1, "TRUSTED_PROXIES": 1}
+    seen = ["198.51.100.1", "forged, 198.51.100.2", "198.51.100.9, 198.51.100.1"]
+    environs = [{"HTTP_X_FORWARDED_FOR": each, "HTTP_X_FORWARDED_PROTO": "https"} for each in seen]
+    assert [statuses(HttpAgent(None), 1, **each)[0] for each in environs] == [401, 401, 429]
+
+
+def test_what_is_refused_before_the_limits_spends_nothing(agent, settings):
+    settings.AGENT_ACCESS |= {"LIMIT_PER_ADDRESS": 1}
+    agent.request("GET", "/api/v1/tools", headers={"Origin": "null"})
+    agent.request("GET", "/api/v1/nowhere")
+    agent.request("DELETE", "/api/v1/tools")
+    assert statuses(agent, 2) == [200, 429]
+
+
+def test_a_refused_call_spends_like_any_other(agent, settings):
+    settings.AGENT_ACCESS |= {"LIMIT_PER_CONNECTION": 2}
+    answers = [agent.call("drafts.create", {}) for _ in range(3)]
+    assert [answer.status for answer in answers] == [422, 422, 429]
+
+
+def test_an_exceeded_limit_is_one_event_a_window(agent, connection, settings, time_machine):
+    settings.AGENT_ACCESS |= {"LIMIT_PER_CONNECTION": 2}
+    for moment in (START, START + timedelta(seconds=60)):
+        time_machine.move_to(moment, tick=False)
+        assert statuses(agent, 5) == [200, 200, 429, 429, 429]
+    events = AuditEvent.objects.filter(chain=str(connection.id)).order_by("sequence")
+    assert (
+        list(events.values_list("action", "outcome", "actor_id"))
+        == [
+            ("tools.list", "ok", connection.user_id),
+            ("tools.list", "ok", connection.user_id),
+            ("tools.list", "rate_limited", connection.user_id),
+        ]
+        * 2
+    )
+
+
+def test_a_full_address_is_no_event_of_the_connection(agent, connection, settings):
+    settings.AGENT_ACCESS |= {"LIMIT_PER_ADDRESS": 1}
+    assert statuses(agent, 3) == [200, 429, 429]
+    assert AuditEvent.objects.filter(chain=str(connection.id)).count() == 1
+
+
+def test_a_window_that_ends_while_it_is_counted_in_is_no_failure(agent, monkeypatch):
+    """The library looks at the clock twice; the second may have turned between."""
+    window = django_ratelimit.core._get_window("127.0.0.1", 60)
+    looks = iter([window, window + 1, window + 1])
+    clock = SimpleNamespace(time=lambda: next(looks, window + 1))
+    monkeypatch.setattr(django_ratelimit.core, "time", clock)
+    answer = agent.call("tools.list")
+    assert answer.status == 200
+    assert answer.headers["RateLimit"].startswith('"address";r=59;t=1, ')
