@@ -1,0 +1,45 @@
+"""Sixty customers of many scripts and four currencies; three are inactive in the end."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from invoicing.models import Customer
+from invoicing.sample_company.staff import Staff
+from invoicing.sample_company.tables import Row, read_table, split_cell
+
+LANGUAGES = {"DE": "de", "AT": "de", "FR": "fr", "BE": "fr", "ES": "es"}
+
+
+@dataclass(frozen=True)
+class Account:
+    """A customer with what its documents have in common, and who writes them."""
+
+    customer: Customer
+    currency_code: str
+    language: str
+    writer: str
+
+
+def write_customers(staff: Staff) -> list[Account]:
+    """Save the customers, all of them active, so that their first documents can be written."""
+    return [_write_customer(row, staff) for row in read_table("customers")]
+
+
+def _write_customer(row: Row, staff: Staff) -> Account:
+    address = {name: row[name] for name in ("street", "postcode", "city", "country")}
+    customer = Customer.objects.create(name=row["name"], vat_number=row["vat_number"], **address)
+    managers = split_cell(row["managers"])
+    customer.account_managers.set(staff[mailbox] for mailbox in managers)
+    return Account(
+        customer=customer,
+        currency_code=row["currency_code"],
+        language=LANGUAGES.get(row["country"], "en"),
+        writer="milo" if "milo" in managers else "dana",
+    )
+
+
+def retire_customers(accounts: Sequence[Account]) -> list[Account]:
+    """Make the inactive customers inactive; return the accounts that stay."""
+    retired = {row["name"] for row in read_table("customers") if row["is_active"] == "no"}
+    Customer.objects.filter(name__in=retired).update(is_active=False)
+    return [account for account in accounts if account.customer.name not in retired]

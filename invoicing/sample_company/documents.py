@@ -1,0 +1,135 @@
+"""Drafts and issued documents, each computed from its place in the row, written by the services."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, time, timedelta
+from functools import partial
+from typing import TypeVar
+from uuid import UUID
+
+from invoicing.models import DocumentType, TaxRate
+from invoicing.money import half_up
+from invoicing.sample_company.customers import Account
+from invoicing.sample_company.staff import Staff
+from invoicing.sample_company.tables import Row, read_table
+from invoicing.services.drafts import DraftInput, LineInput, create_draft
+from invoicing.services.issuing import issue_document
+from invoicing.totals import DiscountType
+
+FIRST_ISSUE_DATE = date(2026, 1, 5)
+DAYS_OF_BUSINESS = 300
+PAYMENT_DAYS = (14, 30, 45)
+# In tenths: seven of ten documents, the earlier ones, are issued.
+ISSUED_TENTHS = 7
+
+# Minor units of the currency for one euro cent, as a fraction.
+PRICES = {"EUR": (1, 1), "USD": (11, 10), "JPY": (8, 5), "BHD": (41, 10)}
+# In ten-thousandths.
+QUANTITIES = (10_000, 20_000, 15_000, 5_000, 120_000, 7_500, 33_333, 250_000)
+NOTES = (
+    "Thank you for your order.",
+    "Please name the invoice number when you pay.",
+    "Delivered to the back entrance.\nThe keys are with the neighbour.",
+    "",
+)
+
+TAXES = {
+    "standard": ("Standard rate", 190_000, True),
+    "reduced": ("Reduced rate", 70_000, True),
+    "zero": ("Zero rate, export", 0, True),
+    "sales": ("Sales tax, New York City", 88_750, True),
+    "former": ("Standard rate of 2020", 160_000, False),
+}
+
+_Item = TypeVar("_Item")
+
+
+def write_tax_rates() -> dict[str, TaxRate]:
+    """Save the rates; return them by a short name."""
+    return {
+        key: TaxRate.objects.create(
+            name=name, percentage_ten_thousandths=percentage, is_active=is_active
+        )
+        for key, (name, percentage, is_active) in TAXES.items()
+    }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Books:
+    """What documents are made of: who writes, to whom, at which rates, and how many in all."""
+
+    staff: Staff
+    accounts: Sequence[Account]
+    tax_rates: Mapping[str, TaxRate]
+    documents: int
+    products: Sequence[Row] = field(default_factory=partial(read_table, "products"))
+
+
+def write_documents(books: Books, places: Iterable[int]) -> None:
+    """Write the documents of these places: the earlier ones are issued, the later are drafts."""
+    issued = books.documents * ISSUED_TENTHS // 10
+    for place in places:
+        account = _pick(books.accounts, place * 7)
+        draft = _draft(books, account, place)
+        # The first of the drafts is the one credit note.
+        kind = DocumentType.CREDIT_NOTE if place == issued else DocumentType.INVOICE
+        document = create_draft(books.staff[account.writer], draft, document_type=kind)
+        if place < issued:
+            issue_document(document, issued_at=_working_time(draft.issue_date))
+
+
+def _draft(books: Books, account: Account, place: int) -> DraftInput:
+    issue_date = FIRST_ISSUE_DATE + timedelta(days=place * DAYS_OF_BUSINESS // books.documents)
+    return DraftInput(
+        customer_id=account.customer.id,
+        currency_code=account.currency_code,
+        issue_date=issue_date,
+        due_date=issue_date + timedelta(days=_pick(PAYMENT_DAYS, place)),
+        language=account.language,
+        notes=_pick(NOTES, place),
+        reference=f"PO-{26_000 + place}" if place % 3 else "",
+        line_items=tuple(
+            _line(books, account.currency_code, place * 5 + position * 3)
+            for position in range(1 + place * 7 % 6)
+        ),
+    )
+
+
+def _line(books: Books, currency_code: str, choice: int) -> LineInput:
+    product = _pick(books.products, choice)
+    numerator, denominator = PRICES[currency_code]
+    unit_price = half_up(int(product["euro_cents"]) * numerator, denominator)
+    discount_type, discount_value = _discount(unit_price, choice)
+    return LineInput(
+        description=product["description"],
+        quantity=_pick(QUANTITIES, choice),
+        unit=product["unit"],
+        unit_price=unit_price,
+        discount_type=discount_type,
+        discount_value=discount_value,
+        tax_rate_id=_tax_rate_id(books, currency_code, product["tax"]),
+    )
+
+
+def _discount(unit_price: int, choice: int) -> tuple[DiscountType, int] | tuple[None, None]:
+    if choice % 5 == 0:
+        return DiscountType.PERCENT, 1000
+    # A tenth of the price is below the line's amount, whatever part of a unit is sold.
+    if choice % 7 == 0:
+        return DiscountType.AMOUNT, unit_price // 10
+    return None, None
+
+
+def _tax_rate_id(books: Books, currency_code: str, tax: str) -> UUID | None:
+    if tax == "none":
+        return None
+    abroad = {"USD": "sales", "JPY": "zero", "BHD": "zero"}
+    return books.tax_rates[abroad.get(currency_code, tax)].id
+
+
+def _working_time(day: date) -> datetime:
+    return datetime.combine(day, time(9, 30), tzinfo=UTC)
+
+
+def _pick(items: Sequence[_Item], number: int) -> _Item:
+    return items[number % len(items)]

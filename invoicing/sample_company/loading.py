@@ -1,0 +1,85 @@
+"""The whole sample company, all at once or not at all."""
+
+import os
+import secrets
+from dataclasses import replace
+from typing import NamedTuple
+
+from django.db import transaction
+from tqdm import tqdm
+
+from invoicing.models import Company, User
+from invoicing.sample_company.customers import retire_customers, write_customers
+from invoicing.sample_company.documents import Books, write_documents, write_tax_rates
+from invoicing.sample_company.staff import DOMAIN, write_staff
+
+DEFAULT_DOCUMENTS = 120
+BATCH_DOCUMENTS = 500
+PASSWORD_BYTES = 12
+
+OWNER = f"olivia@{DOMAIN}"
+BOOKKEEPER = f"dana@{DOMAIN}"
+
+
+class Password(NamedTuple):
+    """The one password of all sample people, and whether somebody has yet to be told it."""
+
+    text: str
+    is_new: bool
+
+
+class CompanyExistsError(Exception):
+    """The database has a company already."""
+
+
+def choose_password(given: str | None) -> Password:
+    """Return the password given, else SAMPLE_PASSWORD of the environment, else a random one."""
+    known = given or os.environ.get("SAMPLE_PASSWORD")
+    return Password(known or secrets.token_urlsafe(PASSWORD_BYTES), is_new=not known)
+
+
+def load_sample_company(*, password: str, documents: int = DEFAULT_DOCUMENTS) -> None:
+    """Write the company, its people, customers and tax rates, and so many documents.
+
+    Everything up to the first documents is one transaction: a load that is killed leaves nothing,
+    or a company with fewer documents than asked for. Raises CompanyExistsError.
+    """
+    first = min(documents, DEFAULT_DOCUMENTS)
+    with tqdm(total=documents, desc="Documents", disable=None, leave=False, delay=1) as progress:
+        with transaction.atomic():
+            books = _write_first_books(password, documents)
+            write_documents(books, range(first))
+            books = replace(books, accounts=retire_customers(books.accounts))
+        progress.update(first)
+        for start in range(first, documents, BATCH_DOCUMENTS):
+            batch = range(start, min(start + BATCH_DOCUMENTS, documents))
+            with transaction.atomic():
+                write_documents(books, batch)
+            progress.update(len(batch))
+
+
+def _write_first_books(password: str, documents: int) -> Books:
+    if Company.objects.exists():
+        raise CompanyExistsError
+    staff = write_staff(password)
+    _write_company(staff["olivia"])
+    return Books(
+        staff=staff,
+        accounts=write_customers(staff),
+        tax_rates=write_tax_rates(),
+        documents=documents,
+    )
+
+
+def _write_company(owner: User) -> None:
+    Company.objects.create(
+        name="Halden Works",
+        street="Speicherstraße 12",
+        postcode="20457",
+        city="Hamburg",
+        country="DE",
+        vat_number="DE000000100",
+        iban="DE02120300000000202051",
+        bic="BYLADEM1001",
+        owner=owner,
+    )
