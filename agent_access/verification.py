@@ -54,16 +54,17 @@ def find_breaks(expected: Mapping[str, Position] | None = None) -> Iterator[Brea
 
 
 def _verify_chain(chain: str, kept: Position | None) -> None:
-    reached, head = Position(), None
-    # Calls append while we read; the head and its event are committed together.
-    while head is None or head.sequence > reached.sequence:
-        before = reached
+    reached, head = Position(), _read_head(chain)
+    while True:
         reached = _walk(chain, reached, kept)
-        head = _read_head(chain)
-        if head.sequence > reached.sequence and reached == before:
+        if reached.sequence < head.sequence:
             raise ChainBrokenError(chain, reached.sequence + 1, MISSING)
-    if head != reached:
-        raise ChainBrokenError(chain, reached.sequence, BEHIND_HEAD)
+        # Calls append while we read, and each moves the head with its event.
+        before, head = head, _read_head(chain)
+        if head == reached:
+            break
+        if head == before:
+            raise ChainBrokenError(chain, reached.sequence, BEHIND_HEAD)
     if kept and kept.sequence > reached.sequence:
         raise ChainBrokenError(chain, reached.sequence + 1, MISSING)
 
