@@ -1,0 +1,217 @@
+"""The proof of the audit: whoever changes it past the triggers is named."""
+
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from agent_access import verification
+from agent_access.audit import digest_event
+from agent_access.models import AuditEvent, ChainHead
+from agent_access.models.audit import ADMINISTRATION
+from agent_access.verification import Break, Position, find_breaks, read_heads
+from tests.agent_access.tampering import past_triggers, rewrite_chain, run_sql
+
+EVENTS = "agent_access_auditevent"
+HEADS = "agent_access_chainhead"
+
+MISSING = "an event is missing here"
+CHANGED = "this event was changed, put in another place, or follows one that was"
+BEHIND_HEAD = "the head of the chain is not at its last event"
+REWRITTEN = "the chain is not the one whose head was kept elsewhere"
+
+ANOTHER_ID = UUID("0190f1f0-0000-7000-8000-000000000000")
+
+
+@pytest.fixture
+def chain(agent, connection) -> str:
+    """A chain of four events; each test ends with breaks in no other chain."""
+    for _ in range(4):
+        assert agent.call("tools.list").status == 200
+    assert list(find_breaks()) == []
+    return str(connection.id)
+
+
+def change_event(chain: str, sequence: int, /, **values: Any) -> None:
+    with past_triggers():
+        assert AuditEvent.objects.filter(chain=chain, sequence=sequence).update(**values) == 1
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"id": ANOTHER_ID},
+        {"occurred_at": datetime(2026, 3, 2, tzinfo=UTC)},
+        {"actor_id": ANOTHER_ID},
+        {"connection_id": ANOTHER_ID},
+        {"action": "documents.list"},
+        {"target": "x"},
+        {"outcome": "forbidden"},
+        {"detail": "replayed"},
+        {"transport": "command"},
+        {"request_id": ""},
+        {"client_address": "192.0.2.1"},
+        {"digest": "0" * 64},
+    ],
+    ids=lambda values: "-".join(values),
+)
+@pytest.mark.parametrize("sequence", [1, 3, 4])
+def test_a_changed_column_is_named(chain, values, sequence):
+    change_event(chain, sequence, **values)
+    assert list(find_breaks()) == [Break(chain, sequence, CHANGED)]
+
+
+def test_every_column_of_an_event_is_proved():
+    proved = {"id", "occurred_at", "actor_id", "connection_id", "action", "target", "outcome"}
+    proved |= {"detail", "transport", "request_id", "client_address", "digest"}
+    assert {field.attname for field in AuditEvent._meta.fields} == proved | {"chain", "sequence"}
+
+
+def test_a_fact_moved_from_one_column_to_the_next_is_named(chain):
+    change_event(chain, 2, target="ok", outcome="")
+    assert list(find_breaks()) == [Break(chain, 2, CHANGED)]
+
+
+def test_an_event_with_its_digest_made_anew_is_named_by_the_next(chain):
+    change_event(chain, 2, outcome="forbidden")
+    first, second = AuditEvent.objects.filter(chain=chain).order_by("sequence")[:2]
+    change_event(chain, 2, digest=digest_event(second, previous_digest=first.digest))
+    assert list(find_breaks()) == [Break(chain, 3, CHANGED)]
+
+
+@pytest.mark.parametrize("sequence", [1, 2, 4])
+def test_a_removed_event_is_named(chain, sequence):
+    assert run_sql(f"DELETE FROM {EVENTS} WHERE chain = %s AND sequence = %s", chain, sequence)  # noqa: S608  our own names
+    assert list(find_breaks()) == [Break(chain, sequence, MISSING)]
+
+
+def test_a_removed_event_whose_gap_was_closed_is_named(chain):
+    run_sql(f"DELETE FROM {EVENTS} WHERE chain = %s AND sequence = 2", chain)  # noqa: S608  our own names
+    change_event(chain, 3, sequence=2)
+    change_event(chain, 4, sequence=3)
+    assert list(find_breaks()) == [Break(chain, 2, CHANGED)]
+
+
+def test_a_chain_that_was_emptied_is_named(chain):
+    assert run_sql(f"DELETE FROM {EVENTS} WHERE chain = %s", chain) == 4  # noqa: S608  our own names
+    assert list(find_breaks()) == [Break(chain, 1, MISSING)]
+
+
+@pytest.mark.parametrize("is_forged_well", [True, False])
+def test_an_added_event_is_named(chain, is_forged_well):
+    last = AuditEvent.objects.get(chain=chain, sequence=4)
+    added = AuditEvent.objects.get(pk=last.pk)
+    added.pk, added.sequence = ANOTHER_ID, 5
+    added.digest = digest_event(added, previous_digest=last.digest if is_forged_well else "")
+    added.save(force_insert=True)
+    problem = BEHIND_HEAD if is_forged_well else CHANGED
+    assert list(find_breaks()) == [Break(chain, 5, problem)]
+
+
+def test_an_event_put_between_two_others_is_named(chain):
+    change_event(chain, 4, sequence=5)
+    change_event(chain, 3, sequence=4)
+    added = AuditEvent.objects.get(chain=chain, sequence=2)
+    added.pk, added.sequence = ANOTHER_ID, 3
+    added.save(force_insert=True)
+    assert list(find_breaks()) == [Break(chain, 3, CHANGED)]
+
+
+def test_events_in_another_order_are_named(chain):
+    for old, new in ((2, 9), (3, 2), (9, 3)):
+        change_event(chain, old, sequence=new)
+    assert list(find_breaks()) == [Break(chain, 2, CHANGED)]
+
+
+def test_an_event_moved_to_another_chain_is_named_in_both(chain):
+    end = ChainHead.objects.get(chain=ADMINISTRATION).sequence
+    change_event(chain, 4, chain=ADMINISTRATION, sequence=end + 1)
+    assert list(find_breaks()) == [
+        Break(chain, 4, MISSING),
+        Break(ADMINISTRATION, end + 1, CHANGED),
+    ]
+
+
+def test_a_chain_under_another_name_is_named(chain):
+    run_sql(f"UPDATE {EVENTS} SET chain = %s WHERE chain = %s", str(ANOTHER_ID), chain)  # noqa: S608  our own names
+    run_sql(f"UPDATE {HEADS} SET chain = %s WHERE chain = %s", str(ANOTHER_ID), chain)  # noqa: S608  our own names
+    assert list(find_breaks()) == [Break(str(ANOTHER_ID), 1, CHANGED)]
+
+
+@pytest.mark.parametrize(
+    ("values", "sequence", "problem"),
+    [
+        ({"digest": "0" * 64}, 4, BEHIND_HEAD),
+        ({"digest": ""}, 4, BEHIND_HEAD),
+        ({"sequence": 3}, 4, BEHIND_HEAD),
+        ({"sequence": 0, "digest": ""}, 4, BEHIND_HEAD),
+        ({"sequence": 5}, 5, MISSING),
+    ],
+    ids=str,
+)
+def test_a_changed_head_is_named(chain, values, sequence, problem):
+    ChainHead.objects.filter(chain=chain).update(**values)
+    assert list(find_breaks()) == [Break(chain, sequence, problem)]
+
+
+def test_a_removed_head_is_named(chain):
+    run_sql(f"DELETE FROM {HEADS} WHERE chain = %s", chain)  # noqa: S608  our own names
+    assert list(find_breaks()) == [Break(chain, 4, BEHIND_HEAD)]
+
+
+def test_a_chain_rewritten_as_a_whole_is_named_by_a_head_kept_elsewhere(chain):
+    kept = read_heads()
+    change_event(chain, 2, outcome="forbidden")
+    rewrite_chain(chain)
+    assert list(find_breaks()) == []
+    assert list(find_breaks(kept)) == [Break(chain, 4, REWRITTEN)]
+
+
+def test_a_chain_cut_short_with_its_head_is_named_by_a_head_kept_elsewhere(chain):
+    kept = read_heads()
+    run_sql(f"DELETE FROM {EVENTS} WHERE chain = %s AND sequence > 2", chain)  # noqa: S608  our own names
+    rewrite_chain(chain)
+    assert list(find_breaks()) == []
+    assert list(find_breaks(kept)) == [Break(chain, 3, MISSING)]
+
+
+def test_a_chain_removed_without_a_trace_is_named_by_a_head_kept_elsewhere(chain):
+    kept = read_heads()
+    run_sql(f"DELETE FROM {EVENTS} WHERE chain = %s", chain)  # noqa: S608  our own names
+    run_sql(f"DELETE FROM {HEADS} WHERE chain = %s", chain)  # noqa: S608  our own names
+    assert list(find_breaks()) == []
+    assert list(find_breaks(kept)) == [Break(chain, 1, MISSING)]
+
+
+def test_a_head_kept_earlier_still_proves_the_longer_chain(chain, agent):
+    kept = read_heads()
+    agent.call("tools.list")
+    assert list(find_breaks(kept)) == []
+    assert read_heads()[chain].sequence == 5
+
+
+def test_breaks_in_several_chains_are_all_named(chain):
+    change_event(chain, 1, outcome="forbidden")
+    change_event(ADMINISTRATION, 1, outcome="forbidden")
+    assert list(find_breaks()) == [Break(chain, 1, CHANGED), Break(ADMINISTRATION, 1, CHANGED)]
+
+
+def test_calls_during_the_proof_break_nothing(agent, connection, monkeypatch):
+    """A call commits before each of the first looks, whichever comes first."""
+    left = iter(range(8))
+
+    def call_first(look: Any) -> Any:
+        def look_later(chain: str, *args: Any) -> Any:
+            if chain == str(connection.id) and next(left, None) is not None:
+                agent.call("tools.list")
+            return look(chain, *args)
+
+        return look_later
+
+    monkeypatch.setattr(verification, "_walk", call_first(verification._walk))
+    monkeypatch.setattr(verification, "_read_head", call_first(verification._read_head))
+    assert list(find_breaks()) == []
+    assert read_heads()[str(connection.id)] == Position(
+        8, AuditEvent.objects.get(chain=str(connection.id), sequence=8).digest
+    )
