@@ -23,7 +23,7 @@ def past_triggers() -> Iterator[None]:
         triggers.install(connection, folder)
 
 
-def run_sql(statement: str, *parameters: object) -> int:
+def run_sql(statement: str, *parameters: str | int) -> int:
     """Run one statement past the triggers; return how many rows it touched."""
     with past_triggers(), connection.cursor() as cursor:
         cursor.execute(statement, parameters)

@@ -1,7 +1,6 @@
 """What the audit says of every call, and that nothing secret is in it."""
 
 from datetime import UTC, datetime
-from uuid import UUID
 
 import pytest
 from django.db import transaction
@@ -146,5 +145,4 @@ def test_no_text_of_a_document_and_no_key_reach_the_audit(agent, connection, dra
     rows = str(list(AuditEvent.objects.values()))
     assert "MARKER" not in rows
     assert agent.credential not in rows
-    assert Connection.objects.get().credential_digest not in rows
-    assert UUID(events_of(connection)[0].target)
+    assert str(Connection.objects.get().credential_digest) not in rows
