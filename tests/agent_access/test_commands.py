@@ -1,0 +1,214 @@
+"""The operator's commands: what they do, what they print, and how they refuse."""
+
+import json
+from datetime import datetime
+from io import StringIO
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from agent_access.models import AccessSettings, AuditEvent, Connection
+from agent_access.tools import registry
+from agent_access.verification import read_heads
+from tests.agent_access.tampering import run_sql
+from tests.agents import HttpAgent
+from tests.factories import UserFactory
+from tests.snapshots import take_snapshot
+
+
+def run(command: str, *arguments: str) -> str:
+    out, errors = StringIO(), StringIO()
+    call_command(command, *arguments, stdout=out, stderr=errors, no_color=True)
+    assert errors.getvalue() == ""
+    return out.getvalue()
+
+
+def assert_refused(sentence: str, command: str, *arguments: str) -> None:
+    before, events = take_snapshot(), AuditEvent.objects.count()
+    with pytest.raises(CommandError) as refusal:
+        run(command, *arguments)
+    assert str(refusal.value) == sentence
+    assert (take_snapshot(), AuditEvent.objects.count()) == (before, events)
+
+
+def test_access_is_switched_and_told(company, delegate):
+    assert run("agent_access", "status") == "Agent access is off. Live connections: 0.\n"
+    assert run("agent_access", "on") == "Agent access is on. Live connections: 0.\n"
+    assert AccessSettings.read().access_on
+    connect(delegate)
+    assert run("agent_access", "status") == "Agent access is on. Live connections: 1.\n"
+    assert run("agent_access", "off") == "Agent access is off. Live connections: 0. 1 were ended.\n"
+    assert not AccessSettings.read().access_on
+
+
+def test_status_changes_nothing(access_on):
+    before, events = take_snapshot(), AuditEvent.objects.count()
+    run("agent_access", "status")
+    run("agent_access", "status", "--json")
+    assert (take_snapshot(), AuditEvent.objects.count()) == (before, events)
+
+
+def test_the_switch_prints_one_json_object(company, delegate):
+    facts = {"access_on": True, "live_connections": 0, "revoked_connections": 0}
+    assert json.loads(run("agent_access", "on", "--json")) == facts
+    connect(delegate)
+    assert json.loads(run("agent_access", "status", "--json")) == facts | {"live_connections": 1}
+    assert json.loads(run("agent_access", "off", "--json")) == {
+        "access_on": False,
+        "live_connections": 0,
+        "revoked_connections": 1,
+    }
+
+
+@pytest.mark.parametrize("arguments", [[], ["maybe"], ["on", "off"], ["ON"]])
+def test_a_wrong_word_for_the_switch_is_refused(company, arguments):
+    with pytest.raises(CommandError, match="Error: "):
+        run("agent_access", *arguments)
+    assert not AccessSettings.objects.exists()
+
+
+def connect(delegate: Any, **changes: str) -> dict[str, str]:
+    options = {"user": delegate.email, "scopes": "customers:read", "days": "7"} | changes
+    arguments = [f"--{name}={value}" for name, value in options.items()]
+    facts: dict[str, str] = json.loads(run("connect_agent", *arguments, "--json"))
+    return facts
+
+
+def test_a_connection_is_made_and_its_credential_printed_once(access_on, delegate):
+    facts = connect(delegate, scopes="customers:read, people:read,", name="Ledger bot")
+    assert list(facts) == ["connection_id", "credential", "expires_at"]
+    connection = Connection.objects.get(pk=UUID(facts["connection_id"]))
+    assert (connection.user, connection.name) == (delegate, "Ledger bot")
+    assert connection.grants == ["customers:read", "people:read"]
+    expires_at = datetime.fromisoformat(facts["expires_at"])
+    assert expires_at == connection.expires_at.replace(microsecond=0)
+    assert facts["expires_at"].endswith("Z")
+    assert HttpAgent(facts["credential"]).call("customers.search").status == 200
+
+
+def test_a_person_reads_the_credential_in_words(access_on, delegate):
+    arguments = ["--user", delegate.email, "--scopes", "people:read", "--days", "1"]
+    printed = run("connect_agent", *arguments)
+    connection = Connection.objects.get()
+    first, second, credential = printed.splitlines()
+    assert first == f"Connection {connection.id}, until {connection.expires_at:%Y-%m-%dT%H:%M:%SZ}."
+    assert second == "Credential, shown only now:"
+    assert HttpAgent(credential).call("people.list").status == 200
+    assert connection.name == "Agent"
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"user": "nobody@halden.example"}, "There is no person with this e-mail address."),
+        ({"user": ""}, "There is no person with this e-mail address."),
+        ({"days": "0"}, "A connection lasts 1 to 30 days."),
+        ({"days": "31"}, "A connection lasts 1 to 30 days."),
+        ({"name": ""}, "A connection needs a name of 1 to 100 characters."),
+        ({"name": "a\nb"}, "A connection needs a name of 1 to 100 characters."),
+    ],
+    ids=str,
+)
+def test_an_unfit_connection_is_refused_with_a_sentence(access_on, delegate, changes, sentence):
+    options = {"user": delegate.email, "scopes": "customers:read", "days": "7"} | changes
+    assert_refused(sentence, "connect_agent", *[f"--{k}={v}" for k, v in options.items()])
+
+
+@pytest.mark.parametrize("scopes", ["", ",", "customers:write", "customers:read;people:read"])
+def test_unknown_scopes_are_refused_with_the_known_ones(access_on, delegate, scopes):
+    arguments = [f"--user={delegate.email}", f"--scopes={scopes}", "--days=7"]
+    known = ", ".join(registry.scopes)
+    assert_refused(f"Choose one or more of these scopes: {known}.", "connect_agent", *arguments)
+
+
+def test_guests_cannot_be_acted_for(access_on):
+    guest = UserFactory.create(is_guest=True)
+    arguments = [f"--user={guest.email}", "--scopes=people:read", "--days=7"]
+    sentence = "A connection acts only for an active person, not a guest."
+    assert_refused(sentence, "connect_agent", *arguments)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["--user=a", "--scopes=people:read"],
+        ["--user=a", "--scopes=people:read", "--days=soon"],
+        ["--user=a", "--scopes=people:read", "--days=1.5"],
+        ["--user=a", "--scopes=people:read", "--days=1", "more"],
+    ],
+    ids=str,
+)
+@pytest.mark.django_db
+def test_wrong_arguments_make_no_connection(arguments):
+    with pytest.raises(CommandError, match="Error: "):
+        run("connect_agent", *arguments)
+    assert not Connection.objects.exists()
+
+
+def test_a_connection_is_revoked_once(agent, connection):
+    assert run("revoke_connection", str(connection.id)) == (
+        "The connection has ended; its next call gets 401.\n"
+    )
+    assert agent.call("tools.list").status == 401
+    events = AuditEvent.objects.count()
+    assert run("revoke_connection", str(connection.id)) == "The connection had ended already.\n"
+    assert AuditEvent.objects.count() == events
+
+
+def test_an_unknown_connection_cannot_be_revoked(connection):
+    sentence = "There is no connection with this ID."
+    assert_refused(sentence, "revoke_connection", "0190f1f0-0000-7000-8000-000000000000")
+    assert_refused("Error: argument ID: invalid UUID value: 'x'", "revoke_connection", "x")
+
+
+def test_the_proof_prints_the_heads(agent, connection):
+    agent.call("tools.list")
+    lines = run("verify_audit").splitlines()
+    heads = read_heads()
+    assert lines == [f"{chain} {at.sequence} {at.digest}" for chain, at in heads.items()]
+    assert list(heads) == [str(connection.id), "administration"]
+
+
+def test_heads_kept_elsewhere_are_expected(agent, connection, colleague, tmp_path):
+    agent.call("tools.list")
+    connect(colleague)  # a chain without an event yet
+    kept = tmp_path / "heads"
+    kept.write_text(run("verify_audit"), encoding="utf-8")
+    agent.call("tools.list")
+    assert run("verify_audit", "--expect", str(kept))
+    trimmed = "\n".join(line.strip() for line in kept.read_text("utf-8").splitlines())
+    kept.write_text(f"\n{trimmed}\n\n", encoding="utf-8")
+    assert run("verify_audit", "--expect", str(kept))
+
+
+def test_a_break_is_named_and_the_exit_is_not_zero(agent, connection):
+    agent.call("tools.list")
+    run_sql("DELETE FROM agent_access_auditevent WHERE action = 'tools.list'")
+    out, errors = StringIO(), StringIO()
+    with pytest.raises(SystemExit) as ending:
+        call_command("verify_audit", stdout=out, stderr=errors, no_color=True)
+    assert ending.value.code == 1
+    assert errors.getvalue() == f"{connection.id} 1: an event is missing here\n"
+    assert out.getvalue() == ""
+
+
+@pytest.mark.parametrize(
+    "text", ["chain", "a b c d", "a x 0", "a -1 0", "a \u0663 0", f"a {'9' * 5000} 0", "a 1 G"]
+)
+def test_a_file_that_holds_no_heads_is_refused(company, tmp_path, text):
+    kept = tmp_path / "heads"
+    kept.write_text(text, encoding="utf-8")
+    sentence = "A line of the file is not: chain, sequence, digest."
+    assert_refused(sentence, "verify_audit", "--expect", str(kept))
+
+
+def test_a_file_that_cannot_be_read_is_refused(company, tmp_path):
+    sentence = "The file of expected heads cannot be read."
+    assert_refused(sentence, "verify_audit", "--expect", str(tmp_path / "missing"))
+    assert_refused(sentence, "verify_audit", "--expect", str(tmp_path))
+    binary = tmp_path / "binary"
+    binary.write_bytes(b"\xff\xfe")
+    assert_refused(sentence, "verify_audit", "--expect", str(binary))
