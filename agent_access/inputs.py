@@ -65,7 +65,7 @@ def parse_input(
         problems.extend(_read_problems(error))
         raise ValidationFailedError(problems[:MAX_PROBLEMS]) from None
     if problems:
-        raise ValidationFailedError(problems)
+        raise ValidationFailedError(problems[:MAX_PROBLEMS])
     return parsed
 
 
@@ -86,7 +86,8 @@ def _read_problems(error: ValidationError) -> Iterator[FieldProblem]:
 
 
 def _path(location: tuple[int | str, ...]) -> str:
-    return ".".join(sayable(str(part)) for part in location)
+    """Return the dotted path; a name that is no Unicode text has no location of its own."""
+    return ".".join(sayable(str(part)) for part in location) or UNSAYABLE_NAME
 
 
 def sayable(name: str) -> str:
