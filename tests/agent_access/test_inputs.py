@@ -1,0 +1,142 @@
+"""From arguments to an input: every wrong field at once, and no value repeated."""
+
+from typing import Annotated, Literal
+
+import pytest
+from pydantic import AfterValidator, Field
+
+from agent_access.errors import FieldProblem, ValidationFailedError
+from agent_access.inputs import MAX_PROBLEMS, find_key_problem, parse_input, problem, sayable
+from agent_access.models.receipts import KEY_LENGTH
+from agent_access.tools import ToolInput
+
+KEY_RULE = "must be 1 to 80 ASCII letters, digits, underscores or hyphens"
+
+
+def refuse_odd(value: int) -> int:
+    if value % 2:
+        raise problem("must be even")
+    return value
+
+
+class Row(ToolInput):
+    word: Annotated[str, Field(min_length=1, max_length=3)]
+    kind: Literal["a", "b"] = "a"
+
+
+class Example(ToolInput):
+    even: Annotated[int, AfterValidator(refuse_odd), Field(ge=0, le=10)]
+    rows: Annotated[list[Row], Field(min_length=1, max_length=2)]
+    note: Annotated[str | None, Field(max_length=10)] = None
+
+
+VALID = {"even": 2, "rows": [{"word": "abc"}]}
+
+
+def find_problems(arguments, also=()) -> list[tuple[str, str]]:
+    with pytest.raises(ValidationFailedError) as refusal:
+        parse_input(Example, arguments, also=also)
+    return [(each.field, each.problem) for each in refusal.value.problems]
+
+
+def test_valid_arguments_become_the_input():
+    assert parse_input(Example, VALID) == Example(even=2, rows=[Row(word="abc")])
+
+
+@pytest.mark.parametrize(
+    ("changes", "problems"),
+    [
+        ({"even": 3}, [("even", "must be even")]),
+        ({"even": -2}, [("even", "must be at least 0")]),
+        ({"even": 12}, [("even", "must be at most 10")]),
+        ({"even": 10**4000}, [("even", "must be at most 10")]),
+        ({"even": "2"}, [("even", "must be an integer")]),
+        ({"even": 2.0}, [("even", "must be an integer")]),
+        ({"even": True}, [("even", "must be an integer")]),
+        ({"even": None}, [("even", "must be an integer")]),
+        ({"even": []}, [("even", "must be an integer")]),
+        ({"note": 1}, [("note", "must be a string")]),
+        ({"note": "\ud800"}, [("note", "must be Unicode text")]),
+        ({"rows": {}}, [("rows", "must be a list")]),
+        ({"rows": []}, [("rows", "must have at least 1 entries")]),
+        ({"rows": [{"word": "a"}] * 3}, [("rows", "must have at most 2 entries")]),
+        ({"rows": ["x"]}, [("rows.0", "must be an object")]),
+        ({"rows": [{}]}, [("rows.0.word", "is required")]),
+        ({"rows": [{"word": ""}]}, [("rows.0.word", "must not be empty")]),
+        ({"rows": [{"word": "abcd"}]}, [("rows.0.word", "must have at most 3 characters")]),
+        ({"rows": [{"word": "a", "kind": "c"}]}, [("rows.0.kind", "must be 'a' or 'b'")]),
+        ({"rows": [{"word": "a", "x": 1}]}, [("rows.0.x", "is not a field of this tool")]),
+        ({"x": 1}, [("x", "is not a field of this tool")]),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_a_wrong_field_is_named_with_what_is_wrong(changes, problems):
+    assert find_problems(VALID | changes) == problems
+
+
+def test_all_wrong_fields_are_named_at_once():
+    found = find_problems({"rows": [{"word": 1}, {"kind": 2}], "x": 1}, [FieldProblem("k", "no")])
+    assert sorted(found) == [
+        ("even", "is required"),
+        ("k", "no"),
+        ("rows.0.word", "must be a string"),
+        ("rows.1.kind", "must be 'a' or 'b'"),
+        ("rows.1.word", "is required"),
+        ("x", "is not a field of this tool"),
+    ]
+
+
+def test_a_problem_of_the_transport_alone_refuses_too():
+    assert find_problems(VALID, [FieldProblem("k", "no")]) == [("k", "no")]
+
+
+@pytest.mark.parametrize("arguments", [VALID, {}, VALID | {"x": 1}])
+def test_a_refusal_is_bounded(arguments):
+    also = [FieldProblem(f"field{number}", "no") for number in range(50_000)]
+    assert len(find_problems(arguments, also)) == MAX_PROBLEMS
+
+
+def test_many_unknown_fields_are_bounded():
+    assert len(find_problems(VALID | {f"f{n}": 1 for n in range(50_000)})) == MAX_PROBLEMS
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("line_items", "line_items"),
+        ("a" * 40, "a" * 40),
+        ("a" * 41, "?"),
+        ("", "?"),
+        ("a b", "?"),
+        ("<script>", "?"),
+        ("\x00", "?"),
+        ("né", "?"),
+        ("a\n", "?"),
+    ],
+    ids=ascii,
+)
+def test_a_name_is_repeated_only_if_it_can_be_a_fields_name(name, said):
+    assert sayable(name) == said
+    assert find_problems(VALID | {name: 1}) == [(said, "is not a field of this tool")]
+
+
+def test_a_name_that_is_no_text_is_refused():
+    assert find_problems(VALID | {"\ud800": 1}) == [("?", "must be Unicode text")]
+
+
+@pytest.mark.requirement("limit.idempotency_key")
+@pytest.mark.parametrize("key", ["a", "A-_9", "x" * KEY_LENGTH, "0", "-", "_"])
+def test_a_key_is_letters_digits_underscores_and_hyphens(key):
+    assert list(find_key_problem(key, field="k")) == []
+
+
+@pytest.mark.requirement("limit.idempotency_key")
+@pytest.mark.parametrize(
+    "key", ["", " ", "a b", "a\n", "\na", "é", "x" * (KEY_LENGTH + 1), "a,b", "\u0660", "a\x00"]
+)
+def test_no_other_key_is_taken(key):
+    assert list(find_key_problem(key, field="k")) == [FieldProblem("k", KEY_RULE)]
+
+
+def test_a_missing_key_is_named():
+    assert list(find_key_problem(None, field="k")) == [FieldProblem("k", "is required")]

@@ -1,0 +1,139 @@
+"""The registry and what it refuses, and the schemas that transports publish."""
+
+from typing import Annotated, Any, Literal
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+from pydantic import BaseModel, Field, ValidationError
+
+from agent_access.tools import NoInput, Tool, ToolInput, ToolRegistry
+
+
+def make_tool(name: str = "notes.read", **changes: Any) -> Tool:
+    wanted: dict[str, Any] = {
+        "name": name,
+        "title": "Read",
+        "description": "Reads.",
+        "method": "GET",
+        "path": "/notes",
+        "module": "notes",
+        "scope": "notes:read",
+        "permissions": (),
+        "input": NoInput,
+        "run": print,
+    }
+    return Tool(**(wanted | changes))
+
+
+class Inner(ToolInput):
+    """Speaks to engineers."""
+
+    word: Annotated[str, Field(description="A word.")]
+
+
+class Outer(ToolInput):
+    inner: list[Inner]
+    again: Inner
+    choice: Literal["a", "b"] | None = None
+    count: int | None = None
+
+
+def test_tools_are_kept_in_the_order_of_their_registration():
+    registry = ToolRegistry()
+    tools = [make_tool(name) for name in ("b.b", "a.a", "c.c")]
+    registry.register(*tools[:2])
+    registry.register(tools[2])
+    assert list(registry) == tools
+    assert (registry.find("a.a"), registry.find("a.b")) == (tools[1], None)
+
+
+def test_modules_and_scopes_are_named_once_in_order():
+    registry = ToolRegistry()
+    registry.register(
+        make_tool("a.a", module="two", scope="two:read"),
+        make_tool("b.b", module="one", scope="one:read"),
+        make_tool("c.c", module="two", scope="two:read"),
+        make_tool("d.d", module=None, scope=None),
+    )
+    assert registry.modules == ("two", "one")
+    assert registry.scopes == ("two:read", "one:read")
+
+
+def test_a_tool_is_registered_once():
+    registry = ToolRegistry()
+    registry.register(make_tool())
+    with pytest.raises(ImproperlyConfigured, match=r"notes\.read is registered twice"):
+        registry.register(make_tool())
+    assert len(list(registry)) == 1
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", "notes", "notes.", ".read", "Notes.read", "notes.read.all", "notes-x.read", "a.b\n"],
+)
+def test_a_tool_has_a_name_of_noun_and_verb(name):
+    with pytest.raises(ImproperlyConfigured, match="is no tool name such as noun.verb"):
+        make_tool(name)
+
+
+def test_a_writing_tool_must_say_how_a_record_is_found():
+    with pytest.raises(ImproperlyConfigured, match="writes, so it needs find_record"):
+        make_tool(writes=True)
+    assert make_tool(writes=True, find_record=print).writes
+
+
+def test_an_input_is_a_tool_input():
+    with pytest.raises(ImproperlyConfigured, match="is no ToolInput"):
+        make_tool(input=BaseModel)
+
+
+def test_names_and_places_follow_from_the_row():
+    tool = make_tool("notes.read_all", path="/notes/{id}", method="PUT")
+    assert (tool.mcp_name, tool.takes_target, tool.takes_body) == ("notes_read_all", True, True)
+    assert (make_tool().takes_target, make_tool().takes_body) == (False, False)
+
+
+def test_a_schema_is_closed_and_holds_no_reference():
+    assert make_tool(input=Outer).input_schema == {
+        "type": "object",
+        "additionalProperties": False,
+        "required": ["inner", "again"],
+        "properties": {
+            "inner": {"type": "array", "items": INNER},
+            "again": INNER,
+            "choice": {"type": ["string", "null"], "enum": ["a", "b", None]},
+            "count": {"type": ["integer", "null"]},
+        },
+    }
+
+
+INNER = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["word"],
+    "properties": {"word": {"type": "string", "description": "A word."}},
+}
+
+
+def test_a_tool_without_arguments_still_has_properties():
+    assert make_tool().input_schema == {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {},
+    }
+
+
+@pytest.mark.parametrize("value", ["1", 1.0, True, None])
+def test_inputs_are_strict(value):
+    class Counted(ToolInput):
+        count: int
+
+    with pytest.raises(ValidationError):
+        Counted.model_validate({"count": value})
+
+
+def test_inputs_never_show_what_was_submitted():
+    with pytest.raises(ValidationError) as error:
+        Inner.model_validate({"word": 7_777_777, "secret": "ivc_x"})
+    assert "7777777" not in str(error.value)
+    assert "ivc_x" not in str(error.value)
