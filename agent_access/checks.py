@@ -1,6 +1,7 @@
 """What `manage.py check` says of a project that uses agent access in a dangerous way."""
 
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core import checks
@@ -9,12 +10,12 @@ from agent_access import conf
 
 GATE = "agent_access.gate.GateMiddleware"
 LOCAL_CACHES = ("locmem", "dummy", "filebased", "db")
-LOOPBACK_HOSTS = ("https://localhost", "https://127.0.0.1", "https://[::1]")
+LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "::1")
 
 
 @checks.register(checks.Tags.security)
 def check_gate(**kwargs: Any) -> list[checks.CheckMessage]:
-    if settings.MIDDLEWARE[:1] == [GATE]:
+    if next(iter(settings.MIDDLEWARE), None) == GATE:
         return []
     return [
         checks.Error(
@@ -30,7 +31,7 @@ def check_cache(**kwargs: Any) -> list[checks.CheckMessage]:
     """Limits are counted in the cache: each process of a server would count for itself."""
     backend = str(settings.CACHES["default"]["BACKEND"])
     is_local = any(f".{kind}." in backend for kind in LOCAL_CACHES)
-    if not is_local or conf.base_url().startswith(LOOPBACK_HOSTS):
+    if not is_local or urlsplit(conf.base_url()).hostname in LOOPBACK_HOSTS:
         return []
     return [
         checks.Warning(

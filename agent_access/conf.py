@@ -4,6 +4,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
 from django.utils.module_loading import import_string
 
 if TYPE_CHECKING:
@@ -18,7 +19,10 @@ DEFAULTS: dict[str, Any] = {
 
 
 def _setting(name: str) -> Any:
-    return {**DEFAULTS, **settings.AGENT_ACCESS}[name]
+    try:
+        return {**DEFAULTS, **settings.AGENT_ACCESS}[name]
+    except KeyError:
+        raise ImproperlyConfigured(f"AGENT_ACCESS needs {name}.") from None
 
 
 def base_url() -> str:
