@@ -1,0 +1,40 @@
+"""A new owner, for when the former one is gone."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management import BaseCommand, CommandError
+from typing_extensions import override
+
+from invoicing.errors import OwnerUnfitError
+from invoicing.models import Company, User
+from invoicing.ownership import hand_over
+
+
+class Command(BaseCommand):
+    help = "Makes another person the owner and ends all connections."
+
+    @override
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("email", metavar="EMAIL")
+
+    @override
+    def handle(self, *args: Any, **options: Any) -> None:
+        person = _find_person(options["email"])
+        if Company.objects.filter(owner=person).exists():
+            self.stdout.write(f"{person.email} is the owner already; nothing was changed.")
+            return
+        try:
+            ended = hand_over(person)
+        except OwnerUnfitError:
+            raise CommandError("The owner must be an active person and not a guest.") from None
+        except Company.DoesNotExist:
+            raise CommandError("There is no company yet that could be owned.") from None
+        self.stdout.write(f"{person.email} is the owner now. Connections ended: {ended}.")
+
+
+def _find_person(email: str) -> User:
+    try:
+        return User.objects.get_by_natural_key(email)
+    except User.DoesNotExist:
+        raise CommandError("There is no person with this e-mail address.") from None

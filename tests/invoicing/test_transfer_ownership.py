@@ -1,0 +1,81 @@
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from agent_access.models import AuditEvent, Connection
+from agent_access.verification import find_breaks
+from invoicing.models import Company
+from tests.factories import UserFactory
+from tests.snapshots import take_snapshot
+
+
+def transfer(email: str) -> str:
+    output = StringIO()
+    call_command("transfer_ownership", email, stdout=output)
+    return output.getvalue()
+
+
+def test_a_transfer_makes_another_owner_and_ends_every_connection(connect, delegate, colleague):
+    connections = [connect(delegate)[0], connect(colleague)[0]]
+
+    output = transfer(colleague.email.upper())
+
+    assert Company.objects.get().owner == colleague
+    assert output == f"{colleague.email} is the owner now. Connections ended: 2.\n"
+    ended = Connection.objects.filter(pk__in=[each.pk for each in connections])
+    assert [each.revoked_reason for each in ended] == ["owner_changed"] * 2
+    event = AuditEvent.objects.filter(chain="administration").latest("sequence")
+    assert (event.action, event.target, event.outcome, event.transport) == (
+        "ownership:transferred",
+        str(colleague.id),
+        "ok",
+        "command",
+    )
+    assert list(find_breaks({})) == []
+
+
+def test_a_connection_that_a_transfer_ended_is_refused(agent, colleague):
+    assert agent.call("teams.list").status == 200
+
+    transfer(colleague.email)
+
+    assert agent.call("teams.list").code == "unauthenticated"
+
+
+def test_the_owner_stays_the_owner_and_nothing_changes(connection, owner):
+    before = take_snapshot()
+
+    output = transfer(owner.email)
+
+    assert output == f"{owner.email} is the owner already; nothing was changed.\n"
+    assert take_snapshot() == before
+
+
+@pytest.mark.parametrize("flags", [{"is_active": False}, {"is_guest": True}])
+def test_only_an_active_person_of_the_staff_can_become_owner(connection, flags):
+    unfit = UserFactory.create(**flags)
+    before, events = take_snapshot(), AuditEvent.objects.count()
+
+    with pytest.raises(CommandError) as refused:
+        transfer(unfit.email)
+
+    assert str(refused.value) == "The owner must be an active person and not a guest."
+    assert (take_snapshot(), AuditEvent.objects.count()) == (before, events)
+
+
+def test_an_unknown_person_is_told_in_a_sentence(company):
+    with pytest.raises(CommandError) as refused:
+        transfer("nobody@halden.example")
+
+    assert str(refused.value) == "There is no person with this e-mail address."
+
+
+@pytest.mark.django_db
+def test_without_a_company_there_is_nothing_to_own():
+    person = UserFactory.create()
+
+    with pytest.raises(CommandError) as refused:
+        transfer(person.email)
+
+    assert str(refused.value) == "There is no company yet that could be owned."
