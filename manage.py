@@ -7,13 +7,20 @@ import sys
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
 
+from config.environment import QUICKSTART_FILE
+from invoicing.quickstart.settings_file import QuickstartError, prepare_settings
+
 
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     try:
+        if sys.argv[1:2] == ["quickstart"]:
+            prepare_settings(QUICKSTART_FILE, sys.argv[2:])
         execute_from_command_line(sys.argv)
     except ImproperlyConfigured as error:
         sys.exit(f"Wrong setting: {error}")
+    except QuickstartError as error:
+        sys.exit(str(error))
 
 
 if __name__ == "__main__":

@@ -4,11 +4,12 @@ import dj_database_url
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from config.environment import PROJECT_FOLDER, read_environment, split_keys
+from config.environment import PROJECT_FOLDER, VAR_FOLDER, read_environment, split_keys
 
 ENVIRONMENT = read_environment()
 
 BASE_DIR = PROJECT_FOLDER
+VAR_DIR = VAR_FOLDER
 DEBUG = False
 SECRET_KEY = ENVIRONMENT.SECRET_KEY.get_secret_value()
 SECRET_KEY_FALLBACKS = split_keys(ENVIRONMENT.SECRET_KEY_FALLBACKS)

@@ -1,0 +1,173 @@
+"""The first minute: the sample company over HTTPS on this machine, and lines to paste."""
+
+import secrets
+import sys
+from argparse import ArgumentParser
+from typing import Any
+
+from django.conf import settings
+from django.core.management import BaseCommand, CommandError, call_command
+from django.db import DatabaseError, connection
+from django.utils import timezone
+from typing_extensions import override
+
+from agent_access.connections import (
+    MAX_DAYS,
+    ConnectionRequest,
+    UnfitConnectionError,
+    create_connection,
+    live_connections,
+    revoke_connections,
+    turn_access_on,
+)
+from agent_access.models.connections import RevokedReason
+from agent_access.tools import registry
+from invoicing.application_url import loopback_address, port_of
+from invoicing.models import Company, Customer, TaxRate, User
+from invoicing.quickstart.certificate import Certificate, keep_certificate
+from invoicing.quickstart.first_steps import FirstSteps
+from invoicing.quickstart.server import demand_free_port, serve
+from invoicing.quickstart.settings_file import QuickstartError
+from invoicing.sample_company.loading import BOOKKEEPER, choose_password, load_sample_company
+
+CREDENTIAL_NOW = """
+A connection acts for {user} for {days} days. Its credential, shown only now:
+
+{credential}
+"""
+NO_CREDENTIAL = """
+A credential is shown once, when its connection is made. This makes another connection:
+
+{python} manage.py connect_agent --user {user} --days {days} \\
+  --scopes {scopes}
+"""
+LINES = """
+What an agent does with it, to paste into another shell:
+
+{lines}"""
+PLACEHOLDER = "ivc_..."
+
+
+class Command(BaseCommand):
+    help = "Serves the sample company over HTTPS on this machine until Ctrl-C."
+
+    @override
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        # manage.py reads the port too, since it decides BASE_URL before the settings are loaded.
+        parser.add_argument("--port", type=int, help="at first 8443, then the one used last")
+        parser.add_argument("--password", help="of every sample person; else SAMPLE_PASSWORD")
+
+    @override
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            self._check_address(options["port"])
+            self._prepare_database(options["password"])
+            certificate = self._prepare_certificate()
+            credential = self._prepare_access()
+        except QuickstartError as error:
+            raise CommandError(str(error)) from None
+        except DatabaseError:
+            raise CommandError(
+                "The database cannot be opened or written: see DATABASE_URL."
+            ) from None
+        except OSError as error:
+            raise CommandError(f"{settings.VAR_DIR} cannot be used: {error.strerror}.") from None
+        except KeyboardInterrupt:
+            raise CommandError("Stopped before it was ready; the next start goes on.") from None
+        self._show_first_steps(certificate, credential)
+        self._serve(certificate)
+
+    def _check_address(self, port: int | None) -> None:
+        if loopback_address(settings.BASE_URL) is None:
+            raise QuickstartError(
+                "BASE_URL is not this machine: the quickstart is for a first look at localhost."
+            )
+        if port not in {None, port_of(settings.BASE_URL)}:
+            raise QuickstartError(
+                "BASE_URL in the environment names another port: leave out --port, or BASE_URL."
+            )
+        demand_free_port(settings.BASE_URL)
+
+    def _prepare_database(self, password: str | None) -> None:
+        _refuse_another_company()
+        self._say("Database: bringing it up to date ...")
+        call_command("migrate", verbosity=0, interactive=False)
+        if Company.objects.exists():
+            self._say("Sample company: kept as it is.")
+            return
+        self._say("Sample company: loading Halden Works ...")
+        load_sample_company(password=choose_password(password).text)
+
+    def _prepare_certificate(self) -> Certificate:
+        certificate = keep_certificate(settings.VAR_DIR, now=timezone.now())
+        self._say(f"Certificate: valid until {certificate.expires_at:%Y-%m-%d}.")
+        return certificate
+
+    def _prepare_access(self) -> str | None:
+        """Turn access on; return the credential of a first connection, if one had to be made."""
+        turn_access_on()
+        self._say("Agent access: on.")
+        elsewhere = live_connections().exclude(base_url=settings.BASE_URL)
+        ended = revoke_connections(elsewhere, reason=RevokedReason.APPLICATION_URL_CHANGED)
+        if ended:
+            self._say(f"The address has changed, which ended live connections: {ended}.")
+        return None if live_connections().exists() else self._connect_first_agent()
+
+    def _connect_first_agent(self) -> str | None:
+        request = ConnectionRequest(
+            user=User.objects.get_by_natural_key(BOOKKEEPER),
+            scopes=registry.scopes,
+            days=MAX_DAYS,
+            name="Quickstart",
+        )
+        try:
+            return create_connection(request)[1]
+        except UnfitConnectionError as error:
+            self._say(f"No connection was made. {error}")
+            return None
+
+    def _show_first_steps(self, certificate: Certificate, credential: str | None) -> None:
+        text = CREDENTIAL_NOW if credential else NO_CREDENTIAL
+        self._say(
+            text.format(
+                user=BOOKKEEPER,
+                days=MAX_DAYS,
+                credential=credential,
+                python=sys.executable,
+                scopes=",".join(registry.scopes),
+            )
+        )
+        steps = FirstSteps(
+            folder=settings.BASE_DIR,
+            authority=certificate.authority,
+            base_url=settings.BASE_URL,
+            customer=Customer.objects.filter(is_active=True).earliest("id"),
+            tax_rate=TaxRate.objects.filter(is_active=True).earliest("id"),
+            today=timezone.localdate(),
+            key=f"first-{secrets.token_hex(4)}",
+        )
+        self._say(LINES.format(lines=steps.write(credential or PLACEHOLDER)))
+
+    def _serve(self, certificate: Certificate) -> None:
+        serve(
+            settings.WSGI_APPLICATION,
+            base_url=settings.BASE_URL,
+            certificate=certificate,
+            on_ready=lambda: self._say(f"Ready: {settings.BASE_URL} answers. Ctrl-C stops it."),
+        )
+        self._say("Stopped.")
+
+    def _say(self, text: str) -> None:
+        # Whoever reads through a pipe reads along as well.
+        self.stdout.write(text)
+        self.stdout.flush()
+
+
+def _refuse_another_company() -> None:
+    """Raise QuickstartError for a company that is not the sample: access to it is its owner's."""
+    table = Company._meta.db_table  # noqa: SLF001  Django's documented name
+    if table not in connection.introspection.table_names():
+        return
+    is_sample = User.objects.filter(email=BOOKKEEPER).exists()
+    if Company.objects.exists() and not is_sample:
+        raise QuickstartError("DATABASE_URL names the books of another company than the sample.")

@@ -1,0 +1,1 @@
+"""A person's first minute with the service, on one machine."""

@@ -1,0 +1,60 @@
+"""A certificate for this machine, from an authority that can never sign another one."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import trustme
+from cryptography.x509 import load_pem_x509_certificate
+
+from invoicing.application_url import LOOPBACK_ADDRESSES
+
+VALIDITY = timedelta(days=397)  # what browsers accept
+RENEWAL = timedelta(days=30)
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """The authority that clients trust, and the certificate with its key that the server shows."""
+
+    authority: Path
+    server: Path
+    expires_at: datetime
+
+
+def keep_certificate(folder: Path, *, now: datetime) -> Certificate:
+    """Return the folder's certificate; make one if there is none or its last 30 days have begun."""
+    authority, server = folder / "ca.pem", folder / "server.pem"
+    expires_at = _read_expiry(server) if authority.exists() else None
+    if expires_at is None or expires_at - now < RENEWAL:
+        expires_at = now.astimezone(UTC).replace(microsecond=0) + VALIDITY - timedelta(days=1)
+        _make(authority, server, expires_at)
+    return Certificate(authority, server, expires_at)
+
+
+def _read_expiry(server: Path) -> datetime | None:
+    try:
+        return load_pem_x509_certificate(server.read_bytes()).not_valid_after_utc
+    except (FileNotFoundError, ValueError):
+        return None
+
+
+def _make(authority: Path, server: Path, expires_at: datetime) -> None:
+    """Write both files; killed in between, it leaves no server.pem, and the next start makes both.
+
+    The authority's private key is not written, so what trusts it trusts this certificate only.
+    """
+    issuer = trustme.CA(organization_name="Invoicing quickstart")
+    issued = issuer.issue_cert(
+        *LOOPBACK_ADDRESSES,
+        organization_name="Invoicing quickstart",
+        not_before=expires_at - VALIDITY,
+        not_after=expires_at,
+    )
+    server.unlink(missing_ok=True)
+    issuer.cert_pem.write_to_path(authority)
+    fresh = server.with_suffix(".new")
+    fresh.unlink(missing_ok=True)
+    fresh.touch(mode=0o600)
+    issued.private_key_and_cert_chain_pem.write_to_path(fresh)
+    fresh.replace(server)

@@ -1,0 +1,83 @@
+"""The lines that a person pastes into a shell to see an agent's calls and their answers."""
+
+import shlex
+from dataclasses import dataclass
+from datetime import date, timedelta
+from pathlib import Path
+from urllib.parse import quote
+
+from invoicing.models import Customer, TaxRate
+from invoicing.search import words_of
+
+PAYMENT_DAYS = 30
+
+LINES = """\
+cd {folder}
+CREDENTIAL={credential}
+
+# What may this connection do?
+curl -w '\\n' --cacert {authority} -H "Authorization: Bearer $CREDENTIAL" \\
+  {base_url}/api/v1/tools
+
+# Find a customer.
+curl -w '\\n' --cacert {authority} -H "Authorization: Bearer $CREDENTIAL" \\
+  '{base_url}/api/v1/customers?search={search}'
+
+# What would this draft come to? Nothing is saved.
+DRAFT='"customer_id": "{customer_id}", "currency_code": "EUR",
+  "issue_date": "{issue_date}", "due_date": "{due_date}",
+  "line_items": [{{"description": "Consulting on site", "quantity": "1.5", "unit": "h",
+    "unit_price": "12500", "tax_rate_id": "{tax_rate_id}"}}]'
+curl -w '\\n' --cacert {authority} -H "Authorization: Bearer $CREDENTIAL" \\
+  -H 'Content-Type: application/json' -d "{{$DRAFT}}" \\
+  {base_url}/api/v1/documents/preview
+
+# Save it. With the same key, this line makes one draft however often it is sent.
+ANSWER=$(curl -sS --cacert {authority} -H "Authorization: Bearer $CREDENTIAL" \\
+  -H 'Content-Type: application/json' -H 'Idempotency-Key: {key}-create' -d "{{$DRAFT}}" \\
+  {base_url}/api/v1/drafts)
+echo "$ANSWER"
+DRAFT_ID=$(echo "$ANSWER" | sed 's/^{{"data":{{"id":"\\([^"]*\\)".*/\\1/')
+
+# Read it again.
+curl -w '\\n' --cacert {authority} -H "Authorization: Bearer $CREDENTIAL" \\
+  {base_url}/api/v1/documents/$DRAFT_ID
+
+# List the documents, the oldest first.
+curl -w '\\n' --cacert {authority} -H "Authorization: Bearer $CREDENTIAL" \\
+  '{base_url}/api/v1/documents?limit=3'
+
+# Change it: the whole draft once more, and the version that was read.
+curl -w '\\n' --cacert {authority} -H "Authorization: Bearer $CREDENTIAL" -X PUT \\
+  -H 'Content-Type: application/json' -H 'Idempotency-Key: {key}-update' \\
+  -d "{{\\"lock_version\\": 1, \\"reference\\": \\"PO 7\\", $DRAFT}}" \\
+  {base_url}/api/v1/drafts/$DRAFT_ID
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FirstSteps:
+    """What the lines name: where the service is, and records that a first draft can name."""
+
+    folder: Path
+    authority: Path
+    base_url: str
+    customer: Customer
+    tax_rate: TaxRate
+    today: date
+    key: str
+
+    def write(self, credential: str) -> str:
+        """Return the lines; they go into bash in this order, one by one or all at once."""
+        return LINES.format(
+            folder=shlex.quote(str(self.folder)),
+            credential=credential,
+            authority=self.authority.relative_to(self.folder),
+            base_url=self.base_url,
+            search=quote(words_of(self.customer.name)[0]),
+            customer_id=self.customer.id,
+            tax_rate_id=self.tax_rate.id,
+            issue_date=self.today,
+            due_date=self.today + timedelta(days=PAYMENT_DAYS),
+            key=self.key,
+        )

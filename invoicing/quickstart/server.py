@@ -1,0 +1,101 @@
+"""The HTTPS server of the quickstart, and the moment from which it answers."""
+
+import errno
+import multiprocessing
+import socket
+import ssl
+import threading
+from collections.abc import Callable
+from http.client import HTTPException, HTTPSConnection
+from urllib.parse import urlsplit
+
+from django.db import connections
+from granian import Granian
+from granian.constants import Interfaces, SSLProtocols
+from granian.log import LogLevels
+
+from invoicing.application_url import loopback_address, port_of
+from invoicing.quickstart.certificate import Certificate
+from invoicing.quickstart.settings_file import QuickstartError
+
+THREADS = 8
+STOPPING_SECONDS = 10
+PAUSE_SECONDS = 0.1
+
+REFUSALS = {
+    errno.EADDRINUSE: "Port {port} is taken: stop what uses it, or choose another with --port.",
+    errno.EACCES: "Port {port} is not for everybody: choose one above 1023 with --port.",
+}
+
+
+def demand_free_port(base_url: str) -> None:
+    """Raise QuickstartError if the port cannot be had at an address that the host stands for."""
+    host, port = urlsplit(base_url).hostname, port_of(base_url)
+    for family, kind, protocol, _, address in socket.getaddrinfo(
+        host, port, type=socket.SOCK_STREAM
+    ):
+        try:
+            with socket.socket(family, kind, protocol) as trial:
+                trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                trial.bind(address)
+        except OSError as error:
+            # Another error says that the machine lacks this kind of address, such as IPv6.
+            if error.errno in REFUSALS:
+                raise QuickstartError(REFUSALS[error.errno].format(port=port)) from None
+
+
+def serve(
+    application: str, *, base_url: str, certificate: Certificate, on_ready: Callable[[], None]
+) -> None:
+    """Serve until Ctrl-C or SIGTERM; requests under way are finished.
+
+    `application` is written as in Django's WSGI_APPLICATION. Calls `on_ready` once the server has
+    answered a request. Exits with status 1 if it cannot serve.
+    """
+    connections.close_all()
+    # A fresh process shares no thread and no open file with this one.
+    multiprocessing.set_start_method("spawn", force=True)
+    server = Granian(
+        ":".join(application.rsplit(".", 1)),
+        address=loopback_address(base_url) or "",
+        port=port_of(base_url),
+        interface=Interfaces.WSGI,
+        blocking_threads=THREADS,
+        websockets=False,
+        log_level=LogLevels.error,  # it would warn that eight threads are many
+        ssl_cert=certificate.server,
+        ssl_key=certificate.server,
+        ssl_protocol_min=SSLProtocols.tls12,
+        workers_kill_timeout=STOPPING_SECONDS,
+    )
+    stopped = threading.Event()
+    watch = threading.Thread(target=_watch, args=(base_url, certificate, on_ready, stopped))
+    watch.start()
+    try:
+        server.serve()
+    finally:
+        stopped.set()
+        watch.join()
+
+
+def _watch(
+    base_url: str, certificate: Certificate, on_ready: Callable[[], None], stopped: threading.Event
+) -> None:
+    trust = ssl.create_default_context(cafile=certificate.authority)
+    while not stopped.wait(PAUSE_SECONDS):
+        if _answers(base_url, trust):
+            on_ready()
+            return
+
+
+def _answers(base_url: str, trust: ssl.SSLContext) -> bool:
+    # Outside the tools' paths, so that no limit counts it.
+    connection = HTTPSConnection(urlsplit(base_url).netloc, timeout=1, context=trust)
+    try:
+        connection.request("HEAD", "/")
+        connection.getresponse().read()
+    except (OSError, HTTPException):
+        return False
+    finally:
+        connection.close()
+    return True

@@ -1,0 +1,78 @@
+"""The settings that the quickstart keeps, so that commands in a second shell work beside it.
+
+It is read before Django's settings are, and so knows nothing of Django.
+"""
+
+import argparse
+import os
+import re
+import secrets
+from collections.abc import Sequence
+from pathlib import Path
+
+DEFAULT_PORT = 8443
+LAST_PORT = 65535
+SECRET_KEY_BYTES = 48
+
+
+class QuickstartError(Exception):
+    """The quickstart cannot go on; the message is a sentence for the person who began it."""
+
+
+def prepare_settings(file: Path, arguments: Sequence[str]) -> None:
+    """Make the file if there is none, with a folder that only its owner can enter.
+
+    Another `--port` than the kept one changes the kept BASE_URL. A BASE_URL in the environment
+    goes before the file's, which then stays as it is. Raises QuickstartError.
+    """
+    port = _read_port(arguments)
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.parent.chmod(0o700)
+        kept = file.read_text(encoding="utf-8") if file.exists() else ""
+        wanted = _complete(kept, port if "BASE_URL" not in os.environ else None)
+        if wanted != kept:
+            _replace(file, wanted)
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is no text"
+        raise QuickstartError(f"{file} cannot be kept: {reason}.") from None
+
+
+def _read_port(arguments: Sequence[str]) -> int | None:
+    """Return what --port says; the command itself reads everything else."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--port", nargs="?", const="")
+    text = parser.parse_known_args(arguments)[0].port
+    if text is None:
+        return None
+    if not re.fullmatch(r"[0-9]{1,5}", text) or not 1 <= int(text) <= LAST_PORT:
+        raise QuickstartError(f"--port takes a number from 1 to {LAST_PORT}.")
+    return int(text)
+
+
+def _complete(text: str, port: int | None) -> str:
+    base_url = _find(text, "BASE_URL")
+    if base_url is None or (port and not base_url.endswith(f":{port}")):
+        text = _set(text, "BASE_URL", f"https://localhost:{port or DEFAULT_PORT}")
+    if _find(text, "SECRET_KEY") is None:
+        text = _set(text, "SECRET_KEY", secrets.token_urlsafe(SECRET_KEY_BYTES))
+    return text
+
+
+def _find(text: str, name: str) -> str | None:
+    line = re.search(rf"^{name}=(.+)$", text, re.MULTILINE)
+    return line[1] if line else None
+
+
+def _set(text: str, name: str, value: str) -> str:
+    others = [line for line in text.splitlines() if not line.startswith(f"{name}=")]
+    return "\n".join([*others, f"{name}={value}", ""])
+
+
+def _replace(file: Path, text: str) -> None:
+    """Write the whole file or none of it, never readable by others."""
+    fresh = file.with_suffix(".new")
+    fresh.unlink(missing_ok=True)
+    fresh.touch(mode=0o600)
+    fresh.write_text(text, encoding="utf-8")
+    fresh.replace(file)

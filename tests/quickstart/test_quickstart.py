@@ -1,0 +1,162 @@
+"""The quickstart as a person meets it: a process, lines pasted into bash, Ctrl-C."""
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from config.environment import PROJECT_FOLDER, Environment
+
+pytestmark = [
+    # It brings its own database, and so runs once.
+    pytest.mark.sqlite,
+    pytest.mark.skipif(not shutil.which("curl"), reason="the lines to paste need curl"),
+]
+
+PATIENCE = 60
+ENVIRONMENT = {
+    name: value for name, value in os.environ.items() if name not in Environment.model_fields
+}
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Path:
+    """A copy of the house, with a folder `var` of its own."""
+    folder = tmp_path / "the house"
+    for package in ("agent_access", "config", "invoicing"):
+        shutil.copytree(PROJECT_FOLDER / package, folder / package)
+    shutil.copy(PROJECT_FOLDER / "manage.py", folder)
+    return folder
+
+
+@pytest.fixture
+def port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        number: int = free.getsockname()[1]
+        return number
+
+
+def run_command(house: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(  # noqa: S603  our own command
+        [sys.executable, str(house / "manage.py"), *arguments],
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+
+
+class Quickstart:
+    """A quickstart that has said that it is ready, with all it had said before."""
+
+    def __init__(self, process: "subprocess.Popen[str]") -> None:
+        self.process = process
+        assert process.stdout
+        self.said = ""
+        for line in process.stdout:
+            self.said += line
+            if line.startswith("Ready: "):
+                return
+        pytest.fail(f"It was never ready: {self.said}")
+
+    @property
+    def lines_to_paste(self) -> str:
+        return self.said.partition("to paste into another shell:")[2].partition("Ready: ")[0]
+
+    def stop(self, kind: signal.Signals) -> tuple[str, int]:
+        """Send the signal to all of its processes, as a terminal does."""
+        os.killpg(self.process.pid, kind)
+        rest, _ = self.process.communicate(timeout=PATIENCE)
+        return rest, self.process.returncode
+
+
+@contextmanager
+def started(house: Path, *arguments: str) -> Iterator[Quickstart]:
+    command = [sys.executable, str(house / "manage.py"), "quickstart", *arguments]
+    with subprocess.Popen(  # noqa: S603  our own command
+        command,
+        env=ENVIRONMENT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        try:
+            yield Quickstart(process)
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+
+
+def test_a_persons_first_minute(house, port):
+    with started(house, "--port", str(port)) as first:
+        pasted = subprocess.run(
+            ["bash", "-e", "-u"],  # noqa: S607  the shell that a person has
+            input=first.lines_to_paste,
+            env=ENVIRONMENT,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=True,
+        )
+        beside = run_command(house, "agent_access", "status", "--json")
+        assert first.stop(signal.SIGINT) == ("Stopped.\n", 0)
+
+    tools, customers, preview, created, read, listed, updated = map(
+        json.loads, pasted.stdout.splitlines()
+    )
+    assert len(tools["data"]) >= 9
+    assert [customer["name"] for customer in customers["data"]] == ["Altmühl Brauerei GmbH"]
+    assert preview["data"]["grand_total"] == created["data"]["grand_total"] == "22313"
+    assert read == created
+    assert [document["status"] for document in listed["data"]] == ["issued"] * 3
+    assert updated["data"]["reference"] == "PO 7"
+    assert updated["data"]["lock_version"] == 2
+    assert json.loads(beside.stdout) == {
+        "access_on": True,
+        "live_connections": 1,
+        "revoked_connections": 0,
+    }
+
+    with started(house) as second:
+        assert "Sample company: kept as it is." in second.said
+        assert "CREDENTIAL=ivc_...\n" in second.said
+        assert second.stop(signal.SIGTERM) == ("Stopped.\n", 0)
+
+
+def test_a_taken_port_is_told_in_one_sentence(house):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        number = taken.getsockname()[1]
+        refused = run_command(house, "quickstart", "--port", str(number))
+
+    assert refused.returncode == 1
+    assert refused.stdout == ""
+    assert refused.stderr == (
+        f"CommandError: Port {number} is taken: stop what uses it, or choose another with --port.\n"
+    )
+
+
+def test_a_port_that_is_none_is_told_in_one_sentence(house):
+    refused = run_command(house, "quickstart", "--port", "70000")
+
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert refused.stderr == "--port takes a number from 1 to 65535.\n"
+    assert not (house / "var").exists()
+
+
+def test_a_folder_that_cannot_be_made_is_told_in_one_sentence(house):
+    (house / "var").touch()
+
+    refused = run_command(house, "quickstart")
+
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert refused.stderr == f"{house}/var/quickstart.env cannot be kept: File exists.\n"

@@ -1,0 +1,25 @@
+import socket
+
+import pytest
+
+from invoicing.quickstart.server import demand_free_port
+from invoicing.quickstart.settings_file import QuickstartError
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1"])
+def test_a_taken_port_is_told_in_a_sentence(host):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(QuickstartError) as refused:
+            demand_free_port(f"https://{host}:{port}")
+
+    assert str(refused.value) == (
+        f"Port {port} is taken: stop what uses it, or choose another with --port."
+    )
+
+
+def test_a_port_that_was_let_go_is_free():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+
+    demand_free_port(f"https://localhost:{port}")
