@@ -1,0 +1,86 @@
+"""What `manage.py check` says of a dangerous project, and what a project sets."""
+
+import pytest
+from django.core.checks import run_checks
+from django.core.exceptions import ImproperlyConfigured
+from django.test import override_settings
+
+from agent_access import conf
+from agent_access.checks import check_cache, check_gate
+from invoicing.agent_host import InvoicingHost
+
+GATE = "agent_access.gate.GateMiddleware"
+LOCAL = "django.core.cache.backends.locmem.LocMemCache"
+SHARED = "django.core.cache.backends.redis.RedisCache"
+
+
+def identifiers(messages) -> list[str]:
+    return [message.id for message in messages]
+
+
+@pytest.mark.django_db
+def test_the_project_itself_has_nothing_to_mend(settings):
+    settings.AGENT_ACCESS |= {"BASE_URL": "https://localhost:8443"}
+    assert run_checks(databases=["default"]) == []
+
+
+@pytest.mark.parametrize(
+    "middleware",
+    [[], ["django.middleware.common.CommonMiddleware"], ["django.middleware.common.X", GATE]],
+    ids=len,
+)
+def test_a_gate_that_is_not_the_first_layer_is_an_error(settings, middleware):
+    settings.MIDDLEWARE = middleware
+    assert identifiers(check_gate()) == ["agent_access.E001"]
+
+
+def test_layers_below_the_gate_are_the_projects_own(settings):
+    settings.MIDDLEWARE = (GATE, "django.middleware.common.CommonMiddleware")
+    assert check_gate() == []
+
+
+@pytest.mark.parametrize(
+    ("base_url", "backend", "found"),
+    [
+        ("https://invoices.example", LOCAL, ["agent_access.W002"]),
+        (
+            "https://invoices.example",
+            "django.core.cache.backends.db.DatabaseCache",
+            ["agent_access.W002"],
+        ),
+        ("https://invoices.example", SHARED, []),
+        ("https://localhost", LOCAL, []),
+        ("https://localhost:8443", LOCAL, []),
+        ("https://127.0.0.1:8443", LOCAL, []),
+        ("https://[::1]", LOCAL, []),
+        ("https://localhost.example", LOCAL, ["agent_access.W002"]),
+        ("https://127.0.0.1.example", LOCAL, ["agent_access.W002"]),
+    ],
+)
+def test_a_cache_of_one_process_is_a_warning_beyond_this_machine(
+    settings, base_url, backend, found
+):
+    settings.AGENT_ACCESS |= {"BASE_URL": base_url}
+    with override_settings(CACHES={"default": {"BACKEND": backend, "LOCATION": ""}}):
+        assert identifiers(check_cache()) == found
+
+
+def test_what_a_project_leaves_out_is_the_interfaces(settings):
+    settings.AGENT_ACCESS = {"BASE_URL": "https://x.example", "HOST": settings.AGENT_ACCESS["HOST"]}
+    assert (conf.limit_per_connection(), conf.limit_per_address()) == (60, 60)
+    assert (conf.trusted_proxies(), conf.raise_unforeseen()) == (0, False)
+    assert conf.base_url() == "https://x.example"
+
+
+def test_the_host_is_the_projects_own_and_made_once():
+    assert isinstance(conf.host(), InvoicingHost)
+    assert conf.host() is conf.host()
+
+
+@pytest.mark.parametrize("name", ["BASE_URL", "HOST"])
+def test_what_a_project_must_set_is_named(settings, name):
+    settings.AGENT_ACCESS = {
+        key: value for key, value in settings.AGENT_ACCESS.items() if key != name
+    }
+    with pytest.raises(ImproperlyConfigured, match=f"AGENT_ACCESS needs {name}"):
+        conf.base_url() if name == "BASE_URL" else conf.host()
