@@ -2,6 +2,7 @@
 
 import errno
 import multiprocessing
+import signal
 import socket
 import ssl
 import threading
@@ -9,7 +10,9 @@ from collections.abc import Callable
 from http.client import HTTPException, HTTPSConnection
 from urllib.parse import urlsplit
 
+from django.core.handlers.wsgi import WSGIHandler
 from django.db import connections
+from django.utils.module_loading import import_string
 from granian import Granian
 from granian.constants import Interfaces, SSLProtocols
 from granian.log import LogLevels
@@ -56,7 +59,7 @@ def serve(
     # A fresh process shares no thread and no open file with this one.
     multiprocessing.set_start_method("spawn", force=True)
     server = Granian(
-        ":".join(application.rsplit(".", 1)),
+        application,
         address=loopback_address(base_url) or "",
         port=port_of(base_url),
         interface=Interfaces.WSGI,
@@ -72,10 +75,20 @@ def serve(
     watch = threading.Thread(target=_watch, args=(base_url, certificate, on_ready, stopped))
     watch.start()
     try:
-        server.serve()
+        server.serve(target_loader=_load_application)
     finally:
         stopped.set()
         watch.join()
+
+
+def _load_application(path: str) -> WSGIHandler:
+    """Load the application in the worker, which leaves Ctrl-C to the process that started it.
+
+    A terminal sends Ctrl-C to both; a second signal can lock up granian's worker as it stops.
+    """
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    application: WSGIHandler = import_string(path)
+    return application
 
 
 def _watch(

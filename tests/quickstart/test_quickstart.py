@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from config.environment import PROJECT_FOLDER, Environment
+from invoicing.quickstart.server import STOPPING_SECONDS
 
 pytestmark = [
     # It brings its own database, and so runs once.
@@ -75,7 +76,8 @@ class Quickstart:
     def stop(self, kind: signal.Signals) -> tuple[str, int]:
         """Send the signal to all of its processes, as a terminal does."""
         os.killpg(self.process.pid, kind)
-        rest, _ = self.process.communicate(timeout=PATIENCE)
+        # Later than that, a part of it that did not end by itself is killed.
+        rest, _ = self.process.communicate(timeout=STOPPING_SECONDS - 1)
         return rest, self.process.returncode
 
 
