@@ -1,0 +1,67 @@
+"""Refusals as the interface describes them, and what they leave behind."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from uuid import UUID
+
+from agent_access.errors import ToolError
+from agent_access.models import AuditEvent, Connection
+from tests.agents import Answer
+from tests.snapshots import take_snapshot
+
+# The sentences stand once, beside their codes; here they only must be the whole of the answer.
+SENTENCES = {error.code: error.message for error in ToolError.__subclasses__()}
+
+STATUSES = {
+    "unauthenticated": 401,
+    "forbidden": 403,
+    "not_found": 404,
+    "method_not_allowed": 405,
+    "conflict": 409,
+    "payload_too_large": 413,
+    "json_required": 415,
+    "validation_failed": 422,
+    "rate_limited": 429,
+}
+
+
+def refusal(code: str) -> tuple[int, Any]:
+    """Return the status and the whole body of a refusal that names no fields."""
+    return STATUSES[code], {"error": {"code": code, "message": SENTENCES[code]}}
+
+
+def invalid(*problems: tuple[str, str]) -> tuple[int, Any]:
+    """Return the status and the whole body that name these fields and what is wrong with each."""
+    status, body = refusal("validation_failed")
+    body["error"]["fields"] = list(dict.fromkeys(field for field, _ in problems))
+    body["error"]["problems"] = [
+        {"field": field, "problem": problem} for field, problem in problems
+    ]
+    return status, body
+
+
+def seen(answer: Answer) -> tuple[int, Any]:
+    return answer.status, answer.body
+
+
+def audit_of(connection: Connection) -> list[tuple[str, str]]:
+    """Return the tool and the outcome of every event in the connection's chain."""
+    events = AuditEvent.objects.filter(chain=str(connection.id)).order_by("sequence")
+    return list(events.values_list("action", "outcome"))
+
+
+@contextmanager
+def nothing_changes(*, but: str = "") -> Iterator[None]:
+    """Check that every table is left as it was, but the one named."""
+    before = take_snapshot()
+    yield
+    after = take_snapshot()
+    assert {name for name in before if before[name] != after[name]} <= {but}
+
+
+def request_id_of(answer: Answer) -> str:
+    """Return the answer's request ID, which must be a UUIDv7."""
+    request_id = answer.headers["X-Request-Id"]
+    assert UUID(request_id).version == 7
+    return request_id

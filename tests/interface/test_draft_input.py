@@ -1,0 +1,235 @@
+"""The fields of a draft: each limit from both sides, every mistake named, all of them at once."""
+
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from tests.factories import TaxRateFactory
+from tests.interface.refusals import invalid, seen
+from tests.interface.tool_table import WITH_BODY
+from tests.snapshots import take_snapshot
+
+pytestmark = pytest.mark.usefixtures("many_calls")
+
+REQUIRED = ("customer_id", "currency_code", "issue_date", "due_date", "line_items")
+REQUIRED_OF_LINE = ("description", "quantity", "unit_price")
+
+ID = "must be the ID of a record"
+TEXT = "must be a string"
+CURRENCY = "must be three capital letters (ISO 4217)"
+DATE = "must be a date written YYYY-MM-DD"
+DAY = "must be a date of the calendar"
+LANGUAGE = "must be a language code"
+CONTROL = "must not contain control characters"
+AMOUNT = "must be a whole number of at most 18 digits without leading zeros"
+QUANTITY = "must be a positive number with a dot and at most 4 decimal places, such as 1.5"
+PAIR = "goes together with discount_type: send both or neither"
+KIND = "must be 'percent' or 'amount'"
+UNKNOWN = "is not a field of this tool"
+EMPTY = "must not be empty"
+
+# Field, its problem, and the values that have it.
+WRONG_HEADERS = [
+    ("customer_id", ID, ["", "x", "0" * 36, str(uuid4()).upper(), uuid4().hex]),
+    ("customer_id", TEXT, [1, None, True, [], {}]),
+    ("currency_code", CURRENCY, ["", "eur", "EURO", "EU", "€", "ЕUR", " EUR"]),  # noqa: RUF001  one letter is Cyrillic
+    ("currency_code", TEXT, [978, None]),
+    ("currency_code", "is not a supported currency", ["XAU", "ZZZ", "CLF"]),
+    ("issue_date", DATE, ["", "2026-3-2", "02.03.2026", "20260302", "2026-03-02T00:00:00Z"]),
+    ("issue_date", DATE, ["٢٠٢٦-٠٣-٠٢", "2026-W10-1", " 2026-03-02"]),
+    ("issue_date", DAY, ["2026-02-29", "2026-13-01", "2026-00-10", "0000-01-01"]),
+    ("issue_date", TEXT, [20260302, None]),
+    ("due_date", "must not be before issue_date", ["2026-03-01", "0001-01-01"]),
+    ("due_date", TEXT, [None, 1.5]),
+    ("line_items", "must have at least 1 entries", [[]]),
+    ("line_items", "must be a list", [None, {}, "x", 1]),
+    ("line_items.0", "must be an object", [[None], ["x"], [1], [[]]]),
+    ("language", LANGUAGE, ["", "EN", "e", "en_GB", "../en"]),
+    ("language", TEXT, [1, []]),
+    ("language", "is not a supported language", ["it", "en-gb", "tlh"]),
+    ("notes", "must have at most 5000 characters", ["n" * 5001, "🙂" * 5001]),
+    ("notes", CONTROL, ["a\x00b", "a\x1bb", "a\x7fb", "a\x85b", "a\x0bb"]),
+    ("notes", TEXT, [1, [], {}, True]),
+    ("reference", "must have at most 100 characters", ["r" * 101]),
+    ("reference", CONTROL, ["two\nlines", "a\x00b"]),
+    ("reference", TEXT, [7]),
+    ("lock_version", UNKNOWN, [1, None]),
+]
+
+WRONG_LINES = [
+    ("description", EMPTY, ["", " ", "\r\n\t"]),
+    ("description", "must have at most 1000 characters", ["d" * 1001]),
+    ("description", CONTROL, ["a\x00b"]),
+    ("description", TEXT, [1, None]),
+    ("quantity", QUANTITY, ["0", "0.0000", "-1", "+1", "1,5", "1.00001", ".5", "1.", "01", "1e1"]),
+    ("quantity", QUANTITY, ["", " 1", "1 ", "1_0", "¹", "\uff11", "NaN", "1" * 12, "0x1"]),
+    ("quantity", TEXT, [1, 1.5, None]),
+    (
+        "unit_price",
+        AMOUNT,
+        ["", "-1", "+1", "1.0", "01", "00", "1 000", "1,000", "1" * 19, "\u0661"],
+    ),
+    ("unit_price", TEXT, [100, 10.5, None]),
+    ("unit", "must have at most 20 characters", ["u" * 21]),
+    ("unit", CONTROL, ["a\nb"]),
+    ("unit", TEXT, [1]),
+    ("discount_type", KIND, ["", "Percent", "rate", 1]),
+    ("discount_value", AMOUNT, ["", "-1", "1.5", "010", "1" * 19]),
+    ("discount_value", TEXT, [1000, 0.1]),
+    ("discount_value", PAIR, [None]),
+    ("tax_rate_id", ID, ["", "x", str(uuid4()).upper()]),
+    ("tax_rate_id", TEXT, [19]),
+    ("tax_rate_id", "is not an active tax rate", [str(uuid4())]),
+    ("net_amount", UNKNOWN, ["100"]),
+]
+
+
+def with_line(body, **fields: Any):
+    (line,) = body["line_items"]
+    return body | {"line_items": [line | fields]}
+
+
+def without(fields, name):
+    return {key: value for key, value in fields.items() if key != name}
+
+
+@pytest.mark.requirement("error.fields", "error.validation_failed", "money.no_numbers")
+@pytest.mark.requirement("draft_input.currency_code", "draft_input.issue_date", "limit.notes")
+@pytest.mark.requirement("draft_input.due_date", "draft_input.language", "limit.reference")
+@pytest.mark.parametrize(("field", "problem", "values"), WRONG_HEADERS)
+def test_a_wrong_field_is_named_with_its_problem(agent, draft_body, field, problem, values):
+    before = take_snapshot()
+    for value in values:
+        body = draft_body | {field.partition(".")[0]: value}
+        expected = invalid((field, problem))
+        assert seen(agent.call("documents.preview", body)) == expected, value
+        assert seen(agent.call("drafts.create", body, key="k")) == expected, value
+    assert take_snapshot() == before
+
+
+@pytest.mark.requirement("line_item.description", "line_item.quantity", "line_item.unit_price")
+@pytest.mark.requirement("line_item.unit", "line_item.discount_type", "line_item.tax_rate_id")
+@pytest.mark.parametrize(("field", "problem", "values"), WRONG_LINES)
+def test_a_wrong_field_of_a_line_is_named_by_its_path(agent, draft_body, field, problem, values):
+    before = take_snapshot()
+    for value in values:
+        body = with_line(draft_body, **{field: value})
+        answer = agent.call("drafts.create", body, key="k")
+        assert seen(answer) == invalid((f"line_items.0.{field}", problem)), value
+    assert take_snapshot() == before
+
+
+@pytest.mark.requirement("draft_input.complete")
+def test_every_required_field_that_is_left_out_is_named(agent, draft_body):
+    for tool in WITH_BODY:
+        extra = [("lock_version", "is required")] if tool == "drafts.update" else []
+        expected = invalid(*((name, "is required") for name in REQUIRED), *extra)
+        assert seen(agent.call(tool, {}, id=uuid4(), key="k")) == expected
+    bare = draft_body | {"line_items": [{}]}
+    assert seen(agent.call("documents.preview", bare)) == invalid(
+        *((f"line_items.0.{name}", "is required") for name in REQUIRED_OF_LINE)
+    )
+
+
+@pytest.mark.requirement("draft_input.unknown_fields", "draft_input.service_owned_fields")
+@pytest.mark.requirement("money.clients_compute_nothing")
+@pytest.mark.parametrize("tool", WITH_BODY)
+def test_what_the_service_owns_is_not_submitted(agent, draft, draft_body, tool):
+    owned = (
+        *("net_total", "discount_total", "tax_total", "grand_total", "total", "status", "number"),
+        *("type", "document_type", "creator", "created_by", "connection_id", "iban", "bank"),
+        *("seller_name", "buyer_name", "legal", "tax_breakdown", "minor_unit", "draft_code"),
+        *("internal_notes", "id", "issued_at"),
+    )
+    version = {"lock_version": 1} if tool == "drafts.update" else {}
+    body = draft_body | version | dict.fromkeys(owned, "1")
+    before = take_snapshot()
+    answer = agent.call(tool, body, id=draft.id, key="k")
+    assert seen(answer) == invalid(*((name, UNKNOWN) for name in owned))
+    assert take_snapshot() == before
+
+
+def test_all_mistakes_of_a_call_are_named_at_once(agent, draft_body):
+    good = draft_body["line_items"][0]
+    body = without(draft_body, "customer_id") | {
+        "currency_code": "eur",
+        "issue_date": "2026-02-30",
+        "line_items": [
+            good,
+            without(good, "quantity") | {"unit_price": 5, "unit": "u" * 21},
+            good | {"discount_value": None, "colour": "red"},
+        ],
+        "notes": 1,
+        "total": "5",
+    }
+    before = take_snapshot()
+    answer = agent.call("drafts.create", body)
+    assert seen(answer) == invalid(
+        ("Idempotency-Key", "is required"),
+        ("customer_id", "is required"),
+        ("currency_code", CURRENCY),
+        ("issue_date", DAY),
+        ("line_items.1.quantity", "is required"),
+        ("line_items.1.unit_price", TEXT),
+        ("line_items.1.unit", "must have at most 20 characters"),
+        ("line_items.2.discount_value", PAIR),
+        ("line_items.2.colour", UNKNOWN),
+        ("notes", TEXT),
+        ("total", UNKNOWN),
+    )
+    assert take_snapshot() == before
+
+
+def test_all_that_does_not_exist_is_named_at_once(agent, draft_body):
+    inactive = TaxRateFactory.create(is_active=False)
+    line = draft_body["line_items"][0]
+    body = draft_body | {
+        "customer_id": str(uuid4()),
+        "currency_code": "XAU",
+        "language": "it",
+        "line_items": [
+            line,
+            line | {"tax_rate_id": str(uuid4())},
+            line | {"tax_rate_id": str(inactive.id)},
+        ],
+    }
+    answer = agent.call("drafts.create", body, key="k")
+    assert sorted(answer.error["fields"]) == [
+        "currency_code",
+        "customer_id",
+        "language",
+        "line_items.1.tax_rate_id",
+        "line_items.2.tax_rate_id",
+    ]
+
+
+@pytest.mark.requirement("limit.line_description", "limit.line_unit", "limit.unit_price")
+@pytest.mark.requirement("limit.quantity", "draft_input.notes", "draft_input.reference")
+def test_the_largest_of_everything_is_taken(agent, draft_body):
+    fields = {
+        "description": "🙂" * 1000,
+        "unit": "ü" * 20,
+        "unit_price": "9" * 18,
+        "quantity": "0.0001",
+        "discount_value": "10000",
+    }
+    body = with_line(draft_body, **fields)
+    body |= {"notes": " " + "n" * 5000 + "\r\n", "reference": "r" * 100}
+    data = agent.call("drafts.create", body, key="k" * 80).data
+    assert (data["notes"], data["reference"]) == ("n" * 5000, "r" * 100)
+    assert fields.items() <= data["line_items"][0].items()
+
+
+@pytest.mark.requirement("limit.lines", "draft_input.line_items")
+def test_a_draft_has_up_to_100_lines(agent, draft_body):
+    line = draft_body["line_items"][0]
+    numbered = [line | {"description": f"Line {number}"} for number in range(100)]
+    data = agent.call("drafts.create", draft_body | {"line_items": numbered}, key="k").data
+    assert [each["description"] for each in data["line_items"]] == [
+        f"Line {number}" for number in range(100)
+    ]
+    before = take_snapshot()
+    answer = agent.call("drafts.create", draft_body | {"line_items": [*numbered, line]}, key="l")
+    assert seen(answer) == invalid(("line_items", "must have at most 100 entries"))
+    assert take_snapshot() == before

@@ -1,0 +1,194 @@
+"""A draft is replaced as a whole: what is left out is cleared, and only at its version."""
+
+from typing import Any
+
+import pytest
+
+from invoicing.models import Document, Line
+from invoicing.totals import DiscountType
+from tests.factories import TaxRateFactory, line_input, make_draft
+from tests.interface.refusals import invalid, refusal, seen
+from tests.snapshots import take_snapshot
+
+HEADER = (
+    "customer_id",
+    "currency_code",
+    "issue_date",
+    "due_date",
+    "line_items",
+    "language",
+    "notes",
+    "reference",
+    "lock_version",
+)
+LINE = (
+    "description",
+    "quantity",
+    "unit_price",
+    "unit",
+    "discount_type",
+    "discount_value",
+    "tax_rate_id",
+)
+REQUIRED = HEADER[:5]
+REQUIRED_OF_LINE = LINE[:3]
+CLEARED_LINE = dict.fromkeys(LINE[3:])
+
+
+def writable(data):
+    """Return a document that was read, without its read-only fields."""
+    lines = [{name: line[name] for name in LINE} for line in data["line_items"]]
+    return {name: data[name] for name in HEADER} | {"line_items": lines}
+
+
+def required(body):
+    (line,) = body["line_items"]
+    bare = {name: line[name] for name in REQUIRED_OF_LINE}
+    return {name: body[name] for name in REQUIRED} | {"line_items": [bare]}
+
+
+@pytest.fixture
+def rich(customer, delegate):
+    """A draft with every field, several lines and kinds of discount."""
+    rate = TaxRateFactory.create()
+    lines = (
+        line_input(
+            description="First\n\nline",
+            quantity=12_345,
+            unit="h",
+            tax_rate_id=rate.id,
+            discount_type=DiscountType.PERCENT,
+            discount_value=333,
+        ),
+        line_input(discount_type=DiscountType.AMOUNT, discount_value=0),
+        line_input(unit_price=0),
+    )
+    return make_draft(
+        user=delegate, customer=customer, lines=lines, notes="a\nb", reference="PO", language="fr"
+    )
+
+
+@pytest.mark.requirement("document.draft_editable")
+def test_putting_back_what_was_read_changes_nothing_but_the_version(agent, rich):
+    read = agent.call("documents.get", id=rich.id).data
+    assert (read["language"], read["lock_version"], len(read["line_items"])) == ("fr", 1, 3)
+
+    answer = agent.call("drafts.update", writable(read), id=rich.id, key="k")
+
+    assert answer.status == 200
+    assert answer.data == read | {"lock_version": 2}
+    assert agent.call("documents.get", id=rich.id).data == read | {"lock_version": 2}
+
+
+@pytest.mark.requirement("tool.drafts_update")
+def test_what_is_left_out_is_cleared(agent, draft_body):
+    created = agent.call("drafts.create", draft_body | {"language": "de"}, key="create").data
+    body = required(draft_body) | {"lock_version": 1}
+
+    data = agent.call("drafts.update", body, id=created["id"], key="update").data
+
+    assert (data["language"], data["notes"], data["reference"]) == ("en", None, None)
+    (line,) = data["line_items"]
+    assert line == required(draft_body)["line_items"][0] | CLEARED_LINE | {
+        "discount_amount": "0",
+        "net_amount": "1575",
+    }
+    assert (data["tax_breakdown"], data["tax_total"]) == ([], "0")
+    assert agent.call("documents.get", id=created["id"]).data == data
+
+
+def test_null_means_absent(agent, draft_body):
+    bare = required(draft_body)
+    nulls = bare | {"language": None, "notes": None, "reference": None}
+    nulls["line_items"] = [bare["line_items"][0] | CLEARED_LINE]
+    assert (
+        agent.call("documents.preview", nulls).content
+        == agent.call("documents.preview", bare).content
+    )
+    created = agent.call("drafts.create", draft_body, key="create").data
+    updated = agent.call(
+        "drafts.update", nulls | {"lock_version": 1}, id=created["id"], key="update"
+    ).data
+    assert (updated["notes"], updated["line_items"][0]["unit"]) == (None, None)
+
+
+def test_an_update_replaces_the_lines(agent, rich, draft_body):
+    body = draft_body | {"lock_version": 1}
+    data = agent.call("drafts.update", body, id=rich.id, key="k").data
+    assert [line["description"] for line in data["line_items"]] == ["Consulting"]
+    assert Line.objects.filter(document=rich).count() == 1
+    assert (data["id"], data["draft_code"]) == (str(rich.id), rich.draft_code)
+
+
+def test_an_update_may_change_customer_currency_and_dates(agent, rich, draft_body):
+    changes = {"currency_code": "JPY", "issue_date": "2027-01-01", "due_date": "2027-01-01"}
+    body = draft_body | changes | {"lock_version": 1}
+    data = agent.call("drafts.update", body, id=rich.id, key="k").data
+    assert changes.items() <= data.items()
+    assert data["minor_unit"] == 0
+
+
+@pytest.mark.requirement("draft_input.lock_version", "tool.drafts_update_new_key")
+def test_each_update_raises_the_version_by_one(agent, draft, draft_body):
+    for version in (1, 2, 3):
+        body = draft_body | {"lock_version": version}
+        answer = agent.call("drafts.update", body, id=draft.id, key=f"k{version}")
+        assert (answer.status, answer.data["lock_version"]) == (200, version + 1)
+    assert Document.objects.get(pk=draft.pk).lock_version == 4
+
+
+@pytest.mark.requirement("error.conflict", "error.stale_update")
+def test_any_other_version_is_a_conflict_and_changes_nothing(agent, draft, draft_body):
+    agent.call("drafts.update", draft_body | {"lock_version": 1}, id=draft.id, key="first")
+    before = take_snapshot()
+    for version in (1, 3, 2**31 - 1):
+        body = draft_body | {"lock_version": version, "reference": "late"}
+        answer = agent.call("drafts.update", body, id=draft.id, key="second")
+        assert seen(answer) == refusal("conflict")
+    assert take_snapshot() == before
+
+
+def test_a_version_is_a_positive_integer(agent, draft, draft_body):
+    before = take_snapshot()
+    wrong: dict[str, list[Any]] = {
+        "must be an integer": ["1", 1.0, True, None, [1]],
+        "must be at least 1": [0, -1],
+        "must be at most 2147483647": [2**31, 10**30],
+    }
+    for problem, versions in wrong.items():
+        for version in versions:
+            body = draft_body | {"lock_version": version}
+            answer = agent.call("drafts.update", body, id=draft.id, key="k")
+            assert seen(answer) == invalid(("lock_version", problem)), version
+    assert take_snapshot() == before
+
+
+def test_an_update_that_is_wrong_keeps_the_draft_as_it_was(agent, draft, draft_body):
+    read = agent.call("documents.get", id=draft.id)
+    wrong = draft_body | {"lock_version": 1, "due_date": "2026-03-01"}
+    assert agent.call("drafts.update", wrong, id=draft.id, key="k").status == 422
+    assert agent.call("documents.get", id=draft.id).content == read.content
+
+
+KEPT = (
+    ("notes", "  one\r\ntwo\rthree\tfour \n", "one\ntwo\nthree four"),
+    ("notes", " \r\n\t ", None),
+    ("notes", "\u00a0e\u0301\u200d ", "e\u0301\u200d"),
+    ("reference", "\tPO\t7\r\n", "PO 7"),
+    ("reference", "", None),
+    ("reference", "日本\u2028語", "日本\u2028語"),
+)
+
+
+def test_a_text_is_kept_in_one_form(agent, draft_body):
+    for number, (field, sent, kept) in enumerate(KEPT):
+        data = agent.call("drafts.create", draft_body | {field: sent}, key=f"k{number}").data
+        assert data[field] == kept
+        assert agent.call("documents.get", id=data["id"]).data[field] == kept
+
+
+def test_the_texts_of_a_line_are_kept_in_one_form(agent, draft_body):
+    line = draft_body["line_items"][0] | {"description": " a\r\n\r\nb\t", "unit": "\tm\t2 "}
+    data = agent.call("drafts.create", draft_body | {"line_items": [line]}, key="k").data
+    (kept,) = data["line_items"]
+    assert (kept["description"], kept["unit"]) == ("a\n\nb", "m 2")

@@ -1,0 +1,204 @@
+"""Every tool against every reason that lies in the request: address, credential, limits, body."""
+
+from typing import Any
+
+import pytest
+import time_machine
+
+from agent_access.bodies import MAX_BODY_BYTES
+from agent_access.connections import turn_access_off
+from agent_access.models import AuditEvent
+from tests.agents import HTTP_TOOLS, HttpAgent
+from tests.interface.http_requests import request_of, send
+from tests.interface.refusals import audit_of, invalid, refusal, request_id_of, seen
+from tests.interface.tool_table import TABLE, WITH_BODY
+from tests.snapshots import take_snapshot
+
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT", "BREW")
+BELONGING = ("WWW-Authenticate", "Retry-After", "Allow")
+
+OUTSIDE: dict[str, dict[str, Any]] = {
+    "not HTTPS": {"wsgi.url_scheme": "http"},
+    "another host": {"headers": {"Host": "other.example"}},
+    "a host that only begins alike": {"headers": {"Host": "invoices.example.other.example"}},
+    "another port": {"headers": {"Host": "invoices.example:8443"}},
+    "no host": {"headers": {"Host": ""}},
+    "a foreign origin": {"headers": {"Origin": "https://other.example"}},
+    "its own origin": {"headers": {"Origin": "https://invoices.example"}},
+    "a null origin": {"headers": {"Origin": "null"}},
+}
+
+
+def refuse_all(calls, agent, code, *, belonging=None, **changes: Any):
+    """Send every call; each must get exactly this refusal, change nothing and not be stored."""
+    before = take_snapshot()
+    for call in calls.values():
+        answer = send(call, agent, **changes)
+        assert seen(answer) == refusal(code), call.tool
+        assert headers_of(answer) == (belonging or {})
+    assert take_snapshot() == before
+
+
+def headers_of(answer):
+    """Return the header fields that belong to this refusal; check those of every answer."""
+    request_id_of(answer)
+    assert answer.headers["Content-Type"] == "application/json"
+    assert answer.headers["Cache-Control"] == "no-store"
+    return {name: answer.headers[name] for name in BELONGING if name in answer.headers}
+
+
+@pytest.mark.parametrize("reason", OUTSIDE)
+def test_a_request_from_outside_the_one_address_is_forbidden(agent, connection, calls, reason):
+    refuse_all(calls, agent, "forbidden", **OUTSIDE[reason])
+    assert audit_of(connection) == []
+
+
+@pytest.mark.parametrize("host", ["invoices.example", "INVOICES.Example", "invoices.example:443"])
+def test_the_one_address_may_be_written_in_every_way_that_means_the_same(agent, host):
+    assert agent.request("GET", "/api/v1/tools", headers={"Host": host}).status == 200
+
+
+def test_with_access_off_there_is_nothing(agent, connection, calls):
+    turn_access_off()
+    refuse_all(calls, agent, "not_found")
+    assert audit_of(connection) == []
+
+
+@pytest.mark.parametrize("path", dict.fromkeys(path for _, path in HTTP_TOOLS.values()))
+def test_a_known_address_names_its_methods_to_any_other(agent, connection, calls, path):
+    allowed = {method for method, known in HTTP_TOOLS.values() if known == path}
+    before = take_snapshot()
+    for method in METHODS:
+        if method in allowed:
+            continue
+        answer = agent.request(method, path.replace("{id}", str(calls["drafts.update"].id)))
+        assert answer.status == 405, method
+        assert headers_of(answer) == {"Allow": ", ".join(sorted(allowed))}
+        if method != "HEAD":
+            assert seen(answer) == refusal("method_not_allowed")
+    assert audit_of(connection) == []
+    assert take_snapshot() == before
+
+
+UNKNOWN_PATHS = [
+    "/api/v1",
+    "/api/v1/",
+    "/api/v1/invoices",
+    "/api/v1/documents/one/two",
+    "/api/v1/TOOLS",
+    "/api/v1/tools.json",
+    *dict.fromkeys(f"{path}/" for _, path in HTTP_TOOLS.values()),
+]
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_an_unknown_address_and_a_trailing_slash_lead_nowhere(agent, connection, method):
+    for path in UNKNOWN_PATHS:
+        answer = agent.request(method, path)
+        assert seen(answer) == refusal("not_found"), path
+        assert headers_of(answer) == {}
+    assert audit_of(connection) == []
+
+
+def test_accept_is_never_refused_and_changes_nothing(agent):
+    plain = agent.call("tools.list")
+    for accept in ("text/html", "application/xml;q=1", "nonsense", "application/json;q=0", ""):
+        answer = agent.request("GET", "/api/v1/tools", headers={"Accept": accept})
+        assert (answer.status, answer.content) == (200, plain.content)
+        assert answer.headers["Content-Type"] == "application/json"
+
+
+def test_a_wrong_content_type_asks_for_json(agent, connection, calls):
+    types = ("", "text/plain", "application/x-www-form-urlencoded", "application/vnd.api+json")
+    others = ("multipart/form-data; boundary=x", "application/json; charset=latin-1")
+    bodied = {tool: calls[tool] for tool in WITH_BODY}
+    for content_type in types + others:
+        refuse_all(bodied, agent, "json_required", content_type=content_type)
+    assert audit_of(connection) == [(tool, "json_required") for tool in WITH_BODY] * 6
+
+
+@pytest.mark.parametrize(
+    "content_type", ["application/json", "Application/JSON; Charset=UTF-8", "application/json;x=y"]
+)
+def test_every_way_to_write_the_json_type_is_taken(agent, calls, content_type):
+    answer = send(calls["documents.preview"], agent, content_type=content_type)
+    assert answer.status == 200
+
+
+def test_a_body_over_256_kib_is_too_large(agent, connection, calls):
+    bodied = {tool: calls[tool] for tool in WITH_BODY}
+    refuse_all(bodied, agent, "payload_too_large", body=b" " * (MAX_BODY_BYTES + 1))
+    assert audit_of(connection) == [(tool, "payload_too_large") for tool in WITH_BODY]
+
+
+@pytest.mark.parametrize("tool", WITH_BODY)
+def test_a_body_of_exactly_256_kib_is_read(agent, calls, tool):
+    body = request_of(calls[tool])["body"].ljust(256 * 1024)
+    assert send(calls[tool], agent, body=body).status in {200, 201}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"{", b'{"a": 1, "a": 1}', b'{"a": NaN}', b'{"a": "\xff"}', b"[]", b'"x"', b"null", b"1"],
+)
+def test_a_body_that_is_no_readable_object_fails_and_names_no_field(agent, connection, calls, body):
+    before = take_snapshot()
+    for tool in WITH_BODY:
+        # Django's client would leave the type out where the body is empty.
+        answer = send(calls[tool], agent, body=body, CONTENT_TYPE="application/json")
+        assert seen(answer) == invalid()
+        assert headers_of(answer) == {}
+    assert audit_of(connection) == [(tool, "validation_failed") for tool in WITH_BODY]
+    assert take_snapshot() == before
+
+
+def test_a_read_needs_no_content_type_and_no_body(agent, calls):
+    for content_type in ("", "text/plain"):
+        answer = send(calls["documents.get"], agent, content_type=content_type, body=b"not json")
+        assert answer.status == 200
+
+
+def test_every_request_has_an_id_of_its_own_which_the_audit_keeps(agent, connection, calls):
+    answers = [send(call, agent, headers={"X-Request-Id": "mine"}) for call in calls.values()]
+    kept = AuditEvent.objects.filter(chain=str(connection.id)).order_by("sequence")
+    assert list(kept.values_list("request_id", flat=True)) == [*map(request_id_of, answers)]
+    assert len({request_id_of(answer) for answer in answers}) == len(TABLE)
+
+
+@pytest.mark.parametrize("limit", ["LIMIT_PER_ADDRESS", "LIMIT_PER_CONNECTION"])
+def test_over_a_limit_every_tool_says_how_long_to_wait(agent, connection, calls, settings, limit):
+    agent.call("tools.list")
+    settings.AGENT_ACCESS = {**settings.AGENT_ACCESS, limit: 1}
+    before = take_snapshot()
+
+    with time_machine.travel("2026-03-02T09:00:00Z", tick=False) as clock:
+        agent.call("tools.list")
+        waits = set()
+        for call in calls.values():
+            answer = call.made_by(agent)
+            assert seen(answer) == refusal("rate_limited")
+            waits.add(headers_of(answer).pop("Retry-After"))
+        (seconds,) = waits
+        assert 1 <= int(seconds) <= 60
+        clock.shift(int(seconds) - 1)
+        assert seen(agent.call("tools.list")) == refusal("rate_limited")
+        clock.shift(1)
+        assert agent.call("tools.list").status == 200
+    assert take_snapshot() == before
+
+
+def test_the_address_limit_is_shared_by_all_clients_behind_it(connect, delegate, settings):
+    settings.AGENT_ACCESS = {**settings.AGENT_ACCESS, "LIMIT_PER_ADDRESS": 2}
+    first, second = connect(delegate)[1], connect(delegate)[1]
+    statuses = [agent.call("tools.list").status for agent in (first, second, first, second)]
+    assert statuses == [200, 200, 429, 429]
+    assert HttpAgent(None).call("tools.list").status == 429
+
+
+def test_the_connection_limit_follows_the_connection_from_address_to_address(agent, settings):
+    settings.AGENT_ACCESS = {**settings.AGENT_ACCESS, "LIMIT_PER_CONNECTION": 2}
+    statuses = [
+        agent.request("GET", "/api/v1/tools", REMOTE_ADDR=f"192.0.2.{last}").status
+        for last in range(4)
+    ]
+    assert statuses == [200, 200, 429, 429]

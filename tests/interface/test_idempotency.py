@@ -1,0 +1,239 @@
+"""One key, one write: repeated it answers as before, for another call it is refused."""
+
+import json
+from typing import Any
+
+import pytest
+
+from agent_access.connections import revoke_connection
+from agent_access.models import AccessSettings, Connection, Receipt
+from agent_access.models.connections import RevokedReason
+from invoicing.models import Document
+from tests.factories import CustomerFactory, make_draft
+from tests.interface.http_requests import request_of
+from tests.interface.refusals import audit_of, refusal, seen
+from tests.interface.tool_table import WRITING, Call
+from tests.snapshots import take_snapshot
+
+
+def write(agent, call, body=None, *, raw=None, **changes: Any):
+    """Repeat a call, with another body or target or in other bytes."""
+    changed = Call(
+        tool=changes.get("tool", call.tool),
+        arguments=call.arguments if body is None else body,
+        id=changes.get("id", call.id),
+        key=call.key,
+    )
+    request = request_of(changed)
+    return agent.request(**(request if raw is None else request | {"body": raw}))
+
+
+def replay_of(answer):
+    return answer.status, answer.content, answer.headers.get("Idempotent-Replayed")
+
+
+@pytest.mark.requirement("idempotency.identical_retry", "idempotency.key_header")
+@pytest.mark.parametrize("tool", WRITING)
+def test_a_retry_gives_the_very_same_bytes_and_writes_nothing(agent, connection, calls, tool):
+    first = calls[tool].made_by(agent)
+    assert "Idempotent-Replayed" not in first.headers
+    before = take_snapshot()
+
+    for _ in range(3):
+        assert replay_of(calls[tool].made_by(agent)) == (first.status, first.content, "true")
+    assert take_snapshot() == before
+    assert audit_of(connection) == [(tool, "ok")] * 4
+
+
+@pytest.mark.parametrize("tool", WRITING)
+def test_white_space_makes_no_other_call(agent, calls, tool):
+    first = calls[tool].made_by(agent)
+    arguments = calls[tool].arguments
+    for raw in (
+        json.dumps(arguments, indent=4),
+        json.dumps(arguments, separators=(",", ":")),
+        f"\n\t {json.dumps(arguments, ensure_ascii=False)} \r\n",
+    ):
+        again = write(agent, calls[tool], raw=raw.encode())
+        assert replay_of(again) == (first.status, first.content, "true")
+
+
+def test_an_escaped_character_is_the_same_value(agent, calls):
+    call = calls["drafts.create"]
+    body = {**call.arguments, "notes": "für"}
+    first = write(agent, call, body, raw=json.dumps(body).encode())
+    again = write(agent, call, body, raw=json.dumps(body, ensure_ascii=False).encode())
+    assert replay_of(again) == (201, first.content, "true")
+
+
+def reorder(body):
+    return dict(reversed(body.items()))
+
+
+OTHER_BODIES = {
+    "another value": lambda body: body | {"reference": "other"},
+    "another order of fields": reorder,
+    "another order within a line": lambda body: (
+        body | {"line_items": [reorder(body["line_items"][0])]}
+    ),
+    "one field less": lambda body: {name: body[name] for name in body if name != "notes"},
+    "null for a field left out": lambda body: (
+        body | {"line_items": [body["line_items"][0] | {"unit": None}]}
+    ),
+    "another white space inside a text": lambda body: body | {"notes": body["notes"] + " "},
+    "another way to write the same number": lambda body: (
+        body | {"line_items": [body["line_items"][0] | {"quantity": "1.50"}]}
+    ),
+    "one line more": lambda body: body | {"line_items": body["line_items"] * 2},
+}
+
+
+@pytest.mark.requirement("idempotency.other_call")
+@pytest.mark.parametrize("tool", WRITING)
+@pytest.mark.parametrize("change", OTHER_BODIES)
+def test_the_key_of_another_body_is_a_conflict(agent, calls, tool, change):
+    first = calls[tool].made_by(agent)
+    before = take_snapshot()
+
+    other = OTHER_BODIES[change](dict(calls[tool].arguments))
+    assert seen(write(agent, calls[tool], other)) == refusal("conflict")
+
+    assert take_snapshot() == before
+    assert calls[tool].made_by(agent).content == first.content
+
+
+def test_the_key_of_another_target_or_tool_is_a_conflict(agent, calls, customer, delegate):
+    call = calls["drafts.update"]
+    call.made_by(agent)
+    another = make_draft(user=delegate, customer=customer)
+    before = take_snapshot()
+
+    assert seen(write(agent, call, id=another.id)) == refusal("conflict")
+    body = dict(calls["drafts.create"].arguments)
+    assert seen(write(agent, call, body, tool="drafts.create")) == refusal("conflict")
+    assert take_snapshot() == before
+
+
+@pytest.mark.requirement("error.failure_stores_no_receipt")
+def test_a_refusal_leaves_the_key_free(agent, calls):
+    call = calls["drafts.update"]
+    stale = {**call.arguments, "lock_version": 7}
+    assert seen(write(agent, call, stale)) == refusal("conflict")
+    wrong = {**call.arguments, "customer_id": str(call.id)}
+    assert write(agent, call, wrong).status == 422
+    assert Receipt.objects.count() == 0
+
+    answer = call.made_by(agent)
+
+    assert replay_of(answer) == (200, answer.content, None)
+    assert Receipt.objects.count() == 1
+
+
+def test_a_key_belongs_to_one_connection(connect, delegate, calls):
+    call = calls["drafts.create"]
+    first = call.made_by(connect(delegate)[1])
+    second = call.made_by(connect(delegate)[1])
+    assert (first.status, second.status) == (201, 201)
+    assert first.data["id"] != second.data["id"]
+    assert "Idempotent-Replayed" not in second.headers
+    assert Receipt.objects.count() == 2
+
+
+def test_another_key_is_another_operation(agent, draft_body):
+    ids = {agent.call("drafts.create", draft_body, key=key).data["id"] for key in ("a", "A", "b")}
+    assert len(ids) == 3
+
+
+def test_a_reading_call_takes_no_notice_of_a_key(agent, draft_body):
+    for body in (draft_body, reorder(draft_body)):
+        answer = agent.call("documents.preview", body, key="same")
+        assert replay_of(answer) == (200, answer.content, None)
+    assert Receipt.objects.count() == 0
+
+
+@pytest.mark.requirement("idempotency.original_write")
+def test_a_receipt_tells_of_the_original_write(agent, calls):
+    first = calls["drafts.create"].made_by(agent)
+    target = first.data["id"]
+    body = {**calls["drafts.create"].arguments, "lock_version": 1, "reference": "newer"}
+    agent.call("drafts.update", body, id=target, key="later")
+
+    assert calls["drafts.create"].made_by(agent).content == first.content
+    assert agent.call("documents.get", id=target).data["lock_version"] == 2
+
+
+def take_the_grant(connection, settings):
+    Connection.objects.filter(pk=connection.pk).update(grants=["invoices:read"])
+
+
+def take_the_permission(connection, settings):
+    connection.user.user_permissions.filter(codename="manage").delete()
+
+
+def turn_demo_mode_on(connection, settings):
+    settings.DEMO_MODE = True
+
+
+def turn_the_module_off(connection, settings):
+    AccessSettings.objects.update(modules_off=["invoices"])
+
+
+def hide_the_record(connection, settings):
+    connection.user.user_permissions.filter(codename="view_all_customers").delete()
+
+
+def move_the_record(connection, settings):
+    connection.user.user_permissions.filter(codename="view_all_customers").delete()
+    mine = CustomerFactory.create(account_managers=[connection.user])
+    Document.objects.exclude(customer=mine).update(customer=CustomerFactory.create())
+
+
+def revoke(connection, settings):
+    revoke_connection(connection.id, reason=RevokedReason.OWNER_REVOKED)
+
+
+LOSSES = {
+    take_the_grant: "forbidden",
+    take_the_permission: "forbidden",
+    turn_demo_mode_on: "forbidden",
+    turn_the_module_off: "not_found",
+    hide_the_record: "not_found",
+    move_the_record: "not_found",
+    revoke: "unauthenticated",
+}
+
+
+@pytest.mark.requirement("error.receipt_restores_nothing", "authentication.current_permissions")
+@pytest.mark.requirement("permissions.checked_on_draft_writes")
+@pytest.mark.parametrize("tool", WRITING)
+@pytest.mark.parametrize("lose", LOSSES, ids=[loss.__name__ for loss in LOSSES])
+def test_a_receipt_restores_no_lost_access(agent, connection, calls, settings, tool, lose):
+    assert calls[tool].made_by(agent).status < 300
+    lose(connection, settings)
+    before = take_snapshot()
+
+    assert seen(calls[tool].made_by(agent)) == refusal(LOSSES[lose])
+    assert take_snapshot() == before
+
+
+def test_a_receipt_is_given_again_when_access_is(agent, connection, calls, settings):
+    first = calls["drafts.create"].made_by(agent)
+    turn_demo_mode_on(connection, settings)
+    assert calls["drafts.create"].made_by(agent).status == 403
+    settings.DEMO_MODE = False
+    assert replay_of(calls["drafts.create"].made_by(agent)) == (201, first.content, "true")
+
+
+@pytest.mark.requirement("connection.evidence_retained", "revocation.evidence_remains")
+def test_drafts_receipts_and_audit_outlive_the_connection(agent, connection, calls):
+    for tool in WRITING:
+        calls[tool].made_by(agent)
+    documents, receipts = Document.objects.count(), list(Receipt.objects.order_by("pk").values())
+    told = audit_of(connection)
+
+    revoke_connection(connection.id, reason=RevokedReason.OWNER_REVOKED)
+
+    assert Document.objects.count() == documents == 2
+    assert list(Receipt.objects.order_by("pk").values()) == receipts
+    assert audit_of(connection) == told == [(tool, "ok") for tool in WRITING]
+    assert Connection.objects.filter(pk=connection.pk, name="Test agent").exists()

@@ -1,0 +1,72 @@
+"""Facts that the application keeps and that leave through no tool."""
+
+from datetime import date
+from zlib import crc32
+
+import pytest
+
+from invoicing.models import Company, Customer, Document, TimeOff, User
+from invoicing.services.issuing import issue_document
+from tests.factories import ISSUED_AT, TeamFactory, make_draft
+
+ADDRESS = ("street", "postcode", "city", "country", "vat_number")
+
+MARKERS = {
+    Company: (*ADDRESS, "iban", "bic"),
+    Customer: ADDRESS,
+    User: ("private_email", "private_phone", "password"),
+    Document: ("internal_notes",),
+}
+# Both found in every answer that gives the record, so that the search for markers is no idle one.
+PUBLIC = {Document: ("notes", "reference"), User: ("job_title",)}
+
+RATE = 987_654_321
+TIME_OFF = date(2031, 1, 17)
+
+
+def marker(model, column):
+    """Return a text that stands nowhere else and fits the shortest column but the country's."""
+    return "QZ" if column == "country" else f"Q{crc32(f'{model.__name__}.{column}'.encode()):08x}Q"
+
+
+@pytest.fixture
+def marked(delegate, company, customer):
+    """Mark every private column, and return an issued invoice and a draft."""
+    for model in (Company, Customer, User):
+        columns = MARKERS[model] + PUBLIC.get(model, ())
+        model.objects.update(**{column: marker(model, column) for column in columns})
+    User.objects.update(hourly_rate=RATE)
+    TimeOff.objects.create(person=delegate, start_date=TIME_OFF, end_date=TIME_OFF, kind="sickness")
+    TeamFactory.create(leads=[delegate], members=[delegate])
+    drafts = [make_draft(customer=customer) for _ in range(2)]
+    columns = MARKERS[Document] + PUBLIC[Document]
+    Document.objects.update(**{column: marker(Document, column) for column in columns})
+    Customer.objects.filter(pk=customer.pk).update(is_active=True)
+    return issue_document(Document.objects.get(pk=drafts[0].pk), issued_at=ISSUED_AT), drafts[1]
+
+
+@pytest.mark.requirement("document.private_facts", "person.private_facts", "error.no_leaks")
+def test_no_tool_gives_a_private_fact(agent, connection, calls, marked, delegate, colleague):
+    issued, _ = marked
+    assert issued.seller_address.startswith(marker(Company, "street"))
+    assert issued.buyer_vat_number == marker(Customer, "vat_number")
+
+    answers = [call.made_by(agent) for call in calls.values()]
+    answers += [agent.call("documents.get", id=document.id) for document in marked]
+    answers += [agent.call("people.get", id=person.id) for person in (delegate, colleague)]
+    assert all(answer.status < 400 for answer in answers)
+    told = "\n".join(answer.content.decode() for answer in answers)
+
+    for model, columns in PUBLIC.items():
+        for column in columns:
+            assert f'"{marker(model, column)}"' in told
+    for model, columns in MARKERS.items():
+        for column in columns:
+            quote = '"' if column == "country" else ""
+            assert f"{quote}{marker(model, column)}{quote}" not in told, (model, column)
+    assert str(RATE) not in told
+    assert TIME_OFF.isoformat() not in told
+    assert "sickness" not in told
+    assert agent.credential not in told
+    assert connection.credential_digest not in told
+    assert "session_revision" not in told

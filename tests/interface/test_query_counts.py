@@ -1,0 +1,136 @@
+"""How many statements a call costs, whatever the number of rows that it answers with."""
+
+from datetime import time
+from typing import Any
+
+import pytest
+from django.db import connection as database
+from django.test.utils import CaptureQueriesContext
+
+from invoicing.models import Skill, WorkingHours
+from tests.factories import (
+    CustomerFactory,
+    TaxRateFactory,
+    TeamFactory,
+    UserFactory,
+    line_input,
+    make_draft,
+    make_staff,
+)
+
+KINDS = ("SELECT", "INSERT", "UPDATE", "DELETE")
+
+
+def count_statements(agent, tool, arguments=None, **call: Any):
+    """Return the statements on rows that one call makes, and the rows that it answers with."""
+    with CaptureQueriesContext(database) as captured:
+        answer = agent.call(tool, arguments, **call)
+    assert answer.status < 300
+    statements = [each["sql"] for each in captured if each["sql"].startswith(KINDS)]
+    return len(statements), answer.data
+
+
+@pytest.fixture(autouse=True)
+def _warm(agent) -> None:
+    """Let what is read once in a process be read."""
+    agent.call("tools.list")
+
+
+def make_people(count):
+    skills = [Skill.objects.create(name=f"Skill {number}") for number in range(3)]
+    manager = UserFactory.create()
+    people = UserFactory.create_batch(count, manager=manager, skills=skills)
+    for person in people:
+        WorkingHours.objects.create(person=person, weekday=0, start_time=time(8), end_time=time(16))
+    return people
+
+
+@pytest.mark.parametrize("search", ["", "customer"])
+def test_a_page_of_customers(agent, search):
+    CustomerFactory.create_batch(2)
+    few, _ = count_statements(agent, "customers.search", {"search": search})
+    CustomerFactory.create_batch(23)
+    many, rows = count_statements(agent, "customers.search", {"search": search})
+    assert (few, many, len(rows)) == (9, 9, 25)
+
+
+@pytest.mark.parametrize("search", ["", "customer"])
+def test_a_page_of_documents(agent, search):
+    user = make_staff()
+    make_draft(user=user)
+    few, _ = count_statements(agent, "documents.list", {"search": search})
+    for _ in range(24):
+        make_draft(user=user)
+    many, rows = count_statements(agent, "documents.list", {"search": search})
+    assert (few, many, len(rows)) == (9, 9, 25)
+
+
+def test_a_document_of_100_lines(agent):
+    rates = [TaxRateFactory.create() for _ in range(5)]
+    lines = tuple(line_input(tax_rate_id=rates[number % 5].id) for number in range(100))
+    few, _ = count_statements(agent, "documents.get", id=make_draft().id)
+    many, document = count_statements(agent, "documents.get", id=make_draft(lines=lines).id)
+    assert (few, many, len(document["line_items"])) == (11, 11, 100)
+    assert len(document["tax_breakdown"]) == 5
+
+
+def test_a_draft_of_100_lines_is_previewed_written_and_replaced(agent, draft_body):
+    rates = [str(TaxRateFactory.create().id) for _ in range(5)]
+    (line,) = draft_body["line_items"]
+    lines = [line | {"tax_rate_id": rates[number % 5]} for number in range(100)]
+    long_body = draft_body | {"line_items": lines}
+
+    counts = {}
+    for name, body in (("few", draft_body), ("many", long_body)):
+        preview, _ = count_statements(agent, "documents.preview", body)
+        create, created = count_statements(agent, "drafts.create", body, key=f"c-{name}")
+        update, _ = count_statements(
+            agent, "drafts.update", body | {"lock_version": 1}, id=created["id"], key=f"u-{name}"
+        )
+        replay, _ = count_statements(agent, "drafts.create", body, key=f"c-{name}")
+        counts[name] = (preview, create, update, replay)
+    # SQLite takes 999 parameters in a statement, so 100 lines are two.
+    more = 1 if database.vendor == "sqlite" else 0
+    assert counts == {"few": (10, 18, 21, 11), "many": (10, 18 + more, 21 + more, 11)}
+
+
+@pytest.mark.parametrize("search", ["", "person"])
+def test_a_page_of_people(agent, search):
+    TeamFactory.create(members=make_people(2))
+    few, _ = count_statements(agent, "people.list", {"search": search, "limit": 50})
+    TeamFactory.create(members=UserFactory.create_batch(30, skills=list(Skill.objects.all())))
+    many, rows = count_statements(agent, "people.list", {"search": search, "limit": 50})
+    assert (few, many) == (11, 11)
+    assert len(rows) > 30
+
+
+def test_a_page_of_people_of_one_team(agent):
+    team = TeamFactory.create(members=make_people(25))
+    count, rows = count_statements(agent, "people.list", {"team_id": str(team.id)})
+    assert (count, len(rows)) == (11, 25)
+
+
+def test_one_person(agent):
+    (person,) = make_people(1)
+    TeamFactory.create(members=[person])
+    count, _ = count_statements(agent, "people.get", id=person.id)
+    assert count == 12
+
+
+@pytest.mark.parametrize("search", ["", "team"])
+def test_a_page_of_teams(agent, search):
+    people = make_people(20)
+    TeamFactory.create(leads=people[:1], members=people[:1])
+    few, _ = count_statements(agent, "teams.list", {"search": search})
+    for _ in range(24):
+        TeamFactory.create(leads=people[:5], members=people)
+    many, rows = count_statements(agent, "teams.list", {"search": search})
+    assert (few, many, len(rows)) == (11, 11, 25)
+
+
+def test_the_list_of_tools(agent):
+    TaxRateFactory.create()
+    few, _ = count_statements(agent, "tools.list")
+    TaxRateFactory.create_batch(20)
+    many, _ = count_statements(agent, "tools.list")
+    assert (few, many) == (8, 8)

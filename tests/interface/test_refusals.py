@@ -1,0 +1,181 @@
+"""Every tool against every reason that lies in the grants, the user, the switches or the record."""
+
+from dataclasses import replace
+from uuid import uuid4
+
+import pytest
+
+from agent_access.models import AccessSettings
+from agent_access.tools import registry
+from invoicing.access import Permission
+from tests.conftest import EVERY_PERMISSION
+from tests.factories import CustomerFactory, UserFactory, make_draft
+from tests.interface.refusals import audit_of, invalid, refusal, seen
+from tests.interface.tool_table import TABLE, WITH_TARGET, WRITING
+from tests.snapshots import take_snapshot
+
+SCOPES = tuple(dict.fromkeys(row.scope for row in TABLE.values() if row.scope))
+MODULES = tuple(dict.fromkeys(row.module for row in TABLE.values() if row.module))
+PERMISSIONS = tuple(dict.fromkeys(row.permission for row in TABLE.values() if row.permission))
+
+LONG_KEY = "k" * 80
+
+
+def succeed(tool):
+    return 201 if tool == "drafts.create" else 200
+
+
+def expect(refused, code):
+    """Return the outcome of every tool where some are refused and all others work."""
+    return {
+        tool: (refusal(code)[0], code) if tool in refused else (succeed(tool), "ok")
+        for tool in TABLE
+    }
+
+
+def outcomes(calls, agent):
+    """Make every call; return what each came to, and check the bodies of the refusals."""
+    answers = {tool: call.made_by(agent) for tool, call in calls.items()}
+    for answer in answers.values():
+        if answer.status >= 400:
+            assert seen(answer) == refusal(answer.code)
+    return {
+        tool: (answer.status, answer.code if answer.status >= 400 else "ok")
+        for tool, answer in answers.items()
+    }
+
+
+def test_every_tool_of_the_interface_answers_a_valid_call(agent, connection, calls):
+    assert list(calls) == list(TABLE)
+    assert outcomes(calls, agent) == expect((), "")
+    assert audit_of(connection) == [(tool, "ok") for tool in TABLE]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_the_tools_of_a_module_that_is_off_are_not_there(agent, connection, calls, module):
+    AccessSettings.objects.update(modules_off=[module])
+    refused = [tool for tool, row in TABLE.items() if row.module == module]
+    before = take_snapshot()
+
+    assert {tool: seen(calls[tool].made_by(agent)) for tool in refused} == dict.fromkeys(
+        refused, refusal("not_found")
+    )
+    assert audit_of(connection) == [(tool, "not_found") for tool in refused]
+    assert take_snapshot() == before
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+def test_a_missing_grant_refuses_exactly_the_tools_of_its_scope(connect, delegate, calls, scope):
+    granted = [other for other in registry.scopes if other != scope]
+    connection, agent = connect(delegate, scopes=granted)
+    refused = [tool for tool, row in TABLE.items() if row.scope == scope]
+
+    assert outcomes(calls, agent) == expect(refused, "forbidden")
+    assert audit_of(connection) == [
+        (tool, "forbidden" if tool in refused else "ok") for tool in TABLE
+    ]
+
+
+@pytest.mark.parametrize("permission", PERMISSIONS)
+def test_a_missing_permission_refuses_exactly_the_tools_that_need_it(connect, calls, permission):
+    held = [each for each in EVERY_PERMISSION if each != permission]
+    connection, agent = connect(UserFactory.create(permissions=held))
+    refused = [tool for tool, row in TABLE.items() if row.permission == permission]
+
+    assert outcomes(calls, agent) == expect(refused, "forbidden")
+    assert audit_of(connection) == [
+        (tool, "forbidden" if tool in refused else "ok") for tool in TABLE
+    ]
+
+
+def test_a_permission_taken_away_counts_from_the_next_call_on(agent, delegate, calls):
+    assert calls["documents.list"].made_by(agent).status == 200
+    delegate.user_permissions.filter(codename="view_document").delete()
+    assert seen(calls["documents.list"].made_by(agent)) == refusal("forbidden")
+
+
+def test_the_scopes_add_no_permission_that_the_user_lacks(connect, calls):
+    _, agent = connect(UserFactory.create(permissions=[Permission.VIEW_ALL_CUSTOMERS]))
+    before = take_snapshot()
+    assert outcomes(calls, agent) == expect([*TABLE][1:], "forbidden")
+    assert take_snapshot() == before
+
+
+@pytest.mark.parametrize("missing", ["grant", "permission", "both"])
+def test_a_refused_write_changes_nothing(connect, delegate, calls, missing):
+    user = delegate if missing == "grant" else UserFactory.create()
+    scopes = None if missing == "permission" else ["invoices:read"]
+    _, agent = connect(user, scopes=scopes)
+    before = take_snapshot()
+
+    for tool in WRITING:
+        assert seen(calls[tool].made_by(agent)) == refusal("forbidden")
+    assert take_snapshot() == before
+
+
+def test_demo_mode_refuses_writes_while_reads_and_previews_work(agent, calls, settings):
+    settings.DEMO_MODE = True
+    before = take_snapshot()
+
+    assert outcomes(calls, agent) == expect(WRITING, "forbidden")
+    assert take_snapshot() == before
+
+
+def test_an_unknown_argument_fails_at_every_tool(agent, connection, calls):
+    expected = invalid(("surprise", "is not a field of this tool"))
+    before = take_snapshot()
+
+    for call in calls.values():
+        spoiled = replace(call, arguments={**call.arguments, "surprise": "x"})
+        assert seen(spoiled.made_by(agent)) == expected, call.tool
+    assert audit_of(connection) == [(tool, "validation_failed") for tool in TABLE]
+    assert take_snapshot() == before
+
+
+@pytest.mark.parametrize("tool", WITH_TARGET)
+def test_a_hidden_a_missing_and_a_malformed_id_get_the_very_same_answer(
+    connect, stranger, calls, tool
+):
+    managed = CustomerFactory.create(name="His own", account_managers=[stranger])
+    connection, agent = connect(stranger)
+    hidden = UserFactory.create(is_guest=True).id if tool == "people.get" else make_draft().id
+    # His own customer in the body, so that nothing but the target is wrong.
+    arguments = dict(calls[tool].arguments)
+    if "customer_id" in arguments:
+        arguments["customer_id"] = str(managed.id)
+    targets = (hidden, uuid4(), "1", "none", str(hidden).upper(), hidden.hex, f"{{{hidden}}}")
+    before = take_snapshot()
+
+    answers = [
+        replace(calls[tool], arguments=arguments, id=target, key=LONG_KEY).made_by(agent)
+        for target in targets
+    ]
+
+    assert {answer.content for answer in answers} == {answers[0].content}
+    assert seen(answers[0]) == refusal("not_found")
+    assert audit_of(connection) == [(tool, "not_found")] * len(targets)
+    assert take_snapshot() == before
+
+
+@pytest.mark.parametrize("tool", WRITING)
+def test_a_write_without_a_key_names_the_key(agent, connection, calls, tool):
+    before = take_snapshot()
+    answer = replace(calls[tool], key=None).made_by(agent)
+    assert seen(answer) == invalid(("Idempotency-Key", "is required"))
+    assert audit_of(connection) == [(tool, "validation_failed")]
+    assert take_snapshot() == before
+
+
+@pytest.mark.requirement("limit.idempotency_key")
+def test_a_malformed_key_is_named_with_its_rule(agent, calls):
+    rule = "must be 1 to 80 ASCII letters, digits, underscores or hyphens"
+    before = take_snapshot()
+    for key in ("", " ", "k" * 81, "a b", "a.b", "a/b", "ключ", "é", "a,b", '"a"', "a\n"):
+        answer = replace(calls["drafts.create"], key=key).made_by(agent)
+        assert seen(answer) == invalid(("Idempotency-Key", rule)), key
+    assert take_snapshot() == before
+
+
+def test_every_key_within_the_rule_is_taken(agent, calls):
+    for key in ("k", "_", "-", LONG_KEY, "Az_09-"):
+        assert replace(calls["drafts.create"], key=key).made_by(agent).status == 201, key

@@ -1,0 +1,181 @@
+"""What a search finds in each kind of record: every word begins a word, however it is written."""
+
+import pytest
+
+from invoicing.models import Customer, Skill
+from tests.factories import CustomerFactory, TeamFactory, UserFactory, make_draft, make_issued
+from tests.interface.refusals import invalid, seen
+from tests.interface.tool_table import LISTS
+
+pytestmark = pytest.mark.usefixtures("many_calls")
+
+ACME = "Acme 2000 Ltd"
+MUELLER = "Müller & Söhne GmbH"
+LODZ = "Łódź-Works"
+STREET = "Alte Straße KG"
+TOKYO = "東京商事株式会社"
+ONEILL = "O'Neill Bros."
+CAFE_APART = "Cafe\u0301 Noir"  # the accent as a character of its own
+ALL = [ACME, MUELLER, LODZ, STREET, TOKYO, ONEILL, CAFE_APART]
+
+
+def names(agent, tool, search):
+    body = agent.call(tool, {"search": search}).body
+    assert body["next"] is None
+    return [record["name"] for record in body["data"]]
+
+
+FOUND = [
+    ("acme", [ACME]),
+    ("ACME ltd", [ACME]),
+    ("ltd acme", [ACME]),
+    ("ac l", [ACME]),
+    ("2000", [ACME]),
+    ("20", [ACME]),
+    ("000", []),
+    ("cme", []),
+    ("acme gmbh", []),
+    ("muller", [MUELLER]),
+    ("MÜLLER sohne", [MUELLER]),
+    ("Müller&Söhne", [MUELLER]),
+    ("mueller", []),
+    ("lodz", [LODZ]),
+    ("works", [LODZ]),
+    ("łódź-wo", [LODZ]),
+    ("strasse", [STREET]),
+    ("STRASSE", [STREET]),
+    ("straße", [STREET]),
+    ("東京", [TOKYO]),
+    ("商事", [TOKYO]),
+    ("会社 東京", [TOKYO]),
+    ("京都", []),
+    ("neill", [ONEILL]),
+    ("o'neill", [ONEILL]),
+    ("café", [CAFE_APART]),
+    ("cafe", [CAFE_APART]),
+    ("ＡＣＭＥ", [ACME]),  # noqa: RUF001  full-width letters are the subject
+    ("", ALL),
+    ("   ", ALL),
+    ("\t\u00a0", ALL),
+    ("&", []),
+    ("!?%_*", []),
+    ("%", []),
+    ("🙂", []),
+    ("a" * 100, []),
+]
+
+
+def test_customers_are_found_by_their_names(agent):
+    for name in ALL:
+        CustomerFactory.create(name=name)
+    for search, found in FOUND:
+        assert names(agent, "customers.search", search) == found, search
+
+
+@pytest.mark.requirement("limit.search")
+@pytest.mark.parametrize("tool", LISTS)
+def test_a_search_over_100_characters_is_named(agent, tool):
+    answer = agent.call(tool, {"search": "é" * 101})
+    assert seen(answer) == invalid(("search", "must have at most 100 characters"))
+    assert agent.call(tool, {"search": "é" * 100}).body == {"data": [], "next": None}
+
+
+@pytest.mark.requirement("customer.result", "tool.customers_search")
+def test_a_customer_is_an_id_and_a_name_and_an_inactive_one_is_not_found(agent):
+    active = CustomerFactory.create(name="Acme One")
+    CustomerFactory.create(name="Acme Two", is_active=False)
+    expected = {"data": [{"id": str(active.id), "name": "Acme One"}], "next": None}
+    assert agent.call("customers.search", {"search": "acme"}).body == expected
+    assert agent.call("customers.search").body == expected
+
+
+def documents_found(agent, search):
+    body = agent.call("documents.list", {"search": search}).body
+    assert body["next"] is None
+    return [record["id"] for record in body["data"]]
+
+
+def test_documents_are_found_by_number_code_reference_and_customer(agent):
+    acme = CustomerFactory.create(name="Acme Ltd")
+    issued = make_issued(customer=acme, reference="PO 4711/B")
+    draft = make_draft(customer=CustomerFactory.create(name="Zeta Ltd"), notes="hidden words")
+    first, second = str(issued.id), str(draft.id)
+
+    assert documents_found(agent, "INV-2026-0001") == [first]
+    assert documents_found(agent, "0001") == [first]
+    assert documents_found(agent, "inv 0001 acme") == [first]
+    assert documents_found(agent, "001") == []
+    assert documents_found(agent, issued.draft_code) == [first]
+    assert documents_found(agent, draft.draft_code.removeprefix("D-").lower()) == [second]
+    assert documents_found(agent, "po4711") == []
+    assert documents_found(agent, "4711") == [first]
+    assert documents_found(agent, "zeta") == [second]
+    assert documents_found(agent, "ltd") == [first, second]
+    assert documents_found(agent, "hidden") == []
+    assert documents_found(agent, "consulting") == []
+    assert documents_found(agent, "?") == []
+
+
+def test_an_issued_document_is_found_by_the_buyers_name_as_it_was_frozen(agent):
+    customer = CustomerFactory.create(name="Oldname Ltd")
+    issued, draft = make_issued(customer=customer), make_draft(customer=customer)
+    Customer.objects.filter(pk=customer.pk).update(name="Newname Ltd")
+
+    assert documents_found(agent, "oldname") == [str(issued.id)]
+    assert documents_found(agent, "newname") == [str(draft.id)]
+
+
+def test_people_are_found_by_name_email_title_and_skills(agent, delegate):
+    welding, law = (Skill.objects.create(name=name) for name in ("Arc welding", "Contract law"))
+    UserFactory.create(
+        name="Zoë Sánchez",
+        email="zs@halden.example",
+        job_title="Head of Repairs",
+        skills=[welding, law],
+        private_email="secret@private.example",
+    )
+
+    for search in ("zoe", "SANCHEZ zoë", "zs", "zs@halden", "repairs", "weld", "law zoe"):
+        assert names(agent, "people.list", search) == ["Zoë Sánchez"], search
+    for search in ("secret", "oe", "aw", "zoe dana", "utc", "#"):
+        assert names(agent, "people.list", search) == [], search
+    assert "Zoë Sánchez" in names(agent, "people.list", " ")
+
+
+def test_teams_are_found_by_name_and_description(agent, delegate):
+    TeamFactory.create(name="Service", description="Repairs\nof räder", members=[delegate])
+    TeamFactory.create(name="Sales", description="")
+
+    assert names(agent, "teams.list", "s") == ["Service", "Sales"]
+    assert names(agent, "teams.list", "rader service") == ["Service"]
+    assert names(agent, "teams.list", "sales") == ["Sales"]
+    assert names(agent, "teams.list", "dana") == []
+    assert names(agent, "teams.list", "eder") == []
+
+
+def test_a_search_is_walked_like_a_list(agent):
+    for number in range(7):
+        CustomerFactory.create(name=f"Acme {number}")
+        CustomerFactory.create(name=f"Other {number}")
+    found, arguments = [], {"search": "acme", "limit": 3}
+    pages = 0
+    while True:
+        body = agent.call("customers.search", arguments).body
+        found += [record["name"] for record in body["data"]]
+        pages += 1
+        if body["next"] is None:
+            break
+        arguments = arguments | {"after": body["next"]}
+    assert found == [f"Acme {number}" for number in range(7)]
+    assert pages == 3
+
+
+def test_a_search_among_very_many_may_give_a_short_page_that_leads_on(agent):
+    Customer.objects.bulk_create(CustomerFactory.build_batch(2100))
+    last = CustomerFactory.create(name="Needle")
+
+    first = agent.call("customers.search", {"search": "needle"}).body
+    assert first["data"] == []
+    assert first["next"] is not None
+    second = agent.call("customers.search", {"search": "needle", "after": first["next"]}).body
+    assert second == {"data": [{"id": str(last.id), "name": "Needle"}], "next": None}

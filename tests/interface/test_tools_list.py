@@ -1,0 +1,224 @@
+"""The list of tools: what is granted and on, and schemas that an agent can fill without asking."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from agent_access.models import AccessSettings, Connection
+from agent_access.tools import registry
+from invoicing.models import TaxRate
+from tests.agents import HTTP_TOOLS
+from tests.factories import TaxRateFactory, UserFactory
+from tests.interface.refusals import invalid, seen
+from tests.interface.tool_table import TABLE, WRITING
+
+ENTRY_FIELDS = [
+    "name",
+    "mcp_name",
+    "title",
+    "description",
+    "method",
+    "path",
+    "scope",
+    "idempotency_key_required",
+    "input_schema",
+]
+COMPOSITION = {"anyOf", "oneOf", "allOf", "not", "if", "then", "else"}
+DRAFT_TOOLS = ("documents.preview", "drafts.create", "drafts.update")
+LISTED = [*TABLE][1:]
+
+
+def listed_by(agent) -> dict[str, Any]:
+    return {entry["name"]: entry for entry in agent.call("tools.list").data}
+
+
+def names(agent) -> list[str]:
+    return [entry["name"] for entry in agent.call("tools.list").data]
+
+
+def schemas_within(schema: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(schema, dict):
+        yield schema
+    for inner in schema.values() if isinstance(schema, dict) else schema:
+        if isinstance(inner, dict | list):
+            yield from schemas_within(inner)
+
+
+@pytest.mark.requirement("tool.tools_list", "service.tools", "versioning.path_prefix")
+def test_every_granted_tool_is_listed_in_the_interfaces_order(agent):
+    answer = agent.call("tools.list")
+    assert answer.status == 200
+    assert list(answer.body) == ["data"]
+    assert [list(entry) for entry in answer.data] == [ENTRY_FIELDS] * len(LISTED)
+    said = [
+        (each["name"], each["mcp_name"], each["method"], each["path"], each["scope"])
+        for each in answer.data
+    ]
+    assert said == [
+        (tool, tool.replace(".", "_"), *HTTP_TOOLS[tool], TABLE[tool].scope) for tool in LISTED
+    ]
+
+
+def test_every_tool_has_a_title_and_a_text_of_its_own(agent):
+    entries = listed_by(agent).values()
+    assert len({entry["title"] for entry in entries}) == len(LISTED)
+    assert len({entry["description"] for entry in entries}) == len(LISTED)
+    assert all(len(entry["description"]) > 60 for entry in entries)
+
+
+def test_the_tools_that_need_a_key_say_so_and_say_when_to_keep_it(agent):
+    entries = listed_by(agent)
+    assert {tool: entry["idempotency_key_required"] for tool, entry in entries.items()} == {
+        tool: tool in WRITING for tool in LISTED
+    }
+    for tool in WRITING:
+        assert "same idempotency key when you repeat" in entries[tool]["description"]
+        assert "new key only for a new operation" in entries[tool]["description"]
+        assert "is not an invoice yet" in entries[tool]["description"]
+
+
+@pytest.mark.parametrize("scope", registry.scopes)
+def test_only_the_tools_of_the_granted_scopes_are_listed(connect, delegate, scope):
+    _, agent = connect(delegate, scopes=[scope])
+    assert names(agent) == [tool for tool, row in TABLE.items() if row.scope == scope]
+
+
+@pytest.mark.requirement("authentication.pilot_capabilities", "versioning.scope_groups")
+def test_a_connection_of_the_pilot_keeps_its_single_capabilities(agent, connection, calls):
+    Connection.objects.filter(pk=connection.pk).update(grants=["documents.get", "teams.list"])
+    assert names(agent) == ["documents.get", "teams.list"]
+    statuses = {tool: call.made_by(agent).status for tool, call in calls.items()}
+    allowed = {"tools.list", "documents.get", "teams.list"}
+    assert statuses == {tool: 200 if tool in allowed else 403 for tool in TABLE}
+
+
+@pytest.mark.parametrize("module", registry.modules)
+def test_the_tools_of_a_module_that_is_off_are_not_listed(agent, module):
+    AccessSettings.objects.update(modules_off=[module])
+    assert names(agent) == [tool for tool in LISTED if TABLE[tool].module != module]
+
+
+@pytest.mark.requirement("tool.grant_is_no_guarantee")
+def test_a_grant_is_listed_though_the_user_lacks_the_permission(connect, calls):
+    _, agent = connect(UserFactory.create())
+    assert names(agent) == LISTED
+    assert calls["documents.list"].made_by(agent).status == 403
+
+
+def test_the_list_takes_no_parameter(agent):
+    answer = agent.call("tools.list", {"limit": 5})
+    assert seen(answer) == invalid(("limit", "is not a field of this tool"))
+
+
+def test_every_schema_is_closed_inlined_and_plain_at_its_root(agent):
+    for entry in listed_by(agent).values():
+        root = entry["input_schema"]
+        assert root["type"] == "object"
+        assert "properties" in root
+        assert not COMPOSITION & root.keys()
+        for schema in schemas_within(root):
+            assert not {"$ref", "$defs", "definitions"} & schema.keys()
+            if schema.get("type") == "object":
+                assert schema["additionalProperties"] is False
+
+
+def test_the_schemas_name_the_fields_of_the_interface(agent):
+    schemas = {tool: entry["input_schema"] for tool, entry in listed_by(agent).items()}
+    page = ["search", "limit", "after"]
+    draft = [
+        "customer_id",
+        "currency_code",
+        "issue_date",
+        "due_date",
+        "line_items",
+        "language",
+        "notes",
+        "reference",
+    ]
+    assert {tool: list(schema["properties"]) for tool, schema in schemas.items()} == {
+        "customers.search": page,
+        "documents.list": page,
+        "documents.get": [],
+        "documents.preview": draft,
+        "drafts.create": draft,
+        "drafts.update": [*draft, "lock_version"],
+        "people.list": [*page, "team_id"],
+        "people.get": [],
+        "teams.list": page,
+    }
+    assert schemas["drafts.create"]["required"] == draft[:5]
+    assert schemas["drafts.update"]["required"] == [*draft[:5], "lock_version"]
+    assert all("required" not in schemas[tool] for tool in ("people.list", "documents.get"))
+    assert schemas["teams.list"]["properties"]["limit"] == {
+        "type": "integer",
+        "minimum": 1,
+        "maximum": 50,
+        "default": 25,
+    }
+
+
+def test_the_schema_of_a_line_names_its_fields_and_limits(agent):
+    lines = listed_by(agent)["drafts.create"]["input_schema"]["properties"]["line_items"]
+    line = lines["items"]
+    assert (lines["minItems"], lines["maxItems"]) == (1, 100)
+    assert line["required"] == ["description", "quantity", "unit_price"]
+    assert list(line["properties"]) == [
+        "description",
+        "quantity",
+        "unit_price",
+        "unit",
+        "discount_type",
+        "discount_value",
+        "tax_rate_id",
+    ]
+    assert line["properties"]["description"]["maxLength"] == 1000
+    assert line["properties"]["unit"]["maxLength"] == 20
+    assert line["properties"]["discount_type"]["enum"] == ["percent", "amount", None]
+
+
+@pytest.mark.parametrize("tool", DRAFT_TOOLS)
+def test_the_schema_of_a_draft_names_the_tax_rates_of_today(agent, tool):
+    standard = TaxRateFactory.create(name="VAT standard")
+    odd = TaxRateFactory.create(name="Sales tax", percentage_ten_thousandths=88_750)
+    TaxRateFactory.create(name="Old", is_active=False)
+
+    def read() -> Any:
+        line = listed_by(agent)[tool]["input_schema"]["properties"]["line_items"]["items"]
+        rate = line["properties"]["tax_rate_id"]
+        return rate["type"], rate["enum"], rate["description"].splitlines()[1:]
+
+    assert read() == (
+        ["string", "null"],
+        [str(standard.id), str(odd.id), None],
+        [f"{standard.id}: VAT standard, 19 %", f"{odd.id}: Sales tax, 8.875 %"],
+    )
+    TaxRate.objects.filter(pk=standard.pk).update(is_active=False)
+    assert read()[1] == [str(odd.id), None]
+
+
+@pytest.mark.parametrize("tool", DRAFT_TOOLS)
+def test_the_schema_of_a_draft_names_the_currencies_and_languages(agent, tool):
+    fields = listed_by(agent)[tool]["input_schema"]["properties"]
+    currencies = fields["currency_code"]["enum"]
+    assert currencies == sorted(currencies)
+    assert {"EUR", "USD", "JPY", "BHD"} < set(currencies)
+    assert not {"XAU", "XTS", "XXX", "CLF", "UYW", "CHE", "COU"} & set(currencies)
+    assert fields["language"]["enum"] == ["en", "de", "fr", "es", None]
+
+
+def test_every_listed_currency_is_taken_and_no_other(agent, draft_body, many_calls):
+    schema = listed_by(agent)["documents.preview"]["input_schema"]
+    listed = schema["properties"]["currency_code"]["enum"]
+    for code in (*listed[::20], "BHD", "JPY"):
+        preview = agent.call("documents.preview", draft_body | {"currency_code": code})
+        assert preview.data["currency_code"] == code
+    for code in ("XAU", "XTS", "CLF", "ZZZ"):
+        refused = agent.call("documents.preview", draft_body | {"currency_code": code})
+        assert refused.error["fields"] == ["currency_code"]
+
+
+def test_the_list_leaves_the_static_schema_as_it_was(agent, tax_rate):
+    agent.call("tools.list")
+    for tool in registry:
+        assert str(tax_rate.id) not in str(tool.input_schema)
