@@ -34,6 +34,7 @@ def refuse_all(calls, agent, challenge, **changes: Any):
         request_id_of(answer)
 
 
+@pytest.mark.requirement("authentication.credential", "error.unauthenticated")
 def test_without_a_credential_nothing_answers(access_on, calls):
     with nothing_changes():
         refuse_all(calls, HttpAgent(None), NO_CREDENTIAL)
@@ -77,6 +78,7 @@ def test_the_case_of_the_scheme_does_not_matter(agent, scheme):
     assert HttpAgent(None).request("GET", "/api/v1/tools", headers=headers).status == 200
 
 
+@pytest.mark.requirement("authentication.header_only")
 def test_a_cookie_never_authenticates(agent, calls):
     names = ("credential", "access_token", "Authorization", "token", "sessionid")
     cookie = "; ".join(f"{name}={agent.credential}" for name in names)
@@ -84,6 +86,7 @@ def test_a_cookie_never_authenticates(agent, calls):
         refuse_all(calls, HttpAgent(None), NO_CREDENTIAL, HTTP_COOKIE=cookie)
 
 
+@pytest.mark.requirement("authentication.header_only")
 def test_a_url_parameter_never_authenticates(agent, calls):
     names = ("credential", "access_token", "Authorization", "token")
     query = "&".join(f"{name}={agent.credential}" for name in names)
@@ -143,6 +146,9 @@ ENDINGS = {
 }
 
 
+@pytest.mark.requirement(
+    "authentication.refused", "revocation.other_endings", "revocation.stops_calls"
+)
 @pytest.mark.parametrize("reason", ENDINGS)
 def test_an_ended_connection_is_refused_and_its_reason_written_down(
     agent, connection, calls, settings, reason
@@ -182,6 +188,7 @@ def test_what_ended_a_connection_is_not_undone(agent, connection, owner, setting
     assert seen(agent.call("tools.list")) == refusal("unauthenticated")
 
 
+@pytest.mark.requirement("connection.credential")
 def test_a_connection_works_until_the_very_end_of_its_days(connect, delegate, calls):
     with time_machine.travel("2026-03-02T09:00:00Z", tick=False) as clock:
         connection, agent = connect(delegate, days=1)

@@ -1,7 +1,10 @@
+import pytest
+
 from agent_access.models import Receipt
 from tests.snapshots import take_snapshot
 
 
+@pytest.mark.requirement("tool.drafts_create")
 def test_a_draft_is_created_with_all_totals(agent, connection, draft_body, customer, tax_rate):
     answer = agent.call("drafts.create", draft_body, key="first")
 
@@ -52,6 +55,23 @@ def test_a_draft_is_created_with_all_totals(agent, connection, draft_body, custo
         ],
         "issued_at": None,
     }
+
+
+@pytest.mark.requirement("draft.only_a_draft", "draft.not_sent_not_paid")
+def test_a_draft_is_a_draft_and_nothing_else(agent, draft_body, mailoutbox):
+    before = take_snapshot()
+
+    answer = agent.call("drafts.create", draft_body, key="first")
+
+    assert (answer.data["status"], answer.data["number"]) == ("draft", None)
+    after = take_snapshot()
+    assert {table for table in after if after[table] != before[table]} == {
+        "invoices.Document",
+        "invoices.Line",
+        "invoices.TaxRow",
+        "agent_access.Receipt",
+    }
+    assert mailoutbox == []
 
 
 def test_an_identical_retry_returns_the_original_response(agent, draft_body):

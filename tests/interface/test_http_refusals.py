@@ -47,6 +47,7 @@ def headers_of(answer):
     return {name: answer.headers[name] for name in BELONGING if name in answer.headers}
 
 
+@pytest.mark.requirement("transport.base_url", "transport.origin", "no_store.tools")
 @pytest.mark.parametrize("reason", OUTSIDE)
 def test_a_request_from_outside_the_one_address_is_forbidden(agent, connection, calls, reason):
     refuse_all(calls, agent, "forbidden", **OUTSIDE[reason])
@@ -100,6 +101,7 @@ def test_an_unknown_address_and_a_trailing_slash_lead_nowhere(agent, connection,
     assert audit_of(connection) == []
 
 
+@pytest.mark.requirement("transport.accept")
 def test_accept_is_never_refused_and_changes_nothing(agent):
     plain = agent.call("tools.list")
     for accept in ("text/html", "application/xml;q=1", "nonsense", "application/json;q=0", ""):
@@ -108,6 +110,7 @@ def test_accept_is_never_refused_and_changes_nothing(agent):
         assert answer.headers["Content-Type"] == "application/json"
 
 
+@pytest.mark.requirement("transport.json", "error.json_required")
 def test_a_wrong_content_type_asks_for_json(agent, connection, calls):
     types = ("", "text/plain", "application/x-www-form-urlencoded", "application/vnd.api+json")
     others = ("multipart/form-data; boundary=x", "application/json; charset=latin-1")
@@ -125,6 +128,7 @@ def test_every_way_to_write_the_json_type_is_taken(agent, calls, content_type):
     assert answer.status == 200
 
 
+@pytest.mark.requirement("error.payload_too_large", "limit.body")
 def test_a_body_over_256_kib_is_too_large(agent, connection, calls):
     bodied = {tool: calls[tool] for tool in WITH_BODY}
     refuse_all(bodied, agent, "payload_too_large", body=b" " * (MAX_BODY_BYTES + 1))
@@ -165,6 +169,7 @@ def test_every_request_has_an_id_of_its_own_which_the_audit_keeps(agent, connect
     assert len({request_id_of(answer) for answer in answers}) == len(TABLE)
 
 
+@pytest.mark.requirement("error.rate_limited")
 @pytest.mark.parametrize("limit", ["LIMIT_PER_ADDRESS", "LIMIT_PER_CONNECTION"])
 def test_over_a_limit_every_tool_says_how_long_to_wait(agent, connection, calls, settings, limit):
     agent.call("tools.list")

@@ -64,6 +64,7 @@ def test_the_tools_of_a_module_that_is_off_are_not_there(agent, connection, call
     assert take_snapshot() == before
 
 
+@pytest.mark.requirement("authentication.scopes", "error.forbidden", "error.code")
 @pytest.mark.parametrize("scope", SCOPES)
 def test_a_missing_grant_refuses_exactly_the_tools_of_its_scope(connect, delegate, calls, scope):
     granted = [other for other in registry.scopes if other != scope]
@@ -94,6 +95,7 @@ def test_a_permission_taken_away_counts_from_the_next_call_on(agent, delegate, c
     assert seen(calls["documents.list"].made_by(agent)) == refusal("forbidden")
 
 
+@pytest.mark.requirement("access.no_added_permission")
 def test_the_scopes_add_no_permission_that_the_user_lacks(connect, calls):
     _, agent = connect(UserFactory.create(permissions=[Permission.VIEW_ALL_CUSTOMERS]))
     before = take_snapshot()
@@ -113,6 +115,7 @@ def test_a_refused_write_changes_nothing(connect, delegate, calls, missing):
     assert take_snapshot() == before
 
 
+@pytest.mark.requirement("demo_mode.draft_writes", "demo_mode.reads")
 def test_demo_mode_refuses_writes_while_reads_and_previews_work(agent, calls, settings):
     settings.DEMO_MODE = True
     before = take_snapshot()

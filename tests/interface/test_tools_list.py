@@ -10,7 +10,7 @@ from agent_access.tools import registry
 from invoicing.models import TaxRate
 from tests.agents import HTTP_TOOLS
 from tests.factories import TaxRateFactory, UserFactory
-from tests.interface.refusals import invalid, seen
+from tests.interface.refusals import audit_of, invalid, refusal, seen
 from tests.interface.tool_table import TABLE, WRITING
 
 ENTRY_FIELDS = [
@@ -58,6 +58,18 @@ def test_every_granted_tool_is_listed_in_the_interfaces_order(agent):
     assert said == [
         (tool, tool.replace(".", "_"), *HTTP_TOOLS[tool], TABLE[tool].scope) for tool in LISTED
     ]
+
+
+@pytest.mark.requirement("service.not_offered", "service.no_new_tax_rates")
+@pytest.mark.requirement("service.no_catalog_no_ledger")
+def test_the_service_offers_nothing_else(agent, connection, many_calls):
+    others = ("tax-rates", "taxes", "items", "products", "payments", "bank-accounts", "exports")
+    for name in (*others, "ledger", "ledgers", "journal", "emails", "invoices", "webhooks"):
+        for path in (f"/api/v1/{name}", f"/api/v1/documents/{name}/send", f"/api/v1/{name}/1"):
+            for method in ("GET", "POST", "PUT"):
+                assert seen(agent.request(method, path)) == refusal("not_found"), path
+    assert {tool.name for tool in registry} == {*LISTED}
+    assert audit_of(connection) == []
 
 
 def test_every_tool_has_a_title_and_a_text_of_its_own(agent):
