@@ -1,0 +1,260 @@
+"""Calls at the same moment: real threads and real transactions, through the HTTP surface."""
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
+from itertools import chain
+from threading import Event, Thread
+from typing import Any
+
+import pytest
+from django.db import connection as database
+from django.db import transaction
+
+from agent_access import audit, connections
+from agent_access.connections import (
+    ConnectionRequest,
+    create_connection,
+    live_connections,
+    revoke_connection,
+    turn_access_off,
+)
+from agent_access.models import AuditEvent, Connection, Receipt
+from agent_access.models.audit import ADMINISTRATION
+from agent_access.models.connections import RevokedReason
+from agent_access.verification import find_breaks, read_heads
+from invoicing.models import Document
+from tests.agents import Answer, HttpAgent
+from tests.snapshots import take_snapshot
+from tests.threads import PATIENCE_SECONDS, run_together
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+THREADS = 20
+
+
+@pytest.fixture(autouse=True)
+def _many_calls(settings) -> None:
+    settings.AGENT_ACCESS |= {"LIMIT_PER_CONNECTION": 10_000, "LIMIT_PER_ADDRESS": 10_000}
+
+
+def create(credential: str, body: dict[str, Any], key: str) -> Answer:
+    return HttpAgent(credential).call("drafts.create", body, key=key)
+
+
+@pytest.mark.requirement("idempotency.identical_retry")
+def test_twenty_calls_with_one_key_make_one_draft_and_get_one_answer(agent, connection, draft_body):
+    answers = run_together([partial(create, agent.credential, draft_body, "one")] * THREADS)
+
+    assert {(answer.status, answer.content) for answer in answers} == {(201, answers[0].content)}
+    replays = Counter("Idempotent-Replayed" in answer.headers for answer in answers)
+    assert replays == {True: THREADS - 1, False: 1}
+    assert (Document.objects.count(), Receipt.objects.count()) == (1, 1)
+    events = AuditEvent.objects.filter(chain=str(connection.id))
+    outcomes = Counter(events.values_list("outcome", "detail"))
+    assert outcomes == {("ok", ""): 1, ("ok", "replayed"): THREADS - 1}
+    assert list(find_breaks()) == []
+
+
+@pytest.mark.requirement("error.stale_update", "error.conflict")
+def test_of_twenty_updates_of_one_version_one_wins(agent, draft_body):
+    draft = agent.call("drafts.create", draft_body, key="first").data["id"]
+
+    def update(number: int) -> Answer:
+        body = draft_body | {"lock_version": 1, "reference": f"PO {number}"}
+        return HttpAgent(agent.credential).call("drafts.update", body, id=draft, key=f"k{number}")
+
+    answers = run_together([partial(update, number) for number in range(THREADS)])
+
+    assert Counter(answer.status for answer in answers) == {200: 1, 409: THREADS - 1}
+    winner = next(answer for answer in answers if answer.status == 200)
+    stored = Document.objects.get()
+    assert (stored.lock_version, stored.reference) == (2, winner.data["reference"])
+    assert stored.lines.count() == 1
+    assert Receipt.objects.count() == 2
+    assert list(find_breaks()) == []
+
+
+@pytest.mark.requirement("idempotency.other_call", "error.conflict")
+def test_of_twenty_payloads_with_one_key_one_wins(agent, draft_body):
+    bodies = [draft_body | {"reference": f"PO {number}"} for number in range(THREADS)]
+    answers = run_together([partial(create, agent.credential, body, "one") for body in bodies])
+
+    assert Counter(answer.status for answer in answers) == {201: 1, 409: THREADS - 1}
+    winner = next(answer for answer in answers if answer.status == 201)
+    assert Document.objects.get().reference == winner.data["reference"]
+    assert Receipt.objects.get().answer == winner.content.decode()
+
+
+def test_two_keys_at_once_make_two_drafts(agent, draft_body):
+    answers = run_together(
+        [partial(create, agent.credential, draft_body, key) for key in ("one", "two")]
+    )
+    assert [answer.status for answer in answers] == [201, 201]
+    assert answers[0].data["id"] != answers[1].data["id"]
+    assert (Document.objects.count(), Receipt.objects.count()) == (2, 2)
+
+
+def test_one_key_on_two_connections_makes_two_drafts(connect, delegate, draft_body):
+    credentials = [connect(delegate)[1].credential for _ in range(2)]
+    answers = run_together([partial(create, each, draft_body, "one") for each in credentials])
+    assert [answer.status for answer in answers] == [201, 201]
+    assert Document.objects.count() == 2
+
+
+@pytest.mark.requirement("revocation.stops_calls")
+def test_no_call_succeeds_after_a_revocation(agent, connection, draft_body):
+    under_way = Event()
+
+    def call_until_refused(worker: int) -> list[tuple[float, int]]:
+        calls = []
+        for number in range(200):
+            started = time.monotonic()
+            if worker % 2:
+                answer = create(agent.credential, draft_body, f"k{worker}-{number}")
+            else:
+                answer = HttpAgent(agent.credential).call("tools.list")
+            calls.append((started, answer.status))
+            if answer.status == 401:
+                return calls
+            if number == 1:
+                under_way.set()
+        return calls
+
+    def revoke() -> list[tuple[float, int]]:
+        under_way.wait(PATIENCE_SECONDS)
+        assert revoke_connection(connection.id, reason=RevokedReason.OWNER_REVOKED)
+        return [(time.monotonic(), 0)]
+
+    acts: list[Callable[[], list[tuple[float, int]]]] = [revoke]
+    acts += [partial(call_until_refused, worker) for worker in range(6)]
+    [(revoked, _)], *workers = run_together(acts)
+
+    calls = [call for worker in workers for call in worker]
+    successes = sum(status in {200, 201} for _, status in calls)
+    assert {status for started, status in calls if started > revoked} <= {401}
+    assert [worker[-1][1] for worker in workers] == [401] * 6
+    ended = AuditEvent.objects.get(chain=ADMINISTRATION, action="connection:revoked").occurred_at
+    done = AuditEvent.objects.filter(chain=str(connection.id), outcome="ok")
+    assert done.count() == successes >= 2
+    assert not done.filter(occurred_at__gt=ended).exists()
+    created = done.filter(action="drafts.create").count()
+    assert (Document.objects.count(), Receipt.objects.count()) == (created, created)
+    assert list(find_breaks()) == []
+
+
+def test_the_chains_stay_whole_under_two_hundred_calls(connect, delegate, draft_body):
+    connected = [connect(delegate) for _ in range(4)]
+
+    def call_ten_times(number: int) -> list[int]:
+        credential = connected[number % 4][1].credential
+        assert list(find_breaks()) == []
+        answers = [create(credential, draft_body, f"k{number}-{each}") for each in range(2)]
+        for _ in range(4):
+            answers.append(HttpAgent(credential).call("customers.search"))
+            answers.append(HttpAgent(credential).call("documents.get", id="nobody"))
+        return [answer.status for answer in answers]
+
+    statuses = run_together([partial(call_ten_times, number) for number in range(THREADS)])
+
+    assert Counter(chain.from_iterable(statuses)) == {200: 80, 201: 40, 404: 80}
+    assert list(find_breaks()) == []
+    heads = read_heads()
+    assert [heads[str(connection.id)].sequence for connection, _ in connected] == [50] * 4
+
+
+def test_an_ending_of_one_and_of_all_never_wait_for_each_other(connect, delegate, monkeypatch):
+    second = [connect(delegate)[0].id for _ in range(2)][1]
+    close_chain, taken, wanted = audit.close_chain, Event(), Event()
+
+    def close_slowly(chain: str) -> None:
+        if chain != str(second):
+            return close_chain(chain)
+        if taken.is_set():
+            wanted.set()
+            return close_chain(chain)
+        close_chain(chain)
+        taken.set()
+        wanted.wait(0.3)  # until access off wants it too; it never comes so far if all is well
+        return None
+
+    def end_all() -> int:
+        taken.wait(PATIENCE_SECONDS)
+        return turn_access_off()
+
+    monkeypatch.setattr(audit, "close_chain", close_slowly)
+    end_one = partial(revoke_connection, second, reason=RevokedReason.OWNER_REVOKED)
+    ended: list[int] = run_together([end_one, end_all])
+    assert ended == [1, 1]
+    assert not Connection.objects.filter(revoked_at=None).exists()
+    assert list(find_breaks()) == []
+
+
+@pytest.mark.requirement("error.unavailable", "error.failure_stores_no_receipt")
+def test_a_lock_held_too_long_is_unavailable_and_the_retry_works(agent, draft_body, settings):
+    settings.AGENT_ACCESS |= {"RAISE_UNFORESEEN": False}
+    draft = agent.call("drafts.create", draft_body, key="first").data["id"]
+    update = draft_body | {"lock_version": 1}
+    held, free = Event(), Event()
+
+    def hold() -> None:
+        with transaction.atomic():
+            Document.objects.select_for_update().get(pk=draft)
+            held.set()
+            free.wait(PATIENCE_SECONDS)
+        database.close()
+
+    holder = Thread(target=hold)
+    holder.start()
+    held.wait(PATIENCE_SECONDS)
+    before = take_snapshot()
+    shorten_patience()
+    refused = agent.call("drafts.update", update, id=draft, key="second")
+    free.set()
+    holder.join()
+
+    assert (refused.status, refused.code) == (503, "unavailable")
+    assert take_snapshot() == before
+    retried = agent.call("drafts.update", update, id=draft, key="second")
+    assert (retried.status, retried.data["lock_version"]) == (200, 2)
+    assert "Idempotent-Replayed" not in retried.headers
+    assert list(find_breaks()) == []
+    database.close()  # with it goes the short patience
+
+
+def shorten_patience() -> None:
+    is_sqlite = database.vendor == "sqlite"
+    with database.cursor() as cursor:
+        cursor.execute("PRAGMA busy_timeout = 50" if is_sqlite else "SET lock_timeout = '50ms'")
+
+
+@pytest.mark.requirement("revocation.access_off")
+def test_a_connection_made_while_access_goes_off_does_not_outlive_it(
+    access_on, delegate, monkeypatch
+):
+    """The switch is thrown between the look at it and the making of the connection."""
+    looked, off = Event(), Event()
+    check_request = connections._check_request
+
+    def check_and_wait(*args: Any) -> Any:
+        found = check_request(*args)
+        looked.set()
+        off.wait(0.3)  # never comes if the switch waits for the connection
+        return found
+
+    def make() -> int:
+        request = ConnectionRequest(user=delegate, scopes=["people:read"], days=1, name="Late")
+        create_connection(request)
+        return 0
+
+    def switch_off() -> int:
+        looked.wait(PATIENCE_SECONDS)
+        ended = turn_access_off()
+        off.set()
+        return ended
+
+    monkeypatch.setattr(connections, "_check_request", check_and_wait)
+    made_and_ended: list[int] = run_together([make, switch_off])
+    assert made_and_ended == [0, 1]
+    assert not live_connections().exists()

@@ -1,0 +1,27 @@
+"""Several threads that begin together, each with its own connection to the database."""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from typing import TypeVar
+
+from django.db import connections
+
+PATIENCE_SECONDS = 60
+
+_Result = TypeVar("_Result")
+
+
+def run_together(acts: Sequence[Callable[[], _Result]]) -> list[_Result]:
+    """Return what the acts return, in their order; raise what the first of them raises."""
+    start = Barrier(len(acts))
+
+    def run(act: Callable[[], _Result]) -> _Result:
+        start.wait(PATIENCE_SECONDS)
+        try:
+            return act()
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(len(acts)) as threads:
+        return list(threads.map(run, acts))
