@@ -1,8 +1,11 @@
+import signal
 import socket
+from threading import Thread
 
 import pytest
 
-from invoicing.quickstart.server import demand_free_port
+from config.wsgi import application
+from invoicing.quickstart.server import _load_application, demand_free_port
 from invoicing.quickstart.settings_file import QuickstartError
 
 
@@ -23,3 +26,18 @@ def test_a_port_that_was_let_go_is_free():
         port = taken.getsockname()[1]
 
     demand_free_port(f"https://localhost:{port}")
+
+
+def test_a_worker_leaves_ctrl_c_to_the_process_that_started_it():
+    seen = []
+
+    def work() -> None:
+        loaded = _load_application("config.wsgi.application")
+        seen.append((loaded, signal.pthread_sigmask(signal.SIG_BLOCK, [])))
+
+    worker = Thread(target=work)
+    worker.start()
+    worker.join()
+
+    assert seen == [(application, {signal.SIGINT})]
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
