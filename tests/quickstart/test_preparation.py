@@ -19,7 +19,7 @@ from agent_access.credentials import CREDENTIAL
 from agent_access.models import AccessSettings, Connection
 from agent_access.tools import registry
 from invoicing.management.commands import quickstart
-from invoicing.models import Company, Document, User
+from invoicing.models import Company, Customer, Document, User
 from invoicing.sample_company.loading import load_sample_company
 from tests.factories import CompanyFactory
 from tests.snapshots import take_snapshot
@@ -207,3 +207,14 @@ def test_ctrl_c_before_it_is_ready_is_told_in_a_sentence(served, monkeypatch):
 
     assert str(refused.value) == "Stopped before it was ready; the next start goes on."
     assert served == []
+
+
+@pytest.mark.django_db
+def test_without_a_customer_to_invoice_it_serves_without_lines_to_paste(served):
+    start()
+    Customer.objects.update(is_active=False)
+
+    output = start()
+
+    assert "curl" not in output
+    assert served == [ADDRESS] * 2

@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 
 from config.environment import PROJECT_FOLDER, Environment
-from invoicing.quickstart.server import STOPPING_SECONDS
 
 pytestmark = [
     # It brings its own database, and so runs once.
@@ -76,8 +75,7 @@ class Quickstart:
     def stop(self, kind: signal.Signals) -> tuple[str, int]:
         """Send the signal to all of its processes, as a terminal does."""
         os.killpg(self.process.pid, kind)
-        # Later than that, a part of it that did not end by itself is killed.
-        rest, _ = self.process.communicate(timeout=STOPPING_SECONDS - 1)
+        rest, _ = self.process.communicate(timeout=PATIENCE)
         return rest, self.process.returncode
 
 

@@ -4,8 +4,7 @@ from threading import Thread
 
 import pytest
 
-from config.wsgi import application
-from invoicing.quickstart.server import _load_application, demand_free_port
+from invoicing.quickstart.server import _load_application, demand_free_port, serve
 from invoicing.quickstart.settings_file import QuickstartError
 
 
@@ -29,15 +28,15 @@ def test_a_port_that_was_let_go_is_free():
 
 
 def test_a_worker_leaves_ctrl_c_to_the_process_that_started_it():
-    seen = []
+    seen: list[object] = []
 
     def work() -> None:
-        loaded = _load_application("config.wsgi.application")
+        loaded = _load_application("invoicing.quickstart.server.serve")
         seen.append((loaded, signal.pthread_sigmask(signal.SIG_BLOCK, [])))
 
     worker = Thread(target=work)
     worker.start()
     worker.join()
 
-    assert seen == [(application, {signal.SIGINT})]
+    assert seen == [(serve, {signal.SIGINT})]
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])

@@ -137,16 +137,9 @@ class Command(BaseCommand):
                 scopes=",".join(registry.scopes),
             )
         )
-        steps = FirstSteps(
-            folder=settings.BASE_DIR,
-            authority=certificate.authority,
-            base_url=settings.BASE_URL,
-            customer=Customer.objects.filter(is_active=True).earliest("id"),
-            tax_rate=TaxRate.objects.filter(is_active=True).earliest("id"),
-            today=timezone.localdate(),
-            key=f"first-{secrets.token_hex(4)}",
-        )
-        self._say(LINES.format(lines=steps.write(credential or PLACEHOLDER)))
+        steps = _first_steps(certificate)
+        if steps:
+            self._say(LINES.format(lines=steps.write(credential or PLACEHOLDER)))
 
     def _serve(self, certificate: Certificate) -> None:
         serve(
@@ -171,3 +164,20 @@ def _refuse_another_company() -> None:
     is_sample = User.objects.filter(email=BOOKKEEPER).exists()
     if Company.objects.exists() and not is_sample:
         raise QuickstartError("DATABASE_URL names the books of another company than the sample.")
+
+
+def _first_steps(certificate: Certificate) -> FirstSteps | None:
+    """Return the lines to paste, if the books still hold what a draft needs."""
+    customer = Customer.objects.filter(is_active=True).order_by("id").first()
+    tax_rate = TaxRate.objects.filter(is_active=True).order_by("id").first()
+    if customer is None or tax_rate is None:
+        return None
+    return FirstSteps(
+        folder=settings.BASE_DIR,
+        authority=certificate.authority,
+        base_url=settings.BASE_URL,
+        customer=customer,
+        tax_rate=tax_rate,
+        today=timezone.localdate(),
+        key=f"first-{secrets.token_hex(4)}",
+    )
