@@ -160,6 +160,17 @@ def test_a_hidden_a_missing_and_a_malformed_id_get_the_very_same_answer(
     assert take_snapshot() == before
 
 
+@pytest.mark.parametrize("tool", WITH_TARGET)
+def test_only_the_one_spelling_of_an_id_names_its_record(agent, calls, tool):
+    known = calls[tool].id
+    before = take_snapshot()
+    for spelling in (str(known).upper(), known.hex, f"{{{known}}}", f"urn:uuid:{known}"):
+        answer = replace(calls[tool], id=spelling).made_by(agent)
+        assert seen(answer) == refusal("not_found"), spelling
+    assert take_snapshot() == before
+    assert calls[tool].made_by(agent).status == 200
+
+
 @pytest.mark.parametrize("tool", WRITING)
 def test_a_write_without_a_key_names_the_key(agent, connection, calls, tool):
     before = take_snapshot()
