@@ -14,44 +14,37 @@ PAYMENT_DAYS = 30
 LINES = """\
 cd {folder}
 CREDENTIAL={credential}
+API={base_url}/api/v1
+agent() {{ curl -sS -w '\\n' --cacert {authority} -H "Authorization: Bearer $CREDENTIAL" "$@"; }}
+JSON='Content-Type: application/json'
 
 # What may this connection do?
-curl -w '\\n' --cacert {authority} -H "Authorization: Bearer $CREDENTIAL" \\
-  {base_url}/api/v1/tools
+agent $API/tools
 
 # Find a customer.
-curl -w '\\n' --cacert {authority} -H "Authorization: Bearer $CREDENTIAL" \\
-  '{base_url}/api/v1/customers?search={search}'
+agent "$API/customers?search={search}"
 
 # What would this draft come to? Nothing is saved.
 DRAFT='"customer_id": "{customer_id}", "currency_code": "EUR",
   "issue_date": "{issue_date}", "due_date": "{due_date}",
   "line_items": [{{"description": "Consulting on site", "quantity": "1.5", "unit": "h",
     "unit_price": "12500", "tax_rate_id": "{tax_rate_id}"}}]'
-curl -w '\\n' --cacert {authority} -H "Authorization: Bearer $CREDENTIAL" \\
-  -H 'Content-Type: application/json' -d "{{$DRAFT}}" \\
-  {base_url}/api/v1/documents/preview
+agent -H "$JSON" -d "{{$DRAFT}}" $API/documents/preview
 
 # Save it. With the same key, this line makes one draft however often it is sent.
-ANSWER=$(curl -sS --cacert {authority} -H "Authorization: Bearer $CREDENTIAL" \\
-  -H 'Content-Type: application/json' -H 'Idempotency-Key: {key}-create' -d "{{$DRAFT}}" \\
-  {base_url}/api/v1/drafts)
+ANSWER=$(agent -H "$JSON" -H 'Idempotency-Key: {key}-create' -d "{{$DRAFT}}" $API/drafts)
 echo "$ANSWER"
 DRAFT_ID=$(echo "$ANSWER" | sed 's/^{{"data":{{"id":"\\([^"]*\\)".*/\\1/')
 
 # Read it again.
-curl -w '\\n' --cacert {authority} -H "Authorization: Bearer $CREDENTIAL" \\
-  {base_url}/api/v1/documents/$DRAFT_ID
+agent $API/documents/$DRAFT_ID
 
 # List the documents, the oldest first.
-curl -w '\\n' --cacert {authority} -H "Authorization: Bearer $CREDENTIAL" \\
-  '{base_url}/api/v1/documents?limit=3'
+agent "$API/documents?limit=3"
 
 # Change it: the whole draft once more, and the version that was read.
-curl -w '\\n' --cacert {authority} -H "Authorization: Bearer $CREDENTIAL" -X PUT \\
-  -H 'Content-Type: application/json' -H 'Idempotency-Key: {key}-update' \\
-  -d "{{\\"lock_version\\": 1, \\"reference\\": \\"PO 7\\", $DRAFT}}" \\
-  {base_url}/api/v1/drafts/$DRAFT_ID
+agent -X PUT -H "$JSON" -H 'Idempotency-Key: {key}-update' \\
+  -d "{{\\"lock_version\\": 1, \\"reference\\": \\"PO 7\\", $DRAFT}}" $API/drafts/$DRAFT_ID
 """
 
 
