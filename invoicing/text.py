@@ -19,8 +19,12 @@ def normalise_text(value: str, *, multiline: bool) -> str:
     Raises ControlCharacterError for control characters and lone surrogates; a line feed is
     allowed only where the text may have several lines.
     """
-    text = value.replace("\r\n", "\n").replace("\r", "\n").replace("\t", " ").strip()
-    readable = text.replace("\n", "") if multiline else text
-    if any(unicodedata.category(character) in _CONTROL_OR_SURROGATE for character in readable):
+    text = value.replace("\r\n", "\n").replace("\r", "\n").replace("\t", " ")
+    # Looked at before trimming: to Python some control characters are white space.
+    letters = text.replace("\n", "")
+    if any(unicodedata.category(letter) in _CONTROL_OR_SURROGATE for letter in letters):
+        raise ControlCharacterError
+    text = text.strip()
+    if "\n" in text and not multiline:
         raise ControlCharacterError
     return text
