@@ -30,9 +30,9 @@ TEXTS: Mapping[str, str] = {
     "model_attributes_type": "must be an object",
     "dict_type": "must be an object",
     "string_too_short": "must not be empty",
+    "too_short": "must not be empty",
 }
 TEXTS_WITH_LIMIT: Mapping[str, str] = {
-    "too_short": "must have at least {min_length} entries",
     "too_long": "must have at most {max_length} entries",
     "string_too_long": "must have at most {max_length} characters",
     "greater_than_equal": "must be at least {ge}",

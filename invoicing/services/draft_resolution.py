@@ -130,7 +130,7 @@ class _Resolution:
         try:
             return calculate_totals(lines)
         except AmountTooLargeError:
-            self._add("line_items", "make an amount of more than 18 digits")
+            self._add("line_items", "lead to an amount of more than 18 digits")
             return NO_TOTALS
 
     def _normalise_line(self, path: str, line: LineInput) -> LineInput:

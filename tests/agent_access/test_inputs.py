@@ -58,7 +58,7 @@ def test_valid_arguments_become_the_input():
         ({"note": 1}, [("note", "must be a string")]),
         ({"note": "\ud800"}, [("note", "must be Unicode text")]),
         ({"rows": {}}, [("rows", "must be a list")]),
-        ({"rows": []}, [("rows", "must have at least 1 entries")]),
+        ({"rows": []}, [("rows", "must not be empty")]),
         ({"rows": [{"word": "a"}] * 3}, [("rows", "must have at most 2 entries")]),
         ({"rows": ["x"]}, [("rows.0", "must be an object")]),
         ({"rows": [{}]}, [("rows.0.word", "is required")]),

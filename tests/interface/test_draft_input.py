@@ -42,7 +42,7 @@ WRONG_HEADERS = [
     ("issue_date", TEXT, [20260302, None]),
     ("due_date", "must not be before issue_date", ["2026-03-01", "0001-01-01"]),
     ("due_date", TEXT, [None, 1.5]),
-    ("line_items", "must have at least 1 entries", [[]]),
+    ("line_items", "must not be empty", [[]]),
     ("line_items", "must be a list", [None, {}, "x", 1]),
     ("line_items.0", "must be an object", [[None], ["x"], [1], [[]]]),
     ("language", LANGUAGE, ["", "EN", "e", "en_GB", "../en"]),

@@ -152,7 +152,7 @@ def test_a_quantity_comes_back_without_trailing_zeros(agent, draft_body, rates):
 )
 def test_an_amount_over_18_digits_is_refused(agent, draft_body, rates, lines):
     body = body_of(draft_body, rates, lines)
-    expected = invalid(("line_items", "make an amount of more than 18 digits"))
+    expected = invalid(("line_items", "lead to an amount of more than 18 digits"))
     before = take_snapshot()
     assert seen(agent.call("documents.preview", body)) == expected
     assert seen(agent.call("drafts.create", body, key="k")) == expected

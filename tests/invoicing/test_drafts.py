@@ -373,7 +373,7 @@ def test_an_amount_over_18_digits_is_a_problem_of_the_lines() -> None:
     user, customer = make_staff(), CustomerFactory.create()
     draft = draft_input(customer, line_input(unit_price=10**18 - 1))
     assert problems_of(create_draft, user, draft) == (
-        FieldProblem("line_items", "make an amount of more than 18 digits"),
+        FieldProblem("line_items", "lead to an amount of more than 18 digits"),
     )
 
 
