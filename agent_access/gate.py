@@ -2,8 +2,10 @@
 
 import ipaddress
 from collections.abc import Callable
+from typing import Any
 
 import orjson
+from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
 from django.http import HttpRequest, HttpResponse
 
 from agent_access import conf
@@ -17,6 +19,22 @@ PAGE = (
     "<!doctype html><html lang=en><meta charset=utf-8><title>Not allowed</title>"
     "<h1>Not allowed</h1><p>This application answers only at its own https address.</p></html>"
 )
+
+
+class _Request(WSGIRequest):
+    """A request whatever its Content-Type: Django's own cannot be made with some of them."""
+
+    def __init__(self, environ: dict[str, Any]) -> None:
+        try:
+            super().__init__(environ)
+        except ValueError:  # a parameter in an unknown charset (RFC 2231), or a NUL
+            super().__init__({**environ, "CONTENT_TYPE": ""})
+
+
+class GateApplication(WSGIHandler):
+    """The WSGI application to serve: nothing that a client sends fails before the gate."""
+
+    request_class = _Request
 
 
 class GateMiddleware:

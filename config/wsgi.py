@@ -2,8 +2,11 @@
 
 import os
 
-from django.core.wsgi import get_wsgi_application
+import django
+
+from agent_access.gate import GateApplication
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
-application = get_wsgi_application()
+django.setup(set_prefix=False)
+application = GateApplication()
