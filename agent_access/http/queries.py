@@ -33,8 +33,10 @@ def find_unknown_parameters(request: HttpRequest) -> list[FieldProblem]:
 
 
 def _parse(request: HttpRequest) -> list[tuple[str, str]]:
-    # What is no UTF-8 becomes a lone surrogate, which no text field accepts.
-    query = request.META.get("QUERY_STRING", "")
+    # WSGI hands over bytes as Latin-1 text. What is no UTF-8 becomes a lone surrogate, which no
+    # text field accepts.
+    raw = str(request.META.get("QUERY_STRING", "")).encode("latin-1")
+    query = raw.decode(errors="surrogateescape")
     return parse_qsl(query, keep_blank_values=True, errors="surrogateescape")
 
 
