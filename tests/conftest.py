@@ -14,7 +14,7 @@ from invoicing.models import Company, Customer, TaxRate, User
 from tests.agents import HttpAgent
 from tests.factories import CompanyFactory, CustomerFactory, TaxRateFactory, UserFactory
 
-pytest_plugins = ["tests.trigger_flush", "tests.valkey"]
+pytest_plugins = ["tests.secrets", "tests.trigger_flush", "tests.valkey"]
 
 EVERY_PERMISSION = tuple(Permission)
 

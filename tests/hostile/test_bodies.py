@@ -1,0 +1,254 @@
+"""Bodies of every size and length, and the headers that lie about them."""
+
+import json
+from io import BytesIO
+
+import pytest
+from typing_extensions import override
+
+from agent_access.bodies import MAX_BODY_BYTES
+from invoicing.models import Document
+from tests.hostile.target import BODY_TOOLS, assert_nothing_changed, assert_refused
+from tests.snapshots import take_snapshot
+
+SUCCESS = {"documents.preview": 200, "drafts.create": 201, "drafts.update": 200}
+
+
+class BrokenStream:
+    """A connection that breaks off after some bytes."""
+
+    def __init__(self, content: bytes) -> None:
+        self._rest = BytesIO(content)
+
+    def read(self, size: int = -1) -> bytes:
+        part = self._rest.read(size)
+        if not part:
+            raise ConnectionResetError("peer went away")
+        return part
+
+    readline = read
+
+
+class SlowStream(BytesIO):
+    """A stream that gives a few bytes at a time, as sockets do."""
+
+    @override
+    def read(self, size: int | None = -1) -> bytes:
+        return super().read(min(size or 1, 1000) if size != -1 else 1000)
+
+
+def pad(target, tool: str, size: int) -> bytes:
+    """Return a valid body of the tool with as many bytes."""
+    body: bytes = json.dumps(target.body_for(tool)).encode()
+    return body[:-1] + b" " * (size - len(body)) + b"}"
+
+
+def chunked(stream: object) -> dict[str, object]:
+    return {
+        "CONTENT_LENGTH": None,
+        "HTTP_TRANSFER_ENCODING": "chunked",
+        "wsgi.input_terminated": True,
+        "wsgi.input": stream,
+    }
+
+
+@pytest.mark.requirement("limit.body", "error.payload_too_large")
+@pytest.mark.parametrize("tool", BODY_TOOLS)
+def test_256_kib_are_read_and_one_byte_more_is_not(target, tool):
+    before = take_snapshot()
+    for size in (MAX_BODY_BYTES + 1, MAX_BODY_BYTES * 2):
+        assert_refused(target.send(tool, pad(target, tool, size)), 413)
+    assert_nothing_changed(before)
+    assert target.send(tool, pad(target, tool, MAX_BODY_BYTES)).status == SUCCESS[tool]
+
+
+@pytest.mark.requirement("limit.body", "error.payload_too_large")
+@pytest.mark.parametrize("tool", BODY_TOOLS)
+@pytest.mark.parametrize("stream", [BytesIO, SlowStream])
+def test_a_chunked_body_is_read_up_to_the_same_limit(target, tool, stream):
+    before = take_snapshot()
+    too_large = pad(target, tool, MAX_BODY_BYTES + 1)
+    assert_refused(target.send(tool, b"", **chunked(stream(too_large))), 413)
+    assert_nothing_changed(before)
+    largest = pad(target, tool, MAX_BODY_BYTES)
+    assert target.send(tool, b"", **chunked(stream(largest))).status == SUCCESS[tool]
+
+
+def test_an_endless_chunked_body_is_read_no_further_than_the_limit(target):
+    class Endless:
+        taken = 0
+
+        def read(self, size: int) -> bytes:
+            self.taken += size
+            return b" " * size
+
+        readline = read
+
+    stream = Endless()
+    assert_refused(target.send("drafts.create", b"", **chunked(stream)), 413)
+    assert stream.taken == MAX_BODY_BYTES + 1
+
+
+def test_a_body_that_is_announced_too_large_is_not_read(target):
+    class Untouched:
+        def read(self, size: int = -1) -> bytes:
+            raise AssertionError("read all the same")
+
+        readline = read
+
+    for length in ("262145", "99999999999999999999999", "0262145", " 262145 "):
+        environ = {"CONTENT_LENGTH": length, "wsgi.input": Untouched()}
+        assert_refused(target.send("drafts.create", b"", **environ), 413)
+
+
+@pytest.mark.parametrize("length", ["", "abc", "-1", "1.5", "0x10", "\u0663", "1 2", "5, 5"])
+def test_a_length_that_is_no_number_is_an_empty_body(target, length):
+    before = take_snapshot()
+    body = json.dumps(target.body_for("drafts.create")).encode()
+    answer = target.send("drafts.create", body, CONTENT_LENGTH=length)
+    assert_refused(answer, 422, fields=[])
+    assert_nothing_changed(before)
+
+
+def test_without_a_length_and_without_chunks_a_body_is_empty(target):
+    body = json.dumps(target.body_for("drafts.create")).encode()
+    assert_refused(target.send("drafts.create", body, CONTENT_LENGTH=None), 422, fields=[])
+
+
+def test_a_length_shorter_than_the_body_cuts_it(target):
+    before = take_snapshot()
+    body = json.dumps(target.body_for("drafts.create")).encode()
+    for length in (0, 1, len(body) - 1):
+        answer = target.send("drafts.create", body, CONTENT_LENGTH=str(length))
+        assert_refused(answer, 422, fields=[])
+    assert_nothing_changed(before)
+
+
+def test_what_follows_the_announced_length_is_not_read(target):
+    body = json.dumps(target.body_for("drafts.create")).encode()
+    smuggled = body + b'{"GET": "/api/v1/people HTTP/1.1"}'
+    answer = target.send("drafts.create", smuggled, CONTENT_LENGTH=str(len(body)))
+    assert answer.status == 201
+
+
+def test_a_body_shorter_than_its_length_is_refused(target):
+    before = take_snapshot()
+    body = json.dumps(target.body_for("drafts.create")).encode()
+    answer = target.send("drafts.create", body[:100], CONTENT_LENGTH=str(len(body)))
+    assert_refused(answer, 422, fields=[])
+    assert_nothing_changed(before)
+
+
+def test_a_connection_that_breaks_off_changes_nothing(target, subtests):
+    before = take_snapshot()
+    body = json.dumps(target.body_for("drafts.create")).encode()
+    for content, terminated in [(b"", True), (body[:50], True), (body, True), (body[:50], False)]:
+        with subtests.test(length=len(content), terminated=terminated):
+            environ = chunked(BrokenStream(content))
+            if not terminated:
+                environ = {"CONTENT_LENGTH": "1000", "wsgi.input": BrokenStream(content)}
+            assert_refused(target.send("drafts.create", b"", **environ), 422, fields=[])
+    assert_nothing_changed(before)
+
+
+JSON_TYPES = [
+    "application/json",
+    "APPLICATION/JSON",
+    " application/json ",
+    "application/json;",
+    "application/json; charset=utf-8",
+    "application/json;charset=UTF-8",
+    'application/json; charset="utf-8"',
+    "application/json; Charset=Utf-8",
+    "application/json; version=1",
+    "application/json; charset*=utf-8''utf-8",
+]
+OTHER_TYPES = [
+    None,
+    "",
+    " ",
+    ";",
+    "json",
+    "text/json",
+    "text/plain",
+    "text/plain; application/json",
+    "application/jsonp",
+    "application/json+x",
+    "application/vnd.api+json",
+    "application/x-www-form-urlencoded",
+    "multipart/form-data; boundary=x",
+    "multipart/form-data",
+    "application/xml",
+    "*/*",
+    "application/*",
+    "application/json, application/json",
+    "application/json, text/plain",
+    "application/json application/json",
+    "application/json\x00",
+    "application/json; charset=latin-1",
+    "application/json; charset=utf-16",
+    "application/json; charset=utf8mb4",
+    "application/json; charset=",
+    "application/json; charset=idna",
+    "application/json; charset=\x00",
+    "application/json; charset=utf-8\x00",
+    "application/json; charset=\u00e9",
+    "application/json; charset=" + "x" * 10_000,
+    "application/json; charset=utf-8; charset=utf-16",
+    "application/json; charset*=utf-9''utf-8",
+    "application/json; charset*=idna''utf-8",
+    "application/json; x*=nothing''y",
+    "application/json; charset*=utf-8''%00",
+]
+
+
+@pytest.mark.requirement("transport.json", "error.json_required")
+def test_json_is_json_in_any_spelling(target, subtests):
+    for content_type in JSON_TYPES:
+        with subtests.test(content_type=content_type):
+            body = target.body_for("documents.preview")
+            answer = target.send_json("documents.preview", body, CONTENT_TYPE=content_type)
+            assert answer.status == 200
+
+
+@pytest.mark.requirement("transport.json", "error.json_required")
+def test_no_other_type_and_no_other_charset_is_json(target, subtests):
+    before = take_snapshot()
+    for tool in BODY_TOOLS:
+        for content_type in OTHER_TYPES:
+            with subtests.test(tool=tool, content_type=str(content_type)[:60]):
+                body = target.body_for(tool)
+                assert_refused(target.send_json(tool, body, CONTENT_TYPE=content_type), 415)
+    assert_nothing_changed(before)
+
+
+def test_a_content_type_cannot_break_a_read_or_the_gate(target):
+    odd = "application/json; x*=nothing''y"
+    assert target.request("GET", "/api/v1/documents", CONTENT_TYPE=odd).status == 200
+    answer = target.request("GET", "/api/v1/tools", CONTENT_TYPE=odd, HTTP_HOST="other.example")
+    assert_refused(answer, 403)
+
+
+def test_a_body_on_a_read_is_not_looked_at(target):
+    for body in (b"{", b"x" * 300_000):
+        assert target.request("GET", "/api/v1/documents", body).status == 200
+
+
+@pytest.mark.parametrize("tool", BODY_TOOLS)
+def test_a_body_tool_takes_no_parameters(target, tool):
+    before = take_snapshot()
+    body = target.body_for(tool)
+    query = "customer_id=1&notes=&limit=5&%00=1&notes=2"
+    answer = target.send_json(tool, body, QUERY_STRING=query)
+    assert_refused(answer, 422, fields=["customer_id", "notes", "limit", "?"])
+    assert_nothing_changed(before)
+
+
+def test_a_body_tool_names_a_bounded_number_of_parameters(target):
+    query = "&".join(f"p{number}" for number in range(50_000))
+    for changes in ({}, {"notes": 1}):
+        body = target.body_for("drafts.create", **changes)
+        answer = target.send_json("drafts.create", body, QUERY_STRING=query)
+        assert_refused(answer, 422)
+        assert len(answer.error["problems"]) == 1000
+    assert Document.objects.count() == 1

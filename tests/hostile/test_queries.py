@@ -1,0 +1,152 @@
+"""Query strings: long, repeated, odd and badly encoded."""
+
+import pytest
+
+from tests.factories import CustomerFactory
+from tests.hostile.target import assert_nothing_changed, assert_refused
+from tests.snapshots import take_snapshot
+
+LISTS = ("/api/v1/customers", "/api/v1/documents", "/api/v1/people", "/api/v1/teams")
+
+REFUSED: list[tuple[str, list[str]]] = [
+    ("limit=0", ["limit"]),
+    ("limit=51", ["limit"]),
+    ("limit=-1", ["limit"]),
+    ("limit=", ["limit"]),
+    ("limit", ["limit"]),
+    ("limit=1.0", ["limit"]),
+    ("limit=1e1", ["limit"]),
+    ("limit=+5", ["limit"]),
+    ("limit=%2B5", ["limit"]),
+    ("limit=05", ["limit"]),
+    ("limit=5%20", ["limit"]),
+    ("limit=5%0A", ["limit"]),
+    ("limit=0x5", ["limit"]),
+    ("limit=1_0", ["limit"]),
+    ("limit=%D9%A5", ["limit"]),
+    ("limit=true", ["limit"]),
+    ("limit=null", ["limit"]),
+    ("limit=NaN", ["limit"]),
+    ("limit=" + "9" * 5_000, ["limit"]),
+    ("limit=-" + "9" * 18, ["limit"]),
+    ("limit=5&limit=5", ["limit"]),
+    ("limit=5&limit=6", ["limit"]),
+    ("limit[]=5", ["?"]),
+    ("limit%00=5", ["?"]),
+    ("Limit=5", ["Limit"]),
+    ("after=", ["after"]),
+    ("after=1", ["after"]),
+    ("after=null", ["after"]),
+    ("after=0190F1F0-0000-7000-8000-000000000000", ["after"]),
+    ("after=0190f1f0000070008000000000000000", ["after"]),
+    ("after={0190f1f0-0000-7000-8000-000000000000}", ["after"]),
+    ("after=0190f1f0-0000-7000-8000-00000000000%00", ["after"]),
+    ("after=x&after=y", ["after"]),
+    ("search=" + "x" * 101, ["search"]),
+    ("search=" + "%C3%A9" * 101, ["search"]),
+    ("search=%FF", ["search"]),
+    ("search=a%ED%A0%80", ["search"]),
+    ("search=%C3", ["search"]),
+    ("search=\xff", ["search"]),
+    ("search=a&search=b", ["search"]),
+    ("search=a&search=a", ["search"]),
+    ("page=1", ["page"]),
+    ("offset=1", ["offset"]),
+    ("format=xml", ["format"]),
+    ("_method=DELETE", ["_method"]),
+    ("access_token=ivc_" + "a" * 43, ["access_token"]),
+    ("ivc_" + "a" * 43 + "=1", ["?"]),
+    ("=", ["?"]),
+    ("=1", ["?"]),
+    ("%00", ["?"]),
+    ("%FF=1", ["?"]),
+    ("<script>=1", ["?"]),
+    ("a" * 41, ["?"]),
+    (";limit=5", ["?"]),
+    ("limit=5;search=a", ["limit"]),
+    ("?limit=5", ["?"]),
+    ("x=1&y=2&x=3", ["x", "y"]),
+]
+
+ACCEPTED = [
+    "",
+    "&",
+    "&&&",
+    "limit=1",
+    "limit=50",
+    "limit=%35",
+    "li%6Dit=5",
+    "search=",
+    "search=%20",
+    "search=+",
+    "search=%",
+    "search=%zz",
+    "search=%u0041",
+    "search=%00",
+    "search=%0A%0D",
+    "search=" + "x" * 100,
+    "search=" + "%F0%9F%92%A9" * 100,
+    "search=a%26limit=99",
+    "search=a=b=c",
+    "search=%27%20OR%201=1%20--",
+    "search=%25%5F%5C",
+    "search=\xc3\xa9",
+    "search=" + "e%CC%81" * 50,
+    "after=0190f1f0-0000-7000-8000-000000000000",
+    "after=ffffffff-ffff-ffff-ffff-ffffffffffff",
+    "after=00000000-0000-0000-0000-000000000000",
+    "search=a&limit=5&",
+]
+
+
+@pytest.mark.requirement("limit.page", "limit.search", "error.fields")
+def test_an_odd_query_is_refused_with_its_fields(target, subtests):
+    before = take_snapshot()
+    for number, (query, fields) in enumerate(REFUSED):
+        with subtests.test(query=query[:50]):
+            path = LISTS[number % len(LISTS)]
+            answer = target.request("GET", path, QUERY_STRING=query)
+            assert_refused(answer, 422)
+            assert sorted(answer.error["fields"]) == fields
+    assert_nothing_changed(before)
+
+
+def test_a_strange_but_clear_query_is_answered(target, subtests):
+    for path in LISTS:
+        for query in ACCEPTED:
+            with subtests.test(path=path, query=query[:50]):
+                answer = target.request("GET", path, QUERY_STRING=query)
+                assert (answer.status, set(answer.body)) == (200, {"data", "next"})
+
+
+@pytest.mark.parametrize("search", ["M\xc3\xbcller", "M%C3%BCller", "m%c3%bcll", "mu%CC%88ller"])
+def test_a_search_is_utf_8_whether_it_is_escaped_or_not(target, search):
+    """WSGI hands over raw bytes as Latin-1 text."""
+    customer = CustomerFactory.create(name="Müller GmbH")
+    answer = target.request("GET", "/api/v1/customers", QUERY_STRING=f"search={search}")
+    assert answer.data == [{"id": str(customer.id), "name": "Müller GmbH"}]
+
+
+@pytest.mark.parametrize("path", [*LISTS, "/api/v1/tools"])
+def test_fifty_thousand_parameters_get_a_bounded_answer(target, path):
+    query = "&".join(f"p{number}={number}" for number in range(50_000))
+    answer = target.request("GET", path, QUERY_STRING=query)
+    assert_refused(answer, 422)
+    assert len(answer.error["problems"]) == 1000
+
+
+def test_a_parameter_repeated_fifty_thousand_times_is_named_once(target):
+    answer = target.request("GET", "/api/v1/people", QUERY_STRING="limit=5&" * 50_000)
+    assert_refused(answer, 422, fields=["limit"])
+    assert answer.error["problems"] == [{"field": "limit", "problem": "must be given once"}]
+
+
+def test_a_query_of_a_megabyte_is_refused(target):
+    query = "search=" + "x" * 1_000_000
+    assert_refused(target.request("GET", "/api/v1/people", QUERY_STRING=query), 422, ["search"])
+
+
+def test_a_tool_for_one_record_takes_no_parameters(target):
+    paths = [f"/api/v1/documents/{target.draft_id}", "/api/v1/people/x", "/api/v1/tools"]
+    for path in paths:
+        assert_refused(target.request("GET", path, QUERY_STRING="limit=5"), 422, ["limit"])
