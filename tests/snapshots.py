@@ -20,4 +20,4 @@ def take_snapshot() -> dict[str, list[tuple[Any, ...]]]:
 def _read_rows(table: str) -> list[tuple[Any, ...]]:
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT * FROM {connection.ops.quote_name(table)} ORDER BY 1")  # noqa: S608  a table of our own
-        return cursor.fetchall()
+        return list(cursor.fetchall())
