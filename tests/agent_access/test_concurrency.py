@@ -1,8 +1,6 @@
 """Calls at the same moment: real threads and real transactions, through the HTTP surface."""
 
-import time
 from collections import Counter
-from collections.abc import Callable
 from functools import partial
 from itertools import chain
 from threading import Event, Thread
@@ -12,17 +10,7 @@ import pytest
 from django.db import connection as database
 from django.db import transaction
 
-from agent_access import audit, connections
-from agent_access.connections import (
-    ConnectionRequest,
-    create_connection,
-    live_connections,
-    revoke_connection,
-    turn_access_off,
-)
-from agent_access.models import AuditEvent, Connection, Receipt
-from agent_access.models.audit import ADMINISTRATION
-from agent_access.models.connections import RevokedReason
+from agent_access.models import AuditEvent, Receipt
 from agent_access.verification import find_breaks, read_heads
 from invoicing.models import Document
 from tests.agents import Answer, HttpAgent
@@ -103,47 +91,6 @@ def test_one_key_on_two_connections_makes_two_drafts(connect, delegate, draft_bo
     assert Document.objects.count() == 2
 
 
-@pytest.mark.requirement("revocation.stops_calls")
-def test_no_call_succeeds_after_a_revocation(agent, connection, draft_body):
-    under_way = Event()
-
-    def call_until_refused(worker: int) -> list[tuple[float, int]]:
-        calls = []
-        for number in range(200):
-            started = time.monotonic()
-            if worker % 2:
-                answer = create(agent.credential, draft_body, f"k{worker}-{number}")
-            else:
-                answer = HttpAgent(agent.credential).call("tools.list")
-            calls.append((started, answer.status))
-            if answer.status == 401:
-                return calls
-            if number == 1:
-                under_way.set()
-        return calls
-
-    def revoke() -> list[tuple[float, int]]:
-        under_way.wait(PATIENCE_SECONDS)
-        assert revoke_connection(connection.id, reason=RevokedReason.OWNER_REVOKED)
-        return [(time.monotonic(), 0)]
-
-    acts: list[Callable[[], list[tuple[float, int]]]] = [revoke]
-    acts += [partial(call_until_refused, worker) for worker in range(6)]
-    [(revoked, _)], *workers = run_together(acts)
-
-    calls = [call for worker in workers for call in worker]
-    successes = sum(status in {200, 201} for _, status in calls)
-    assert {status for started, status in calls if started > revoked} <= {401}
-    assert [worker[-1][1] for worker in workers] == [401] * 6
-    ended = AuditEvent.objects.get(chain=ADMINISTRATION, action="connection:revoked").occurred_at
-    done = AuditEvent.objects.filter(chain=str(connection.id), outcome="ok")
-    assert done.count() == successes >= 2
-    assert not done.filter(occurred_at__gt=ended).exists()
-    created = done.filter(action="drafts.create").count()
-    assert (Document.objects.count(), Receipt.objects.count()) == (created, created)
-    assert list(find_breaks()) == []
-
-
 def test_the_chains_stay_whole_under_two_hundred_calls(connect, delegate, draft_body):
     connected = [connect(delegate) for _ in range(4)]
 
@@ -162,33 +109,6 @@ def test_the_chains_stay_whole_under_two_hundred_calls(connect, delegate, draft_
     assert list(find_breaks()) == []
     heads = read_heads()
     assert [heads[str(connection.id)].sequence for connection, _ in connected] == [50] * 4
-
-
-def test_an_ending_of_one_and_of_all_never_wait_for_each_other(connect, delegate, monkeypatch):
-    second = [connect(delegate)[0].id for _ in range(2)][1]
-    close_chain, taken, wanted = audit.close_chain, Event(), Event()
-
-    def close_slowly(chain: str) -> None:
-        if chain != str(second):
-            return close_chain(chain)
-        if taken.is_set():
-            wanted.set()
-            return close_chain(chain)
-        close_chain(chain)
-        taken.set()
-        wanted.wait(0.3)  # until access off wants it too; it never comes so far if all is well
-        return None
-
-    def end_all() -> int:
-        taken.wait(PATIENCE_SECONDS)
-        return turn_access_off()
-
-    monkeypatch.setattr(audit, "close_chain", close_slowly)
-    end_one = partial(revoke_connection, second, reason=RevokedReason.OWNER_REVOKED)
-    ended: list[int] = run_together([end_one, end_all])
-    assert ended == [1, 1]
-    assert not Connection.objects.filter(revoked_at=None).exists()
-    assert list(find_breaks()) == []
 
 
 @pytest.mark.requirement("error.unavailable", "error.failure_stores_no_receipt")
@@ -227,34 +147,3 @@ def shorten_patience() -> None:
     is_sqlite = database.vendor == "sqlite"
     with database.cursor() as cursor:
         cursor.execute("PRAGMA busy_timeout = 50" if is_sqlite else "SET lock_timeout = '50ms'")
-
-
-@pytest.mark.requirement("revocation.access_off")
-def test_a_connection_made_while_access_goes_off_does_not_outlive_it(
-    access_on, delegate, monkeypatch
-):
-    """The switch is thrown between the look at it and the making of the connection."""
-    looked, off = Event(), Event()
-    check_request = connections._check_request
-
-    def check_and_wait(*args: Any) -> Any:
-        found = check_request(*args)
-        looked.set()
-        off.wait(0.3)  # never comes if the switch waits for the connection
-        return found
-
-    def make() -> int:
-        request = ConnectionRequest(user=delegate, scopes=["people:read"], days=1, name="Late")
-        create_connection(request)
-        return 0
-
-    def switch_off() -> int:
-        looked.wait(PATIENCE_SECONDS)
-        ended = turn_access_off()
-        off.set()
-        return ended
-
-    monkeypatch.setattr(connections, "_check_request", check_and_wait)
-    made_and_ended: list[int] = run_together([make, switch_off])
-    assert made_and_ended == [0, 1]
-    assert not live_connections().exists()
