@@ -48,6 +48,7 @@ class CallContext:
     user: Any
     connection: Connection
     target: UUID | None = None
+    idempotency_key: str = ""
 
     def record_id(self) -> UUID:
         """Return the target of a tool whose path names one."""
@@ -56,20 +57,20 @@ class CallContext:
         return self.target
 
 
-def _write_json(body: Mapping[str, Any]) -> bytes:
+def write_json(value: Any) -> bytes:
     """Write IDs as strings, dates as YYYY-MM-DD and times as RFC 3339 in UTC with Z."""
-    return orjson.dumps(body, option=orjson.OPT_UTC_Z)
+    return orjson.dumps(value, option=orjson.OPT_UTC_Z)
 
 
 @dataclass(frozen=True)
 class Record:
     """The answer of a tool about one record; `record_id` says which, where a replay must know."""
 
-    data: Mapping[str, Any] | Sequence[Any]
+    data: Mapping[str, Any] | Sequence[Any] | orjson.Fragment
     record_id: UUID | None = None
 
     def body(self) -> bytes:
-        return _write_json({"data": self.data})
+        return write_json({"data": self.data})
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ class Page:
     record_id: None = None
 
     def body(self) -> bytes:
-        return _write_json({"data": self.data, "next": self.next})
+        return write_json({"data": self.data, "next": self.next})
 
 
 Answer = Record | Page

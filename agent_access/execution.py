@@ -98,7 +98,7 @@ def _write(call: ToolCall, arguments: Arguments, inputs: ToolInput) -> ToolResul
         if result is None:
             answer = _run_tool(call, inputs)
             result = ToolResult(call.tool.status, answer.body())
-            keep_answer(receipt, answer, result)
+            keep_answer(receipt, call.tool, answer, result)
         else:
             _check_still_visible(call, receipt.record_id)
         audit.record_call(_fact(call, record_id=receipt.record_id, is_replay=result.is_replay))
@@ -107,7 +107,10 @@ def _write(call: ToolCall, arguments: Arguments, inputs: ToolInput) -> ToolResul
 
 def _run_tool(call: ToolCall, inputs: ToolInput) -> Answer:
     context = CallContext(
-        user=call.connection.user, connection=call.connection, target=_parse_target(call.target)
+        user=call.connection.user,
+        connection=call.connection,
+        target=_parse_target(call.target),
+        idempotency_key=call.idempotency_key or "",
     )
     answer: Answer = call.tool.run(context, inputs)
     return answer
@@ -138,7 +141,7 @@ def _fact(
     record_id: UUID | None = None,
     is_replay: bool = False,
 ) -> Fact:
-    target = record_id or _sayable_target(call.target)
+    target = _sayable_target(call.target) or record_id
     return Fact(
         action=call.tool.name,
         origin=call.origin,

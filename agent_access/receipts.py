@@ -7,9 +7,11 @@ from typing import Any
 
 from django.utils import timezone
 
+from agent_access import sealing
 from agent_access.calls import Answer, ToolCall, ToolResult
 from agent_access.errors import ConflictError
 from agent_access.models.receipts import Receipt
+from agent_access.tools import Tool
 
 
 def claim_receipt(call: ToolCall, arguments: Mapping[str, Any]) -> Receipt:
@@ -43,16 +45,31 @@ def digest_call(call: ToolCall, arguments: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def keep_answer(receipt: Receipt, answer: Answer, result: ToolResult) -> None:
+def keep_answer(receipt: Receipt, tool: Tool, answer: Answer, result: ToolResult) -> None:
     """Write the answer to the claimed receipt, in the transaction of the change itself."""
+    body = sealing.seal(result.body) if tool.answers_secret else result.body
     receipt.record_id = answer.record_id
     receipt.status = result.status
-    receipt.answer = result.body.decode()
-    receipt.save(update_fields=["record_id", "status", "answer"])
+    receipt.answer = body.decode()
+    receipt.is_encrypted = tool.answers_secret
+    receipt.save(update_fields=["record_id", "status", "answer", "is_encrypted"])
 
 
 def stored_result(receipt: Receipt) -> ToolResult | None:
-    """Return the kept answer byte for byte, or None for a receipt that was just claimed."""
+    """Return the kept answer byte for byte, or None for a receipt that was just claimed.
+
+    Raises ConflictError for an encrypted answer whose key is gone.
+    """
     if receipt.status is None:
         return None
-    return ToolResult(receipt.status, receipt.answer.encode(), is_replay=True)
+    body = receipt.answer.encode()
+    if receipt.is_encrypted:
+        body = _unseal(body)
+    return ToolResult(receipt.status, body, is_replay=True)
+
+
+def _unseal(body: bytes) -> bytes:
+    try:
+        return sealing.unseal(body)
+    except sealing.KeyGoneError:
+        raise ConflictError from None

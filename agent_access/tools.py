@@ -84,7 +84,7 @@ class Tool:
 
     `path` stands below `/api/v1` and names its target as `{id}`. `find_record` fetches a record
     for a user or raises the project's "not found"; a replay asks it whether the record is still
-    in the user's reach.
+    in the user's reach. An answer that holds a secret is kept encrypted.
     """
 
     name: str
@@ -100,6 +100,7 @@ class Tool:
     writes: bool = False
     find_record: Callable[[Any, UUID], object] | None = None
     status: HTTPStatus = HTTPStatus.OK
+    answers_secret: bool = False
 
     def __post_init__(self) -> None:
         if not NAME.fullmatch(self.name):

@@ -53,3 +53,39 @@ class ControlCharacterError(InvoicingError, ValueError):
 
 class OwnerUnfitError(InvoicingError):
     """Only an active person of the staff who is not a guest can own the company."""
+
+
+class InactiveReferenceError(ConflictError):
+    """The draft names a customer or a tax rate that is not active any more."""
+
+
+class PermissionMissingError(InvoicingError):
+    """The person does not hold the permission that the action needs."""
+
+
+class ApprovalPendingError(InvoicingError):
+    """Nobody has decided yet."""
+
+
+class ApprovalRejectedError(InvoicingError):
+    """The delegated person said no."""
+
+
+class ApprovalStaleError(InvoicingError):
+    """What would be issued is not what was prepared any more."""
+
+
+class ApprovalUsedError(InvoicingError):
+    """The approval was executed already, with another key."""
+
+
+class ApprovalExpiredError(InvoicingError):
+    """The window of the approval has passed."""
+
+
+class DecisionRefusedError(InvoicingError):
+    """There is nothing to decide: the approval is in another state than pending."""
+
+    def __init__(self, state: str) -> None:
+        super().__init__(state)
+        self.state = state

@@ -1,4 +1,4 @@
-"""Rows are locked inside a transaction only, and always in this order: document, series.
+"""Rows are locked inside a transaction only, in one order: approval, document, series.
 
 SQLite has no row locks; there the transaction itself is the lock (transaction_mode IMMEDIATE).
 """
@@ -9,13 +9,22 @@ from django.db import connection
 from django.db.models import QuerySet
 
 from invoicing.errors import RecordNotFoundError
-from invoicing.models import Document, DocumentType, NumberSeries
+from invoicing.models import Document, DocumentType, IssueApproval, NumberSeries
 
 
 def require_transaction() -> None:
     """Raise RuntimeError outside a transaction, where a lock would end before its work."""
     if not connection.in_atomic_block:
         raise RuntimeError("a row is locked inside a transaction or not at all")
+
+
+def lock_approval(approvals: QuerySet[IssueApproval], pk: UUID) -> IssueApproval:
+    """Return the approval, locked; raises RecordNotFoundError where the queryset lacks it."""
+    require_transaction()
+    approval = approvals.select_for_update(of=("self",), no_key=True).filter(pk=pk).first()
+    if approval is None:
+        raise RecordNotFoundError
+    return approval
 
 
 def lock_document(documents: QuerySet[Document], pk: UUID) -> Document:

@@ -11,7 +11,8 @@ KEY_PATTERN = rf"^[A-Za-z0-9_-]{{1,{KEY_LENGTH}}}$"
 class Receipt(models.Model):
     """What one keyed write answered, so that repeating it does nothing twice.
 
-    The answer is kept as text: a JSON column would reorder its keys.
+    The answer is kept as text, since a JSON column would reorder its keys; one that holds a secret
+    is kept encrypted.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -22,6 +23,7 @@ class Receipt(models.Model):
     record_id = models.UUIDField(null=True)
     status = models.PositiveSmallIntegerField(null=True)
     answer = models.TextField(blank=True)
+    is_encrypted = models.BooleanField(default=False)
     created_at = models.DateTimeField()
 
     class Meta:

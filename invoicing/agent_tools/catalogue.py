@@ -110,6 +110,60 @@ CATALOGUE = (
         find_record=document_for,
     ),
     Tool(
+        name="documents.issue_prepare",
+        title="Prepare the issue of a draft",
+        description=(
+            "Asks the delegated person to approve the issue of exactly this version of a draft;"
+            " issues nothing. Show them review_url, keep approval_id and nonce, then read the"
+            f" approval until its status is approved; it is valid for ten minutes. {ONE_KEY}"
+        ),
+        method="POST",
+        path="/documents/{id}/issue-approvals",
+        module="invoices",
+        scope="invoices:execute",
+        permissions=(Permission.FINALIZE,),
+        input=inputs.IssuePrepareInput,
+        run=functions.prepare_issue,
+        writes=True,
+        find_record=document_for,
+        status=HTTPStatus.ACCEPTED,
+        answers_secret=True,
+    ),
+    Tool(
+        name="approvals.get",
+        title="Read an approval",
+        description=(
+            "Reads an approval that this connection prepared, with its status: pending, approved,"
+            " rejected, executed, expired or stale. Go on to documents.issue when it is approved;"
+            f" stop when it is rejected. {UNTRUSTED}"
+        ),
+        method="GET",
+        path="/approvals/{id}",
+        module="invoices",
+        scope="invoices:execute",
+        permissions=(Permission.FINALIZE,),
+        input=NoInput,
+        run=functions.get_approval,
+    ),
+    Tool(
+        name="documents.issue",
+        title="Issue the approved document",
+        description=(
+            "Executes an approval that the delegated person gave: assigns the next invoice number"
+            " and freezes the invoice for ever. Sends no e-mail and records no payment. After a"
+            f" conflict read the approval and the document; assume nothing. {ONE_KEY}"
+        ),
+        method="POST",
+        path="/approvals/{id}/execute",
+        module="invoices",
+        scope="invoices:execute",
+        permissions=(Permission.FINALIZE, Permission.MANAGE),
+        input=inputs.IssueInput,
+        run=functions.issue_document,
+        writes=True,
+        find_record=document_for,
+    ),
+    Tool(
         name="people.list",
         title="List people",
         description=(

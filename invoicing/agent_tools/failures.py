@@ -1,10 +1,70 @@
 """The one table from the domain's failures to the interface's errors."""
 
 from collections.abc import Callable, Mapping
+from http import HTTPStatus
 from typing import Any
 
 from agent_access import errors
-from invoicing.errors import ConflictError, DraftInvalidError, RecordNotFoundError
+from invoicing.errors import (
+    ApprovalExpiredError,
+    ApprovalPendingError,
+    ApprovalRejectedError,
+    ApprovalStaleError,
+    ApprovalUsedError,
+    ConflictError,
+    DraftInvalidError,
+    InactiveReferenceError,
+    RecordNotFoundError,
+)
+
+
+class PendingAnswer(errors.ToolError):
+    code = "approval_pending"
+    status = HTTPStatus.CONFLICT
+    message = (
+        "The delegated person has not decided yet. Show them review_url, wait, and read the"
+        " approval; execute when its status is approved."
+    )
+
+
+class RejectedAnswer(errors.ToolError):
+    code = "approval_rejected"
+    status = HTTPStatus.CONFLICT
+    message = (
+        "The delegated person rejected this issue; rejection_reason of the approval may say why."
+        " Do not prepare it again unless they ask for it."
+    )
+
+
+class StaleAnswer(errors.ToolError):
+    code = "approval_stale"
+    status = HTTPStatus.CONFLICT
+    message = (
+        "What would be issued changed after it was prepared; stale_fields of the approval says"
+        " what. Read the document and prepare a new request."
+    )
+
+
+class UsedAnswer(errors.ToolError):
+    code = "approval_used"
+    status = HTTPStatus.CONFLICT
+    message = (
+        "This approval was executed already. Send the original idempotency key to get its result,"
+        " or read the document."
+    )
+
+
+class ExpiredAnswer(errors.ToolError):
+    code = "approval_expired"
+    status = HTTPStatus.GONE
+    message = "The ten minutes of this approval have passed; prepare a new request."
+
+
+class InactiveAnswer(errors.ConflictError):
+    message = (
+        "The draft's customer or one of its tax rates is not active any more. Update the draft with"
+        " active ones, then prepare its issue with a new key."
+    )
 
 
 def _validation_failed(failure: DraftInvalidError) -> errors.ValidationFailedError:
@@ -13,8 +73,15 @@ def _validation_failed(failure: DraftInvalidError) -> errors.ValidationFailedErr
     )
 
 
+# The first kind that fits answers, so a special failure stands before its general one.
 FAILURES: Mapping[type[Exception], Callable[[Any], errors.ToolError]] = {
     RecordNotFoundError: lambda _failure: errors.NotFoundError(),
+    InactiveReferenceError: lambda _failure: InactiveAnswer(),
     ConflictError: lambda _failure: errors.ConflictError(),
     DraftInvalidError: _validation_failed,
+    ApprovalPendingError: lambda _failure: PendingAnswer(),
+    ApprovalRejectedError: lambda _failure: RejectedAnswer(),
+    ApprovalStaleError: lambda _failure: StaleAnswer(),
+    ApprovalUsedError: lambda _failure: UsedAnswer(),
+    ApprovalExpiredError: lambda _failure: ExpiredAnswer(),
 }

@@ -4,9 +4,11 @@ from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
 
+import orjson
 from django.db.models import Prefetch, QuerySet, prefetch_related_objects
+from django.utils import timezone
 
-from agent_access.calls import CallContext, Page, Record
+from agent_access.calls import CallContext, Page, Record, write_json
 from agent_access.tools import NoInput
 from invoicing.access import (
     customers_visible_to,
@@ -19,7 +21,7 @@ from invoicing.agent_tools import inputs, outputs
 from invoicing.errors import RecordNotFoundError
 from invoicing.models import Customer, Document, DocumentStatus, Team, User
 from invoicing.search import find_page
-from invoicing.services import drafts
+from invoicing.services import approvals, drafts
 from invoicing.totals import DiscountType
 
 
@@ -70,9 +72,12 @@ def preview_document(context: CallContext, draft: inputs.DraftInput) -> Record:
 
 
 def create_draft(context: CallContext, draft: inputs.DraftInput) -> Record:
-    maker = drafts.Maker(context.connection.id, context.connection.name)
-    document = drafts.create_draft(context.user, _read_draft(draft), maker=maker)
+    document = drafts.create_draft(context.user, _read_draft(draft), maker=_maker(context))
     return Record(outputs.describe_document(document), document.id)
+
+
+def _maker(context: CallContext) -> drafts.Maker:
+    return drafts.Maker(context.connection.id, context.connection.name)
 
 
 def update_draft(context: CallContext, draft: inputs.DraftUpdateInput) -> Record:
@@ -105,6 +110,40 @@ def _read_line(line: inputs.LineItemInput) -> drafts.LineInput:
         discount_value=line.discount_value,
         tax_rate_id=line.tax_rate_id,
     )
+
+
+def prepare_issue(context: CallContext, request: inputs.IssuePrepareInput) -> Record:
+    reviewed, nonce = approvals.prepare_approval(
+        context.user,
+        context.record_id(),
+        lock_version=request.lock_version,
+        maker=_maker(context),
+        now=timezone.now(),
+    )
+    answer = {**outputs.describe_approval(reviewed), "nonce": nonce}
+    return Record(answer, reviewed.approval.document_id)
+
+
+def get_approval(context: CallContext, no_input: NoInput) -> Record:
+    own = approvals.approvals_of(context.user).filter(connection_id=context.connection.id)
+    reviewed = approvals.review_approval(own, context.record_id(), now=timezone.now())
+    return Record(outputs.describe_approval(reviewed), reviewed.approval.document_id)
+
+
+def issue_document(context: CallContext, request: inputs.IssueInput) -> Record:
+    execution = approvals.Execution(
+        connection_id=context.connection.id, nonce=request.nonce, key=context.idempotency_key
+    )
+    executed = approvals.execute_approval(
+        context.user,
+        context.record_id(),
+        execution,
+        now=timezone.now(),
+        write_result=lambda reviewed, document: write_json(
+            outputs.describe_execution(reviewed, document)
+        ).decode(),
+    )
+    return Record(orjson.Fragment(executed.result), executed.document_id)
 
 
 def list_people(context: CallContext, page: inputs.PeoplePageInput) -> Page:

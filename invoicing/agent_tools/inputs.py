@@ -33,6 +33,7 @@ from invoicing.totals import BASIS_POINTS, DiscountType, gross_amount
 DEFAULT_LIMIT = 25
 MAX_LIMIT = 50
 SEARCH_LENGTH = 100
+NONCE_LENGTH = 200
 MAX_LOCK_VERSION = 2**31 - 1
 
 AMOUNT_PATTERN = rf"^(0|[1-9][0-9]{{0,{AMOUNT_DIGITS - 1}}})$"
@@ -241,8 +242,25 @@ class DraftInput(ToolInput):
         return value
 
 
+LockVersion = Annotated[
+    int, Field(ge=1, le=MAX_LOCK_VERSION, description="The draft's version as it was last read.")
+]
+
+
 class DraftUpdateInput(DraftInput):
-    lock_version: Annotated[
-        int,
-        Field(ge=1, le=MAX_LOCK_VERSION, description="The draft's version as it was last read."),
+    lock_version: LockVersion
+
+
+class IssuePrepareInput(ToolInput):
+    lock_version: LockVersion
+
+
+class IssueInput(ToolInput):
+    nonce: Annotated[
+        str,
+        Field(
+            min_length=1,
+            max_length=NONCE_LENGTH,
+            description="The nonce that documents.issue_prepare gave.",
+        ),
     ]

@@ -9,8 +9,11 @@ from typing import Any
 from django.conf import settings
 
 from invoicing.models import Customer, Document, Line, TaxRow, Team, User, WorkingHours
+from invoicing.services.approvals import ReviewedApproval
 
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+
+TOTALS = ("net_total", "discount_total", "tax_total", "grand_total")
 
 Fields = dict[str, Any]
 
@@ -56,10 +59,7 @@ def _describe_header(document: Document) -> Fields:
         "due_date": document.due_date,
         "currency_code": document.currency_code,
         "minor_unit": document.minor_unit,
-        "net_total": str(document.net_total),
-        "discount_total": str(document.discount_total),
-        "tax_total": str(document.tax_total),
-        "grand_total": str(document.grand_total),
+        **{total: str(getattr(document, total)) for total in TOTALS},
     }
 
 
@@ -96,6 +96,51 @@ def _describe_tax(row: TaxRow) -> Fields:
         "percentage": row.percentage,
         "taxable_amount": str(row.taxable_amount),
         "tax_amount": str(row.tax_amount),
+    }
+
+
+def describe_approval(reviewed: ReviewedApproval) -> Fields:
+    """Return an approval: the facts as they were prepared, and where it stands now."""
+    approval, facts = reviewed.approval, reviewed.prepared
+    return {
+        "approval_id": approval.id,
+        "status": reviewed.state,
+        "document_id": approval.document_id,
+        "lock_version": approval.lock_version,
+        "customer": {"id": facts["customer"]["id"], "name": facts["customer"]["name"]},
+        "issue_date": facts["issue_date"],
+        "due_date": facts["due_date"],
+        "currency_code": facts["currency_code"],
+        "minor_unit": facts["minor_unit"],
+        **{total: str(facts[total]) for total in TOTALS},
+        "tax_breakdown": [_describe_prepared_tax(row) for row in facts["tax_breakdown"]],
+        "prepared_at": approval.prepared_at,
+        "expires_at": approval.expires_at,
+        "decided_at": approval.decided_at,
+        "executed_at": approval.executed_at,
+        "rejection_reason": approval.rejection_reason or None,
+        "stale_fields": reviewed.stale_fields,
+        "review_url": f"{settings.BASE_URL}/approvals/{approval.id}",
+    }
+
+
+def _describe_prepared_tax(row: Fields) -> Fields:
+    return {
+        "tax_rate_id": row["tax_rate_id"],
+        "name": row["name"],
+        "percentage": row["percentage"],
+        "taxable_amount": str(row["taxable_amount"]),
+        "tax_amount": str(row["tax_amount"]),
+    }
+
+
+def describe_execution(reviewed: ReviewedApproval, document: Document) -> Fields:
+    """Return what executing an approval answers: the issued document and its number."""
+    return {
+        "approval_id": reviewed.approval.id,
+        "status": reviewed.state,
+        "number": document.number,
+        "document": describe_document(document),
     }
 
 

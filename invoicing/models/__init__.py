@@ -1,3 +1,4 @@
+from invoicing.models.approvals import Decision, IssueApproval
 from invoicing.models.company import Company
 from invoicing.models.customers import Customer
 from invoicing.models.documents import Document, DocumentStatus, Line, TaxRow
@@ -8,9 +9,11 @@ from invoicing.models.taxes import TaxRate
 __all__ = [
     "Company",
     "Customer",
+    "Decision",
     "Document",
     "DocumentStatus",
     "DocumentType",
+    "IssueApproval",
     "Line",
     "NumberSeries",
     "Skill",

@@ -1,0 +1,32 @@
+"""Answers that hold a secret, encrypted under a key that follows from SECRET_KEY."""
+
+import hashlib
+from base64 import urlsafe_b64encode
+
+from cryptography.fernet import Fernet, InvalidToken, MultiFernet
+from django.conf import settings
+
+PURPOSE = b"agent_access.sealing:"
+
+
+class KeyGoneError(Exception):
+    """Neither SECRET_KEY nor one of its fallbacks sealed this."""
+
+
+def seal(secret: bytes) -> bytes:
+    """Return the secret as a Fernet token (ASCII)."""
+    return _fernet().encrypt(secret)
+
+
+def unseal(token: bytes) -> bytes:
+    """Return what was sealed; raise KeyGoneError."""
+    try:
+        return _fernet().decrypt(token)
+    except InvalidToken:
+        raise KeyGoneError from None
+
+
+def _fernet() -> MultiFernet:
+    keys = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
+    digests = (hashlib.sha256(PURPOSE + key.encode()).digest() for key in keys)
+    return MultiFernet([Fernet(urlsafe_b64encode(digest)) for digest in digests])

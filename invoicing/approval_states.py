@@ -1,0 +1,60 @@
+"""The state of an approval, computed from stored facts: the transition table as data."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+WINDOW = timedelta(minutes=10)
+
+
+class ApprovalState(StrEnum):
+    PENDING = "pending"
+    APPROVED = "approved"
+    REJECTED = "rejected"
+    EXECUTED = "executed"
+    EXPIRED = "expired"
+    STALE = "stale"
+
+
+class Trigger(StrEnum):
+    """What can happen to an approval."""
+
+    APPROVE = "approve"
+    REJECT = "reject"
+    EXECUTE = "execute"
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoredFacts:
+    """All that the state depends on. `is_unchanged` says that the draft is as it was prepared."""
+
+    expires_at: datetime
+    is_unchanged: bool
+    is_approved: bool = False
+    is_rejected: bool = False
+    is_executed: bool = False
+
+
+# Interface, "Issue approval": what each trigger makes of each state. What is not here is refused.
+TRANSITIONS: dict[tuple[ApprovalState, Trigger], ApprovalState] = {
+    (ApprovalState.PENDING, Trigger.APPROVE): ApprovalState.APPROVED,
+    (ApprovalState.PENDING, Trigger.REJECT): ApprovalState.REJECTED,
+    (ApprovalState.APPROVED, Trigger.EXECUTE): ApprovalState.EXECUTED,
+}
+
+
+def state_of(facts: StoredFacts, *, now: datetime) -> ApprovalState:
+    """Return the one state: the first of these that holds.
+
+    A rejection stays one, so that an agent never reads "expired, prepare again" after a No; at
+    exactly ten minutes an approval has expired.
+    """
+    precedence = (
+        (facts.is_executed, ApprovalState.EXECUTED),
+        (facts.is_rejected, ApprovalState.REJECTED),
+        (now >= facts.expires_at, ApprovalState.EXPIRED),
+        (not facts.is_unchanged, ApprovalState.STALE),
+        (facts.is_approved, ApprovalState.APPROVED),
+        (True, ApprovalState.PENDING),
+    )
+    return next(state for holds, state in precedence if holds)

@@ -1,0 +1,75 @@
+"""The requests to issue a document, and what the delegated person decided."""
+
+from django.db import models
+from django.db.models import Q
+
+from invoicing.models.documents import Document
+from invoicing.models.people import User
+from invoicing.models.records import Record
+
+DIGEST_LENGTH = 64
+EXECUTE_KEY_LENGTH = 80
+REJECTION_REASON_LENGTH = 500
+
+
+class Decision(models.TextChoices):
+    APPROVED = "approved"
+    REJECTED = "rejected"
+
+
+class IssueApproval(Record):
+    """One prepared issue of one draft: the facts as they were shown, and what came of it.
+
+    Its state is computed from these facts (invoicing.approval_states), so nothing has to run for
+    it to expire. `facts` is the canonical JSON of all that will be frozen; `fingerprint` its
+    SHA-256. Of the nonce only a digest is kept.
+    """
+
+    document = models.ForeignKey(Document, on_delete=models.PROTECT, related_name="approvals")
+    delegated_user = models.ForeignKey(User, on_delete=models.PROTECT, related_name="approvals")
+    connection_id = models.UUIDField(editable=False)
+    connection_name = models.CharField(max_length=200, editable=False)
+    lock_version = models.PositiveIntegerField(editable=False)
+    facts = models.TextField(editable=False)
+    fingerprint = models.CharField(max_length=DIGEST_LENGTH, editable=False)
+    nonce_digest = models.CharField(max_length=DIGEST_LENGTH, editable=False)
+    prepared_at = models.DateTimeField(editable=False)
+    expires_at = models.DateTimeField(editable=False)
+
+    decision = models.CharField(max_length=8, choices=Decision, blank=True, default="")
+    decided_at = models.DateTimeField(null=True)
+    rejection_reason = models.CharField(max_length=REJECTION_REASON_LENGTH, blank=True, default="")
+
+    # Set by executing, all together: the key that did it, and the answer that it got.
+    executed_at = models.DateTimeField(null=True)
+    execute_key = models.CharField(max_length=EXECUTE_KEY_LENGTH, blank=True, default="")
+    result = models.TextField(blank=True, default="")
+
+    class Meta:
+        indexes = [models.Index(fields=["delegated_user", "id"], name="approval_by_delegate")]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(decision="", decided_at__isnull=True)
+                | Q(decision__in=Decision.values, decided_at__isnull=False),
+                name="approval_decided_at",
+            ),
+            models.CheckConstraint(
+                condition=Q(rejection_reason="") | Q(decision=Decision.REJECTED),
+                name="approval_reason_if_rejected",
+            ),
+            models.CheckConstraint(
+                condition=Q(executed_at__isnull=True, execute_key="", result="")
+                | Q(executed_at__isnull=False, decision=Decision.APPROVED)
+                & ~Q(execute_key="")
+                & ~Q(result=""),
+                name="approval_executed_if_approved",
+            ),
+            models.CheckConstraint(
+                condition=Q(expires_at__gt=models.F("prepared_at")), name="approval_expires_later"
+            ),
+            models.UniqueConstraint(
+                fields=["document"],
+                condition=Q(executed_at__isnull=False),
+                name="approval_one_execution",
+            ),
+        ]

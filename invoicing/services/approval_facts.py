@@ -1,0 +1,93 @@
+"""What an approval is about: everything that the review page shows and issuing freezes."""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from invoicing.models import Company, Customer, Document, Line, TaxRow
+from invoicing.services.company import current_company
+
+Facts = dict[str, Any]
+
+
+def read_facts(document: Document) -> Facts:
+    """Return the facts of a draft as they stand; amounts are integers of the minor unit."""
+    lines = document.lines.select_related("tax_rate")
+    tax_rows = document.tax_rows.select_related("tax_rate")
+    return {
+        "status": document.status,
+        "lock_version": document.lock_version,
+        "seller": _party(current_company()),
+        "customer": {**_party(document.customer), "is_active": document.customer.is_active},
+        "issue_date": document.issue_date.isoformat(),
+        "due_date": document.due_date.isoformat(),
+        "currency_code": document.currency_code,
+        "minor_unit": document.minor_unit,
+        "language": document.language,
+        "notes": document.notes,
+        "reference": document.reference,
+        "line_items": [_line(line) for line in lines],
+        "tax_breakdown": [_tax_row(row) for row in tax_rows],
+        "net_total": document.net_total,
+        "discount_total": document.discount_total,
+        "tax_total": document.tax_total,
+        "grand_total": document.grand_total,
+    }
+
+
+def _party(party: Company | Customer) -> Facts:
+    return {
+        "id": str(party.id),
+        "name": party.name,
+        "address": party.postal_address,
+        "vat_number": party.vat_number,
+    }
+
+
+def _line(line: Line) -> Facts:
+    return {
+        "description": line.description,
+        "quantity": line.quantity,
+        "unit": line.unit,
+        "unit_price": line.unit_price,
+        "discount_type": line.discount_type,
+        "discount_value": line.discount_value,
+        "tax_rate_id": str(line.tax_rate_id) if line.tax_rate_id else None,
+        "discount_amount": line.discount_amount,
+        "net_amount": line.net_amount,
+    }
+
+
+def _tax_row(row: TaxRow) -> Facts:
+    return {
+        "tax_rate_id": str(row.tax_rate_id),
+        "name": row.name,
+        "percentage": row.percentage,
+        "taxable_amount": row.taxable_amount,
+        "tax_amount": row.tax_amount,
+        "is_active": row.tax_rate.is_active,
+    }
+
+
+def write_canonical(facts: Facts) -> str:
+    """Return the one JSON text of the facts: sorted keys, no white space."""
+    return json.dumps(facts, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def fingerprint_of(canonical: str) -> str:
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def find_differences(prepared: Any, current: Any, path: str = "") -> Iterator[str]:
+    """Yield the paths that differ, such as `line_items.0.unit_price`, in the order of the facts."""
+    if isinstance(prepared, dict) and isinstance(current, dict):
+        for key in dict.fromkeys((*current, *prepared)):
+            yield from find_differences(prepared.get(key), current.get(key), f"{path}.{key}")
+    elif isinstance(prepared, list) and isinstance(current, list):
+        for index in range(max(len(prepared), len(current))):
+            before = prepared[index] if index < len(prepared) else None
+            after = current[index] if index < len(current) else None
+            yield from find_differences(before, after, f"{path}.{index}")
+    elif prepared != current:
+        yield path.removeprefix(".")

@@ -1,0 +1,240 @@
+"""Issuing with a person's hand: prepare, decide, execute."""
+
+import hashlib
+import hmac
+import json
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from invoicing.access import Permission, documents_visible_to
+from invoicing.approval_states import WINDOW, ApprovalState, StoredFacts, state_of
+from invoicing.errors import (
+    ApprovalExpiredError,
+    ApprovalPendingError,
+    ApprovalRejectedError,
+    ApprovalStaleError,
+    ApprovalUsedError,
+    ConflictError,
+    DecisionRefusedError,
+    InactiveReferenceError,
+    InvoicingError,
+    PermissionMissingError,
+    RecordNotFoundError,
+)
+from invoicing.locks import lock_approval, lock_document
+from invoicing.models import (
+    Decision,
+    Document,
+    DocumentStatus,
+    DocumentType,
+    IssueApproval,
+    User,
+)
+from invoicing.services.approval_facts import (
+    Facts,
+    find_differences,
+    fingerprint_of,
+    read_facts,
+    write_canonical,
+)
+from invoicing.services.draft_input import Maker
+from invoicing.services.issuing import issue_document
+
+REFUSALS: dict[ApprovalState, type[InvoicingError]] = {
+    ApprovalState.PENDING: ApprovalPendingError,
+    ApprovalState.REJECTED: ApprovalRejectedError,
+    ApprovalState.EXPIRED: ApprovalExpiredError,
+    ApprovalState.STALE: ApprovalStaleError,
+    ApprovalState.EXECUTED: ApprovalUsedError,
+}
+
+WriteResult = Callable[["ReviewedApproval", Document], str]
+
+
+@dataclass(frozen=True)
+class ReviewedApproval:
+    """An approval beside its draft as it stands now, at one moment."""
+
+    approval: IssueApproval
+    current: Facts
+    now: datetime
+
+    @cached_property
+    def prepared(self) -> Facts:
+        facts: Facts = json.loads(self.approval.facts)
+        return facts
+
+    @cached_property
+    def stale_fields(self) -> list[str]:
+        """The paths that differ from what was prepared; none once the approval is executed."""
+        if self.approval.executed_at is not None:
+            return []
+        return list(find_differences(self.prepared, self.current))
+
+    @cached_property
+    def state(self) -> ApprovalState:
+        facts = StoredFacts(
+            expires_at=self.approval.expires_at,
+            is_unchanged=not self.stale_fields,
+            is_approved=self.approval.decision == Decision.APPROVED,
+            is_rejected=self.approval.decision == Decision.REJECTED,
+            is_executed=self.approval.executed_at is not None,
+        )
+        return state_of(facts, now=self.now)
+
+
+def digest_nonce(nonce: str) -> str:
+    return hashlib.sha256(nonce.encode()).hexdigest()
+
+
+def approvals_of(user: User) -> QuerySet[IssueApproval]:
+    """Return the approvals that await or had this person's decision, of documents in his scope."""
+    return IssueApproval.objects.filter(
+        delegated_user=user, document__in=documents_visible_to(user).values("id")
+    )
+
+
+def prepare_approval(
+    user: User, document_id: UUID, *, lock_version: int, maker: Maker, now: datetime
+) -> tuple[ReviewedApproval, str]:
+    """Ask the user to approve the issue of a draft as it stands; return it with its nonce.
+
+    The nonce is not stored. Raises RecordNotFoundError, ConflictError where the document is no
+    draft invoice at this version, InactiveReferenceError.
+    """
+    with transaction.atomic():
+        document = lock_document(documents_visible_to(user), document_id)
+        is_draft_invoice = (
+            document.status == DocumentStatus.DRAFT and document.type == DocumentType.INVOICE
+        )
+        if not is_draft_invoice or document.lock_version != lock_version:
+            raise ConflictError
+        facts = read_facts(document)
+        _refuse_inactive(facts)
+        canonical, nonce = write_canonical(facts), secrets.token_urlsafe(32)
+        approval = IssueApproval.objects.create(
+            document=document,
+            delegated_user=user,
+            connection_id=maker.connection_id,
+            connection_name=maker.connection_name,
+            lock_version=lock_version,
+            facts=canonical,
+            fingerprint=fingerprint_of(canonical),
+            nonce_digest=digest_nonce(nonce),
+            prepared_at=now,
+            expires_at=now + WINDOW,
+        )
+    return ReviewedApproval(approval, facts, now), nonce
+
+
+def _refuse_inactive(facts: Facts) -> None:
+    if not facts["customer"]["is_active"] or not all(
+        row["is_active"] for row in facts["tax_breakdown"]
+    ):
+        raise InactiveReferenceError
+
+
+def review_approval(
+    approvals: QuerySet[IssueApproval], pk: UUID, *, now: datetime
+) -> ReviewedApproval:
+    """Return an approval of the queryset as it stands; raises RecordNotFoundError."""
+    approval = approvals.select_related("document__customer").filter(pk=pk).first()
+    if approval is None:
+        raise RecordNotFoundError
+    return ReviewedApproval(approval, read_facts(approval.document), now)
+
+
+def _lock_and_review(
+    approvals: QuerySet[IssueApproval], pk: UUID, *, now: datetime
+) -> ReviewedApproval:
+    """Lock the approval, then its document, and look at both."""
+    approval = lock_approval(approvals, pk)
+    documents = Document.objects.select_related("customer")
+    approval.document = lock_document(documents, approval.document_id)
+    return ReviewedApproval(approval, read_facts(approval.document), now)
+
+
+def decide_approval(
+    user: User,
+    pk: UUID,
+    *,
+    decision: Decision,
+    fingerprint: str,
+    reason: str = "",
+    now: datetime,
+) -> ReviewedApproval:
+    """Write down what the delegated person decided about exactly what was shown.
+
+    Raises RecordNotFoundError for everybody else, PermissionMissingError for an approval without
+    the permission to issue, DecisionRefusedError where there is nothing to decide any more.
+    """
+    with transaction.atomic():
+        reviewed = _lock_and_review(approvals_of(user), pk, now=now)
+        approval = reviewed.approval
+        if reviewed.state != ApprovalState.PENDING:
+            raise DecisionRefusedError(reviewed.state)
+        if not hmac.compare_digest(fingerprint.encode(), approval.fingerprint.encode()):
+            raise DecisionRefusedError(ApprovalState.STALE)
+        if decision == Decision.APPROVED and not user.has_perm(Permission.FINALIZE):
+            raise PermissionMissingError
+        decided = {
+            "decision": decision,
+            "decided_at": now,
+            "rejection_reason": reason if decision == Decision.REJECTED else "",
+        }
+        if not IssueApproval.objects.filter(pk=pk, decision="").update(**decided):
+            raise DecisionRefusedError(reviewed.state)
+        for name, value in decided.items():
+            setattr(approval, name, value)
+    return ReviewedApproval(approval, reviewed.current, now)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Execution:
+    """Who executes: the connection that prepared the approval, its nonce, and a key of its own."""
+
+    connection_id: UUID
+    nonce: str
+    key: str
+
+
+def execute_approval(
+    user: User, pk: UUID, execution: Execution, *, now: datetime, write_result: WriteResult
+) -> IssueApproval:
+    """Issue the approved draft, once, and keep what `write_result` says of it as the result.
+
+    The same connection, nonce and key get the same result again. Raises RecordNotFoundError for
+    another connection or nonce, else the error of the approval's state.
+    """
+    with transaction.atomic():
+        own = approvals_of(user).filter(connection_id=execution.connection_id)
+        reviewed = _lock_and_review(own, pk, now=now)
+        approval = reviewed.approval
+        if not hmac.compare_digest(digest_nonce(execution.nonce), approval.nonce_digest):
+            raise RecordNotFoundError
+        if reviewed.state == ApprovalState.EXECUTED and approval.execute_key == execution.key:
+            return approval
+        if reviewed.state != ApprovalState.APPROVED:
+            raise REFUSALS[reviewed.state]
+        return _issue(reviewed, execution.key, write_result)
+
+
+def _issue(reviewed: ReviewedApproval, key: str, write_result: WriteResult) -> IssueApproval:
+    approval, now = reviewed.approval, reviewed.now
+    document = issue_document(approval.document, issued_at=now)
+    approval.executed_at = now
+    approval.execute_key = key
+    approval.result = write_result(ReviewedApproval(approval, reviewed.current, now), document)
+    executed = IssueApproval.objects.filter(
+        pk=approval.pk, decision=Decision.APPROVED, executed_at=None
+    ).update(executed_at=now, execute_key=key, result=approval.result)
+    if not executed:
+        raise ApprovalUsedError
+    return approval
