@@ -63,6 +63,11 @@ def record_refusal(fact: Fact) -> None:
     _append(_lock_head(str(fact.connection_id)), fact)
 
 
+def record_decision(fact: Fact) -> None:
+    """Append what a person decided about the connection's work, open or closed."""
+    _append(_lock_head(str(fact.connection_id)), fact)
+
+
 def record_administration(fact: Fact) -> None:
     """Append a switch, or the making or ending of a connection."""
     _append(lock_administration(), fact)

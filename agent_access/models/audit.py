@@ -14,6 +14,7 @@ class Transport(StrEnum):
 
     HTTP = "http"
     COMMAND = "command"
+    WEB = "web"
 
 
 class ChainHead(models.Model):
