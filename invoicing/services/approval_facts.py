@@ -2,8 +2,10 @@
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
+
+from django.db.models import prefetch_related_objects
 
 from invoicing.models import Company, Customer, Document, Line, TaxRow
 from invoicing.services.company import current_company
@@ -11,14 +13,18 @@ from invoicing.services.company import current_company
 Facts = dict[str, Any]
 
 
-def read_facts(document: Document) -> Facts:
-    """Return the facts of a draft as they stand; amounts are integers of the minor unit."""
-    lines = document.lines.select_related("tax_rate")
-    tax_rows = document.tax_rows.select_related("tax_rate")
+def read_facts(documents: Sequence[Document]) -> list[Facts]:
+    """Return the facts of each draft as they stand; amounts are integers of the minor unit."""
+    prefetch_related_objects(documents, "customer", "lines", "tax_rows__tax_rate")
+    company = current_company()
+    return [_facts(document, company) for document in documents]
+
+
+def _facts(document: Document, company: Company) -> Facts:
     return {
         "status": document.status,
         "lock_version": document.lock_version,
-        "seller": _party(current_company()),
+        "seller": _party(company),
         "customer": {**_party(document.customer), "is_active": document.customer.is_active},
         "issue_date": document.issue_date.isoformat(),
         "due_date": document.due_date.isoformat(),
@@ -27,8 +33,8 @@ def read_facts(document: Document) -> Facts:
         "language": document.language,
         "notes": document.notes,
         "reference": document.reference,
-        "line_items": [_line(line) for line in lines],
-        "tax_breakdown": [_tax_row(row) for row in tax_rows],
+        "line_items": [_line(line) for line in document.lines.all()],
+        "tax_breakdown": [_tax_row(row) for row in document.tax_rows.all()],
         "net_total": document.net_total,
         "discount_total": document.discount_total,
         "tax_total": document.tax_total,
@@ -43,6 +49,16 @@ def _party(party: Company | Customer) -> Facts:
         "address": party.postal_address,
         "vat_number": party.vat_number,
     }
+
+
+def is_frozen_as_prepared(document: Document, prepared: Facts) -> bool:
+    """Tell whether an issued document names the seller and the buyer that were prepared."""
+    parties = {"seller": prepared["seller"], "buyer": prepared["customer"]}
+    return all(
+        getattr(document, f"{role}_{fact}") == party[fact]
+        for role, party in parties.items()
+        for fact in ("name", "address", "vat_number")
+    )
 
 
 def _line(line: Line) -> Facts:
@@ -62,8 +78,9 @@ def _line(line: Line) -> Facts:
 def _tax_row(row: TaxRow) -> Facts:
     return {
         "tax_rate_id": str(row.tax_rate_id),
-        "name": row.name,
-        "percentage": row.percentage,
+        # The rate as it is now: one that was changed under the draft is a difference.
+        "name": row.tax_rate.name,
+        "percentage": row.tax_rate.percentage,
         "taxable_amount": row.taxable_amount,
         "tax_amount": row.tax_amount,
         "is_active": row.tax_rate.is_active,

@@ -4,7 +4,7 @@ import hashlib
 import hmac
 import json
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -23,7 +23,6 @@ from invoicing.errors import (
     ApprovalUsedError,
     ConflictError,
     DecisionRefusedError,
-    InactiveReferenceError,
     InvoicingError,
     PermissionMissingError,
     RecordNotFoundError,
@@ -41,11 +40,12 @@ from invoicing.services.approval_facts import (
     Facts,
     find_differences,
     fingerprint_of,
+    is_frozen_as_prepared,
     read_facts,
     write_canonical,
 )
 from invoicing.services.draft_input import Maker
-from invoicing.services.issuing import issue_document
+from invoicing.services.issuing import issue_document, require_issuable
 
 REFUSALS: dict[ApprovalState, type[InvoicingError]] = {
     ApprovalState.PENDING: ApprovalPendingError,
@@ -116,8 +116,8 @@ def prepare_approval(
         )
         if not is_draft_invoice or document.lock_version != lock_version:
             raise ConflictError
-        facts = read_facts(document)
-        _refuse_inactive(facts)
+        require_issuable(document)
+        [facts] = read_facts([document])
         canonical, nonce = write_canonical(facts), secrets.token_urlsafe(32)
         approval = IssueApproval.objects.create(
             document=document,
@@ -134,13 +134,6 @@ def prepare_approval(
     return ReviewedApproval(approval, facts, now), nonce
 
 
-def _refuse_inactive(facts: Facts) -> None:
-    if not facts["customer"]["is_active"] or not all(
-        row["is_active"] for row in facts["tax_breakdown"]
-    ):
-        raise InactiveReferenceError
-
-
 def review_approval(
     approvals: QuerySet[IssueApproval], pk: UUID, *, now: datetime
 ) -> ReviewedApproval:
@@ -148,7 +141,14 @@ def review_approval(
     approval = approvals.select_related("document__customer").filter(pk=pk).first()
     if approval is None:
         raise RecordNotFoundError
-    return ReviewedApproval(approval, read_facts(approval.document), now)
+    return review_each([approval], now=now)[0]
+
+
+def review_each(approvals: Iterable[IssueApproval], *, now: datetime) -> list[ReviewedApproval]:
+    """Return the approvals as they stand, in a number of queries that does not grow with them."""
+    rows = list(approvals)
+    current = read_facts([approval.document for approval in rows]) if rows else []
+    return [ReviewedApproval(*pair, now) for pair in zip(rows, current, strict=True)]
 
 
 def _lock_and_review(
@@ -158,7 +158,7 @@ def _lock_and_review(
     approval = lock_approval(approvals, pk)
     documents = Document.objects.select_related("customer")
     approval.document = lock_document(documents, approval.document_id)
-    return ReviewedApproval(approval, read_facts(approval.document), now)
+    return review_each([approval], now=now)[0]
 
 
 def decide_approval(
@@ -229,6 +229,9 @@ def execute_approval(
 def _issue(reviewed: ReviewedApproval, key: str, write_result: WriteResult) -> IssueApproval:
     approval, now = reviewed.approval, reviewed.now
     document = issue_document(approval.document, issued_at=now)
+    # The parties are not locked and issuing reads them again; a change between is a change.
+    if not is_frozen_as_prepared(document, reviewed.prepared):
+        raise ApprovalStaleError
     approval.executed_at = now
     approval.execute_key = key
     approval.result = write_result(ReviewedApproval(approval, reviewed.current, now), document)

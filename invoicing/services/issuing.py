@@ -6,7 +6,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import prefetch_related_objects
 
-from invoicing.errors import ConflictError
+from invoicing.errors import ConflictError, InactiveReferenceError
 from invoicing.locks import lock_document
 from invoicing.models import Customer, Document, DocumentStatus, DocumentType
 from invoicing.services.company import current_company
@@ -25,18 +25,22 @@ def issue_document(document: Document, *, issued_at: datetime) -> Document:
         draft = lock_document(Document.objects.select_related("customer"), document.pk)
         if (draft.status, draft.lock_version) != (DocumentStatus.DRAFT, document.lock_version):
             raise ConflictError
-        prefetch_related_objects([draft], "lines__tax_rate", "tax_rows")
-        _refuse_outdated_facts(draft)
+        require_issuable(draft)
         _freeze(draft, issued_at=issued_at)
     return draft
 
 
-def _refuse_outdated_facts(draft: Document) -> None:
+def require_issuable(draft: Document) -> None:
+    """Raise ConflictError where the draft does not agree with its customer or tax rates any more.
+
+    It is InactiveReferenceError where one of them became inactive.
+    """
+    prefetch_related_objects([draft], "lines__tax_rate", "tax_rows")
     # The draft holds its totals and the facts of its rates already; they only have to be true.
     lines = list(draft.lines.all())
     rates_active = all(line.tax_rate.is_active for line in lines if line.tax_rate)
     if not draft.customer.is_active or not rates_active:
-        raise ConflictError
+        raise InactiveReferenceError
     totals = calculate_totals([line.amounts for line in lines])
     computed = [(row.rate, row.taxable_amount, row.tax_amount) for row in totals.tax_breakdown]
     kept = [(row.facts, row.taxable_amount, row.tax_amount) for row in draft.tax_rows.all()]

@@ -1,0 +1,52 @@
+"""A person's decision about an agent's request, and the audit event that tells of it."""
+
+from uuid import UUID
+
+from django.db import transaction
+from django.http import HttpRequest
+from django.utils import timezone
+
+from agent_access import audit
+from agent_access.audit import Fact, Origin
+from agent_access.gate import client_address
+from agent_access.models.audit import Transport
+from agent_access.request_ids import current_request_id
+from invoicing.models import Decision, User
+from invoicing.services import approvals
+from invoicing.services.approvals import ReviewedApproval
+
+
+def web_origin(request: HttpRequest) -> Origin:
+    """Return where a page's request came from."""
+    return Origin(
+        transport=Transport.WEB,
+        request_id=current_request_id(),
+        client_address=client_address(request),
+    )
+
+
+@transaction.atomic
+def decide_approval(
+    user: User, pk: UUID, *, decision: Decision, fingerprint: str, reason: str, origin: Origin
+) -> ReviewedApproval:
+    """Decide as services.approvals.decide_approval does, and write it into the audit.
+
+    The event goes to the chain of the connection that asked, even if it has been revoked since.
+    """
+    reviewed = approvals.decide_approval(
+        user,
+        pk,
+        decision=decision,
+        fingerprint=fingerprint,
+        reason=reason,
+        now=timezone.now(),
+    )
+    fact = Fact(
+        action=f"approval:{decision}",
+        origin=origin,
+        actor_id=user.id,
+        connection_id=reviewed.approval.connection_id,
+        target=str(pk),
+    )
+    audit.record_decision(fact)
+    return reviewed

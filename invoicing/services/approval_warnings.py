@@ -1,0 +1,53 @@
+"""What a person should look at twice before an invoice is issued."""
+
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from invoicing.access import documents_visible_to
+from invoicing.models import Document, DocumentStatus, User
+
+LATELY = timedelta(days=30)
+
+
+@dataclass(frozen=True)
+class Warnings:
+    """None of them forbids anything.
+
+    `same_total` is the last invoice of the same total that this customer got lately;
+    `last_issue_date` the issue date of the series' last number, where it is a later one.
+    """
+
+    same_total: Document | None
+    is_other_year: bool
+    last_issue_date: date | None
+
+
+def find_warnings(user: User, draft: Document, *, now: datetime) -> Warnings:
+    """Return what is unusual about issuing this draft now, by the person's own calendar."""
+    today = now.astimezone(ZoneInfo(user.time_zone)).date()
+    return Warnings(
+        same_total=_same_total(user, draft, since=now - LATELY),
+        is_other_year=draft.issue_date.year != today.year,
+        last_issue_date=_later_issue_date(draft),
+    )
+
+
+def _same_total(user: User, draft: Document, *, since: datetime) -> Document | None:
+    issued = documents_visible_to(user).filter(
+        status=DocumentStatus.ISSUED,
+        type=draft.type,
+        customer=draft.customer_id,
+        currency_code=draft.currency_code,
+        grand_total=draft.grand_total,
+        issued_at__gte=since,
+    )
+    return issued.order_by("-issued_at").first()
+
+
+def _later_issue_date(draft: Document) -> date | None:
+    """Return the date only: the last number may be of a customer whom the person may not see."""
+    series = Document.objects.filter(series__type=draft.type, series__year=draft.issue_date.year)
+    dates = series.order_by("-series_value").values_list("issue_date", flat=True)
+    last_date = dates.first()
+    return last_date if last_date and last_date > draft.issue_date else None
