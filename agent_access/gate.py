@@ -45,8 +45,10 @@ class GateMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         request_id = begin_request()
+        _drop_cookies(request)
         response = self.get_response(request) if _may_enter(request) else _refuse(request)
-        response["Cache-Control"] = "no-store"
+        if not _is_immutable(response):
+            response["Cache-Control"] = "no-store"
         response["X-Content-Type-Options"] = "nosniff"
         response["X-Request-Id"] = request_id
         return response
@@ -78,6 +80,17 @@ def _normalise_address(text: str) -> str:
 def _is_tool_path(request: HttpRequest) -> bool:
     path = request.path_info
     return any(path == prefix or path.startswith(f"{prefix}/") for prefix in TOOL_PATHS)
+
+
+def _drop_cookies(request: HttpRequest) -> None:
+    """Keep cookies from the tools: they never authenticate, so nothing there looks at them."""
+    if _is_tool_path(request):
+        request.META.pop("HTTP_COOKIE", None)
+
+
+def _is_immutable(response: HttpResponse) -> bool:
+    """Tell whether this is a static file with the digest of its content in its name."""
+    return "immutable" in response.get("Cache-Control", "")
 
 
 def _may_enter(request: HttpRequest) -> bool:

@@ -18,6 +18,7 @@ QUICKSTART_FILE = VAR_FOLDER / "quickstart.env"
 
 SECRET_KEY_LENGTH = 32
 HTTPS_PORT = 443
+LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "::1")
 LAST_PORT = 65535
 DATABASE_SCHEMES = ("sqlite", "postgres", "postgresql")
 CACHE_SCHEMES = ("redis", "rediss")
@@ -47,6 +48,11 @@ def _host_and_port(url: str) -> tuple[str, int]:
     if not 1 <= port <= LAST_PORT:
         raise ValueError
     return host, port
+
+
+def is_loopback(url: str) -> bool:
+    """Tell whether the application URL leads to this very machine."""
+    return urlsplit(url).hostname in LOOPBACK_HOSTS
 
 
 def _database_url(value: str) -> str:

@@ -1,10 +1,17 @@
 """Django's settings: what the environment says, and what every installation shares."""
 
 import dj_database_url
+from csp.constants import NONE, SELF
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from config.environment import PROJECT_FOLDER, VAR_FOLDER, read_environment, split_keys
+from config.environment import (
+    PROJECT_FOLDER,
+    VAR_FOLDER,
+    is_loopback,
+    read_environment,
+    split_keys,
+)
 
 ENVIRONMENT = read_environment()
 
@@ -22,13 +29,50 @@ APPEND_SLASH = False
 INSTALLED_APPS = [
     "django.contrib.auth",
     "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.staticfiles",
+    "csp",
     "rest_framework",
     "agent_access",
     "invoicing",
 ]
-MIDDLEWARE = ["agent_access.gate.GateMiddleware"]
+MIDDLEWARE = [
+    "agent_access.gate.GateMiddleware",
+    "django.middleware.security.SecurityMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    # A page is for people who have signed in, unless it says that it is not.
+    "django.contrib.auth.middleware.LoginRequiredMiddleware",
+]
 ROOT_URLCONF = "config.urls"
 WSGI_APPLICATION = "config.wsgi.application"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [PROJECT_FOLDER / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "invoicing.web.navigation.navigation",
+            ]
+        },
+    }
+]
+
+STATIC_URL = "/static/"
+STATIC_ROOT = VAR_FOLDER / "static"
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+}
+WHITENOISE_ALLOW_ALL_ORIGINS = False
 
 LOCK_TIMEOUT_SECONDS = 5
 STATEMENT_TIMEOUT_SECONDS = 15
@@ -86,6 +130,43 @@ AUTH_PASSWORD_VALIDATORS = [
     },
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
+
+LOGIN_URL = "sign-in"
+SESSION_ENGINE = "invoicing.web.sessions"
+SESSION_COOKIE_AGE = 12 * 60 * 60
+# The prefix makes a browser refuse the cookie of a neighbouring host, or one sent without TLS.
+SESSION_COOKIE_NAME = "__Host-session"
+SESSION_COOKIE_SECURE = True
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+CSRF_COOKIE_NAME = "__Host-csrf"
+CSRF_COOKIE_SECURE = True
+CSRF_COOKIE_HTTPONLY = True
+CSRF_COOKIE_SAMESITE = "Lax"
+
+# A browser would remember it for every other service on the developer's own machine.
+SECURE_HSTS_SECONDS = 0 if is_loopback(BASE_URL) else 365 * 24 * 60 * 60
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_PROXY_SSL_HEADER = (
+    ("HTTP_X_FORWARDED_PROTO", "https") if ENVIRONMENT.TRUSTED_PROXIES else None
+)
+X_FRAME_OPTIONS = "DENY"
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [NONE],
+        "script-src": [SELF],
+        "style-src": [SELF],
+        "img-src": [SELF],
+        "font-src": [SELF],
+        "connect-src": [SELF],
+        "form-action": [SELF],
+        "base-uri": [NONE],
+        "frame-ancestors": [NONE],
+    }
+}
+# The address behind the trusted proxies, for limits on signing in.
+RATELIMIT_IP_META_KEY = "agent_access.gate.client_address"
+
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 LANGUAGE_CODE = "en"

@@ -4,4 +4,5 @@ from django.urls import include, path
 
 urlpatterns = [
     path("", include("agent_access.http.urls")),
+    path("", include("invoicing.web.urls")),
 ]

@@ -4,7 +4,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.core.cache import cache
+from django.test import override_settings
 
 from agent_access.connections import ConnectionRequest, create_connection, turn_access_on
 from agent_access.models import Connection
@@ -30,6 +32,18 @@ def _fresh_limits() -> Iterator[None]:
     cache.clear()
     yield
     cache.clear()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _static_files_from_the_source() -> Iterator[None]:
+    """Static files need no collectstatic before a test."""
+    plain = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+    with override_settings(
+        STORAGES={**settings.STORAGES, "staticfiles": plain},
+        WHITENOISE_AUTOREFRESH=True,
+        WHITENOISE_USE_FINDERS=True,
+    ):
+        yield
 
 
 @pytest.fixture

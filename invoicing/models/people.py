@@ -6,6 +6,7 @@ from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.contrib.auth.models import PermissionsMixin
 from django.db import models
 from django.db.models.functions import Lower
+from django.utils.crypto import salted_hmac
 from typing_extensions import override
 
 from invoicing.models.records import Record
@@ -83,6 +84,14 @@ class User(Record, AbstractBaseUser, PermissionsMixin):
     @override
     def __str__(self) -> str:
         return self.name
+
+    def _get_session_auth_hash(self, secret: str | None = None) -> str:
+        """Return what a web session must still agree with (Django asks); any change ends it."""
+        facts = (self.session_revision, self.is_active, self.is_guest)
+        rights = (self.is_staff, self.is_superuser)
+        value = f"{self.password} {facts} {rights}"
+        digest = salted_hmac("invoicing.session", value, secret=secret, algorithm="sha256")
+        return digest.hexdigest()
 
 
 class Team(Record):

@@ -108,7 +108,7 @@ def test_a_page_at_a_wrong_address_gets_a_plain_error_page(anybody):
 
 @pytest.mark.parametrize("path", ["/", "/documents", "/apix/v1/tools"])
 def test_an_origin_header_is_no_reason_to_refuse_a_page(anybody, path):
-    assert anybody.request("GET", path, headers={"Origin": "null"}).status == 404
+    assert anybody.request("GET", path, headers={"Origin": "null"}).status != 403
 
 
 @pytest.mark.parametrize(

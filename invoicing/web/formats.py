@@ -1,0 +1,106 @@
+"""Amounts, dates and numbers as people read them; Babel writes, and decides nothing.
+
+A document speaks its own language wherever it is shown; the application itself speaks English.
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from functools import cache
+from typing import Literal
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from babel import Locale
+from babel.dates import format_date, format_datetime
+from babel.numbers import NumberPattern, get_currency_symbol, parse_pattern
+
+from invoicing.models import User
+from invoicing.totals import BASIS_POINTS
+
+APPLICATION_LANGUAGE = "en"
+MAX_DECIMALS = 4
+
+
+@cache
+def _locale(language: str) -> Locale:
+    return Locale.parse(language, sep="-")
+
+
+def _with_decimals(pattern: str, fewest: int, most: int) -> NumberPattern:
+    """Return a pattern of one's own: Babel's are shared, and have another number of decimals."""
+    parsed = parse_pattern(pattern)
+    parsed.frac_prec = (fewest, most)
+    return parsed
+
+
+@dataclass(frozen=True)
+class Formats:
+    """How one document writes; the decimals of its amounts are its own minor unit (ISO 4217)."""
+
+    language: str
+    currency_code: str
+    minor_unit: int
+
+    def money(self, amount: int) -> str:
+        """Write minor units with their currency: 123450 is "€1,234.50" or "1.234,50 €"."""
+        locale = _locale(self.language)
+        pattern = locale.currency_formats["standard"].pattern
+        if get_currency_symbol(self.currency_code, locale)[-1].isalpha():
+            # CLDR keeps letters at a distance, as in "BHD 1.000"; Babel does not know the rule.
+            pattern = pattern.replace("¤#", "¤\N{NO-BREAK SPACE}#")
+        return self._write_amount(pattern, amount)
+
+    def amount(self, amount: int) -> str:
+        """Write minor units without their currency, for columns that name it: "1,234.50"."""
+        return self._write_amount(_locale(self.language).decimal_formats[None].pattern, amount)
+
+    def quantity(self, quantity: str) -> str:
+        """Write a number in its canonical form as the language does: "1.5" is "1,5"."""
+        pattern = _locale(self.language).decimal_formats[None].pattern
+        return self._write(_with_decimals(pattern, 0, MAX_DECIMALS), Decimal(quantity))
+
+    def percentage(self, percentage: str) -> str:
+        """Write a percentage: "8.875" is "8.875%" or "8,875 %"."""
+        pattern = _locale(self.language).percent_formats[None].pattern
+        fraction = Decimal(percentage) / 100
+        return self._write(_with_decimals(pattern, 0, MAX_DECIMALS), fraction)
+
+    def basis_points(self, basis_points: int) -> str:
+        """Write a discount: 1000 is "10%"."""
+        return self.percentage(str(Decimal(basis_points) * 100 / BASIS_POINTS))
+
+    def day(self, day: date | str) -> str:
+        """Write a day in full: "March 2, 2026"."""
+        return self._write_date(day, "long")
+
+    def short_day(self, day: date | str) -> str:
+        """Write a day for a column: "Mar 2, 2026"."""
+        return self._write_date(day, "medium")
+
+    def _write_amount(self, pattern: str, amount: int) -> str:
+        exact = _with_decimals(pattern, self.minor_unit, self.minor_unit)
+        return self._write(exact, Decimal(amount).scaleb(-self.minor_unit))
+
+    def _write(self, pattern: NumberPattern, number: Decimal) -> str:
+        written: str = pattern.apply(
+            number, _locale(self.language), currency=self.currency_code, currency_digits=False
+        )
+        return written
+
+    def _write_date(self, day: date | str, length: Literal["medium", "long"]) -> str:
+        known = day if isinstance(day, date) else date.fromisoformat(day)
+        return format_date(known, length, locale=_locale(self.language))
+
+
+def format_instant(moment: datetime, user: User) -> str:
+    """Write a moment in the person's own time zone: "March 2, 2026, 10:30 CET"."""
+    local = moment.astimezone(_time_zone(user))
+    written = format_datetime(local, "MMMM d, y, HH:mm", locale=_locale(APPLICATION_LANGUAGE))
+    return f"{written} {local:%Z}"
+
+
+def _time_zone(user: User) -> ZoneInfo:
+    try:
+        return ZoneInfo(user.time_zone)
+    except (ZoneInfoNotFoundError, ValueError):
+        return ZoneInfo(str(UTC))

@@ -1,0 +1,43 @@
+"""What every page has in common: who may see it, and what happens where something is missing."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+from django.views.decorators.http import require_http_methods
+
+from invoicing.access import Permission
+from invoicing.errors import PermissionMissingError, RecordNotFoundError
+from invoicing.models import User
+
+View = TypeVar("View", bound=Callable[..., HttpResponse])
+
+
+class SignedInRequest(HttpRequest):
+    """A request behind LoginRequiredMiddleware, for the sake of types."""
+
+    user: User
+
+
+def page(*permissions: Permission, methods: tuple[str, ...] = ("GET",)) -> Callable[[View], View]:
+    """Make a view a page: all these permissions, or 403; a record out of scope is 404."""
+
+    def decorate(view: View) -> View:
+        @wraps(view)
+        def guarded(request: SignedInRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+            if not request.user.has_perms(permissions):
+                raise PermissionDenied
+            try:
+                return view(request, *args, **kwargs)
+            except RecordNotFoundError:
+                raise Http404 from None
+            except PermissionMissingError:
+                raise PermissionDenied from None
+
+        allowed = [*methods, "HEAD"] if "GET" in methods else [*methods]
+        guarded.permissions = permissions  # type: ignore[attr-defined]  # read by a test that walks the routes
+        return require_http_methods(allowed)(guarded)  # type: ignore[return-value]  # wraps keeps the signature
+
+    return decorate

@@ -1,0 +1,78 @@
+"""Signing in and out."""
+
+from typing import Any
+
+from django import forms
+from django.contrib.auth import authenticate, login, logout
+from django.contrib.auth.decorators import login_not_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.http import require_http_methods, require_POST
+
+from invoicing.web.sign_in_limits import LimitReachedError, LimitUnknownError, count_attempt
+
+HOME = "/"
+PASSWORD_LENGTH = 1024
+
+
+class SignInForm(forms.Form):
+    """The fields' names are those that password managers and scripts look for."""
+
+    username = forms.CharField(
+        label="Work e-mail",
+        max_length=254,
+        widget=forms.EmailInput(attrs={"autocomplete": "username", "autofocus": True}),
+    )
+    password = forms.CharField(
+        max_length=PASSWORD_LENGTH,
+        strip=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
+    )
+
+
+@login_not_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def sign_in(request: HttpRequest) -> HttpResponse:
+    if request.method != "POST":
+        if request.user.is_authenticated:
+            return redirect(_next_path(request))
+        return _show(request, SignInForm())
+    return _try_to_sign_in(request, SignInForm(request.POST))
+
+
+def _try_to_sign_in(request: HttpRequest, form: SignInForm) -> HttpResponse:
+    try:
+        count_attempt(request, account=request.POST.get("username", ""))
+    except LimitReachedError as error:
+        response = _show(request, form, status=429, minutes_to_wait=error.minutes)
+        response["Retry-After"] = str(error.seconds)
+        return response
+    except LimitUnknownError:
+        return render(request, "503.html", status=503)
+    user = authenticate(request, **form.cleaned_data) if form.is_valid() else None
+    if user is None:
+        # One sentence for every reason: nobody learns which addresses have an account.
+        return _show(request, form, status=422, is_refused=True)
+    login(request, user)
+    return redirect(_next_path(request))
+
+
+def _show(
+    request: HttpRequest, form: SignInForm, *, status: int = 200, **context: Any
+) -> HttpResponse:
+    values = {"form": form, "next": _next_path(request), **context}
+    return render(request, "invoicing/sign_in.html", values, status=status)
+
+
+def _next_path(request: HttpRequest) -> str:
+    """Return the page that was asked for, if it is one of ours."""
+    path = request.POST.get("next") or request.GET.get("next") or HOME
+    is_own = path.startswith("/") and url_has_allowed_host_and_scheme(path, allowed_hosts=None)
+    return path if is_own else HOME
+
+
+@require_POST
+def sign_out(request: HttpRequest) -> HttpResponse:
+    logout(request)
+    return redirect("sign-in")

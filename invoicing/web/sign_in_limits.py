@@ -1,0 +1,46 @@
+"""How often somebody may try to sign in, from one address and for one account."""
+
+import math
+from typing import Any
+
+from django.http import HttpRequest
+from django_ratelimit.core import get_usage
+from redis.exceptions import RedisError
+
+ATTEMPTS_PER_ADDRESS = "30/5m"
+ATTEMPTS_PER_ACCOUNT = "10/5m"
+
+
+class LimitReachedError(Exception):
+    """Too many attempts; says when the next one counts."""
+
+    def __init__(self, seconds: int) -> None:
+        super().__init__(f"{seconds} s")
+        self.seconds = seconds
+        self.minutes = math.ceil(seconds / 60)
+
+
+class LimitUnknownError(Exception):
+    """The cache in which attempts are counted is gone; nobody is let in uncounted."""
+
+
+def count_attempt(request: HttpRequest, *, account: str) -> None:
+    """Count one attempt, whether or not the account exists; raises the two errors above.
+
+    An address that reached its limit is not counted against the account: nobody locks another
+    person out from one place.
+    """
+    name = account.strip().lower()
+    _spend(request, group="sign-in.address", key="ip", rate=ATTEMPTS_PER_ADDRESS)
+    _spend(request, group="sign-in.account", key=lambda *_: name, rate=ATTEMPTS_PER_ACCOUNT)
+
+
+def _spend(request: HttpRequest, **bucket: Any) -> None:
+    try:
+        usage = get_usage(request, increment=True, **bucket)
+    except (RedisError, OSError):
+        raise LimitUnknownError from None
+    if usage is None or usage["time_left"] < 0:
+        raise LimitUnknownError
+    if usage["should_limit"]:
+        raise LimitReachedError(usage["time_left"] + 1)
