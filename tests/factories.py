@@ -1,5 +1,6 @@
 """Records for tests: valid, plain, and made as the application makes them."""
 
+from collections.abc import Iterable
 from datetime import UTC, date, datetime
 from typing import Any, TypeVar
 from uuid import uuid4
@@ -107,9 +108,22 @@ def grant(user: User, *permissions: Permission) -> None:
     """Give permissions, without the cached answers that the user object may hold."""
     if not permissions:
         return
+    user.user_permissions.add(*_permission_rows(permissions))
+    _forget_permissions(user)
+
+
+def withdraw(user: User, *permissions: Permission) -> None:
+    """Take away permissions that were given to the person directly."""
+    user.user_permissions.remove(*_permission_rows(permissions))
+    _forget_permissions(user)
+
+
+def _permission_rows(permissions: Iterable[Permission]) -> Iterable[PermissionRow]:
     codenames = [permission.removeprefix("invoices.") for permission in permissions]
-    rows = PermissionRow.objects.filter(content_type__app_label="invoices", codename__in=codenames)
-    user.user_permissions.add(*rows)
+    return PermissionRow.objects.filter(content_type__app_label="invoices", codename__in=codenames)
+
+
+def _forget_permissions(user: User) -> None:
     for cache in ("_perm_cache", "_user_perm_cache", "_group_perm_cache"):
         user.__dict__.pop(cache, None)
 

@@ -1,0 +1,68 @@
+"""Approvals for tests: prepared, decided and executed as the application does it."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from invoicing.models import Decision, Document, IssueApproval, User
+from invoicing.services.approvals import (
+    Execution,
+    ReviewedApproval,
+    approvals_of,
+    decide_approval,
+    execute_approval,
+    prepare_approval,
+    review_approval,
+)
+from invoicing.services.draft_input import Maker
+from tests.factories import make_maker
+
+PREPARED_AT = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+A_MINUTE_LATER = PREPARED_AT + timedelta(minutes=1)
+TEN_MINUTES_LATER = PREPARED_AT + timedelta(minutes=10)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prepared:
+    """An approval with what only its agent knows: the nonce."""
+
+    user: User
+    approval: IssueApproval
+    nonce: str
+
+    def review(self, *, now: datetime = A_MINUTE_LATER) -> ReviewedApproval:
+        return review_approval(approvals_of(self.user), self.approval.pk, now=now)
+
+    def decide(self, decision: Decision = Decision.APPROVED, **changes: Any) -> ReviewedApproval:
+        asked: dict[str, Any] = {
+            "fingerprint": self.approval.fingerprint,
+            "now": A_MINUTE_LATER,
+            "decision": decision,
+        }
+        return decide_approval(self.user, self.approval.pk, **(asked | changes))
+
+    def execute(
+        self, *, key: str = "execute", nonce: str | None = None, now: datetime = A_MINUTE_LATER
+    ) -> IssueApproval:
+        execution = Execution(
+            connection_id=self.approval.connection_id,
+            nonce=self.nonce if nonce is None else nonce,
+            key=key,
+        )
+        return execute_approval(
+            self.user, self.approval.pk, execution, now=now, write_result=_write_number
+        )
+
+
+def _write_number(reviewed: ReviewedApproval, document: Document) -> str:
+    return f"{reviewed.state} {document.number}"
+
+
+def prepare(
+    draft: Document, *, user: User, maker: Maker | None = None, now: datetime = PREPARED_AT
+) -> Prepared:
+    """Ask the user to approve the issue of the draft as it stands."""
+    reviewed, nonce = prepare_approval(
+        user, draft.pk, lock_version=draft.lock_version, maker=maker or make_maker(), now=now
+    )
+    return Prepared(user=user, approval=reviewed.approval, nonce=nonce)

@@ -1,0 +1,194 @@
+"""What is approved is all that is shown and frozen: one changed fact makes the approval stale."""
+
+from collections.abc import Iterator
+from datetime import date, datetime
+from typing import Any
+
+import pytest
+
+from invoicing.errors import ApprovalStaleError
+from invoicing.identifiers import new_id
+from invoicing.models import (
+    Company,
+    Customer,
+    Document,
+    DocumentStatus,
+    IssueApproval,
+    Line,
+    NumberSeries,
+    TaxRate,
+    TaxRow,
+)
+from invoicing.services import approvals
+from invoicing.services.issuing import issue_document
+from invoicing.totals import DiscountType
+from tests.approvals import A_MINUTE_LATER, prepare
+from tests.factories import CustomerFactory, TaxRateFactory, line_input, make_draft
+
+pytestmark = pytest.mark.requirement("approval.becomes_stale", "error.approval_stale")
+
+
+def rows_of(path: str) -> Any:
+    """Return the one row in which the fact of a path is kept."""
+    tables = {
+        "seller": Company.objects,
+        "customer": Customer.objects.filter(name="Acme Ltd"),
+        "line_items": Line.objects,
+        "tax_breakdown": TaxRow.objects,
+    }
+    return tables.get(path.split(".", maxsplit=1)[0], Document.objects)
+
+
+def issue_by_hand() -> None:
+    issue_document(Document.objects.get(), issued_at=A_MINUTE_LATER)
+
+
+def other_rate() -> Any:
+    return TaxRateFactory.create(name="VAT standard").pk
+
+
+# For every path of the facts: the columns that are changed, or what else changes it.
+CHANGES: dict[str, Any] = {
+    "status": issue_by_hand,
+    "lock_version": {"lock_version": 2},
+    "seller.id": lambda: Company.objects.update(id=new_id()),
+    "seller.name": {"name": "Halden Works Ltd"},
+    "seller.address": {"postcode": "20458"},
+    "seller.vat_number": {"vat_number": "DE987654321"},
+    "customer.id": lambda: Document.objects.update(
+        customer=CustomerFactory.create(name="Acme Ltd")
+    ),
+    "customer.name": {"name": "Acme Limited"},
+    "customer.address": {"city": "Utrecht"},
+    "customer.vat_number": {"vat_number": ""},
+    "customer.is_active": {"is_active": False},
+    "issue_date": {"issue_date": date(2026, 3, 1)},
+    "due_date": {"due_date": date(2026, 4, 2)},
+    "currency_code": {"currency_code": "USD"},
+    "minor_unit": {"minor_unit": 3},
+    "language": {"language": "de"},
+    "notes": {"notes": "Thank you!"},
+    "reference": {"reference": "PO 8"},
+    "line_items.0.description": {"description": "Consulting in May"},
+    "line_items.0.quantity": {"quantity_ten_thousandths": 20_001},
+    "line_items.0.unit": {"unit": "h"},
+    "line_items.0.unit_price": {"unit_price": 5001},
+    "line_items.0.discount_type": {"discount_type": DiscountType.AMOUNT},
+    "line_items.0.discount_value": {"discount_value": 1001},
+    "line_items.0.tax_rate_id": {"tax_rate": None},
+    "line_items.0.discount_amount": {"discount_amount": 1},
+    "line_items.0.net_amount": {"net_amount": 1},
+    "tax_breakdown.0.tax_rate_id": lambda: TaxRow.objects.update(tax_rate=other_rate()),
+    "tax_breakdown.0.name": lambda: TaxRate.objects.update(name="VAT"),
+    "tax_breakdown.0.percentage": lambda: TaxRate.objects.update(percentage_ten_thousandths=1),
+    "tax_breakdown.0.is_active": lambda: TaxRate.objects.update(is_active=False),
+    "tax_breakdown.0.taxable_amount": {"taxable_amount": 1},
+    "tax_breakdown.0.tax_amount": {"tax_amount": 1},
+    "net_total": {"net_total": 1, "tax_total": 10_709},
+    "discount_total": {"discount_total": 1},
+    "tax_total": {"tax_total": 1, "grand_total": 9001},
+    "grand_total": {"grand_total": 10_711, "tax_total": 1711},
+}
+
+
+@pytest.fixture
+def prepared(delegate, customer, tax_rate):
+    line = line_input(
+        tax_rate_id=tax_rate.id, discount_type=DiscountType.PERCENT, discount_value=1000
+    )
+    draft = make_draft(user=delegate, customer=customer, lines=(line,), notes="Thank you.")
+    return prepare(draft, user=delegate)
+
+
+def leaves(facts: Any, path: str = "") -> Iterator[str]:
+    if not isinstance(facts, dict | list):
+        yield path.removeprefix(".")
+        return
+    for key, value in facts.items() if isinstance(facts, dict) else enumerate(facts):
+        yield from leaves(value, f"{path}.{key}")
+
+
+def refuse_as_stale(prepared) -> None:
+    """Execute the approved approval, which must be stale; nothing may be issued by it."""
+    series = list(NumberSeries.objects.values())
+    with pytest.raises(ApprovalStaleError):
+        prepared.execute()
+    assert list(NumberSeries.objects.values()) == series
+    assert IssueApproval.objects.get().executed_at is None
+
+
+def test_every_fact_has_its_change_below(prepared):
+    assert set(leaves(prepared.review().prepared)) == set(CHANGES)
+
+
+@pytest.mark.parametrize("path", CHANGES)
+def test_any_changed_fact_makes_the_approval_stale_and_is_named(prepared, path):
+    change = CHANGES[path]
+    prepared.decide()
+
+    if callable(change):
+        change()
+    else:
+        rows_of(path).update(**change)
+
+    reviewed = prepared.review()
+    assert reviewed.state == "stale"
+    assert path in reviewed.stale_fields
+    refuse_as_stale(prepared)
+
+
+def test_an_added_line_makes_it_stale(prepared):
+    prepared.decide()
+    line = Line.objects.get()
+    line.pk, line.position = new_id(), 1
+    line.save(force_insert=True)
+
+    assert prepared.review().stale_fields == ["line_items.1"]
+    refuse_as_stale(prepared)
+
+
+def test_a_lost_line_makes_it_stale(prepared):
+    prepared.decide()
+    Line.objects.all().delete()
+
+    assert prepared.review().stale_fields == ["line_items.0"]
+    refuse_as_stale(prepared)
+
+
+def test_another_order_of_lines_makes_it_stale(delegate):
+    lines = (line_input(description="First"), line_input(description="Second"))
+    prepared = prepare(make_draft(user=delegate, lines=lines), user=delegate)
+    prepared.decide()
+    for description, position in (("First", 7), ("Second", 0), ("First", 1)):
+        Line.objects.filter(description=description).update(position=position)
+
+    assert prepared.review().stale_fields == [
+        "line_items.0.description",
+        "line_items.1.description",
+    ]
+    refuse_as_stale(prepared)
+
+
+def test_a_fact_changed_back_is_no_difference(prepared):
+    prepared.decide()
+    Customer.objects.update(name="Acme Limited")
+    assert prepared.review().state == "stale"
+    Customer.objects.update(name="Acme Ltd")
+
+    assert prepared.review().state == "approved"
+    assert prepared.execute().result == "executed INV-2026-0001"
+
+
+@pytest.mark.parametrize("model", [Customer, Company])
+def test_a_party_changed_while_it_executes_is_not_frozen_unseen(monkeypatch, prepared, model):
+    """The parties are read once to compare and once to freeze, and no lock holds them."""
+    prepared.decide()
+
+    def change_and_issue(document: Document, *, issued_at: datetime) -> Document:
+        model.objects.update(name="Somebody Else")
+        return issue_document(document, issued_at=issued_at)
+
+    monkeypatch.setattr(approvals, "issue_document", change_and_issue)
+    refuse_as_stale(prepared)
+
+    assert Document.objects.get().status == DocumentStatus.DRAFT

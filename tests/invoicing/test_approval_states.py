@@ -1,0 +1,164 @@
+"""The interface's state table, row by row and both ways round."""
+
+from dataclasses import replace
+from datetime import timedelta
+from itertools import product
+
+import pytest
+
+from invoicing.approval_states import (
+    TRANSITIONS,
+    WINDOW,
+    ApprovalState,
+    StoredFacts,
+    Trigger,
+    state_of,
+)
+from invoicing.errors import (
+    ApprovalExpiredError,
+    ApprovalPendingError,
+    ApprovalRejectedError,
+    ApprovalStaleError,
+    ApprovalUsedError,
+    DecisionRefusedError,
+)
+from invoicing.models import Decision, Document
+from tests.approvals import A_MINUTE_LATER, PREPARED_AT, TEN_MINUTES_LATER, Prepared, prepare
+from tests.factories import make_draft
+from tests.snapshots import take_snapshot
+
+MOMENT = timedelta(microseconds=1)
+UNTOUCHED = StoredFacts(expires_at=TEN_MINUTES_LATER, is_unchanged=True)
+
+# What the interface says of executing in each state that is not approved.
+EXECUTE_REFUSALS = {
+    ApprovalState.PENDING: ApprovalPendingError,
+    ApprovalState.REJECTED: ApprovalRejectedError,
+    ApprovalState.EXECUTED: ApprovalUsedError,
+    ApprovalState.EXPIRED: ApprovalExpiredError,
+    ApprovalState.STALE: ApprovalStaleError,
+}
+
+
+def change_draft(prepared: Prepared) -> None:
+    Document.objects.filter(pk=prepared.approval.document_id).update(reference="PO 8")
+
+
+def bring_to(state: ApprovalState, prepared: Prepared):
+    """Do what brings a pending approval to the state; return the time at which to look at it."""
+    if state == ApprovalState.REJECTED:
+        prepared.decide(Decision.REJECTED)
+    if state in {ApprovalState.APPROVED, ApprovalState.EXECUTED}:
+        prepared.decide()
+    if state == ApprovalState.EXECUTED:
+        prepared.execute()
+    if state == ApprovalState.STALE:
+        change_draft(prepared)
+    return TEN_MINUTES_LATER if state == ApprovalState.EXPIRED else A_MINUTE_LATER
+
+
+def pull(trigger: Trigger, prepared: Prepared, *, now):
+    if trigger == Trigger.EXECUTE:
+        return prepared.execute(key="another-key", now=now)
+    decision = Decision.APPROVED if trigger == Trigger.APPROVE else Decision.REJECTED
+    return prepared.decide(decision, now=now)
+
+
+@pytest.fixture
+def prepared(delegate):
+    return prepare(make_draft(user=delegate), user=delegate)
+
+
+@pytest.mark.parametrize("state", ApprovalState)
+def test_every_state_is_reached(prepared, state):
+    now = bring_to(state, prepared)
+
+    assert prepared.review(now=now).state == state
+
+
+@pytest.mark.requirement("approval.approve", "approval.reject", "approval.execute")
+@pytest.mark.parametrize(("state", "trigger"), TRANSITIONS)
+def test_a_transition_of_the_table_leads_to_its_state(prepared, state, trigger):
+    now = bring_to(state, prepared)
+
+    pull(trigger, prepared, now=now)
+
+    assert prepared.review(now=now).state == TRANSITIONS[state, trigger]
+
+
+@pytest.mark.requirement(
+    "approval.execute_undecided",
+    "approval.other_key",
+    "approval.expires",
+    "approval.becomes_stale",
+)
+@pytest.mark.parametrize(
+    ("state", "trigger"), sorted(set(product(ApprovalState, Trigger)) - set(TRANSITIONS))
+)
+def test_what_is_not_in_the_table_is_refused_and_changes_nothing(prepared, state, trigger):
+    now = bring_to(state, prepared)
+    before = take_snapshot()
+    error = EXECUTE_REFUSALS[state] if trigger == Trigger.EXECUTE else DecisionRefusedError
+
+    with pytest.raises(error) as refusal:
+        pull(trigger, prepared, now=now)
+
+    assert type(refusal.value) is error
+    if isinstance(refusal.value, DecisionRefusedError):
+        assert refusal.value.state == state
+    assert take_snapshot() == before
+    assert prepared.review(now=now).state == state
+
+
+def test_the_table_holds_the_three_transitions_of_the_interface():
+    assert TRANSITIONS == {
+        (ApprovalState.PENDING, Trigger.APPROVE): ApprovalState.APPROVED,
+        (ApprovalState.PENDING, Trigger.REJECT): ApprovalState.REJECTED,
+        (ApprovalState.APPROVED, Trigger.EXECUTE): ApprovalState.EXECUTED,
+    }
+
+
+@pytest.mark.parametrize("is_executed", [True, False])
+@pytest.mark.parametrize("is_rejected", [True, False])
+@pytest.mark.parametrize("is_expired", [True, False])
+@pytest.mark.parametrize("is_changed", [True, False])
+@pytest.mark.parametrize("is_approved", [True, False])
+def test_the_first_fact_that_holds_decides(
+    is_executed, is_rejected, is_expired, is_changed, is_approved
+):
+    facts = replace(
+        UNTOUCHED,
+        is_executed=is_executed,
+        is_rejected=is_rejected,
+        is_unchanged=not is_changed,
+        is_approved=is_approved,
+    )
+    state = state_of(facts, now=TEN_MINUTES_LATER if is_expired else PREPARED_AT)
+
+    if is_executed:
+        assert state == "executed"
+    elif is_rejected:
+        assert state == "rejected"
+    elif is_expired:
+        assert state == "expired"
+    elif is_changed:
+        assert state == "stale"
+    else:
+        assert state == ("approved" if is_approved else "pending")
+
+
+@pytest.mark.requirement("limit.approval_window")
+def test_at_exactly_ten_minutes_it_has_expired():
+    assert timedelta(minutes=10) == WINDOW
+    assert state_of(UNTOUCHED, now=TEN_MINUTES_LATER - MOMENT) == "pending"
+    assert state_of(UNTOUCHED, now=TEN_MINUTES_LATER) == "expired"
+
+
+def test_a_decision_does_not_restart_the_window(prepared):
+    prepared.decide(now=TEN_MINUTES_LATER - MOMENT)
+
+    assert prepared.review(now=TEN_MINUTES_LATER - MOMENT).state == "approved"
+    assert prepared.review(now=TEN_MINUTES_LATER).state == "expired"
+    with pytest.raises(ApprovalExpiredError):
+        prepared.execute(now=TEN_MINUTES_LATER)
+    assert prepared.execute(now=TEN_MINUTES_LATER - MOMENT).result == "executed INV-2026-0001"

@@ -1,0 +1,117 @@
+"""What an approval says, and what was decided and executed, no statement changes."""
+
+import pytest
+from django.db import IntegrityError, connection, transaction
+
+from invoicing.models import Decision
+from tests.approvals import A_MINUTE_LATER, prepare
+from tests.factories import make_draft
+from tests.snapshots import take_snapshot
+
+TABLE = "invoices_issueapproval"
+
+PREPARED_COLUMNS = {
+    "id": "'01890000000070008000000000000001'",
+    "document_id": "(SELECT MIN(id{text}) FROM invoices_document WHERE status = 'issued'){uuid}",
+    "delegated_user_id": "(SELECT owner_id FROM invoices_company)",
+    "connection_id": "'01890000000070008000000000000001'",
+    "connection_name": "'Another agent'",
+    "lock_version": "lock_version + 1",
+    "facts": "facts || ' '",
+    "fingerprint": "'0'",
+    "nonce_digest": "'0'",
+    "prepared_at": "'2026-03-02 08:59:00+00:00'",
+    "expires_at": "'2026-03-02 09:11:00+00:00'",
+}
+
+
+def execute(sql: str) -> int:
+    casts = {"text": "::text", "uuid": "::uuid"} if connection.vendor == "postgresql" else {}
+    with connection.cursor() as cursor:
+        cursor.execute(sql.format(**{"text": "", "uuid": "", **casts}))
+        rows: int = cursor.rowcount
+        return rows
+
+
+def refuse(sql: str) -> None:
+    before = take_snapshot()
+    with (
+        pytest.raises(IntegrityError, match=r"[Aa]n approval .*cannot be"),
+        transaction.atomic(),
+    ):
+        execute(sql)
+    assert take_snapshot() == before
+
+
+@pytest.fixture
+def executed(delegate):
+    prepared = prepare(make_draft(user=delegate), user=delegate)
+    prepared.decide()
+    prepared.execute()
+    return prepared
+
+
+@pytest.fixture
+def prepared(executed, delegate):
+    """Return an approval beside one that was executed."""
+    return prepare(make_draft(user=delegate), user=delegate)
+
+
+def where(prepared) -> str:
+    return f"fingerprint = '{prepared.approval.fingerprint}'"
+
+
+@pytest.mark.parametrize("column", PREPARED_COLUMNS)
+def test_no_statement_changes_what_was_prepared(prepared, column):
+    change = f"{column} = {PREPARED_COLUMNS[column]}"
+    refuse(f"UPDATE {TABLE} SET {change} WHERE {where(prepared)}")  # noqa: S608  constants only
+
+
+@pytest.mark.parametrize("decision", Decision)
+@pytest.mark.parametrize(
+    "change",
+    [
+        "decision = '', decided_at = NULL, rejection_reason = ''",
+        "decision = 'approved', rejection_reason = '', decided_at = '2026-03-02 09:02:00+00:00'",
+        "decision = 'rejected', rejection_reason = 'No.', decided_at = decided_at",
+        "decided_at = '2026-03-02 09:02:00+00:00'",
+    ],
+)
+def test_no_statement_changes_what_was_decided(prepared, decision, change):
+    prepared.decide(decision, reason="Wrong customer.")
+    refuse(f"UPDATE {TABLE} SET {change} WHERE {where(prepared)}")  # noqa: S608  constants only
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "execute_key = 'another'",
+        "result = 'another'",
+        "executed_at = NULL, execute_key = '', result = ''",
+        "executed_at = executed_at",
+    ],
+)
+def test_no_statement_changes_what_was_executed(executed, change):
+    refuse(f"UPDATE {TABLE} SET {change} WHERE {where(executed)}")  # noqa: S608  constants only
+
+
+@pytest.mark.requirement("connection.approval_results_retained")
+def test_no_statement_deletes_an_approval(prepared):
+    refuse(f"DELETE FROM {TABLE} WHERE {where(prepared)}")  # noqa: S608  constants only
+    refuse(f"DELETE FROM {TABLE}")  # noqa: S608  constants only
+
+
+@pytest.mark.postgresql
+def test_the_table_is_not_emptied(prepared):
+    execute("SET CONSTRAINTS ALL IMMEDIATE")
+    refuse(f"TRUNCATE {TABLE} CASCADE")
+
+
+@pytest.mark.sqlite
+def test_replace_pushes_no_approval_out(executed):
+    refuse(f"INSERT OR REPLACE INTO {TABLE} SELECT * FROM {TABLE}")  # noqa: S608  constants only
+
+
+def test_deciding_and_executing_get_past_the_triggers(prepared):
+    prepared.decide(now=A_MINUTE_LATER)
+    assert prepared.execute().result == "executed INV-2026-0002"

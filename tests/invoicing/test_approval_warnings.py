@@ -1,0 +1,75 @@
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from invoicing.models import DocumentType
+from invoicing.services.approval_warnings import LATELY, Warnings, find_warnings
+from tests.factories import CustomerFactory, line_input, make_draft, make_issued
+
+NOW = datetime(2026, 3, 20, 9, 0, tzinfo=UTC)
+NOTHING = Warnings(same_total=None, is_other_year=False, last_issue_date=None)
+
+
+@pytest.fixture
+def draft(delegate, customer):
+    return make_draft(user=delegate, customer=customer)
+
+
+def warnings_about(draft, user, *, now=NOW):
+    return find_warnings(user, draft, now=now)
+
+
+def issue(customer, *, issued_at=NOW - timedelta(days=3), **header: Any):
+    return make_issued(customer=customer, issued_at=issued_at, **header)
+
+
+def test_an_ordinary_invoice_raises_no_warning(delegate, draft):
+    assert warnings_about(draft, delegate) == NOTHING
+
+
+def test_the_latest_invoice_of_the_same_total_to_the_customer_is_named(delegate, customer, draft):
+    issue(customer, issued_at=NOW - timedelta(days=9))
+    latest = issue(customer)
+    assert warnings_about(draft, delegate).same_total == latest
+
+
+def test_it_was_lately_within_thirty_days(delegate, customer, draft):
+    issued = issue(customer, issued_at=NOW - LATELY)
+    assert warnings_about(draft, delegate).same_total == issued
+    assert warnings_about(draft, delegate, now=NOW + timedelta(seconds=1)) == NOTHING
+
+
+def test_another_customer_total_currency_or_type_is_not_the_same(delegate, customer, draft):
+    issue(CustomerFactory.create())
+    issue(customer, lines=(line_input(unit_price=5001),))
+    issue(customer, currency_code="USD")
+    issue(customer, document_type=DocumentType.CREDIT_NOTE)
+    make_draft(user=delegate, customer=customer)
+    assert warnings_about(draft, delegate) == NOTHING
+
+
+@pytest.mark.parametrize(("zone", "is_other_year"), [("UTC", False), ("Pacific/Auckland", True)])
+def test_the_year_is_that_of_the_persons_own_calendar(delegate, customer, zone, is_other_year):
+    delegate.time_zone = zone
+    on_the_last_day = make_draft(
+        user=delegate, customer=customer, issue_date=date(2026, 12, 31), due_date=date(2027, 1, 31)
+    )
+    new_year = datetime(2026, 12, 31, 12, 0, tzinfo=UTC)
+    warned = warnings_about(on_the_last_day, delegate, now=new_year)
+    assert warned.is_other_year is is_other_year
+
+
+def test_an_issue_date_before_the_last_number_of_its_series_is_named(delegate, draft):
+    later = date(2026, 3, 5)
+    issue(CustomerFactory.create(), issue_date=later)
+    assert warnings_about(draft, delegate).last_issue_date == later
+
+
+def test_the_same_day_another_series_and_an_earlier_number_are_no_warning(delegate, draft):
+    other = CustomerFactory.create()
+    issue(other, document_type=DocumentType.CREDIT_NOTE, issue_date=date(2026, 3, 9))
+    issue(other, issue_date=date(2027, 1, 2), due_date=date(2027, 2, 1))
+    issue(other, issue_date=date(2026, 3, 5))
+    issue(other, issue_date=draft.issue_date)
+    assert warnings_about(draft, delegate) == NOTHING

@@ -1,0 +1,182 @@
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from invoicing.access import Permission
+from invoicing.errors import (
+    ApprovalStaleError,
+    ApprovalUsedError,
+    ConflictError,
+    DecisionRefusedError,
+    InactiveReferenceError,
+    PermissionMissingError,
+    RecordNotFoundError,
+)
+from invoicing.models import Customer, Decision, DocumentType, IssueApproval, TaxRate
+from invoicing.services.approvals import Execution, decide_approval, execute_approval
+from tests.approvals import A_MINUTE_LATER, PREPARED_AT, TEN_MINUTES_LATER, prepare
+from tests.factories import (
+    UserFactory,
+    line_input,
+    make_draft,
+    make_issued,
+    make_maker,
+    withdraw,
+)
+from tests.snapshots import take_snapshot
+
+
+@pytest.fixture
+def draft(delegate, customer, tax_rate):
+    return make_draft(
+        user=delegate, customer=customer, lines=(line_input(tax_rate_id=tax_rate.id),)
+    )
+
+
+@pytest.fixture
+def prepared(delegate, draft):
+    return prepare(draft, user=delegate)
+
+
+def refuse(error, action: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
+    """Run the action, which must raise exactly the error and change nothing."""
+    before = take_snapshot()
+    with pytest.raises(error) as refusal:
+        action(*args, **kwargs)
+    assert type(refusal.value) is error
+    assert take_snapshot() == before
+
+
+@pytest.mark.requirement("approval.created_by_prepare", "approval.window")
+def test_preparing_keeps_the_facts_and_ten_minutes_and_no_nonce(delegate, draft):
+    maker = make_maker("Ledger agent")
+    prepared = prepare(draft, user=delegate, maker=maker)
+    kept = IssueApproval.objects.get()
+
+    assert (kept.document_id, kept.delegated_user_id) == (draft.id, delegate.id)
+    assert (kept.connection_id, kept.connection_name) == (maker.connection_id, "Ledger agent")
+    assert (kept.prepared_at, kept.expires_at) == (PREPARED_AT, TEN_MINUTES_LATER)
+    assert json.loads(kept.facts) == prepared.review().current
+    assert prepared.nonce not in str(take_snapshot())
+
+
+def test_what_is_no_draft_invoice_at_that_version_cannot_be_prepared(delegate, draft):
+    credit_note = make_draft(user=delegate, document_type=DocumentType.CREDIT_NOTE)
+    draft.lock_version = 2
+    for document in (credit_note, make_issued(user=delegate), draft):
+        refuse(ConflictError, prepare, document, user=delegate)
+
+
+@pytest.mark.parametrize("model", [Customer, TaxRate])
+def test_a_draft_of_an_inactive_customer_or_rate_cannot_be_prepared(delegate, draft, model):
+    model.objects.update(is_active=False)
+    refuse(InactiveReferenceError, prepare, draft, user=delegate)
+
+
+def test_a_draft_whose_rate_was_changed_under_it_cannot_be_prepared(delegate, draft):
+    TaxRate.objects.update(percentage_ten_thousandths=70_000)
+    refuse(ConflictError, prepare, draft, user=delegate)
+
+
+def test_a_draft_out_of_scope_cannot_be_prepared(stranger, draft):
+    refuse(RecordNotFoundError, prepare, draft, user=stranger)
+
+
+@pytest.mark.requirement("approval.delegate_decides", "approval.others_cannot_decide")
+def test_nobody_but_the_delegated_person_decides(colleague, owner, prepared):
+    superuser = UserFactory.create(is_superuser=True)
+    for somebody in (colleague, owner, superuser):
+        for decision in Decision:
+            refuse(
+                RecordNotFoundError,
+                decide_approval,
+                somebody,
+                prepared.approval.pk,
+                decision=decision,
+                fingerprint=prepared.approval.fingerprint,
+                now=A_MINUTE_LATER,
+            )
+
+
+def test_who_may_not_issue_can_only_reject(delegate, prepared):
+    withdraw(delegate, Permission.FINALIZE)
+
+    refuse(PermissionMissingError, prepared.decide)
+
+    assert prepared.decide(Decision.REJECTED, reason="Not mine.").state == "rejected"
+
+
+@pytest.mark.parametrize("decision", Decision)
+def test_what_was_not_shown_is_not_decided(prepared, decision):
+    refuse(DecisionRefusedError, prepared.decide, decision, fingerprint="0" * 64)
+    refuse(DecisionRefusedError, prepared.decide, decision, fingerprint="é")
+
+
+def test_a_decision_is_kept_with_its_time_and_only_a_rejection_with_a_reason(delegate, draft):
+    approved, rejected = prepare(draft, user=delegate), prepare(draft, user=delegate)
+    approved.decide(Decision.APPROVED, reason="Because.")
+    rejected.decide(Decision.REJECTED, reason="Wrong customer.")
+
+    kept = IssueApproval.objects.order_by("id")
+    assert list(kept.values_list("decision", "decided_at", "rejection_reason")) == [
+        ("approved", A_MINUTE_LATER, ""),
+        ("rejected", A_MINUTE_LATER, "Wrong customer."),
+    ]
+
+
+@pytest.mark.requirement("approval.identical_retry", "idempotency.executed_result")
+def test_the_same_key_and_nonce_get_the_stored_result_again(prepared):
+    prepared.decide()
+    result = prepared.execute().result
+    before = take_snapshot()
+
+    assert result == "executed INV-2026-0001"
+    assert prepared.execute(now=TEN_MINUTES_LATER).result == result
+    assert take_snapshot() == before
+    refuse(ApprovalUsedError, prepared.execute, key="another")
+
+
+@pytest.mark.requirement("approval.foreign_or_wrong_nonce", "error.foreign_approval")
+def test_another_connection_or_nonce_or_person_finds_no_approval(colleague, prepared):
+    prepared.decide()
+    own = {"connection_id": prepared.approval.connection_id, "nonce": prepared.nonce, "key": "k"}
+    foreign = make_maker().connection_id
+    attempts = [
+        (prepared.user, own | {"connection_id": foreign}),
+        (prepared.user, own | {"nonce": prepared.nonce[:-1]}),
+        (prepared.user, own | {"nonce": ""}),
+        (colleague, own),
+    ]
+    for user, execution in attempts:
+        refuse(
+            RecordNotFoundError,
+            execute_approval,
+            user,
+            prepared.approval.pk,
+            Execution(**execution),
+            now=A_MINUTE_LATER,
+            write_result=lambda *_: "never",
+        )
+
+
+def test_issuing_one_of_several_approvals_makes_the_others_stale(delegate, draft):
+    first, second = prepare(draft, user=delegate), prepare(draft, user=delegate)
+    first.decide()
+    second.decide()
+    first.execute()
+
+    assert second.review().stale_fields == ["status", "lock_version"]
+    refuse(ApprovalStaleError, second.execute)
+
+
+def test_an_executed_approval_stays_so_whatever_changes_later(prepared):
+    prepared.decide()
+    prepared.execute()
+    Customer.objects.update(name="Acme Limited", is_active=False)
+    TaxRate.objects.update(percentage_ten_thousandths=70_000)
+
+    reviewed = prepared.review(now=TEN_MINUTES_LATER)
+
+    assert (reviewed.state, reviewed.stale_fields) == ("executed", [])

@@ -1,0 +1,98 @@
+"""A decision and its audit event commit together."""
+
+from typing import Any
+
+import pytest
+
+from agent_access.audit import Origin
+from agent_access.connections import revoke_connections
+from agent_access.models import AuditEvent, Connection
+from agent_access.models.audit import Transport
+from agent_access.models.connections import RevokedReason
+from agent_access.verification import find_breaks
+from invoicing.access import Permission
+from invoicing.decisions import decide_approval
+from invoicing.errors import DecisionRefusedError, PermissionMissingError, RecordNotFoundError
+from invoicing.models import Decision, IssueApproval
+from tests.factories import withdraw
+
+ORIGIN = Origin(transport=Transport.WEB, request_id="a-request", client_address="192.0.2.7")
+
+
+@pytest.fixture
+def approval(agent, draft_body):
+    draft = agent.call("drafts.create", draft_body, key="draft").data
+    agent.call("documents.issue_prepare", {"lock_version": 1}, id=draft["id"], key="prepare")
+    return IssueApproval.objects.get()
+
+
+def decide(user, approval, decision=Decision.APPROVED, **changes: Any):
+    asked = {"fingerprint": approval.fingerprint, "reason": "", "origin": ORIGIN}
+    return decide_approval(user, approval.pk, decision=decision, **(asked | changes))
+
+
+@pytest.mark.parametrize("decision", Decision)
+def test_a_decision_is_told_on_the_chain_of_the_connection_that_asked(
+    delegate, connection, approval, decision
+):
+    decide(delegate, approval, decision, reason="Wrong customer.")
+
+    event = AuditEvent.objects.order_by("sequence").filter(chain=str(connection.id)).last()
+    assert event is not None
+    assert {
+        "action": event.action,
+        "actor_id": event.actor_id,
+        "connection_id": event.connection_id,
+        "target": event.target,
+        "outcome": event.outcome,
+        "detail": event.detail,
+        "transport": event.transport,
+        "request_id": event.request_id,
+        "client_address": event.client_address,
+    } == {
+        "action": f"approval:{decision}",
+        "actor_id": delegate.id,
+        "connection_id": connection.id,
+        "target": str(approval.id),
+        "outcome": "ok",
+        "detail": "",
+        "transport": "web",
+        "request_id": "a-request",
+        "client_address": "192.0.2.7",
+    }
+    assert list(find_breaks()) == []
+
+
+def test_a_refused_decision_is_no_decision(delegate, colleague, approval):
+    before = AuditEvent.objects.count()
+
+    with pytest.raises(RecordNotFoundError):
+        decide(colleague, approval)
+    with pytest.raises(DecisionRefusedError):
+        decide(delegate, approval, fingerprint="0" * 64)
+    withdraw(delegate, Permission.FINALIZE)
+    with pytest.raises(PermissionMissingError):
+        decide(delegate, approval)
+
+    assert AuditEvent.objects.count() == before
+    assert IssueApproval.objects.get().decision == ""
+
+
+def test_a_decision_that_cannot_be_written_down_is_none(monkeypatch, delegate, approval):
+    monkeypatch.setattr("agent_access.audit.record_decision", lambda _fact: 1 / 0)
+
+    with pytest.raises(ZeroDivisionError):
+        decide(delegate, approval)
+
+    assert IssueApproval.objects.get().decision == ""
+
+
+def test_the_work_of_a_revoked_connection_can_still_be_rejected(delegate, connection, approval):
+    revoke_connections(
+        Connection.objects.filter(pk=connection.pk), reason=RevokedReason.OWNER_REVOKED
+    )
+
+    decide(delegate, approval, Decision.REJECTED)
+
+    assert IssueApproval.objects.get().decision == "rejected"
+    assert AuditEvent.objects.filter(action="approval:rejected").count() == 1
