@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from itertools import groupby
 from typing import Any, Protocol, Self, TypeVar
 from uuid import UUID
@@ -71,21 +72,24 @@ def find_page(
     search: str,
     after: UUID | None,
     limit: int,
+    newest_first: bool = False,
 ) -> tuple[list[_Record], UUID | None]:
     """Return up to `limit` records in order of ID, and the cursor of the next page or None.
 
     A blank search is none. One call reads a bounded number of rows, so a page may be short, or
     empty, while its cursor leads on.
     """
-    walk = queryset.order_by("id")
+    walk = _newest_first if newest_first else _oldest_first
+    rows_after = partial(walk, queryset)
     if search.strip():
-        return _search_page(walk, texts=texts, words=words_of(search), after=after, limit=limit)
-    records: list[_Record] = list(_rows_after(walk, after, limit + 1))
+        words = words_of(search)
+        return _search_page(rows_after, texts=texts, words=words, after=after, limit=limit)
+    records: list[_Record] = list(rows_after(after, limit + 1))
     return _cut(records, limit)
 
 
 def _search_page(
-    walk: _Walk,
+    rows_after: Callable[[UUID | None, int], Iterable[Any]],
     *,
     texts: Callable[[_Record], Iterable[str]],
     words: list[str],
@@ -96,7 +100,7 @@ def _search_page(
     if not words:
         return found, None
     for _ in range(SCANNED_ROWS_PER_CALL // SCAN_BATCH_ROWS):
-        batch: list[_Record] = list(_rows_after(walk, after, SCAN_BATCH_ROWS))
+        batch: list[_Record] = list(rows_after(after, SCAN_BATCH_ROWS))
         found += [record for record in batch if matches(words, texts(record))]
         if len(found) > limit or len(batch) < SCAN_BATCH_ROWS:
             return _cut(found, limit)
@@ -110,8 +114,14 @@ def _cut(records: list[_Record], limit: int) -> tuple[list[_Record], UUID | None
     return records[:limit], _id_of(records[limit - 1])
 
 
-def _rows_after(walk: _Walk, after: UUID | None, rows: int) -> Iterable[Any]:
+def _oldest_first(queryset: _Walk, after: UUID | None, rows: int) -> Iterable[Any]:
+    walk = queryset.order_by("id")
     return (walk if after is None else walk.filter(id__gt=after))[:rows]
+
+
+def _newest_first(queryset: _Walk, after: UUID | None, rows: int) -> Iterable[Any]:
+    walk = queryset.order_by("-id")
+    return (walk if after is None else walk.filter(id__lt=after))[:rows]
 
 
 def _id_of(record: Any) -> UUID:

@@ -1,6 +1,5 @@
 """One function per tool: from its input to the services, and from records to its answer."""
 
-from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
 
@@ -10,6 +9,7 @@ from django.utils import timezone
 
 from agent_access.calls import CallContext, Page, Record, write_json
 from agent_access.tools import NoInput
+from invoicing import searched_texts
 from invoicing.access import (
     customers_visible_to,
     document_for,
@@ -19,7 +19,7 @@ from invoicing.access import (
 )
 from invoicing.agent_tools import inputs, outputs
 from invoicing.errors import RecordNotFoundError
-from invoicing.models import Customer, Document, DocumentStatus, Team, User
+from invoicing.models import Team, User
 from invoicing.search import find_page
 from invoicing.services import approvals, drafts
 from invoicing.totals import DiscountType
@@ -28,7 +28,7 @@ from invoicing.totals import DiscountType
 def search_customers(context: CallContext, page: inputs.PageInput) -> Page:
     found, after = find_page(
         customers_visible_to(context.user).filter(is_active=True),
-        texts=_texts_of_customer,
+        texts=searched_texts.texts_of_customer,
         search=page.search or "",
         after=page.after,
         limit=page.limit,
@@ -36,28 +36,15 @@ def search_customers(context: CallContext, page: inputs.PageInput) -> Page:
     return Page([outputs.describe_customer(customer) for customer in found], after)
 
 
-def _texts_of_customer(customer: Customer) -> list[str]:
-    return [customer.name]
-
-
 def list_documents(context: CallContext, page: inputs.PageInput) -> Page:
     found, after = find_page(
         documents_visible_to(context.user).select_related("customer"),
-        texts=_texts_of_document,
+        texts=searched_texts.texts_of_document,
         search=page.search or "",
         after=page.after,
         limit=page.limit,
     )
     return Page([outputs.describe_summary(document) for document in found], after)
-
-
-def _texts_of_document(document: Document) -> Iterator[str]:
-    """Yield what a search looks at: of an issued document the buyer's name as it was frozen."""
-    yield document.number or ""
-    yield document.draft_code
-    yield document.reference
-    is_issued = document.status == DocumentStatus.ISSUED
-    yield document.buyer_name if is_issued else document.customer.name
 
 
 def get_document(context: CallContext, no_input: NoInput) -> Record:
@@ -152,7 +139,7 @@ def list_people(context: CallContext, page: inputs.PeoplePageInput) -> Page:
         people = people.filter(id__in=_member_ids(page.team_id))
     found, after = find_page(
         people,
-        texts=_texts_of_person,
+        texts=searched_texts.texts_of_person,
         search=page.search or "",
         after=page.after,
         limit=page.limit,
@@ -170,11 +157,6 @@ def _with_what_is_told(people: QuerySet[User]) -> QuerySet[User]:
     return people.select_related("manager").prefetch_related("skills", live_teams)
 
 
-def _texts_of_person(person: User) -> list[str]:
-    skills = [skill.name for skill in person.skills.all()]
-    return [person.name, person.email, person.job_title, *skills]
-
-
 def get_person(context: CallContext, no_input: NoInput) -> Record:
     people = _with_what_is_told(people_listed()).prefetch_related("working_hours")
     person = people.filter(id=context.record_id()).first()
@@ -187,13 +169,9 @@ def list_teams(context: CallContext, page: inputs.PageInput) -> Page:
     listed = people_listed().order_by("id")
     found_teams, after = find_page(
         teams_listed().prefetch_related(Prefetch("leads", listed), Prefetch("members", listed)),
-        texts=_texts_of_team,
+        texts=searched_texts.texts_of_team,
         search=page.search or "",
         after=page.after,
         limit=page.limit,
     )
     return Page([outputs.describe_team(team) for team in found_teams], after)
-
-
-def _texts_of_team(team: Team) -> list[str]:
-    return [team.name, team.description]
