@@ -1,0 +1,134 @@
+"""A document as a person reads it: every amount and date written, nothing left to compute."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from invoicing.models import Company, Document, DocumentStatus, DocumentType
+from invoicing.services.approval_facts import Facts
+from invoicing.services.company import current_company
+from invoicing.services.document_facts import read_document
+from invoicing.totals import DiscountType
+from invoicing.web.formats import Formats
+from invoicing.web.paper_labels import labels_in
+
+
+@dataclass(frozen=True, kw_only=True)
+class PaperLine:
+    """One line; the discount is empty where there is none."""
+
+    description: str
+    quantity: str
+    unit_price: str
+    discount: str
+    tax: str
+    amount: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class PaperTax:
+    """What all lines of one rate come to."""
+
+    name: str
+    percentage: str
+    taxable_amount: str
+    tax_amount: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Paper:
+    """What `invoicing/paper.html` shows, in the document's own language."""
+
+    language: str
+    labels: Mapping[str, str]
+    title: str
+    number: str
+    seller: Facts
+    buyer: Facts
+    issue_date: str
+    due_date: str
+    reference: str
+    currency_code: str
+    notes: str
+    lines: list[PaperLine]
+    has_discounts: bool
+    taxes: list[PaperTax]
+    discount_total: str
+    net_total: str
+    tax_total: str
+    grand_total: str
+    bank: Company | None
+
+
+def paper_of_document(document: Document) -> Paper:
+    """Lay out a document: a draft as it stands, an issued one as frozen, with where to pay."""
+    is_issued = document.status == DocumentStatus.ISSUED
+    return lay_out(
+        read_document(document),
+        document_type=DocumentType(document.type),
+        number=document.number or "",
+        bank=current_company() if is_issued else None,
+    )
+
+
+def lay_out(
+    facts: Facts,
+    *,
+    document_type: DocumentType = DocumentType.INVOICE,
+    number: str = "",
+    bank: Company | None = None,
+) -> Paper:
+    """Write out facts, such as those that an approval was prepared with."""
+    formats = Formats(facts["language"], facts["currency_code"], facts["minor_unit"])
+    labels = labels_in(facts["language"])
+    rates = {row["tax_rate_id"]: row for row in facts["tax_breakdown"]}
+    return Paper(
+        language=facts["language"],
+        labels=labels,
+        title=labels[document_type],
+        number=number,
+        seller=facts["seller"],
+        buyer=facts["customer"],
+        issue_date=formats.day(facts["issue_date"]),
+        due_date=formats.day(facts["due_date"]),
+        reference=facts["reference"],
+        currency_code=facts["currency_code"],
+        notes=facts["notes"],
+        lines=[_line(line, rates, formats) for line in facts["line_items"]],
+        has_discounts=any(line["discount_type"] for line in facts["line_items"]),
+        taxes=[_tax(row, formats) for row in facts["tax_breakdown"]],
+        discount_total=formats.money(facts["discount_total"]),
+        net_total=formats.money(facts["net_total"]),
+        tax_total=formats.money(facts["tax_total"]),
+        grand_total=formats.money(facts["grand_total"]),
+        bank=bank,
+    )
+
+
+def _line(line: Facts, rates: Mapping[str, Facts], formats: Formats) -> PaperLine:
+    rate = rates.get(line["tax_rate_id"])
+    return PaperLine(
+        description=line["description"],
+        quantity=f"{formats.quantity(line['quantity'])} {line['unit']}".strip(),
+        unit_price=formats.amount(line["unit_price"]),
+        discount=_discount(line, formats),
+        tax=formats.percentage(rate["percentage"]) if rate else "",
+        amount=formats.amount(line["net_amount"]),
+    )
+
+
+def _discount(line: Facts, formats: Formats) -> str:
+    if line["discount_type"] is None:
+        return ""
+    amount = formats.amount(line["discount_amount"])
+    if line["discount_type"] == DiscountType.AMOUNT:
+        return amount
+    return f"{formats.basis_points(line['discount_value'])} = {amount}"
+
+
+def _tax(row: Facts, formats: Formats) -> PaperTax:
+    return PaperTax(
+        name=row["name"],
+        percentage=formats.percentage(row["percentage"]),
+        taxable_amount=formats.money(row["taxable_amount"]),
+        tax_amount=formats.money(row["tax_amount"]),
+    )
