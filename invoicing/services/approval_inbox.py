@@ -5,6 +5,7 @@ from datetime import datetime
 from uuid import UUID
 
 from django.db.models import F
+from django.utils import timezone
 
 from invoicing.approval_states import ApprovalState
 from invoicing.models import DocumentStatus, User
@@ -34,6 +35,11 @@ def find_open(user: User, *, now: datetime) -> list[ReviewedApproval]:
     )
     rows = candidates.select_related("document__customer").order_by("id")[:OPEN_SHOWN]
     return [each for each in review_each(rows, now=now) if each.state == ApprovalState.PENDING]
+
+
+def count_waiting(user: User) -> int:
+    """Return how many approvals the person can decide at this moment; at most OPEN_SHOWN."""
+    return len(find_open(user, now=timezone.now()))
 
 
 def read_inbox(user: User, *, before: UUID | None, now: datetime) -> Inbox:

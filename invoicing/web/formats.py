@@ -99,6 +99,21 @@ def format_instant(moment: datetime, user: User) -> str:
     return f"{written} {local:%Z}"
 
 
+def format_clock(moment: datetime, user: User) -> str:
+    """Write a time of the day to the second, in the person's own time zone: "10:30:07 CET"."""
+    return f"{moment.astimezone(_time_zone(user)):%H:%M:%S %Z}"
+
+
+def format_day(day: date) -> str:
+    """Write a day as the application speaks, outside any document: "March 2, 2026"."""
+    return format_date(day, "long", locale=_locale(APPLICATION_LANGUAGE))
+
+
+def local_date(moment: datetime, user: User) -> date:
+    """Return the day that it is for the person."""
+    return moment.astimezone(_time_zone(user)).date()
+
+
 def _time_zone(user: User) -> ZoneInfo:
     try:
         return ZoneInfo(user.time_zone)

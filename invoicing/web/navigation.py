@@ -9,6 +9,7 @@ from django.urls import reverse
 
 from invoicing.access import Permission
 from invoicing.models import User
+from invoicing.services.approval_inbox import count_waiting
 
 
 def _nothing_waits(user: User) -> int:
@@ -37,6 +38,7 @@ class Link:
 
 ROOMS = (
     Room("Documents", "documents", Permission.VIEW_DOCUMENT),
+    Room("Approvals", "approvals", count_waiting=count_waiting),
     Room("Customers", "customers", Permission.VIEW_CUSTOMER),
     Room("People", "people", Permission.VIEW_PERSON),
 )

@@ -2,13 +2,19 @@
 
 from django.urls import path
 
-from invoicing.web import customers, documents, home, people, sign_in
+from invoicing.web import approvals, customers, documents, drafts, home, issuing, people, sign_in
 
 urlpatterns = [
     path("", home.home, name="home"),
     path("sign-in", sign_in.sign_in, name="sign-in"),
     path("sign-out", sign_in.sign_out, name="sign-out"),
     path("documents", documents.list_documents, name="documents"),
+    path("documents/new", drafts.new_draft, name="new-draft"),
+    path("documents/<uuid:pk>", documents.show_document, name="document"),
+    path("documents/<uuid:pk>/edit", drafts.edit_draft, name="edit-draft"),
+    path("documents/<uuid:pk>/issue", issuing.issue, name="issue"),
+    path("approvals", approvals.list_approvals, name="approvals"),
+    path("approvals/<uuid:pk>", approvals.review, name="approval"),
     path("customers", customers.list_customers, name="customers"),
     path("people", people.list_people, name="people"),
 ]

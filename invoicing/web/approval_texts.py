@@ -1,0 +1,193 @@
+"""What the approval pages say, with every amount and time written out."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.urls import reverse
+
+from invoicing.access import Permission
+from invoicing.approval_states import ApprovalState
+from invoicing.models import Document, User
+from invoicing.services.approval_warnings import Warnings, find_warnings
+from invoicing.services.approvals import ReviewedApproval
+from invoicing.web.changes import Change, find_changes, language_name
+from invoicing.web.formats import Formats, format_clock, format_day, format_instant
+from invoicing.web.papers import Paper, lay_out
+
+STATES = {
+    ApprovalState.PENDING: "Waits for you",
+    ApprovalState.APPROVED: "Approved",
+    ApprovalState.REJECTED: "Rejected",
+    ApprovalState.EXECUTED: "Issued",
+    ApprovalState.EXPIRED: "Expired",
+    ApprovalState.STALE: "Draft changed",
+}
+
+HEADINGS = {
+    ApprovalState.PENDING: "Issue this invoice?",
+    ApprovalState.APPROVED: "You approved this issue",
+    ApprovalState.REJECTED: "You rejected this issue",
+    ApprovalState.EXECUTED: "This invoice is issued",
+    ApprovalState.EXPIRED: "This request has expired",
+    ApprovalState.STALE: "The draft has changed",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """A line of the inbox; the time left is empty where nothing runs out any more."""
+
+    href: str
+    document: str
+    customer: str
+    total: str
+    connection_name: str
+    prepared_at: str
+    state: str
+    is_waiting: bool
+    is_issued: bool
+    time_left: str
+
+
+def describe_entry(reviewed: ReviewedApproval, user: User) -> Entry:
+    approval, facts, state = reviewed.approval, reviewed.prepared, reviewed.state
+    formats = Formats(facts["language"], facts["currency_code"], facts["minor_unit"])
+    return Entry(
+        href=reverse("approval", args=[approval.id]),
+        document=_name_of(approval.document, state),
+        customer=facts["customer"]["name"],
+        total=formats.money(facts["grand_total"]),
+        connection_name=approval.connection_name,
+        prepared_at=format_instant(approval.prepared_at, user),
+        state=STATES[state],
+        is_waiting=state == ApprovalState.PENDING,
+        is_issued=state == ApprovalState.EXECUTED,
+        time_left=_write_duration(_seconds_left(reviewed)),
+    )
+
+
+def _name_of(document: Document, state: ApprovalState) -> str:
+    is_issued = state == ApprovalState.EXECUTED
+    return str(document.number) if is_issued else document.draft_code
+
+
+def _seconds_left(reviewed: ReviewedApproval) -> int:
+    """Return the whole seconds until the window closes; none once nothing can happen any more."""
+    if reviewed.state not in {ApprovalState.PENDING, ApprovalState.APPROVED}:
+        return 0
+    left: timedelta = reviewed.approval.expires_at - reviewed.now
+    return math.ceil(left.total_seconds())
+
+
+def _write_duration(seconds: int) -> str:
+    """Write "8 min 12 s"; countdown.js writes the same."""
+    return f"{seconds // 60} min {seconds % 60} s" if seconds else ""
+
+
+@dataclass(frozen=True)
+class WarningText:
+    """A sentence, and the document that it is about, where the person may open it."""
+
+    sentence: str
+    link: str = ""
+    href: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Review:
+    """Everything that the review page says; moments are empty where they did not come."""
+
+    id: UUID
+    state: str
+    heading: str
+    connection_name: str
+    prepared_at: str
+    expires_at: str
+    seconds_left: int
+    time_left: str
+    decided_at: str
+    is_approved: bool
+    rejection_reason: str
+    executed_at: str
+    number: str
+    draft_code: str
+    lock_version: int
+    language: str
+    document_href: str
+    fingerprint: str
+    may_approve: bool
+    paper: Paper
+    changes: list[Change]
+    warnings: list[WarningText]
+
+
+def describe_review(reviewed: ReviewedApproval, user: User) -> Review:
+    approval, facts, state = reviewed.approval, reviewed.prepared, reviewed.state
+    seconds = _seconds_left(reviewed)
+    may_read = user.has_perm(Permission.VIEW_DOCUMENT)
+    return Review(
+        id=approval.id,
+        state=state,
+        heading=HEADINGS[state],
+        connection_name=approval.connection_name,
+        prepared_at=format_instant(approval.prepared_at, user),
+        expires_at=format_clock(approval.expires_at, user),
+        seconds_left=seconds,
+        time_left=_write_duration(seconds),
+        decided_at=_write_moment(approval.decided_at, user),
+        is_approved=approval.decision == "approved",
+        rejection_reason=approval.rejection_reason,
+        executed_at=_write_moment(approval.executed_at, user),
+        number=approval.document.number or "",
+        draft_code=approval.document.draft_code,
+        lock_version=approval.lock_version,
+        language=language_name(facts["language"]),
+        document_href=_href(approval.document) if may_read else "",
+        fingerprint=approval.fingerprint,
+        may_approve=user.has_perm(Permission.FINALIZE),
+        paper=lay_out(facts, number=_number(reviewed)),
+        changes=find_changes(facts, reviewed.current) if reviewed.stale_fields else [],
+        warnings=_warn(reviewed, user) if state == ApprovalState.PENDING else [],
+    )
+
+
+def _number(reviewed: ReviewedApproval) -> str:
+    """Return the number that this approval gave, not one that another gave to its draft."""
+    is_executed = reviewed.state == ApprovalState.EXECUTED
+    return reviewed.approval.document.number or "" if is_executed else ""
+
+
+def _write_moment(moment: datetime | None, user: User) -> str:
+    return format_instant(moment, user) if moment else ""
+
+
+def _href(document: Document) -> str:
+    return f"/documents/{document.id}"
+
+
+def _warn(reviewed: ReviewedApproval, user: User) -> list[WarningText]:
+    draft = reviewed.approval.document
+    warnings = find_warnings(user, draft, now=reviewed.now)
+    return list(_warning_texts(warnings, draft, user))
+
+
+def _warning_texts(warnings: Warnings, draft: Document, user: User) -> Iterator[WarningText]:
+    if warnings.same_total:
+        yield _same_total_text(warnings.same_total, user)
+    if warnings.is_other_year:
+        yield WarningText(
+            f"The issue date lies in another year than today: {draft.issue_date.year}."
+        )
+    if warnings.last_issue_date:
+        last = format_day(warnings.last_issue_date)
+        yield WarningText(f"The last invoice of this series has a later issue date: {last}.")
+
+
+def _same_total_text(issued: Document, user: User) -> WarningText:
+    when = format_instant(issued.issued_at, user) if issued.issued_at else ""
+    sentence = f"An invoice of the same total was issued to this customer on {when}:"
+    href = _href(issued) if user.has_perm(Permission.VIEW_DOCUMENT) else ""
+    return WarningText(sentence, str(issued.number), href)

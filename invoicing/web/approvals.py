@@ -1,0 +1,119 @@
+"""The approvals inbox, and the page on which a person decides."""
+
+from http import HTTPStatus
+from uuid import UUID
+
+from django import forms
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+
+from invoicing.decisions import decide_approval, web_origin
+from invoicing.errors import (
+    ControlCharacterError,
+    DecisionRefusedError,
+    InvoicingError,
+    PermissionMissingError,
+)
+from invoicing.models import Decision
+from invoicing.models.approvals import DIGEST_LENGTH, REJECTION_REASON_LENGTH
+from invoicing.services.approval_inbox import read_inbox
+from invoicing.services.approvals import ReviewedApproval, approvals_of, review_approval
+from invoicing.text import normalise_text
+from invoicing.web.approval_texts import describe_entry, describe_review
+from invoicing.web.pages import SignedInRequest, page
+
+# The words of the form, which scripts rely on.
+DECISIONS = {"approve": Decision.APPROVED, "reject": Decision.REJECTED}
+
+
+class DecisionForm(forms.Form):
+    """What a person sends: the decision, what it is about, and why not."""
+
+    decision = forms.ChoiceField(choices=[(word, word) for word in DECISIONS])
+    fingerprint = forms.CharField(max_length=DIGEST_LENGTH, required=False)
+    reason = forms.CharField(required=False, strip=False)
+
+    def clean_reason(self) -> str:
+        """Return the reason as texts are kept; it is counted after that."""
+        try:
+            reason = normalise_text(self.cleaned_data["reason"], multiline=True)
+        except ControlCharacterError:
+            raise forms.ValidationError("It holds a character that nobody can read.") from None
+        if len(reason) > REJECTION_REASON_LENGTH:
+            raise forms.ValidationError(
+                f"It can have at most {REJECTION_REASON_LENGTH} characters; this has {len(reason)}."
+            )
+        return reason
+
+
+@page()
+def list_approvals(request: SignedInRequest) -> HttpResponse:
+    inbox = read_inbox(request.user, before=_cursor(request), now=timezone.now())
+    context = {
+        "waiting": [describe_entry(each, request.user) for each in inbox.open],
+        "others": [describe_entry(each, request.user) for each in inbox.others],
+        "is_first_page": "before" not in request.GET,
+        "next": inbox.next,
+    }
+    return render(request, "invoicing/approvals.html", context)
+
+
+def _cursor(request: SignedInRequest) -> UUID | None:
+    """Return the ID before which the page begins; anything else is the first page."""
+    try:
+        return UUID(request.GET["before"])
+    except (KeyError, ValueError):
+        return None
+
+
+@page(methods=("GET", "POST"))
+def review(request: SignedInRequest, pk: UUID) -> HttpResponse:
+    """Show what would be issued; looking at it never decides."""
+    reviewed = review_approval(approvals_of(request.user), pk, now=timezone.now())
+    if request.method != "POST":
+        return _show(request, reviewed)
+    form = DecisionForm(request.POST)
+    if not form.is_valid():
+        return _show(request, reviewed, status=HTTPStatus.UNPROCESSABLE_ENTITY, form=form)
+    return _decide(request, pk, form)
+
+
+def _show(
+    request: SignedInRequest,
+    reviewed: ReviewedApproval,
+    *,
+    status: HTTPStatus = HTTPStatus.OK,
+    form: DecisionForm | None = None,
+) -> HttpResponse:
+    context = {
+        "review": describe_review(reviewed, request.user),
+        "form": form or DecisionForm(),
+        "reason_length": REJECTION_REASON_LENGTH,
+        "is_refused": status == HTTPStatus.CONFLICT,
+    }
+    return render(request, "invoicing/review.html", context, status=status)
+
+
+def _decide(request: SignedInRequest, pk: UUID, form: DecisionForm) -> HttpResponse:
+    decision = DECISIONS[form.cleaned_data["decision"]]
+    try:
+        decide_approval(
+            request.user,
+            pk,
+            decision=decision,
+            fingerprint=form.cleaned_data["fingerprint"],
+            reason=form.cleaned_data["reason"],
+            origin=web_origin(request),
+        )
+    except (DecisionRefusedError, PermissionMissingError) as refusal:
+        reviewed = review_approval(approvals_of(request.user), pk, now=timezone.now())
+        if reviewed.approval.decision != decision:
+            return _show(request, reviewed, status=_status_of(refusal), form=form)
+        # A double click, or the form once more after going back: it is decided as they want it.
+    return redirect("approval", pk=pk)
+
+
+def _status_of(refusal: InvoicingError) -> HTTPStatus:
+    is_forbidden = isinstance(refusal, PermissionMissingError)
+    return HTTPStatus.FORBIDDEN if is_forbidden else HTTPStatus.CONFLICT

@@ -1,0 +1,80 @@
+"""What reads differently in two sets of a document's facts."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from babel import Locale
+
+from invoicing.services.approval_facts import Facts
+from invoicing.web.formats import APPLICATION_LANGUAGE
+from invoicing.web.papers import Paper, PaperLine, lay_out
+
+
+@dataclass(frozen=True)
+class Change:
+    """A statement before and after; one that is missing on a side is empty there."""
+
+    label: str
+    before: str
+    after: str
+
+
+def find_changes(before: Facts, after: Facts) -> list[Change]:
+    """Return every statement that changed, in the order in which a document makes them."""
+    old, new = dict(_statements(before)), dict(_statements(after))
+    labels = dict.fromkeys((*new, *old))
+    pairs = (Change(label, old.get(label, ""), new.get(label, "")) for label in labels)
+    return [change for change in pairs if change.before != change.after]
+
+
+def language_name(language: str) -> str:
+    """Return the language's name as the application speaks: "German"."""
+    return Locale.parse(language, sep="-").get_language_name(APPLICATION_LANGUAGE) or language
+
+
+def _statements(facts: Facts) -> Iterator[tuple[str, str]]:
+    """Yield all that the facts say, but for IDs: each label once, the text as it is shown."""
+    paper = lay_out(facts)
+    yield "Status", facts["status"]
+    yield "Version of the draft", str(facts["lock_version"])
+    yield from _party("Seller", facts["seller"])
+    yield from _party("Customer", facts["customer"])
+    yield "Customer is active", _yes_or_no(facts["customer"])
+    yield "Issue date", paper.issue_date
+    yield "Due date", paper.due_date
+    yield "Currency", f"{paper.currency_code}, {facts['minor_unit']} decimals"
+    yield "Language", language_name(facts["language"])
+    yield "Reference", paper.reference
+    yield "Notes", paper.notes
+    for number, line in enumerate(paper.lines, start=1):
+        yield f"Line {number}", _line(line)
+    yield from _taxes(facts, paper)
+    yield "Discounts", paper.discount_total
+    yield "Net total", paper.net_total
+    yield "Tax total", paper.tax_total
+    yield "Total", paper.grand_total
+
+
+def _party(role: str, party: Facts) -> Iterator[tuple[str, str]]:
+    yield role, party["name"]
+    yield f"{role}’s address", party["address"]  # noqa: RUF001  an apostrophe for readers
+    yield f"{role}’s VAT number", party["vat_number"]  # noqa: RUF001  an apostrophe for readers
+
+
+def _line(line: PaperLine) -> str:
+    calculated = f"{line.quantity} × {line.unit_price}"  # noqa: RUF001  the sign of multiplication
+    discount = f"Discount {line.discount}" if line.discount else ""
+    tax = f"Tax {line.tax}" if line.tax else ""
+    return "\n".join(filter(None, (line.description, calculated, discount, tax, line.amount)))
+
+
+def _taxes(facts: Facts, paper: Paper) -> Iterator[tuple[str, str]]:
+    rows = zip(paper.taxes, facts["tax_breakdown"], strict=True)
+    for number, (tax, row) in enumerate(rows, start=1):
+        computed = f"{tax.taxable_amount}: {tax.tax_amount}"
+        yield f"Tax {number}", f"{tax.name} {tax.percentage}\n{computed}"
+        yield f"Tax {number} is active", _yes_or_no(row)
+
+
+def _yes_or_no(facts: Facts) -> str:
+    return "yes" if facts["is_active"] else "no"
