@@ -5,11 +5,15 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from time_machine import TimeMachineFixture
 from typing_extensions import override
 
-from invoicing.models import User
+from agent_access.models import Connection
+from invoicing.models import Customer, TaxRate, User
+from invoicing.services.draft_input import Maker
 from tests.agents import HOST
-from tests.factories import PASSWORD
+from tests.approvals import A_MINUTE_LATER, Prepared, prepare
+from tests.factories import PASSWORD, line_input, make_draft
 
 SignIn = Callable[[User], Client]
 
@@ -49,3 +53,30 @@ def person(delegate: User) -> User:
     delegate.set_password(PASSWORD)
     delegate.save()
     return delegate
+
+
+@pytest.fixture
+def clock(time_machine: TimeMachineFixture) -> TimeMachineFixture:
+    """A clock that stands still, a minute after the approval was prepared."""
+    time_machine.move_to(A_MINUTE_LATER, tick=False)
+    return time_machine
+
+
+@pytest.fixture
+def prepared(
+    clock: TimeMachineFixture,
+    delegate: User,
+    customer: Customer,
+    tax_rate: TaxRate,
+    connection: Connection,
+) -> Prepared:
+    """An approval that waits for the delegate."""
+    lines = (line_input(tax_rate_id=tax_rate.id),)
+    draft = make_draft(user=delegate, customer=customer, lines=lines, notes="Thank you.")
+    return prepare(draft, user=delegate, maker=Maker(connection.id, "Ledger agent"))
+
+
+@pytest.fixture
+def desk(sign_in: SignIn, delegate: User) -> Client:
+    """The delegate's browser, signed in."""
+    return sign_in(delegate)

@@ -1,0 +1,87 @@
+"""The inbox: what waits stands first, and its number in the navigation."""
+
+import re
+from typing import Any
+
+import pytest
+
+from invoicing.identifiers import new_id
+from invoicing.models import Decision
+from invoicing.services.draft_input import Maker
+from tests.approvals import prepare
+from tests.factories import make_draft
+from tests.web.reviews import read
+
+pytestmark = pytest.mark.usefixtures("clock")
+
+
+@pytest.fixture
+def draft(delegate, customer):
+    return make_draft(user=delegate, customer=customer)
+
+
+def navigation_of(answer: Any) -> str:
+    page: str = answer.content.decode()
+    return page.split("<nav")[1].split("</nav>", maxsplit=1)[0]
+
+
+def test_an_empty_inbox_says_what_it_is_for(sign_in, delegate):
+    answer = sign_in(delegate).get("/approvals")
+    assert "Nothing waits for you." in read(answer)
+    assert "waiting" not in navigation_of(answer)
+
+
+def test_what_waits_stands_first_and_is_counted(sign_in, delegate, draft):
+    maker = Maker(new_id(), "Ledger agent")
+    rejected, waiting = [prepare(draft, user=delegate, maker=maker) for _ in range(2)]
+    rejected.decide(Decision.REJECTED)
+    answer = sign_in(delegate).get("/approvals")
+    row = f"Acme Ltd {draft.draft_code} March 2, 2026, 09:00 UTC by Ledger agent"
+
+    assert read(answer).endswith(
+        f"Waiting for you Approvals that wait for you Customer Document Prepared State Total {row}"
+        " Waits for you 9 min 0 s left €100.00 Earlier Earlier approvals Customer Document Prepared"
+        f" State Total {row} Rejected €100.00"
+    )
+    assert re.findall(r'href="(/approvals/.*?)"', answer.content.decode()) == [
+        f"/approvals/{each.approval.id}" for each in (waiting, rejected)
+    ]
+    assert '<span class="count">1<span class="unseen"> waiting</span></span>' in navigation_of(
+        answer
+    )
+
+
+def test_the_count_stands_on_every_page_and_is_each_persons_own(
+    sign_in, delegate, colleague, draft
+):
+    prepare(draft, user=delegate)
+    assert 'class="count"' in navigation_of(sign_in(delegate).get("/customers"))
+    assert 'class="count"' not in navigation_of(sign_in(colleague).get("/customers"))
+
+
+def test_pages_lead_on_to_the_oldest(sign_in, delegate, draft):
+    made = [prepare(draft, user=delegate) for _ in range(30)]
+    for each in made:
+        each.decide()
+    browser = sign_in(delegate)
+    first = browser.get("/approvals").content.decode()
+    [following] = re.findall(r'href="(\?before=[^"]*)"', first)
+    second = browser.get(f"/approvals{following}").content.decode()
+
+    assert first.count("/approvals/") == 25
+    assert re.findall(r'href="/approvals/(.*?)"', second) == [
+        str(each.approval.id) for each in reversed(made[:5])
+    ]
+    assert 'rel="next"' not in second
+
+
+@pytest.mark.parametrize("before", ["", "x", "0", "%00"])
+def test_a_malformed_cursor_is_the_first_page(sign_in, delegate, draft, before):
+    prepare(draft, user=delegate)
+    answer = sign_in(delegate).get(f"/approvals?before={before}")
+    assert answer.status_code == 200
+
+
+def test_a_signed_out_person_sees_nothing(browser):
+    answer = browser.get("/approvals")
+    assert (answer.status_code, answer["Location"]) == (302, "/sign-in?next=/approvals")

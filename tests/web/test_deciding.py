@@ -1,0 +1,164 @@
+"""Who decides on the review page, and what a decision does."""
+
+from datetime import timedelta
+
+import pytest
+
+from agent_access.models import AuditEvent
+from invoicing.access import Permission
+from invoicing.models import Decision, IssueApproval
+from tests.approvals import TEN_MINUTES_LATER, Prepared
+from tests.factories import UserFactory, withdraw
+from tests.snapshots import take_snapshot
+from tests.web.reviews import path_of, read, send
+
+SECOND, DAY = timedelta(seconds=1), timedelta(days=1)
+
+
+def decision_of(prepared: Prepared) -> str:
+    return IssueApproval.objects.get(pk=prepared.approval.pk).decision
+
+
+@pytest.mark.requirement("approval.approve")
+def test_approving_leads_back_to_the_page_which_says_what_was_decided(desk, prepared):
+    answer = send(desk, prepared, "approve")
+    page = read(desk.get(path_of(prepared)))
+
+    assert (answer.status_code, answer["Location"]) == (302, path_of(prepared))
+    assert "You approved it on March 2, 2026, 09:01 UTC." in page
+    assert "until 09:10:00 UTC: 9 min 0 s left. Nothing has been issued yet." in page
+    assert "Approve issue" not in page
+    assert decision_of(prepared) == "approved"
+    event = AuditEvent.objects.get(action="approval:approved")
+    assert (event.transport, event.client_address) == ("web", "127.0.0.1")
+    assert event.request_id == answer["X-Request-Id"]
+
+
+@pytest.mark.requirement("approval.reject")
+def test_rejecting_carries_the_reason(desk, prepared):
+    send(desk, prepared, "reject", reason="  Wrong\r\ncustomer.\t")
+    page = read(desk.get(path_of(prepared)))
+
+    assert "You rejected it on March 2, 2026, 09:01 UTC." in page
+    assert "The agent can read your reason: Wrong customer." in page
+    assert IssueApproval.objects.get().rejection_reason == "Wrong\ncustomer."
+
+
+@pytest.mark.parametrize("decision", ["approve", "reject"])
+def test_at_ten_minutes_it_is_too_late(desk, prepared, clock, decision):
+    clock.move_to(TEN_MINUTES_LATER, tick=False)
+    before = take_snapshot()
+    answer = send(desk, prepared, decision)
+
+    assert answer.status_code == 409
+    assert "Nothing was decided just now." in read(answer)
+    assert "Its ten minutes ended at 09:10:00 UTC without a decision." in read(answer)
+    assert take_snapshot() == before
+    clock.move_to(TEN_MINUTES_LATER - SECOND, tick=False)
+    assert "9 min" not in read(desk.get(path_of(prepared)))
+    assert send(desk, prepared, decision).status_code == 302
+
+
+def test_what_the_form_did_not_show_is_not_decided(desk, prepared):
+    before = take_snapshot()
+    for fingerprint in ("", "0" * 64, "é"):
+        answer = send(desk, prepared, "approve", fingerprint=fingerprint)
+        assert answer.status_code == 409
+        assert "Nothing was decided just now." in read(answer)
+    assert take_snapshot() == before
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        {"decision": "perhaps"},
+        {"decision": ""},
+        {"decision": "approved"},
+        {"fingerprint": "0" * 65},
+        {"reason": "x" * 501},
+        {"reason": "bell \a"},
+    ],
+)
+def test_a_form_that_cannot_be_read_decides_nothing(desk, prepared, form):
+    before = take_snapshot()
+    answer = send(desk, prepared, **{"decision": "reject"} | form)
+    assert answer.status_code == 422
+    assert take_snapshot() == before
+
+
+def test_a_reason_that_is_too_long_is_not_lost(desk, prepared):
+    reason = "Wrong customer. " * 40
+    answer = send(desk, prepared, "reject", reason=reason)
+    assert "It can have at most 500 characters; this has 639." in read(answer)
+    assert reason in answer.content.decode()
+
+
+@pytest.mark.parametrize(("first", "again"), [("approve", "approve"), ("reject", "reject")])
+def test_a_double_click_decides_once_and_shows_the_decision(desk, prepared, first, again):
+    send(desk, prepared, first)
+    before = take_snapshot()
+    answer = send(desk, prepared, again)
+    assert (answer.status_code, answer["Location"]) == (302, path_of(prepared))
+    assert take_snapshot() == before
+
+
+@pytest.mark.parametrize(("first", "then"), [("approve", "reject"), ("reject", "approve")])
+def test_a_decision_is_not_turned_round(desk, prepared, first, then):
+    send(desk, prepared, first)
+    before = take_snapshot()
+    answer = send(desk, prepared, then)
+    assert answer.status_code == 409
+    assert "Nothing was decided just now." in read(answer)
+    assert take_snapshot() == before
+
+
+@pytest.mark.requirement("approval.delegate_decides", "approval.others_cannot_decide")
+def test_everybody_else_gets_the_same_404(sign_in, prepared, owner, colleague, stranger):
+    superuser = UserFactory.create(is_superuser=True)
+    missing = "/approvals/01890000-0000-7000-8000-000000000001"
+    before = take_snapshot()
+    for person in (owner, colleague, stranger, superuser):
+        desk = sign_in(person)
+        pages = [desk.get(path) for path in (path_of(prepared), missing)]
+        posts = [desk.post(path, {"decision": "approve"}) for path in (path_of(prepared), missing)]
+        assert [answer.status_code for answer in (*pages, *posts)] == [404] * 4
+        assert len({read(answer) for answer in (*pages, *posts)}) == 1
+    rows = ("sessions.Session", "invoices.User")
+    after = take_snapshot()
+    assert {k: v for k, v in after.items() if k not in rows} == {
+        k: v for k, v in before.items() if k not in rows
+    }
+
+
+def test_a_signed_out_person_signs_in_and_comes_back(browser, prepared):
+    for answer in (browser.get(path_of(prepared)), send(browser, prepared, "approve")):
+        assert answer.status_code == 302
+        assert answer["Location"] == f"/sign-in?next={path_of(prepared)}"
+    assert decision_of(prepared) == ""
+
+
+def test_who_may_not_issue_is_told_why_and_can_only_reject(desk, prepared):
+    withdraw(prepared.user, Permission.FINALIZE)
+    answer = desk.get(path_of(prepared))
+    refused = send(desk, prepared, "approve")
+
+    assert "your account does not have the permission to issue documents" in read(answer)
+    assert "Approve issue" not in read(answer)
+    assert refused.status_code == 403
+    assert decision_of(prepared) == ""
+    assert send(desk, prepared, "reject").status_code == 302
+    assert decision_of(prepared) == Decision.REJECTED
+
+
+def test_out_of_scope_it_is_gone(desk, prepared):
+    withdraw(prepared.user, Permission.VIEW_ALL_CUSTOMERS)
+    assert desk.get(path_of(prepared)).status_code == 404
+    assert send(desk, prepared, "reject").status_code == 404
+
+
+def test_another_sites_form_decides_nothing(desk, prepared):
+    desk.handler.enforce_csrf_checks = True
+    answer = send(desk, prepared, "approve")
+
+    assert answer.status_code == 403
+    assert decision_of(prepared) == ""

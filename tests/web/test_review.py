@@ -1,0 +1,122 @@
+"""The review page: exactly what would be issued, and how it stands."""
+
+import re
+from datetime import timedelta
+from html import unescape
+
+import pytest
+
+from invoicing.access import Permission
+from invoicing.identifiers import new_id
+from invoicing.models import Customer, Decision
+from invoicing.services.draft_input import Maker
+from tests.approvals import PREPARED_AT, TEN_MINUTES_LATER, prepare
+from tests.factories import line_input, make_draft, make_issued, withdraw
+from tests.snapshots import take_snapshot
+from tests.web.reviews import path_of, read, send
+
+SECOND, DAY = timedelta(seconds=1), timedelta(days=1)
+
+
+def test_the_page_shows_exactly_what_would_be_issued(desk, prepared):
+    answer = desk.get(path_of(prepared))
+    page = read(answer)
+
+    assert answer.status_code == 200
+    for shown in (
+        "Issue this invoice?",
+        "by the agent Ledger agent on March 2, 2026, 09:00 UTC",
+        f"draft {prepared.approval.document.draft_code}, version 1, in English",
+        "You can decide until 09:10:00 UTC: 9 min 0 s left.",
+        "Issue date March 2, 2026 Due date April 1, 2026 Currency EUR",
+        "From Halden Works Harbour Street 1 20457 Hamburg DE VAT number DE123456789",
+        "To Acme Ltd Mill Lane 7 1011 AB Amsterdam NL VAT number NL001234567B01",
+        "Consulting 2 50.00 19% 100.00",
+        "Net total €100.00 VAT standard 19% on €100.00 €19.00 Tax total €19.00 Total €119.00",
+        "Notes Thank you.",
+        "Issuing cannot be undone.",
+    ):
+        assert shown in page
+    assert re.findall(r"<button[^>]*>([^<]*)", answer.content.decode().split("<main")[1]) == [
+        "Approve issue",
+        "Reject",
+    ]
+
+
+def test_looking_never_decides(desk, prepared):
+    before = take_snapshot()
+    decided = f"?decision=approve&fingerprint={prepared.approval.fingerprint}"
+    for method in (desk.get, desk.head):
+        assert method(path_of(prepared) + decided).status_code == 200
+    for method in (desk.put, desk.delete, desk.patch, desk.options):
+        assert method(path_of(prepared) + decided).status_code == 405
+    assert take_snapshot() == before
+
+
+def test_after_the_execution_the_page_gives_the_number_and_a_link(desk, prepared):
+    prepared.decide()
+    prepared.execute()
+    answer = desk.get(path_of(prepared))
+
+    assert "issued it on March 2, 2026, 09:01 UTC with the number INV-2026-0001" in read(answer)
+    assert f'href="/documents/{prepared.approval.document_id}"' in answer.content.decode()
+
+
+def test_an_approval_that_ran_out_says_that_nothing_was_issued(desk, prepared, clock):
+    prepared.decide()
+    clock.move_to(TEN_MINUTES_LATER, tick=False)
+    page = read(desk.get(path_of(prepared)))
+
+    assert "You approved it on March 2, 2026, 09:01 UTC, but the agent did not" in page
+    assert "Nothing was issued." in page
+
+
+@pytest.mark.parametrize("decision", ["approve", "reject"])
+def test_a_changed_draft_shows_what_changed_and_cannot_be_decided(desk, prepared, decision):
+    Customer.objects.update(name="Acme Limited")
+    before = take_snapshot()
+    shown = read(desk.get(path_of(prepared)))
+    answer = send(desk, prepared, decision)
+
+    assert "The draft has changed" in shown
+    assert "Customer Acme Ltd Acme Limited" in shown
+    assert "ask the agent to prepare the issue again" in shown
+    assert "Approve issue" not in shown
+    assert answer.status_code == 409
+    assert take_snapshot() == before
+
+
+def test_who_may_not_read_documents_decides_but_gets_no_link(desk, prepared):
+    withdraw(prepared.user, Permission.VIEW_DOCUMENT)
+    send(desk, prepared, "approve")
+    prepared.execute()
+    answer = desk.get(path_of(prepared))
+    assert "with the number INV-2026-0001" in read(answer)
+    assert "/documents/" not in answer.content.decode()
+
+
+def test_warnings_stand_on_the_page(desk, prepared, customer, tax_rate):
+    lines = (line_input(tax_rate_id=tax_rate.id),)
+    issued = make_issued(customer=customer, lines=lines, issue_date=PREPARED_AT.date() + 3 * DAY)
+    answer = desk.get(path_of(prepared))
+    page = read(answer)
+    assert "An invoice of the same total was issued to this customer on March 2, 2026" in page
+    assert f'<a href="/documents/{issued.id}">{issued.number}</a>' in answer.content.decode()
+    assert "The last invoice of this series has a later issue date: March 5, 2026." in page
+
+
+def test_nothing_in_names_notes_or_reasons_becomes_markup(desk, clock, delegate, customer):
+    attack = "<script>alert(1)</script>\"'&"
+    Customer.objects.update(name=attack)
+    line = line_input(description=attack, unit="<b>h</b>")
+    draft = make_draft(
+        user=delegate, customer=customer, lines=(line,), notes=attack, reference=attack
+    )
+    prepared = prepare(draft, user=delegate, maker=Maker(new_id(), attack))
+    pages = [desk.get(path) for path in ("/approvals", path_of(prepared))]
+    prepared.decide(Decision.REJECTED, reason=attack)
+    pages.append(desk.get(path_of(prepared)))
+    for page in pages:
+        assert "<script>alert" not in page.content.decode()
+        assert "<b>h" not in page.content.decode()
+        assert "<script>alert(1)</script>\"'&" in unescape(page.content.decode())
