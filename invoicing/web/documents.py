@@ -1,12 +1,81 @@
-"""The pages about invoices and credit notes."""
+"""The pages on which a person reads documents."""
+
+from dataclasses import dataclass
+from uuid import UUID
 
 from django.http import HttpResponse
 from django.shortcuts import render
 
-from invoicing.access import Permission
+from invoicing.access import Permission, document_for, documents_visible_to
+from invoicing.models import Document, DocumentStatus, DocumentType
+from invoicing.searched_texts import texts_of_document
+from invoicing.web.drafts import is_editable
+from invoicing.web.formats import Formats, format_instant
+from invoicing.web.issuing import may_issue
+from invoicing.web.listings import list_newest
 from invoicing.web.pages import SignedInRequest, page
+from invoicing.web.papers import paper_of_document
+
+FILTERS = {"": "All", DocumentStatus.DRAFT: "Drafts", DocumentStatus.ISSUED: "Issued"}
+
+
+@dataclass(frozen=True)
+class Row:
+    """A document in the list."""
+
+    document: Document
+    customer_name: str
+    issue_date: str
+    due_date: str
+    grand_total: str
+    is_issued: bool
+    is_credit_note: bool
 
 
 @page(Permission.VIEW_DOCUMENT)
 def list_documents(request: SignedInRequest) -> HttpResponse:
-    return render(request, "base.html")
+    documents = documents_visible_to(request.user).select_related("customer")
+    status = request.GET.get("status", "")
+    if status in DocumentStatus.values:
+        documents = documents.filter(status=status)
+    listing = list_newest(request, documents, texts=texts_of_document, status=status)
+    context = {
+        "listing": listing,
+        "rows": [_row(document) for document in listing.records],
+        "filters": [(value, label, value == status) for value, label in FILTERS.items()],
+        "status": status,
+        "may_create": request.user.has_perm(Permission.MANAGE),
+    }
+    return render(request, "invoicing/documents.html", context)
+
+
+def _row(document: Document) -> Row:
+    formats = Formats(document.language, document.currency_code, document.minor_unit)
+    is_issued = document.status == DocumentStatus.ISSUED
+    return Row(
+        document=document,
+        customer_name=document.buyer_name if is_issued else document.customer.name,
+        issue_date=formats.short_day(document.issue_date),
+        due_date=formats.short_day(document.due_date),
+        grand_total=formats.money(document.grand_total),
+        is_issued=is_issued,
+        is_credit_note=document.type == DocumentType.CREDIT_NOTE,
+    )
+
+
+@page(Permission.VIEW_DOCUMENT)
+def show_document(request: SignedInRequest, pk: UUID) -> HttpResponse:
+    document = document_for(request.user, pk)
+    may_edit = is_editable(document) and request.user.has_perm(Permission.MANAGE)
+    context = {
+        "document": document,
+        "paper": paper_of_document(document),
+        "is_issued": document.status == DocumentStatus.ISSUED,
+        "is_credit_note": document.type == DocumentType.CREDIT_NOTE,
+        "created_at": format_instant(document.created_at, request.user),
+        "updated_at": format_instant(document.updated_at, request.user),
+        "issued_at": document.issued_at and format_instant(document.issued_at, request.user),
+        "may_edit": may_edit,
+        "may_issue": may_issue(request.user, document),
+    }
+    return render(request, "invoicing/document.html", context)

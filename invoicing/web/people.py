@@ -1,12 +1,55 @@
-"""The pages about people."""
+"""The pages on which a person looks colleagues up: only what the staff may know of each other."""
 
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db.models import Prefetch, QuerySet
 from django.http import HttpResponse
 from django.shortcuts import render
 
-from invoicing.access import Permission
+from invoicing.access import Permission, people_listed, person_listed, teams_listed
+from invoicing.models import User
+from invoicing.searched_texts import texts_of_person
+from invoicing.web.listings import list_by_name
 from invoicing.web.pages import SignedInRequest, page
+
+WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+
+
+@dataclass(frozen=True)
+class Day:
+    """One day of a working week; no hours means a day off."""
+
+    name: str
+    hours: list[str]
 
 
 @page(Permission.VIEW_PERSON)
 def list_people(request: SignedInRequest) -> HttpResponse:
-    return render(request, "base.html")
+    listing = list_by_name(request, _with_teams(people_listed()), texts=texts_of_person)
+    return render(request, "invoicing/people.html", {"listing": listing})
+
+
+def _with_teams(people: QuerySet[User]) -> QuerySet[User]:
+    live_teams = Prefetch("teams", teams_listed().order_by("name"))
+    return people.prefetch_related("skills", live_teams)
+
+
+@page(Permission.VIEW_PERSON)
+def show_person(request: SignedInRequest, pk: UUID) -> HttpResponse:
+    person = person_listed(pk)
+    context = {
+        "person": person,
+        "manager": people_listed().filter(reports=person).first(),
+        "teams": teams_listed().filter(members=person).order_by("name"),
+        "skills": person.skills.all(),
+        "week": _week(person),
+    }
+    return render(request, "invoicing/person.html", context)
+
+
+def _week(person: User) -> list[Day]:
+    hours: list[list[str]] = [[] for _ in WEEKDAYS]
+    for stretch in person.working_hours.all():
+        hours[stretch.weekday].append(f"{stretch.start_time:%H:%M} to {stretch.end_time:%H:%M}")
+    return [Day(name, hours[weekday]) for weekday, name in enumerate(WEEKDAYS)]

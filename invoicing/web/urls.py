@@ -16,5 +16,7 @@ urlpatterns = [
     path("approvals", approvals.list_approvals, name="approvals"),
     path("approvals/<uuid:pk>", approvals.review, name="approval"),
     path("customers", customers.list_customers, name="customers"),
+    path("customers/<uuid:pk>", customers.show_customer, name="customer"),
     path("people", people.list_people, name="people"),
+    path("people/<uuid:pk>", people.show_person, name="person"),
 ]

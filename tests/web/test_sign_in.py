@@ -1,6 +1,6 @@
 """Who gets in, and what a signed-out person learns."""
-import pytest
 from django.test import Client
+
 from tests.factories import PASSWORD
 
 

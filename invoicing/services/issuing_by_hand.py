@@ -1,0 +1,49 @@
+"""A person who may issue does it himself, for exactly what he was shown."""
+
+import hmac
+from datetime import datetime
+from uuid import UUID
+
+from django.db import transaction
+
+from invoicing.access import Permission, documents_visible_to
+from invoicing.errors import ConflictError, PermissionMissingError
+from invoicing.locks import lock_document
+from invoicing.models import Document, DocumentStatus, User
+from invoicing.services.approval_facts import (
+    fingerprint_of,
+    is_frozen_as_prepared,
+    read_facts,
+    write_canonical,
+)
+from invoicing.services.issuing import issue_document
+
+NEEDED = (Permission.MANAGE, Permission.FINALIZE)
+
+
+def fingerprint_draft(draft: Document) -> str:
+    """Return the fingerprint of all that issuing the draft would freeze."""
+    [facts] = read_facts([draft])
+    return fingerprint_of(write_canonical(facts))
+
+
+def issue_by_hand(user: User, pk: UUID, *, fingerprint: str, now: datetime) -> Document:
+    """Issue the draft that has this fingerprint and return it, frozen.
+
+    Raises RecordNotFoundError, PermissionMissingError, or ConflictError where it is no draft,
+    says something else than was shown, or cannot be issued as it stands.
+    """
+    with transaction.atomic():
+        draft = lock_document(documents_visible_to(user), pk)
+        if not user.has_perms(NEEDED):
+            raise PermissionMissingError
+        if draft.status != DocumentStatus.DRAFT:
+            raise ConflictError
+        [facts] = read_facts([draft])
+        current = fingerprint_of(write_canonical(facts))
+        if not hmac.compare_digest(current.encode(), fingerprint.encode()):
+            raise ConflictError
+        issued = issue_document(draft, issued_at=now)
+        if not is_frozen_as_prepared(issued, facts):
+            raise ConflictError
+    return issued

@@ -1,0 +1,74 @@
+"""What a person may choose from while writing a draft."""
+
+from dataclasses import dataclass
+
+from babel.numbers import get_currency_name
+from django.conf import settings
+from django.db.models import Q
+from django.db.models.functions import Lower
+
+from invoicing.access import Permission, customers_visible_to
+from invoicing.models import Customer, Document, TaxRate, User
+from invoicing.money import SUPPORTED_CURRENCIES
+from invoicing.totals import DiscountType
+from invoicing.web.formats import APPLICATION_LANGUAGE
+
+Options = list[tuple[str, str]]
+
+NOTHING_CHOSEN = ("", "Please choose")
+NO_TAX = ("", "No tax")
+DISCOUNT_KINDS: Options = [(DiscountType.PERCENT, "percent"), (DiscountType.AMOUNT, "money")]
+
+
+@dataclass(frozen=True)
+class Choices:
+    """The options of each list, by the name of its field."""
+
+    of_header: dict[str, Options]
+    of_line: dict[str, Options]
+
+    def label(self, name: str, value: str) -> str:
+        """Return what a list shows for a value; other fields show the value itself."""
+        options = self.of_header.get(name) or self.of_line.get(name) or []
+        return dict(options).get(value, value)
+
+
+def choices_for(user: User, document: Document | None = None) -> Choices:
+    """Return what the person may choose, and what the draft says already, fit or not."""
+    return Choices(
+        of_header={
+            "customer_id": [NOTHING_CHOSEN, *_customers(user, document)],
+            "currency_code": _currencies(),
+            "language": list(settings.LANGUAGES),
+        },
+        of_line={
+            "discount_type": DISCOUNT_KINDS,
+            "tax_rate_id": [NO_TAX, *_tax_rates(document)],
+        },
+    )
+
+
+def _customers(user: User, document: Document | None) -> Options:
+    chosen = Q(pk=document.customer_id) if document else Q(pk=None)
+    # The whole list is for those who may look at customers; others keep the one they have.
+    may_look = user.has_perm(Permission.VIEW_CUSTOMER)
+    offered = Q(is_active=True) if may_look else Q(pk=None)
+    found = customers_visible_to(user).filter(chosen | offered).order_by(Lower("name"), "id")
+    return [(str(each.id), _mark(each)) for each in found]
+
+
+def _tax_rates(document: Document | None) -> Options:
+    used = document.lines.values("tax_rate") if document else []
+    found = TaxRate.objects.filter(Q(is_active=True) | Q(pk__in=used))
+    return [(str(each.id), _mark(each)) for each in found.order_by("-percentage_ten_thousandths")]
+
+
+def _mark(record: Customer | TaxRate) -> str:
+    return str(record) if record.is_active else f"{record} (inactive)"
+
+
+def _currencies() -> Options:
+    return [
+        (code, f"{code}, {get_currency_name(code, locale=APPLICATION_LANGUAGE)}")
+        for code in SUPPORTED_CURRENCIES
+    ]

@@ -1,0 +1,194 @@
+"""The form in which a person writes a draft: a header and its lines."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from typing_extensions import override
+
+from invoicing.errors import FieldProblem
+from invoicing.fixed_point import DECIMALS
+from invoicing.services.drafts import DraftInput, LineInput
+from invoicing.text import (
+    DESCRIPTION_LENGTH,
+    MAX_LINES,
+    NOTES_LENGTH,
+    REFERENCE_LENGTH,
+    UNIT_LENGTH,
+)
+from invoicing.totals import DiscountType
+from invoicing.web.draft_choices import Choices
+from invoicing.web.typed_numbers import MistypedNumberError, parse_typed
+
+NUMBER_LENGTH = 30
+PERCENT_DECIMALS = 2
+
+Typed = Mapping[str, str]
+
+
+def _number(label: str, *, required: bool = True) -> forms.CharField:
+    widget = forms.TextInput(attrs={"inputmode": "decimal", "autocomplete": "off"})
+    return forms.CharField(label=label, required=required, max_length=NUMBER_LENGTH, widget=widget)
+
+
+def _text(label: str, longest: int, *, rows: int = 0, required: bool = False) -> forms.CharField:
+    # Only the browser is told the length: the service counts a line end once, as people do.
+    attrs = {"maxlength": str(longest)}
+    widget = forms.Textarea(attrs={**attrs, "rows": rows}) if rows else forms.TextInput(attrs=attrs)
+    return forms.CharField(label=label, required=required, strip=False, widget=widget)
+
+
+def _date(label: str) -> forms.DateField:
+    widget = forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")
+    return forms.DateField(label=label, widget=widget, input_formats=["%Y-%m-%d"])
+
+
+class HeaderForm(forms.Form):
+    """What a draft says once."""
+
+    customer_id = forms.ChoiceField(label="Customer")
+    issue_date = _date("Issue date")
+    due_date = _date("Due date")
+    currency_code = forms.ChoiceField(label="Currency")
+    language = forms.ChoiceField(label="Language")
+    reference = _text("Reference", REFERENCE_LENGTH)
+    notes = _text("Notes on the invoice", NOTES_LENGTH, rows=3)
+
+    def __init__(self, *args: Any, choices: Choices, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name, options in choices.of_header.items():
+            self.fields[name].choices = options  # type: ignore[attr-defined]  # a ChoiceField
+
+
+class LineForm(forms.Form):
+    """One line; amounts are typed in the currency, and kept as its minor units."""
+
+    description = _text("Description", DESCRIPTION_LENGTH, rows=2, required=True)
+    quantity = _number("Quantity")
+    unit = _text("Unit", UNIT_LENGTH)
+    unit_price = _number("Unit price")
+    discount_value = _number("Discount", required=False)
+    discount_type = forms.ChoiceField(label="Discount in", required=False)
+    tax_rate_id = forms.ChoiceField(label="Tax", required=False)
+
+    def __init__(self, *args: Any, choices: Choices, minor_unit: int, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.minor_unit = minor_unit
+        for name, options in choices.of_line.items():
+            self.fields[name].choices = options  # type: ignore[attr-defined]  # a ChoiceField
+
+    @override
+    def clean(self) -> None:
+        self._parse("quantity", decimals=DECIMALS)
+        self._parse("unit_price", decimals=self.minor_unit)
+        is_percent = self.cleaned_data.get("discount_type") == DiscountType.PERCENT
+        self._parse("discount_value", decimals=PERCENT_DECIMALS if is_percent else self.minor_unit)
+        if self.cleaned_data.get("discount_value") is None:
+            # The list always shows a kind; without a value it says nothing.
+            self.cleaned_data["discount_type"] = ""
+
+    def _parse(self, name: str, *, decimals: int) -> None:
+        text = self.cleaned_data.get(name)
+        try:
+            self.cleaned_data[name] = parse_typed(text, decimals=decimals) if text else None
+        except MistypedNumberError as mistake:
+            self.add_error(name, str(mistake))
+
+    def read(self) -> LineInput:
+        """Return the line of a valid form."""
+        data = self.cleaned_data
+        return LineInput(
+            description=data["description"],
+            quantity=data["quantity"],
+            unit_price=data["unit_price"],
+            unit=data["unit"],
+            discount_type=DiscountType(data["discount_type"]) if data["discount_type"] else None,
+            discount_value=data["discount_value"],
+            tax_rate_id=UUID(data["tax_rate_id"]) if data["tax_rate_id"] else None,
+        )
+
+
+@dataclass(frozen=True)
+class TypedDraft:
+    """The texts of all fields, as typed or as a saved draft would be typed."""
+
+    header: Typed
+    lines: list[Typed]
+    minor_unit: int
+
+    def with_line(self) -> "TypedDraft":
+        lines = [*self.lines, {}] if len(self.lines) < MAX_LINES else self.lines
+        return TypedDraft(self.header, lines, self.minor_unit)
+
+    def without_line(self, index: int) -> "TypedDraft":
+        lines = [line for position, line in enumerate(self.lines) if position != index]
+        return TypedDraft(self.header, lines or [{}], self.minor_unit)
+
+
+@dataclass
+class DraftForms:
+    """The header and the lines together."""
+
+    header: HeaderForm
+    lines: list[LineForm]
+    errors: list[str] = field(default_factory=list)
+
+    @classmethod
+    def showing(cls, typed: TypedDraft, choices: Choices) -> "DraftForms":
+        """Return forms that show the texts and find no fault yet."""
+        header = HeaderForm(initial=typed.header, choices=choices)
+        return cls(
+            header, [_line_form(typed, i, choices, initial=line) for i, line in _each(typed)]
+        )
+
+    @classmethod
+    def checking(cls, typed: TypedDraft, choices: Choices) -> "DraftForms":
+        """Return forms that check the texts."""
+        header = HeaderForm(typed.header, choices=choices)
+        lines = [
+            _line_form(
+                typed, i, choices, data={f"line-{i}-{name}": text for name, text in line.items()}
+            )
+            for i, line in _each(typed)
+        ]
+        return cls(header, lines)
+
+    def is_valid(self) -> bool:
+        # Every form is asked, so that a person sees all mistakes at once.
+        answers = [form.is_valid() for form in (self.header, *self.lines)]
+        return all(answers)
+
+    def read(self) -> DraftInput:
+        """Return the draft of valid forms."""
+        data = self.header.cleaned_data
+        return DraftInput(
+            customer_id=UUID(data["customer_id"]),
+            currency_code=data["currency_code"],
+            issue_date=data["issue_date"],
+            due_date=data["due_date"],
+            language=data["language"],
+            reference=data["reference"],
+            notes=data["notes"],
+            line_items=tuple(line.read() for line in self.lines),
+        )
+
+    def add_problems(self, problems: Iterable[FieldProblem]) -> None:
+        """Put what the service found wrong beside the fields that it names."""
+        for problem in problems:
+            match problem.path.split("."):
+                case ["line_items", index, name]:
+                    self.lines[int(index)].add_error(name, problem.problem)
+                case ["line_items"]:
+                    self.errors.append(problem.problem)
+                case [name]:
+                    self.header.add_error(name, problem.problem)
+
+
+def _each(typed: TypedDraft) -> Iterable[tuple[int, Typed]]:
+    return enumerate(typed.lines)
+
+
+def _line_form(typed: TypedDraft, index: int, choices: Choices, **values: Any) -> LineForm:
+    return LineForm(prefix=f"line-{index}", choices=choices, minor_unit=typed.minor_unit, **values)

@@ -1,0 +1,154 @@
+"""The pages on which a person writes a draft."""
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+
+from invoicing.access import Permission, document_for
+from invoicing.errors import ConflictError, DraftInvalidError
+from invoicing.models import Document, DocumentStatus, DocumentType, User
+from invoicing.services.drafts import (
+    DraftInput,
+    DraftPreview,
+    create_draft,
+    preview_draft,
+    update_draft,
+)
+from invoicing.text import MAX_LINES
+from invoicing.web.draft_choices import Choices, choices_for
+from invoicing.web.draft_forms import DraftForms, TypedDraft
+from invoicing.web.formats import Formats
+from invoicing.web.pages import SignedInRequest, page
+from invoicing.web.typed_drafts import begin_typed, compare_drafts, read_typed, write_draft
+
+UNPROCESSABLE = 422
+CONFLICT = 409
+
+
+@page(Permission.VIEW_DOCUMENT, Permission.MANAGE, methods=("GET", "POST"))
+def new_draft(request: SignedInRequest) -> HttpResponse:
+    editor = Editor(request, choices_for(request.user))
+    if request.method != "POST":
+        return editor.show(begin_typed(request.user))
+    return editor.answer(request.POST)
+
+
+@page(Permission.VIEW_DOCUMENT, Permission.MANAGE, methods=("GET", "POST"))
+def edit_draft(request: SignedInRequest, pk: UUID) -> HttpResponse:
+    document = document_for(request.user, pk)
+    editor = Editor(request, choices_for(request.user, document), document)
+    if request.method == "POST":
+        return editor.answer(request.POST)
+    if not is_editable(document):
+        return redirect("document", pk=pk)
+    return editor.show(write_draft(document, document.lines.all()))
+
+
+def is_editable(document: Document) -> bool:
+    """Tell whether the document can be changed at all: drafts of invoices can."""
+    is_draft = document.status == DocumentStatus.DRAFT
+    return is_draft and document.type == DocumentType.INVOICE
+
+
+@dataclass(frozen=True)
+class Editor:
+    """One request to write a draft: a new one, or the document given."""
+
+    request: SignedInRequest
+    choices: Choices
+    document: Document | None = None
+
+    @property
+    def user(self) -> User:
+        return self.request.user
+
+    def answer(self, data: QueryDict) -> HttpResponse:
+        """Do what the button that was pressed says."""
+        typed = read_typed(data)
+        if "add_line" in data:
+            return self.show(typed.with_line())
+        if "remove_line" in data:
+            return self.show(typed.without_line(_read_number(data, "remove_line")))
+        forms = DraftForms.checking(typed, self.choices)
+        if not forms.is_valid():
+            return self._render(forms, status=UNPROCESSABLE)
+        try:
+            return self._carry_out(forms)
+        except DraftInvalidError as error:
+            forms.add_problems(error.problems)
+            return self._render(forms, status=UNPROCESSABLE)
+
+    def show(self, typed: TypedDraft) -> HttpResponse:
+        return self._render(DraftForms.showing(typed, self.choices))
+
+    def _carry_out(self, forms: DraftForms) -> HttpResponse:
+        draft = forms.read()
+        if "calculate" in self.request.POST:
+            return self._render(forms, preview=preview_draft(self.user, draft))
+        if self.document is None:
+            return redirect("document", pk=create_draft(self.user, draft).pk)
+        try:
+            lock_version = _read_number(self.request.POST, "lock_version")
+            update_draft(self.user, self.document.pk, draft, lock_version=lock_version)
+        except ConflictError:
+            return self._show_conflict(self.document.pk, forms, draft)
+        return redirect("document", pk=self.document.pk)
+
+    def _show_conflict(self, pk: UUID, forms: DraftForms, draft: DraftInput) -> HttpResponse:
+        """Show what is saved now beside what was typed; nothing of either is lost."""
+        saved, preview = document_for(self.user, pk), preview_draft(self.user, draft)
+        differences = compare_drafts(
+            write_draft(saved, saved.lines.all()),
+            write_draft(preview.document, preview.lines),
+            self.choices,
+        )
+        conflict = {
+            "differences": list(differences),
+            "saved": saved,
+            "is_still_editable": is_editable(saved),
+        }
+        return self._render(forms, status=CONFLICT, conflict=conflict, preview=preview)
+
+    def _render(
+        self,
+        forms: DraftForms,
+        *,
+        status: int = 200,
+        preview: DraftPreview | None = None,
+        conflict: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        context = {
+            "document": self.document,
+            "lock_version": self._lock_version_to_send(conflict),
+            "forms": forms,
+            "may_add_lines": len(forms.lines) < MAX_LINES,
+            "is_refused": status == UNPROCESSABLE,
+            "conflict": conflict,
+            "totals": _write_totals(preview) if preview else None,
+        }
+        return render(self.request, "invoicing/draft.html", context, status=status)
+
+    def _lock_version_to_send(self, conflict: dict[str, Any] | None) -> int:
+        """Return the version that was seen: the one typed on, or the one just shown beside it."""
+        if conflict:
+            version: int = conflict["saved"].lock_version
+            return version
+        if self.request.method == "POST":
+            return _read_number(self.request.POST, "lock_version")
+        return self.document.lock_version if self.document else 0
+
+
+def _read_number(data: QueryDict, name: str) -> int:
+    """Return a number that a page of ours put into its form; 0 for everything else."""
+    text = data.get(name, "")
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0  # noqa: PLR2004  fits a column
+
+
+def _write_totals(preview: DraftPreview) -> dict[str, Any]:
+    document = preview.document
+    formats = Formats(document.language, document.currency_code, document.minor_unit)
+    names = ("net_total", "tax_total", "grand_total")
+    return {name: formats.money(getattr(document, name)) for name in names}

@@ -1,0 +1,59 @@
+"""The page on which a person issues a document by hand."""
+
+from uuid import UUID
+
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+
+from invoicing.access import Permission, document_for
+from invoicing.errors import ConflictError
+from invoicing.models import Document, DocumentStatus, User
+from invoicing.services.issuing import require_issuable
+from invoicing.services.issuing_by_hand import NEEDED, fingerprint_draft, issue_by_hand
+from invoicing.web.pages import SignedInRequest, page
+from invoicing.web.papers import paper_of_document
+
+CONFLICT = 409
+
+
+def may_issue(user: User, document: Document) -> bool:
+    """Tell whether this person could issue this document now."""
+    return document.status == DocumentStatus.DRAFT and user.has_perms(NEEDED)
+
+
+@page(Permission.VIEW_DOCUMENT, *NEEDED, methods=("GET", "POST"))
+def issue(request: SignedInRequest, pk: UUID) -> HttpResponse:
+    if request.method != "POST":
+        return _show(request, document_for(request.user, pk))
+    fingerprint = request.POST.get("fingerprint", "")
+    try:
+        issue_by_hand(request.user, pk, fingerprint=fingerprint, now=timezone.now())
+    except ConflictError:
+        return _show(request, document_for(request.user, pk), has_changed=True)
+    return redirect("document", pk=pk)
+
+
+def _show(
+    request: SignedInRequest, document: Document, *, has_changed: bool = False
+) -> HttpResponse:
+    """Show what would be issued; GET never issues."""
+    if document.status == DocumentStatus.ISSUED:
+        return redirect("document", pk=document.pk)
+    context = {
+        "document": document,
+        "paper": paper_of_document(document),
+        "fingerprint": fingerprint_draft(document),
+        "has_changed": has_changed,
+        "can_be_issued": _can_be_issued(document),
+    }
+    status = CONFLICT if has_changed else 200
+    return render(request, "invoicing/issue.html", context, status=status)
+
+
+def _can_be_issued(document: Document) -> bool:
+    try:
+        require_issuable(document)
+    except ConflictError:
+        return False
+    return True

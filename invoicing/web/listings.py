@@ -1,0 +1,77 @@
+"""Lists of records: what was searched for, and where the next page is."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.core.paginator import Paginator
+from django.db.models import Model, QuerySet
+from django.db.models.functions import Lower
+from django.http import HttpRequest
+
+from invoicing.search import find_page, matches, words_of
+
+SEARCH_LENGTH = 100
+PAGE_LENGTH = 25
+
+_Record = TypeVar("_Record", bound=Model)
+
+
+@dataclass(frozen=True)
+class Listing(Generic[_Record]):
+    """One page of records; the links are None where they would lead nowhere."""
+
+    records: list[_Record]
+    search: str
+    back_href: str | None
+    next_href: str | None
+
+
+def read_search(request: HttpRequest) -> str:
+    return request.GET.get("search", "")[:SEARCH_LENGTH].strip()
+
+
+def list_newest(
+    request: HttpRequest,
+    queryset: QuerySet[_Record],
+    *,
+    texts: Callable[[_Record], Iterable[str]],
+    **filters: str,
+) -> Listing[_Record]:
+    """Return the page that the address names, the newest record first."""
+    search, after = read_search(request), _read_cursor(request)
+    kept = {"search": search, **filters}
+    records, cursor = find_page(
+        queryset, texts=texts, search=search, after=after, limit=PAGE_LENGTH, newest_first=True
+    )
+    next_href = _href(**kept, after=str(cursor)) if cursor else None
+    return Listing(records, search, _href(**kept) if after else None, next_href)
+
+
+def list_by_name(
+    request: HttpRequest,
+    queryset: QuerySet[_Record],
+    *,
+    texts: Callable[[_Record], Iterable[str]],
+) -> Listing[_Record]:
+    """Return the page that the address names, in the order of names."""
+    search, ordered = read_search(request), queryset.order_by(Lower("name"), "id")
+    words = words_of(search)
+    found: Any = [each for each in ordered if matches(words, texts(each))] if search else ordered
+    shown = Paginator(found, PAGE_LENGTH).get_page(request.GET.get("page"))
+    back = _href(search=search, page=str(shown.number - 1)) if shown.has_previous() else None
+    forward = _href(search=search, page=str(shown.number + 1)) if shown.has_next() else None
+    return Listing(list(shown), search, back, forward)
+
+
+def _read_cursor(request: HttpRequest) -> UUID | None:
+    try:
+        return UUID(request.GET.get("after", ""))
+    except ValueError:
+        return None
+
+
+def _href(**parameters: str) -> str:
+    return "?" + urlencode({name: value for name, value in parameters.items() if value})

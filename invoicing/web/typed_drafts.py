@@ -1,0 +1,124 @@
+"""Drafts as texts in fields: read from a form that was sent, or written from what is saved."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.conf import settings
+from django.http import QueryDict
+from django.utils import timezone
+
+from invoicing.access import documents_visible_to
+from invoicing.errors import UnknownCurrencyError
+from invoicing.models import Document, Line, User
+from invoicing.money import minor_unit
+from invoicing.text import MAX_LINES
+from invoicing.totals import DiscountType
+from invoicing.web.draft_choices import Choices
+from invoicing.web.draft_forms import PERCENT_DECIMALS, HeaderForm, LineForm, Typed, TypedDraft
+from invoicing.web.formats import local_date
+from invoicing.web.typed_numbers import write_typed
+
+DEFAULT_CURRENCY = "EUR"
+DAYS_TO_PAY = timedelta(days=30)
+
+
+def read_typed(data: QueryDict) -> TypedDraft:
+    """Return what was typed, however wrong it is."""
+    header = {name: data.get(name, "") for name in HeaderForm.base_fields}
+    lines: list[Typed] = [
+        {name: data.get(f"line-{index}-{name}", "") for name in LineForm.base_fields}
+        for index in range(_count_lines(data))
+    ]
+    return TypedDraft(header, lines, _known_minor_unit(header["currency_code"]))
+
+
+def _count_lines(data: QueryDict) -> int:
+    text = data.get("lines", "")
+    return min(max(int(text), 1), MAX_LINES) if text.isascii() and text.isdigit() else 1
+
+
+def _known_minor_unit(currency_code: str) -> int:
+    try:
+        return minor_unit(currency_code)
+    except UnknownCurrencyError:
+        return minor_unit(DEFAULT_CURRENCY)
+
+
+def begin_typed(user: User) -> TypedDraft:
+    """Return an empty draft, dated today in the person's time zone, in the currency used last."""
+    today = local_date(timezone.now(), user)
+    last = documents_visible_to(user).order_by("-id").values_list("currency_code", flat=True)
+    currency_code = last.first() or DEFAULT_CURRENCY
+    header = {
+        "issue_date": today.isoformat(),
+        "due_date": (today + DAYS_TO_PAY).isoformat(),
+        "currency_code": currency_code,
+        "language": settings.LANGUAGE_CODE,
+    }
+    return TypedDraft(header, [{}], minor_unit(currency_code))
+
+
+def write_draft(document: Document, lines: Iterable[Line]) -> TypedDraft:
+    """Return a draft, saved or previewed, as a person would type it."""
+    header = {
+        "customer_id": str(document.customer_id),
+        "issue_date": document.issue_date.isoformat(),
+        "due_date": document.due_date.isoformat(),
+        "currency_code": document.currency_code,
+        "language": document.language,
+        "reference": document.reference,
+        "notes": document.notes,
+    }
+    return TypedDraft(
+        header, [_write_line(line, document.minor_unit) for line in lines], document.minor_unit
+    )
+
+
+def _write_line(line: Line, decimals: int) -> Typed:
+    is_percent = line.discount_type == DiscountType.PERCENT
+    discount_decimals = PERCENT_DECIMALS if is_percent else decimals
+    return {
+        "description": line.description,
+        "quantity": line.quantity,
+        "unit": line.unit,
+        "unit_price": write_typed(line.unit_price, decimals=decimals),
+        "discount_value": ""
+        if line.discount_value is None
+        else write_typed(line.discount_value, decimals=discount_decimals),
+        "discount_type": line.discount_type or "",
+        "tax_rate_id": str(line.tax_rate_id or ""),
+    }
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A field in which what is saved and what was typed say different things."""
+
+    label: str
+    saved: str
+    typed: str
+
+
+def compare_drafts(saved: TypedDraft, typed: TypedDraft, choices: Choices) -> Iterator[Difference]:
+    """Yield what differs, field by field, as the form shows it."""
+    for name, field in HeaderForm.base_fields.items():
+        yield from _compare(str(field.label), name, saved.header, typed.header, choices)
+    for index in range(max(len(saved.lines), len(typed.lines))):
+        for name, field in LineForm.base_fields.items():
+            label = f"Line {index + 1}, {str(field.label).lower()}"
+            yield from _compare(
+                label, name, _line_at(saved, index), _line_at(typed, index), choices
+            )
+
+
+def _line_at(draft: TypedDraft, index: int) -> Typed:
+    return draft.lines[index] if index < len(draft.lines) else {}
+
+
+def _compare(
+    label: str, name: str, saved: Typed, typed: Typed, choices: Choices
+) -> Iterator[Difference]:
+    before, after = saved.get(name, ""), typed.get(name, "")
+    if before != after:
+        yield Difference(label, choices.label(name, before), choices.label(name, after))

@@ -1,0 +1,180 @@
+"""Reading documents: the list, a document's page, and the invoice that is printed."""
+
+import pytest
+
+from invoicing.access import Permission
+from invoicing.fixed_point import SCALE
+from invoicing.models import Company, Document, DocumentType
+from invoicing.totals import DiscountType
+from tests.factories import (
+    CustomerFactory,
+    TaxRateFactory,
+    line_input,
+    make_draft,
+    make_issued,
+    make_maker,
+    make_staff,
+)
+from tests.web.forms import main_of, text_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def reader(company, sign_in):
+    """The browser of somebody who may look at documents, and nothing else."""
+    return sign_in(make_staff(Permission.VIEW_DOCUMENT))
+
+
+def test_the_list_shows_the_newest_document_first(reader, customer):
+    older, newer = make_draft(customer=customer), make_issued(customer=customer)
+    text = text_of(reader.get("/documents"))
+    assert text.index(newer.number) < text.index(older.draft_code)
+    assert "Acme Ltd" in text
+    assert "€100.00" in text
+    assert "Mar 2, 2026" in text
+
+
+def test_the_list_is_cut_into_pages_that_lead_on(reader, customer):
+    made = [make_draft(customer=customer).draft_code for _ in range(26)]
+    first = reader.get("/documents")
+    assert made[-1] in text_of(first)
+    assert made[0] not in text_of(first)
+    second = text_of(reader.get("/documents" + first.context["listing"].next_href))
+    assert made[0] in second
+    assert made[1] not in second
+    assert 'href="?">Newest' in second
+
+
+def test_the_list_is_searched_by_words_and_by_status(reader):
+    acme = make_issued(customer=CustomerFactory.create(name="Acme Ltd"))
+    draft = make_draft(customer=CustomerFactory.create(name="Acme Ltd"))
+    other = make_issued(customer=CustomerFactory.create(name="Other Inc"))
+    found = text_of(reader.get("/documents?search=acm&status=issued"))
+    assert acme.number in found
+    assert draft.draft_code not in found
+    assert other.number not in found
+    assert 'value="acm"' in found
+    nothing = text_of(reader.get("/documents?search=nobody"))
+    assert "No document that you may see was found for “nobody”." in nothing
+
+
+@pytest.mark.parametrize("query", ["after=x", "after=%00", "status=paid", "search=" + "x" * 200])
+def test_an_odd_address_of_the_list_is_no_mistake(reader, query):
+    assert reader.get(f"/documents?{query}").status_code == 200
+
+
+def test_a_draft_made_by_an_agent_names_the_connection(reader):
+    draft = make_draft(maker=make_maker("Ledger agent"))
+    assert "By agent: Ledger agent" in text_of(reader.get("/documents"))
+    page = text_of(reader.get(f"/documents/{draft.id}"))
+    assert "Written by the agent “Ledger agent” for" in page
+    own = make_draft()
+    assert "agent" not in text_of(reader.get(f"/documents/{own.id}"))
+
+
+def make_rich_invoice(language: str = "en", **fields: object) -> Document:
+    rate = TaxRateFactory.create(name="VAT")
+    line = line_input(
+        quantity=15 * SCALE // 10,
+        unit="h",
+        unit_price=123450,
+        discount_type=DiscountType.PERCENT,
+        discount_value=1000,
+        tax_rate_id=rate.id,
+    )
+    plain = line_input(description="Postage", quantity=SCALE, unit_price=500)
+    return make_issued(
+        customer=CustomerFactory.create(name="Acme Ltd"),
+        lines=(line, plain),
+        language=language,
+        reference="PO 7",
+        notes="Thank you.\nSee you soon.",
+        **fields,
+    )
+
+
+def test_an_issued_invoice_says_all_that_an_invoice_should(reader):
+    invoice = make_rich_invoice()
+    text = text_of(reader.get(f"/documents/{invoice.id}"))
+    for expected in [
+        f"<title>{invoice.number} · Invoicing</title>",
+        "Halden Works",
+        "Harbour Street 1",
+        "VAT number DE123456789",
+        "Acme Ltd",
+        "VAT number NL001234567B01",
+        "March 2, 2026",
+        "April 1, 2026",
+        "PO 7",
+        "1.5 h",
+        "1,234.50",
+        "10% = 185.18",
+        "1,666.57",
+        "Postage",
+        "VAT 19%",
+        "€1,671.57",
+        "€316.65",
+        "€1,988.22",
+        "IBAN DE02120300000000202051",
+        "BIC BYLADEM1001",
+        "Thank you.<br>See you soon.",
+    ]:
+        assert expected in text, expected
+
+
+def test_an_invoice_is_written_in_its_own_language(reader):
+    text = text_of(reader.get(f"/documents/{make_rich_invoice('de').id}"))
+    for expected in ["Rechnung", "Gesamtbetrag", "2. März 2026", "1,5 h", "10\xa0% = 185,18"]:
+        assert " ".join(expected.split()) in text, expected
+    assert "1.988,22 €" in text
+
+
+def test_an_issued_invoice_shows_what_was_frozen(reader):
+    invoice = make_rich_invoice()
+    before = main_of(reader.get(f"/documents/{invoice.id}"))
+    invoice.customer.name = "Renamed"
+    invoice.customer.save()
+    Company.objects.update(name="Sold")
+    rate = invoice.lines.first().tax_rate
+    type(rate).objects.update(name="Changed", percentage_ten_thousandths=1)
+    assert main_of(reader.get(f"/documents/{invoice.id}")) == before
+
+
+def test_a_draft_shows_neither_bank_details_nor_a_number(reader):
+    text = text_of(reader.get(f"/documents/{make_draft().id}"))
+    assert "IBAN" not in text
+    assert "(Draft)" in text
+
+
+def test_internal_notes_are_on_no_page(reader):
+    draft = make_draft()
+    Document.objects.update(internal_notes="between us")
+    assert "between us" not in text_of(reader.get(f"/documents/{draft.id}"))
+
+
+def test_a_credit_note_is_called_one(reader):
+    note = make_draft(document_type=DocumentType.CREDIT_NOTE)
+    assert "Credit note" in text_of(reader.get("/documents"))
+    assert "Credit note" in text_of(reader.get(f"/documents/{note.id}"))
+
+
+def test_a_document_out_of_scope_is_like_one_that_is_missing(company, sign_in, stranger):
+    hidden = sign_in(stranger).get(f"/documents/{make_draft().id}")
+    missing = sign_in(stranger).get(f"/documents/{company.id}")
+    assert hidden.status_code == missing.status_code == 404
+    assert main_of(hidden) == main_of(missing)
+    assert "There is nothing here" in main_of(hidden)
+
+
+def test_what_a_customer_wrote_is_never_run(reader):
+    evil = "<script>alert(1)</script>"
+    customer = CustomerFactory.create(name=evil, street=evil)
+    line = line_input(description=evil, unit="<b>")
+    draft = make_draft(customer=customer, notes=evil, reference=evil, lines=(line,))
+    issued = make_issued(customer=customer, notes=evil, reference=evil, lines=(line,))
+    for path in ["/documents", f"/documents/{draft.id}", f"/documents/{issued.id}"]:
+        content = reader.get(path).content
+        assert b"<script>" not in content
+        assert b"<b>" not in content
+        assert b"&lt;script&gt;" in content
