@@ -68,7 +68,7 @@ def test_an_approval_that_ran_out_says_that_nothing_was_issued(desk, prepared, c
     page = read(desk.get(path_of(prepared)))
 
     assert "You approved it on March 2, 2026, 09:01 UTC, but the agent did not" in page
-    assert "Nothing was issued." in page
+    assert "Nothing was issued by this request." in page
 
 
 @pytest.mark.parametrize("decision", ["approve", "reject"])

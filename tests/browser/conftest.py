@@ -1,0 +1,103 @@
+"""People at a real browser: Chromium against the application over HTTPS."""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.contrib.auth import login
+from django.http import HttpRequest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from invoicing.models import User
+from tests.agents import HOST
+from tests.browser.server import serve_https
+
+PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
+ORIGIN = f"https://{HOST}"
+
+OpenPage = Callable[..., Page]
+
+
+def find_program() -> str | None:
+    """Return the browser: BROWSER_BIN, or the first of the usual names on the path."""
+    named = os.environ.get("BROWSER_BIN", "")
+    return next(filter(None, (named, *map(shutil.which, PROGRAMS))), None)
+
+
+@pytest.fixture(scope="session")
+def program() -> str:
+    found = find_program()
+    if found is None and os.environ.get("REQUIRE_BROWSER") == "1":
+        pytest.fail("REQUIRE_BROWSER=1, but no browser was found to test with.")
+    if found is None:
+        pytest.skip("No browser was found (BROWSER_BIN, chromium, google-chrome).")
+    return found
+
+
+@pytest.fixture(scope="session")
+def port() -> Iterator[int]:
+    with serve_https(HOST) as port:
+        yield port
+
+
+@pytest.fixture(scope="module")
+def chromium(program: str, port: int) -> Iterator[Browser]:
+    """One browser for a module. Playwright leaves an event loop in this thread while it runs."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
+        with sync_playwright() as playwright:
+            # The one address of the application leads to the server of this test run.
+            rule = f"--host-resolver-rules=MAP {HOST}:443 127.0.0.1:{port}"
+            browser = playwright.chromium.launch(executable_path=program, args=[rule])
+            yield browser
+            browser.close()
+
+
+@pytest.fixture
+def open_page(transactional_db: None, chromium: Browser) -> Iterator[OpenPage]:
+    """Open a page of the application, signed in as somebody or as nobody.
+
+    Whatever the policy of the pages forbids, and whatever their script throws, fails the test.
+    """
+    contexts: list[BrowserContext] = []
+    faults: list[str] = []
+
+    def open_page(path: str, user: User | None = None, **options: Any) -> Page:
+        context = chromium.new_context(ignore_https_errors=True, base_url=ORIGIN, **options)
+        contexts.append(context)
+        if user is not None:
+            context.add_cookies(
+                [
+                    {
+                        "name": settings.SESSION_COOKIE_NAME,
+                        "value": _session_of(user),
+                        "url": ORIGIN,
+                        "secure": True,
+                    }
+                ]
+            )
+        page = context.new_page()
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.on(
+            "console",
+            lambda message: faults.append(message.text) if "Policy" in message.text else None,
+        )
+        page.goto(path)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert faults == []
+
+
+def _session_of(user: User) -> str:
+    request = HttpRequest()
+    request.session = import_module(settings.SESSION_ENGINE).SessionStore()
+    login(request, user)
+    request.session.save()
+    return str(request.session.session_key)

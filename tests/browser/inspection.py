@@ -1,0 +1,38 @@
+"""Pages looked at as people see them: on a desk and on a phone, in light and in dark.
+
+Pictures go to the folder that SCREENSHOT_FOLDER names, if it names one.
+"""
+
+import os
+from itertools import product
+from pathlib import Path
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page
+
+WIDTHS = {"desktop": 1280, "phone": 390}
+SCHEMES = ("light", "dark")
+
+
+def inspect(page: Page, name: str) -> None:
+    """Expect no violation of accessibility in either scheme and nothing beyond either width."""
+    for device, scheme in (("desktop", "light"), ("phone", "dark")):
+        _look(page, device, scheme)
+        assert page.evaluate("document.documentElement.scrollWidth") <= WIDTHS[device], name
+        assert find_violations(page) == [], f"{name}, {device}, {scheme}"
+    if folder := os.environ.get("SCREENSHOT_FOLDER"):
+        for device, scheme in product(WIDTHS, SCHEMES):
+            _look(page, device, scheme)
+            picture = Path(folder, f"{name}-{device}-{scheme}.png")
+            page.screenshot(path=picture, full_page=True)
+
+
+def find_violations(page: Page) -> list[tuple[str, str]]:
+    """Return what axe finds: the rule and the element that breaks it."""
+    found = Axe().run(page).response["violations"]
+    return [(rule["id"], node["html"]) for rule in found for node in rule["nodes"]]
+
+
+def _look(page: Page, device: str, scheme: str) -> None:
+    page.set_viewport_size({"width": WIDTHS[device], "height": 900})
+    page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")

@@ -1,0 +1,225 @@
+"""The delegated person at the review page, in a real browser."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import time_machine
+from django.utils import timezone
+from playwright.sync_api import expect
+
+from agent_access.models import AuditEvent
+from invoicing.fixed_point import SCALE
+from invoicing.models import Customer, Decision, IssueApproval
+from invoicing.services.draft_input import Maker
+from invoicing.totals import DiscountType
+from tests.approvals import Prepared, prepare
+from tests.browser.inspection import find_violations, inspect
+from tests.factories import (
+    PASSWORD,
+    CustomerFactory,
+    TaxRateFactory,
+    line_input,
+    make_draft,
+    make_issued,
+)
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def prepared(delegate, customer, tax_rate, connection) -> Prepared:
+    lines = (line_input(tax_rate_id=tax_rate.id),)
+    draft = make_draft(user=delegate, customer=customer, lines=lines, notes="Thank you.")
+    maker = Maker(connection.id, "Ledger agent")
+    return prepare(draft, user=delegate, maker=maker, now=timezone.now())
+
+
+def path_of(prepared: Prepared) -> str:
+    return f"/approvals/{prepared.approval.id}"
+
+
+def decision_of(prepared: Prepared) -> str:
+    return IssueApproval.objects.get(pk=prepared.approval.pk).decision
+
+
+def test_a_person_signs_in_reads_and_approves(open_page, delegate, prepared):
+    delegate.set_password(PASSWORD)
+    delegate.save()
+    page = open_page(path_of(prepared))
+    page.get_by_label("Work e-mail").fill(delegate.email)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+
+    expect(page.get_by_role("heading", name="Issue this invoice?")).to_be_visible()
+    expect(page.get_by_role("main")).to_contain_text("€119.00")
+    page.get_by_role("button", name="Approve issue").click()
+
+    expect(page.get_by_role("heading", name="You approved this issue")).to_be_visible()
+    assert decision_of(prepared) == Decision.APPROVED
+
+
+def test_a_person_rejects_with_a_reason_by_keyboard_alone(open_page, delegate, prepared):
+    page = open_page("/approvals", delegate)
+    link = page.get_by_role("link", name="Acme Ltd")
+    for _ in range(20):
+        page.keyboard.press("Tab")
+        if link.evaluate("link => link === document.activeElement"):
+            break
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Issue this invoice?")).to_be_visible()
+    page.get_by_label("Reason").focus()
+    page.keyboard.type("Wrong customer.")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("button", name="Reject")).to_be_focused()
+    page.keyboard.press("Enter")
+
+    expect(page.get_by_role("main")).to_contain_text("Wrong customer.")
+    assert decision_of(prepared) == Decision.REJECTED
+
+
+def test_too_late_is_too_late(open_page, delegate, prepared):
+    page = open_page(path_of(prepared), delegate)
+    with time_machine.travel(prepared.approval.expires_at):
+        page.get_by_role("button", name="Approve issue").click()
+        expect(page.get_by_role("alert")).to_contain_text("Nothing was decided just now.")
+        expect(page.get_by_role("heading", name="This request has expired")).to_be_visible()
+    assert decision_of(prepared) == ""
+
+
+def test_the_time_left_counts_down_to_its_end(open_page, delegate, prepared):
+    page = open_page("/approvals", delegate)
+    page.clock.install()
+    page.goto(path_of(prepared))
+    timer = page.get_by_role("timer")
+    seconds = int(timer.get_attribute("data-seconds-left"))
+    page.clock.run_for(5000)
+    expect(timer).to_have_text(f"{(seconds - 5) // 60} min {(seconds - 5) % 60} s")
+    page.clock.run_for(timedelta(minutes=10) // timedelta(milliseconds=1))
+    expect(page.get_by_role("main")).to_contain_text("The ten minutes have passed.")
+    expect(page.get_by_role("button", name="Approve issue")).to_be_disabled()
+    expect(page.get_by_role("button", name="Reject")).to_be_disabled()
+
+
+def test_a_draft_that_changes_while_it_is_read_is_shown_as_changed(open_page, delegate, prepared):
+    page = open_page(path_of(prepared), delegate)
+    Customer.objects.update(name="Acme Limited")
+    page.get_by_role("button", name="Approve issue").click()
+
+    expect(page.get_by_role("heading", name="The draft has changed")).to_be_visible()
+    expect(page.get_by_role("row", name="Customer Acme Ltd Acme Limited")).to_be_visible()
+    assert decision_of(prepared) == ""
+
+
+def test_another_person_finds_nothing(open_page, colleague, prepared):
+    page = open_page(path_of(prepared), colleague)
+    expect(page.get_by_role("main")).not_to_contain_text("Acme")
+    expect(page.get_by_role("button", name="Approve issue")).to_have_count(0)
+
+
+def test_a_double_click_decides_once(open_page, delegate, prepared):
+    page = open_page(path_of(prepared), delegate)
+    page.get_by_role("button", name="Approve issue").dblclick()
+
+    expect(page.get_by_role("heading", name="You approved this issue")).to_be_visible()
+    assert AuditEvent.objects.filter(action="approval:approved").count() == 1
+
+
+def test_after_going_back_the_decision_stands(open_page, delegate, prepared):
+    page = open_page("/approvals", delegate)
+    page.get_by_role("link", name="Acme Ltd").click()
+    page.get_by_role("button", name="Reject").click()
+    expect(page.get_by_role("heading", name="You rejected this issue")).to_be_visible()
+    page.go_back()
+
+    button = page.get_by_role("button", name="Approve issue")
+    if page.url.endswith(path_of(prepared)) and button.count():
+        button.click()
+        expect(page.get_by_role("alert")).to_contain_text("Nothing was decided just now.")
+    assert decision_of(prepared) == Decision.REJECTED
+    assert AuditEvent.objects.filter(action__startswith="approval:").count() == 1
+
+
+def test_without_javascript_the_page_decides_as_well(open_page, delegate, prepared):
+    page = open_page(path_of(prepared), delegate, java_script_enabled=False)
+    expect(page.get_by_role("timer")).to_contain_text(" min ")
+    page.get_by_role("button", name="Approve issue").click()
+
+    expect(page.get_by_role("heading", name="You approved this issue")).to_be_visible()
+
+
+@pytest.fixture
+def pictured(delegate, connection) -> Prepared:
+    """An approval that is worth a picture: several lines, rates and a warning."""
+    customer = CustomerFactory.create(name="Aurora Optics", city="Utrecht", postcode="3511 AB")
+    standard = TaxRateFactory.create(name="VAT standard")
+    reduced = TaxRateFactory.create(name="VAT reduced", percentage_ten_thousandths=70_000)
+    lines = (
+        line_input(
+            description="Design of the spring catalogue",
+            quantity=125_000,
+            unit="h",
+            unit_price=9500,
+            tax_rate_id=standard.id,
+        ),
+        line_input(
+            description="Printed copies, 120 pages,\nthread-sewn",
+            quantity=400 * SCALE,
+            unit_price=1240,
+            discount_type=DiscountType.PERCENT,
+            discount_value=1000,
+            tax_rate_id=reduced.id,
+        ),
+        line_input(description="Delivery", quantity=SCALE, unit_price=4800),
+    )
+    today = timezone.localdate()
+    draft: dict[str, Any] = {
+        "customer": customer,
+        "lines": lines,
+        "issue_date": today,
+        "due_date": today + timedelta(days=30),
+        "reference": "PO 2026-118",
+        "notes": "Thank you for your order.",
+    }
+    make_issued(issued_at=timezone.now() - timedelta(days=6), **draft)
+    document = make_draft(user=delegate, **draft)
+    maker = Maker(connection.id, "Ledger agent")
+    return prepare(document, user=delegate, maker=maker, now=timezone.now())
+
+
+def test_every_state_reads_well(open_page, delegate, pictured):
+    now = timezone.now()
+    document = pictured.approval.document
+    states = {
+        "expired": prepare(document, user=delegate, now=now - timedelta(minutes=11)),
+        "rejected": prepare(document, user=delegate, now=now),
+        "changed": prepare(document, user=delegate, now=now),
+        "pending": pictured,
+    }
+    states["rejected"].decide(Decision.REJECTED, reason="Wrong order.\nPlease ask.", now=now)
+    page = open_page("/approvals", delegate)
+    inspect(page, "inbox")
+    Customer.objects.filter(name="Aurora Optics").update(name="Aurora Optics B.V.")
+    page.goto(path_of(states["changed"]))
+    inspect(page, "review-changed")
+    Customer.objects.filter(name="Aurora Optics B.V.").update(name="Aurora Optics")
+    for name in ("expired", "rejected", "pending"):
+        page.goto(path_of(states[name]))
+        inspect(page, f"review-{name}")
+    pictured.decide(now=timezone.now())
+    page.goto(path_of(pictured))
+    inspect(page, "review-approved")
+    pictured.execute(now=timezone.now())
+    page.reload()
+    inspect(page, "review-executed")
+
+
+def test_an_empty_inbox_reads_well(open_page, delegate):
+    inspect(open_page("/approvals", delegate), "inbox-empty")
+
+
+def test_the_inspection_sees_what_is_wrong(open_page, delegate):
+    page = open_page("/approvals", delegate)
+    page.evaluate("document.querySelector('h1').outerHTML = '<img src=x>'")
+    assert "image-alt" in {rule for rule, _ in find_violations(page)}
