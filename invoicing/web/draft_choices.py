@@ -17,7 +17,7 @@ Options = list[tuple[str, str]]
 
 NOTHING_CHOSEN = ("", "Please choose")
 NO_TAX = ("", "No tax")
-DISCOUNT_KINDS: Options = [(DiscountType.PERCENT, "percent"), (DiscountType.AMOUNT, "money")]
+DISCOUNT_KINDS: Options = [(DiscountType.PERCENT, "percent"), (DiscountType.AMOUNT, "amount")]
 
 
 @dataclass(frozen=True)

@@ -76,19 +76,24 @@ def write_draft(document: Document, lines: Iterable[Line]) -> TypedDraft:
 
 
 def _write_line(line: Line, decimals: int) -> Typed:
-    is_percent = line.discount_type == DiscountType.PERCENT
-    discount_decimals = PERCENT_DECIMALS if is_percent else decimals
     return {
         "description": line.description,
         "quantity": line.quantity,
         "unit": line.unit,
         "unit_price": write_typed(line.unit_price, decimals=decimals),
-        "discount_value": ""
-        if line.discount_value is None
-        else write_typed(line.discount_value, decimals=discount_decimals),
+        "discount_value": _write_discount(line, decimals),
         "discount_type": line.discount_type or "",
         "tax_rate_id": str(line.tax_rate_id or ""),
     }
+
+
+def _write_discount(line: Line, decimals: int) -> str:
+    if line.discount_value is None:
+        return ""
+    if line.discount_type == DiscountType.AMOUNT:
+        return write_typed(line.discount_value, decimals=decimals)
+    percent = write_typed(line.discount_value, decimals=PERCENT_DECIMALS)
+    return percent.rstrip("0").rstrip(".")
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,12 @@ class Browser(Client):
         return super().request(**request | {"wsgi.url_scheme": "https"})
 
 
+@pytest.fixture(autouse=True)
+def _quick_passwords(settings: Any) -> None:
+    """Signing in costs a tenth of a second on purpose; the tests do it often."""
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
 @pytest.fixture
 def browser() -> Client:
     """Somebody who has not signed in."""

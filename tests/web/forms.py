@@ -1,9 +1,12 @@
 """What a page says, and what a browser would send back of the form that it shows."""
 
+import re
 from html.parser import HTMLParser
 from typing import Any
 
 from typing_extensions import override
+
+TOKEN = re.compile(r'<input type="hidden" name="csrfmiddlewaretoken" value="\w+">')
 
 
 class _Fields(HTMLParser):
@@ -61,6 +64,6 @@ def text_of(answer: Any) -> str:
 
 
 def main_of(answer: Any) -> str:
-    """Return the page without its head, whose form holds another token every time."""
+    """Return what the page itself says, without the tokens, which differ every time."""
     text = text_of(answer)
-    return text[text.index("<main") : text.index("</main>")]
+    return TOKEN.sub("", text[text.index("<main") : text.index("</main>")])

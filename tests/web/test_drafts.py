@@ -1,0 +1,304 @@
+"""Writing drafts in a form: the same services, the same versions, nothing typed is lost."""
+
+from typing import Any
+
+import pytest
+
+from invoicing.access import Permission
+from invoicing.models import Document, DocumentStatus, DocumentType, TaxRate
+from invoicing.services.drafts import update_draft
+from invoicing.services.issuing import issue_document
+from invoicing.totals import DiscountType
+from tests.factories import (
+    ISSUED_AT,
+    CustomerFactory,
+    TaxRateFactory,
+    draft_input,
+    line_input,
+    make_draft,
+    make_issued,
+    make_staff,
+)
+from tests.web.forms import main_of, read_form, text_of
+
+pytestmark = pytest.mark.django_db
+
+WRITER = (Permission.VIEW_DOCUMENT, Permission.VIEW_CUSTOMER, Permission.MANAGE)
+
+
+@pytest.fixture
+def writer(company):
+    return make_staff(*WRITER)
+
+
+@pytest.fixture
+def browser(writer, sign_in):
+    return sign_in(writer)
+
+
+@pytest.fixture
+def filled(customer, tax_rate) -> dict[str, Any]:
+    """What a person types: 1.5 x 10.50 less 10 %, and 19 % VAT."""
+    return {
+        "customer_id": str(customer.id),
+        "issue_date": "2026-03-02",
+        "due_date": "2026-04-01",
+        "currency_code": "EUR",
+        "language": "de",
+        "reference": "PO 7",
+        "notes": "Thank you.\r\nSee you.",
+        "lines": "1",
+        "line-0-description": "Consulting",
+        "line-0-quantity": "1.5",
+        "line-0-unit": "h",
+        "line-0-unit_price": "10.50",
+        "line-0-discount_value": "10",
+        "line-0-discount_type": "percent",
+        "line-0-tax_rate_id": str(tax_rate.id),
+    }
+
+
+def test_a_person_makes_a_draft(browser, writer, filled, customer):
+    answer = browser.post("/documents/new", {**filled, "save": ""})
+    draft = Document.objects.get()
+    assert (answer.status_code, answer["Location"]) == (302, f"/documents/{draft.id}")
+    assert (draft.customer, draft.created_by, draft.connection_id) == (customer, writer, None)
+    assert (draft.net_total, draft.tax_total, draft.language) == (1417, 269, "de")
+    assert (draft.notes, draft.reference) == ("Thank you.\nSee you.", "PO 7")
+    line = draft.lines.get()
+    assert (line.unit_price, line.discount_value, line.quantity) == (1050, 1000, "1.5")
+
+
+def test_a_new_draft_begins_today_with_one_line(company, sign_in, time_machine):
+    time_machine.move_to("2026-12-31T23:30:00+00:00")
+    make_draft(currency_code="JPY")
+    browser = sign_in(make_staff(*WRITER, time_zone="Europe/Berlin"))
+    form = read_form(browser.get("/documents/new"))
+    assert (form["issue_date"], form["due_date"]) == ("2027-01-01", "2027-01-31")
+    assert (form["currency_code"], form["lines"], form["language"]) == ("JPY", "1", "en")
+
+
+def test_a_saved_draft_comes_back_as_it_was_typed(browser, filled):
+    browser.post("/documents/new", {**filled, "save": ""})
+    draft = Document.objects.get()
+    form = read_form(browser.get(f"/documents/{draft.id}/edit"))
+    assert form.pop("lock_version") == "1"
+    assert form == {**filled, "notes": "Thank you.\nSee you."}
+
+
+def test_saving_an_untouched_form_changes_only_the_version(browser, filled):
+    browser.post("/documents/new", {**filled, "save": ""})
+    draft = Document.objects.get()
+    lines = list(draft.lines.values_list("unit_price", "discount_value", "net_amount"))
+    path = f"/documents/{draft.id}/edit"
+    answer = browser.post(path, {**read_form(browser.get(path)), "save": ""})
+    assert answer.status_code == 302
+    again = Document.objects.get()
+    assert again.lock_version == 2
+    assert again.grand_total == draft.grand_total
+    assert list(again.lines.values_list("unit_price", "discount_value", "net_amount")) == lines
+
+
+@pytest.mark.parametrize(
+    ("currency", "typed", "kept"),
+    [("EUR", "12", 1200), ("EUR", "12,5", 1250), ("JPY", "1200", 1200), ("BHD", "0.001", 1)],
+)
+def test_a_price_is_typed_in_the_currency(browser, filled, currency, typed, kept):
+    changes = {"currency_code": currency, "line-0-unit_price": typed, "save": ""}
+    browser.post("/documents/new", filled | changes)
+    assert Document.objects.get().lines.get().unit_price == kept
+
+
+def test_an_amount_discount_is_typed_in_the_currency(browser, filled):
+    changes = {"line-0-discount_value": "5.25", "line-0-discount_type": "amount", "save": ""}
+    browser.post("/documents/new", filled | changes)
+    line = Document.objects.get().lines.get()
+    assert (line.discount_type, line.discount_value) == (DiscountType.AMOUNT, 525)
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"customer_id": ""}, "This field is required."),
+        ({"customer_id": "01a00000-0000-7000-8000-000000000000"}, "Select a valid choice."),
+        ({"due_date": "2026-03-01"}, "The due date must not precede the issue date."),
+        ({"issue_date": "yesterday"}, "Enter a valid date."),
+        ({"currency_code": "XAU"}, "Select a valid choice."),
+        ({"language": "xx"}, "Select a valid choice."),
+        ({"reference": "x" * 101}, "The text must not be longer than 100 characters."),
+        ({"notes": "x\x07"}, "The text holds characters that cannot be shown."),
+        ({"line-0-description": " "}, "A line needs a description."),
+        ({"line-0-quantity": "0"}, "The quantity must be positive"),
+        ({"line-0-quantity": "1.00001"}, "Write at most 4 decimals."),
+        ({"line-0-quantity": "-1"}, "Write digits, and a dot before decimals: 1234.50"),
+        ({"line-0-unit_price": "1.234"}, "Write at most 2 decimals."),
+        ({"line-0-unit_price": "1,234"}, "This can be read in two ways."),
+        ({"line-0-unit_price": "1.234,50"}, "Write digits, and a dot before decimals: 1234.50"),
+        ({"line-0-unit_price": "9" * 30}, "The price must have 1 to 18 digits and no sign."),
+        ({"line-0-unit_price": "9" * 16, "line-0-quantity": "900"}, "more than 18 digits"),
+        ({"line-0-discount_value": "101"}, "The discount must not be larger than the line."),
+        ({"line-0-tax_rate_id": "x"}, "Select a valid choice."),
+    ],
+)
+def test_a_mistake_is_named_beside_its_field_and_nothing_is_saved(
+    browser, filled, changes, sentence
+):
+    answer = browser.post("/documents/new", filled | changes | {"save": ""})
+    assert answer.status_code == 422
+    assert sentence in text_of(answer)
+    assert not Document.objects.exists()
+    shown = read_form(answer)
+    for name, typed in changes.items():
+        if "choice" not in sentence:
+            assert shown[name] == typed
+
+
+def test_all_mistakes_are_named_at_once(browser, filled):
+    changes = {"customer_id": "", "line-0-quantity": "x", "line-0-unit_price": "", "save": ""}
+    answer = browser.post("/documents/new", filled | changes)
+    assert text_of(answer).count('class="errorlist"') == 3
+
+
+def test_a_line_is_added_and_removed_without_losing_what_was_typed(browser, filled):
+    typed = {**filled, "line-0-unit_price": "1,234", "add_line": ""}
+    added = browser.post("/documents/new", typed)
+    assert added.status_code == 200
+    form = read_form(added)
+    assert (form["lines"], form["line-0-unit_price"], form["line-1-description"]) == (
+        "2",
+        "1,234",
+        "",
+    )
+    assert "errorlist" not in text_of(added)
+    form["line-1-description"] = "Second"
+    removed = read_form(browser.post("/documents/new", {**form, "remove_line": "0"}))
+    assert (removed["lines"], removed["line-0-description"]) == ("1", "Second")
+    assert not Document.objects.exists()
+
+
+def test_the_last_line_stays_and_a_hundred_are_the_most(browser, filled):
+    form = read_form(browser.post("/documents/new", {**filled, "remove_line": "0"}))
+    assert (form["lines"], form["line-0-description"]) == ("1", "")
+    full = browser.post("/documents/new", {**filled, "lines": "100", "add_line": ""})
+    assert read_form(full)["lines"] == "100"
+    assert "Add a line" not in text_of(full)
+
+
+@pytest.mark.parametrize("lines", ["", "0", "-1", "x", "10000", "²"])
+def test_an_odd_count_of_lines_is_no_mistake_of_the_server(browser, filled, lines):
+    answer = browser.post("/documents/new", {**filled, "lines": lines, "add_line": ""})
+    assert answer.status_code == 200
+
+
+def test_calculate_shows_the_totals_and_saves_nothing(browser, filled):
+    answer = browser.post("/documents/new", {**filled, "calculate": ""})
+    assert answer.status_code == 200
+    assert "16,86 €" in text_of(answer)
+    assert not Document.objects.exists()
+
+
+def test_a_stale_edit_shows_what_differs_and_keeps_what_was_typed(browser, writer, customer):
+    draft = make_draft(customer=customer, user=writer)
+    path = f"/documents/{draft.id}/edit"
+    form = read_form(browser.get(path))
+    other = draft_input(customer, line_input(quantity=30000), line_input(), reference="Theirs")
+    update_draft(writer, draft.pk, other, lock_version=1)
+
+    answer = browser.post(path, {**form, "notes": "Mine", "save": ""})
+
+    assert answer.status_code == 409
+    text = text_of(answer)
+    assert "Somebody changed this draft while you were writing" in text
+    row = '<th scope="row">{}</th> <td class="text">{}</td> <td class="text">{}</td>'
+    for label, saved, typed in [
+        ("Reference", "Theirs", "–"),
+        ("Notes on the invoice", "–", "Mine"),
+        ("Line 1, quantity", "3", "2"),
+        ("Line 2, description", "Consulting", "–"),
+    ]:
+        assert row.format(label, saved, typed) in text
+    assert "Line 1, description" not in text
+    assert Document.objects.get().reference == "Theirs"
+    again = read_form(answer)
+    assert (again["notes"], again["lock_version"]) == ("Mine", "2")
+
+    assert browser.post(path, {**again, "save": ""}).status_code == 302
+    saved = Document.objects.get()
+    assert (saved.notes, saved.reference, saved.lock_version) == ("Mine", "", 3)
+
+
+def test_an_edit_of_what_was_issued_meanwhile_saves_nothing(browser, writer, customer):
+    draft = make_draft(customer=customer, user=writer)
+    path = f"/documents/{draft.id}/edit"
+    form = read_form(browser.get(path))
+    issued = issue_document(draft, issued_at=ISSUED_AT)
+    answer = browser.post(path, {**form, "notes": "Mine", "save": ""})
+    assert answer.status_code == 409
+    assert f"It is {issued.number} now and stays as it is." in text_of(answer)
+    assert read_form(answer)["notes"] == "Mine"
+    assert Document.objects.get().notes == ""
+
+
+@pytest.mark.parametrize("lock_version", ["", "0", "x", "9" * 40, "-1"])
+def test_an_odd_version_is_a_stale_one(browser, writer, customer, lock_version):
+    draft = make_draft(customer=customer, user=writer)
+    path = f"/documents/{draft.id}/edit"
+    form = read_form(browser.get(path)) | {"lock_version": lock_version, "save": ""}
+    assert browser.post(path, form).status_code == 409
+    assert Document.objects.get().lock_version == 1
+
+
+def test_what_became_inactive_is_shown_as_such_and_refused(browser, writer):
+    rate = TaxRateFactory.create(name="Old rate")
+    draft = make_draft(
+        customer=CustomerFactory.create(name="Gone"),
+        user=writer,
+        lines=(line_input(tax_rate_id=rate.id),),
+    )
+    TaxRate.objects.update(is_active=False)
+    type(draft.customer).objects.update(is_active=False)
+    path = f"/documents/{draft.id}/edit"
+    page = browser.get(path)
+    assert "Gone (inactive)" in text_of(page)
+    assert "Old rate (19 %) (inactive)" in text_of(page)
+    answer = browser.post(path, {**read_form(page), "save": ""})
+    assert answer.status_code == 422
+    assert "No active customer that you may access has this ID." in text_of(answer)
+    assert "No active tax rate has this ID." in text_of(answer)
+
+
+def test_only_customers_in_scope_can_be_chosen(sign_in, company, stranger):
+    CustomerFactory.create(name="Hidden")
+    CustomerFactory.create(name="Mine", account_managers=[stranger])
+    CustomerFactory.create(name="Closed", account_managers=[stranger], is_active=False)
+    text = text_of(sign_in(stranger).get("/documents/new"))
+    assert "Mine" in text
+    assert "Hidden" not in text
+    assert "Closed" not in text
+
+
+def test_who_may_not_look_customers_up_keeps_the_one_of_the_draft(sign_in, company):
+    CustomerFactory.create(name="Elsewhere")
+    draft = make_draft(customer=CustomerFactory.create(name="Acme Ltd"))
+    browser = sign_in(make_staff(Permission.VIEW_DOCUMENT, Permission.MANAGE))
+    text = text_of(browser.get(f"/documents/{draft.id}/edit"))
+    assert "Acme Ltd" in text
+    assert "Elsewhere" not in text
+
+
+@pytest.mark.parametrize("issued", [True, False])
+def test_what_cannot_be_changed_has_no_form(browser, issued):
+    document = make_issued() if issued else make_draft(document_type=DocumentType.CREDIT_NOTE)
+    answer = browser.get(f"/documents/{document.id}/edit")
+    assert (answer.status_code, answer["Location"]) == (302, f"/documents/{document.id}")
+    assert "/edit" not in main_of(browser.get(f"/documents/{document.id}"))
+
+
+def test_a_person_may_change_what_an_agent_prepared(browser, writer, customer, agent, draft_body):
+    made = agent.call("drafts.create", draft_body, key="k").data
+    path = f"/documents/{made['id']}/edit"
+    browser.post(path, {**read_form(browser.get(path)), "reference": "Checked", "save": ""})
+    seen = agent.call("documents.get", id=made["id"]).data
+    assert (seen["reference"], seen["lock_version"]) == ("Checked", 2)
+    assert seen["connection_id"] == made["connection_id"]
+    assert Document.objects.get().status == DocumentStatus.DRAFT

@@ -1,0 +1,125 @@
+"""Issuing by hand: who may, for exactly what was shown, once."""
+
+import pytest
+
+from invoicing.access import Permission
+from invoicing.errors import PermissionMissingError
+from invoicing.models import Company, Customer, Document, DocumentStatus, DocumentType, TaxRate
+from invoicing.services.drafts import update_draft
+from invoicing.services.issuing_by_hand import fingerprint_draft, issue_by_hand
+from tests.factories import (
+    ISSUED_AT,
+    TaxRateFactory,
+    draft_input,
+    line_input,
+    make_draft,
+    make_issued,
+    make_staff,
+)
+from tests.web.forms import main_of, read_form, text_of
+
+pytestmark = pytest.mark.django_db
+
+ISSUER = (Permission.VIEW_DOCUMENT, Permission.MANAGE, Permission.FINALIZE)
+
+
+@pytest.fixture
+def browser(company, sign_in):
+    return sign_in(make_staff(*ISSUER))
+
+
+@pytest.fixture
+def draft(customer):
+    rate = TaxRateFactory.create(name="VAT")
+    return make_draft(customer=customer, lines=(line_input(tax_rate_id=rate.id),))
+
+
+def test_a_person_issues_what_was_shown(browser, draft):
+    path = f"/documents/{draft.id}/issue"
+    page = browser.get(path)
+    assert "It cannot be undone." in text_of(page)
+    assert Document.objects.get().status == DocumentStatus.DRAFT
+    answer = browser.post(path, read_form(page))
+    assert (answer.status_code, answer["Location"]) == (302, f"/documents/{draft.id}")
+    issued = Document.objects.get()
+    assert (issued.number, issued.lock_version) == ("INV-2026-0001", 2)
+    assert issued.buyer_name == "Acme Ltd"
+
+
+def test_a_credit_note_is_issued_by_hand_too(browser):
+    note = make_draft(document_type=DocumentType.CREDIT_NOTE)
+    path = f"/documents/{note.id}/issue"
+    browser.post(path, read_form(browser.get(path)))
+    assert Document.objects.get().number == "CN-2026-0001"
+
+
+def test_issuing_twice_gives_one_number(browser, draft):
+    path = f"/documents/{draft.id}/issue"
+    form = read_form(browser.get(path))
+    assert [browser.post(path, form).status_code for _ in range(2)] == [302, 302]
+    issued = Document.objects.get()
+    assert (issued.number, issued.lock_version) == ("INV-2026-0001", 2)
+    assert browser.get(path)["Location"] == f"/documents/{draft.id}"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda draft: update_draft(
+            draft.created_by, draft.pk, draft_input(draft.customer), lock_version=1
+        ),
+        lambda draft: Customer.objects.update(street="Elsewhere 2"),
+        lambda draft: Customer.objects.update(is_active=False),
+        lambda draft: Company.objects.update(name="Sold"),
+        lambda draft: TaxRate.objects.update(is_active=False),
+        lambda draft: TaxRate.objects.update(percentage_ten_thousandths=1),
+    ],
+    ids=["draft", "address", "inactive customer", "seller", "inactive rate", "rate"],
+)
+def test_what_changed_after_it_was_shown_is_not_issued(browser, draft, change):
+    path = f"/documents/{draft.id}/issue"
+    form = read_form(browser.get(path))
+    change(draft)
+    answer = browser.post(path, form)
+    assert answer.status_code == 409
+    assert "Nothing was issued" in text_of(answer)
+    assert Document.objects.get().status == DocumentStatus.DRAFT
+
+
+@pytest.mark.parametrize("fingerprint", ["", "x", "é"])
+def test_a_form_without_the_right_fingerprint_issues_nothing(browser, draft, fingerprint):
+    answer = browser.post(f"/documents/{draft.id}/issue", {"fingerprint": fingerprint})
+    assert answer.status_code == 409
+    assert Document.objects.get().status == DocumentStatus.DRAFT
+
+
+def test_a_draft_that_cannot_be_issued_says_so_and_offers_no_button(browser, draft):
+    TaxRate.objects.update(is_active=False)
+    page = main_of(browser.get(f"/documents/{draft.id}/issue"))
+    assert "cannot be issued as it stands" in page
+    assert "Issue now" not in page
+
+
+@pytest.mark.parametrize("missing", [Permission.MANAGE, Permission.FINALIZE])
+def test_both_permissions_are_needed(company, sign_in, draft, missing):
+    person = make_staff(*(each for each in ISSUER if each != missing))
+    browser, path = sign_in(person), f"/documents/{draft.id}/issue"
+    form = {"fingerprint": fingerprint_draft(draft)}
+    assert browser.get(path).status_code == browser.post(path, form).status_code == 403
+    assert "/issue" not in main_of(browser.get(f"/documents/{draft.id}"))
+    with pytest.raises(PermissionMissingError):
+        issue_by_hand(person, draft.pk, now=ISSUED_AT, **form)
+    assert Document.objects.get().status == DocumentStatus.DRAFT
+
+
+def test_a_document_out_of_scope_cannot_be_issued(company, sign_in, stranger, draft):
+    form = {"fingerprint": fingerprint_draft(draft)}
+    answer = sign_in(stranger).post(f"/documents/{draft.id}/issue", form)
+    assert answer.status_code == 404
+    assert Document.objects.get().status == DocumentStatus.DRAFT
+
+
+def test_an_issued_document_offers_neither_form(browser):
+    page = main_of(browser.get(f"/documents/{make_issued().id}"))
+    assert "/issue" not in page
+    assert "/edit" not in page
