@@ -154,6 +154,7 @@ def test_at_exactly_ten_minutes_it_has_expired():
     assert state_of(UNTOUCHED, now=TEN_MINUTES_LATER) == "expired"
 
 
+@pytest.mark.requirement("approval.window_not_restarted")
 def test_a_decision_does_not_restart_the_window(prepared):
     prepared.decide(now=TEN_MINUTES_LATER - MOMENT)
 

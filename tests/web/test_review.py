@@ -120,3 +120,13 @@ def test_nothing_in_names_notes_or_reasons_becomes_markup(desk, clock, delegate,
         assert "<script>alert" not in page.content.decode()
         assert "<b>h" not in page.content.decode()
         assert "<script>alert(1)</script>\"'&" in unescape(page.content.decode())
+
+
+def test_a_customer_that_only_looks_alike_is_said_to_be_another(desk, prepared):
+    facts = ("name", "street", "postcode", "city", "country", "vat_number")
+    [alike] = Customer.objects.values(*facts)
+    prepared.approval.document.customer = Customer.objects.create(**alike)
+    prepared.approval.document.save(update_fields=["customer"])
+    page = read(desk.get(path_of(prepared)))
+    assert "The draft has changed" in page
+    assert "It names another record with the same words" in page
