@@ -46,7 +46,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     # A page is for people who have signed in, unless it says that it is not.
-    "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "invoicing.web.signed_in.SignedInMiddleware",
 ]
 ROOT_URLCONF = "config.urls"
 WSGI_APPLICATION = "config.wsgi.application"

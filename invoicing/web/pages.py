@@ -16,7 +16,7 @@ View = TypeVar("View", bound=Callable[..., HttpResponse])
 
 
 class SignedInRequest(HttpRequest):
-    """A request behind LoginRequiredMiddleware, for the sake of types."""
+    """A request behind SignedInMiddleware, for the sake of types."""
 
     user: User
 

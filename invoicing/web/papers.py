@@ -11,6 +11,9 @@ from invoicing.totals import DiscountType
 from invoicing.web.formats import Formats
 from invoicing.web.paper_labels import labels_in
 
+# Characters of all figures of a line that fit beside its description.
+LONGEST_ROW = 56
+
 
 @dataclass(frozen=True, kw_only=True)
 class PaperLine:
@@ -22,6 +25,12 @@ class PaperLine:
     discount: str
     tax: str
     amount: str
+
+    @property
+    def is_long(self) -> bool:
+        """Tell whether the line is too long for a table on a sheet of paper."""
+        figures = (self.quantity, self.unit_price, self.discount, self.amount)
+        return sum(map(len, figures)) > LONGEST_ROW
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +60,7 @@ class Paper:
     notes: str
     lines: list[PaperLine]
     has_discounts: bool
+    has_long_amounts: bool
     taxes: list[PaperTax]
     discount_total: str
     net_total: str
@@ -81,6 +91,7 @@ def lay_out(
     formats = Formats(facts["language"], facts["currency_code"], facts["minor_unit"])
     labels = labels_in(facts["language"])
     rates = {row["tax_rate_id"]: row for row in facts["tax_breakdown"]}
+    lines = [_line(line, rates, formats) for line in facts["line_items"]]
     return Paper(
         language=facts["language"],
         labels=labels,
@@ -93,8 +104,9 @@ def lay_out(
         reference=facts["reference"],
         currency_code=facts["currency_code"],
         notes=facts["notes"],
-        lines=[_line(line, rates, formats) for line in facts["line_items"]],
+        lines=lines,
         has_discounts=any(line["discount_type"] for line in facts["line_items"]),
+        has_long_amounts=any(line.is_long for line in lines),
         taxes=[_tax(row, formats) for row in facts["tax_breakdown"]],
         discount_total=formats.money(facts["discount_total"]),
         net_total=formats.money(facts["net_total"]),

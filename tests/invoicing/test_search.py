@@ -74,13 +74,18 @@ def names(customer: Customer) -> list[str]:
     return [customer.name]
 
 
-def walk(search, limit) -> list[list[str]]:
+def walk(search, limit, *, newest_first=False) -> list[list[str]]:
     """Return the names of each page, following the cursor to the end."""
     pages: list[list[str]] = []
     after: UUID | None = None
     while True:
         page, after = find_page(
-            Customer.objects.all(), texts=names, search=search, after=after, limit=limit
+            Customer.objects.all(),
+            texts=names,
+            search=search,
+            after=after,
+            limit=limit,
+            newest_first=newest_first,
         )
         pages.append([customer.name for customer in page])
         if after is None:
@@ -95,6 +100,14 @@ def test_pages_follow_the_order_of_creation_to_a_null_cursor() -> None:
     assert walk("", limit=2) == [["a", "b"], ["c", "d"]]
     assert walk(" ", limit=3) == [["a", "b", "c"], ["d"]]
     assert walk("", limit=4) == [["a", "b", "c", "d"]]
+
+
+@pytest.mark.django_db
+def test_pages_may_go_the_other_way() -> None:
+    for name in ("ant", "bee", "ant farm", "antelope"):
+        CustomerFactory.create(name=name)
+    assert walk("", limit=3, newest_first=True) == [["antelope", "ant farm", "bee"], ["ant"]]
+    assert walk("ant", limit=2, newest_first=True) == [["antelope", "ant farm"], ["ant"]]
 
 
 @pytest.mark.django_db

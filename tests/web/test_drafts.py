@@ -23,6 +23,9 @@ from tests.web.forms import main_of, read_form, text_of
 
 pytestmark = pytest.mark.django_db
 
+# What stands where a field is empty.
+NOTHING = "\N{EN DASH}"
+
 WRITER = (Permission.VIEW_DOCUMENT, Permission.VIEW_CUSTOMER, Permission.MANAGE)
 
 
@@ -211,10 +214,10 @@ def test_a_stale_edit_shows_what_differs_and_keeps_what_was_typed(browser, write
     assert "Somebody changed this draft while you were writing" in text
     row = '<th scope="row">{}</th> <td class="text">{}</td> <td class="text">{}</td>'
     for label, saved, typed in [
-        ("Reference", "Theirs", "–"),
-        ("Notes on the invoice", "–", "Mine"),
+        ("Reference", "Theirs", NOTHING),
+        ("Notes on the invoice", NOTHING, "Mine"),
         ("Line 1, quantity", "3", "2"),
-        ("Line 2, description", "Consulting", "–"),
+        ("Line 2, description", "Consulting", NOTHING),
     ]:
         assert row.format(label, saved, typed) in text
     assert "Line 1, description" not in text
@@ -223,8 +226,8 @@ def test_a_stale_edit_shows_what_differs_and_keeps_what_was_typed(browser, write
     assert (again["notes"], again["lock_version"]) == ("Mine", "2")
 
     assert browser.post(path, {**again, "save": ""}).status_code == 302
-    saved = Document.objects.get()
-    assert (saved.notes, saved.reference, saved.lock_version) == ("Mine", "", 3)
+    stored = Document.objects.get()
+    assert (stored.notes, stored.reference, stored.lock_version) == ("Mine", "", 3)
 
 
 def test_an_edit_of_what_was_issued_meanwhile_saves_nothing(browser, writer, customer):

@@ -1,0 +1,233 @@
+"""People at their documents, in a real browser."""
+
+from typing import Any
+
+import pytest
+from django.core.cache import cache
+from playwright.sync_api import expect
+
+from invoicing.fixed_point import SCALE
+from invoicing.models import Document, DocumentType, User, WorkingHours
+from invoicing.money import MAX_AMOUNT
+from invoicing.services.drafts import update_draft
+from invoicing.totals import DiscountType
+from tests.browser.inspection import inspect
+from tests.factories import (
+    PASSWORD,
+    CustomerFactory,
+    TaxRateFactory,
+    TeamFactory,
+    UserFactory,
+    draft_input,
+    line_input,
+    make_draft,
+    make_issued,
+    make_maker,
+)
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def lines(tax_rate) -> tuple[Any, ...]:
+    reduced = TaxRateFactory.create(name="VAT reduced", percentage_ten_thousandths=7 * SCALE)
+    return (
+        line_input(
+            description="Consulting, on site in Amsterdam",
+            quantity=155 * SCALE // 10,
+            unit="h",
+            unit_price=12_000,
+            discount_type=DiscountType.PERCENT,
+            discount_value=1000,
+            tax_rate_id=tax_rate.id,
+        ),
+        line_input(
+            description="Hardware kit “North”, assembled and tested\nSerial number 77-1203",
+            quantity=3 * SCALE,
+            unit="pcs",
+            unit_price=49_900,
+            tax_rate_id=reduced.id,
+        ),
+        line_input(description="Postage", quantity=SCALE, unit_price=1290),
+    )
+
+
+@pytest.fixture
+def draft(delegate, customer, lines) -> Document:
+    maker = make_maker("Ledger agent")
+    return make_draft(user=delegate, customer=customer, lines=lines, language="de", maker=maker)
+
+
+@pytest.fixture
+def issued(delegate, customer, lines) -> Document:
+    return make_issued(
+        user=delegate, customer=customer, lines=lines, reference="PO 4711", notes="Thank you."
+    )
+
+
+def fill(page: Any, **texts: str) -> None:
+    for name, text in texts.items():
+        page.locator(f"[name={name.replace('line_0_', 'line-0-')}]").fill(text)
+
+
+def test_a_person_signs_in_and_out(open_page, delegate):
+    delegate.set_password(PASSWORD)
+    delegate.save()
+    page = open_page("/customers")
+    inspect(page, "sign-in")
+    page.get_by_label("Work e-mail").fill(delegate.email)
+    page.get_by_label("Password").fill("wrong")
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("alert")).to_contain_text("do not let anybody in")
+    inspect(page, "sign-in-refused")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Customers")).to_be_visible()
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+    page.go_back()
+    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+
+
+def test_too_many_attempts_are_told_to_wait(open_page, company):
+    page = open_page("/sign-in")
+    for _ in range(11):
+        page.get_by_label("Work e-mail").fill("nobody@halden.example")
+        page.get_by_label("Password").fill("wrong")
+        page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("alert")).to_contain_text("Too many attempts")
+    inspect(page, "sign-in-limited")
+    cache.clear()
+
+
+@pytest.mark.parametrize("script", [True, False], ids=["with script", "without script"])
+def test_a_person_writes_a_draft(open_page, delegate, customer, tax_rate, script):
+    page = open_page("/documents", delegate, java_script_enabled=script)
+    page.get_by_role("link", name="New draft").click()
+    page.get_by_label("Customer").select_option(label="Acme Ltd")
+    fill(page, line_0_description="Consulting", line_0_quantity="1.5", line_0_unit_price="10.50")
+    page.get_by_label("Tax", exact=True).select_option(label="VAT standard (19 %)")
+    page.get_by_role("button", name="Add a line").click()
+    second = page.get_by_role("group", name="Line 2")
+    second.get_by_label("Description").fill("Postage")
+    second.get_by_label("Quantity").fill("1")
+    second.get_by_label("Unit price").fill("4,90")
+    page.get_by_role("button", name="Calculate").click()
+    expect(page.get_by_role("main")).to_contain_text("€23.64")
+    assert not Document.objects.exists()
+    page.get_by_role("button", name="Save draft").click()
+    expect(page.get_by_role("main")).to_contain_text("Written by Dana Delegate")
+    assert Document.objects.get().grand_total == 2364
+
+
+def test_the_enter_key_saves_and_removes_no_line(open_page, delegate, draft):
+    page = open_page(f"/documents/{draft.id}/edit", delegate)
+    page.get_by_label("Reference").fill("By keyboard")
+    page.get_by_label("Reference").press("Enter")
+    expect(page.get_by_role("heading", name=draft.draft_code, exact=True)).to_be_visible()
+    saved = Document.objects.get()
+    assert (saved.reference, saved.lines.count()) == ("By keyboard", 3)
+
+
+def test_a_stale_edit_loses_nothing(open_page, delegate, customer, draft):
+    page = open_page(f"/documents/{draft.id}/edit", delegate)
+    page.get_by_label("Notes on the invoice").fill("Mine")
+    update_draft(delegate, draft.pk, draft_input(customer, reference="Theirs"), lock_version=1)
+    page.get_by_role("button", name="Save draft").click()
+    alert = page.get_by_role("alert")
+    expect(alert).to_contain_text("Somebody changed this draft")
+    expect(alert.get_by_role("row", name="Reference")).to_contain_text("Theirs")
+    inspect(page, "draft-stale")
+    page.get_by_role("button", name="Save mine over it").click()
+    expect(page.get_by_role("main")).to_contain_text("Mine")
+    assert Document.objects.get().lock_version == 3
+
+
+def test_a_person_issues_by_hand(open_page, delegate, draft):
+    page = open_page(f"/documents/{draft.id}", delegate)
+    page.get_by_role("link", name="Issue by hand").click()
+    inspect(page, "issue")
+    page.get_by_role("button", name="Issue now").click()
+    expect(page.get_by_role("heading", name="INV-2026-0001")).to_be_visible()
+    page.go_back()
+    page.reload()
+    assert Document.objects.get().number == "INV-2026-0001"
+
+
+def test_an_invoice_prints_without_the_application_around_it(open_page, delegate, issued):
+    page = open_page(f"/documents/{issued.id}", delegate)
+    page.emulate_media(media="print")
+    expect(page.get_by_text("IBAN DE02120300000000202051")).to_be_visible()
+    for gone in [page.locator("header.top"), page.locator(".heading"), page.locator(".about")]:
+        expect(gone).to_be_hidden()
+    assert page.pdf(format="A4").startswith(b"%PDF")
+
+
+@pytest.fixture
+def paths(delegate: User, draft: Document, issued: Document) -> dict[str, str]:
+    make_draft(user=delegate, customer=draft.customer, document_type=DocumentType.CREDIT_NOTE)
+    gone = CustomerFactory.create(name="Old Mill", is_active=False)
+    manager = UserFactory.create(name="Milo Manager", job_title="Account manager")
+    TeamFactory.create(name="Finance", members=[delegate, manager])
+    WorkingHours.objects.create(person=manager, weekday=0, start_time="08:00", end_time="12:00")
+    return {
+        "documents": "/documents",
+        "documents-none": "/documents?search=nobody",
+        "document-draft": f"/documents/{draft.id}",
+        "document-issued": f"/documents/{issued.id}",
+        "draft-new": "/documents/new",
+        "draft-edit": f"/documents/{draft.id}/edit",
+        "customers": "/customers",
+        "customer": f"/customers/{gone.id}",
+        "people": "/people",
+        "person": f"/people/{manager.id}",
+        "missing": "/nothing",
+    }
+
+
+def test_every_page_is_accessible_and_fits(open_page, delegate, paths):
+    page = open_page("/", delegate)
+    for name, path in paths.items():
+        page.goto(path)
+        inspect(page, name)
+
+
+def test_a_refused_form_is_accessible_and_fits(open_page, delegate, company):
+    page = open_page("/documents/new", delegate)
+    fill(page, line_0_unit_price="1,234")
+    page.get_by_role("button", name="Save draft").click()
+    expect(page.get_by_role("alert")).to_contain_text("Nothing was saved yet.")
+    inspect(page, "draft-refused")
+
+
+def test_a_page_that_one_may_not_see_says_so(open_page, company):
+    page = open_page("/documents", UserFactory.create(name="Noor"))
+    expect(page.get_by_role("heading", name="You may not see this page")).to_be_visible()
+    inspect(page, "forbidden")
+
+
+def test_the_longest_words_and_the_largest_amounts_fit(open_page, delegate, tax_rate):
+    customer = CustomerFactory.create(name="W" * 200, street="S" * 200)
+    line = line_input(
+        description="D" * 1000,
+        quantity=SCALE,
+        unit="U" * 20,
+        unit_price=MAX_AMOUNT // 2,
+        discount_type=DiscountType.AMOUNT,
+        discount_value=MAX_AMOUNT // 4,
+        tax_rate_id=tax_rate.id,
+    )
+    draft = make_draft(
+        user=delegate,
+        customer=customer,
+        lines=(line,),
+        currency_code="BHD",
+        maker=make_maker("A" * 100),
+        notes="N" * 5000,
+        reference="R" * 100,
+    )
+    page = open_page("/", delegate)
+    paths = [f"/documents/{draft.id}", "/documents", f"/documents/{draft.id}/edit", "/customers"]
+    for path in (*paths, f"/customers/{customer.id}"):
+        page.goto(path)
+        inspect(page, f"longest-{len(path)}")

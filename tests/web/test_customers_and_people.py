@@ -1,0 +1,121 @@
+"""Looking customers and colleagues up; nothing there can be changed."""
+
+import pytest
+
+from invoicing.access import Permission
+from invoicing.models import Skill, TimeOff, WorkingHours
+from tests.factories import CustomerFactory, TeamFactory, UserFactory, make_staff
+from tests.web.forms import main_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def browser(company, sign_in):
+    return sign_in(make_staff(Permission.VIEW_CUSTOMER, Permission.VIEW_PERSON, name="Zoe"))
+
+
+def test_customers_stand_in_the_order_of_their_names(browser):
+    for name in ["beta", "Gamma", "Alpha"]:
+        CustomerFactory.create(name=name)
+    page = main_of(browser.get("/customers"))
+    assert page.index("Alpha") < page.index("beta") < page.index("Gamma")
+    assert "Amsterdam, NL" in page
+
+
+def test_an_inactive_customer_is_marked(browser):
+    customer = CustomerFactory.create(name="Gone", is_active=False)
+    assert "Inactive" in main_of(browser.get("/customers"))
+    assert "No new document can be written" in main_of(browser.get(f"/customers/{customer.id}"))
+
+
+def test_lists_are_searched_by_words_and_cut_into_pages(browser):
+    for number in range(26):
+        CustomerFactory.create(name=f"Café {number:02}")
+    CustomerFactory.create(name="Other")
+    first = main_of(browser.get("/customers?search=cafe"))
+    assert "Café 00" in first
+    assert "Café 25" not in first
+    assert "Other" not in first
+    second = main_of(browser.get("/customers?search=cafe&page=2"))
+    assert "Café 25" in second
+    assert "Café 24" not in second
+    assert 'href="?search=cafe&amp;page=1">Back' in second
+    assert "No customer that you may see was found for “x”" in main_of(
+        browser.get("/customers?search=x")
+    )
+
+
+@pytest.mark.parametrize(
+    "query", ["page=0", "page=x", "page=999", "search=%00", "search=" + "a" * 200]
+)
+def test_an_odd_address_of_a_list_is_no_mistake(browser, query):
+    assert browser.get(f"/customers?{query}").status_code == 200
+
+
+def test_a_customer_shows_address_and_managers(browser):
+    manager = UserFactory.create(name="Milo")
+    customer = CustomerFactory.create(name="Acme Ltd", account_managers=[manager])
+    page = main_of(browser.get(f"/customers/{customer.id}"))
+    for expected in ["Mill Lane 7<br>1011 AB Amsterdam<br>NL", "NL001234567B01", "Milo"]:
+        assert expected in page
+
+
+def test_a_customer_out_of_scope_is_like_one_that_is_missing(sign_in, stranger, customer):
+    browser = sign_in(stranger)
+    hidden = browser.get(f"/customers/{customer.id}")
+    assert hidden.status_code == 404
+    assert main_of(hidden) == main_of(browser.get(f"/customers/{stranger.id}"))
+    assert "Acme Ltd" not in main_of(browser.get("/customers"))
+
+
+def test_people_are_the_active_staff(browser):
+    shown = UserFactory.create(name="Vera Viewer", job_title="Engineer")
+    others = [
+        UserFactory.create(name="Gwen Guest", is_guest=True),
+        UserFactory.create(name="Ivan Inactive", is_active=False),
+    ]
+    shown.skills.add(Skill.objects.create(name="Welding"))
+    page = main_of(browser.get("/people"))
+    assert "Vera Viewer" in page
+    assert "Gwen Guest" not in page
+    assert "Ivan Inactive" not in page
+    assert "Vera Viewer" in main_of(browser.get("/people?search=weld"))
+    assert browser.get(f"/people/{shown.id}").status_code == 200
+    for other in others:
+        assert browser.get(f"/people/{other.id}").status_code == 404
+
+
+def test_a_person_shows_work_and_nothing_private(browser):
+    boss = UserFactory.create(name="Bea Boss")
+    person = UserFactory.create(
+        name="Vera Viewer",
+        manager=boss,
+        private_email="vera@home.example",
+        private_phone="+49 40 123",
+        hourly_rate=98765,
+        time_zone="Europe/Berlin",
+    )
+    TeamFactory.create(name="Finance", members=[person])
+    TeamFactory.create(name="Archived", members=[person], archived_at="2026-01-01T00:00:00Z")
+    WorkingHours.objects.create(person=person, weekday=0, start_time="08:00", end_time="12:30")
+    TimeOff.objects.create(
+        person=person, start_date="2026-05-05", end_date="2026-05-06", kind="sickness"
+    )
+    page = main_of(browser.get(f"/people/{person.id}"))
+    for expected in ["Bea Boss", "Finance", "Europe/Berlin", "08:00 to 12:30", person.email]:
+        assert expected in page
+    for private in ["home.example", "+49 40 123", "98765", "987.65", "sickness", "Archived"]:
+        assert private not in page
+
+
+def test_a_manager_who_is_not_listed_is_not_named(browser):
+    boss = UserFactory.create(name="Bea Boss", is_active=False)
+    person = UserFactory.create(manager=boss)
+    assert "Bea Boss" not in main_of(browser.get(f"/people/{person.id}"))
+
+
+@pytest.mark.parametrize("path", ["/customers", "/people"])
+def test_these_pages_are_only_read(browser, path):
+    answer = browser.post(path)
+    assert (answer.status_code, answer["Allow"]) == (405, "GET, HEAD")

@@ -1,0 +1,131 @@
+"""Amounts, dates and numbers as people read them, and as they type them."""
+
+from datetime import UTC, date, datetime
+
+import pytest
+
+from invoicing.fixed_point import DECIMALS
+from invoicing.models import User
+from invoicing.money import MAX_AMOUNT, SUPPORTED_CURRENCIES, minor_unit
+from invoicing.web.formats import Formats, format_instant, local_date
+from invoicing.web.typed_numbers import MistypedNumberError, parse_typed, write_typed
+
+SPACE = "\N{NO-BREAK SPACE}"
+NARROW = "\N{NARROW NO-BREAK SPACE}"
+
+
+@pytest.mark.parametrize(
+    ("language", "currency", "amount", "written"),
+    [
+        ("en", "EUR", 123450, "€1,234.50"),
+        ("en", "EUR", 0, "€0.00"),
+        ("en", "USD", 5, "$0.05"),
+        ("en", "JPY", 1234, "¥1,234"),
+        ("en", "BHD", 1234, f"BHD{SPACE}1.234"),
+        ("en", "BHD", MAX_AMOUNT, f"BHD{SPACE}999,999,999,999,999.999"),
+        ("de", "EUR", 123450, f"1.234,50{SPACE}€"),
+        ("de", "JPY", 1234, f"1.234{SPACE}¥"),
+        ("fr", "EUR", 123450, f"1{NARROW}234,50{SPACE}€"),
+        ("es", "USD", 123450, f"1.234,50{SPACE}US$"),
+    ],
+)
+def test_money_is_written_for_language_and_currency(language, currency, amount, written):
+    assert Formats(language, currency, minor_unit(currency)).money(amount) == written
+
+
+@pytest.mark.parametrize("currency", SUPPORTED_CURRENCIES)
+@pytest.mark.parametrize("language", ["en", "de", "fr", "es"])
+def test_no_digit_of_an_amount_is_lost_or_made(language, currency):
+    """The digits are ISO 4217's: CLDR's differ for a dozen currencies."""
+    formats = Formats(language, currency, minor_unit(currency))
+    for amount in (MAX_AMOUNT, 100_000_000_000_000_001, 123_456):
+        for written in (formats.money(amount), formats.amount(amount)):
+            assert "".join(filter(str.isdecimal, written)) == str(amount)
+
+
+def test_the_decimals_are_the_documents_own():
+    assert Formats("en", "EUR", 3).money(1234) == "€1.234"
+
+
+@pytest.mark.parametrize(
+    ("language", "quantity", "percentage", "discount", "day", "short_day"),
+    [
+        ("en", "1,234.5", "8.875%", "0.01%", "March 2, 2026", "Mar 2, 2026"),
+        ("de", "1.234,5", f"8,875{SPACE}%", f"0,01{SPACE}%", "2. März 2026", "02.03.2026"),
+    ],
+)
+def test_numbers_and_days_follow_the_language(
+    language, quantity, percentage, discount, day, short_day
+):
+    formats = Formats(language, "EUR", 2)
+    assert formats.quantity("1234.5") == quantity
+    assert formats.percentage("8.875") == percentage
+    assert formats.basis_points(1) == discount
+    assert formats.day("2026-03-02") == formats.day(date(2026, 3, 2)) == day
+    assert formats.short_day("2026-03-02") == short_day
+
+
+@pytest.mark.parametrize(
+    ("time_zone", "written", "day"),
+    [
+        ("Europe/Berlin", "January 1, 2027, 00:30 CET", date(2027, 1, 1)),
+        ("America/New_York", "December 31, 2026, 18:30 EST", date(2026, 12, 31)),
+        ("Nowhere/Land", "December 31, 2026, 23:30 UTC", date(2026, 12, 31)),
+        ("/etc/passwd", "December 31, 2026, 23:30 UTC", date(2026, 12, 31)),
+        ("", "December 31, 2026, 23:30 UTC", date(2026, 12, 31)),
+    ],
+)
+def test_a_moment_is_told_in_the_persons_time_zone(time_zone, written, day):
+    moment = datetime(2026, 12, 31, 23, 30, tzinfo=UTC)
+    user = User(time_zone=time_zone)
+    assert format_instant(moment, user) == written
+    assert local_date(moment, user) == day
+
+
+@pytest.mark.parametrize(
+    ("text", "decimals", "value"),
+    [
+        ("12", 2, 1200),
+        ("12.5", 2, 1250),
+        (" 12,50 ", 2, 1250),
+        ("0.01", 2, 1),
+        ("007", 0, 7),
+        ("1.234", 3, 1234),
+        ("1,2345", 4, 12345),
+    ],
+)
+def test_a_typed_number_is_kept_to_the_digit(text, decimals, value):
+    assert parse_typed(text, decimals=decimals) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "decimals"),
+    [
+        ("1,234", 4),
+        ("1,234", 3),
+        ("1,234", 0),
+        ("1.234", 2),
+        ("1.5", 0),
+        ("1.", 2),
+        (".5", 2),
+        ("1 234", 2),
+        ("1.234,50", 2),
+        ("1,234.50", 2),
+        ("-1", 2),
+        ("+1", 2),
+        ("1e3", 2),
+        ("²", 2),
+        ("\N{ARABIC-INDIC DIGIT ONE}", 2),
+        ("", 2),
+        ("NaN", 2),
+    ],
+)
+def test_a_number_that_could_be_another_is_refused(text, decimals):
+    with pytest.raises(MistypedNumberError):
+        parse_typed(text, decimals=decimals)
+
+
+@pytest.mark.parametrize("value", [0, 1, 99, 100, 12345, MAX_AMOUNT])
+@pytest.mark.parametrize("decimals", [0, 2, 3, DECIMALS])
+def test_what_is_written_is_typed_back(value, decimals):
+    assert parse_typed(write_typed(value, decimals=decimals), decimals=decimals) == value

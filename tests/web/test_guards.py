@@ -1,0 +1,173 @@
+"""What a browser is told, and what a page refuses, whatever the page."""
+
+from pathlib import Path
+
+import pytest
+from django.contrib.staticfiles import finders
+from django.core.management import call_command
+from django.db import OperationalError
+from django.test import Client
+
+from config.environment import is_loopback
+from invoicing.models import Document
+from tests.factories import PASSWORD, make_draft
+from tests.web.conftest import Browser
+from tests.web.forms import main_of, read_form
+
+pytestmark = pytest.mark.django_db
+
+POLICY = {
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self'",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+}
+
+
+@pytest.fixture
+def strict(person) -> Client:
+    """A browser whose forms are checked for their token, as they are outside of tests."""
+    browser = Browser(enforce_csrf_checks=True)
+    browser.force_login(person)
+    return browser
+
+
+@pytest.mark.parametrize(
+    "path", ["/sign-in", "/documents", "/nothing", "/static/invoicing/app.css"]
+)
+def test_every_answer_tells_the_browser_to_be_strict(sign_in, person, path):
+    answer = sign_in(person).get(path)
+    assert set(answer["Content-Security-Policy"].split("; ")) == POLICY
+    assert answer["X-Frame-Options"] == "DENY"
+    assert answer["X-Content-Type-Options"] == "nosniff"
+    assert answer["Referrer-Policy"] == "same-origin"
+    assert answer["Strict-Transport-Security"] == "max-age=31536000"
+    assert answer["Cache-Control"] == "no-store"
+    answer.close()
+
+
+@pytest.mark.parametrize(
+    ("url", "answer"),
+    [
+        ("https://localhost:8443", True),
+        ("https://127.0.0.1", True),
+        ("https://[::1]:8443", True),
+        ("https://invoices.example", False),
+        ("https://localhost.example", False),
+    ],
+)
+def test_only_a_loopback_host_goes_without_strict_transport(url, answer):
+    assert is_loopback(url) is answer
+
+
+def test_a_form_without_its_token_changes_nothing(strict, customer):
+    draft = make_draft(customer=customer)
+    path = f"/documents/{draft.id}/edit"
+    form = {**read_form(strict.get(path)), "reference": "Forged", "save": ""}
+    headers = {"Origin": "https://invoices.example"}
+    answer = strict.post(path, form, headers=headers)
+    assert answer.status_code == 403
+    assert "Please send the form again" in main_of(answer)
+    assert Document.objects.get().reference == ""
+
+
+def test_a_form_of_another_site_changes_nothing_even_with_a_token(strict, customer):
+    draft = make_draft(customer=customer)
+    path = f"/documents/{draft.id}/edit"
+    page = strict.get(path)
+    token = str(page.context["csrf_token"])
+    form = {**read_form(page), "reference": "Forged", "save": "", "csrfmiddlewaretoken": token}
+    for origin in ["https://evil.example", "http://invoices.example", "null"]:
+        assert strict.post(path, form, headers={"Origin": origin}).status_code == 403
+    assert Document.objects.get().reference == ""
+    own = strict.post(path, form, headers={"Origin": "https://invoices.example"})
+    assert own.status_code == 302
+    assert Document.objects.get().reference == "Forged"
+
+
+def test_signing_in_needs_the_token_too(person):
+    browser = Browser(enforce_csrf_checks=True)
+    browser.get("/sign-in")
+    form = {"username": person.email, "password": PASSWORD}
+    headers = {"Origin": "https://evil.example"}
+    assert browser.post("/sign-in", form, headers=headers).status_code == 403
+    assert "__Host-session" not in browser.cookies
+
+
+@pytest.mark.parametrize("host", ["evil.example", "invoices.example:8443", "invoices.example.evil"])
+def test_a_page_never_answers_at_another_host(browser, host):
+    answer = browser.get("/sign-in", headers={"host": host})
+    assert answer.status_code == 403
+    assert host not in answer.content.decode()
+    assert not answer.cookies
+
+
+def test_a_page_never_answers_without_https(person):
+    browser = Client(headers={"host": "invoices.example"})
+    answer = browser.get("/sign-in")
+    assert answer.status_code == 403
+    assert not answer.cookies
+
+
+def test_a_session_is_no_way_to_the_tools(sign_in, person, access_on):
+    browser = sign_in(person)
+    answer = browser.get("/api/v1/documents")
+    assert answer.status_code == 401
+    assert not answer.cookies
+
+
+def test_a_tool_never_looks_at_a_cookie(browser, access_on):
+    """A malformed cookie would make Django send a new one."""
+    browser.cookies["__Host-csrf"] = "malformed"
+    browser.cookies["__Host-session"] = "x"
+    answer = browser.get("/api/v1/documents")
+    assert (answer.status_code, dict(answer.cookies)) == (401, {})
+    assert "Cookie" not in answer.get("Vary", "")
+
+
+def test_a_failure_says_nothing_of_its_cause(sign_in, person, monkeypatch):
+    def fail(*args: object) -> None:
+        raise OperationalError("the secret name of the server")
+
+    monkeypatch.setattr("invoicing.web.documents.documents_visible_to", fail)
+    browser = sign_in(person)
+    browser.raise_request_exception = False
+    answer = browser.get("/documents")
+    assert answer.status_code == 500
+    assert "Something went wrong" in main_of(answer)
+    assert "secret" not in answer.content.decode()
+    assert answer["Cache-Control"] == "no-store"
+
+
+@pytest.mark.parametrize("name", ["400.html", "403.html", "403_csrf.html", "404.html", "503.html"])
+def test_every_error_page_is_one_of_ours(name):
+    text = Path("templates", name).read_text(encoding="utf-8")
+    assert '{% extends "base.html" %}' in text
+
+
+def test_a_hashed_static_file_is_kept_by_the_browser(tmp_path, settings):
+    settings.STATIC_ROOT = tmp_path
+    settings.WHITENOISE_AUTOREFRESH = settings.WHITENOISE_USE_FINDERS = False
+    manifest = "whitenoise.storage.CompressedManifestStaticFilesStorage"
+    settings.STORAGES = {**settings.STORAGES, "staticfiles": {"BACKEND": manifest}}
+    call_command("collectstatic", interactive=False, verbosity=0)
+    [hashed] = (path.name for path in tmp_path.glob("invoicing/app.*.css"))
+    browser = Browser()
+    kept = browser.get(f"/static/invoicing/{hashed}")
+    assert kept["Cache-Control"] == "max-age=315360000, public, immutable"
+    assert b"".join(kept) == Path(str(finders.find("invoicing/app.css"))).read_bytes()
+    kept.close()
+    plain = browser.get("/static/invoicing/app.css")
+    assert plain["Cache-Control"] == "no-store"
+    plain.close()
+    assert hashed.encode() in browser.get("/sign-in").content
+
+
+def test_the_style_sheet_is_small():
+    found = Path(str(finders.find("invoicing/app.css")))
+    assert found.stat().st_size < 16_000
