@@ -212,7 +212,10 @@ def test_a_stale_edit_shows_what_differs_and_keeps_what_was_typed(browser, write
     assert answer.status_code == 409
     text = text_of(answer)
     assert "Somebody changed this draft while you were writing" in text
-    row = '<th scope="row">{}</th> <td class="text">{}</td> <td class="text">{}</td>'
+    row = (
+        '<th scope="row">{}</th> <td data-label="Saved now"><span class="text">{}</span></td>'
+        ' <td data-label="Yours"><span class="text">{}</span></td>'
+    )
     for label, saved, typed in [
         ("Reference", "Theirs", NOTHING),
         ("Notes on the invoice", NOTHING, "Mine"),
