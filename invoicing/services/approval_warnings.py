@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from zoneinfo import ZoneInfo
 
 from invoicing.access import documents_visible_to
 from invoicing.models import Document, DocumentStatus, User
@@ -23,9 +22,8 @@ class Warnings:
     last_issue_date: date | None
 
 
-def find_warnings(user: User, draft: Document, *, now: datetime) -> Warnings:
-    """Return what is unusual about issuing this draft now, by the person's own calendar."""
-    today = now.astimezone(ZoneInfo(user.time_zone)).date()
+def find_warnings(user: User, draft: Document, *, now: datetime, today: date) -> Warnings:
+    """Return what is unusual about issuing this draft now; `today` is the person's own day."""
     return Warnings(
         same_total=_same_total(user, draft, since=now - LATELY),
         is_other_year=draft.issue_date.year != today.year,

@@ -1,7 +1,6 @@
 """What the approval pages say, with every amount and time written out."""
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -11,10 +10,10 @@ from django.urls import reverse
 from invoicing.access import Permission
 from invoicing.approval_states import ApprovalState
 from invoicing.models import Document, User
-from invoicing.services.approval_warnings import Warnings, find_warnings
 from invoicing.services.approvals import ReviewedApproval
 from invoicing.web.changes import Change, find_changes, language_name
-from invoicing.web.formats import Formats, format_clock, format_day, format_instant
+from invoicing.web.formats import Formats, format_clock, format_instant
+from invoicing.web.issue_warnings import WarningText, write_warnings
 from invoicing.web.papers import Paper, lay_out
 
 STATES = {
@@ -85,15 +84,6 @@ def _seconds_left(reviewed: ReviewedApproval) -> int:
 def _write_duration(seconds: int) -> str:
     """Write "8 min 12 s"; countdown.js writes the same."""
     return f"{seconds // 60} min {seconds % 60} s" if seconds else ""
-
-
-@dataclass(frozen=True)
-class WarningText:
-    """A sentence, and the document that it is about, where the person may open it."""
-
-    sentence: str
-    link: str = ""
-    href: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,25 +159,4 @@ def _href(document: Document) -> str:
 
 
 def _warn(reviewed: ReviewedApproval, user: User) -> list[WarningText]:
-    draft = reviewed.approval.document
-    warnings = find_warnings(user, draft, now=reviewed.now)
-    return list(_warning_texts(warnings, draft, user))
-
-
-def _warning_texts(warnings: Warnings, draft: Document, user: User) -> Iterator[WarningText]:
-    if warnings.same_total:
-        yield _same_total_text(warnings.same_total, user)
-    if warnings.is_other_year:
-        yield WarningText(
-            f"The issue date lies in another year than today: {draft.issue_date.year}."
-        )
-    if warnings.last_issue_date:
-        last = format_day(warnings.last_issue_date)
-        yield WarningText(f"The last invoice of this series has a later issue date: {last}.")
-
-
-def _same_total_text(issued: Document, user: User) -> WarningText:
-    when = format_instant(issued.issued_at, user) if issued.issued_at else ""
-    sentence = f"An invoice of the same total was issued to this customer on {when}:"
-    href = _href(issued) if user.has_perm(Permission.VIEW_DOCUMENT) else ""
-    return WarningText(sentence, str(issued.number), href)
+    return write_warnings(user, reviewed.approval.document, now=reviewed.now)

@@ -11,6 +11,7 @@ from invoicing.errors import ConflictError
 from invoicing.models import Document, DocumentStatus, User
 from invoicing.services.issuing import require_issuable
 from invoicing.services.issuing_by_hand import NEEDED, fingerprint_draft, issue_by_hand
+from invoicing.web.issue_warnings import write_warnings
 from invoicing.web.pages import SignedInRequest, page
 from invoicing.web.papers import paper_of_document
 
@@ -46,6 +47,7 @@ def _show(
         "fingerprint": fingerprint_draft(document),
         "has_changed": has_changed,
         "can_be_issued": _can_be_issued(document),
+        "warnings": write_warnings(request.user, document, now=timezone.now()),
     }
     status = CONFLICT if has_changed else 200
     return render(request, "invoicing/issue.html", context, status=status)

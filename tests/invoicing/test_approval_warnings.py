@@ -5,6 +5,7 @@ import pytest
 
 from invoicing.models import DocumentType
 from invoicing.services.approval_warnings import LATELY, Warnings, find_warnings
+from invoicing.web.formats import local_date
 from tests.factories import CustomerFactory, line_input, make_draft, make_issued
 
 NOW = datetime(2026, 3, 20, 9, 0, tzinfo=UTC)
@@ -17,7 +18,7 @@ def draft(delegate, customer):
 
 
 def warnings_about(draft, user, *, now=NOW):
-    return find_warnings(user, draft, now=now)
+    return find_warnings(user, draft, now=now, today=local_date(now, user))
 
 
 def issue(customer, *, issued_at=NOW - timedelta(days=3), **header: Any):

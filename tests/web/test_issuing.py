@@ -4,7 +4,15 @@ import pytest
 
 from invoicing.access import Permission
 from invoicing.errors import PermissionMissingError
-from invoicing.models import Company, Customer, Document, DocumentStatus, DocumentType, TaxRate
+from invoicing.models import (
+    Company,
+    Customer,
+    Document,
+    DocumentStatus,
+    DocumentType,
+    TaxRate,
+    User,
+)
 from invoicing.services.drafts import update_draft
 from invoicing.services.issuing_by_hand import fingerprint_draft, issue_by_hand
 from tests.factories import (
@@ -125,3 +133,14 @@ def test_an_issued_document_offers_neither_form(browser):
     page = main_of(browser.get(f"/documents/{make_issued().id}"))
     assert "/issue" not in page
     assert "/edit" not in page
+
+
+def test_the_page_asks_to_look_twice(browser, customer, time_machine):
+    time_machine.move_to("2026-03-20T09:00:00+00:00")
+    issued = make_issued(customer=customer)
+    draft = make_draft(customer=customer)
+    User.objects.update(time_zone="Nowhere/Land")
+    browser.force_login(make_staff(*ISSUER))
+    page = main_of(browser.get(f"/documents/{draft.id}/issue"))
+    assert "An invoice of the same total was issued to this customer on March 2, 2026" in page
+    assert f'<a href="/documents/{issued.id}">{issued.number}</a>' in page

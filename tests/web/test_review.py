@@ -102,7 +102,7 @@ def test_warnings_stand_on_the_page(desk, prepared, customer, tax_rate):
     page = read(answer)
     assert "An invoice of the same total was issued to this customer on March 2, 2026" in page
     assert f'<a href="/documents/{issued.id}">{issued.number}</a>' in answer.content.decode()
-    assert "The last invoice of this series has a later issue date: March 5, 2026." in page
+    assert "The last document of this series has a later issue date: March 5, 2026." in page
 
 
 def test_nothing_in_names_notes_or_reasons_becomes_markup(desk, clock, delegate, customer):

@@ -1,0 +1,47 @@
+"""What a person is asked to look at twice, in words, wherever something is to be issued."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.urls import reverse
+
+from invoicing.access import Permission
+from invoicing.models import Document, User
+from invoicing.services.approval_warnings import find_warnings
+from invoicing.web.formats import format_day, format_instant, local_date
+
+
+@dataclass(frozen=True)
+class WarningText:
+    """A sentence, and the document that it is about, where the person may open it."""
+
+    sentence: str
+    link: str = ""
+    href: str = ""
+
+
+def write_warnings(user: User, draft: Document, *, now: datetime) -> list[WarningText]:
+    """Return the sentences about issuing this draft now; most drafts have none."""
+    return list(_write_warnings(user, draft, now))
+
+
+def _write_warnings(user: User, draft: Document, now: datetime) -> Iterator[WarningText]:
+    warnings = find_warnings(user, draft, now=now, today=local_date(now, user))
+    if warnings.same_total:
+        yield _same_total_text(warnings.same_total, user)
+    if warnings.is_other_year:
+        yield WarningText(
+            f"The issue date lies in another year than today: {draft.issue_date.year}."
+        )
+    if warnings.last_issue_date:
+        last = format_day(warnings.last_issue_date)
+        yield WarningText(f"The last document of this series has a later issue date: {last}.")
+
+
+def _same_total_text(issued: Document, user: User) -> WarningText:
+    when = format_instant(issued.issued_at, user) if issued.issued_at else ""
+    sentence = f"An invoice of the same total was issued to this customer on {when}:"
+    may_open = user.has_perm(Permission.VIEW_DOCUMENT)
+    href = reverse("document", args=[issued.id]) if may_open else ""
+    return WarningText(sentence, str(issued.number), href)
