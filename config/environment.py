@@ -50,11 +50,6 @@ def _host_and_port(url: str) -> tuple[str, int]:
     return host, port
 
 
-def is_loopback(url: str) -> bool:
-    """Tell whether the application URL leads to this very machine."""
-    return urlsplit(url).hostname in LOOPBACK_HOSTS
-
-
 def _database_url(value: str) -> str:
     try:
         name = dj_database_url.parse(value).get("NAME")

@@ -5,13 +5,8 @@ from csp.constants import NONE, SELF
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from config.environment import (
-    PROJECT_FOLDER,
-    VAR_FOLDER,
-    is_loopback,
-    read_environment,
-    split_keys,
-)
+from config.environment import PROJECT_FOLDER, VAR_FOLDER, read_environment, split_keys
+from invoicing.application_url import loopback_address
 
 ENVIRONMENT = read_environment()
 
@@ -145,7 +140,7 @@ CSRF_COOKIE_HTTPONLY = True
 CSRF_COOKIE_SAMESITE = "Lax"
 
 # A browser would remember it for every other service on the developer's own machine.
-SECURE_HSTS_SECONDS = 0 if is_loopback(BASE_URL) else 365 * 24 * 60 * 60
+SECURE_HSTS_SECONDS = 0 if loopback_address(BASE_URL) else 365 * 24 * 60 * 60
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_PROXY_SSL_HEADER = (
     ("HTTP_X_FORWARDED_PROTO", "https") if ENVIRONMENT.TRUSTED_PROXIES else None

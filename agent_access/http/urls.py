@@ -30,5 +30,5 @@ urlpatterns: list[URLPattern] = [
         path(_route(tool_path), ToolView.as_view(tools=tools))
         for tool_path, tools in sorted(_tools_by_path().items(), key=_literal_first)
     ),
-    re_path(rf"(?s)^{ROOT}(?:/.*)?\Z", ToolView.as_view()),
+    re_path(rf"^{ROOT}(?:/[\s\S]*)?\Z", ToolView.as_view()),  # line feeds included
 ]

@@ -45,6 +45,18 @@ agent "$API/documents?limit=3"
 # Change it: the whole draft once more, and the version that was read.
 agent -X PUT -H "$JSON" -H 'Idempotency-Key: {key}-update' \\
   -d "{{\\"lock_version\\": 1, \\"reference\\": \\"PO 7\\", $DRAFT}}" $API/drafts/$DRAFT_ID
+
+# Ask for its issue. Open review_url in a browser, sign in, and choose "Approve issue".
+ANSWER=$(agent -H "$JSON" -H 'Idempotency-Key: {key}-prepare' -d '{{"lock_version": 2}}' \\
+  $API/documents/$DRAFT_ID/issue-approvals)
+echo "$ANSWER"
+APPROVAL_ID=$(echo "$ANSWER" | sed 's/.*"approval_id":"\\([^"]*\\)".*/\\1/')
+NONCE=$(echo "$ANSWER" | sed 's/.*"nonce":"\\([^"]*\\)".*/\\1/')
+
+# Once it is approved, and within ten minutes, this gives the invoice its number, for ever.
+agent $API/approvals/$APPROVAL_ID
+agent -H "$JSON" -H 'Idempotency-Key: {key}-issue' -d "{{\\"nonce\\": \\"$NONCE\\"}}" \\
+  $API/approvals/$APPROVAL_ID/execute
 """
 
 

@@ -73,8 +73,9 @@ class Quickstart:
         return self.said.partition("to paste into another shell:")[2].partition("Ready: ")[0]
 
     def stop(self, kind: signal.Signals) -> tuple[str, int]:
-        """Send the signal to all of its processes, as a terminal does."""
-        os.killpg(self.process.pid, kind)
+        """Send SIGINT to all of its processes, as a terminal does; SIGTERM to the first alone."""
+        signal_to = os.killpg if kind is signal.SIGINT else os.kill
+        signal_to(self.process.pid, kind)
         rest, _ = self.process.communicate(timeout=PATIENCE)
         return rest, self.process.returncode
 
@@ -111,9 +112,9 @@ def test_a_persons_first_minute(house, port):
         beside = run_command(house, "agent_access", "status", "--json")
         assert first.stop(signal.SIGINT) == ("Stopped.\n", 0)
 
-    tools, customers, preview, created, read, listed, updated = map(
-        json.loads, pasted.stdout.splitlines()
-    )
+    answers = [json.loads(line) for line in pasted.stdout.splitlines()]
+    tools, customers, preview, created, read, listed, updated = answers[:7]
+    prepared, approval, executed = answers[7:]
     assert len(tools["data"]) >= 9
     assert [customer["name"] for customer in customers["data"]] == ["Altmühl Brauerei GmbH"]
     assert preview["data"]["grand_total"] == created["data"]["grand_total"] == "22313"
@@ -121,6 +122,10 @@ def test_a_persons_first_minute(house, port):
     assert [document["status"] for document in listed["data"]] == ["issued"] * 3
     assert updated["data"]["reference"] == "PO 7"
     assert updated["data"]["lock_version"] == 2
+    # Nobody has approved yet.
+    del prepared["data"]["nonce"]
+    assert approval == prepared
+    assert executed["error"]["code"] == "approval_pending"
     assert json.loads(beside.stdout) == {
         "access_on": True,
         "live_connections": 1,

@@ -28,12 +28,16 @@ from invoicing.quickstart.certificate import Certificate, keep_certificate
 from invoicing.quickstart.first_steps import FirstSteps
 from invoicing.quickstart.server import demand_free_port, serve
 from invoicing.quickstart.settings_file import QuickstartError
-from invoicing.sample_company.loading import BOOKKEEPER, choose_password, load_sample_company
+from invoicing.sample_company.loading import BOOKKEEPER, OWNER, choose_password, load_sample_company
 
 CREDENTIAL_NOW = """
 A connection acts for {user} for {days} days. Its credential, shown only now:
 
 {credential}
+"""
+SIGN_INS = """
+Sign in at the address below as {user} (bookkeeper, for whom the agent acts),
+or as {owner} (owner). Their password, shown only now: {password}
 """
 NO_CREDENTIAL = """
 A credential is shown once, when its connection is made. This makes another connection:
@@ -62,6 +66,7 @@ class Command(BaseCommand):
         try:
             self._check_address(options["port"])
             self._prepare_database(options["password"])
+            self._prepare_pages()
             certificate = self._prepare_certificate()
             credential = self._prepare_access()
         except QuickstartError as error:
@@ -96,7 +101,13 @@ class Command(BaseCommand):
             self._say("Sample company: kept as it is.")
             return
         self._say("Sample company: loading Halden Works ...")
-        load_sample_company(password=choose_password(password).text)
+        chosen = choose_password(password)
+        load_sample_company(password=chosen.text)
+        shown = chosen.text if chosen.is_new else "the one that you gave"
+        self._say(SIGN_INS.format(user=BOOKKEEPER, owner=OWNER, password=shown))
+
+    def _prepare_pages(self) -> None:
+        call_command("collectstatic", verbosity=0, interactive=False)
 
     def _prepare_certificate(self) -> Certificate:
         certificate = keep_certificate(settings.VAR_DIR, now=timezone.now())
