@@ -12,7 +12,7 @@ from invoicing.approval_states import ApprovalState
 from invoicing.models import Document, User
 from invoicing.services.approvals import ReviewedApproval
 from invoicing.web.changes import Change, find_changes, language_name
-from invoicing.web.formats import Formats, format_clock, format_instant
+from invoicing.web.formats import APPLICATION_LANGUAGE, Formats, format_clock, format_instant
 from invoicing.web.issue_warnings import WarningText, write_warnings
 from invoicing.web.papers import Paper, lay_out
 
@@ -53,7 +53,7 @@ class Entry:
 
 def describe_entry(reviewed: ReviewedApproval, user: User) -> Entry:
     approval, facts, state = reviewed.approval, reviewed.prepared, reviewed.state
-    formats = Formats(facts["language"], facts["currency_code"], facts["minor_unit"])
+    formats = Formats(APPLICATION_LANGUAGE, facts["currency_code"], facts["minor_unit"])
     return Entry(
         href=reverse("approval", args=[approval.id]),
         document=_name_of(approval.document, state),

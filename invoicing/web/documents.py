@@ -10,7 +10,7 @@ from invoicing.access import Permission, document_for, documents_visible_to
 from invoicing.models import Document, DocumentStatus, DocumentType
 from invoicing.searched_texts import texts_of_document
 from invoicing.web.drafts import is_editable
-from invoicing.web.formats import Formats, format_instant
+from invoicing.web.formats import APPLICATION_LANGUAGE, Formats, format_instant
 from invoicing.web.issuing import may_issue
 from invoicing.web.listings import list_newest
 from invoicing.web.pages import SignedInRequest, page
@@ -50,7 +50,7 @@ def list_documents(request: SignedInRequest) -> HttpResponse:
 
 
 def _row(document: Document) -> Row:
-    formats = Formats(document.language, document.currency_code, document.minor_unit)
+    formats = Formats(APPLICATION_LANGUAGE, document.currency_code, document.minor_unit)
     is_issued = document.status == DocumentStatus.ISSUED
     return Row(
         document=document,

@@ -1,6 +1,7 @@
 """Amounts, dates and numbers as people read them; Babel writes, and decides nothing.
 
-A document speaks its own language wherever it is shown; the application itself speaks English.
+A document speaks its own language where it is shown whole. The application, and with it every
+list, speaks English, so that one column reads alike.
 """
 
 from dataclasses import dataclass
