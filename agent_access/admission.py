@@ -52,7 +52,7 @@ class Admission:
         connection = authenticate(self._request, origin=self.origin)
         allowance = self._spend("connection", str(connection.id), conf.limit_per_connection())
         if allowance.is_first_excess:
-            self._record_excess(connection, action)
+            self.record_refusal(connection, action=action, outcome="rate_limited")
         allowance.demand()
         return connection
 
@@ -61,13 +61,14 @@ class Admission:
         self._allowances.append(allowance)
         return allowance
 
-    def _record_excess(self, connection: Connection, action: str) -> None:
+    def record_refusal(self, connection: Connection, *, action: str, outcome: str) -> None:
+        """Write down that a caller who is known was refused before any tool."""
         fact = Fact(
             action=action,
             origin=self.origin,
             actor_id=connection.user_id,
             connection_id=connection.id,
-            outcome="rate_limited",
+            outcome=outcome,
         )
         with transaction.atomic():
             audit.record_refusal(fact)

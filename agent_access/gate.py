@@ -9,9 +9,13 @@ from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
 from django.http import HttpRequest, HttpResponse
 
 from agent_access import conf
-from agent_access.errors import ForbiddenError
+from agent_access.errors import ForbiddenError, ToolError
 from agent_access.request_ids import begin_request
-from agent_access.tools import TOOL_PATHS
+from agent_access.tools import API_PATH
+
+Refuse = Callable[[ToolError], HttpResponse]
+
+_tool_paths: dict[str, Refuse] = {}
 
 UNKNOWN_ADDRESS = "unknown"
 
@@ -77,9 +81,15 @@ def _normalise_address(text: str) -> str:
     return str(mapped or address)
 
 
-def _is_tool_path(request: HttpRequest) -> bool:
+def register_tool_path(path: str, refuse: Refuse) -> None:
+    """Name a path, with all below it, at which agents call, and how it tells a refusal."""
+    _tool_paths[path] = refuse
+
+
+def _find_refuse(request: HttpRequest) -> Refuse | None:
     path = request.path_info
-    return any(path == prefix or path.startswith(f"{prefix}/") for prefix in TOOL_PATHS)
+    fitting = (prefix for prefix in _tool_paths if path == prefix or path.startswith(f"{prefix}/"))
+    return next((_tool_paths[prefix] for prefix in fitting), None)
 
 
 def _drop_cookies(request: HttpRequest) -> None:
@@ -94,7 +104,7 @@ def _is_immutable(response: HttpResponse) -> bool:
 
 
 def _may_enter(request: HttpRequest) -> bool:
-    if _is_tool_path(request) and "HTTP_ORIGIN" in request.META:
+    if "HTTP_ORIGIN" in request.META and _find_refuse(request):
         return False
     return _called_url(request) == conf.base_url()
 
@@ -114,7 +124,14 @@ def _scheme(request: HttpRequest) -> str:
 
 
 def _refuse(request: HttpRequest) -> HttpResponse:
-    if not _is_tool_path(request):
-        return HttpResponse(PAGE, status=ForbiddenError.status)
-    body = orjson.dumps(ForbiddenError().body())
-    return HttpResponse(body, status=ForbiddenError.status, content_type="application/json")
+    refuse = _find_refuse(request)
+    return refuse(ForbiddenError()) if refuse else HttpResponse(PAGE, status=ForbiddenError.status)
+
+
+def refuse_as_json(error: ToolError) -> HttpResponse:
+    """Return the refusal as the HTTP tools tell it."""
+    body = orjson.dumps(error.body())
+    return HttpResponse(body, status=error.status, content_type="application/json")
+
+
+register_tool_path(API_PATH, refuse_as_json)

@@ -1,12 +1,23 @@
 """What agent access asks of the project that it serves."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Protocol
 from uuid import UUID
 
 from agent_access.errors import ToolError
 from agent_access.models.connections import RevokedReason
 from agent_access.tools import JSONSchema, Tool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Service:
+    """How the service introduces itself to a client, and what a model should know first."""
+
+    name: str
+    title: str
+    version: str
+    instructions: str
 
 
 class Host(Protocol):
@@ -23,6 +34,9 @@ class Host(Protocol):
 
     def session_revision(self, user: Any) -> int:
         """Return the counter that ends the user's sessions and connections when it moves."""
+
+    def service(self) -> Service:
+        """Return the service's name, version and instructions."""
 
     def in_demo_mode(self) -> bool:
         """Return whether every writing tool is refused."""

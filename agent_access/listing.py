@@ -1,5 +1,6 @@
 """The tool that lists the tools: what a connection may call, with the schemas of today."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from agent_access import conf
@@ -9,17 +10,18 @@ from agent_access.models.settings import AccessSettings
 from agent_access.tools import API_PATH, JSONSchema, NoInput, Tool, registry
 
 
-def list_tools(context: CallContext, arguments: NoInput) -> Record:
-    """Interface: "Returns granted tools of modules that are on"."""
+def granted_tools(context: CallContext) -> Iterator[tuple[Tool, JSONSchema]]:
+    """Yield the granted tools of modules that are on, each with its input schema of today."""
     modules_off = AccessSettings.read().modules_off
     fill = conf.host().schema_filler()
-    return Record(
-        [
-            describe_tool(tool, fill(tool, tool.input_schema))
-            for tool in registry
-            if tool.module not in modules_off and is_granted(tool, context.connection)
-        ]
-    )
+    for tool in registry:
+        if tool.module not in modules_off and is_granted(tool, context.connection):
+            yield tool, fill(tool, tool.input_schema)
+
+
+def list_tools(context: CallContext, arguments: NoInput) -> Record:
+    """Interface: "Returns granted tools of modules that are on"."""
+    return Record([describe_tool(tool, schema) for tool, schema in granted_tools(context)])
 
 
 def describe_tool(tool: Tool, input_schema: JSONSchema) -> dict[str, Any]:

@@ -15,7 +15,6 @@ from pydantic_core import core_schema
 from typing_extensions import override
 
 API_PATH = "/api/v1"
-TOOL_PATHS = (API_PATH,)
 
 JSONSchema = dict[str, Any]
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
@@ -85,6 +84,7 @@ class Tool:
     `path` stands below `/api/v1` and names its target as `{id}`. `find_record` fetches a record
     for a user or raises the project's "not found"; a replay asks it whether the record is still
     in the user's reach. An answer that holds a secret is kept encrypted.
+    A destructive tool does what nothing can undo.
     """
 
     name: str
@@ -101,6 +101,7 @@ class Tool:
     find_record: Callable[[Any, UUID], object] | None = None
     status: HTTPStatus = HTTPStatus.OK
     answers_secret: bool = False
+    is_destructive: bool = False
 
     def __post_init__(self) -> None:
         if not NAME.fullmatch(self.name):
@@ -149,6 +150,9 @@ class ToolRegistry:
 
     def find(self, name: str) -> Tool | None:
         return self._tools.get(name)
+
+    def find_by_mcp_name(self, name: str) -> Tool | None:
+        return next((tool for tool in self if tool.mcp_name == name), None)
 
     @property
     def modules(self) -> tuple[str, ...]:

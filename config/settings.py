@@ -29,6 +29,7 @@ INSTALLED_APPS = [
     "csp",
     "rest_framework",
     "agent_access",
+    "mcp_gateway",
     "invoicing",
 ]
 MIDDLEWARE = [

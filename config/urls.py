@@ -4,5 +4,6 @@ from django.urls import include, path
 
 urlpatterns = [
     path("", include("agent_access.http.urls")),
+    path("", include("mcp_gateway.urls")),
     path("", include("invoicing.web.urls")),
 ]

@@ -13,6 +13,7 @@ class Transport(StrEnum):
     """The ways in, as events name them."""
 
     HTTP = "http"
+    MCP = "mcp"
     COMMAND = "command"
     WEB = "web"
 

@@ -161,6 +161,7 @@ CATALOGUE = (
         input=inputs.IssueInput,
         run=functions.issue_document,
         writes=True,
+        is_destructive=True,
         find_record=document_for,
     ),
     Tool(

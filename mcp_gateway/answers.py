@@ -1,0 +1,44 @@
+"""HTTP answers of the MCP endpoint: JSON only, and a JSON-RPC error with every HTTP error."""
+
+from http import HTTPStatus
+from typing import Any
+
+from django.http import HttpResponse
+from mcp_types.jsonrpc import PARSE_ERROR
+
+from agent_access.calls import write_json
+from agent_access.errors import ToolError, UnreadableJsonError
+from mcp_gateway.jsonrpc import ProtocolError, RequestId, error_body, result_body
+
+
+def answer(request_id: RequestId, result: dict[str, Any]) -> HttpResponse:
+    return _json(result_body(request_id, result), HTTPStatus.OK)
+
+
+def accept() -> HttpResponse:
+    """Interface: a notification "returns 202, no body"."""
+    response = HttpResponse(status=HTTPStatus.ACCEPTED)
+    del response["Content-Type"]
+    return response
+
+
+def refuse_protocol(error: ProtocolError) -> HttpResponse:
+    body = error_body(error.id, code=error.code, message=error.message, data=error.data)
+    return _json(body, error.status)
+
+
+def refuse(error: ToolError, *, request_id: RequestId = None) -> HttpResponse:
+    """Return a refusal before any tool: the HTTP status, and our word in `data.code`."""
+    is_unreadable = isinstance(error, UnreadableJsonError)
+    status = HTTPStatus.BAD_REQUEST if is_unreadable else error.status
+    code = PARSE_ERROR if is_unreadable else int(error.status)
+    data = error.body()["error"]
+    message = data.pop("message")
+    response = _json(error_body(request_id, code=code, message=message, data=data), status)
+    for name, value in error.headers.items():
+        response[name] = value
+    return response
+
+
+def _json(body: dict[str, Any], status: HTTPStatus) -> HttpResponse:
+    return HttpResponse(write_json(body), status=status, content_type="application/json")

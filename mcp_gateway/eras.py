@@ -1,0 +1,132 @@
+"""Which revision of MCP speaks, and what its answers look like.
+
+A modern request names its revision in `params._meta` and in its headers; a legacy one was
+negotiated by `initialize`, which this stateless server does not remember: the header tells.
+"""
+
+import base64
+import binascii
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+
+from mcp_types import (
+    CLIENT_CAPABILITIES_META_KEY,
+    PROTOCOL_VERSION_META_KEY,
+    SERVER_INFO_META_KEY,
+)
+from mcp_types.jsonrpc import HEADER_MISMATCH, INVALID_PARAMS, UNSUPPORTED_PROTOCOL_VERSION
+from mcp_types.methods import serialize_server_result
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from mcp_gateway.jsonrpc import Message, ProtocolError
+
+LEGACY_VERSIONS = ("2025-03-26", "2025-06-18", "2025-11-25")
+MODERN_VERSIONS = MODERN_PROTOCOL_VERSIONS
+SUPPORTED_VERSIONS = (*LEGACY_VERSIONS, *MODERN_VERSIONS)
+
+VERSION_HEADER = "MCP-Protocol-Version"
+METHOD_HEADER = "Mcp-Method"
+NAME_HEADER = "Mcp-Name"
+META = "_meta"
+
+ENCODED = re.compile(r"=\?base64\?([A-Za-z0-9+/]*={0,2})\?=")
+
+
+@dataclass(frozen=True)
+class Era:
+    """One revision and the shape of its answers."""
+
+    version: str
+
+    @property
+    def is_modern(self) -> bool:
+        return self.version in MODERN_VERSIONS
+
+    @property
+    def unknown_method_status(self) -> HTTPStatus:
+        return HTTPStatus.NOT_FOUND if self.is_modern else HTTPStatus.OK
+
+    def shape(
+        self, method: str, result: dict[str, Any], *, server: dict[str, Any]
+    ) -> dict[str, Any]:
+        """Return the result as this revision's schema has it, and nothing foreign to it."""
+        if self.is_modern:
+            meta = {SERVER_INFO_META_KEY: server}
+            result = {"resultType": "complete", **result, META: meta}
+        return serialize_server_result(method, self.version, result)
+
+
+def find_era(message: Message, headers: Mapping[str, str]) -> Era:
+    """Return the revision of a message; raise ProtocolError where its headers and body disagree."""
+    claim = _claimed_version(message)
+    header = headers.get(VERSION_HEADER)
+    if claim in LEGACY_VERSIONS:
+        return Era(str(claim))
+    if claim is None and (header is None or header in LEGACY_VERSIONS):
+        return Era(header or LEGACY_VERSIONS[0])
+    if message.is_notification:
+        return _find_notification_era(message, header)
+    _check_modern(message, claim, headers)
+    return Era(str(claim))
+
+
+def _claimed_version(message: Message) -> Any:
+    meta = message.params.get(META)
+    return meta.get(PROTOCOL_VERSION_META_KEY) if isinstance(meta, dict) else None
+
+
+def _find_notification_era(message: Message, header: str | None) -> Era:
+    if header in SUPPORTED_VERSIONS:
+        return Era(str(header))
+    raise _unsupported(message, header)
+
+
+def _check_modern(message: Message, claim: Any, headers: Mapping[str, str]) -> None:
+    """Climb the ladder of the 2026-07-28 revision; the first rung that fails answers."""
+    meta = message.params.get(META)
+    if not isinstance(meta, dict) or not isinstance(claim, str):
+        raise _invalid_params(message, f"params.{META} must name the protocol version.")
+    if not isinstance(meta.get(CLIENT_CAPABILITIES_META_KEY), dict):
+        raise _invalid_params(message, f"params.{META} must name the client's capabilities.")
+    if headers.get(VERSION_HEADER) != claim:
+        raise _mismatch(message, VERSION_HEADER)
+    if _decode(headers.get(METHOD_HEADER)) != message.method:
+        raise _mismatch(message, METHOD_HEADER)
+    if message.method == "tools/call" and not _names_its_tool(message, headers):
+        raise _mismatch(message, NAME_HEADER)
+    if claim not in MODERN_VERSIONS:
+        raise _unsupported(message, claim)
+
+
+def _names_its_tool(message: Message, headers: Mapping[str, str]) -> bool:
+    name = _decode(headers.get(NAME_HEADER))
+    return name is not None and name == message.params.get("name")
+
+
+def _decode(value: str | None) -> str | None:
+    """Return a header value as it was meant: plain ASCII, or Base64 of UTF-8 in its frame."""
+    match = ENCODED.fullmatch(value or "")
+    if match is None:
+        return value
+    try:
+        return base64.b64decode(match[1], validate=True).decode()
+    except (binascii.Error, UnicodeDecodeError):
+        return None
+
+
+def _invalid_params(message: Message, text: str) -> ProtocolError:
+    return ProtocolError(INVALID_PARAMS, text, id=message.id)
+
+
+def _mismatch(message: Message, header: str) -> ProtocolError:
+    text = f"The header {header} is missing or does not say what the body says."
+    return ProtocolError(HEADER_MISMATCH, text, id=message.id)
+
+
+def _unsupported(message: Message, requested: Any) -> ProtocolError:
+    data = {"supported": list(SUPPORTED_VERSIONS), "requested": requested}
+    text = "This revision of MCP is not supported."
+    return ProtocolError(UNSUPPORTED_PROTOCOL_VERSION, text, data=data, id=message.id)

@@ -1,0 +1,82 @@
+"""JSON-RPC 2.0: one request or notification in, one answer out."""
+
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Any
+
+from mcp_types.jsonrpc import INVALID_REQUEST, JSONRPC_VERSION
+
+RequestId = str | int | None
+
+
+@dataclass(frozen=True)
+class Message:
+    """A request, or a notification, which has no `id` and gets no answer."""
+
+    method: str
+    params: dict[str, Any] = field(default_factory=dict)
+    id: RequestId = None
+
+    @property
+    def is_notification(self) -> bool:
+        return self.id is None
+
+
+class ProtocolError(Exception):
+    """A message that the protocol refuses: a JSON-RPC error, with its HTTP status.
+
+    `message` is a fixed sentence. `data` goes to the client as it is.
+    """
+
+    def __init__(
+        self,
+        code: int,
+        message: str,
+        *,
+        status: HTTPStatus = HTTPStatus.BAD_REQUEST,
+        data: Any = None,
+        id: RequestId = None,  # noqa: A002  JSON-RPC's word
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.status = status
+        self.data = data
+        self.id = id
+
+
+def read_message(value: Any) -> Message:
+    """Return the one request or notification; raise ProtocolError for anything else.
+
+    Interface: "One JSON-RPC request or notification per call; arrays and client responses fail".
+    """
+    members = value if isinstance(value, dict) else {}
+    request_id = _read_id(members)
+    method, params = members.get("method"), members.get("params", {})
+    if members.get("jsonrpc") != JSONRPC_VERSION or not isinstance(method, str):
+        raise _invalid_request(request_id)
+    if not isinstance(params, dict) or ("id" in members and request_id is None):
+        raise _invalid_request(request_id)
+    return Message(method, params, request_id)
+
+
+def _read_id(members: dict[str, Any]) -> RequestId:
+    """Return the ID if it is one: a string or an integer, not null, true or 1.0."""
+    found = members.get("id")
+    return found if isinstance(found, str | int) and not isinstance(found, bool) else None
+
+
+def _invalid_request(request_id: RequestId) -> ProtocolError:
+    text = "Send one JSON-RPC 2.0 request or notification, with an object as params."
+    return ProtocolError(INVALID_REQUEST, text, id=request_id)
+
+
+def result_body(request_id: RequestId, result: dict[str, Any]) -> dict[str, Any]:
+    return {"jsonrpc": JSONRPC_VERSION, "id": request_id, "result": result}
+
+
+def error_body(
+    request_id: RequestId, *, code: int, message: str, data: Any = None
+) -> dict[str, Any]:
+    error = {"code": code, "message": message} | ({} if data is None else {"data": data})
+    return {"jsonrpc": JSONRPC_VERSION, "id": request_id, "error": error}

@@ -1,0 +1,168 @@
+"""The methods of MCP: what each answers, from the registry and through the one execution."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+
+import orjson
+from mcp_types.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND
+from mcp_types.methods import validate_client_request
+from pydantic import ValidationError
+
+from agent_access import conf
+from agent_access.audit import Origin
+from agent_access.calls import Arguments, CallContext, Record, ToolCall
+from agent_access.errors import FieldProblem, ToolError
+from agent_access.execution import execute
+from agent_access.listing import granted_tools
+from agent_access.models.connections import Connection
+from agent_access.models.settings import AccessSettings
+from agent_access.tools import NoInput, Tool, registry
+from mcp_gateway.eras import LEGACY_VERSIONS, SUPPORTED_VERSIONS, Era
+from mcp_gateway.jsonrpc import Message, ProtocolError
+from mcp_gateway.schemas import ID, KEY, describe_tool
+
+CAPABILITIES: dict[str, Any] = {"tools": {}}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exchange:
+    """One request with everything that answering it needs."""
+
+    message: Message
+    era: Era
+    connection: Connection
+    settings: AccessSettings
+    origin: Origin
+
+
+def answer_request(exchange: Exchange) -> dict[str, Any]:
+    """Return the result, in the shape of its revision; raise ProtocolError."""
+    message, era = exchange.message, exchange.era
+    method = METHODS.get((message.method, era.is_modern))
+    if method is None:
+        raise ProtocolError(
+            METHOD_NOT_FOUND,
+            "This server has tools only, and not this method.",
+            status=era.unknown_method_status,
+            id=message.id,
+        )
+    try:
+        validate_client_request(message.method, era.version, message.params)
+    except ValidationError:
+        raise _invalid_params(exchange, "The params are not those of this method.") from None
+    return era.shape(message.method, method(exchange), server=_server_info())
+
+
+def _invalid_params(exchange: Exchange, text: str) -> ProtocolError:
+    is_modern = exchange.era.is_modern
+    status = HTTPStatus.BAD_REQUEST if is_modern else HTTPStatus.OK
+    return ProtocolError(INVALID_PARAMS, text, status=status, id=exchange.message.id)
+
+
+def _server_info() -> dict[str, Any]:
+    service = conf.host().service()
+    return {"name": service.name, "title": service.title, "version": service.version}
+
+
+def _initialize(exchange: Exchange) -> dict[str, Any]:
+    asked = exchange.message.params["protocolVersion"]
+    return {
+        "protocolVersion": asked if asked in LEGACY_VERSIONS else LEGACY_VERSIONS[-1],
+        "capabilities": CAPABILITIES,
+        "serverInfo": _server_info(),
+        "instructions": conf.host().service().instructions,
+    }
+
+
+def _discover(exchange: Exchange) -> dict[str, Any]:
+    return {
+        "supportedVersions": list(SUPPORTED_VERSIONS),
+        "capabilities": CAPABILITIES,
+        "instructions": conf.host().service().instructions,
+        "ttlMs": 0,
+        "cacheScope": "private",
+    }
+
+
+def _ping(exchange: Exchange) -> dict[str, Any]:
+    return {}
+
+
+def _list_tools(exchange: Exchange) -> dict[str, Any]:
+    if "cursor" in exchange.message.params:
+        raise _invalid_params(exchange, "There is one page of tools and no cursor.")
+    listed = execute(_call(exchange, TOOLS_LIST, {}))
+    tools = orjson.loads(listed.body)["data"]
+    return {"tools": tools, "ttlMs": 0, "cacheScope": "private"}
+
+
+def _describe_granted(context: CallContext, arguments: NoInput) -> Record:
+    return Record([describe_tool(tool, schema) for tool, schema in granted_tools(context)])
+
+
+TOOLS_LIST = Tool(
+    name="tools.list",
+    title="List the tools",
+    description="The tools that this connection may call, as MCP lists them.",
+    method="GET",
+    path="/tools",
+    module=None,
+    scope=None,
+    permissions=(),
+    input=NoInput,
+    run=_describe_granted,
+)
+
+
+def _call_tool(exchange: Exchange) -> dict[str, Any]:
+    tool = registry.find_by_mcp_name(exchange.message.params["name"])
+    if tool is None:
+        raise _invalid_params(exchange, "There is no tool of this name; tools/list has them all.")
+    try:
+        body = execute(_call(exchange, tool, exchange.message.params.get("arguments") or {})).body
+        is_error = False
+    except ToolError as error:
+        body = orjson.dumps(error.body())
+        is_error = True
+    return {
+        "content": [{"type": "text", "text": body.decode()}],
+        "structuredContent": orjson.loads(body),
+        "isError": is_error,
+    }
+
+
+def _call(exchange: Exchange, tool: Tool, sent: dict[str, Any]) -> ToolCall:
+    values = dict(sent)
+    target = values.pop(ID, None) if tool.takes_target else None
+    key = values.pop(KEY, None) if tool.writes else None
+    problems = list(_find_target_problems(tool, target))
+    return ToolCall(
+        tool=tool,
+        connection=exchange.connection,
+        settings=exchange.settings,
+        origin=exchange.origin,
+        read_arguments=lambda: Arguments(values, problems),
+        target=target if isinstance(target, str) else None,
+        idempotency_key=key if key is None or isinstance(key, str) else "",
+        key_field=KEY,
+    )
+
+
+def _find_target_problems(tool: Tool, target: Any) -> list[FieldProblem]:
+    if not tool.takes_target or isinstance(target, str):
+        return []
+    return [FieldProblem(ID, "is required" if target is None else "must be a string")]
+
+
+# By method, and by whether the revision is a modern one.
+METHODS: dict[tuple[str, bool], Callable[[Exchange], dict[str, Any]]] = {
+    ("initialize", False): _initialize,
+    ("ping", False): _ping,
+    ("tools/list", False): _list_tools,
+    ("tools/call", False): _call_tool,
+    ("server/discover", True): _discover,
+    ("tools/list", True): _list_tools,
+    ("tools/call", True): _call_tool,
+}

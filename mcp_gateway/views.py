@@ -1,0 +1,71 @@
+"""The MCP endpoint: streamable HTTP, POST only, stateless, one JSON answer per request."""
+
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.csrf import csrf_exempt
+
+from agent_access.admission import Admission
+from agent_access.bodies import read_json
+from agent_access.errors import MethodNotAllowedError, ToolError
+from agent_access.execution import find_tool_error
+from agent_access.models.audit import Transport
+from agent_access.models.connections import Connection
+from mcp_gateway import answers
+from mcp_gateway.eras import find_era
+from mcp_gateway.jsonrpc import ProtocolError, read_message
+from mcp_gateway.protocol import Exchange, answer_request
+
+# What the audit calls a message that never became a call of a tool.
+ACTION = "mcp.message"
+PROTOCOL_ERROR = "protocol_error"
+
+
+@csrf_exempt
+def serve(request: HttpRequest) -> HttpResponse:
+    """Answer one message; cookies are never looked at, so there is nothing to forge."""
+    admission = Admission(request, transport=Transport.MCP)
+    try:
+        response = _answer(request, admission, _enter(request, admission))
+    except Exception as exception:  # noqa: BLE001  the last handler: nothing unforeseen leaves
+        response = answers.refuse(find_tool_error(exception))
+    for name, value in admission.headers.items():
+        response[name] = value
+    return response
+
+
+def _enter(request: HttpRequest, admission: Admission) -> Connection:
+    admission.require_access_on()
+    if request.method != "POST":
+        raise MethodNotAllowedError(["POST"])
+    return admission.admit(action=ACTION)
+
+
+def _answer(request: HttpRequest, admission: Admission, connection: Connection) -> HttpResponse:
+    """Answer what the caller sent, and write down what never became a call of a tool."""
+    try:
+        message = read_message(read_json(request))
+        era = find_era(message, request.headers)
+        if message.is_notification:
+            return answers.accept()
+    except (ToolError, ProtocolError) as error:
+        return _refuse_message(admission, connection, error)
+    exchange = Exchange(
+        message=message,
+        era=era,
+        connection=connection,
+        settings=admission.settings,
+        origin=admission.origin,
+    )
+    try:
+        return answers.answer(message.id, answer_request(exchange))
+    except ProtocolError as error:
+        return _refuse_message(admission, connection, error)
+    except Exception as exception:  # noqa: BLE001  the last handler that knows the request's id
+        return answers.refuse(find_tool_error(exception), request_id=message.id)
+
+
+def _refuse_message(
+    admission: Admission, connection: Connection, error: ToolError | ProtocolError
+) -> HttpResponse:
+    outcome = error.code if isinstance(error, ToolError) else PROTOCOL_ERROR
+    admission.record_refusal(connection, action=ACTION, outcome=outcome)
+    return answers.refuse(error) if isinstance(error, ToolError) else answers.refuse_protocol(error)
