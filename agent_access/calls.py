@@ -95,3 +95,8 @@ class ToolResult:
     status: int
     body: bytes
     is_replay: bool = False
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """Return the HTTP header fields that belong to this answer, over every transport."""
+        return {"Idempotent-Replayed": "true"} if self.is_replay else {}

@@ -102,9 +102,7 @@ class ToolView(APIView):
                 key_field=KEY_HEADER,
             )
         )
-        headers = self.admission.headers
-        if result.is_replay:
-            headers["Idempotent-Replayed"] = "true"
+        headers = self.admission.headers | result.headers
         return Response(result.body, status=result.status, headers=headers)
 
     get = post = put = patch = delete = answer
