@@ -1,5 +1,6 @@
 """HTTP answers of the MCP endpoint: JSON only, and a JSON-RPC error with every HTTP error."""
 
+from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
@@ -11,8 +12,10 @@ from agent_access.errors import ToolError, UnreadableJsonError
 from mcp_gateway.jsonrpc import ProtocolError, RequestId, error_body, result_body
 
 
-def answer(request_id: RequestId, result: dict[str, Any]) -> HttpResponse:
-    return _json(result_body(request_id, result), HTTPStatus.OK)
+def answer(
+    request_id: RequestId, result: dict[str, Any], *, headers: Mapping[str, str]
+) -> HttpResponse:
+    return _json(result_body(request_id, result), HTTPStatus.OK, headers)
 
 
 def accept() -> HttpResponse:
@@ -34,11 +37,13 @@ def refuse(error: ToolError, *, request_id: RequestId = None) -> HttpResponse:
     code = PARSE_ERROR if is_unreadable else int(error.status)
     data = error.body()["error"]
     message = data.pop("message")
-    response = _json(error_body(request_id, code=code, message=message, data=data), status)
-    for name, value in error.headers.items():
-        response[name] = value
-    return response
+    body = error_body(request_id, code=code, message=message, data=data)
+    return _json(body, status, error.headers)
 
 
-def _json(body: dict[str, Any], status: HTTPStatus) -> HttpResponse:
-    return HttpResponse(write_json(body), status=status, content_type="application/json")
+def _json(
+    body: dict[str, Any], status: HTTPStatus, headers: Mapping[str, str] | None = None
+) -> HttpResponse:
+    return HttpResponse(
+        write_json(body), status=status, content_type="application/json", headers=headers
+    )

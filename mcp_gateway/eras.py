@@ -21,6 +21,7 @@ from mcp_types.jsonrpc import HEADER_MISMATCH, INVALID_PARAMS, UNSUPPORTED_PROTO
 from mcp_types.methods import serialize_server_result
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
+from agent_access.inputs import sayable
 from mcp_gateway.jsonrpc import Message, ProtocolError
 
 LEGACY_VERSIONS = ("2025-03-26", "2025-06-18", "2025-11-25")
@@ -61,16 +62,15 @@ class Era:
 
 def find_era(message: Message, headers: Mapping[str, str]) -> Era:
     """Return the revision of a message; raise ProtocolError where its headers and body disagree."""
-    claim = _claimed_version(message)
-    header = headers.get(VERSION_HEADER)
-    if claim in LEGACY_VERSIONS:
-        return Era(str(claim))
-    if claim is None and (header is None or header in LEGACY_VERSIONS):
-        return Era(header or LEGACY_VERSIONS[0])
+    claim, header = _claimed_version(message), _read(headers, VERSION_HEADER)
     if message.is_notification:
-        return _find_notification_era(message, header)
+        return _find_notification_era(message, claim, header)
+    if claim in (None, *LEGACY_VERSIONS) and header in (None, *LEGACY_VERSIONS):
+        return Era(claim or header or LEGACY_VERSIONS[0])
+    if claim is None and header not in SUPPORTED_VERSIONS:
+        raise _unsupported(message, header)
     _check_modern(message, claim, headers)
-    return Era(str(claim))
+    return Era(claim)
 
 
 def _claimed_version(message: Message) -> Any:
@@ -78,10 +78,18 @@ def _claimed_version(message: Message) -> Any:
     return meta.get(PROTOCOL_VERSION_META_KEY) if isinstance(meta, dict) else None
 
 
-def _find_notification_era(message: Message, header: str | None) -> Era:
-    if header in SUPPORTED_VERSIONS:
-        return Era(str(header))
-    raise _unsupported(message, header)
+def _read(headers: Mapping[str, str], name: str) -> str | None:
+    """Return a header value without the white space that may stand around it."""
+    value = headers.get(name)
+    return value if value is None else value.strip(" \t")
+
+
+def _find_notification_era(message: Message, claim: Any, header: str | None) -> Era:
+    """No revision says which headers a notification needs; those that are there must be known."""
+    for version in (header, claim):
+        if version not in (None, *SUPPORTED_VERSIONS):
+            raise _unsupported(message, version)
+    return Era(header or claim or LEGACY_VERSIONS[0])
 
 
 def _check_modern(message: Message, claim: Any, headers: Mapping[str, str]) -> None:
@@ -91,9 +99,9 @@ def _check_modern(message: Message, claim: Any, headers: Mapping[str, str]) -> N
         raise _invalid_params(message, f"params.{META} must name the protocol version.")
     if not isinstance(meta.get(CLIENT_CAPABILITIES_META_KEY), dict):
         raise _invalid_params(message, f"params.{META} must name the client's capabilities.")
-    if headers.get(VERSION_HEADER) != claim:
+    if _read(headers, VERSION_HEADER) != claim:
         raise _mismatch(message, VERSION_HEADER)
-    if _decode(headers.get(METHOD_HEADER)) != message.method:
+    if _read(headers, METHOD_HEADER) != message.method:
         raise _mismatch(message, METHOD_HEADER)
     if message.method == "tools/call" and not _names_its_tool(message, headers):
         raise _mismatch(message, NAME_HEADER)
@@ -102,7 +110,7 @@ def _check_modern(message: Message, claim: Any, headers: Mapping[str, str]) -> N
 
 
 def _names_its_tool(message: Message, headers: Mapping[str, str]) -> bool:
-    name = _decode(headers.get(NAME_HEADER))
+    name = _decode(_read(headers, NAME_HEADER))
     return name is not None and name == message.params.get("name")
 
 
@@ -127,6 +135,6 @@ def _mismatch(message: Message, header: str) -> ProtocolError:
 
 
 def _unsupported(message: Message, requested: Any) -> ProtocolError:
-    data = {"supported": list(SUPPORTED_VERSIONS), "requested": requested}
+    data = {"supported": list(SUPPORTED_VERSIONS), "requested": sayable(str(requested))}
     text = "This revision of MCP is not supported."
     return ProtocolError(UNSUPPORTED_PROTOCOL_VERSION, text, data=data, id=message.id)

@@ -8,6 +8,8 @@ from mcp_types.jsonrpc import INVALID_REQUEST, JSONRPC_VERSION
 
 RequestId = str | int | None
 
+MAX_INTEGER = 2**63 - 1
+
 
 @dataclass(frozen=True)
 class Message:
@@ -61,9 +63,22 @@ def read_message(value: Any) -> Message:
 
 
 def _read_id(members: dict[str, Any]) -> RequestId:
-    """Return the ID if it is one: a string or an integer, not null, true or 1.0."""
+    """Return the ID if it is one that can be sent back: Unicode text or an integer of 64 bits."""
     found = members.get("id")
-    return found if isinstance(found, str | int) and not isinstance(found, bool) else None
+    if isinstance(found, str):
+        return found if _is_unicode(found) else None
+    if isinstance(found, bool) or not isinstance(found, int):
+        return None
+    return found if abs(found) <= MAX_INTEGER else None
+
+
+def _is_unicode(text: str) -> bool:
+    """Tell whether the text has no lone surrogate, which JSON may spell and UTF-8 cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _invalid_request(request_id: RequestId) -> ProtocolError:

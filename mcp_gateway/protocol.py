@@ -1,7 +1,7 @@
 """The methods of MCP: what each answers, from the registry and through the one execution."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any
 
@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from agent_access import conf
 from agent_access.audit import Origin
 from agent_access.calls import Arguments, CallContext, Record, ToolCall
-from agent_access.errors import FieldProblem, ToolError
+from agent_access.errors import FieldProblem, ToolError, UnauthenticatedError
 from agent_access.execution import execute
 from agent_access.listing import granted_tools
 from agent_access.models.connections import Connection
@@ -24,6 +24,7 @@ from mcp_gateway.jsonrpc import Message, ProtocolError
 from mcp_gateway.schemas import ID, KEY, describe_tool
 
 CAPABILITIES: dict[str, Any] = {"tools": {}}
+NEVER_CACHED: dict[str, Any] = {"ttlMs": 0, "cacheScope": "private"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,8 +38,16 @@ class Exchange:
     origin: Origin
 
 
-def answer_request(exchange: Exchange) -> dict[str, Any]:
-    """Return the result, in the shape of its revision; raise ProtocolError."""
+@dataclass(frozen=True)
+class Reply:
+    """What a method answers: the result, and header fields for the HTTP answer around it."""
+
+    result: dict[str, Any]
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+def answer_request(exchange: Exchange) -> Reply:
+    """Return the reply, in the shape of its revision; raise ProtocolError or ToolError."""
     message, era = exchange.message, exchange.era
     method = METHODS.get((message.method, era.is_modern))
     if method is None:
@@ -52,7 +61,9 @@ def answer_request(exchange: Exchange) -> dict[str, Any]:
         validate_client_request(message.method, era.version, message.params)
     except ValidationError:
         raise _invalid_params(exchange, "The params are not those of this method.") from None
-    return era.shape(message.method, method(exchange), server=_server_info())
+    reply = method(exchange)
+    shaped = era.shape(message.method, reply.result, server=_server_info())
+    return Reply(shaped, reply.headers)
 
 
 def _invalid_params(exchange: Exchange, text: str) -> ProtocolError:
@@ -66,36 +77,39 @@ def _server_info() -> dict[str, Any]:
     return {"name": service.name, "title": service.title, "version": service.version}
 
 
-def _initialize(exchange: Exchange) -> dict[str, Any]:
+def _initialize(exchange: Exchange) -> Reply:
     asked = exchange.message.params["protocolVersion"]
-    return {
-        "protocolVersion": asked if asked in LEGACY_VERSIONS else LEGACY_VERSIONS[-1],
-        "capabilities": CAPABILITIES,
-        "serverInfo": _server_info(),
-        "instructions": conf.host().service().instructions,
-    }
+    return Reply(
+        {
+            "protocolVersion": asked if asked in LEGACY_VERSIONS else LEGACY_VERSIONS[-1],
+            "capabilities": CAPABILITIES,
+            "serverInfo": _server_info(),
+            "instructions": conf.host().service().instructions,
+        }
+    )
 
 
-def _discover(exchange: Exchange) -> dict[str, Any]:
-    return {
-        "supportedVersions": list(SUPPORTED_VERSIONS),
-        "capabilities": CAPABILITIES,
-        "instructions": conf.host().service().instructions,
-        "ttlMs": 0,
-        "cacheScope": "private",
-    }
+def _discover(exchange: Exchange) -> Reply:
+    return Reply(
+        {
+            "supportedVersions": list(SUPPORTED_VERSIONS),
+            "capabilities": CAPABILITIES,
+            "instructions": conf.host().service().instructions,
+            **NEVER_CACHED,
+        }
+    )
 
 
-def _ping(exchange: Exchange) -> dict[str, Any]:
-    return {}
+def _ping(exchange: Exchange) -> Reply:
+    return Reply({})
 
 
-def _list_tools(exchange: Exchange) -> dict[str, Any]:
+def _list_tools(exchange: Exchange) -> Reply:
     if "cursor" in exchange.message.params:
         raise _invalid_params(exchange, "There is one page of tools and no cursor.")
     listed = execute(_call(exchange, TOOLS_LIST, {}))
     tools = orjson.loads(listed.body)["data"]
-    return {"tools": tools, "ttlMs": 0, "cacheScope": "private"}
+    return Reply({"tools": tools, **NEVER_CACHED})
 
 
 def _describe_granted(context: CallContext, arguments: NoInput) -> Record:
@@ -116,16 +130,21 @@ TOOLS_LIST = Tool(
 )
 
 
-def _call_tool(exchange: Exchange) -> dict[str, Any]:
+def _call_tool(exchange: Exchange) -> Reply:
     tool = registry.find_by_mcp_name(exchange.message.params["name"])
     if tool is None:
         raise _invalid_params(exchange, "There is no tool of this name; tools/list has them all.")
     try:
-        body = execute(_call(exchange, tool, exchange.message.params.get("arguments") or {})).body
-        is_error = False
+        result = execute(_call(exchange, tool, exchange.message.params.get("arguments") or {}))
+    except UnauthenticatedError:  # revoked while the call ran: the door is closed, not the tool
+        raise
     except ToolError as error:
-        body = orjson.dumps(error.body())
-        is_error = True
+        return Reply(_tool_result(orjson.dumps(error.body()), is_error=True))
+    return Reply(_tool_result(result.body), result.headers)
+
+
+def _tool_result(body: bytes, *, is_error: bool = False) -> dict[str, Any]:
+    """Give the body that HTTP would give, as data and, for hosts that show only text, as text."""
     return {
         "content": [{"type": "text", "text": body.decode()}],
         "structuredContent": orjson.loads(body),
@@ -157,7 +176,7 @@ def _find_target_problems(tool: Tool, target: Any) -> list[FieldProblem]:
 
 
 # By method, and by whether the revision is a modern one.
-METHODS: dict[tuple[str, bool], Callable[[Exchange], dict[str, Any]]] = {
+METHODS: dict[tuple[str, bool], Callable[[Exchange], Reply]] = {
     ("initialize", False): _initialize,
     ("ping", False): _ping,
     ("tools/list", False): _list_tools,

@@ -1,13 +1,13 @@
 """A tool as MCP clients list it."""
 
+import re
 from typing import Any
 
-from agent_access.tools import JSONSchema, Tool
+from agent_access.tools import JSONSchema, Tool, registry
 
 ID = "id"
 KEY = "idempotency_key"
 
-ID_SCHEMA = {"type": "string", "format": "uuid", "description": "The ID of the record."}
 KEY_SCHEMA = {
     "type": "string",
     "pattern": "^[A-Za-z0-9_-]{1,80}$",
@@ -17,14 +17,16 @@ KEY_SCHEMA = {
     ),
 }
 
+DOTTED_NAME = re.compile(r"\b[a-z_]+\.[a-z_]+\b")
+
 
 def describe_tool(tool: Tool, input_schema: JSONSchema) -> dict[str, Any]:
     """Return the entry of `tools/list`, without outputSchema: old clients hold errors to it."""
     return {
         "name": tool.mcp_name,
         "title": tool.title,
-        "description": tool.description,
-        "inputSchema": _add_arguments(tool, input_schema),
+        "description": _rename(tool.description),
+        "inputSchema": _say_mcp_names(_add_arguments(tool, input_schema)),
         "annotations": {
             "title": tool.title,
             "readOnlyHint": not tool.writes,
@@ -37,7 +39,7 @@ def describe_tool(tool: Tool, input_schema: JSONSchema) -> dict[str, Any]:
 
 def _add_arguments(tool: Tool, schema: JSONSchema) -> JSONSchema:
     """Interface: record calls put `id` in arguments; writing calls also put `idempotency_key`."""
-    before = {ID: ID_SCHEMA} if tool.takes_target else {}
+    before = {ID: _id_schema(tool)} if tool.takes_target else {}
     after = {KEY: KEY_SCHEMA} if tool.writes else {}
     required = [*before, *schema.get("required", ()), *after]
     return {
@@ -45,3 +47,30 @@ def _add_arguments(tool: Tool, schema: JSONSchema) -> JSONSchema:
         "properties": {**before, **schema["properties"], **after},
         **({"required": required} if required else {}),
     }
+
+
+def _id_schema(tool: Tool) -> JSONSchema:
+    """Say whose ID it is: over HTTP the path says it (`/approvals/{id}/execute`)."""
+    collection = tool.path.split("/")[1]
+    description = f"The ID of the record, one of the {collection}."
+    return {"type": "string", "format": "uuid", "description": description}
+
+
+def _say_mcp_names(schema: Any) -> Any:
+    """Return the schema with the names that tools have here in all its descriptions."""
+    if isinstance(schema, list):
+        return [_say_mcp_names(inner) for inner in schema]
+    if not isinstance(schema, dict):
+        return schema
+    named = {key: _say_mcp_names(inner) for key, inner in schema.items()}
+    text = named.get("description")
+    return named | {"description": _rename(text)} if isinstance(text, str) else named
+
+
+def _rename(text: str) -> str:
+    return DOTTED_NAME.sub(_mcp_name, text)
+
+
+def _mcp_name(found: re.Match[str]) -> str:
+    tool = registry.find(found[0])
+    return tool.mcp_name if tool else found[0]

@@ -1,9 +1,14 @@
-"""The one MCP endpoint, with no trailing slash."""
+"""The one MCP endpoint, and nothing below it."""
 
-from django.urls import path
+from django.urls import path, re_path
 
-from mcp_gateway.views import serve
+from mcp_gateway.views import refuse_path, serve
 
 MCP_PATH = "/mcp"
 
-urlpatterns = [path(MCP_PATH.removeprefix("/"), serve)]
+ROOT = MCP_PATH.removeprefix("/")
+
+urlpatterns = [
+    path(ROOT, serve),
+    re_path(rf"^{ROOT}/", refuse_path),
+]

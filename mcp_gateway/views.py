@@ -5,7 +5,7 @@ from django.views.decorators.csrf import csrf_exempt
 
 from agent_access.admission import Admission
 from agent_access.bodies import read_json
-from agent_access.errors import MethodNotAllowedError, ToolError
+from agent_access.errors import MethodNotAllowedError, NotFoundError, ToolError
 from agent_access.execution import find_tool_error
 from agent_access.models.audit import Transport
 from agent_access.models.connections import Connection
@@ -17,6 +17,12 @@ from mcp_gateway.protocol import Exchange, answer_request
 # What the audit calls a message that never became a call of a tool.
 ACTION = "mcp.message"
 PROTOCOL_ERROR = "protocol_error"
+
+
+@csrf_exempt
+def refuse_path(request: HttpRequest) -> HttpResponse:
+    """Answer every path below the endpoint, a trailing slash included: there is nothing."""
+    return answers.refuse(NotFoundError())
 
 
 @csrf_exempt
@@ -56,7 +62,8 @@ def _answer(request: HttpRequest, admission: Admission, connection: Connection) 
         origin=admission.origin,
     )
     try:
-        return answers.answer(message.id, answer_request(exchange))
+        reply = answer_request(exchange)
+        return answers.answer(message.id, reply.result, headers=reply.headers)
     except ProtocolError as error:
         return _refuse_message(admission, connection, error)
     except Exception as exception:  # noqa: BLE001  the last handler that knows the request's id
