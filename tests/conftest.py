@@ -15,6 +15,7 @@ from invoicing.access import Permission
 from invoicing.models import Company, Customer, TaxRate, User
 from tests.agents import HttpAgent
 from tests.factories import CompanyFactory, CustomerFactory, TaxRateFactory, UserFactory
+from tests.mcp_agent import McpAgent
 
 pytest_plugins = ["tests.secrets", "tests.trigger_flush", "tests.valkey"]
 
@@ -93,8 +94,23 @@ def access_on(company: Company) -> None:
 ConnectAgent = Callable[..., tuple[Connection, HttpAgent]]
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run what both transports serve over both: all of tests/interface not marked `http`."""
+    definition = metafunc.definition
+    if "agent_class" not in metafunc.fixturenames or "interface" not in definition.path.parts:
+        return
+    if not definition.get_closest_marker("http"):
+        metafunc.parametrize("agent_class", [HttpAgent, McpAgent], ids=["http", "mcp"])
+
+
 @pytest.fixture
-def connect(access_on: None) -> ConnectAgent:
+def agent_class() -> type[HttpAgent]:
+    """The transport: HTTP, and in tests/interface MCP too."""
+    return HttpAgent
+
+
+@pytest.fixture
+def connect(access_on: None, agent_class: type[HttpAgent]) -> ConnectAgent:
     """Make a connection for a user; return it with an agent that holds its credential."""
 
     def connect_agent(
@@ -104,7 +120,7 @@ def connect(access_on: None) -> ConnectAgent:
             user=user, scopes=registry.scopes if scopes is None else scopes, days=days, name=name
         )
         connection, credential = create_connection(request)
-        return connection, HttpAgent(credential)
+        return connection, agent_class(credential)
 
     return connect_agent
 

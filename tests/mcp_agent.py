@@ -1,0 +1,140 @@
+"""The same outside program, speaking MCP: its calls come back as HTTP would have answered them."""
+
+import json
+from collections.abc import Mapping
+from itertools import count
+from typing import Any
+from uuid import UUID
+
+from mcp_types.jsonrpc import JSONRPCError, JSONRPCResponse
+from mcp_types.methods import serialize_server_result
+from typing_extensions import override
+
+from tests.agents import HTTP_TOOLS, Answer, HttpAgent
+
+PATH = "/mcp"
+LEGACY = ("2025-03-26", "2025-06-18", "2025-11-25")
+MODERN = "2026-07-28"
+
+# The interface's tables of statuses, which a tool result does not carry.
+SUCCESSES = {"drafts.create": 201, "documents.issue_prepare": 202}
+FAILURES = {
+    "forbidden": 403,
+    "not_found": 404,
+    "conflict": 409,
+    "approval_pending": 409,
+    "approval_rejected": 409,
+    "approval_stale": 409,
+    "approval_used": 409,
+    "approval_expired": 410,
+    "validation_failed": 422,
+    "unavailable": 503,
+}
+
+
+class McpAgent(HttpAgent):
+    """Calls the tools over MCP in one revision; every answer must fit the official schema."""
+
+    key_field = "idempotency_key"
+
+    def __init__(self, credential: str | None, *, version: str = MODERN) -> None:
+        super().__init__(credential)
+        self.version = version
+        self._ids = count(1)
+
+    @override
+    def call(
+        self,
+        tool: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        id: UUID | str | None = None,
+        key: str | None = None,
+    ) -> Answer:
+        """Call a tool by its dotted name; return what its HTTP twin would have answered."""
+        if tool == "tools.list":
+            return read_answer(self.send("tools/list", arguments), tool)
+        sent = dict(arguments or {})
+        if "{id}" in HTTP_TOOLS[tool][1]:
+            sent = {"id": str(id), **sent}
+        if key is not None:
+            sent["idempotency_key"] = key
+        params = {"name": tool.replace(".", "_"), "arguments": sent}
+        return read_answer(self.send("tools/call", params), tool)
+
+    def send(self, method: str, params: Mapping[str, Any] | None = None, **request: Any) -> Answer:
+        """Send one request of the agent's revision; further arguments go to `post`."""
+        message = {"jsonrpc": "2.0", "id": next(self._ids), "method": method}
+        members = self.with_meta(params or {})
+        return self.post(message | ({"params": members} if members else {}), **request)
+
+    def with_meta(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the params with what a modern revision wants in every request."""
+        if self.version in LEGACY:
+            return dict(params)
+        meta = {
+            "io.modelcontextprotocol/protocolVersion": self.version,
+            "io.modelcontextprotocol/clientCapabilities": {},
+        }
+        return {**params, "_meta": meta}
+
+    def post(
+        self, message: Any, *, headers: Mapping[str, str | None] | None = None, **request: Any
+    ) -> Answer:
+        """Post any message, with the header fields of its revision; None leaves one out."""
+        sent = self._headers_of(message) | dict(headers or {})
+        answer = self.request(
+            "POST",
+            PATH,
+            body=message if isinstance(message, bytes) else json.dumps(message).encode(),
+            headers={name: value for name, value in sent.items() if value is not None},
+            **request,
+        )
+        check_answer(message, answer, version=self.version)
+        return answer
+
+    def _headers_of(self, message: Any) -> dict[str, str | None]:
+        fields: dict[str, str | None] = {"MCP-Protocol-Version": self.version}
+        if self.version in LEGACY or not isinstance(message, dict):
+            return fields
+        if isinstance(method := message.get("method"), str):
+            fields["Mcp-Method"] = method
+        params = message.get("params")
+        name = params.get("name") if isinstance(params, dict) else None
+        return fields | ({"Mcp-Name": name} if isinstance(name, str) else {})
+
+
+def check_answer(message: Any, answer: Answer, *, version: str) -> None:
+    """Hold an answer to JSON-RPC and to its revision's schema, which it must fill exactly."""
+    if answer.status == 202:
+        assert answer.content == b""
+        assert "Content-Type" not in answer.headers
+        return
+    assert answer.headers["Content-Type"] == "application/json"
+    assert answer.headers["Cache-Control"] == "no-store"
+    if "error" in answer.body:
+        JSONRPCError.model_validate(answer.body, extra="forbid")
+        return
+    assert answer.status == 200
+    JSONRPCResponse.model_validate(answer.body, extra="forbid")
+    assert answer.body["id"] == message["id"]
+    result = answer.body["result"]
+    assert serialize_server_result(message["method"], version, result) == result
+
+
+def read_answer(answer: Answer, tool: str) -> Answer:
+    """Return an answer of MCP as the HTTP tools would have given it."""
+    if "error" in answer.body:
+        error = answer.body["error"]
+        error = {"code": error["data"]["code"], "message": error["message"], **error["data"]}
+        return Answer(answer.status, answer.headers, json.dumps({"error": error}).encode())
+    result = answer.body["result"]
+    if tool == "tools.list":
+        return Answer(200, answer.headers, json.dumps({"data": result["tools"]}).encode())
+    (content,) = result["content"]
+    assert content["type"] == "text"
+    assert json.loads(content["text"]) == result["structuredContent"]
+    status = SUCCESSES.get(tool, 200)
+    if result["isError"]:
+        status = FAILURES[result["structuredContent"]["error"]["code"]]
+    return Answer(status, answer.headers, content["text"].encode())
