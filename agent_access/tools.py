@@ -84,7 +84,8 @@ class Tool:
     `path` stands below `/api/v1` and names its target as `{id}`. `find_record` fetches a record
     for a user or raises the project's "not found"; a replay asks it whether the record is still
     in the user's reach. An answer that holds a secret is kept encrypted.
-    A destructive tool does what nothing can undo.
+    A destructive tool replaces or freezes what was there, where others only add (MCP's
+    `destructiveHint`).
     """
 
     name: str
