@@ -1,10 +1,13 @@
 """JSON-RPC 2.0: one request or notification in, one answer out."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any
 
 from mcp_types.jsonrpc import INVALID_REQUEST, JSONRPC_VERSION
+
+from agent_access.errors import ValidationFailedError
 
 RequestId = str | int | None
 
@@ -27,7 +30,8 @@ class Message:
 class ProtocolError(Exception):
     """A message that the protocol refuses: a JSON-RPC error, with its HTTP status.
 
-    `message` is a fixed sentence. `data` goes to the client as it is.
+    `message` is a fixed sentence. `word` is our own code for it, which goes to the client in
+    `data.code`, beside what else `data` holds.
     """
 
     def __init__(
@@ -35,15 +39,17 @@ class ProtocolError(Exception):
         code: int,
         message: str,
         *,
+        word: str = ValidationFailedError.code,
         status: HTTPStatus = HTTPStatus.BAD_REQUEST,
-        data: Any = None,
+        data: Mapping[str, Any] | None = None,
         id: RequestId = None,  # noqa: A002  JSON-RPC's word
     ) -> None:
         super().__init__(message)
         self.code = code
         self.message = message
+        self.word = word
         self.status = status
-        self.data = data
+        self.data = {"code": word, **(data or {})}
         self.id = id
 
 
@@ -91,7 +97,7 @@ def result_body(request_id: RequestId, result: dict[str, Any]) -> dict[str, Any]
 
 
 def error_body(
-    request_id: RequestId, *, code: int, message: str, data: Any = None
+    request_id: RequestId, *, code: int, message: str, data: Mapping[str, Any]
 ) -> dict[str, Any]:
-    error = {"code": code, "message": message} | ({} if data is None else {"data": data})
+    error = {"code": code, "message": message, "data": data}
     return {"jsonrpc": JSONRPC_VERSION, "id": request_id, "error": error}

@@ -13,7 +13,13 @@ from pydantic import ValidationError
 from agent_access import conf
 from agent_access.audit import Origin
 from agent_access.calls import Arguments, CallContext, Record, ToolCall
-from agent_access.errors import FieldProblem, ToolError, UnauthenticatedError
+from agent_access.errors import (
+    FieldProblem,
+    NotFoundError,
+    ToolError,
+    UnauthenticatedError,
+    ValidationFailedError,
+)
 from agent_access.execution import execute
 from agent_access.listing import granted_tools
 from agent_access.models.connections import Connection
@@ -54,6 +60,7 @@ def answer_request(exchange: Exchange) -> Reply:
         raise ProtocolError(
             METHOD_NOT_FOUND,
             "This server has tools only, and not this method.",
+            word=NotFoundError.code,
             status=era.unknown_method_status,
             id=message.id,
         )
@@ -66,10 +73,12 @@ def answer_request(exchange: Exchange) -> Reply:
     return Reply(shaped, reply.headers)
 
 
-def _invalid_params(exchange: Exchange, text: str) -> ProtocolError:
+def _invalid_params(
+    exchange: Exchange, text: str, *, word: str = ValidationFailedError.code
+) -> ProtocolError:
     is_modern = exchange.era.is_modern
     status = HTTPStatus.BAD_REQUEST if is_modern else HTTPStatus.OK
-    return ProtocolError(INVALID_PARAMS, text, status=status, id=exchange.message.id)
+    return ProtocolError(INVALID_PARAMS, text, word=word, status=status, id=exchange.message.id)
 
 
 def _server_info() -> dict[str, Any]:
@@ -133,7 +142,8 @@ TOOLS_LIST = Tool(
 def _call_tool(exchange: Exchange) -> Reply:
     tool = registry.find_by_mcp_name(exchange.message.params["name"])
     if tool is None:
-        raise _invalid_params(exchange, "There is no tool of this name; tools/list has them all.")
+        text = "There is no tool of this name; tools/list has them all."
+        raise _invalid_params(exchange, text, word=NotFoundError.code)
     try:
         result = execute(_call(exchange, tool, exchange.message.params.get("arguments") or {}))
     except UnauthenticatedError:  # revoked while the call ran: the door is closed, not the tool

@@ -16,7 +16,6 @@ from mcp_gateway.protocol import Exchange, answer_request
 
 # What the audit calls a message that never became a call of a tool.
 ACTION = "mcp.message"
-PROTOCOL_ERROR = "protocol_error"
 
 
 @csrf_exempt
@@ -73,6 +72,9 @@ def _answer(request: HttpRequest, admission: Admission, connection: Connection) 
 def _refuse_message(
     admission: Admission, connection: Connection, error: ToolError | ProtocolError
 ) -> HttpResponse:
-    outcome = error.code if isinstance(error, ToolError) else PROTOCOL_ERROR
+    if isinstance(error, ProtocolError):
+        outcome, response = error.word, answers.refuse_protocol(error)
+    else:
+        outcome, response = error.code, answers.refuse(error)
     admission.record_refusal(connection, action=ACTION, outcome=outcome)
-    return answers.refuse(error) if isinstance(error, ToolError) else answers.refuse_protocol(error)
+    return response
