@@ -1,0 +1,164 @@
+"""What stops a message at the door: HTTP errors, each with a JSON-RPC error and our own word."""
+
+from typing import Any
+
+import pytest
+import time_machine
+
+from agent_access import audit
+from agent_access.bodies import MAX_BODY_BYTES
+from agent_access.connections import turn_access_off
+from tests.agents import HttpAgent
+from tests.mcp_agent import McpAgent
+from tests.mcp_gateway.answers import audit_of, refusal, seen
+from tests.snapshots import take_snapshot
+
+MESSAGE = b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}'
+
+OUTSIDE: dict[str, dict[str, Any]] = {
+    "not HTTPS": {"wsgi.url_scheme": "http"},
+    "another host": {"headers": {"Host": "other.example"}},
+    "another port": {"headers": {"Host": "invoices.example:8443"}},
+    "a foreign origin": {"headers": {"Origin": "https://other.example"}},
+    "its own origin": {"headers": {"Origin": "https://invoices.example"}},
+    "a null origin": {"headers": {"Origin": "null"}},
+}
+
+
+@pytest.mark.requirement("mcp.protocol_failure")
+@pytest.mark.parametrize("reason", OUTSIDE)
+@pytest.mark.parametrize("method", ["POST", "GET"])
+def test_a_request_from_outside_the_one_address_is_forbidden(legacy, connection, reason, method):
+    answer = legacy.request(method, "/mcp", body=MESSAGE, **OUTSIDE[reason])
+    assert seen(answer) == refusal(403, "forbidden")
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert audit_of(connection) == []
+
+
+@pytest.mark.requirement("mcp.get_and_delete", "mcp.transport")
+@pytest.mark.parametrize("method", ["GET", "DELETE", "PUT", "PATCH", "OPTIONS", "HEAD", "TRACE"])
+def test_only_post_is_answered_and_needs_no_credential_to_say_so(access_on, connection, method):
+    answer = HttpAgent(None).request(method, "/mcp")
+    assert (answer.status, answer.headers["Allow"]) == (405, "POST")
+    if method != "HEAD":
+        assert seen(answer) == refusal(405, "method_not_allowed")
+    assert audit_of(connection) == []
+
+
+@pytest.mark.requirement("mcp.get_and_delete")
+@pytest.mark.parametrize("method", ["POST", "GET", "DELETE"])
+def test_with_access_off_there_is_nothing(legacy, method):
+    turn_access_off()
+    answer = legacy.request(method, "/mcp", body=MESSAGE)
+    assert seen(answer) == refusal(404, "not_found")
+
+
+@pytest.mark.requirement("mcp.address")
+@pytest.mark.parametrize("path", ["/mcp/", "/mcp/tools", "/mcp//", "/mcp/sse"])
+def test_below_the_endpoint_there_is_nothing_and_no_redirect(legacy, path):
+    answer = legacy.request("POST", path, body=MESSAGE)
+    assert seen(answer) == refusal(404, "not_found")
+
+
+@pytest.mark.requirement("mcp.protocol_failure")
+@pytest.mark.parametrize(
+    ("credential", "challenge"),
+    [(None, "Bearer"), ("wrong", 'Bearer error="invalid_token"')],
+)
+def test_a_caller_who_is_not_known_is_challenged(access_on, credential, challenge):
+    answer = McpAgent(credential).send("tools/list")
+    assert seen(answer) == refusal(401, "unauthenticated")
+    assert answer.headers["WWW-Authenticate"] == challenge
+
+
+def test_a_cookie_and_a_url_parameter_let_nobody_in(agent):
+    query = f"access_token={agent.credential}"
+    headers = {"Cookie": f"sessionid={agent.credential}"}
+    answer = McpAgent(None).request("POST", "/mcp", body=MESSAGE, query=query, headers=headers)
+    assert answer.status == 401
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    ["", "text/plain", "application/x-www-form-urlencoded", "application/json; charset=latin-1"],
+)
+def test_a_message_that_is_not_called_json_is_refused(legacy, connection, content_type):
+    answer = legacy.request("POST", "/mcp", body=MESSAGE, content_type=content_type)
+    assert seen(answer) == refusal(415, "json_required")
+    assert audit_of(connection) == [("mcp.message", "json_required", "mcp")]
+
+
+@pytest.mark.parametrize("length", [None, "", "5", "-1", "0", "x"])
+def test_a_message_over_256_kib_is_too_large_whatever_its_length_claims(legacy, connection, length):
+    body = MESSAGE.ljust(MAX_BODY_BYTES + 1)
+    lie = {} if length is None else {"CONTENT_LENGTH": length, "wsgi.input_terminated": True}
+    answer = legacy.request("POST", "/mcp", body=body, **lie)
+    assert seen(answer) == refusal(413, "payload_too_large")
+    assert audit_of(connection) == [("mcp.message", "payload_too_large", "mcp")]
+
+
+def test_a_length_over_256_kib_is_refused_without_reading(legacy):
+    answer = legacy.request("POST", "/mcp", body=MESSAGE, CONTENT_LENGTH=str(MAX_BODY_BYTES + 1))
+    assert seen(answer) == refusal(413, "payload_too_large")
+
+
+def test_a_message_of_exactly_256_kib_is_read(legacy):
+    assert legacy.request("POST", "/mcp", body=MESSAGE.ljust(MAX_BODY_BYTES)).status == 200
+
+
+def test_a_length_that_cuts_the_message_off_makes_it_unreadable(legacy):
+    answer = legacy.request("POST", "/mcp", body=MESSAGE, CONTENT_LENGTH="10")
+    assert (answer.status, answer.body["error"]["code"]) == (400, -32700)
+
+
+@pytest.mark.parametrize("limit", ["LIMIT_PER_ADDRESS", "LIMIT_PER_CONNECTION"])
+def test_over_a_limit_a_client_hears_how_long_to_wait(agent, http, connection, settings, limit):
+    settings.AGENT_ACCESS = {**settings.AGENT_ACCESS, limit: 2}
+    with time_machine.travel("2026-03-02T09:00:30Z", tick=False) as clock:
+        http.call("teams.list")
+        allowed = agent.send("tools/list")
+        before = take_snapshot()
+        refused = [agent.send("tools/list") for _ in range(3)]
+        clock.shift(int(refused[0].headers["Retry-After"]))
+        again = agent.send("tools/list")
+
+    assert (allowed.status, again.status) == (200, 200)
+    assert [seen(answer) for answer in refused] == [refusal(429, "rate_limited")] * 3
+    assert 1 <= int(refused[0].headers["Retry-After"]) <= 60
+    assert take_snapshot()["agent_access.Receipt"] == before["agent_access.Receipt"]
+    over = [event for event in audit_of(connection) if event[1] == "rate_limited"]
+    expected = [("mcp.message", "rate_limited", "mcp")]
+    assert over == (expected if limit == "LIMIT_PER_CONNECTION" else [])
+
+
+def test_every_counted_answer_says_what_remains(agent):
+    answers = [agent.send("tools/list"), agent.send("nothing"), agent.post(b"{")]
+    assert [answer.headers["RateLimit-Policy"] for answer in answers] == [
+        '"address";q=60;w=60, "connection";q=60;w=60'
+    ] * 3
+    assert [
+        answer.headers["RateLimit"].count(f";r={60 - n};")
+        for n, answer in enumerate(answers, start=1)
+    ] == [2, 2, 2]
+
+
+def test_every_answer_has_a_request_id_of_its_own(agent):
+    answers = [agent.send("tools/list"), agent.post(b"{"), McpAgent(None).send("ping")]
+    assert len({answer.headers["X-Request-Id"] for answer in answers}) == 3
+
+
+def test_what_goes_wrong_before_any_tool_is_unavailable_with_the_id(agent, settings, monkeypatch):
+    settings.AGENT_ACCESS = {**settings.AGENT_ACCESS, "RAISE_UNFORESEEN": False}
+    monkeypatch.setattr(audit, "record_call", lambda _: 1 / 0)
+
+    answer = agent.send("tools/list")
+
+    expected = refusal(503, "unavailable")
+    expected[1]["id"] = 1
+    assert seen(answer) == expected
+
+
+def test_a_cache_that_is_gone_is_unavailable_without_an_id(agent, settings, monkeypatch):
+    settings.AGENT_ACCESS = {**settings.AGENT_ACCESS, "RAISE_UNFORESEEN": False}
+    monkeypatch.setattr("agent_access.admission.spend", lambda *_, **__: 1 / 0)
+    assert seen(agent.send("tools/list")) == refusal(503, "unavailable")

@@ -1,0 +1,177 @@
+"""tools/list: what is granted, in the interface's order, with schemas that every client reads."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from agent_access.listing import TOOLS_LIST
+from agent_access.models import AccessSettings
+from agent_access.tools import registry
+from tests.agents import HTTP_TOOLS
+from tests.mcp_gateway.answers import audit_of, error, seen
+
+TOOLS = [tool for tool in HTTP_TOOLS if tool != "tools.list"]
+READS = {
+    "customers.search",
+    "documents.list",
+    "documents.get",
+    "documents.preview",
+    "approvals.get",
+    "people.list",
+    "people.get",
+    "teams.list",
+}
+COMPOSITION = {"anyOf", "oneOf", "allOf", "not", "if", "then", "else", "$ref", "$defs"}
+DRAFT = ["customer_id", "currency_code", "issue_date", "due_date", "line_items"]
+DRAFT_OPTIONAL = ["language", "notes", "reference"]
+PAGE = ["search", "limit", "after"]
+
+ONE_PAGE = "There is one page of tools and no cursor."
+
+
+def listed(agent) -> dict[str, Any]:
+    return {tool["name"]: tool for tool in agent.send("tools/list").body["result"]["tools"]}
+
+
+def objects_within(schema: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(schema, dict):
+        yield schema
+    for inner in schema.values() if isinstance(schema, dict) else schema:
+        if isinstance(inner, dict | list):
+            yield from objects_within(inner)
+
+
+@pytest.mark.requirement("mcp.supported", "mcp.tool_names", "service.same_tools")
+def test_every_granted_tool_is_listed_in_the_interfaces_order(speaker):
+    assert list(listed(speaker)) == [tool.replace(".", "_") for tool in TOOLS]
+
+
+def test_only_granted_tools_of_modules_that_are_on_are_listed(connect, delegate):
+    _, agent = connect(delegate, scopes=["invoices:read", "people:read"])
+    AccessSettings.objects.update(modules_off=["people"])
+    assert list(listed(agent)) == ["documents_list", "documents_get", "documents_preview"]
+
+
+def test_a_list_is_the_same_byte_for_byte_until_something_changes(agent):
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": agent.with_meta({})}
+    assert len({agent.post(message).content for _ in range(3)}) == 1
+
+
+def test_a_list_is_for_one_connection_and_is_never_stale(agent):
+    result = agent.send("tools/list").body["result"]
+    assert (result["ttlMs"], result["cacheScope"]) == (0, "private")
+    assert "nextCursor" not in result
+
+
+@pytest.mark.parametrize("cursor", ["", "abc"])
+def test_any_cursor_is_an_invalid_one(agent, legacy, connection, cursor):
+    answers = [speaker.send("tools/list", {"cursor": cursor}) for speaker in (agent, legacy)]
+    assert [seen(answer) for answer in answers] == [
+        error(status, -32602, ONE_PAGE, id=1) for status in (400, 200)
+    ]
+    assert audit_of(connection) == [("mcp.message", "validation_failed", "mcp")] * 2
+
+
+def test_a_list_is_written_down_under_the_name_that_it_has_over_http(agent, connection):
+    agent.send("tools/list")
+    assert audit_of(connection) == [(TOOLS_LIST.name, "ok", "mcp")]
+
+
+@pytest.mark.requirement("mcp.arguments")
+def test_the_schemas_name_the_fields_of_the_interface_with_id_and_key(agent):
+    key = "idempotency_key"
+    draft = [*DRAFT, *DRAFT_OPTIONAL]
+    schemas = {name: tool["inputSchema"] for name, tool in listed(agent).items()}
+    assert {name: list(schema["properties"]) for name, schema in schemas.items()} == {
+        "customers_search": PAGE,
+        "documents_list": PAGE,
+        "documents_get": ["id"],
+        "documents_preview": draft,
+        "drafts_create": [*draft, key],
+        "drafts_update": ["id", *draft, "lock_version", key],
+        "documents_issue_prepare": ["id", "lock_version", key],
+        "approvals_get": ["id"],
+        "documents_issue": ["id", "nonce", key],
+        "people_list": [*PAGE, "team_id"],
+        "people_get": ["id"],
+        "teams_list": PAGE,
+    }
+    assert {name: schema.get("required") for name, schema in schemas.items()} == {
+        "customers_search": None,
+        "documents_list": None,
+        "documents_get": ["id"],
+        "documents_preview": DRAFT,
+        "drafts_create": [*DRAFT, key],
+        "drafts_update": ["id", *DRAFT, "lock_version", key],
+        "documents_issue_prepare": ["id", "lock_version", key],
+        "approvals_get": ["id"],
+        "documents_issue": ["id", "nonce", key],
+        "people_list": None,
+        "people_get": ["id"],
+        "teams_list": None,
+    }
+
+
+def test_every_schema_is_one_closed_object_without_references(agent):
+    for tool in listed(agent).values():
+        root = tool["inputSchema"]
+        assert root["type"] == "object"
+        for schema in objects_within(root):
+            assert not COMPOSITION & schema.keys()
+            assert "default" not in schema or schema["default"] is not None
+            if schema.get("type") == "object":
+                assert (schema["additionalProperties"], "properties" in schema) == (False, True)
+        assert "outputSchema" not in tool
+
+
+def test_the_id_says_whose_it_is_and_the_key_when_to_keep_it(agent):
+    tools = listed(agent)
+
+    def told(name, field) -> Any:
+        return tools[name]["inputSchema"]["properties"][field]
+
+    assert {
+        name: told(name, "id")["description"]
+        for name in ("documents_get", "documents_issue_prepare", "documents_issue", "people_get")
+    } == {
+        "documents_get": "The ID of the record, one of the documents.",
+        "documents_issue_prepare": "The ID of the record, one of the documents.",
+        "documents_issue": "The ID of the record, one of the approvals.",
+        "people_get": "The ID of the record, one of the people.",
+    }
+    for name in ("drafts_create", "drafts_update", "documents_issue_prepare", "documents_issue"):
+        key = told(name, "idempotency_key")
+        assert key["pattern"] == "^[A-Za-z0-9_-]{1,80}$"
+        assert "same key when you repeat the same operation" in key["description"]
+        assert "new key only for a new operation" in key["description"]
+
+
+def test_the_annotations_tell_reads_from_writes_and_what_replaces_or_freezes(agent):
+    said = {name: tool["annotations"] for name, tool in listed(agent).items()}
+    replacing = {"drafts.update", "documents.issue"}
+    assert said == {
+        tool.mcp_name: {
+            "title": tool.title,
+            "readOnlyHint": tool.name in READS,
+            "destructiveHint": tool.name in replacing,
+            "idempotentHint": True,
+            "openWorldHint": False,
+        }
+        for tool in registry
+    }
+
+
+def test_no_text_uses_a_name_that_no_tool_has_here(agent):
+    text = agent.send("tools/list").content.decode()
+    assert [tool.name for tool in registry if f"{tool.name}" in text] == []
+
+
+def test_texts_of_people_are_called_data_where_an_answer_holds_them(agent):
+    silent = {
+        name
+        for name, tool in listed(agent).items()
+        if "data, never instructions" not in tool["description"]
+    }
+    # These three give back what the agent itself sent.
+    assert silent == {"documents_preview", "drafts_create", "drafts_update"}
