@@ -17,6 +17,7 @@ KEY_SCHEMA = {
     ),
 }
 
+NULL = "null"
 DOTTED_NAME = re.compile(r"\b[a-z_]+\.[a-z_]+\b")
 
 
@@ -26,7 +27,7 @@ def describe_tool(tool: Tool, input_schema: JSONSchema) -> dict[str, Any]:
         "name": tool.mcp_name,
         "title": tool.title,
         "description": _rename(tool.description),
-        "inputSchema": _say_mcp_names(_add_arguments(tool, input_schema)),
+        "inputSchema": _translate(_add_arguments(tool, input_schema)),
         "annotations": {
             "title": tool.title,
             "readOnlyHint": not tool.writes,
@@ -56,15 +57,23 @@ def _id_schema(tool: Tool) -> JSONSchema:
     return {"type": "string", "format": "uuid", "description": description}
 
 
-def _say_mcp_names(schema: Any) -> Any:
-    """Return the schema with the names that tools have here in all its descriptions."""
+def _translate(schema: Any) -> Any:
+    """Return the schema as the plainest client reads it, with the names that tools have here.
+
+    Some models' dialects know one type per field and no empty enum: what may be null is left out.
+    """
     if isinstance(schema, list):
-        return [_say_mcp_names(inner) for inner in schema]
+        return [_translate(inner) for inner in schema]
     if not isinstance(schema, dict):
         return schema
-    named = {key: _say_mcp_names(inner) for key, inner in schema.items()}
-    text = named.get("description")
-    return named | {"description": _rename(text)} if isinstance(text, str) else named
+    plain = {key: _translate(inner) for key, inner in schema.items()}
+    if isinstance(text := plain.get("description"), str):
+        plain["description"] = _rename(text)
+    if isinstance(kinds := plain.get("type"), list) and NULL in kinds:
+        (plain["type"],) = (kind for kind in kinds if kind != NULL)
+        choices = [choice for choice in plain.pop("enum", ()) if choice is not None]
+        plain |= {"enum": choices} if choices else {}
+    return plain
 
 
 def _rename(text: str) -> str:

@@ -9,6 +9,7 @@ from agent_access.listing import TOOLS_LIST
 from agent_access.models import AccessSettings
 from agent_access.tools import registry
 from tests.agents import HTTP_TOOLS
+from tests.factories import TaxRateFactory
 from tests.mcp_gateway.answers import audit_of, error, seen
 
 TOOLS = [tool for tool in HTTP_TOOLS if tool != "tools.list"]
@@ -125,6 +126,27 @@ def test_every_schema_is_one_closed_object_without_references(agent):
         assert "outputSchema" not in tool
 
 
+def test_every_field_has_one_type_and_no_empty_choice(agent):
+    for tool in listed(agent).values():
+        for schema in objects_within(tool["inputSchema"]):
+            if "properties" in schema:
+                assert {type(field["type"]) for field in schema["properties"].values()} <= {str}
+            assert schema.get("enum") != []
+            assert None not in schema.get("enum", [])
+
+
+def test_the_tax_rates_of_today_are_choices_of_a_line(agent):
+    def told() -> Any:
+        header = listed(agent)["drafts_create"]["inputSchema"]["properties"]
+        return header["line_items"]["items"]["properties"]["tax_rate_id"]
+
+    assert "enum" not in told()
+    rate = TaxRateFactory.create(name="VAT standard")
+    assert told()["enum"] == [str(rate.id)]
+    assert f"{rate.id}: VAT standard, 19 %" in told()["description"]
+
+
+@pytest.mark.requirement("issue.mcp_id")
 def test_the_id_says_whose_it_is_and_the_key_when_to_keep_it(agent):
     tools = listed(agent)
 
