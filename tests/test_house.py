@@ -15,7 +15,7 @@ from config.environment import PROJECT_FOLDER, Environment
 # Nothing here needs a database: once is enough.
 pytestmark = pytest.mark.sqlite
 
-ROOMS = ("agent_access", "config", "invoicing")
+ROOMS = ("agent_access", "config", "invoicing", "mcp_gateway")
 PROJECT = tomllib.loads((PROJECT_FOLDER / "pyproject.toml").read_text(encoding="utf-8"))
 CONTRACTS = {
     contract["id"]: contract["name"] for contract in PROJECT["tool"]["importlinter"]["contracts"]
@@ -26,7 +26,10 @@ LOCK_FILES = ("requirements.txt", "requirements-dev.txt")
 BREACHES = [
     ("house", "agent_access/tools.py", "import invoicing.money"),
     ("house", "agent_access/tools.py", "import config.settings"),
+    ("house", "agent_access/tools.py", "import mcp_gateway.schemas"),
     ("house", "invoicing/money.py", "import config.environment"),
+    ("house", "mcp_gateway/schemas.py", "import invoicing.money"),
+    ("house", "invoicing/money.py", "import mcp_gateway.jsonrpc"),
     ("agent-access-layers", "agent_access/models/receipts.py", "import agent_access.execution"),
     ("agent-access-layers", "agent_access/execution.py", "import agent_access.http.views"),
     ("agent-access-layers", "agent_access/tools.py", "import agent_access.models"),
@@ -39,6 +42,7 @@ BREACHES = [
     ("services", "invoicing/services/drafts.py", "import pydantic"),
     ("services", "invoicing/models/documents.py", "import rest_framework.serializers"),
     ("agents", "invoicing/pages.py", "import agent_access.connections"),
+    ("mcp-gateway", "mcp_gateway/views.py", "import agent_access.http.views"),
     ("rest-framework", "agent_access/execution.py", "import rest_framework.exceptions"),
     ("rest-framework", "invoicing/agent_tools/inputs.py", "import rest_framework"),
 ]
