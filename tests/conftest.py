@@ -17,7 +17,7 @@ from tests.agents import HttpAgent
 from tests.factories import CompanyFactory, CustomerFactory, TaxRateFactory, UserFactory
 from tests.mcp_agent import McpAgent
 
-pytest_plugins = ["tests.secrets", "tests.trigger_flush", "tests.valkey"]
+pytest_plugins = ["tests.https_server", "tests.secrets", "tests.trigger_flush", "tests.valkey"]
 
 EVERY_PERMISSION = tuple(Permission)
 

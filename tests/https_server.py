@@ -1,0 +1,121 @@
+"""The service as it runs in production, over HTTPS, on the database of the test."""
+
+import os
+import socket
+import ssl
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+import pytest
+import trustme
+from django.db import connection
+
+HOST = "127.0.0.1"
+START_SECONDS = 60
+ROOMY = "100000"
+
+
+@dataclass(frozen=True)
+class HttpsServer:
+    """Where the service answers, and the authority that its certificate comes from."""
+
+    base_url: str
+    authority: Path
+
+    @property
+    def mcp_url(self) -> str:
+        return f"{self.base_url}/mcp"
+
+    @property
+    def ssl_context(self) -> ssl.SSLContext:
+        return ssl.create_default_context(cafile=self.authority)
+
+
+@pytest.fixture(scope="session")
+def _https_server(
+    django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[HttpsServer]:
+    folder = tmp_path_factory.mktemp("https_server")
+    port = _free_port()
+    server = HttpsServer(f"https://localhost:{port}", _make_certificate(folder))
+    environment = os.environ | {
+        "BASE_URL": server.base_url,
+        "DATABASE_URL": _test_database_url(),
+        "LIMIT_PER_CONNECTION": ROOMY,
+        "LIMIT_PER_ADDRESS": ROOMY,
+    }
+    log = folder / "server.log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(  # noqa: S603  our own command
+            _command(folder, port), env=environment, stdout=output, stderr=output
+        )
+    try:
+        _wait_until_ready(process, port, log)
+        yield server
+    finally:
+        process.terminate()
+        process.wait()
+
+
+@pytest.fixture
+def https_server(_https_server: HttpsServer, transactional_db: None, settings: Any) -> HttpsServer:
+    """Serve the rows that this test commits; limits are high."""
+    # Connections made by the test remember the URL at which they may be used.
+    settings.AGENT_ACCESS = {**settings.AGENT_ACCESS, "BASE_URL": _https_server.base_url}
+    return _https_server
+
+
+def _command(folder: Path, port: int) -> list[str]:
+    return [
+        *(sys.executable, "-m", "granian", "--interface", "wsgi", "--no-ws"),
+        *("--host", HOST, "--port", str(port), "--blocking-threads", "4"),
+        *("--ssl-certificate", str(folder / "server.pem")),
+        *("--ssl-keyfile", str(folder / "server.key")),
+        "config.wsgi:application",
+    ]
+
+
+def _make_certificate(folder: Path) -> Path:
+    issuer = trustme.CA()
+    issued = issuer.issue_cert("localhost", not_after=datetime.now(UTC) + timedelta(days=1))
+    issuer.cert_pem.write_to_path(folder / "ca.pem")
+    issued.private_key_pem.write_to_path(folder / "server.key")
+    for part in issued.cert_chain_pems:
+        part.write_to_path(folder / "server.pem", append=True)
+    return folder / "ca.pem"
+
+
+def _test_database_url() -> str:
+    """Return the URL of the database that Django made for the tests."""
+    name = str(connection.settings_dict["NAME"])
+    if connection.vendor == "sqlite":
+        return f"sqlite:///{name}"
+    return urlsplit(os.environ["DATABASE_URL"])._replace(path=f"/{quote(name)}").geturl()
+
+
+def _free_port() -> int:
+    with closing(socket.socket()) as probe:
+        probe.bind((HOST, 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _wait_until_ready(process: subprocess.Popen[Any], port: int, log: Path) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while True:
+        try:
+            socket.create_connection((HOST, port)).close()
+        except ConnectionRefusedError:
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError(f"The service does not start:\n{log.read_text()}") from None
+            time.sleep(0.05)
+        else:
+            return

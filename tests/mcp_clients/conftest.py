@@ -1,0 +1,37 @@
+"""Clients that nobody here wrote, let in with a credential at a live server."""
+
+import os
+from collections.abc import Iterator, Mapping
+
+import pytest
+
+from tests.agents import HttpAgent
+from tests.https_server import HttpsServer
+from tests.mcp_clients.credential_proxy import run_proxy
+from tests.mcp_clients.node_packages import ABSENT, is_installed
+
+
+@pytest.fixture(scope="session")
+def _node() -> None:
+    if is_installed():
+        return
+    if os.environ.get("REQUIRE_NODE") == "1":
+        pytest.fail(f"REQUIRE_NODE=1, but: {ABSENT}")
+    pytest.skip(ABSENT)
+
+
+@pytest.fixture
+def node_environment(_node: None, https_server: HttpsServer, agent: HttpAgent) -> Mapping[str, str]:
+    """What a Node client must be told: the server, its authority and the credential."""
+    return {
+        "NODE_EXTRA_CA_CERTS": str(https_server.authority),
+        "MCP_URL": https_server.mcp_url,
+        "CREDENTIAL": str(agent.credential),
+    }
+
+
+@pytest.fixture
+def proxied_url(_node: None, https_server: HttpsServer, agent: HttpAgent) -> Iterator[str]:
+    """A plain address on this machine which adds the credential and speaks TLS to the server."""
+    with run_proxy(https_server, str(agent.credential)) as url:
+        yield url

@@ -1,0 +1,51 @@
+"""The README's lines for MCP clients work as they stand, but for address and certificate."""
+
+import os
+import shlex
+import subprocess
+import sys
+
+import pytest
+
+from config.environment import PROJECT_FOLDER
+from tests.mcp_clients.node_packages import run_node
+
+INSPECTOR = "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js"
+
+
+def read_block(opening, language):
+    """Return the first block of this language that follows the opening words."""
+    text = (PROJECT_FOLDER / "README.md").read_text(encoding="utf-8")
+    section = text.split("\n## For MCP clients\n")[1]
+    return section.split(opening)[1].split(f"```{language}\n")[1].split("```")[0]
+
+
+def fit(text, https_server):
+    return text.replace("https://localhost:8443/mcp", https_server.mcp_url).replace(
+        "var/ca.pem", str(https_server.authority)
+    )
+
+
+def test_the_lines_for_the_python_client_find_a_customer(https_server, agent, customer):
+    done = subprocess.run(  # noqa: S603  our own lines
+        [sys.executable, "-"],
+        input=fit(read_block("Python, with", "python").replace("aurora", "acme"), https_server),
+        env={**os.environ, "CREDENTIAL": agent.credential},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert customer.name in done.stdout
+
+
+def test_the_line_for_the_inspector_finds_a_customer(
+    https_server, node_environment, agent, customer
+):
+    line = fit(read_block("The Inspector", "console").replace("aurora", "acme"), https_server)
+    words = shlex.split(line.replace("$CREDENTIAL", agent.credential))
+    program = next(word for word in words if word.startswith("@modelcontextprotocol/inspector@"))
+    arguments = words[words.index(program) + 1 :]
+    done = run_node(INSPECTOR, *arguments, environment=node_environment)
+    assert done.returncode == 0, done.stderr
+    assert customer.name in done.stdout
