@@ -25,7 +25,7 @@ OUTSIDE: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.requirement("mcp.protocol_failure")
+@pytest.mark.requirement("mcp.protocol_failure", "no_store.mcp")
 @pytest.mark.parametrize("reason", OUTSIDE)
 @pytest.mark.parametrize("method", ["POST", "GET"])
 def test_a_request_from_outside_the_one_address_is_forbidden(legacy, connection, reason, method):
@@ -35,7 +35,7 @@ def test_a_request_from_outside_the_one_address_is_forbidden(legacy, connection,
     assert audit_of(connection) == []
 
 
-@pytest.mark.requirement("mcp.get_and_delete", "mcp.transport")
+@pytest.mark.requirement("mcp.get_and_delete", "error.method_on_mcp", "mcp.transport")
 @pytest.mark.parametrize("method", ["GET", "DELETE", "PUT", "PATCH", "OPTIONS", "HEAD", "TRACE"])
 def test_only_post_is_answered_and_needs_no_credential_to_say_so(access_on, connection, method):
     answer = HttpAgent(None).request(method, "/mcp")

@@ -89,7 +89,7 @@ def test_a_record_call_without_its_id_names_it(agent, name):
         assert problems[0] == {"field": "id", "problem": problem}
 
 
-@pytest.mark.requirement("mcp.arguments")
+@pytest.mark.requirement("mcp.arguments", "idempotency.key_argument")
 @pytest.mark.parametrize("name", [tool.mcp_name for tool in registry if tool.writes])
 def test_a_write_without_its_key_names_it(agent, name):
     before = take_snapshot()
