@@ -5,8 +5,6 @@ import shlex
 import subprocess
 import sys
 
-import pytest
-
 from config.environment import PROJECT_FOLDER
 from tests.mcp_clients.node_packages import run_node
 
@@ -27,7 +25,7 @@ def fit(text, https_server):
 
 
 def test_the_lines_for_the_python_client_find_a_customer(https_server, agent, customer):
-    done = subprocess.run(  # noqa: S603  our own lines
+    done = subprocess.run(
         [sys.executable, "-"],
         input=fit(read_block("Python, with", "python").replace("aurora", "acme"), https_server),
         env={**os.environ, "CREDENTIAL": agent.credential},
@@ -43,7 +41,7 @@ def test_the_line_for_the_inspector_finds_a_customer(
     https_server, node_environment, agent, customer
 ):
     line = fit(read_block("The Inspector", "console").replace("aurora", "acme"), https_server)
-    words = shlex.split(line.replace("$CREDENTIAL", agent.credential))
+    words = shlex.split(line.replace("\\\n", " ").replace("$CREDENTIAL", agent.credential))
     program = next(word for word in words if word.startswith("@modelcontextprotocol/inspector@"))
     arguments = words[words.index(program) + 1 :]
     done = run_node(INSPECTOR, *arguments, environment=node_environment)
