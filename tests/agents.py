@@ -58,9 +58,6 @@ class Answer:
 class HttpAgent:
     """Calls the tools over HTTP with one credential, or none."""
 
-    # Where this transport carries the idempotency key, as problems name it.
-    key_field = "Idempotency-Key"
-
     def __init__(self, credential: str | None) -> None:
         self.credential = credential
         self._client = Client()

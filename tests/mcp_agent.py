@@ -1,6 +1,7 @@
 """The same outside program, speaking MCP: its calls come back as HTTP would have answered them."""
 
 import json
+import re
 from collections.abc import Mapping
 from itertools import count
 from typing import Any
@@ -13,8 +14,12 @@ from typing_extensions import override
 from tests.agents import HTTP_TOOLS, Answer, HttpAgent
 
 PATH = "/mcp"
+INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,17})")
 LEGACY = ("2025-03-26", "2025-06-18", "2025-11-25")
 MODERN = "2026-07-28"
+
+KEY = "idempotency_key"
+WRITES = ("drafts.create", "drafts.update", "documents.issue_prepare", "documents.issue")
 
 # The interface's tables of statuses, which a tool result does not carry.
 SUCCESSES = {"drafts.create": 201, "documents.issue_prepare": 202}
@@ -35,8 +40,6 @@ FAILURES = {
 class McpAgent(HttpAgent):
     """Calls the tools over MCP in one revision; every answer must fit the official schema."""
 
-    key_field = "idempotency_key"
-
     def __init__(self, credential: str | None, *, version: str = MODERN) -> None:
         super().__init__(credential)
         self.version = version
@@ -51,14 +54,18 @@ class McpAgent(HttpAgent):
         id: UUID | str | None = None,
         key: str | None = None,
     ) -> Answer:
-        """Call a tool by its dotted name; return what its HTTP twin would have answered."""
+        """Call a tool by its dotted name; return what its HTTP twin would have answered.
+
+        GET /api/v1/tools has no twin, since tools/list says other things: it is asked over HTTP.
+        """
         if tool == "tools.list":
-            return read_answer(self.send("tools/list", arguments), tool)
-        sent = dict(arguments or {})
-        if "{id}" in HTTP_TOOLS[tool][1]:
+            return super().call(tool, arguments)
+        method, path = HTTP_TOOLS[tool]
+        sent = dict(arguments or {}) if method != "GET" else read_query(arguments or {})
+        if "{id}" in path:
             sent = {"id": str(id), **sent}
-        if key is not None:
-            sent["idempotency_key"] = key
+        if key is not None and tool in WRITES:
+            sent[KEY] = key
         params = {"name": tool.replace(".", "_"), "arguments": sent}
         return read_answer(self.send("tools/call", params), tool)
 
@@ -122,6 +129,14 @@ def check_answer(message: Any, answer: Answer, *, version: str) -> None:
     assert serialize_server_result(message["method"], version, result) == result
 
 
+def read_query(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a GET: the text of a limit in a query is an integer in JSON."""
+    return {
+        name: int(value) if name == "limit" and INTEGER.fullmatch(str(value)) else value
+        for name, value in arguments.items()
+    }
+
+
 def read_answer(answer: Answer, tool: str) -> Answer:
     """Return an answer of MCP as the HTTP tools would have given it."""
     if "error" in answer.body:
@@ -129,12 +144,12 @@ def read_answer(answer: Answer, tool: str) -> Answer:
         error = {"code": error["data"]["code"], "message": error["message"], **error["data"]}
         return Answer(answer.status, answer.headers, json.dumps({"error": error}).encode())
     result = answer.body["result"]
-    if tool == "tools.list":
-        return Answer(200, answer.headers, json.dumps({"data": result["tools"]}).encode())
     (content,) = result["content"]
     assert content["type"] == "text"
     assert json.loads(content["text"]) == result["structuredContent"]
-    status = SUCCESSES.get(tool, 200)
-    if result["isError"]:
-        status = FAILURES[result["structuredContent"]["error"]["code"]]
-    return Answer(status, answer.headers, content["text"].encode())
+    if not result["isError"]:
+        return Answer(SUCCESSES.get(tool, 200), answer.headers, content["text"].encode())
+    status = FAILURES[result["structuredContent"]["error"]["code"]]
+    # The one field that is called otherwise here.
+    text = content["text"].replace(f'"{KEY}"', '"Idempotency-Key"')
+    return Answer(status, answer.headers, text.encode())

@@ -7,6 +7,9 @@ import pytest
 
 from tests.mcp_clients.node_packages import run_node
 
+# What the clients see is the same on both databases: once is enough.
+pytestmark = pytest.mark.sqlite
+
 SUITE = "node_modules/@modelcontextprotocol/conformance/dist/index.js"
 BASELINES = Path(__file__).parent / "conformance"
 

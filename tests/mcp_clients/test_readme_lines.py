@@ -5,8 +5,13 @@ import shlex
 import subprocess
 import sys
 
+import pytest
+
 from config.environment import PROJECT_FOLDER
 from tests.mcp_clients.node_packages import run_node
+
+# What the clients see is the same on both databases: once is enough.
+pytestmark = pytest.mark.sqlite
 
 INSPECTOR = "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js"
 
