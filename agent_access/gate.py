@@ -94,7 +94,7 @@ def _find_refuse(request: HttpRequest) -> Refuse | None:
 
 def _drop_cookies(request: HttpRequest) -> None:
     """Keep cookies from the tools: they never authenticate, so nothing there looks at them."""
-    if _is_tool_path(request):
+    if _find_refuse(request):
         request.META.pop("HTTP_COOKIE", None)
 
 
