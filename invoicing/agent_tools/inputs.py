@@ -202,11 +202,11 @@ class LineItemInput(ToolInput):
             return value
         kind = info.data["discount_type"]
         if (kind is None) != (value is None):
-            raise problem("goes together with discount_type: send both or neither")
+            raise problem("goes together with the discount type: send both or neither")
         if kind == DiscountType.PERCENT and value is not None and value > BASIS_POINTS:
             raise problem(f"must be at most {BASIS_POINTS} basis points (100 %)")
         if kind == DiscountType.AMOUNT and value is not None and _exceeds_gross(value, info.data):
-            raise problem("must not be larger than quantity times unit_price")
+            raise problem("must not be larger than quantity times unit price")
         return value
 
 
@@ -238,7 +238,7 @@ class DraftInput(ToolInput):
     @classmethod
     def _not_before_issue_date(cls, value: date, info: ValidationInfo) -> date:
         if "issue_date" in info.data and value < info.data["issue_date"]:
-            raise problem("must not be before issue_date")
+            raise problem("must not be before the issue date")
         return value
 
 

@@ -99,7 +99,7 @@ class _Resolution:
 
     def check_dates(self, draft: DraftInput) -> None:
         if draft.due_date < draft.issue_date:
-            self._add("due_date", "must not be before issue_date")
+            self._add("due_date", "must not be before the issue date")
 
     def normalise(self, draft: DraftInput) -> DraftInput:
         if not 1 <= len(draft.line_items) <= MAX_LINES:
@@ -124,7 +124,7 @@ class _Resolution:
                 self._add(f"line_items.{index}.tax_rate_id", "is not an active tax rate")
             if is_discount_too_large(line):
                 path = f"line_items.{index}.discount_value"
-                self._add(path, "must not be larger than quantity times unit_price")
+                self._add(path, "must not be larger than quantity times unit price")
         if any(is_discount_too_large(line) for line in lines):
             return NO_TOTALS
         try:
@@ -145,7 +145,8 @@ class _Resolution:
             self._add(f"{path}.unit_price", "must be a whole number of at most 18 digits")
         if (line.discount_type is None) != (line.discount_value is None):
             self._add(
-                f"{path}.discount_value", "goes together with discount_type: send both or neither"
+                f"{path}.discount_value",
+                "goes together with the discount type: send both or neither",
             )
         if line.discount_value is not None and line.discount_value < 0:
             self._add(f"{path}.discount_value", "must not be negative")

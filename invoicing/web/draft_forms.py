@@ -179,11 +179,16 @@ class DraftForms:
         for problem in problems:
             match problem.path.split("."):
                 case ["line_items", index, name]:
-                    self.lines[int(index)].add_error(name, problem.problem)
+                    self.lines[int(index)].add_error(name, _as_sentence(problem))
                 case ["line_items"]:
-                    self.errors.append(problem.problem)
+                    self.errors.append(f"The lines {problem.problem}.")
                 case [name]:
-                    self.header.add_error(name, problem.problem)
+                    self.header.add_error(name, _as_sentence(problem))
+
+
+def _as_sentence(problem: FieldProblem) -> str:
+    """Return a problem, which reads on from a field's name, as it stands beside the field."""
+    return f"{problem.problem[0].upper()}{problem.problem[1:]}."
 
 
 def _each(typed: TypedDraft) -> Iterable[tuple[int, Typed]]:

@@ -24,7 +24,7 @@ LANGUAGE = "must be a language code"
 CONTROL = "must not contain control characters"
 AMOUNT = "must be a whole number of at most 18 digits without leading zeros"
 QUANTITY = "must be a positive number with a dot and at most 4 decimal places, such as 1.5"
-PAIR = "goes together with discount_type: send both or neither"
+PAIR = "goes together with the discount type: send both or neither"
 KIND = "must be 'percent' or 'amount'"
 UNKNOWN = "is not a field of this tool"
 EMPTY = "must not be empty"
@@ -40,7 +40,7 @@ WRONG_HEADERS = [
     ("issue_date", DATE, ["٢٠٢٦-٠٣-٠٢", "2026-W10-1", " 2026-03-02"]),
     ("issue_date", DAY, ["2026-02-29", "2026-13-01", "2026-00-10", "0000-01-01"]),
     ("issue_date", TEXT, [20260302, None]),
-    ("due_date", "must not be before issue_date", ["2026-03-01", "0001-01-01"]),
+    ("due_date", "must not be before the issue date", ["2026-03-01", "0001-01-01"]),
     ("due_date", TEXT, [None, 1.5]),
     ("line_items", "must not be empty", [[]]),
     ("line_items", "must be a list", [None, {}, "x", 1]),

@@ -164,7 +164,7 @@ def test_a_discount_above_its_line_is_named(agent, draft_body, rates):
     lines = [line("1", "100"), line("0.5", "99", None, "51"), line("1", "100", None, "10001bp")]
     body = body_of(draft_body, rates, lines)
     expected = invalid(
-        ("line_items.1.discount_value", "must not be larger than quantity times unit_price"),
+        ("line_items.1.discount_value", "must not be larger than quantity times unit price"),
         ("line_items.2.discount_value", "must be at most 10000 basis points (100 %)"),
     )
     assert seen(agent.call("documents.preview", body)) == expected

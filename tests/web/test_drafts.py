@@ -124,22 +124,22 @@ def test_an_amount_discount_is_typed_in_the_currency(browser, filled):
     [
         ({"customer_id": ""}, "This field is required."),
         ({"customer_id": "01a00000-0000-7000-8000-000000000000"}, "Select a valid choice."),
-        ({"due_date": "2026-03-01"}, "The due date must not precede the issue date."),
+        ({"due_date": "2026-03-01"}, "Must not be before the issue date."),
         ({"issue_date": "yesterday"}, "Enter a valid date."),
         ({"currency_code": "XAU"}, "Select a valid choice."),
         ({"language": "xx"}, "Select a valid choice."),
-        ({"reference": "x" * 101}, "The text must not be longer than 100 characters."),
-        ({"notes": "x\x07"}, "The text holds characters that cannot be shown."),
-        ({"line-0-description": " "}, "A line needs a description."),
-        ({"line-0-quantity": "0"}, "The quantity must be positive"),
+        ({"reference": "x" * 101}, "Must have at most 100 characters."),
+        ({"notes": "x\x07"}, "Must not contain control characters."),
+        ({"line-0-description": " "}, "Must not be empty."),
+        ({"line-0-quantity": "0"}, "Must be positive"),
         ({"line-0-quantity": "1.00001"}, "Write at most 4 decimals."),
         ({"line-0-quantity": "-1"}, "Write digits, and a dot before decimals: 1234.50"),
         ({"line-0-unit_price": "1.234"}, "Write at most 2 decimals."),
         ({"line-0-unit_price": "1,234"}, "This can be read in two ways."),
         ({"line-0-unit_price": "1.234,50"}, "Write digits, and a dot before decimals: 1234.50"),
-        ({"line-0-unit_price": "9" * 30}, "The price must have 1 to 18 digits and no sign."),
+        ({"line-0-unit_price": "9" * 30}, "Must be a whole number of at most 18 digits."),
         ({"line-0-unit_price": "9" * 16, "line-0-quantity": "900"}, "more than 18 digits"),
-        ({"line-0-discount_value": "101"}, "The discount must not be larger than the line."),
+        ({"line-0-discount_value": "101"}, "Must not be larger than quantity times unit price."),
         ({"line-0-tax_rate_id": "x"}, "Select a valid choice."),
     ],
 )
@@ -269,8 +269,8 @@ def test_what_became_inactive_is_shown_as_such_and_refused(browser, writer):
     assert "Old rate (19 %) (inactive)" in text_of(page)
     answer = browser.post(path, {**read_form(page), "save": ""})
     assert answer.status_code == 422
-    assert "No active customer that you may access has this ID." in text_of(answer)
-    assert "No active tax rate has this ID." in text_of(answer)
+    assert "Is not an active customer within reach." in text_of(answer)
+    assert "Is not an active tax rate." in text_of(answer)
 
 
 def test_only_customers_in_scope_can_be_chosen(sign_in, company, stranger):

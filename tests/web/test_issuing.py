@@ -96,6 +96,16 @@ def test_what_changed_after_it_was_shown_is_not_issued(browser, draft, change):
     assert Document.objects.get().status == DocumentStatus.DRAFT
 
 
+def test_a_seller_who_changes_in_that_very_moment_is_not_frozen(browser, draft, monkeypatch):
+    path = f"/documents/{draft.id}/issue"
+    form = read_form(browser.get(path))
+    changed = Company(name="Sold in between")
+    monkeypatch.setattr("invoicing.services.issuing.current_company", lambda: changed)
+    assert browser.post(path, form).status_code == 409
+    stored = Document.objects.get()
+    assert (stored.status, stored.number) == (DocumentStatus.DRAFT, None)
+
+
 @pytest.mark.parametrize("fingerprint", ["", "x", "é"])
 def test_a_form_without_the_right_fingerprint_issues_nothing(browser, draft, fingerprint):
     answer = browser.post(f"/documents/{draft.id}/issue", {"fingerprint": fingerprint})

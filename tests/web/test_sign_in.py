@@ -12,6 +12,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from agent_access.tools import API_PATH
 from invoicing.models import User
 from invoicing.web.sessions import SessionStore, digest_session_key
+from mcp_gateway.urls import MCP_PATH
 from tests.factories import PASSWORD, UserFactory
 from tests.web.conftest import Browser
 from tests.web.forms import main_of, read_form, text_of
@@ -247,12 +248,15 @@ def test_nobody_is_let_in_uncounted(browser, person, monkeypatch):
     assert not Session.objects.exists()
 
 
+TOOL_ROUTES = (API_PATH.lstrip("/"), MCP_PATH.lstrip("/"))
+
+
 def all_pages() -> list[URLPattern]:
     def walk(patterns: list[URLPattern | URLResolver]) -> Iterator[URLPattern]:
         for each in patterns:
             if isinstance(each, URLResolver):
                 yield from walk(each.url_patterns)
-            elif not str(each.pattern).lstrip("^").startswith(API_PATH.lstrip("/")):
+            elif not str(each.pattern).lstrip("^").startswith(TOOL_ROUTES):
                 yield each
 
     return list(walk(get_resolver().url_patterns))
