@@ -46,6 +46,7 @@ def test_every_answer_tells_the_browser_to_be_strict(sign_in, person, path):
     assert answer["X-Frame-Options"] == "DENY"
     assert answer["X-Content-Type-Options"] == "nosniff"
     assert answer["Referrer-Policy"] == "same-origin"
+    assert "Access-Control-Allow-Origin" not in answer
     assert answer["Strict-Transport-Security"] == "max-age=31536000"
     assert answer["Cache-Control"] == "no-store"
     answer.close()
