@@ -52,8 +52,11 @@ CREATE TRIGGER invoices_taxrow_truncate BEFORE TRUNCATE ON invoices_taxrow FOR E
 
 CREATE FUNCTION invoices_keep_approval() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    IF TG_OP <> 'UPDATE' THEN
+    IF TG_OP = 'DELETE' OR (TG_OP = 'TRUNCATE' AND EXISTS (SELECT 1 FROM invoices_issueapproval)) THEN
         RAISE EXCEPTION 'An approval cannot be deleted.' USING ERRCODE = 'restrict_violation';
+    END IF;
+    IF TG_OP = 'TRUNCATE' THEN
+        RETURN NULL;
     END IF;
     IF OLD.executed_at IS NOT NULL
         OR (OLD.decision <> '' AND (OLD.decision, OLD.decided_at, OLD.rejection_reason)
