@@ -1,6 +1,7 @@
 """Who calls: the bearer credential of the Authorization header, and nothing else."""
 
 import re
+from collections.abc import Callable
 
 from django.http import HttpRequest
 from django.utils import timezone
@@ -16,20 +17,39 @@ from agent_access.models.connections import Connection, RevokedReason
 BEARER = re.compile(r"[Bb][Ee][Aa][Rr][Ee][Rr] +([!-~]+)")
 
 
+FindConnection = Callable[[str], Connection | None]
+
+_ways: list[tuple[re.Pattern[str], FindConnection]] = []
+
+
+def register_bearer(pattern: re.Pattern[str], find: FindConnection) -> None:
+    """Name a form of bearer credential, and how its connection, with its user, is found."""
+    _ways.append((pattern, find))
+
+
 def authenticate(request: HttpRequest, *, origin: Origin) -> Connection:
     """Return the live connection that the request's credential belongs to, with its user.
 
-    Raises UnauthenticatedError for everything else. A connection that something has ended since
-    its last call (its user, the owner or the application URL changed) is revoked here, so that
-    the reason is written down.
+    Raises UnauthenticatedError for everything else.
     """
     connection = _find_connection(_read_bearer(request))
-    if connection is None or not connection.is_live(timezone.now()):
-        raise UnauthenticatedError
-    if reason := find_ending(connection):
-        revoke_connection(connection.id, reason=reason, origin=origin)
+    if connection is None or not still_holds(connection, origin=origin):
         raise UnauthenticatedError
     return connection
+
+
+def still_holds(connection: Connection, *, origin: Origin) -> bool:
+    """Tell whether a connection may be used.
+
+    One that something has ended since its last use (its user, the owner or the application URL
+    changed) is revoked here, so that the reason is written down.
+    """
+    if not connection.is_live(timezone.now()):
+        return False
+    if reason := find_ending(connection):
+        revoke_connection(connection.id, reason=reason, origin=origin)
+        return False
+    return True
 
 
 def find_ending(connection: Connection) -> RevokedReason | None:
@@ -57,7 +77,13 @@ def _read_bearer(request: HttpRequest) -> str:
 
 
 def _find_connection(bearer: str) -> Connection | None:
-    if not CREDENTIAL.fullmatch(bearer):
-        return None
-    found = Connection.objects.filter(credential_digest=digest_credential(bearer))
+    fitting = (find for pattern, find in _ways if pattern.fullmatch(bearer))
+    return next((find(bearer) for find in fitting), None)
+
+
+def _find_by_credential(credential: str) -> Connection | None:
+    found = Connection.objects.filter(credential_digest=digest_credential(credential))
     return found.select_related("user").first()
+
+
+register_bearer(CREDENTIAL, _find_by_credential)

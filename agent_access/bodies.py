@@ -27,35 +27,37 @@ def read_json(request: HttpRequest) -> JSONValue:
     charset = request.content_params.get("charset", "utf-8") if request.content_params else "utf-8"
     if request.content_type != "application/json" or charset.lower() != "utf-8":
         raise JsonRequiredError
-    return _parse(_read_body(request))
+    return parse_json(read_body(request, limit=MAX_BODY_BYTES))
 
 
-def _read_body(request: HttpRequest) -> bytes:
-    """Read at most one byte more than allowed, whatever Content-Length says.
+def read_body(request: HttpRequest, *, limit: int) -> bytes:
+    """Return the body; read at most one byte more than allowed, whatever Content-Length says.
+
+    Raises PayloadTooLargeError, or UnreadableJsonError for a body that breaks off.
 
     Django takes a body without Content-Length (chunked) for empty; where the server ends the
     stream itself, as PEP 3333's `wsgi.input_terminated` promises, the stream is read instead.
     """
-    if _declares_too_much(request.META.get("CONTENT_LENGTH") or ""):
+    if _declares_more_than(limit, request.META.get("CONTENT_LENGTH") or ""):
         raise PayloadTooLargeError
     terminated = request.META.get("wsgi.input_terminated")
     stream = request.META["wsgi.input"] if terminated else request
     body = b""
     try:
-        while len(body) <= MAX_BODY_BYTES and (part := stream.read(MAX_BODY_BYTES + 1 - len(body))):
+        while len(body) <= limit and (part := stream.read(limit + 1 - len(body))):
             body += part
     except (UnreadablePostError, OSError):
         raise UnreadableJsonError from None
-    if len(body) > MAX_BODY_BYTES:
+    if len(body) > limit:
         raise PayloadTooLargeError
     return body
 
 
-def _declares_too_much(content_length: str) -> bool:
+def _declares_more_than(limit: int, content_length: str) -> bool:
     digits = content_length.strip().lstrip("0")
     if not (digits.isascii() and digits.isdecimal()):
         return False
-    return len(digits) > len(str(MAX_BODY_BYTES)) or int(digits) > MAX_BODY_BYTES
+    return len(digits) > len(str(limit)) or int(digits) > limit
 
 
 def _refuse_constant(name: str) -> NoReturn:
@@ -69,7 +71,8 @@ def _refuse_repetition(pairs: list[tuple[str, JSONValue]]) -> dict[str, JSONValu
     return members
 
 
-def _parse(body: bytes) -> JSONValue:
+def parse_json(body: bytes) -> JSONValue:
+    """Return the JSON value that every reader would understand alike; or UnreadableJsonError."""
     try:
         value = json.loads(
             body.decode(),

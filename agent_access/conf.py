@@ -14,6 +14,8 @@ DEFAULTS: dict[str, Any] = {
     "TRUSTED_PROXIES": 0,
     "LIMIT_PER_CONNECTION": 60,
     "LIMIT_PER_ADDRESS": 60,
+    "LIMIT_REGISTER": 10,
+    "LIMIT_TOKEN": 30,
     "RAISE_UNFORESEEN": False,
 }
 
@@ -45,6 +47,18 @@ def limit_per_connection() -> int:
 def limit_per_address() -> int:
     """Return the requests that one client address may make in a minute."""
     quota: int = _setting("LIMIT_PER_ADDRESS")
+    return quota
+
+
+def limit_register() -> int:
+    """Return the OAuth registrations that one client address may make in a minute."""
+    quota: int = _setting("LIMIT_REGISTER")
+    return quota
+
+
+def limit_token() -> int:
+    """Return the token and revocation requests, together, of one client address in a minute."""
+    quota: int = _setting("LIMIT_TOKEN")
     return quota
 
 

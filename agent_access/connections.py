@@ -38,6 +38,18 @@ class ConnectionRequest:
     name: str
 
 
+@dataclass(frozen=True, kw_only=True)
+class ConnectingClient:
+    """The OAuth client that a connection is made for.
+
+    The host is that of its metadata document, or of the return address where it registered itself.
+    """
+
+    id: str
+    name: str
+    host: str
+
+
 @transaction.atomic
 def create_connection(
     request: ConnectionRequest, *, origin: Origin = SYSTEM
@@ -46,24 +58,54 @@ def create_connection(
 
     Raises UnfitConnectionError.
     """
+    owner_id = _check_request(request, AccessSettings.lock())
+    credential = make_credential()
+    connection = _prepare(request, kind=ConnectionKind.PASTED, owner_id=owner_id)
+    connection.credential_digest = digest_credential(credential)
+    _open(connection, origin)
+    return connection, credential
+
+
+@transaction.atomic
+def create_browser_connection(
+    request: ConnectionRequest, client: ConnectingClient, *, owner_id: UUID, origin: Origin
+) -> Connection:
+    """Return a new connection that a person approved in the browser.
+
+    Raises UnfitConnectionError, also if that person is not the owner.
+    """
     settings = AccessSettings.lock()
-    owner_id = _check_request(request, settings)
-    credential, now = make_credential(), timezone.now()
-    connection = Connection.objects.create(
-        kind=ConnectionKind.PASTED,
+    if not settings.browser_sign_in_on:
+        raise UnfitConnectionError("Browser sign-in is off; the owner turns it on first.")
+    if _check_request(request, settings) != owner_id:
+        raise UnfitConnectionError("Only the owner approves a connection.")
+    connection = _prepare(request, kind=ConnectionKind.BROWSER, owner_id=owner_id)
+    connection.client_id = client.id
+    connection.client_name = client.name
+    connection.client_host = client.host
+    _open(connection, origin)
+    return connection
+
+
+def _prepare(request: ConnectionRequest, *, kind: ConnectionKind, owner_id: UUID) -> Connection:
+    now = timezone.now()
+    return Connection(
+        kind=kind,
         name=request.name,
         user=request.user,
         grants=list(dict.fromkeys(request.scopes)),
-        credential_digest=digest_credential(credential),
         owner_id=owner_id,
         session_revision=conf.host().session_revision(request.user),
         base_url=conf.base_url(),
         created_at=now,
         expires_at=now + timedelta(days=request.days),
     )
+
+
+def _open(connection: Connection, origin: Origin) -> None:
+    connection.save(force_insert=True)
     audit.open_chain(str(connection.id))
-    _record("connection:created", origin, owner_id, connection_id=connection.id)
-    return connection, credential
+    _record("connection:created", origin, connection.owner_id, connection_id=connection.id)
 
 
 def _check_request(request: ConnectionRequest, settings: AccessSettings) -> UUID:

@@ -1,16 +1,22 @@
-"""Pasted credentials: made from the operating system's randomness, shown once, kept as a digest."""
+"""Credentials and tokens: made of the system's randomness, shown once, kept as a digest."""
 
 import hashlib
 import re
 import secrets
 
 PREFIX = "ivc_"
-CREDENTIAL = re.compile(rf"{PREFIX}[A-Za-z0-9_-]{{43}}")
+RANDOM_PART = r"[A-Za-z0-9_-]{43}"
+CREDENTIAL = re.compile(PREFIX + RANDOM_PART)
 
 
 def make_credential() -> str:
     """Return a new credential with 256 random bits."""
-    return PREFIX + secrets.token_urlsafe(32)
+    return make_secret(PREFIX)
+
+
+def make_secret(prefix: str) -> str:
+    """Return the prefix and 256 random bits in 43 URL-safe characters."""
+    return prefix + secrets.token_urlsafe(32)
 
 
 def digest_credential(credential: str) -> str:

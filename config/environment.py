@@ -108,6 +108,8 @@ class Environment(BaseSettings):
     TRUSTED_PROXIES: Annotated[int, Field(ge=0, le=10)] = 0
     LIMIT_PER_CONNECTION: Rate = 60
     LIMIT_PER_ADDRESS: Rate = 60
+    LIMIT_REGISTER: Rate = 10
+    LIMIT_TOKEN: Rate = 30
 
 
 # From pydantic's kind of mistake to the words after the variable's name.

@@ -23,6 +23,8 @@ SETTINGS = {
     "TRUSTED_PROXIES": "0",
     "LIMIT_PER_CONNECTION": "60",
     "LIMIT_PER_ADDRESS": "60",
+    "LIMIT_REGISTER": "10",
+    "LIMIT_TOKEN": "30",
 }
 
 DATABASE_URL = pytest.StashKey[str | None]()

@@ -16,6 +16,7 @@ class Transport(StrEnum):
     MCP = "mcp"
     COMMAND = "command"
     WEB = "web"
+    OAUTH = "oauth"
 
 
 class ChainHead(models.Model):

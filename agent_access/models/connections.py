@@ -8,6 +8,8 @@ from uuid_utils.compat import uuid7
 
 DIGEST_LENGTH = 64
 NAME_LENGTH = 100
+CLIENT_ID_LENGTH = 255
+HOST_LENGTH = 255
 
 
 class ConnectionKind(models.TextChoices):
@@ -24,6 +26,9 @@ class RevokedReason(models.TextChoices):
     USER_BECAME_GUEST = "user_became_guest", "The delegated user became a guest"
     OWNER_CHANGED = "owner_changed", "The ownership was transferred"
     APPLICATION_URL_CHANGED = "application_url_changed", "The application's address changed"
+    CODE_REUSE = "code_reuse", "An authorization code was used twice"
+    REFRESH_REUSE = "refresh_reuse", "A refresh token was used twice"
+    CLIENT_REVOKED = "client_revoked", "The client gave it back"
 
 
 class Connection(models.Model):
@@ -31,7 +36,8 @@ class Connection(models.Model):
 
     `grants` holds scopes, and on connections of the pilot also single capabilities (the dotted
     name of a tool). Session revision, owner and application URL are those of the approval; each
-    call compares them with today's.
+    call compares them with today's. Of the OAuth client of a browser sign-in everything is kept as
+    text, so that the evidence outlives the client.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -40,6 +46,9 @@ class Connection(models.Model):
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="connections")
     grants = models.JSONField(default=list)
     credential_digest = models.CharField(max_length=DIGEST_LENGTH, unique=True, null=True)  # noqa: DJ001  unique where present
+    client_id = models.CharField(max_length=CLIENT_ID_LENGTH, blank=True, default="")
+    client_name = models.CharField(max_length=NAME_LENGTH, blank=True, default="")
+    client_host = models.CharField(max_length=HOST_LENGTH, blank=True, default="")
     owner_id = models.UUIDField()
     session_revision = models.PositiveIntegerField()
     base_url = models.CharField(max_length=255)
@@ -50,6 +59,12 @@ class Connection(models.Model):
 
     class Meta:
         constraints = (
+            models.CheckConstraint(
+                condition=Q(kind=ConnectionKind.PASTED, client_id="")
+                & Q(credential_digest__isnull=False)
+                | Q(kind=ConnectionKind.BROWSER, credential_digest=None) & ~Q(client_id=""),
+                name="agent_access_credential_or_client",
+            ),
             models.CheckConstraint(
                 condition=Q(expires_at__gt=F("created_at")), name="agent_access_expires_later"
             ),
