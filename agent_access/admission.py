@@ -6,7 +6,8 @@ from django.http import HttpRequest
 from agent_access import audit, conf
 from agent_access.audit import Fact, Origin
 from agent_access.authentication import authenticate
-from agent_access.errors import NotFoundError
+from agent_access.discovery import challenge_parameters
+from agent_access.errors import NotFoundError, UnauthenticatedError
 from agent_access.gate import client_address
 from agent_access.models.audit import Transport
 from agent_access.models.connections import Connection
@@ -49,12 +50,20 @@ class Admission:
         """
         address = self._spend("address", self.origin.client_address, conf.limit_per_address())
         address.demand()
-        connection = authenticate(self._request, origin=self.origin)
+        connection = self._authenticate()
         allowance = self._spend("connection", str(connection.id), conf.limit_per_connection())
         if allowance.is_first_excess:
             self.record_refusal(connection, action=action, outcome="rate_limited")
         allowance.demand()
         return connection
+
+    def _authenticate(self) -> Connection:
+        try:
+            return authenticate(self._request, origin=self.origin)
+        except UnauthenticatedError as error:
+            if self.settings.browser_sign_in_on and self.origin.transport == Transport.MCP:
+                error.discovery = challenge_parameters()
+            raise
 
     def _spend(self, policy: str, bucket: str, quota: int) -> Allowance:
         allowance = spend(self._request, policy=policy, bucket=bucket, quota=quota)

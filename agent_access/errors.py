@@ -1,7 +1,7 @@
 """The refusals that both transports give, each with its code, status and one fixed sentence."""
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, ClassVar
@@ -9,6 +9,12 @@ from typing import Any, ClassVar
 from typing_extensions import override
 
 logger = logging.getLogger(__name__)
+
+
+def write_challenge(parameters: Mapping[str, str]) -> str:
+    """Return the value of WWW-Authenticate; no parameter holds a quote."""
+    written = ", ".join(f'{name}="{value}"' for name, value in parameters.items())
+    return f"Bearer {written}".strip()
 
 
 @dataclass(frozen=True, order=True)
@@ -46,13 +52,17 @@ class UnauthenticatedError(ToolError):
     def __init__(self, *, credential_sent: bool = True) -> None:
         super().__init__()
         self.credential_sent = credential_sent
+        self.discovery: dict[str, str] = {}
 
     @property
     @override
     def headers(self) -> dict[str, str]:
-        """RFC 6750 section 3: without a credential the challenge names no error."""
-        challenge = 'Bearer error="invalid_token"' if self.credential_sent else "Bearer"
-        return {"WWW-Authenticate": challenge}
+        """RFC 6750 section 3: without a credential the challenge names no error.
+
+        `discovery` says where a client can learn how to sign in (RFC 9728 section 5.1).
+        """
+        error = {"error": "invalid_token"} if self.credential_sent else {}
+        return {"WWW-Authenticate": write_challenge(error | self.discovery)}
 
 
 class ForbiddenError(ToolError):
@@ -63,6 +73,23 @@ class ForbiddenError(ToolError):
         " header, a grant of the connection and a permission of the delegated user, and no demo"
         " mode. Repeating it does not help; ask the owner."
     )
+
+
+class InsufficientScopeError(ForbiddenError):
+    """A browser sign-in lacks a scope that its client may ask the owner for (RFC 6750 3.1)."""
+
+    def __init__(self, *, scopes: Iterable[str], discovery: Mapping[str, str]) -> None:
+        super().__init__()
+        self.parameters = {
+            "error": "insufficient_scope",
+            **discovery,
+            "scope": " ".join(scopes),
+        }
+
+    @property
+    @override
+    def headers(self) -> dict[str, str]:
+        return {"WWW-Authenticate": write_challenge(self.parameters)}
 
 
 class NotFoundError(ToolError):

@@ -9,16 +9,18 @@ from django.db import transaction
 from agent_access import audit, conf
 from agent_access.audit import Fact
 from agent_access.calls import Answer, Arguments, CallContext, ToolCall, ToolResult
+from agent_access.discovery import challenge_parameters
 from agent_access.errors import (
     ForbiddenError,
+    InsufficientScopeError,
     NotFoundError,
     ToolError,
     UnavailableError,
 )
 from agent_access.inputs import find_key_problem, parse_input
-from agent_access.models.connections import Connection
+from agent_access.models.connections import Connection, ConnectionKind
 from agent_access.receipts import claim_receipt, keep_answer, stored_result
-from agent_access.tools import Tool, ToolInput
+from agent_access.tools import Tool, ToolInput, registry
 from agent_access.transactions import one_view, relaxed_commit
 
 logger = logging.getLogger(__name__)
@@ -77,10 +79,21 @@ def _check_reach(call: ToolCall) -> None:
     tool, user = call.tool, call.connection.user
     if tool.module in call.settings.modules_off:
         raise NotFoundError
-    if not is_granted(tool, call.connection) or not user.has_perms(tool.permissions):
+    if not is_granted(tool, call.connection):
+        raise _missing_grant(tool, call.connection)
+    if not user.has_perms(tool.permissions):
         raise ForbiddenError
     if tool.writes and conf.host().in_demo_mode():
         raise ForbiddenError
+
+
+def _missing_grant(tool: Tool, connection: Connection) -> ForbiddenError:
+    """Return the refusal; the client of a browser sign-in learns what to ask the owner for."""
+    if connection.kind != ConnectionKind.BROWSER:
+        return ForbiddenError()
+    useful = {*connection.grants, tool.scope}
+    scopes = [scope for scope in registry.scopes if scope in useful]
+    return InsufficientScopeError(scopes=scopes, discovery=challenge_parameters())
 
 
 def _read(call: ToolCall, inputs: ToolInput) -> ToolResult:

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 from uuid import UUID
 
+from django.db.models import QuerySet
+
 from agent_access.errors import ToolError
 from agent_access.models.connections import RevokedReason
 from agent_access.tools import JSONSchema, Tool
@@ -31,6 +33,12 @@ class Host(Protocol):
 
     def delegate_problem(self, user: Any) -> RevokedReason | None:
         """Return why the user may not be acted for, or None if he may."""
+
+    def delegates(self) -> QuerySet[Any]:
+        """Return the users who may be acted for, as the owner chooses among them."""
+
+    def scopes(self) -> Mapping[str, str]:
+        """Return what each scope lets a program do, in plain words for the owner."""
 
     def session_revision(self, user: Any) -> int:
         """Return the counter that ends the user's sessions and connections when it moves."""

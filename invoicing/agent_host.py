@@ -5,6 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
+from django.db.models import QuerySet
 
 from agent_access.errors import ToolError
 from agent_access.host import Service
@@ -32,6 +33,24 @@ SERVICE = Service(
 )
 
 
+SCOPES = {
+    "customers:read": "Search customers and see their names.",
+    "invoices:read": (
+        "Read invoices and drafts, with their lines, totals and public notes, and calculate"
+        " previews."
+    ),
+    "invoices:prepare": "Create and change draft invoices. A draft has no number and goes nowhere.",
+    "invoices:execute": (
+        "Ask for invoices to be issued, and issue them. The person approves each one in this"
+        " application first; an issued invoice cannot be changed."
+    ),
+    "people:read": (
+        "Read colleagues' names, work e-mail addresses, job titles, skills, teams and working"
+        " hours."
+    ),
+}
+
+
 class InvoicingHost:
     """Implements `agent_access.host.Host`."""
 
@@ -42,6 +61,12 @@ class InvoicingHost:
         if not user.is_active:
             return RevokedReason.USER_DEACTIVATED
         return RevokedReason.USER_BECAME_GUEST if user.is_guest else None
+
+    def delegates(self) -> QuerySet[User]:
+        return User.objects.filter(is_active=True, is_guest=False).order_by("name", "email")
+
+    def scopes(self) -> Mapping[str, str]:
+        return SCOPES
 
     def session_revision(self, user: User) -> int:
         return user.session_revision

@@ -15,6 +15,7 @@ from agent_access.audit import Origin
 from agent_access.calls import Arguments, CallContext, Record, ToolCall
 from agent_access.errors import (
     FieldProblem,
+    InsufficientScopeError,
     NotFoundError,
     ToolError,
     UnauthenticatedError,
@@ -146,7 +147,8 @@ def _call_tool(exchange: Exchange) -> Reply:
         raise _invalid_params(exchange, text, word=NotFoundError.code)
     try:
         result = execute(_call(exchange, tool, exchange.message.params.get("arguments") or {}))
-    except UnauthenticatedError:  # revoked while the call ran: the door is closed, not the tool
+    except (UnauthenticatedError, InsufficientScopeError):
+        # Revoked while the call ran, or to be asked of the owner: a matter of the door.
         raise
     except ToolError as error:
         return Reply(_tool_result(orjson.dumps(error.body()), is_error=True))
