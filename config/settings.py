@@ -28,7 +28,9 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "csp",
     "rest_framework",
+    "oauth2_provider",
     "agent_access",
+    "agent_access.oauth",
     "mcp_gateway",
     "invoicing",
 ]
@@ -177,8 +179,18 @@ AGENT_ACCESS = {
     "TRUSTED_PROXIES": ENVIRONMENT.TRUSTED_PROXIES,
     "LIMIT_PER_CONNECTION": ENVIRONMENT.LIMIT_PER_CONNECTION,
     "LIMIT_PER_ADDRESS": ENVIRONMENT.LIMIT_PER_ADDRESS,
+    "LIMIT_REGISTER": ENVIRONMENT.LIMIT_REGISTER,
+    "LIMIT_TOKEN": ENVIRONMENT.LIMIT_TOKEN,
 }
 DEMO_MODE = ENVIRONMENT.DEMO_MODE
+
+# Django OAuth Toolkit is a library under agent_access.oauth, which has the views and the rules; the
+# models must all be swapped together, before the first migration.
+OAUTH2_PROVIDER_APPLICATION_MODEL = "agent_oauth.Application"
+OAUTH2_PROVIDER_GRANT_MODEL = "agent_oauth.Grant"
+OAUTH2_PROVIDER_ACCESS_TOKEN_MODEL = "agent_oauth.AccessToken"  # noqa: S105  a model's name
+OAUTH2_PROVIDER_REFRESH_TOKEN_MODEL = "agent_oauth.RefreshToken"  # noqa: S105  a model's name
+OAUTH2_PROVIDER_ID_TOKEN_MODEL = "agent_oauth.IDToken"  # noqa: S105  a model's name
 
 REST_FRAMEWORK = {
     "UNAUTHENTICATED_USER": None,
@@ -203,6 +215,7 @@ LOGGING = {
         }
     },
     # Django would log the path of every refused request; the audit says more, and no path.
-    "loggers": {"django.request": {"level": "ERROR"}},
+    # oauthlib would log codes and tokens at DEBUG.
+    "loggers": {"django.request": {"level": "ERROR"}, "oauthlib": {"level": "WARNING"}},
     "root": {"handlers": ["stderr"], "level": "INFO"},
 }

@@ -1,0 +1,20 @@
+"""The paths of browser sign-in, exactly as the interface has them."""
+
+from agent_access.discovery import RESOURCE_METADATA_PATH
+
+ROOT_RESOURCE_METADATA_PATH = "/.well-known/oauth-protected-resource"
+SERVER_METADATA_PATH = "/.well-known/oauth-authorization-server"
+REGISTER_PATH = "/oauth/register"
+AUTHORIZE_PATH = "/oauth/authorize"
+TOKEN_PATH = "/oauth/token"  # noqa: S105  a path
+REVOKE_PATH = "/oauth/revoke"
+
+# Programs call these; people open the other one.
+MACHINE_PATHS = (
+    RESOURCE_METADATA_PATH,
+    ROOT_RESOURCE_METADATA_PATH,
+    SERVER_METADATA_PATH,
+    REGISTER_PATH,
+    TOKEN_PATH,
+    REVOKE_PATH,
+)

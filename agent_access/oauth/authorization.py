@@ -1,0 +1,70 @@
+"""Authorization requests: what a client asks the owner for, checked before he sees it."""
+
+from dataclasses import dataclass
+from urllib.parse import parse_qsl
+
+from oauthlib.oauth2 import FatalClientError
+
+from agent_access import conf
+from agent_access.audit import Origin
+from agent_access.connections import ConnectingClient
+from agent_access.oauth import parameters
+from agent_access.oauth.addresses import AUTHORIZE_PATH
+from agent_access.oauth.client_documents import (
+    UnfitDocumentError,
+    is_document_address,
+    refresh_client,
+)
+from agent_access.oauth.models import Application
+from agent_access.oauth.parameters import UnreadableParametersError, clean_parameters
+from agent_access.oauth.return_addresses import host_of
+from agent_access.oauth.server import Server
+from agent_access.tools import registry
+
+UNKNOWN_CLIENT = "This client is not known here, or the return address is not one of its own."
+UNREADABLE = "The link that brought you here is broken."
+
+
+class UnusableRequestError(Exception):
+    """A request that may not be sent back to anybody; the message is a sentence for the owner."""
+
+
+@dataclass(frozen=True)
+class AuthorizationRequest:
+    """A checked request; its scopes are in the registry's order."""
+
+    uri: str
+    client: Application
+    return_address: str
+    scopes: list[str]
+    state: str | None
+
+    @property
+    def identity(self) -> ConnectingClient:
+        client_id = str(self.client.client_id)
+        known_by = client_id if self.client.has_document else self.return_address
+        return ConnectingClient(id=client_id, name=str(self.client.name), host=host_of(known_by))
+
+
+def read_request(query: str, *, origin: Origin) -> AuthorizationRequest:
+    """Return the checked request.
+
+    Raises UnusableRequestError for what gets a page and no redirect, and OAuth2Error for what the
+    client is told at its own return address.
+    """
+    try:
+        query = clean_parameters(query, parameters.AUTHORIZE)
+        uri = f"{conf.base_url()}{AUTHORIZE_PATH}?{query}"
+        client_id = dict(parse_qsl(query)).get("client_id", "")
+        if is_document_address(client_id):
+            refresh_client(client_id, origin=origin)
+        scopes, found = Server(origin).validate_authorization_request(uri)
+    except UnreadableParametersError:
+        raise UnusableRequestError(UNREADABLE) from None
+    except UnfitDocumentError as error:
+        raise UnusableRequestError(str(error)) from None
+    except FatalClientError:
+        raise UnusableRequestError(UNKNOWN_CLIENT) from None
+    in_order = [scope for scope in registry.scopes if scope in scopes]
+    client = found["request"].client
+    return AuthorizationRequest(uri, client, found["redirect_uri"], in_order, found["state"])

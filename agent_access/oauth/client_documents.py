@@ -1,0 +1,111 @@
+"""Client ID Metadata Documents: a client whose identifier is the address of a document about it.
+
+Read only while the signed-in owner is asked, and never for a request to the other endpoints. The
+address is a stranger's, so the fetch is narrow: HTTPS to a public address that is checked and then
+connected to, no redirect, and bounds on size and on the whole time.
+(draft-ietf-oauth-client-id-metadata-document)
+"""
+
+import re
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from agent_access.audit import Origin
+from agent_access.bodies import parse_json
+from agent_access.errors import UnreadableJsonError
+from agent_access.models.connections import CLIENT_ID_LENGTH
+from agent_access.oauth.fetching import Document, FetchError, fetch
+from agent_access.oauth.metadata import PUBLIC, UnfitMetadataError, read_metadata
+from agent_access.oauth.models import Application
+from agent_access.oauth.registration import client_fields, record_registration
+from agent_access.oauth.return_addresses import HTTPS_ADDRESS, is_fit
+
+MIN_AGE = timedelta(minutes=5)
+MAX_AGE = timedelta(days=1)
+
+DOT_SEGMENT = re.compile(r"/\.{1,2}(?:/|\?|$)")
+MAX_AGE_DIRECTIVE = re.compile(r"\bmax-age=\"?([0-9]{1,9})")
+
+
+class UnfitDocumentError(Exception):
+    """No client can be known by this document; the message is a sentence for the owner."""
+
+
+def is_document_address(client_id: str) -> bool:
+    return client_id.startswith("https://")
+
+
+def refresh_client(client_id: str, *, origin: Origin) -> None:
+    """Have the client on record as its document describes it; raise UnfitDocumentError.
+
+    A document is read again when its time is over, and one that cannot be read any more is no
+    client any more.
+    """
+    now = timezone.now()
+    known = Application.objects.filter(client_id=client_id, cimd_expires_at__gt=now)
+    if known.exists():
+        return
+    if not _is_fit_address(client_id):
+        raise UnfitDocumentError("The client's identifier is no address of a metadata document.")
+    try:
+        document = fetch(client_id)
+        fields = _read_document(client_id, document)
+    except FetchError:
+        raise UnfitDocumentError("The client's metadata document could not be read.") from None
+    except UnfitMetadataError as error:
+        raise UnfitDocumentError(
+            f"The client's metadata document does not fit: {error.description}"
+        ) from None
+    _keep(client_id, fields | {"cimd_expires_at": now + _lifetime(document)}, origin)
+
+
+def _is_fit_address(client_id: str) -> bool:
+    found = HTTPS_ADDRESS.fullmatch(client_id)
+    if found is None or not is_fit(client_id) or len(client_id) > CLIENT_ID_LENGTH:
+        return False
+    return (found["rest"] or "").startswith("/") and not DOT_SEGMENT.search(client_id)
+
+
+def _read_document(client_id: str, document: Document) -> dict[str, Any]:
+    try:
+        values = parse_json(document.body)
+    except UnreadableJsonError:
+        raise UnfitMetadataError("it is not JSON.") from None
+    if not isinstance(values, dict) or values.get("client_id") != client_id:
+        raise UnfitMetadataError("it names another client.")
+    if not _is_public(values):
+        raise UnfitMetadataError("it asks for a secret or key; only public clients are allowed.")
+    return client_fields(read_metadata(values))
+
+
+def _is_public(values: Mapping[str, Any]) -> bool:
+    """Tell whether the client can do without a secret; some publish both ways."""
+    if "client_secret" in values or "client_secret_expires_at" in values:
+        return False
+    supported = values.get("token_endpoint_auth_methods_supported")
+    methods = [values.get("token_endpoint_auth_method", PUBLIC)]
+    return PUBLIC in methods + (supported if isinstance(supported, list) else [])
+
+
+def _lifetime(document: Document) -> timedelta:
+    """Return how long the document counts, from its Cache-Control, within our bounds."""
+    directives = document.cache_control.lower()
+    if "no-store" in directives or "no-cache" in directives:
+        return MIN_AGE
+    given = MAX_AGE_DIRECTIVE.search(directives)
+    age = timedelta(seconds=int(given[1])) if given else MAX_AGE
+    return max(MIN_AGE, min(age, MAX_AGE))
+
+
+@transaction.atomic
+def _keep(client_id: str, fields: Mapping[str, Any | datetime], origin: Origin) -> None:
+    source = Application.RegistrationSource.CIMD
+    client, is_new = Application.objects.update_or_create(
+        client_id=client_id, defaults={**fields, "registration_source": source}
+    )
+    if is_new:
+        record_registration(client, origin)

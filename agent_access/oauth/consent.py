@@ -1,0 +1,146 @@
+"""The consent page: the owner reads who asks for what, and lends it or does not."""
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from csp.decorators import csp_update
+from django.contrib.auth.decorators import login_not_required
+from django.contrib.auth.views import redirect_to_login
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.views.decorators.clickjacking import xframe_options_deny
+from django.views.decorators.csrf import csrf_protect
+from django.views.decorators.http import require_http_methods
+from oauthlib.common import add_params_to_uri
+from oauthlib.oauth2 import OAuth2Error
+from oauthlib.oauth2.rfc6749.errors import AccessDeniedError
+
+from agent_access import audit, conf
+from agent_access.audit import Fact, Origin
+from agent_access.connections import ConnectingClient, ConnectionRequest, UnfitConnectionError
+from agent_access.models.audit import Transport
+from agent_access.oauth.authorization import (
+    AuthorizationRequest,
+    UnusableRequestError,
+    read_request,
+)
+from agent_access.oauth.endpoints import is_sign_in_on, make_origin
+from agent_access.oauth.forms import ConsentForm
+from agent_access.oauth.registration import TARGET_LENGTH
+from agent_access.oauth.return_addresses import is_loopback, origin_of
+from agent_access.oauth.server import Server
+
+ALLOW, REFUSE = "allow", "refuse"
+NOT_THE_OWNER = "Only the owner of this application can allow a client in."
+
+
+@dataclass(frozen=True)
+class Allowed:
+    """What the owner lends, for the validator to make the connection with the code."""
+
+    request: ConnectionRequest
+    client: ConnectingClient
+    owner_id: UUID
+
+
+@login_not_required
+@require_http_methods(["GET", "POST"])
+@csrf_protect
+@xframe_options_deny
+def authorize(request: HttpRequest) -> HttpResponseBase:
+    """Interface: "Open the owner consent page". Always asked, never remembered."""
+    if not is_sign_in_on():
+        raise Http404
+    if not request.user.is_authenticated:
+        return redirect_to_login(request.get_full_path())
+    if request.user.pk != conf.host().owner_id():
+        return _show_problem(request, NOT_THE_OWNER, status=403)
+    origin = make_origin(request, Transport.WEB)
+    try:
+        asked = read_request(request.META.get("QUERY_STRING", ""), origin=origin)
+    except UnusableRequestError as error:
+        return _show_problem(request, str(error), status=400)
+    except OAuth2Error as error:
+        return _go_back(error.in_uri(error.redirect_uri))
+    if request.method == "GET":
+        return _show(request, asked, ConsentForm(asked=asked.scopes))
+    return _decide(request, asked, origin)
+
+
+def _decide(request: HttpRequest, asked: AuthorizationRequest, origin: Origin) -> HttpResponseBase:
+    if request.POST.get("decision") == REFUSE:
+        return _refuse(request, asked, origin)
+    form = ConsentForm(request.POST, asked=asked.scopes)
+    if request.POST.get("decision") != ALLOW or not form.is_valid():
+        return _show(request, asked, form, status=422)
+    lent = _read_decision(asked, form.cleaned_data, owner=request.user)
+    try:
+        return _allow(asked, lent, origin)
+    except UnfitConnectionError as error:
+        form.add_error(None, str(error))
+        return _show(request, asked, form, status=422)
+
+
+def _read_decision(asked: AuthorizationRequest, chosen: dict[str, Any], *, owner: Any) -> Allowed:
+    client = asked.identity
+    connection = ConnectionRequest(
+        user=chosen["acts_as"],
+        scopes=chosen["scopes"],
+        days=chosen["expires_in_days"],
+        name=client.name,
+    )
+    return Allowed(connection, client, owner_id=owner.pk)
+
+
+@transaction.atomic
+def _allow(asked: AuthorizationRequest, lent: Allowed, origin: Origin) -> HttpResponse:
+    """Make the connection and its code together, and go back with the code."""
+    headers, _, _ = Server(origin).create_authorization_response(
+        asked.uri, scopes=list(lent.request.scopes), credentials={"allowed": lent}
+    )
+    return _go_back(headers["Location"])
+
+
+@transaction.atomic
+def _refuse(request: HttpRequest, asked: AuthorizationRequest, origin: Origin) -> HttpResponse:
+    audit.record_administration(
+        Fact(
+            action="consent:refused",
+            origin=origin,
+            actor_id=request.user.pk,
+            target=str(asked.client.client_id)[:TARGET_LENGTH],
+        )
+    )
+    return _go_back(AccessDeniedError(state=asked.state).in_uri(asked.return_address))
+
+
+def _go_back(location: str) -> HttpResponse:
+    """Return to the client, telling who answers (RFC 9207)."""
+    return HttpResponseRedirect(add_params_to_uri(location, [("iss", conf.base_url())]))
+
+
+def _show(
+    request: HttpRequest, asked: AuthorizationRequest, form: ConsentForm, *, status: int = 200
+) -> HttpResponseBase:
+    context = {
+        "form": form,
+        "client": asked.client,
+        "identity": asked.identity,
+        "return_address": asked.return_address,
+        "is_loopback": is_loopback(asked.return_address),
+    }
+
+    # Chromium holds the redirect after a form, too, to form-action.
+    @csp_update({"form-action": [origin_of(asked.return_address)]})
+    def show(request: HttpRequest) -> HttpResponse:
+        return render(request, "agent_access/consent.html", context, status=status)
+
+    return show(request)
+
+
+def _show_problem(request: HttpRequest, problem: str, *, status: int) -> HttpResponse:
+    context = {"problem": problem}
+    return render(request, "agent_access/consent_problem.html", context, status=status)

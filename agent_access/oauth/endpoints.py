@@ -1,0 +1,92 @@
+"""What the endpoints for programs have in common: switch, method, limits, bodies, refusals."""
+
+from collections.abc import Callable
+from functools import wraps
+from http import HTTPStatus
+
+from django.contrib.auth.decorators import login_not_required
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.debug import sensitive_post_parameters
+
+from agent_access import conf
+from agent_access.audit import Origin
+from agent_access.bodies import read_body
+from agent_access.errors import MethodNotAllowedError, NotFoundError
+from agent_access.execution import find_tool_error
+from agent_access.gate import client_address
+from agent_access.models.audit import Transport
+from agent_access.models.settings import AccessSettings
+from agent_access.oauth.parameters import UnreadableParametersError, clean_parameters
+from agent_access.oauth.refusals import INVALID_REQUEST, OAuthRefusalError, refuse, refuse_request
+from agent_access.request_ids import current_request_id
+from agent_access.throttling import spend
+
+MAX_BODY_BYTES = 16 * 1024
+FORM = "application/x-www-form-urlencoded"
+
+Endpoint = Callable[[HttpRequest, Origin], HttpResponse]
+View = Callable[[HttpRequest], HttpResponse]
+
+# Interface: "OAuth token and revoke combined".
+QUOTAS = {"register": conf.limit_register, "token": conf.limit_token}
+
+
+def is_sign_in_on() -> bool:
+    settings = AccessSettings.read()
+    return settings.access_on and settings.browser_sign_in_on
+
+
+def make_origin(request: HttpRequest, transport: Transport) -> Origin:
+    return Origin(
+        transport=transport,
+        request_id=current_request_id(),
+        client_address=client_address(request),
+    )
+
+
+def machine_endpoint(method: str, *, policy: str | None = None) -> Callable[[Endpoint], View]:
+    """Make a view of an endpoint: one method, a limit per address, refusals as OAuth tells them."""
+
+    def decorate(endpoint: Endpoint) -> View:
+        @csrf_exempt
+        @login_not_required
+        @sensitive_post_parameters()
+        @wraps(endpoint)
+        def view(request: HttpRequest) -> HttpResponse:
+            try:
+                _check(request, method, policy)
+                return endpoint(request, make_origin(request, Transport.OAUTH))
+            except OAuthRefusalError as error:
+                return refuse_request(error)
+            except Exception as exception:  # noqa: BLE001  the last handler: nothing unforeseen leaves
+                return refuse(find_tool_error(exception))
+
+        return view
+
+    return decorate
+
+
+def _check(request: HttpRequest, method: str, policy: str | None) -> None:
+    if not is_sign_in_on():
+        raise NotFoundError
+    if request.method != method:
+        raise MethodNotAllowedError([method])
+    if policy is not None:
+        bucket = client_address(request)
+        spend(request, policy=policy, bucket=bucket, quota=QUOTAS[policy]()).demand()
+
+
+def read_form(request: HttpRequest, known: frozenset[str]) -> str:
+    """Return the known parameters of a form body, encoded; parameters of the URL are refused."""
+    if request.content_type != FORM:
+        raise OAuthRefusalError(
+            INVALID_REQUEST, f"Send the body as {FORM}.", status=HTTPStatus.UNSUPPORTED_MEDIA_TYPE
+        )
+    body = read_body(request, limit=MAX_BODY_BYTES)
+    if request.META.get("QUERY_STRING"):
+        raise OAuthRefusalError(INVALID_REQUEST, "Send the parameters in the body.")
+    try:
+        return clean_parameters(body.decode("ascii"), known)
+    except (UnicodeDecodeError, UnreadableParametersError):
+        raise OAuthRefusalError(INVALID_REQUEST, "Send each parameter once, as UTF-8.") from None

@@ -1,0 +1,144 @@
+"""One careful GET of a stranger's HTTPS address."""
+
+import io
+import ipaddress
+import socket
+import ssl
+import time
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import TimeoutError as FutureTimeoutError
+from dataclasses import dataclass
+from http import HTTPStatus
+from http.client import HTTPException, HTTPResponse
+from typing import Any
+from urllib.parse import urlsplit
+
+from typing_extensions import override
+
+TOTAL_SECONDS = 5
+MAX_BYTES = 16 * 1024
+MAX_HEADER_BYTES = 16 * 1024
+HTTPS_PORT = 443
+NAT64 = ipaddress.ip_network("64:ff9b::/96")
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+# The system's resolver knows no deadline, so it is waited for elsewhere.
+_resolvers = ThreadPoolExecutor(max_workers=4, thread_name_prefix="resolver")
+
+
+class FetchError(Exception):
+    """Refused, unreachable, too slow, too large, or no JSON document."""
+
+
+@dataclass(frozen=True)
+class Document:
+    body: bytes
+    cache_control: str
+
+
+def fetch(url: str) -> Document:
+    """Return the document at an https address; raise FetchError, within five seconds in all."""
+    deadline = time.monotonic() + TOTAL_SECONDS
+    parts = urlsplit(url)
+    host, port = str(parts.hostname), parts.port or HTTPS_PORT
+    try:
+        address = _find_public_address(host, port, deadline)
+        plain = socket.create_connection((address, port), _seconds_until(deadline))
+        with plain, make_tls_context().wrap_socket(plain, server_hostname=host) as stream:
+            return _exchange(stream, url, deadline)
+    except (OSError, HTTPException, ValueError, FutureTimeoutError) as error:
+        raise FetchError from error
+
+
+def make_tls_context() -> ssl.SSLContext:
+    return ssl.create_default_context()
+
+
+def resolve(host: str, port: int) -> list[str]:
+    """Return every address that the name has."""
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return [str(entry[4][0]) for entry in found]
+
+
+def is_public(address: str) -> bool:
+    """Tell whether an address, and every address written inside it, is one of the open Internet."""
+    ip = ipaddress.ip_address(address)
+    return all(each.is_global and not each.is_multicast for each in (ip, *_embedded(ip)))
+
+
+def _embedded(ip: Address) -> list[ipaddress.IPv4Address]:
+    if isinstance(ip, ipaddress.IPv4Address):
+        return []
+    inside = [ip.ipv4_mapped, ip.sixtofour, *(ip.teredo or ())]
+    if ip in NAT64:
+        inside.append(ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF))
+    return [each for each in inside if each is not None]
+
+
+def _find_public_address(host: str, port: int, deadline: float) -> str:
+    """Return the address to connect to: a name with one private address among them is refused."""
+    lookup = _resolvers.submit(resolve, host, port)
+    addresses = lookup.result(timeout=_seconds_until(deadline))
+    if not addresses or not all(map(is_public, addresses)):
+        raise FetchError
+    return addresses[0]
+
+
+def _exchange(stream: ssl.SSLSocket, url: str, deadline: float) -> Document:
+    parts = urlsplit(url)
+    target = parts.path + (f"?{parts.query}" if parts.query else "")
+    stream.settimeout(_seconds_until(deadline))
+    stream.sendall(
+        f"GET {target} HTTP/1.1\r\nHost: {parts.netloc}\r\nAccept: application/json\r\n"
+        "User-Agent: agent-access\r\nConnection: close\r\n\r\n".encode("ascii")
+    )
+    response = HTTPResponse(_BoundedStream(stream, deadline), method="GET")  # type: ignore[arg-type]  # all that it asks of a socket is makefile
+    response.begin()
+    return _read(response)
+
+
+def _read(response: HTTPResponse) -> Document:
+    kind = response.headers.get_content_type()
+    is_json = kind == "application/json" or (
+        kind.startswith("application/") and kind.endswith("+json")
+    )
+    if response.status != HTTPStatus.OK or not is_json:
+        raise FetchError
+    body = response.read(MAX_BYTES + 1)
+    if len(body) > MAX_BYTES:
+        raise FetchError
+    return Document(body, response.headers.get("Cache-Control", ""))
+
+
+class _BoundedStream(io.RawIOBase):
+    """Reads until the deadline of the whole fetch, however slowly the other side drips."""
+
+    def __init__(self, stream: ssl.SSLSocket, deadline: float) -> None:
+        super().__init__()
+        self._stream = stream
+        self._deadline = deadline
+        self._left = MAX_HEADER_BYTES + MAX_BYTES
+
+    def makefile(self, mode: str) -> io.BufferedReader:
+        return io.BufferedReader(self)
+
+    @override
+    def readable(self) -> bool:
+        return True
+
+    @override
+    def readinto(self, buffer: Any) -> int:
+        self._stream.settimeout(_seconds_until(self._deadline))
+        received = self._stream.recv_into(buffer)
+        self._left -= received
+        if self._left < 0:
+            raise FetchError
+        return received
+
+
+def _seconds_until(deadline: float) -> float:
+    rest = deadline - time.monotonic()
+    if rest <= 0:
+        raise FetchError
+    return rest

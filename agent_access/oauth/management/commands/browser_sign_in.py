@@ -1,0 +1,28 @@
+"""The owner's switch of browser sign-in, for scripts."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management import BaseCommand
+from typing_extensions import override
+
+from agent_access.models.settings import AccessSettings
+from agent_access.oauth.switch import turn_sign_in_off, turn_sign_in_on
+
+
+class Command(BaseCommand):
+    help = "Turns browser sign-in on or off (off ends all connections that were made by it)."
+
+    @override
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("state", choices=("on", "off"))
+
+    @override
+    def handle(self, *args: Any, **options: Any) -> None:
+        if options["state"] == "off":
+            self.stdout.write(f"Browser sign-in is off. Connections ended: {turn_sign_in_off()}.")
+            return
+        turn_sign_in_on()
+        is_on = AccessSettings.read().access_on
+        rest = "" if is_on else " It answers as soon as agent access is on too."
+        self.stdout.write(f"Browser sign-in is on.{rest}")

@@ -1,0 +1,72 @@
+"""What a client says of itself, in a registration or in its document (RFC 7591 section 2)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from agent_access.models.connections import NAME_LENGTH
+from agent_access.oauth.return_addresses import MAX_ADDRESSES, host_of, is_fit
+
+PUBLIC = "none"
+GRANT_TYPES = ("authorization_code", "refresh_token")
+RESPONSE_TYPES = ("code",)
+
+
+class UnfitMetadataError(Exception):
+    """Metadata that no client may have here; `error` is the word of RFC 7591 section 3.2.2."""
+
+    def __init__(self, description: str, *, error: str = "invalid_client_metadata") -> None:
+        super().__init__(description)
+        self.description = description
+        self.error = error
+
+
+@dataclass(frozen=True)
+class ClientMetadata:
+    """The part of it that matters here; the name is the client's own claim."""
+
+    name: str
+    return_addresses: tuple[str, ...]
+
+
+def read_metadata(values: Mapping[str, Any]) -> ClientMetadata:
+    """Return the checked metadata; raise UnfitMetadataError. Unknown members are ignored."""
+    _demand(values, "grant_types", GRANT_TYPES[0])
+    _demand(values, "response_types", RESPONSE_TYPES[0])
+    addresses: Any = values.get("redirect_uris")
+    if not _are_addresses(addresses):
+        raise UnfitMetadataError(
+            f"redirect_uris must be 1 to {MAX_ADDRESSES} addresses: https, or http on localhost,"
+            " 127.0.0.1 or [::1], without user, fragment or unusual characters.",
+            error="invalid_redirect_uri",
+        )
+    name = values.get("client_name") or ""
+    if not isinstance(name, str):
+        raise UnfitMetadataError("client_name must be a text.")
+    unique = tuple(dict.fromkeys(addresses))
+    return ClientMetadata(clean_name(name) or host_of(unique[0]), unique)
+
+
+def clean_name(name: str) -> str:
+    """Return a name that shows as it is: no control or bidirectional characters, not too long."""
+    printable = "".join(character for character in name if character.isprintable())
+    return " ".join(printable.split())[:NAME_LENGTH].strip()
+
+
+def _demand(values: Mapping[str, Any], member: str, needed: str) -> None:
+    """Refuse a list that leaves out what every client here needs; more in it does not matter."""
+    given = values.get(member)
+    if given is not None and not (_is_list_of_texts(given) and needed in given):
+        raise UnfitMetadataError(f"{member} must be a list with {needed}.")
+
+
+def _are_addresses(value: Any) -> bool:
+    return (
+        _is_list_of_texts(value)
+        and 1 <= len(value) <= MAX_ADDRESSES
+        and all(is_fit(address) for address in value)
+    )
+
+
+def _is_list_of_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(entry, str) for entry in value)

@@ -1,0 +1,75 @@
+"""The records of browser sign-in: clients, codes and tokens, the last two as digests only.
+
+What the toolkit's columns cannot say is added: the connection that a code or token belongs to, and
+when a code was exchanged. Codes and tokens stay after their use, since a second use must be seen;
+so `cleartokens` must not be scheduled.
+"""
+
+from django.db import models
+from oauth2_provider.models import (
+    AbstractAccessToken,
+    AbstractApplication,
+    AbstractGrant,
+    AbstractIDToken,
+    AbstractRefreshToken,
+)
+from typing_extensions import override
+
+from agent_access.models.connections import Connection
+from agent_access.oauth.return_addresses import is_registered
+
+
+class Application(AbstractApplication):
+    """A client that registered itself, or whose metadata document was read: always public."""
+
+    class Meta(AbstractApplication.Meta):
+        indexes = (models.Index(fields=["created"], name="agent_oauth_application_age"),)
+
+    @property
+    def return_addresses(self) -> list[str]:
+        return str(self.redirect_uris).split()
+
+    @property
+    def has_document(self) -> bool:
+        return bool(self.registration_source == self.RegistrationSource.CIMD)
+
+    @override
+    def redirect_uri_allowed(self, uri: str) -> bool:
+        return is_registered(uri, self.return_addresses)
+
+
+class Grant(AbstractGrant):
+    """An authorization code; `code` holds its digest."""
+
+    connection = models.ForeignKey(Connection, models.PROTECT, related_name="codes")
+    consumed_at = models.DateTimeField(null=True)
+
+    class Meta(AbstractGrant.Meta):
+        pass
+
+
+class AccessToken(AbstractAccessToken):
+    connection = models.ForeignKey(Connection, models.PROTECT, related_name="access_tokens")
+
+    class Meta(AbstractAccessToken.Meta):
+        pass
+
+
+class RefreshToken(AbstractRefreshToken):
+    """A refresh token; `revoked` is when it was rotated."""
+
+    connection = models.ForeignKey(Connection, models.PROTECT, related_name="refresh_tokens")
+
+    class Meta(AbstractRefreshToken.Meta):
+        unique_together = ()  # type: ignore[assignment]  # replaced by the constraint
+        indexes = ()  # type: ignore[assignment]  # the connection is the family
+        constraints = (
+            models.UniqueConstraint(fields=["token_checksum"], name="agent_oauth_one_refresh"),
+        )
+
+
+class IDToken(AbstractIDToken):
+    """Never made: the toolkit's models must be swapped together."""
+
+    class Meta(AbstractIDToken.Meta):
+        pass

@@ -1,0 +1,67 @@
+"""Refusals of the OAuth endpoints, in OAuth's form (RFC 6749 section 5.2)."""
+
+from http import HTTPStatus
+
+import orjson
+from django.http import HttpResponse
+
+from agent_access.errors import (
+    ForbiddenError,
+    JsonRequiredError,
+    MethodNotAllowedError,
+    NotFoundError,
+    PayloadTooLargeError,
+    RateLimitedError,
+    ToolError,
+    UnavailableError,
+)
+
+INVALID_REQUEST = "invalid_request"
+TEMPORARILY_UNAVAILABLE = "temporarily_unavailable"
+
+# From the refusals that all doors share to OAuth's words; a description has no quotes (RFC 6749).
+WORDS: dict[type[ToolError], tuple[str, str]] = {
+    ForbiddenError: (
+        INVALID_REQUEST,
+        "Use HTTPS at the application's own address, without an Origin header.",
+    ),
+    NotFoundError: ("not_found", "There is nothing here, or browser sign-in is off."),
+    MethodNotAllowedError: (INVALID_REQUEST, "This address does not answer that method."),
+    JsonRequiredError: (INVALID_REQUEST, "Send the body as JSON in UTF-8."),
+    PayloadTooLargeError: (INVALID_REQUEST, "The body is larger than 16 KiB."),
+    RateLimitedError: (
+        TEMPORARILY_UNAVAILABLE,
+        "Too many requests in this minute; wait as many seconds as Retry-After says.",
+    ),
+    UnavailableError: (TEMPORARILY_UNAVAILABLE, "The service could not finish this request."),
+}
+
+
+class OAuthRefusalError(Exception):
+    """A refusal with a word of OAuth; the description is a fixed sentence."""
+
+    def __init__(
+        self, error: str, description: str, *, status: HTTPStatus = HTTPStatus.BAD_REQUEST
+    ) -> None:
+        super().__init__(description)
+        self.error = error
+        self.description = description
+        self.status = status
+
+
+def refuse(error: ToolError) -> HttpResponse:
+    """Return a refusal that all doors share."""
+    word, description = WORDS.get(type(error), (INVALID_REQUEST, "The request cannot be read."))
+    response = _write(word, description, error.status)
+    for name, value in error.headers.items():
+        response[name] = value
+    return response
+
+
+def refuse_request(error: OAuthRefusalError) -> HttpResponse:
+    return _write(error.error, error.description, error.status)
+
+
+def _write(error: str, description: str, status: HTTPStatus) -> HttpResponse:
+    body = orjson.dumps({"error": error, "error_description": description})
+    return HttpResponse(body, status=status, content_type="application/json")

@@ -1,0 +1,106 @@
+"""Dynamic client registration (RFC 7591): public clients only, and no secrets of any kind."""
+
+from datetime import timedelta
+from http import HTTPStatus
+from typing import Any
+
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+
+from agent_access import audit
+from agent_access.audit import Fact, Origin
+from agent_access.bodies import parse_json, read_body
+from agent_access.calls import write_json
+from agent_access.errors import UnreadableJsonError
+from agent_access.oauth.endpoints import MAX_BODY_BYTES, machine_endpoint
+from agent_access.oauth.metadata import (
+    GRANT_TYPES,
+    PUBLIC,
+    RESPONSE_TYPES,
+    ClientMetadata,
+    UnfitMetadataError,
+    read_metadata,
+)
+from agent_access.oauth.models import Application
+from agent_access.oauth.refusals import INVALID_REQUEST, OAuthRefusalError
+
+# A registration that no owner ever allowed is forgotten.
+KEPT_WITHOUT_CONNECTION = timedelta(days=30)
+TARGET_LENGTH = 100
+
+
+@machine_endpoint("POST", policy="register")
+def register(request: HttpRequest, origin: Origin) -> HttpResponse:
+    """Answer 201 with what was registered, which may be less than was asked (section 3.2.1)."""
+    try:
+        metadata = read_metadata(_read_object(request))
+    except UnfitMetadataError as error:
+        raise OAuthRefusalError(error.error, error.description) from None
+    client = register_client(metadata, origin=origin)
+    body = write_json(_describe(client))
+    return HttpResponse(body, status=HTTPStatus.CREATED, content_type="application/json")
+
+
+def _read_object(request: HttpRequest) -> dict[str, Any]:
+    if request.content_type != "application/json":
+        raise OAuthRefusalError(
+            INVALID_REQUEST,
+            "Send the body as application/json.",
+            status=HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+        )
+    body = read_body(request, limit=MAX_BODY_BYTES)
+    try:
+        value = parse_json(body)
+    except UnreadableJsonError:
+        value = None
+    if not isinstance(value, dict):
+        raise UnfitMetadataError("The body must be a JSON object in UTF-8.")
+    return value
+
+
+@transaction.atomic
+def register_client(metadata: ClientMetadata, *, origin: Origin) -> Application:
+    """Return a new public client, and forget those that never came to a connection."""
+    forget_unused_clients()
+    client = Application.objects.create(
+        registration_source=Application.RegistrationSource.DCR, **client_fields(metadata)
+    )
+    record_registration(client, origin)
+    return client
+
+
+def client_fields(metadata: ClientMetadata) -> dict[str, Any]:
+    """Return the columns that every client has here."""
+    return {
+        "name": metadata.name,
+        "redirect_uris": " ".join(metadata.return_addresses),
+        "client_type": Application.CLIENT_PUBLIC,
+        "authorization_grant_type": Application.GRANT_AUTHORIZATION_CODE,
+        # The toolkit would stretch a secret that nobody uses, for a third of a second.
+        "client_secret": "",
+        "hash_client_secret": False,
+    }
+
+
+def record_registration(client: Application, origin: Origin) -> None:
+    target = str(client.client_id)[:TARGET_LENGTH]
+    audit.record_administration(Fact(action="client:registered", origin=origin, target=target))
+
+
+def forget_unused_clients() -> None:
+    long_ago = timezone.now() - KEPT_WITHOUT_CONNECTION
+    Application.objects.filter(created__lt=long_ago, grant=None).delete()
+
+
+def _describe(client: Application) -> dict[str, Any]:
+    """No member is null and no time a fraction: some clients refuse either."""
+    return {
+        "client_id": client.client_id,
+        "client_id_issued_at": int(client.created.timestamp()),
+        "client_name": client.name,
+        "redirect_uris": client.return_addresses,
+        "token_endpoint_auth_method": PUBLIC,
+        "grant_types": GRANT_TYPES,
+        "response_types": RESPONSE_TYPES,
+    }

@@ -1,0 +1,72 @@
+"""Return addresses: which a client may register, and which of a request match them.
+
+Interface: "HTTPS, or HTTP on localhost, 127.0.0.1 or [::1]; they must match the registered address
+and hold no fragment". Native clients listen on a port of the moment, so a loopback address that was
+registered without a port matches any (RFC 8252 section 7.3); one with a port matches exactly.
+"""
+
+import re
+from collections.abc import Iterable
+from urllib.parse import parse_qsl, urlsplit
+
+MAX_ADDRESSES = 5
+MAX_LENGTH = 2000
+MAX_HOST_LENGTH = 253
+LAST_PORT = 65535
+
+LABEL = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
+HOST = rf"(?P<host>{LABEL}(?:\.{LABEL})*|\[[0-9a-f:.]+\])"
+PORT = r"(?::(?P<port>[1-9][0-9]{0,4}))?"
+# RFC 3986: path and query, without the characters that browsers mend each in their own way.
+REST = r"(?P<rest>[/?](?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*)?"
+LOOPBACK = r"localhost|127\.0\.0\.1|\[::1\]"
+
+# What an answer adds must not stand there already.
+ANSWER_PARAMETERS = frozenset({"code", "error", "error_description", "error_uri", "iss", "state"})
+
+HTTPS_ADDRESS = re.compile(rf"https://{HOST}{PORT}{REST}", re.ASCII)
+LOOPBACK_ADDRESS = re.compile(rf"(?P<origin>http://(?P<host>{LOOPBACK})){PORT}{REST}", re.ASCII)
+
+
+def is_fit(address: str) -> bool:
+    """Tell whether a client may register the address."""
+    found = HTTPS_ADDRESS.fullmatch(address) or LOOPBACK_ADDRESS.fullmatch(address)
+    if found is None or len(address) > MAX_LENGTH:
+        return False
+    if len(found["host"]) > MAX_HOST_LENGTH or not _is_port(found["port"]):
+        return False
+    query = parse_qsl(urlsplit(address).query, keep_blank_values=True)
+    return ANSWER_PARAMETERS.isdisjoint(name for name, _ in query)
+
+
+def is_registered(address: str, registered: Iterable[str]) -> bool:
+    """Tell whether the address of a request is one of the registered, letter by letter."""
+    known = set(registered)
+    return address in known or _without_loopback_port(address) in known
+
+
+def is_loopback(address: str) -> bool:
+    return LOOPBACK_ADDRESS.fullmatch(address) is not None
+
+
+def host_of(address: str) -> str:
+    """Return the host of a fit address, as it is written."""
+    found = HTTPS_ADDRESS.fullmatch(address) or LOOPBACK_ADDRESS.fullmatch(address)
+    return found["host"] if found else ""
+
+
+def origin_of(address: str) -> str:
+    """Return scheme, host and port of a fit address."""
+    scheme, _, rest = address.partition("://")
+    return f"{scheme}://{re.split('[/?]', rest, maxsplit=1)[0]}"
+
+
+def _without_loopback_port(address: str) -> str | None:
+    found = LOOPBACK_ADDRESS.fullmatch(address)
+    if found is None or not _is_port(found["port"]):
+        return None
+    return found["origin"] + (found["rest"] or "")
+
+
+def _is_port(port: str | None) -> bool:
+    return port is None or int(port) <= LAST_PORT

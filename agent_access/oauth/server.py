@@ -1,0 +1,57 @@
+"""The OAuth 2.1 server: oauthlib's, with codes and refresh tokens only, and with our rules."""
+
+import re
+from typing import Any
+
+from oauthlib.oauth2 import WebApplicationServer
+from oauthlib.oauth2.rfc6749.errors import (
+    CustomOAuth2Error,
+    InvalidRequestError,
+    UnsupportedResponseTypeError,
+)
+
+from agent_access.audit import Origin
+from agent_access.discovery import resource
+from agent_access.oauth.tokens import make_access_token, make_refresh_token, seconds_to_live
+from agent_access.oauth.validator import Validator
+
+# RFC 7636 section 4.2: the SHA-256 in base64url without padding.
+CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")
+
+
+class Server(WebApplicationServer):
+    """Made for one request."""
+
+    def __init__(self, origin: Origin) -> None:
+        super().__init__(
+            Validator(origin),
+            token_generator=make_access_token,
+            token_expires_in=lambda request: seconds_to_live(request.connection),
+            refresh_token_generator=make_refresh_token,
+        )
+        before_consent = self.auth_grant.custom_validators.pre_auth
+        before_consent += [_require_code, _require_challenge, _require_resource]
+        self.auth_grant.custom_validators.pre_token.append(_require_resource)
+        self.refresh_grant.custom_validators.pre_token.append(_require_resource)
+
+
+def _require_code(request: Any) -> dict[str, Any]:
+    if request.response_type not in {None, "code"}:
+        raise UnsupportedResponseTypeError(request=request)
+    return {}
+
+
+def _require_challenge(request: Any) -> dict[str, Any]:
+    """Refuse anything but S256 before the owner is asked; without a method it would be plain."""
+    is_s256 = request.code_challenge_method == "S256"
+    if not is_s256 or not CHALLENGE.fullmatch(request.code_challenge or ""):
+        raise InvalidRequestError("PKCE with S256 is required.", request=request)
+    return {}
+
+
+def _require_resource(request: Any) -> dict[str, Any]:
+    """Demand our own resource, and no other (RFC 8707)."""
+    parameters = (request.decoded_body or []) + request.uri_query_params
+    if [value for name, value in parameters if name == "resource"] != [resource()]:
+        raise CustomOAuth2Error("invalid_target", "Send the resource.", request=request)
+    return {}

@@ -1,0 +1,42 @@
+"""The owner's switch of browser sign-in."""
+
+from uuid import UUID
+
+from django.db import transaction
+
+from agent_access import audit
+from agent_access.audit import Fact, Origin
+from agent_access.connections import SYSTEM, revoke_connections
+from agent_access.models.connections import Connection, ConnectionKind, RevokedReason
+from agent_access.models.settings import AccessSettings
+
+
+@transaction.atomic
+def turn_sign_in_on(*, origin: Origin = SYSTEM, actor_id: UUID | None = None) -> bool:
+    """Let clients ask; revives no connection. Return False if sign-in was on already."""
+    settings = AccessSettings.lock()
+    if settings.browser_sign_in_on:
+        return False
+    AccessSettings.objects.update(browser_sign_in_on=True)
+    _record("browser_sign_in:turned_on", origin, actor_id)
+    return True
+
+
+@transaction.atomic
+def turn_sign_in_off(*, origin: Origin = SYSTEM, actor_id: UUID | None = None) -> int:
+    """Answer no client any more and end all browser connections; return how many were ended."""
+    settings = AccessSettings.lock()
+    AccessSettings.objects.update(browser_sign_in_on=False)
+    revoked = revoke_connections(
+        Connection.objects.filter(kind=ConnectionKind.BROWSER),
+        reason=RevokedReason.BROWSER_SIGN_IN_OFF,
+        origin=origin,
+        actor_id=actor_id,
+    )
+    if settings.browser_sign_in_on:
+        _record("browser_sign_in:turned_off", origin, actor_id)
+    return revoked
+
+
+def _record(action: str, origin: Origin, actor_id: UUID | None) -> None:
+    audit.record_administration(Fact(action=action, origin=origin, actor_id=actor_id))

@@ -1,0 +1,49 @@
+"""Access and refresh tokens: their forms, their lifetimes, and whose connection they speak for."""
+
+import re
+from datetime import timedelta
+from typing import Any
+
+from django.utils import timezone
+
+from agent_access.credentials import RANDOM_PART, digest_credential, make_secret
+from agent_access.models.connections import Connection
+from agent_access.oauth.models import AccessToken
+
+ACCESS_PREFIX = "iva_"
+REFRESH_PREFIX = "ivr_"
+ACCESS_TOKEN = re.compile(ACCESS_PREFIX + RANDOM_PART)
+
+CODE_LIFETIME = timedelta(minutes=5)
+ACCESS_TOKEN_LIFETIME = timedelta(hours=1)
+
+
+def make_access_token(request: Any) -> str:
+    return make_secret(ACCESS_PREFIX)
+
+
+def make_refresh_token(request: Any) -> str:
+    return make_secret(REFRESH_PREFIX)
+
+
+def seconds_to_live(connection: Connection) -> int:
+    """Return how long a new access token lives: an hour, and never past its connection."""
+    rest = connection.expires_at - timezone.now()
+    return int(min(ACCESS_TOKEN_LIFETIME, rest).total_seconds())
+
+
+def find_by_access_token(token: str) -> Connection | None:
+    """Return the connection of a token that has not expired, with no more than the token's scopes.
+
+    A refresh may have asked for less than the owner allowed (RFC 6749 section 6).
+    """
+    found = (
+        AccessToken.objects.select_related("connection__user")
+        .filter(token_checksum=digest_credential(token), expires__gt=timezone.now())
+        .first()
+    )
+    if found is None:
+        return None
+    connection: Connection = found.connection
+    connection.grants = [grant for grant in connection.grants if grant in found.scope.split()]
+    return connection

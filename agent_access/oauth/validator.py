@@ -1,0 +1,242 @@
+"""The rules of codes and tokens, as oauthlib asks for them.
+
+Every use of a code or refresh token waits for the chain of administration before it reads the row:
+so of many uses at once the first succeeds, and each later one is seen as a second use and ends the
+connection. The view commits one transaction around it all, refusals included.
+"""
+
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import Any, TypeVar
+
+from django.utils import timezone
+from oauth2_provider.oauth2_validators import OAuth2Validator
+from oauthlib.oauth2.rfc6749.errors import InvalidGrantError
+from typing_extensions import override
+
+from agent_access import audit
+from agent_access.audit import Fact, Origin
+from agent_access.authentication import still_holds
+from agent_access.connections import create_browser_connection, revoke_connection
+from agent_access.credentials import digest_credential
+from agent_access.discovery import resource
+from agent_access.models.connections import Connection, RevokedReason
+from agent_access.oauth.models import AccessToken, Grant, RefreshToken
+from agent_access.oauth.tokens import CODE_LIFETIME
+from agent_access.tools import registry
+
+Held = TypeVar("Held", Grant, RefreshToken)
+
+
+class Validator(OAuth2Validator):
+    """Made for one request, whose origin the audit names."""
+
+    def __init__(self, origin: Origin) -> None:
+        super().__init__()
+        self._origin = origin
+
+    # Clients
+
+    @override
+    def client_authentication_required(self, request: Any, *args: Any, **kwargs: Any) -> bool:
+        """Every client is public; a secret that is sent anyway means nothing."""
+        return False
+
+    @override
+    def get_default_redirect_uri(
+        self, client_id: str, request: Any, *args: Any, **kwargs: Any
+    ) -> None:
+        """Return none: a return address is always sent, and always compared."""
+
+    @override
+    def is_pkce_required(self, client_id: str, request: Any) -> bool:
+        return True
+
+    # Scopes
+
+    @override
+    def get_default_scopes(
+        self, client_id: str, request: Any, *args: Any, **kwargs: Any
+    ) -> list[str]:
+        return list(registry.scopes)
+
+    @override
+    def validate_scopes(
+        self,
+        client_id: str,
+        scopes: Iterable[str],
+        client: Any,
+        request: Any,
+        *args: Any,
+        **kw: Any,
+    ) -> bool:
+        return set(scopes) <= set(registry.scopes)
+
+    @override
+    def get_original_scopes(
+        self, refresh_token: str, request: Any, *args: Any, **kwargs: Any
+    ) -> Any:
+        """RFC 6749 section 6: a refresh may ask for all that the owner allowed, and no more."""
+        return request.connection.grants
+
+    # Authorization codes
+
+    @override
+    def save_authorization_code(
+        self, client_id: str, code: dict[str, str], request: Any, *args: Any, **kwargs: Any
+    ) -> None:
+        """Make the connection that the owner allowed, and keep the digest of its code."""
+        allowed = request.allowed
+        connection = create_browser_connection(
+            allowed.request, allowed.client, owner_id=allowed.owner_id, origin=self._origin
+        )
+        Grant.objects.create(
+            connection=connection,
+            application=request.client,
+            user=connection.user,
+            code=digest_credential(code["code"]),
+            expires=timezone.now() + CODE_LIFETIME,
+            redirect_uri=request.redirect_uri,
+            scope=" ".join(connection.grants),
+            code_challenge=request.code_challenge,
+            code_challenge_method=request.code_challenge_method,
+            resource=[resource()],
+        )
+
+    @override
+    def validate_code(
+        self, client_id: str, code: str, client: Any, request: Any, *args: Any, **kwargs: Any
+    ) -> bool:
+        grant = _find_alone(Grant, code=digest_credential(code))
+        if grant is None:
+            return False
+        if grant.consumed_at is not None:
+            return self._end(grant.connection, RevokedReason.CODE_REUSE)
+        if grant.application_id != client.pk or timezone.now() >= grant.expires:
+            return False
+        request.grant = grant
+        request.scopes = grant.scope.split()
+        return self._take(grant.connection, request)
+
+    @override
+    def get_code_challenge(self, code: str, request: Any) -> str:
+        return str(request.grant.code_challenge)
+
+    @override
+    def get_code_challenge_method(self, code: str, request: Any) -> str:
+        return str(request.grant.code_challenge_method)
+
+    @override
+    def confirm_redirect_uri(
+        self,
+        client_id: str,
+        code: str,
+        redirect_uri: str,
+        client: Any,
+        request: Any,
+        *a: Any,
+        **kw: Any,
+    ) -> bool:
+        """Demand the very address of the authorization request (RFC 6749 sections 4.1.3, 5.2)."""
+        if request.grant.redirect_uri != redirect_uri:
+            raise InvalidGrantError("The return address is another one.", request=request)
+        return True
+
+    @override
+    def invalidate_authorization_code(
+        self, client_id: str, code: str, request: Any, *args: Any, **kwargs: Any
+    ) -> None:
+        unused = Grant.objects.filter(pk=request.grant.pk, consumed_at=None)
+        _demand_one(unused.update(consumed_at=timezone.now()))
+        self._record("code:exchanged", request.connection)
+
+    # Tokens
+
+    @override
+    def save_bearer_token(
+        self, token: dict[str, Any], request: Any, *args: Any, **kwargs: Any
+    ) -> None:
+        """Keep the digests of the new pair; on a refresh the old refresh token is rotated."""
+        previous: RefreshToken | None = getattr(request, "refresh_token_instance", None)
+        shared = {
+            "connection": request.connection,
+            "application": request.client,
+            "user": request.connection.user,
+            "resource": [resource()],
+            "token": "",
+        }
+        access_token = AccessToken.objects.create(
+            token_checksum=digest_credential(token["access_token"]),
+            expires=timezone.now() + timedelta(seconds=token["expires_in"]),
+            scope=token["scope"],
+            source_refresh_token=previous,
+            **shared,
+        )
+        if previous is not None:
+            unused = RefreshToken.objects.filter(pk=previous.pk, revoked=None)
+            _demand_one(unused.update(revoked=timezone.now()))
+            self._record("token:refreshed", request.connection)
+        RefreshToken.objects.create(
+            token_checksum=digest_credential(token["refresh_token"]),
+            access_token=access_token,
+            **shared,
+        )
+
+    @override
+    def validate_refresh_token(
+        self, refresh_token: str, client: Any, request: Any, *args: Any, **kwargs: Any
+    ) -> bool:
+        held = _find_alone(RefreshToken, token_checksum=digest_credential(refresh_token))
+        if held is None:
+            return False
+        if held.revoked is not None:
+            return self._end(held.connection, RevokedReason.REFRESH_REUSE)
+        if held.application_id != client.pk:
+            return False
+        request.refresh_token_instance = held
+        return self._take(held.connection, request)
+
+    @override
+    def revoke_token(
+        self, token: str, token_type_hint: str, request: Any, *args: Any, **kwargs: Any
+    ) -> None:
+        """End the connection of either token; what is no token of this client is left alone."""
+        lookup = {"token_checksum": digest_credential(token), "application": request.client}
+        for model in (AccessToken, RefreshToken):
+            for held in model.objects.filter(**lookup).select_related("connection"):
+                self._end(held.connection, RevokedReason.CLIENT_REVOKED)
+
+    # Connections
+
+    def _take(self, connection: Connection, request: Any) -> bool:
+        request.connection = connection
+        request.user = connection.user
+        return still_holds(connection, origin=self._origin)
+
+    def _end(self, connection: Connection, reason: RevokedReason) -> bool:
+        revoke_connection(connection.id, reason=reason, origin=self._origin)
+        return False
+
+    def _record(self, action: str, connection: Connection) -> None:
+        audit.record_administration(
+            Fact(
+                action=action,
+                origin=self._origin,
+                actor_id=connection.user_id,
+                connection_id=connection.id,
+                target=str(connection.id),
+            )
+        )
+
+
+def _find_alone(model: type[Held], **lookup: str) -> Held | None:
+    """Return the row as it is once nobody else uses a code or token."""
+    if not model.objects.filter(**lookup).exists():
+        return None
+    audit.lock_administration()
+    return model.objects.select_related("connection__user").get(**lookup)
+
+
+def _demand_one(rows: int) -> None:
+    if rows != 1:
+        raise RuntimeError("a code or token was used under its lock")
