@@ -13,6 +13,7 @@ from agent_access.errors import UnauthenticatedError
 from agent_access.models.audit import ADMINISTRATION, AuditEvent, ChainHead, Transport
 
 OK = "ok"
+REVOKED = "connection:revoked"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -154,7 +154,7 @@ def revoke_connection(
         revoked_at=timezone.now(), revoked_reason=reason
     )
     if revoked:
-        _record("connection:revoked", origin, actor_id, connection_id=connection_id, detail=reason)
+        _record(audit.REVOKED, origin, actor_id, connection_id=connection_id, detail=reason)
     return bool(revoked)
 
 

@@ -1,0 +1,24 @@
+"""Why and when a connection ended, in words for the owner."""
+
+from datetime import UTC
+
+from agent_access.audit import REVOKED
+from agent_access.models.audit import ADMINISTRATION, AuditEvent
+from agent_access.models.connections import Connection, RevokedReason
+
+
+def describe_ending(connection: Connection) -> str:
+    """Return a sentence such as "A refresh token was used twice at 12:03 UTC on ... from ...".
+
+    The place is that of the request at which the ending was noticed. Empty for a connection that
+    was not revoked.
+    """
+    if connection.revoked_at is None:
+        return ""
+    event = AuditEvent.objects.filter(
+        chain=ADMINISTRATION, action=REVOKED, connection_id=connection.id
+    ).first()
+    place = f" from {event.client_address}" if event and event.client_address else ""
+    moment = connection.revoked_at.astimezone(UTC)
+    reason = RevokedReason(connection.revoked_reason).label
+    return f"{reason} at {moment:%H:%M} UTC on {moment:%Y-%m-%d}{place}."
