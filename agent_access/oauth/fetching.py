@@ -106,7 +106,8 @@ def _read(response: HTTPResponse) -> Document:
     if response.status != HTTPStatus.OK or not is_json:
         raise FetchError
     body = response.read(MAX_BYTES + 1)
-    if len(body) > MAX_BYTES:
+    is_whole = not response.length  # what Content-Length promised and did not come
+    if len(body) > MAX_BYTES or not is_whole:
         raise FetchError
     return Document(body, response.headers.get("Cache-Control", ""))
 

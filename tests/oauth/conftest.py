@@ -1,0 +1,93 @@
+"""A sign-in that is on, an owner at his browser, and a program that has registered."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from agent_access.models import Connection
+from agent_access.oauth.switch import turn_sign_in_on
+from invoicing.models import User
+from tests.agents import HttpAgent
+from tests.oauth.programs import SCOPES, Browser, Machine, Program, parameters_of
+
+Pair = dict[str, Any]
+
+
+@pytest.fixture(autouse=True)
+def _room_for_many_calls(settings: Any) -> None:
+    """Only the tests of the limits want to meet them."""
+    many = ("LIMIT_REGISTER", "LIMIT_TOKEN", "LIMIT_PER_ADDRESS", "LIMIT_PER_CONNECTION")
+    settings.AGENT_ACCESS = settings.AGENT_ACCESS | dict.fromkeys(many, 1000)
+
+
+@pytest.fixture
+def sign_in_on(access_on: None) -> None:
+    turn_sign_in_on()
+
+
+@pytest.fixture
+def machine(sign_in_on: None) -> Machine:
+    return Machine()
+
+
+@pytest.fixture
+def browser(owner: User) -> Browser:
+    return Browser(owner)
+
+
+RegisterProgram = Callable[..., Program]
+
+
+@pytest.fixture
+def register_program(machine: Machine) -> RegisterProgram:
+    def register(*addresses: str, name: str = "Ledger agent") -> Program:
+        program = Program()
+        uris = list(addresses) or [program.return_address]
+        answer = machine.post_json("/oauth/register", {"redirect_uris": uris, "client_name": name})
+        assert answer.status == 201, answer.content
+        program.client_id = answer.body["client_id"]
+        program.return_address = uris[0]
+        return program
+
+    return register
+
+
+@pytest.fixture
+def program(register_program: RegisterProgram) -> Program:
+    return register_program()
+
+
+@pytest.fixture
+def obtain_code(browser: Browser, delegate: User) -> Callable[..., str]:
+    """Let the owner allow the program; return its code."""
+
+    def obtain(program: Program, *, scopes: Any = SCOPES, days: int = 30) -> str:
+        path = program.authorize_path(scope=" ".join(scopes))
+        return parameters_of(browser.allow(path, delegate, scopes=scopes, days=days))["code"]
+
+    return obtain
+
+
+@pytest.fixture
+def code(program: Program, obtain_code: Callable[..., str]) -> str:
+    return obtain_code(program)
+
+
+@pytest.fixture
+def pair(program: Program, code: str) -> Pair:
+    """An access token and a refresh token."""
+    answer = program.exchange(code)
+    assert answer.status == 200, answer.content
+    pair: Pair = answer.body
+    return pair
+
+
+@pytest.fixture
+def browser_connection(pair: Pair) -> Connection:
+    return Connection.objects.get()
+
+
+@pytest.fixture
+def signed_in_agent(pair: Pair) -> HttpAgent:
+    return HttpAgent(pair["access_token"])

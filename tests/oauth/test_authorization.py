@@ -1,0 +1,190 @@
+"""Authorization requests: what goes back to the client, and what gets a page and goes nowhere."""
+
+import pytest
+
+from agent_access.oauth.models import Application
+from tests.oauth.programs import BASE_URL, RESOURCE, RETURN_ADDRESS, SCOPES, parameters_of
+from tests.snapshots import take_snapshot
+
+RFC_7636_CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
+
+
+def assert_page(response, status: int = 400) -> None:
+    assert response.status_code == status
+    assert "Location" not in response
+    assert b"No access can be allowed here" in response.content
+
+
+@pytest.mark.requirement("sign_in.unknown_client")
+@pytest.mark.parametrize("client_id", [None, "", "nobody", "x" * 300, "client\x00", "\udcff"])
+def test_an_unknown_client_gets_a_page_and_no_redirect(program, browser, client_id):
+    before = take_snapshot()
+    path = program.authorize_path(client_id=None)
+    raw = (
+        ""
+        if client_id is None
+        else "&client_id=" + client_id.replace("\udcff", "%FF").replace("\x00", "%00")
+    )
+    assert_page(browser.open(path + raw))
+    assert_page(browser.send(path + raw, {"decision": "refuse"}))
+    assert take_snapshot() == before
+
+
+TRICKS = [
+    None,
+    "",
+    "https://client.example/callback/",
+    "https://client.example/Callback",
+    "https://client.example/callback?",
+    "https://client.example/callback?x=1",
+    "https://client.example/callback#",
+    "https://client.example/callback#x",
+    "https://client.example/%63allback",
+    "https://client.example/x/../callback",
+    "https://client.example//callback",
+    "https://client.example:443/callback",
+    "https://client.example:8443/callback",
+    "https://client.example:99999/callback",
+    "https://client.example:port/callback",
+    "https://CLIENT.example/callback",
+    "HTTPS://client.example/callback",
+    "http://client.example/callback",
+    "https://client.example.evil.example/callback",
+    "https://client.example@evil.example/callback",
+    "https://evil.example/https://client.example/callback",
+    "https://client.example\\@evil.example/callback",
+    "https:\\\\client.example/callback",
+    "//client.example/callback",
+    "/callback",
+    "https://client.example/callback\n",
+    " https://client.example/callback",
+    "https://client.example/callback https://evil.example",
+    "javascript:alert(1)",
+    "http://127.0.0.1:1/callback",
+    "https://[::1",
+]
+
+
+@pytest.mark.requirement("sign_in.unknown_client", "sign_in.return_addresses")
+@pytest.mark.parametrize("address", TRICKS)
+def test_an_unregistered_return_address_gets_a_page_and_no_redirect(program, browser, address):
+    before = take_snapshot()
+    path = program.authorize_path(redirect_uri=address)
+    assert_page(browser.open(path))
+    assert_page(browser.send(path, {"decision": "refuse"}))
+    assert take_snapshot() == before
+
+
+@pytest.mark.requirement("sign_in.return_addresses")
+@pytest.mark.parametrize(
+    ("registered", "asked", "known"),
+    [
+        ("http://127.0.0.1/cb", "http://127.0.0.1:51234/cb", True),
+        ("http://localhost/cb", "http://localhost:1/cb", True),
+        ("http://[::1]/cb", "http://[::1]:65535/cb", True),
+        ("http://127.0.0.1", "http://127.0.0.1:9", True),
+        ("http://127.0.0.1/cb?a=1", "http://127.0.0.1:9/cb?a=1", True),
+        ("http://127.0.0.1/cb", "http://127.0.0.1:65536/cb", False),
+        ("http://127.0.0.1/cb", "http://127.0.0.1:0/cb", False),
+        ("http://127.0.0.1/cb", "http://127.0.0.1:/cb", False),
+        ("http://127.0.0.1/cb", "http://127.0.0.1:9/", False),
+        ("http://127.0.0.1/cb", "http://localhost:9/cb", False),
+        ("http://127.0.0.1/cb", "http://127.0.0.1.evil.example/cb", False),
+        ("http://127.0.0.1/cb", "http://127.0.0.1:9@evil.example/cb", False),
+        ("http://127.0.0.1:1/cb", "http://127.0.0.1:2/cb", False),
+        ("http://127.0.0.1:1/cb", "http://127.0.0.1/cb", False),
+        ("https://client.example/cb", "https://client.example:9/cb", False),
+        ("https://localhost/cb", "https://localhost:9/cb", False),
+    ],
+)
+def test_a_loopback_address_registered_without_a_port_matches_any(
+    register_program, browser, registered, asked, known
+):
+    program = register_program(registered)
+    response = browser.open(program.authorize_path(redirect_uri=asked))
+    assert response.status_code == (200 if known else 400)
+
+
+@pytest.mark.parametrize("name", ["client_id", "redirect_uri", "scope", "state", "code_challenge"])
+def test_a_repeated_parameter_gets_a_page(program, browser, name):
+    assert_page(browser.open(program.authorize_path() + f"&{name}=evil"))
+
+
+WRONG = [
+    ({"response_type": None}, "invalid_request"),
+    ({"response_type": "token"}, "unsupported_response_type"),
+    ({"response_type": "code token"}, "unsupported_response_type"),
+    ({"response_type": "none"}, "unsupported_response_type"),
+    ({"code_challenge": None}, "invalid_request"),
+    ({"code_challenge": "short"}, "invalid_request"),
+    ({"code_challenge": RFC_7636_CHALLENGE + "x"}, "invalid_request"),
+    ({"code_challenge": "x" * 200}, "invalid_request"),
+    ({"code_challenge": RFC_7636_CHALLENGE[:-1] + "="}, "invalid_request"),
+    ({"code_challenge_method": None}, "invalid_request"),
+    ({"code_challenge_method": "plain"}, "invalid_request"),
+    ({"code_challenge_method": "s256"}, "invalid_request"),
+    ({"scope": "everything"}, "invalid_scope"),
+    ({"scope": "customers:read offline_access"}, "invalid_scope"),
+    ({"resource": None}, "invalid_target"),
+    ({"resource": BASE_URL}, "invalid_target"),
+    ({"resource": f"{RESOURCE}/"}, "invalid_target"),
+    ({"resource": "https://other.example/mcp"}, "invalid_target"),
+    ({"resource": [RESOURCE, "https://other.example/mcp"]}, "invalid_target"),
+]
+
+
+@pytest.mark.requirement("sign_in.pkce", "sign_in.resource_sent", "sign_in.errors")
+@pytest.mark.parametrize(("change", "error"), WRONG)
+@pytest.mark.parametrize("decision", [None, "allow", "refuse"])
+def test_a_wrong_request_of_a_known_client_goes_back_before_the_owner_is_asked(
+    program, browser, change, error, decision
+):
+    before = take_snapshot()
+    path = program.authorize_path(**change)
+    response = browser.send(path, {"decision": decision}) if decision else browser.open(path)
+    answer = parameters_of(response)
+    assert response["Location"].startswith(f"{RETURN_ADDRESS}?")
+    assert (answer["error"], answer["state"], answer["iss"]) == (error, "a state", BASE_URL)
+    assert "code" not in answer
+    assert take_snapshot() == before
+
+
+def test_every_scope_is_offered_to_whoever_asks_for_none(program, browser):
+    page = browser.open(program.authorize_path(scope=None)).content.decode()
+    assert [scope for scope in SCOPES if f'value="{scope}"' in page] == list(SCOPES)
+
+
+@pytest.mark.parametrize("state", [None, "", "a b&c=d#e%20\u00e4", "x" * 2000])
+def test_the_state_comes_back_as_it_was_sent(program, browser, delegate, state):
+    answer = parameters_of(browser.allow(program.authorize_path(state=state), delegate))
+    assert answer.get("state") == (state or None)
+
+
+def test_the_parameters_of_a_return_address_stay(register_program, browser, delegate):
+    program = register_program("https://client.example/cb?tenant=7&x=")
+    response = browser.allow(program.authorize_path(), delegate)
+    answer = parameters_of(response)
+    assert (answer["tenant"], answer["x"], answer["iss"]) == ("7", "", BASE_URL)
+    assert sorted(answer) == ["code", "iss", "state", "tenant", "x"]
+    assert program.exchange(answer["code"]).status == 200
+
+
+@pytest.mark.parametrize(
+    "extra",
+    [
+        {"response_mode": "fragment"},
+        {"user": "1", "client": "x", "allowed": "x", "scopes": "invoices:execute"},
+        {"request_uri": "https://evil.example/", "nonce": "n" * 300, "claims": "{}"},
+    ],
+)
+def test_parameters_that_mean_nothing_here_change_nothing(program, browser, delegate, extra):
+    response = browser.allow(program.authorize_path(**extra), delegate)
+    assert response["Location"].startswith(f"{RETURN_ADDRESS}?")
+    assert sorted(parameters_of(response)) == ["code", "iss", "state"]
+
+
+def test_a_client_forgotten_between_page_and_decision_gets_nothing(program, browser, delegate):
+    path = program.authorize_path()
+    assert browser.open(path).status_code == 200
+    Application.objects.all().delete()
+    assert_page(browser.allow(path, delegate))

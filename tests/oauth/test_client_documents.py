@@ -1,0 +1,246 @@
+"""Clients known by a document: which are believed, when they are read, and for whom."""
+
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import time_machine
+from django.utils import timezone
+
+from agent_access.models import AuditEvent, Connection
+from agent_access.oauth import client_documents
+from agent_access.oauth.fetching import Document, FetchError
+from agent_access.oauth.models import Application
+from tests.oauth.programs import Browser, Program, parameters_of
+from tests.snapshots import take_snapshot
+
+CLIENT = "https://client.example/oauth/client.json"
+RETURN_ADDRESS = "https://client.example/callback"
+
+# The shapes that were published in 2026: mcp.md 7, oauth.md 10.
+CLAUDE = {
+    "client_id": "https://claude.ai/oauth/mcp-oauth-client-metadata",
+    "client_name": "Claude",
+    "client_uri": "https://claude.ai",
+    "redirect_uris": ["https://claude.ai/api/mcp/auth_callback"],
+    "grant_types": [
+        "authorization_code",
+        "refresh_token",
+        "urn:ietf:params:oauth:grant-type:jwt-bearer",
+    ],
+    "response_types": ["code"],
+    "token_endpoint_auth_method": "none",
+}
+CLAUDE_CODE = {
+    "client_id": "https://claude.ai/oauth/claude-code-client-metadata",
+    "client_name": "Claude Code",
+    "client_uri": "https://claude.ai",
+    "redirect_uris": ["http://localhost/callback", "http://127.0.0.1/callback"],
+    "grant_types": ["authorization_code", "refresh_token"],
+    "response_types": ["code"],
+    "token_endpoint_auth_method": "none",
+}
+CHATGPT = {
+    "client_id": "https://chatgpt.com/oauth/client.json",
+    "client_name": "ChatGPT",
+    "redirect_uris": ["https://chatgpt.com/connector_platform_oauth_redirect"],
+    "grant_types": ["authorization_code", "refresh_token"],
+    "response_types": ["code"],
+    "token_endpoint_auth_method": "private_key_jwt",
+    "token_endpoint_auth_methods_supported": ["none", "private_key_jwt"],
+    "token_endpoint_auth_signing_alg": "RS256",
+    "jwks_uri": "https://chatgpt.com/oauth/jwks.json",
+}
+
+
+class Web:
+    """What the addresses of the world answer, and which were asked for."""
+
+    def __init__(self) -> None:
+        self.documents: dict[str, tuple[bytes, str]] = {}
+        self.asked: list[str] = []
+
+    def publish(self, url: str, value: Any, *, cache_control: str = "") -> None:
+        body = value if isinstance(value, bytes) else json.dumps(value).encode()
+        self.documents[url] = (body, cache_control)
+
+    def fetch(self, url: str) -> Document:
+        self.asked.append(url)
+        if url not in self.documents:
+            raise FetchError
+        return Document(*self.documents[url])
+
+
+@pytest.fixture
+def web(monkeypatch, sign_in_on) -> Web:
+    web = Web()
+    monkeypatch.setattr(client_documents, "fetch", web.fetch)
+    web.publish(CLIENT, describe())
+    return web
+
+
+def describe(**changes: Any) -> dict[str, Any]:
+    document = {
+        "client_id": CLIENT,
+        "client_name": "Ledger agent",
+        "redirect_uris": [RETURN_ADDRESS],
+    }
+    merged = document | changes
+    return {name: value for name, value in merged.items() if value is not ...}
+
+
+@pytest.fixture
+def known(web) -> Program:
+    return Program(client_id=CLIENT, return_address=RETURN_ADDRESS)
+
+
+@pytest.mark.requirement("sign_in.public_clients")
+def test_a_client_known_by_its_document_signs_in(known, web, browser, delegate):
+    page = browser.open(known.authorize_path()).content.decode()
+    assert "a document at <strong>client.example</strong>" in page
+    code = parameters_of(browser.allow(known.authorize_path(), delegate))["code"]
+    assert known.exchange(code).status == 200
+    held = Connection.objects.get()
+    assert (held.client_id, held.client_name, held.client_host) == (
+        CLIENT,
+        "Ledger agent",
+        "client.example",
+    )
+    assert web.asked == [CLIENT]
+    registered = AuditEvent.objects.get(action="client:registered")
+    assert (registered.target, registered.transport) == (CLIENT, "web")
+
+
+@pytest.mark.requirement("sign_in.public_clients")
+@pytest.mark.parametrize("published", [CLAUDE, CLAUDE_CODE, CHATGPT], ids=["claude", "code", "gpt"])
+def test_the_documents_of_the_known_hosts_are_accepted(web, browser, delegate, published):
+    web.publish(str(published["client_id"]), published)
+    address = str(published["redirect_uris"][0]).replace("localhost/", "localhost:51234/")
+    program = Program(client_id=str(published["client_id"]), return_address=address)
+    code = parameters_of(browser.allow(program.authorize_path(), delegate))["code"]
+    assert program.exchange(code).status == 200
+
+
+@pytest.mark.parametrize("person", ["nobody", "delegate"])
+def test_only_the_signed_in_owner_makes_us_read_a_document(known, web, delegate, person):
+    before = take_snapshot()
+    Browser(delegate if person == "delegate" else None).open(known.authorize_path())
+    assert known.exchange("x").body["error"] == "invalid_client"
+    assert known.refresh("x").body["error"] == "invalid_client"
+    assert known.revoke("x").body["error"] == "invalid_client"
+    assert web.asked == []
+    before.pop("sessions.Session")
+    after = take_snapshot()
+    after.pop("sessions.Session")
+    after_users, before_users = after.pop("invoices.User"), before.pop("invoices.User")
+    assert len(after_users) == len(before_users)
+    assert after == before
+
+
+UNFIT_DOCUMENTS = [
+    b"",
+    b"not json",
+    b"[]",
+    b'"text"',
+    b"\xff",
+    b"{" * 40,
+    describe(client_id="https://other.example/client.json"),
+    describe(client_id=...),
+    describe(client_id=CLIENT + "/"),
+    describe(redirect_uris=...),
+    describe(redirect_uris=[]),
+    describe(redirect_uris=[f"https://client.example/{number}" for number in range(6)]),
+    describe(redirect_uris=["http://evil.example/callback"]),
+    describe(redirect_uris=[RETURN_ADDRESS, "javascript:alert(1)"]),
+    describe(client_name=7),
+    describe(grant_types=["client_credentials"]),
+    describe(response_types=["token"]),
+    describe(client_secret="x"),
+    describe(client_secret_expires_at=0),
+    describe(token_endpoint_auth_method="client_secret_basic"),
+    describe(token_endpoint_auth_method="private_key_jwt"),
+]
+
+
+@pytest.mark.parametrize("published", UNFIT_DOCUMENTS)
+def test_an_unfit_document_gets_a_page_and_keeps_nothing(known, web, browser, published):
+    web.publish(CLIENT, published)
+    before = take_snapshot()
+    response = browser.open(known.authorize_path())
+    assert response.status_code == 400
+    assert "Location" not in response
+    assert b"document does not fit" in response.content
+    assert take_snapshot() == before
+
+
+@pytest.mark.parametrize(
+    "client_id",
+    [
+        "https://client.example",
+        "https://client.example?x=/",
+        "https://client.example/#x",
+        "https://client.example/a/../client.json",
+        "https://client.example/./client.json",
+        "https://client.example/a/..",
+        "https://user@client.example/client.json",
+        "https://client.example:0/client.json",
+        "https://client.example/\\evil",
+        "https://CLIENT.example/client.json",
+        "https://client.example/" + "x" * 300,
+    ],
+)
+def test_an_address_that_no_document_may_have_is_not_asked(web, browser, client_id):
+    program = Program(client_id=client_id, return_address=RETURN_ADDRESS)
+    assert browser.open(program.authorize_path()).status_code == 400
+    assert web.asked == []
+
+
+def test_a_document_that_cannot_be_read_gets_a_page(web, browser):
+    program = Program(client_id="https://gone.example/client.json")
+    response = browser.open(program.authorize_path())
+    assert response.status_code == 400
+    assert b"document could not be read" in response.content
+    assert not Application.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("cache_control", "seconds"),
+    [
+        ("", 86400),
+        ("max-age=3600", 3600),
+        ("public, Max-Age=3600", 3600),
+        ("max-age=1", 300),
+        ("max-age=0", 300),
+        ("no-store", 300),
+        ("no-cache, max-age=3600", 300),
+        ("max-age=999999999", 86400),
+        ("max-age=x", 86400),
+    ],
+)
+def test_a_document_is_read_again_when_its_time_is_over(known, web, owner, cache_control, seconds):
+    web.publish(CLIENT, describe(), cache_control=cache_control)
+    now = timezone.now()
+    with time_machine.travel(now, tick=False) as clock:
+        Browser(owner).open(known.authorize_path())
+        clock.move_to(now + timedelta(seconds=seconds) - timedelta(microseconds=1))
+        Browser(owner).open(known.authorize_path())
+        assert len(web.asked) == 1
+        clock.move_to(now + timedelta(seconds=seconds))
+        Browser(owner).open(known.authorize_path())
+        assert len(web.asked) == 2
+
+
+def test_a_changed_document_counts_and_one_that_is_gone_is_no_client(known, web, owner):
+    now = timezone.now()
+    with time_machine.travel(now, tick=False) as clock:
+        assert Browser(owner).open(known.authorize_path()).status_code == 200
+        clock.shift(timedelta(days=1))
+        web.publish(CLIENT, describe(redirect_uris=["https://client.example/new"]))
+        assert Browser(owner).open(known.authorize_path()).status_code == 400
+        known.return_address = "https://client.example/new"
+        assert Browser(owner).open(known.authorize_path()).status_code == 200
+        clock.shift(timedelta(days=1))
+        web.documents.clear()
+        assert Browser(owner).open(known.authorize_path()).status_code == 400
+    assert Application.objects.count() == 1

@@ -1,0 +1,235 @@
+"""The consent page: what the owner reads, what he chooses, and that only he can."""
+
+import re
+from datetime import timedelta
+
+import pytest
+
+from agent_access.models import AuditEvent, Connection
+from agent_access.oauth.models import Grant
+from tests.factories import UserFactory
+from tests.oauth.programs import BASE_URL, SCOPES, Browser, parameters_of
+from tests.snapshots import take_snapshot
+
+ALL = " ".join(SCOPES)
+
+
+def text_of(response) -> str:
+    return str(response.content, "utf-8")
+
+
+@pytest.mark.requirement("sign_in.authorize", "sign_in.owner_checks_client")
+def test_the_page_shows_the_client_and_its_exact_return_address(program, browser):
+    response = browser.open(program.authorize_path())
+    page = text_of(response)
+    assert response.status_code == 200
+    assert "<bdi>Ledger agent</bdi>" in page
+    assert "<code>https://client.example/callback</code>" in page
+    assert "nothing but its own registration" in page
+    assert "Search customers and see their names." in page
+    assert "Read invoices and drafts" in page
+    assert "Create and change draft invoices" not in page
+    for words in ("Acts as", "Expires in days", "Allow access", "Refuse"):
+        assert words in page
+    assert response["Cache-Control"] == "no-store"
+
+
+def test_a_program_on_the_owners_computer_is_named_as_such(register_program, browser):
+    program = register_program("http://127.0.0.1/callback")
+    program.return_address = "http://127.0.0.1:51234/callback"
+    page = text_of(browser.open(program.authorize_path()))
+    assert "<code>http://127.0.0.1:51234/callback</code>" in page
+    assert "a program on the very computer that you use now" in page
+
+
+def test_nobody_is_chosen_beforehand_and_no_scope_that_cannot_be_undone(program, browser, delegate):
+    page = text_of(browser.open(program.authorize_path(scope=ALL)))
+    options = re.findall(r"<option value=\"([^\"]*)\"( selected)?>", page)
+    assert [value for value, selected in options if selected] == [""]
+    boxes = re.findall(r"<input type=\"checkbox\"[^>]*value=\"([^\"]+)\"[^>]*?( checked)?>", page)
+    assert [value for value, _ in boxes] == list(SCOPES)
+    assert [value for value, ticked in boxes if not ticked] == ["invoices:execute"]
+
+
+def test_only_active_staff_can_be_acted_for(program, browser, delegate, owner):
+    guest = UserFactory.create(name="Gwen Guest", is_guest=True)
+    gone = UserFactory.create(name="Ivan Gone", is_active=False)
+    path = program.authorize_path()
+    page = text_of(browser.open(path))
+    assert f"Dana Delegate ({delegate.email})" in page
+    assert f"Olivia Owner ({owner.email})" in page
+    assert "Gwen Guest" not in page
+    assert "Ivan Gone" not in page
+    before = take_snapshot()
+    assert [browser.allow(path, person).status_code for person in (guest, gone)] == [422, 422]
+    assert take_snapshot() == before
+
+
+@pytest.mark.requirement("sign_in.authorize")
+def test_allowing_makes_the_connection_and_the_code_together(program, browser, delegate, owner):
+    response = browser.allow(program.authorize_path(), delegate, scopes=["invoices:read"], days=7)
+    answer = parameters_of(response)
+    connection = Connection.objects.get()
+    assert response["Location"].startswith("https://client.example/callback?")
+    assert {**answer, "code": ""} == {"code": "", "state": "a state", "iss": BASE_URL}
+    assert (connection.user, connection.grants) == (delegate, ["invoices:read"])
+    assert connection.expires_at - connection.created_at == timedelta(days=7)
+    assert Grant.objects.get().connection == connection
+    event = AuditEvent.objects.latest("occurred_at")
+    assert (event.action, event.actor_id, event.transport) == (
+        "connection:created",
+        owner.id,
+        "web",
+    )
+
+
+def test_refusing_goes_back_without_anything(program, browser, owner):
+    before = take_snapshot()
+    response = browser.send(program.authorize_path(), {"decision": "refuse"})
+    assert parameters_of(response) == {
+        "error": "access_denied",
+        "state": "a state",
+        "iss": BASE_URL,
+    }
+    assert response["Location"].startswith("https://client.example/callback?")
+    assert take_snapshot() == before
+    event = AuditEvent.objects.latest("occurred_at")
+    assert (event.action, event.actor_id, event.target) == (
+        "consent:refused",
+        owner.id,
+        program.client_id,
+    )
+
+
+def test_a_refusal_goes_to_the_checked_address_only(program, browser):
+    fields = {"decision": "refuse", "redirect_uri": "https://evil.example/"}
+    response = browser.send(program.authorize_path(), fields)
+    assert response["Location"].startswith("https://client.example/callback?")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"acts_as": ""},
+        {"acts_as": "nobody"},
+        {"scopes": []},
+        {"scopes": ["invoices:execute"]},
+        {"scopes": ["customers:read", "everything"]},
+        {"expires_in_days": ""},
+        {"expires_in_days": "0"},
+        {"expires_in_days": "31"},
+        {"expires_in_days": "1.5"},
+        {"decision": ""},
+        {"decision": "perhaps"},
+    ],
+)
+def test_a_wrong_choice_is_asked_again(program, browser, delegate, change):
+    fields = {
+        "decision": "allow",
+        "acts_as": delegate.pk,
+        "scopes": ["customers:read"],
+        "expires_in_days": "30",
+    }
+    before = take_snapshot()
+    response = browser.send(program.authorize_path(), fields | change)
+    assert response.status_code == 422
+    assert "Allow access" in text_of(response)
+    assert take_snapshot() == before
+
+
+@pytest.mark.parametrize("days", [1, 30])
+@pytest.mark.requirement("limit.connection_expiry")
+def test_one_and_thirty_days_can_be_chosen(program, browser, delegate, days):
+    assert browser.allow(program.authorize_path(), delegate, days=days).status_code == 302
+
+
+def test_consent_is_always_asked_and_never_remembered(program, browser, pair):
+    for extra in ({}, {"approval_prompt": "auto"}, {"prompt": "none"}):
+        response = browser.open(program.authorize_path(scope=ALL, **extra))
+        assert response.status_code == 200
+        assert "Allow access" in text_of(response)
+    assert Connection.objects.count() == 1
+
+
+def test_opening_the_page_changes_nothing(program, browser):
+    before = take_snapshot()
+    browser.open(program.authorize_path())
+    assert take_snapshot() == before
+
+
+def test_whoever_is_signed_out_signs_in_first_and_comes_back(program):
+    response = Browser().open(program.authorize_path())
+    assert response.status_code == 302
+    assert response["Location"].startswith("/sign-in?next=/oauth/authorize%3F")
+
+
+@pytest.mark.parametrize("method", ["open", "allow"])
+def test_only_the_owner_can_allow_whatever_else_somebody_may(program, delegate, method):
+    delegate.is_staff = delegate.is_superuser = True
+    delegate.save()
+    other = Browser(delegate)
+    before = take_snapshot()
+    path = program.authorize_path()
+    response = other.open(path) if method == "open" else other.allow(path, delegate)
+    assert response.status_code == 403
+    assert "Only the owner of this application can allow a client in." in text_of(response)
+    assert take_snapshot() == before
+
+
+def test_whoever_was_the_owner_cannot_allow_any_more(program, browser, company, delegate):
+    assert browser.open(program.authorize_path()).status_code == 200
+    company.owner = delegate
+    company.save(update_fields=["owner"])
+    assert browser.allow(program.authorize_path(), delegate).status_code == 403
+    assert not Connection.objects.exists()
+
+
+def test_a_forged_consent_is_refused(program, owner, delegate):
+    browser = Browser(owner)
+    browser.client.handler.enforce_csrf_checks = True
+    before = take_snapshot()
+    response = browser.allow(program.authorize_path(), delegate)
+    assert response.status_code == 403
+    assert take_snapshot() == before
+
+
+def test_the_form_carries_a_token_and_an_origin_header_is_no_obstacle(program, owner, delegate):
+    browser = Browser(owner)
+    browser.client.handler.enforce_csrf_checks = True
+    path = program.authorize_path()
+    tokens = re.findall(r'csrfmiddlewaretoken" value="([^"]+)"', text_of(browser.open(path)))
+    fields = {
+        "decision": "allow",
+        "acts_as": delegate.pk,
+        "scopes": ["customers:read"],
+        "expires_in_days": "1",
+        "csrfmiddlewaretoken": tokens[-1],
+    }
+    assert browser.send(path, fields, Origin="https://evil.example").status_code == 403
+    assert browser.send(path, fields, Origin=BASE_URL).status_code == 302
+
+
+@pytest.mark.parametrize(
+    ("address", "source"),
+    [
+        ("https://client.example/callback", "https://client.example"),
+        ("https://client.example:8443", "https://client.example:8443"),
+        ("http://127.0.0.1:6274/callback", "http://127.0.0.1:6274"),
+    ],
+)
+def test_the_page_cannot_be_framed_and_its_form_ends_at_the_client(
+    register_program, browser, address, source
+):
+    response = browser.open(register_program(address).authorize_path())
+    policy = response["Content-Security-Policy"]
+    assert f"form-action 'self' {source};" in f"{policy};"
+    assert "frame-ancestors 'none'" in policy
+    assert response["X-Frame-Options"] == "DENY"
+
+
+def test_a_name_with_markup_is_only_a_text(register_program, browser):
+    program = register_program(name="<script>alert(1)</script>\u202e\"'>")
+    page = text_of(browser.open(program.authorize_path()))
+    assert "<script>" not in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#x27;&gt;" in page
+    assert "\u202e" not in page

@@ -1,0 +1,175 @@
+"""The documents from which a client learns how to sign in, and the challenges that lead there."""
+
+import pytest
+
+from agent_access.oauth.switch import turn_sign_in_off
+from tests.agents import HttpAgent
+from tests.mcp_agent import McpAgent
+from tests.oauth.programs import BASE_URL, RESOURCE, SCOPES, Machine, parameters_of
+
+RESOURCE_DOCUMENT = {
+    "resource": RESOURCE,
+    "authorization_servers": [BASE_URL],
+    "scopes_supported": list(SCOPES),
+    "bearer_methods_supported": ["header"],
+    "resource_name": "Agent invoicing",
+}
+SERVER_DOCUMENT = {
+    "issuer": BASE_URL,
+    "authorization_endpoint": f"{BASE_URL}/oauth/authorize",
+    "token_endpoint": f"{BASE_URL}/oauth/token",
+    "registration_endpoint": f"{BASE_URL}/oauth/register",
+    "revocation_endpoint": f"{BASE_URL}/oauth/revoke",
+    "scopes_supported": list(SCOPES),
+    "response_types_supported": ["code"],
+    "response_modes_supported": ["query"],
+    "grant_types_supported": ["authorization_code", "refresh_token"],
+    "token_endpoint_auth_methods_supported": ["none"],
+    "revocation_endpoint_auth_methods_supported": ["none"],
+    "code_challenge_methods_supported": ["S256"],
+    "authorization_response_iss_parameter_supported": True,
+    "client_id_metadata_document_supported": True,
+}
+DOCUMENTS = [
+    ("/.well-known/oauth-protected-resource/mcp", RESOURCE_DOCUMENT),
+    ("/.well-known/oauth-protected-resource", RESOURCE_DOCUMENT),
+    ("/.well-known/oauth-authorization-server", SERVER_DOCUMENT),
+]
+METADATA = f"{BASE_URL}/.well-known/oauth-protected-resource/mcp"
+DISCOVERY = f'scope="{" ".join(SCOPES)}", resource_metadata="{METADATA}"'
+
+
+@pytest.mark.requirement(
+    "sign_in.resource_metadata", "sign_in.server_metadata", "sign_in.resource_named"
+)
+@pytest.mark.parametrize(("path", "document"), DOCUMENTS)
+def test_a_document_says_exactly_what_is_true(machine, path, document):
+    answer = machine.send("GET", path)
+    assert (answer.status, answer.body) == (200, document)
+    assert answer.headers["Content-Type"] == "application/json"
+    assert answer.headers["Cache-Control"] == "no-store"
+
+
+@pytest.mark.parametrize(("path", "document"), DOCUMENTS)
+def test_a_document_follows_the_application_url(machine, settings, path, document):
+    settings.AGENT_ACCESS |= {"BASE_URL": "https://invoices.example:8443"}
+    answer = machine.send("GET", path, headers={"Host": "invoices.example:8443"})
+    told = answer.content.decode()
+    assert told.replace("https://invoices.example:8443", BASE_URL).count(BASE_URL) == told.count(
+        "https://invoices.example:8443"
+    )
+    assert f'{BASE_URL}"' not in told
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/.well-known/oauth-protected-resource/",
+        "/.well-known/oauth-protected-resource/api/v1",
+        "/.well-known/oauth-protected-resource/mcp/",
+        "/.well-known/oauth-authorization-server/mcp",
+        "/.well-known/openid-configuration",
+        "/oauth/token/",
+        "/oauth/introspect",
+        "/oauth",
+    ],
+)
+def test_there_is_nothing_beside_the_documents(machine, path):
+    assert machine.send("GET", path, headers={"Accept": "application/json"}).status in {302, 404}
+    assert b"issuer" not in machine.send("GET", path).content
+
+
+@pytest.mark.requirement("transport.origin_at_sign_in", "sign_in.errors")
+@pytest.mark.parametrize(
+    "path", [path for path, _ in DOCUMENTS] + ["/oauth/register", "/oauth/token", "/oauth/revoke"]
+)
+@pytest.mark.parametrize("origin", ["https://client.example", "null", BASE_URL])
+def test_an_origin_header_is_refused(machine, path, origin):
+    method = "POST" if path.startswith("/oauth") else "GET"
+    answer = machine.send(method, path, headers={"Origin": origin})
+    assert (answer.status, answer.body["error"]) == (403, "invalid_request")
+    assert answer.headers["Cache-Control"] == "no-store"
+
+
+@pytest.mark.requirement("transport.base_url_for_sign_in")
+@pytest.mark.parametrize("path", [path for path, _ in DOCUMENTS] + ["/oauth/token"])
+@pytest.mark.parametrize(
+    "change", [{"headers": {"Host": "other.example"}}, {"wsgi.url_scheme": "http"}]
+)
+def test_another_host_or_plain_http_is_refused(machine, path, change):
+    answer = machine.send("GET", path, **change)
+    assert (answer.status, answer.body["error"]) == (403, "invalid_request")
+
+
+@pytest.mark.parametrize(("path", "document"), DOCUMENTS)
+@pytest.mark.parametrize("method", ["POST", "HEAD", "OPTIONS", "DELETE"])
+def test_a_document_is_only_read(machine, path, document, method):
+    answer = machine.send(method, path)
+    assert answer.status == 405
+    assert answer.headers["Allow"] == "GET"
+
+
+def test_mcp_tells_a_stranger_where_to_sign_in(machine):
+    answer = McpAgent(None).request("POST", "/mcp")
+    assert answer.status == 401
+    assert answer.headers["WWW-Authenticate"] == f"Bearer {DISCOVERY}"
+
+
+def test_mcp_tells_whoever_has_a_bad_token_where_to_sign_in(machine):
+    answer = McpAgent("iva_" + "A" * 43).request("POST", "/mcp")
+    assert answer.headers["WWW-Authenticate"] == f'Bearer error="invalid_token", {DISCOVERY}'
+
+
+def test_the_http_tools_name_no_resource(machine):
+    answer = HttpAgent(None).call("tools.list")
+    assert answer.headers["WWW-Authenticate"] == "Bearer"
+
+
+def test_while_sign_in_is_off_no_challenge_leads_to_it(machine):
+    turn_sign_in_off()
+    answer = McpAgent(None).request("POST", "/mcp")
+    assert (answer.status, answer.headers["WWW-Authenticate"]) == (401, "Bearer")
+
+
+@pytest.fixture
+def reader(program, browser, delegate) -> str:
+    """An access token that may only read customers and people."""
+    scopes = ["people:read", "customers:read"]
+    path = program.authorize_path(scope=" ".join(scopes))
+    code = parameters_of(browser.allow(path, delegate, scopes=scopes))["code"]
+    token: str = program.exchange(code).body["access_token"]
+    return token
+
+
+def test_mcp_names_the_granted_and_the_needed_scopes(reader):
+    body = (
+        b'{"jsonrpc":"2.0","id":7,"method":"tools/call",'
+        b'"params":{"name":"documents_list","arguments":{}}}'
+    )
+    answer = McpAgent(reader).request("POST", "/mcp", body=body)
+    assert answer.status == 403
+    assert answer.headers["WWW-Authenticate"] == (
+        'Bearer error="insufficient_scope", scope="customers:read invoices:read people:read", '
+        f'resource_metadata="{METADATA}"'
+    )
+    assert answer.body["id"] == 7
+    assert answer.body["error"]["data"]["code"] == "forbidden"
+
+
+def test_a_missing_permission_is_no_missing_scope(reader, delegate):
+    delegate.user_permissions.clear()
+    answer = McpAgent(reader).call("people.list")
+    assert (answer.status, answer.code) == (403, "forbidden")
+    assert "WWW-Authenticate" not in answer.headers
+
+
+def test_a_pasted_credential_without_the_scope_gets_a_tool_error(connect, delegate, sign_in_on):
+    _, http = connect(delegate, scopes=["people:read"])
+    answer = McpAgent(http.credential).call("documents.list")
+    assert (answer.status, answer.code) == (403, "forbidden")
+    assert "WWW-Authenticate" not in answer.headers
+
+
+def test_without_a_switch_there_is_no_document(access_on):
+    answers = [Machine().send("GET", path) for path, _ in DOCUMENTS]
+    assert [(each.status, each.body["error"]) for each in answers] == [(404, "not_found")] * 3

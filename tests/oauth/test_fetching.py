@@ -1,0 +1,229 @@
+"""The fetch of a stranger's document: where it goes, how long, how much, and nowhere else."""
+
+import socket
+import ssl
+import threading
+import time
+from typing import Any
+
+import pytest
+import trustme
+
+from agent_access.oauth import fetching
+from agent_access.oauth.fetching import FetchError, fetch, is_public
+from tests.oauth.certificates import document, send, stranger
+
+
+@pytest.fixture(scope="module")
+def authority() -> trustme.CA:
+    return trustme.CA()
+
+
+@pytest.fixture
+def trusted(authority, monkeypatch) -> None:
+    """Trust the authority of these tests, and hold its servers for public ones."""
+
+    def make_context() -> ssl.SSLContext:
+        context = ssl.create_default_context()
+        authority.configure_trust(context)
+        return context
+
+    monkeypatch.setattr(fetching, "make_tls_context", make_context)
+    monkeypatch.setattr(fetching, "resolve", lambda *_: ["127.0.0.1"])
+    monkeypatch.setattr(fetching, "is_public", lambda _address: True)
+
+
+@pytest.fixture
+def hurried(monkeypatch) -> None:
+    monkeypatch.setattr(fetching, "TOTAL_SECONDS", 0.4)
+
+
+def test_a_document_is_fetched_by_name_from_the_checked_address(authority, trusted):
+    with stranger(authority, document(b"{}", b"Cache-Control: max-age=60")) as server:
+        got = fetch(f"https://client.example:{server.port}/client.json?a=1")
+    assert (got.body, got.cache_control) == (b"{}", "max-age=60")
+    assert server.requests == [
+        f"GET /client.json?a=1 HTTP/1.1\r\nHost: client.example:{server.port}\r\n"
+        "Accept: application/json\r\nUser-Agent: agent-access\r\nConnection: close\r\n\r\n".encode()
+    ]
+
+
+@pytest.mark.parametrize("kind", [b"application/json; charset=utf-8", b"application/cimd+json"])
+def test_json_of_either_kind_is_read(authority, trusted, kind):
+    with stranger(authority, document(b"{}", b"Content-Type: " + kind)) as server:
+        assert fetch(f"https://client.example:{server.port}/").body == b"{}"
+
+
+def test_a_chunked_document_is_read(authority, trusted):
+    reply = send(
+        b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n",
+        b"1\r\n{\r\n1\r\n}\r\n0\r\n\r\n",
+    )
+    with stranger(authority, reply) as server:
+        assert fetch(f"https://client.example:{server.port}/").body == b"{}"
+
+
+REFUSED_REPLIES = {
+    "redirect": document(b"{}", b"Location: https://client.example/", status=b"302 Found"),
+    "missing": document(b"{}", status=b"404 Not Found"),
+    "created": document(b"{}", status=b"201 Created"),
+    "html": document(b"{}", b"Content-Type: text/html"),
+    "no kind": send(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"),
+    "huge": document(b"[" + b"1," * 10_000 + b"1]"),
+    "endless header": send(b"HTTP/1.1 200 OK\r\nX: " + b"x" * 70_000),
+    "many headers": send(b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 9000 + b"\r\n"),
+    "no http": send(b"SSH-2.0-OpenSSH_9.2\r\n"),
+    "nothing": send(),
+    "cut off": send(
+        b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{"
+    ),
+}
+
+
+@pytest.mark.parametrize("reply", REFUSED_REPLIES.values(), ids=REFUSED_REPLIES)
+def test_what_is_no_small_document_is_refused(authority, trusted, reply):
+    with stranger(authority, reply) as server, pytest.raises(FetchError):
+        fetch(f"https://client.example:{server.port}/")
+    assert len(server.requests) == 1
+
+
+def test_an_endless_document_is_left_after_its_first_bytes(authority, trusted):
+    ended = threading.Event()
+
+    def drown(stream: ssl.SSLSocket) -> None:
+        stream.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n")
+        try:
+            while True:
+                stream.sendall(b" " * 4096)
+        except OSError:
+            ended.set()
+
+    with stranger(authority, drown) as server, pytest.raises(FetchError):
+        fetch(f"https://client.example:{server.port}/")
+    assert ended.wait(5)
+
+
+def drip(stream: ssl.SSLSocket) -> None:
+    """Keep every single read short, and the whole endless."""
+    stream.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n")
+    for _ in range(100):
+        stream.sendall(b" ")
+        time.sleep(0.05)
+
+
+def drip_headers(stream: ssl.SSLSocket) -> None:
+    for byte in b"HTTP/1.1 200 OK\r\n" + b"X-Long: " + b"x" * 100:
+        stream.sendall(bytes([byte]))
+        time.sleep(0.05)
+
+
+def keep_silent(stream: ssl.SSLSocket) -> None:
+    time.sleep(5)
+
+
+@pytest.mark.parametrize("reply", [drip, drip_headers, keep_silent])
+def test_the_whole_fetch_has_one_deadline(authority, trusted, hurried, reply):
+    began = time.monotonic()
+    with stranger(authority, reply) as server, pytest.raises(FetchError):
+        fetch(f"https://client.example:{server.port}/")
+    assert time.monotonic() - began < 2
+
+
+def test_a_silent_server_has_the_same_deadline(trusted, hurried):
+    with socket.create_server(("127.0.0.1", 0)) as listener, pytest.raises(FetchError):
+        fetch(f"https://client.example:{listener.getsockname()[1]}/")
+
+
+def test_a_slow_resolver_has_the_same_deadline(hurried, monkeypatch):
+    answered = threading.Event()
+    monkeypatch.setattr(fetching, "resolve", lambda *_: [str(answered.wait(5))])
+    began = time.monotonic()
+    with pytest.raises(FetchError):
+        fetch("https://client.example/")
+    assert time.monotonic() - began < 2
+    answered.set()
+
+
+def test_a_certificate_of_another_name_or_authority_is_refused(authority, trusted):
+    with (
+        stranger(authority, document(b"{}"), name="other.example") as server,
+        pytest.raises(FetchError),
+    ):
+        fetch(f"https://client.example:{server.port}/")
+    with stranger(trustme.CA(), document(b"{}")) as server, pytest.raises(FetchError):
+        fetch(f"https://client.example:{server.port}/")
+    assert server.requests == []
+
+
+PRIVATE = [
+    "0.0.0.0",  # noqa: S104  an address to refuse
+    "10.1.2.3",
+    "100.64.0.1",
+    "127.0.0.1",
+    "127.255.255.254",
+    "169.254.169.254",
+    "172.16.0.1",
+    "192.0.2.1",
+    "192.168.1.1",
+    "198.18.0.1",
+    "224.0.0.1",
+    "240.0.0.1",
+    "255.255.255.255",
+    "::",
+    "::1",
+    "::ffff:127.0.0.1",
+    "::ffff:169.254.169.254",
+    "64:ff9b::7f00:1",
+    "64:ff9b::a9fe:a9fe",
+    "2002:7f00:1::",
+    "2002:a9fe:a9fe::1",
+    "2001:0:7f00:1::",
+    "2001:db8::1",
+    "fc00::1",
+    "fe80::1",
+    "fe80::1%eth0",
+    "ff02::1",
+]
+
+
+@pytest.mark.parametrize("address", PRIVATE)
+def test_an_address_that_is_not_public_is_never_connected_to(address, monkeypatch):
+    def connect(*_: Any) -> None:
+        raise AssertionError("connected")
+
+    monkeypatch.setattr(fetching, "resolve", lambda *_: ["93.184.215.14", address])
+    monkeypatch.setattr("socket.create_connection", connect)
+    assert not is_public(address)
+    with pytest.raises(FetchError):
+        fetch("https://client.example/")
+
+
+@pytest.mark.parametrize(
+    "address", ["93.184.215.14", "8.8.8.8", "2606:4700::1111", "2002:808:808::"]
+)
+def test_an_address_of_the_open_internet_is_public(address):
+    assert is_public(address)
+
+
+def test_a_name_is_resolved_once_and_its_checked_address_is_called(monkeypatch):
+    """A second answer of the name server (rebinding) is never asked for."""
+    answers = iter([["93.184.215.14"], ["127.0.0.1"]])
+    called = []
+
+    def connect(address: Any, timeout: float) -> None:
+        called.append(address)
+        raise OSError
+
+    monkeypatch.setattr(fetching, "resolve", lambda *_: next(answers))
+    monkeypatch.setattr("socket.create_connection", connect)
+    with pytest.raises(FetchError):
+        fetch("https://client.example/x")
+    assert called == [("93.184.215.14", 443)]
+
+
+@pytest.mark.parametrize(
+    "host", ["127.0.0.1", "localhost", "2130706433", "[::1]", "[::ffff:127.0.0.1]"]
+)
+def test_the_systems_resolver_is_believed_in_nothing(host):
+    with pytest.raises(FetchError):
+        fetch(f"https://{host}/client.json")

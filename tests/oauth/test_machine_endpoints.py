@@ -1,0 +1,166 @@
+"""The doors for programs: methods, sizes, limits, odd bytes, and answers in OAuth's form."""
+
+from unittest.mock import Mock
+
+import pytest
+from django.core.cache import cache
+from django.db import DatabaseError
+
+from agent_access.oauth import exchange
+from agent_access.oauth.endpoints import FORM
+from tests.oauth.programs import Machine
+from tests.snapshots import take_snapshot
+
+ENDPOINTS = ["/oauth/register", "/oauth/token", "/oauth/revoke"]
+FORMS = ["/oauth/token", "/oauth/revoke"]
+
+
+@pytest.mark.requirement("sign_in.errors", "no_store.sign_in")
+@pytest.mark.parametrize("path", ENDPOINTS)
+@pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "OPTIONS", "TRACE"])
+def test_only_post_is_answered(machine, path, method):
+    answer = machine.send(method, path)
+    assert (answer.status, answer.headers["Allow"]) == (405, "POST")
+    assert answer.headers["Content-Type"] == "application/json"
+    assert answer.headers["Cache-Control"] == "no-store"
+    if method != "HEAD":
+        assert answer.body["error"] == "invalid_request"
+
+
+@pytest.mark.requirement("limit.sign_in_body")
+@pytest.mark.parametrize("path", ENDPOINTS)
+@pytest.mark.parametrize("length", [None, "1", "16385", "99999999999"])
+def test_a_body_over_sixteen_kibibytes_is_refused(machine, path, length):
+    kind = "application/json" if path.endswith("register") else FORM
+    environ = {} if length is None else {"CONTENT_LENGTH": length}
+    if length == "1":  # a lie, where the server ends the stream itself
+        environ["wsgi.input_terminated"] = True
+    answer = machine.send("POST", path, b"x" * 16385, content_type=kind, **environ)
+    assert (answer.status, answer.body["error"]) == (413, "invalid_request")
+
+
+@pytest.mark.requirement("limit.sign_in_body")
+@pytest.mark.parametrize("path", FORMS)
+def test_a_body_of_sixteen_kibibytes_is_read(machine, path):
+    body = b"client_id=x&token=".ljust(16384, b"x")
+    answer = machine.send("POST", path, body, content_type=FORM)
+    assert answer.status in {400, 401}
+
+
+@pytest.mark.parametrize("path", ENDPOINTS)
+@pytest.mark.parametrize("kind", ["text/plain", "multipart/form-data; boundary=x", ""])
+def test_another_kind_of_body_is_refused(machine, path, kind):
+    answer = machine.send("POST", path, b"client_id=x", content_type=kind)
+    assert (answer.status, answer.body["error"]) == (415, "invalid_request")
+
+
+BAD_FORMS = [
+    b"client_id=a&client_id=b",
+    b"client_id=%00",
+    b"client_id=a%00b&token=x",
+    b"client_id=%ff",
+    b"client_id=\xc3\xa4",
+    b"&".join(b"p%d=1" % number for number in range(200)),
+]
+
+
+@pytest.mark.requirement("sign_in.errors")
+@pytest.mark.parametrize("path", FORMS)
+@pytest.mark.parametrize("body", BAD_FORMS)
+def test_unreadable_parameters_are_refused(machine, path, body):
+    answer = machine.send("POST", path, body, content_type=FORM)
+    assert (answer.status, answer.body["error"]) == (400, "invalid_request")
+
+
+@pytest.mark.parametrize("path", FORMS)
+def test_parameters_of_the_url_are_refused(program, path):
+    answer = program.post_form(f"{path}?client_id={program.client_id}", {"token": "x"})
+    assert (answer.status, answer.body["error"]) == (400, "invalid_request")
+
+
+@pytest.mark.parametrize(
+    ("fields", "status", "error"),
+    [
+        ({"grant_type": None}, 400, "unsupported_grant_type"),
+        ({"grant_type": "password"}, 400, "unsupported_grant_type"),
+        ({"grant_type": "client_credentials"}, 400, "unsupported_grant_type"),
+        (
+            {"grant_type": "urn:ietf:params:oauth:grant-type:device_code"},
+            400,
+            "unsupported_grant_type",
+        ),
+        ({"client_id": None}, 401, "invalid_client"),
+        ({"client_id": "nobody"}, 401, "invalid_client"),
+        ({"client_id": "https://client.example/client.json"}, 401, "invalid_client"),
+        ({"code": None}, 400, "invalid_request"),
+        ({"code": "unknown"}, 400, "invalid_grant"),
+        ({"code": "x" * 5000}, 400, "invalid_grant"),
+        ({"client_secret": "x", "user": "1", "scopes": "x", "client": "x"}, 400, "invalid_grant"),
+    ],
+)
+def test_a_wrong_token_request_gets_the_word_of_oauth(program, fields, status, error):
+    before = take_snapshot()
+    answer = program.exchange("not-a-code", **fields)
+    assert (answer.status, answer.body["error"]) == (status, error)
+    assert answer.headers["Content-Type"] == "application/json"
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert take_snapshot() == before
+
+
+def test_basic_authentication_of_a_client_means_nothing(program, code):
+    headers = {"Authorization": "Basic bm9ib2R5Og=="}
+    answer = program.post_form(
+        "/oauth/token", {"grant_type": "authorization_code"}, headers=headers
+    )
+    assert (answer.status, answer.body["error"]) == (400, "invalid_target")
+
+
+@pytest.mark.requirement("limit.registrations")
+def test_ten_registrations_a_minute_are_answered_for_one_address(sign_in_on, settings):
+    settings.AGENT_ACCESS |= {"LIMIT_REGISTER": 10}
+    here, there = Machine("192.0.2.1"), Machine("192.0.2.2")
+    statuses = [here.post_json("/oauth/register", {}).status for _ in range(10)]
+    assert statuses == [400] * 10
+    refused = here.post_json("/oauth/register", {})
+    assert (refused.status, refused.body["error"]) == (429, "temporarily_unavailable")
+    assert 1 <= int(refused.headers["Retry-After"]) <= 61
+    assert there.post_json("/oauth/register", {}).status == 400
+
+
+@pytest.mark.requirement("limit.token_requests")
+def test_thirty_token_and_revocation_requests_a_minute_are_answered_together(sign_in_on, settings):
+    settings.AGENT_ACCESS |= {"LIMIT_TOKEN": 30}
+    here = Machine()
+    statuses = [here.post_form(FORMS[number % 2], {}).status for number in range(30)]
+    assert set(statuses) == {400}
+    for path in FORMS:
+        refused = here.post_form(path, {})
+        assert (refused.status, refused.body["error"]) == (429, "temporarily_unavailable")
+        assert int(refused.headers["Retry-After"]) >= 1
+    assert here.send("GET", "/.well-known/oauth-authorization-server").status == 200
+    assert Machine("192.0.2.2").post_form("/oauth/token", {}).status == 400
+
+
+def test_without_the_cache_nobody_is_let_in_uncounted(program, settings, monkeypatch):
+    settings.AGENT_ACCESS |= {"RAISE_UNFORESEEN": False}
+    monkeypatch.setattr(cache, "add", Mock(side_effect=OSError))
+    monkeypatch.setattr(cache, "incr", Mock(side_effect=OSError))
+    answer = program.exchange("x")
+    assert (answer.status, answer.body["error"]) == (503, "temporarily_unavailable")
+
+
+def test_a_failure_is_told_without_its_cause(program, code, settings, monkeypatch):
+    settings.AGENT_ACCESS |= {"RAISE_UNFORESEEN": False}
+    monkeypatch.setattr(exchange, "Server", Mock(side_effect=DatabaseError("secret cause")))
+    before = take_snapshot()
+    answer = program.exchange(code)
+    assert (answer.status, answer.body["error"]) == (503, "temporarily_unavailable")
+    assert b"secret" not in answer.content
+    assert take_snapshot() == before
+
+
+def test_cookies_mean_nothing_to_the_endpoints(program, browser):
+    program.post_form("/oauth/token", {})
+    headers = {"Cookie": "; ".join(f"{k}={v.value}" for k, v in browser.client.cookies.items())}
+    answer = program.post_form("/oauth/token", {}, headers=headers)
+    assert "Set-Cookie" not in answer.headers

@@ -1,0 +1,96 @@
+"""One code and one refresh token, used at once: one answer, and then the connection's end."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
+import pytest
+from django.db import connection as database
+
+from agent_access.connections import turn_access_on
+from agent_access.models import Connection
+from agent_access.oauth.models import RefreshToken
+from agent_access.oauth.switch import turn_sign_in_off
+from agent_access.verification import find_breaks
+from tests.agents import Answer, HttpAgent
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.requirement("sign_in.reuse")]
+
+Use = Callable[[], Answer]
+
+
+def at_once(*uses: Use) -> list[Answer]:
+    """Let each use run in a thread of its own; all begin together."""
+    start = Barrier(len(uses))
+
+    def run(use: Use) -> Answer:
+        try:
+            start.wait()
+            return use()
+        finally:
+            database.close()
+
+    with ThreadPoolExecutor(len(uses)) as threads:
+        return list(threads.map(run, uses))
+
+
+def assert_one_and_the_end(answers: list[Answer], reason: str) -> None:
+    """Exactly one 200, everybody else refused, and no living token anywhere."""
+    given = [answer.body for answer in answers if answer.status == 200]
+    refused = [answer for answer in answers if answer.status != 200]
+    assert len(given) == 1
+    assert {(each.status, each.body["error"]) for each in refused} == {(400, "invalid_grant")}
+    assert Connection.objects.get().revoked_reason == reason
+    assert HttpAgent(given[0]["access_token"]).call("tools.list").status == 401
+    assert list(find_breaks()) == []
+
+
+@pytest.mark.parametrize("times", [2, 10])
+def test_of_many_exchanges_of_one_code_one_succeeds(program, code, times):
+    answers = at_once(*[lambda: program.exchange(code)] * times)
+    assert_one_and_the_end(answers, "code_reuse")
+    assert RefreshToken.objects.count() == 1
+
+
+@pytest.mark.parametrize("times", [2, 10])
+def test_of_many_refreshes_with_one_token_one_succeeds(program, pair, times):
+    answers = at_once(*[lambda: program.refresh(pair["refresh_token"])] * times)
+    assert_one_and_the_end(answers, "refresh_reuse")
+    assert RefreshToken.objects.count() == 2
+    left = [answer.body["refresh_token"] for answer in answers if answer.status == 200]
+    assert program.refresh(left[0]).body["error"] == "invalid_grant"
+
+
+def test_an_old_and_a_new_refresh_token_at_once_end_the_connection(program, pair):
+    newest = program.refresh(pair["refresh_token"]).body
+    at_once(
+        lambda: program.refresh(pair["refresh_token"]),
+        lambda: program.refresh(newest["refresh_token"]),
+    )
+    assert Connection.objects.get().revoked_reason == "refresh_reuse"
+
+
+def test_a_refresh_and_a_revocation_at_once_leave_no_living_token(program, pair):
+    refreshed, revoked = at_once(
+        lambda: program.refresh(pair["refresh_token"]),
+        lambda: program.revoke(pair["access_token"]),
+    )
+    assert revoked.status == 200
+    assert Connection.objects.get().revoked_reason == "client_revoked"
+    tokens = [pair["access_token"]]
+    if refreshed.status == 200:
+        tokens.append(refreshed.body["access_token"])
+    assert {HttpAgent(token).call("tools.list").status for token in tokens} == {401}
+
+
+def test_an_exchange_and_the_switch_at_once_leave_no_living_token(program, code):
+    def switch() -> Answer:
+        turn_sign_in_off()
+        return Answer(200, {}, b"")
+
+    exchanged, _ = at_once(lambda: program.exchange(code), switch)
+    assert Connection.objects.get().revoked_reason == "browser_sign_in_off"
+    turn_access_on()
+    if exchanged.status == 200:
+        token = exchanged.body["access_token"]
+        assert HttpAgent(token).call("tools.list").status == 401

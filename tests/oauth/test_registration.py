@@ -1,0 +1,211 @@
+"""Clients that register themselves: public ones only, with addresses that can be trusted."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import time_machine
+from django.utils import timezone
+
+from agent_access.models import AuditEvent
+from agent_access.oauth.models import Application
+from tests.oauth.programs import RETURN_ADDRESS
+from tests.snapshots import take_snapshot
+
+FIT = [
+    "https://client.example/callback",
+    "https://client.example",
+    "https://client.example:8443/a/b?x=1&y=%20",
+    "https://xn--mnchen-3ya.example/",
+    "https://127.0.0.1.evil.example/",
+    "http://localhost/callback",
+    "http://localhost:6274/oauth/callback",
+    "http://127.0.0.1",
+    "http://127.0.0.1:33418/",
+    "http://[::1]:9/x",
+    "http://[::1]/x",
+]
+UNFIT = [
+    "",
+    " https://client.example/",
+    "https://client.example/ b",
+    "client.example/callback",
+    "//client.example/callback",
+    "cursor://anysphere.cursor-mcp/oauth/callback",
+    "javascript:alert(1)",
+    "data:text/html,x",
+    "ftp://client.example/",
+    "http://client.example/callback",
+    "http://127.0.0.1.evil.example/",
+    "http://localhost.evil.example/",
+    "http://localhost@evil.example/",
+    "http://127.0.0.2/",
+    "http://0.0.0.0/",
+    "http://127.1/",
+    "http://2130706433/",
+    "http://0x7f000001/",
+    "http://[::ffff:127.0.0.1]/",
+    "http://[0:0:0:0:0:0:0:1]/",
+    "http://[::1%25lo]/",
+    "http://LOCALHOST/",
+    "http://localhost./",
+    "http://localhost:0/",
+    "http://localhost:65536/",
+    "http://localhost:99999/",
+    "http://localhost:080/",
+    "http://localhost:/",
+    "http://localhost\\@evil.example/",
+    "https://client.example\\@evil.example/",
+    "https://user@client.example/",
+    "https://user:secret@client.example/",
+    "https://client.example/#",
+    "https://client.example/#part",
+    "https://client.example/a\tb",
+    "https://client.example/\x00",
+    "https://client.example/\n",
+    "https://client.example/%zz",
+    "https://client.example/\u202e",
+    "https://cli\u0435nt.example/",
+    "https:///callback",
+    "https:client.example",
+    "https://",
+    "https://client..example/",
+    "https://-client.example/",
+    "https://client.example:0/",
+    "https://client.example:65536/",
+    "https://*.example/",
+    "https://client.example/?code=x",
+    "https://client.example/?a=1&iss=https%3A%2F%2Fevil.example",
+    "https://client.example/?state",
+    "https://client.example/" + "a" * 2000,
+    "https://" + "a." * 127 + "example/",
+    None,
+    7,
+    ["https://client.example/"],
+]
+
+
+def register(machine, **metadata: Any):
+    return machine.post_json("/oauth/register", {"redirect_uris": [RETURN_ADDRESS], **metadata})
+
+
+@pytest.mark.requirement("sign_in.register", "sign_in.public_clients")
+def test_a_registration_answers_with_a_public_client(machine):
+    now = timezone.now()
+    with time_machine.travel(now, tick=False):
+        answer = register(machine, client_name="Ledger agent", scope="anything", logo_uri="x")
+    client = Application.objects.get()
+    assert answer.status == 201
+    assert answer.body == {
+        "client_id": client.client_id,
+        "client_id_issued_at": int(now.timestamp()),
+        "client_name": "Ledger agent",
+        "redirect_uris": [RETURN_ADDRESS],
+        "token_endpoint_auth_method": "none",
+        "grant_types": ["authorization_code", "refresh_token"],
+        "response_types": ["code"],
+    }
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert (client.client_type, client.client_secret) == ("public", "")
+    event = AuditEvent.objects.latest("sequence")
+    assert (event.action, event.target) == ("client:registered", client.client_id)
+
+
+@pytest.mark.parametrize("method", ["none", "client_secret_basic", "client_secret_post", None])
+def test_whatever_way_to_authenticate_is_asked_there_is_never_a_secret(machine, method):
+    answer = register(machine, token_endpoint_auth_method=method)
+    assert answer.status == 201
+    assert answer.body["token_endpoint_auth_method"] == "none"
+    assert "client_secret" not in answer.body
+
+
+@pytest.mark.requirement("sign_in.return_addresses")
+@pytest.mark.parametrize("address", FIT)
+def test_a_fit_return_address_is_registered_as_it_is(machine, address):
+    answer = register(machine, redirect_uris=[address])
+    assert (answer.status, answer.body["redirect_uris"]) == (201, [address])
+
+
+@pytest.mark.requirement("sign_in.return_addresses", "sign_in.errors")
+@pytest.mark.parametrize("address", UNFIT)
+def test_an_unfit_return_address_is_refused(machine, address):
+    before = take_snapshot()
+    answer = register(machine, redirect_uris=[RETURN_ADDRESS, address])
+    assert (answer.status, answer.body["error"]) == (400, "invalid_redirect_uri")
+    assert take_snapshot() == before
+
+
+@pytest.mark.requirement("limit.return_addresses", "sign_in.return_addresses")
+@pytest.mark.parametrize(("count", "status"), [(0, 400), (1, 201), (5, 201), (6, 400)])
+def test_a_client_has_one_to_five_return_addresses(machine, count, status):
+    uris = [f"https://client.example/{number}" for number in range(count)]
+    assert register(machine, redirect_uris=uris).status == status
+
+
+@pytest.mark.parametrize("uris", [None, "https://client.example/", {}, 7, True])
+def test_return_addresses_are_a_list(machine, uris):
+    answer = register(machine, redirect_uris=uris)
+    assert (answer.status, answer.body["error"]) == (400, "invalid_redirect_uri")
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        {"client_name": 7},
+        {"client_name": {"en": "x"}},
+        {"grant_types": ["implicit"]},
+        {"grant_types": ["refresh_token"]},
+        {"grant_types": "authorization_code"},
+        {"grant_types": [["authorization_code"]]},
+        {"response_types": ["token"]},
+        {"response_types": []},
+    ],
+)
+def test_metadata_of_another_kind_of_client_is_refused(machine, metadata):
+    before = take_snapshot()
+    answer = register(machine, **metadata)
+    assert (answer.status, answer.body["error"]) == (400, "invalid_client_metadata")
+    assert take_snapshot() == before
+
+
+@pytest.mark.parametrize(
+    ("claimed", "kept"),
+    [
+        ("  Ledger \n agent  ", "Ledger agent"),
+        ("\u202eLedger\u202c \u200bagent\u2066", "Ledger agent"),
+        ("\x00Ledger\x1b[31m", "Ledger[31m"),
+        ("\ud800Ledger", "Ledger"),
+        ("<b>Ledger</b>", "<b>Ledger</b>"),
+        ("L" * 300, "L" * 100),
+        ("\u202e\u200b", "client.example"),
+        ("", "client.example"),
+        (None, "client.example"),
+    ],
+)
+def test_a_name_is_kept_as_it_will_be_seen(machine, claimed, kept):
+    assert register(machine, client_name=claimed).body["client_name"] == kept
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"[]", b"null", b"{", b"\xff", b'{"redirect_uris":[],"redirect_uris":[]}', b"[" * 9000],
+)
+def test_a_body_that_is_no_object_is_refused(machine, body):
+    answer = machine.send("POST", "/oauth/register", body)
+    assert (answer.status, answer.body["error"]) == (400, "invalid_client_metadata")
+
+
+def test_a_registration_without_a_connection_is_forgotten_after_thirty_days(
+    program, obtain_code, register_program
+):
+    unused = register_program("https://unused.example/")
+    obtain_code(program)
+    created = Application.objects.get(client_id=unused.client_id).created
+    with time_machine.travel(created + timedelta(days=30), tick=False) as clock:
+        register_program()
+        assert Application.objects.count() == 3
+        clock.shift(timedelta(microseconds=1))
+        register_program()
+    kept = set(Application.objects.values_list("client_id", flat=True))
+    assert unused.client_id not in kept
+    assert program.client_id in kept
