@@ -22,6 +22,14 @@ class Service:
     instructions: str
 
 
+@dataclass(frozen=True)
+class ScopeTerms:
+    """What a scope lets a program do, in words, and whether the owner must tick it himself."""
+
+    description: str
+    is_ticked_beforehand: bool = True
+
+
 class Host(Protocol):
     """The project's side. Every answer is asked for anew on each call; nothing is kept.
 
@@ -37,8 +45,8 @@ class Host(Protocol):
     def delegates(self) -> QuerySet[Any]:
         """Return the users who may be acted for, as the owner chooses among them."""
 
-    def scopes(self) -> Mapping[str, str]:
-        """Return what each scope lets a program do, in plain words for the owner."""
+    def scopes(self) -> Mapping[str, ScopeTerms]:
+        """Return how each scope is put to the owner."""
 
     def session_revision(self, user: Any) -> int:
         """Return the counter that ends the user's sessions and connections when it moves."""

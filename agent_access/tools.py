@@ -163,10 +163,5 @@ class ToolRegistry:
     def scopes(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(tool.scope for tool in self if tool.scope))
 
-    @property
-    def destructive_scopes(self) -> frozenset[str]:
-        """Return the scopes that let a program do what nothing can undo."""
-        return frozenset(tool.scope for tool in self if tool.scope and tool.is_destructive)
-
 
 registry = ToolRegistry()

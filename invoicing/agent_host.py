@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db.models import QuerySet
 
 from agent_access.errors import ToolError
-from agent_access.host import Service
+from agent_access.host import ScopeTerms, Service
 from agent_access.models.connections import RevokedReason
 from agent_access.tools import JSONSchema, Tool
 from invoicing.agent_tools.failures import FAILURES
@@ -34,17 +34,20 @@ SERVICE = Service(
 
 
 SCOPES = {
-    "customers:read": "Search customers and see their names.",
-    "invoices:read": (
+    "customers:read": ScopeTerms("Search customers and see their names."),
+    "invoices:read": ScopeTerms(
         "Read invoices and drafts, with their lines, totals and public notes, and calculate"
         " previews."
     ),
-    "invoices:prepare": "Create and change draft invoices. A draft has no number and goes nowhere.",
-    "invoices:execute": (
-        "Ask for invoices to be issued, and issue them. The person approves each one in this"
-        " application first; an issued invoice cannot be changed."
+    "invoices:prepare": ScopeTerms(
+        "Create and change draft invoices. A draft has no number and goes nowhere."
     ),
-    "people:read": (
+    "invoices:execute": ScopeTerms(
+        "Ask for invoices to be issued, and issue them. The person approves each one in this"
+        " application first; an issued invoice cannot be changed.",
+        is_ticked_beforehand=False,
+    ),
+    "people:read": ScopeTerms(
         "Read colleagues' names, work e-mail addresses, job titles, skills, teams and working"
         " hours."
     ),
@@ -65,7 +68,7 @@ class InvoicingHost:
     def delegates(self) -> QuerySet[User]:
         return User.objects.filter(is_active=True, is_guest=False).order_by("name", "email")
 
-    def scopes(self) -> Mapping[str, str]:
+    def scopes(self) -> Mapping[str, ScopeTerms]:
         return SCOPES
 
     def session_revision(self, user: User) -> int:

@@ -30,7 +30,7 @@ from agent_access.oauth.authorization import (
 from agent_access.oauth.endpoints import is_sign_in_on, make_origin
 from agent_access.oauth.forms import ConsentForm
 from agent_access.oauth.registration import TARGET_LENGTH
-from agent_access.oauth.return_addresses import is_loopback, origin_of
+from agent_access.oauth.return_addresses import is_loopback, policy_source
 from agent_access.oauth.server import Server
 
 ALLOW, REFUSE = "allow", "refuse"
@@ -134,7 +134,7 @@ def _show(
     }
 
     # Chromium holds the redirect after a form, too, to form-action.
-    @csp_update({"form-action": [origin_of(asked.return_address)]})
+    @csp_update({"form-action": [policy_source(asked.return_address)]})
     def show(request: HttpRequest) -> HttpResponse:
         return render(request, "agent_access/consent.html", context, status=status)
 

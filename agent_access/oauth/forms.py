@@ -5,11 +5,11 @@ from typing import Any
 
 from django import forms
 from django.db.models import QuerySet
+from django.http import QueryDict
 from typing_extensions import override
 
 from agent_access import conf
 from agent_access.connections import MAX_DAYS, MIN_DAYS
-from agent_access.tools import registry
 
 
 class DelegateField(forms.ModelChoiceField):  # type: ignore[type-arg]  # generic for mypy only
@@ -21,7 +21,7 @@ class DelegateField(forms.ModelChoiceField):  # type: ignore[type-arg]  # generi
 
 
 class ConsentForm(forms.Form):
-    """Nobody is chosen beforehand, and no scope that lets a program do what cannot be undone."""
+    """Nobody is chosen beforehand."""
 
     acts_as = DelegateField(
         queryset=None,
@@ -35,15 +35,20 @@ class ConsentForm(forms.Form):
         error_messages={"required": "Choose at least one, or refuse."},
     )
     expires_in_days = forms.IntegerField(
-        label="Expires in days", min_value=MIN_DAYS, max_value=MAX_DAYS, initial=MAX_DAYS
+        label="Expires in days",
+        min_value=MIN_DAYS,
+        max_value=MAX_DAYS,
+        initial=MAX_DAYS,
+        error_messages=dict.fromkeys(
+            ("required", "invalid", "min_value", "max_value"),
+            f"Choose {MIN_DAYS} to {MAX_DAYS} days.",
+        ),
     )
 
-    def __init__(self, *args: Any, asked: Sequence[str], **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        texts = conf.host().scopes()
+    def __init__(self, data: QueryDict | None = None, *, asked: Sequence[str]) -> None:
+        super().__init__(data, label_suffix="")
+        terms = conf.host().scopes()
         delegates: QuerySet[Any] = conf.host().delegates()
         self.fields["acts_as"].queryset = delegates  # type: ignore[attr-defined]  # a DelegateField
-        self.fields["scopes"].choices = [(scope, texts[scope]) for scope in asked]  # type: ignore[attr-defined]  # a MultipleChoiceField
-        self.initial["scopes"] = [
-            scope for scope in asked if scope not in registry.destructive_scopes
-        ]
+        self.fields["scopes"].choices = [(scope, terms[scope].description) for scope in asked]  # type: ignore[attr-defined]  # a MultipleChoiceField
+        self.initial["scopes"] = [scope for scope in asked if terms[scope].is_ticked_beforehand]

@@ -55,10 +55,15 @@ def host_of(address: str) -> str:
     return found["host"] if found else ""
 
 
-def origin_of(address: str) -> str:
-    """Return scheme, host and port of a fit address."""
+def policy_source(address: str) -> str:
+    """Return the source that stands for a fit address in a Content-Security-Policy.
+
+    That is its scheme, host and port; the grammar has no word for an IPv6 address, so there it is
+    the scheme alone.
+    """
     scheme, _, rest = address.partition("://")
-    return f"{scheme}://{re.split('[/?]', rest, maxsplit=1)[0]}"
+    place = re.split(r"[/?]", rest, maxsplit=1)[0]
+    return f"{scheme}:" if place.startswith("[") else f"{scheme}://{place}"
 
 
 def _without_loopback_port(address: str) -> str | None:

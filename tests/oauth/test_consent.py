@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 
+from agent_access import conf
 from agent_access.models import AuditEvent, Connection
 from agent_access.oauth.models import Grant
 from tests.factories import UserFactory
@@ -40,6 +41,10 @@ def test_a_program_on_the_owners_computer_is_named_as_such(register_program, bro
     page = text_of(browser.open(program.authorize_path()))
     assert "<code>http://127.0.0.1:51234/callback</code>" in page
     assert "a program on the very computer that you use now" in page
+
+
+def test_every_scope_is_put_to_the_owner_in_words():
+    assert list(conf.host().scopes()) == list(SCOPES)
 
 
 def test_nobody_is_chosen_beforehand_and_no_scope_that_cannot_be_undone(program, browser, delegate):
@@ -215,6 +220,7 @@ def test_the_form_carries_a_token_and_an_origin_header_is_no_obstacle(program, o
         ("https://client.example/callback", "https://client.example"),
         ("https://client.example:8443", "https://client.example:8443"),
         ("http://127.0.0.1:6274/callback", "http://127.0.0.1:6274"),
+        ("http://[::1]:6274/callback", "http:"),
     ],
 )
 def test_the_page_cannot_be_framed_and_its_form_ends_at_the_client(

@@ -1,0 +1,138 @@
+"""The owner at the consent page, in a real browser that returns to a real program."""
+
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+from playwright.sync_api import expect
+from typing_extensions import override
+
+from agent_access.models import Connection
+from agent_access.oauth.metadata import ClientMetadata
+from agent_access.oauth.models import Application
+from agent_access.oauth.registration import client_fields
+from agent_access.oauth.switch import turn_sign_in_on
+from tests.browser.inspection import inspect
+from tests.factories import PASSWORD
+from tests.oauth.programs import BASE_URL, SCOPES, Program
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+ALL = " ".join(SCOPES)
+
+
+@dataclass
+class Callback:
+    """A program's own server on the owner's computer, and what came back to it."""
+
+    address: str
+    answers: list[dict[str, str]] = field(default_factory=list)
+
+
+@pytest.fixture(params=["127.0.0.1", "localhost", "[::1]"])
+def callback(request) -> Iterator[Callback]:
+    answers: list[dict[str, str]] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            if self.path.startswith("/callback"):
+                answers.append(dict(parse_qsl(urlsplit(self.path).query)))
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b"<h1>You can close this window</h1>")
+
+        @override
+        def log_message(self, format: str, *args: Any) -> None:
+            """Say nothing."""
+
+    class Server(ThreadingHTTPServer):
+        address_family = 10 if request.param == "[::1]" else 2
+
+    server = Server((request.param.strip("[]"), 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield Callback(f"http://{request.param}:{server.server_port}/callback", answers)
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def sign_in_on(access_on) -> None:
+    turn_sign_in_on()
+
+
+def make_client(*addresses: str, name: str = "Ledger agent", **fields: Any) -> Program:
+    columns = client_fields(ClientMetadata(name, addresses)) | fields
+    client = Application.objects.create(registration_source="dcr", **columns)
+    return Program(client_id=client.client_id, return_address=addresses[0])
+
+
+@pytest.mark.requirement("sign_in.authorize", "sign_in.owner_checks_client")
+def test_the_owner_signs_in_allows_and_returns_to_the_program(
+    open_page, owner, delegate, sign_in_on, callback
+):
+    owner.set_password(PASSWORD)
+    owner.save()
+    page = open_page(make_client(callback.address).authorize_path(scope=ALL))
+    page.get_by_label("Work e-mail").fill(owner.email)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+
+    expect(page.get_by_role("main")).to_contain_text(callback.address)
+    expect(page.get_by_label("Ask for invoices to be issued")).not_to_be_checked()
+    page.get_by_label("Acts as").select_option(label=f"Dana Delegate ({delegate.email})")
+    page.get_by_label("Create and change draft invoices").uncheck()
+    page.get_by_label("Expires in days").fill("7")
+    page.get_by_role("button", name="Allow access").click()
+
+    expect(page.get_by_role("heading", name="You can close this window")).to_be_visible()
+    assert sorted(callback.answers[0]) == ["code", "iss", "state"]
+    held = Connection.objects.get()
+    assert (held.user, held.grants) == (
+        delegate,
+        ["customers:read", "invoices:read", "people:read"],
+    )
+
+
+def test_the_owner_refuses_without_choosing_anything(open_page, owner, sign_in_on, callback):
+    page = open_page(make_client(callback.address).authorize_path(), owner)
+    page.get_by_role("button", name="Refuse").click()
+    expect(page.get_by_role("heading", name="You can close this window")).to_be_visible()
+    assert callback.answers == [{"error": "access_denied", "state": "a state", "iss": BASE_URL}]
+
+
+def test_the_return_to_a_website_passes_the_policy(open_page, owner, delegate, sign_in_on):
+    page = open_page("/oauth/authorize", owner)
+    page.context.route("https://client.example/**", lambda route: route.fulfill(body="Welcome"))
+    page.goto(make_client("https://client.example/callback").authorize_path())
+    page.get_by_label("Acts as").select_option(index=1)
+    page.get_by_role("button", name="Allow access").click()
+    expect(page.get_by_text("Welcome")).to_be_visible()
+    assert urlsplit(page.url).netloc == "client.example"
+
+
+def test_every_state_reads_well(open_page, owner, delegate, sign_in_on):
+    page = open_page("/", owner)
+    page.goto(make_client("https://client.example/callback").authorize_path(scope=ALL))
+    inspect(page, "consent")
+    page.get_by_role("button", name="Allow access").evaluate("b => b.form.noValidate = true")
+    for box in page.get_by_role("checkbox").all():
+        box.uncheck()
+    page.get_by_label("Expires in days").fill("99")
+    page.get_by_role("button", name="Allow access").click()
+    expect(page.get_by_text("Choose at least one, or refuse.")).to_be_visible()
+    inspect(page, "consent-mended")
+    long = "http://127.0.0.1/" + "a-very-long-path-without-any-space/" * 8
+    page.goto(make_client(long, name="M" * 100).authorize_path(scope=ALL))
+    inspect(page, "consent-long")
+    page.goto("/oauth/authorize?client_id=nobody")
+    inspect(page, "consent-unknown")
+
+
+def test_everybody_else_reads_that_only_the_owner_can(open_page, delegate, sign_in_on):
+    page = open_page(make_client("https://client.example/").authorize_path(), delegate)
+    expect(page.get_by_role("main")).to_contain_text("Only the owner of this application")
+    inspect(page, "consent-not-the-owner")
