@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from http.client import HTTPSConnection
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -51,6 +52,8 @@ def _https_server(
         "DATABASE_URL": _test_database_url(),
         "LIMIT_PER_CONNECTION": ROOMY,
         "LIMIT_PER_ADDRESS": ROOMY,
+        "LIMIT_REGISTER": ROOMY,
+        "LIMIT_TOKEN": ROOMY,
     }
     log = folder / "server.log"
     with log.open("wb") as output:
@@ -58,7 +61,7 @@ def _https_server(
             _command(folder, port), env=environment, stdout=output, stderr=output
         )
     try:
-        _wait_until_ready(process, port, log)
+        _wait_until_ready(process, server, log)
         yield server
     finally:
         process.terminate()
@@ -108,11 +111,18 @@ def _free_port() -> int:
         return port
 
 
-def _wait_until_ready(process: subprocess.Popen[Any], port: int, log: Path) -> None:
+def _wait_until_ready(process: subprocess.Popen[Any], server: HttpsServer, log: Path) -> None:
+    """Wait for the first answer: the port is open before the application is loaded."""
     deadline = time.monotonic() + START_SECONDS
+    port = urlsplit(server.base_url).port
     while True:
+        caller = HTTPSConnection(
+            "localhost", port, timeout=START_SECONDS, context=server.ssl_context
+        )
         try:
-            socket.create_connection((HOST, port)).close()
+            with closing(caller):
+                caller.request("GET", "/")
+                caller.getresponse()
         except ConnectionRefusedError:
             if process.poll() is not None or time.monotonic() > deadline:
                 raise RuntimeError(f"The service does not start:\n{log.read_text()}") from None

@@ -115,6 +115,8 @@ def test_a_secret_key_is_all_that_must_be_set(monkeypatch, quickstart_file) -> N
         "TRUSTED_PROXIES": 0,
         "LIMIT_PER_CONNECTION": 60,
         "LIMIT_PER_ADDRESS": 60,
+        "LIMIT_REGISTER": 10,
+        "LIMIT_TOKEN": 30,
     }
     assert environment.SECRET_KEY.get_secret_value() == KEY
     assert split_keys(environment.SECRET_KEY_FALLBACKS) == []

@@ -1,14 +1,22 @@
 """Clients that nobody here wrote, let in with a credential at a live server."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
+from django.db import connection as database
 
+from agent_access.oauth.switch import turn_sign_in_on
+from invoicing.models import User
 from tests.agents import HttpAgent
 from tests.https_server import HttpsServer
 from tests.mcp_clients.credential_proxy import run_proxy
 from tests.mcp_clients.node_packages import ABSENT, is_installed
+from tests.oauth.programs import SCOPES, Browser, parameters_of
+
+Decide = Callable[..., dict[str, str]]
 
 
 @pytest.fixture(scope="session")
@@ -35,3 +43,20 @@ def proxied_url(_node: None, https_server: HttpsServer, agent: HttpAgent) -> Ite
     """A plain address on this machine which adds the credential and speaks TLS to the server."""
     with run_proxy(https_server, str(agent.credential)) as url:
         yield url
+
+
+@pytest.fixture
+def decide(https_server: HttpsServer, access_on: None, owner: User, delegate: User) -> Decide:
+    """Let the owner allow what the address asks for, but no more than `lent`; return the answer."""
+    turn_sign_in_on()
+
+    def allow(url: str, lent: Any = SCOPES) -> dict[str, str]:
+        parts = urlsplit(url)
+        try:
+            browser = Browser(owner, host=parts.netloc)
+            response = browser.allow(f"{parts.path}?{parts.query}", delegate, scopes=lent)
+        finally:
+            database.close()
+        return parameters_of(response)
+
+    return allow

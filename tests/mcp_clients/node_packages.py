@@ -38,6 +38,19 @@ def run_node(
     )
 
 
+def start_node(*arguments: str | Path, environment: Mapping[str, str]) -> subprocess.Popen[str]:
+    """Start Node where it finds the packages, with pipes to speak with it."""
+    return subprocess.Popen(  # noqa: S603  our own command
+        [_wheel() / "bin" / "node", *arguments],
+        cwd=FOLDER,
+        env={**os.environ, **environment},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
 def run_script(name: str, *arguments: str, environment: Mapping[str, str]) -> Any:
     """Run a script of this folder as if it lay beside the packages; return the JSON it prints."""
     source = (WANTED / name).read_text(encoding="utf-8")

@@ -121,6 +121,7 @@ class Browser:
     """A person's browser: signed in, or not."""
 
     person: User | None = None
+    host: str = HOST
     client: Client = field(default_factory=Client)
 
     def __post_init__(self) -> None:
@@ -128,13 +129,13 @@ class Browser:
             self.client.force_login(self.person)
 
     def open(self, path: str, **more: Any) -> Any:
-        return self.client.get(path, secure=True, headers={"Host": HOST}, **more)
+        return self.client.get(path, secure=True, headers={"Host": self.host}, **more)
 
     def send(self, path: str, fields: Mapping[str, Any], **headers: str) -> Any:
         body = urlencode(fields, doseq=True)
         kind = "application/x-www-form-urlencoded"
         return self.client.post(
-            path, body, content_type=kind, secure=True, headers={"Host": HOST, **headers}
+            path, body, content_type=kind, secure=True, headers={"Host": self.host, **headers}
         )
 
     def allow(
