@@ -7,6 +7,7 @@ import ssl
 import time
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeoutError
+from contextlib import suppress
 from dataclasses import dataclass
 from http import HTTPStatus
 from http.client import HTTPException, HTTPResponse
@@ -43,8 +44,7 @@ def fetch(url: str) -> Document:
     parts = urlsplit(url)
     host, port = str(parts.hostname), parts.port or HTTPS_PORT
     try:
-        address = _find_public_address(host, port, deadline)
-        plain = socket.create_connection((address, port), _seconds_until(deadline))
+        plain = _connect(_find_public_addresses(host, port, deadline), port, deadline)
         with plain, make_tls_context().wrap_socket(plain, server_hostname=host) as stream:
             return _exchange(stream, url, deadline)
     except (OSError, HTTPException, ValueError, FutureTimeoutError) as error:
@@ -76,13 +76,21 @@ def _embedded(ip: Address) -> list[ipaddress.IPv4Address]:
     return [each for each in inside if each is not None]
 
 
-def _find_public_address(host: str, port: int, deadline: float) -> str:
-    """Return the address to connect to: a name with one private address among them is refused."""
+def _find_public_addresses(host: str, port: int, deadline: float) -> list[str]:
+    """Return the addresses to connect to: a name with one private one among them is refused."""
     lookup = _resolvers.submit(resolve, host, port)
     addresses = lookup.result(timeout=_seconds_until(deadline))
     if not addresses or not all(map(is_public, addresses)):
         raise FetchError
-    return addresses[0]
+    return addresses
+
+
+def _connect(addresses: list[str], port: int, deadline: float) -> socket.socket:
+    """Connect to the first of the checked addresses that answers; no name is resolved again."""
+    for address in addresses:
+        with suppress(OSError):
+            return socket.create_connection((address, port), _seconds_until(deadline))
+    raise FetchError
 
 
 def _exchange(stream: ssl.SSLSocket, url: str, deadline: float) -> Document:

@@ -207,7 +207,7 @@ def test_an_address_of_the_open_internet_is_public(address):
 
 def test_a_name_is_resolved_once_and_its_checked_address_is_called(monkeypatch):
     """A second answer of the name server (rebinding) is never asked for."""
-    answers = iter([["93.184.215.14"], ["127.0.0.1"]])
+    answers = iter([["93.184.215.14", "2606:4700::1111"], ["127.0.0.1"]])
     called = []
 
     def connect(address: Any, timeout: float) -> None:
@@ -218,7 +218,7 @@ def test_a_name_is_resolved_once_and_its_checked_address_is_called(monkeypatch):
     monkeypatch.setattr("socket.create_connection", connect)
     with pytest.raises(FetchError):
         fetch("https://client.example/x")
-    assert called == [("93.184.215.14", 443)]
+    assert called == [("93.184.215.14", 443), ("2606:4700::1111", 443)]
 
 
 @pytest.mark.parametrize(

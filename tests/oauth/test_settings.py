@@ -1,0 +1,45 @@
+"""The toolkit underneath: nothing of its own is reachable, and nothing of it warns the operator."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import pytest
+from django.core import checks
+from django.urls import get_resolver
+
+from agent_access.connections import (
+    SYSTEM,
+    ConnectingClient,
+    ConnectionRequest,
+    UnfitConnectionError,
+    create_browser_connection,
+)
+from tests.snapshots import take_snapshot
+
+
+def test_the_toolkit_has_nothing_to_warn_of():
+    found = checks.run_checks(include_deployment_checks=True)
+    assert [each for each in found if str(each.id).startswith("oauth2_provider")] == []
+
+
+def find_views(patterns: Iterable[Any]) -> Iterator[Any]:
+    for pattern in patterns:
+        if hasattr(pattern, "url_patterns"):
+            yield from find_views(pattern.url_patterns)
+        else:
+            yield pattern.callback
+
+
+def test_no_view_of_the_toolkit_is_mounted():
+    modules = {view.__module__ for view in find_views(get_resolver().url_patterns)}
+    assert "agent_access.oauth.consent" in modules
+    assert [name for name in modules if name.startswith("oauth2_provider")] == []
+
+
+def test_a_browser_connection_is_made_for_nobody_but_the_owner(sign_in_on, delegate):
+    request = ConnectionRequest(user=delegate, scopes=["people:read"], days=1, name="Agent")
+    client = ConnectingClient(id="x", name="Agent", host="client.example")
+    before = take_snapshot()
+    with pytest.raises(UnfitConnectionError, match="Only the owner approves a connection"):
+        create_browser_connection(request, client, owner_id=delegate.pk, origin=SYSTEM)
+    assert take_snapshot() == before
