@@ -228,8 +228,11 @@ def execute_approval(
 
 def _issue(reviewed: ReviewedApproval, key: str, write_result: WriteResult) -> IssueApproval:
     approval, now = reviewed.approval, reviewed.now
-    document = issue_document(approval.document, issued_at=now)
-    # The parties are not locked and issuing reads them again; a change between is a change.
+    # Parties and rates are not locked and issuing reads them again; a change between is a change.
+    try:
+        document = issue_document(approval.document, issued_at=now)
+    except ConflictError as changed:
+        raise ApprovalStaleError from changed
     if not is_frozen_as_prepared(document, reviewed.prepared):
         raise ApprovalStaleError
     approval.executed_at = now

@@ -192,3 +192,22 @@ def test_a_party_changed_while_it_executes_is_not_frozen_unseen(monkeypatch, pre
     refuse_as_stale(prepared)
 
     assert Document.objects.get().status == DocumentStatus.DRAFT
+
+
+@pytest.mark.parametrize(
+    ("model", "change"),
+    [
+        (Customer, {"is_active": False}),
+        (TaxRate, {"is_active": False}),
+        (TaxRate, {"percentage_ten_thousandths": 1}),
+    ],
+)
+def test_what_becomes_unfit_while_it_executes_makes_it_stale(monkeypatch, prepared, model, change):
+    prepared.decide()
+
+    def change_and_issue(document: Document, *, issued_at: datetime) -> Document:
+        model.objects.update(**change)
+        return issue_document(document, issued_at=issued_at)
+
+    monkeypatch.setattr(approvals, "issue_document", change_and_issue)
+    refuse_as_stale(prepared)
