@@ -88,6 +88,7 @@ def test_a_receipt_keeps_the_answer_and_no_key_but_its_own(agent, connection, dr
         "record_id": Receipt.objects.get().record_id,
         "status": 201,
         "answer": answer.content.decode(),
+        "is_encrypted": False,
         "created_at": receipt["created_at"],
     }
     assert str(receipt["record_id"]) == answer.data["id"]

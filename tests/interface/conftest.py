@@ -1,15 +1,24 @@
-"""A valid call of every tool, for tests that spoil one thing."""
+"""A valid call of every tool, for tests that spoil one thing, and a draft on its way to issue."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
+from agent_access.models import Connection
 from invoicing.models import Customer, Document, User
+from invoicing.services.draft_input import Maker
+from tests.agents import HttpAgent
+from tests.approvals import Prepared, prepare
 from tests.factories import make_draft
+from tests.interface import issuing
 from tests.interface.tool_table import Call
 
 # One more than the smallest set that a walk in pages of 50 cuts twice.
 ROOMY = 1000
+
+CallsOf = Callable[[Connection], dict[str, Call]]
 
 
 @pytest.fixture
@@ -19,22 +28,75 @@ def draft(delegate: User, customer: Customer) -> Document:
 
 
 @pytest.fixture
-def calls(draft: Document, colleague: User, draft_body: dict[str, Any]) -> dict[str, Call]:
-    """One valid call of each tool, in the order of the interface's table."""
-    update = draft_body | {"lock_version": draft.lock_version}
-    made = (
-        Call(tool="tools.list", arguments={}),
-        Call(tool="customers.search", arguments={}),
-        Call(tool="documents.list", arguments={}),
-        Call(tool="documents.get", arguments={}, id=draft.id),
-        Call(tool="documents.preview", arguments=draft_body),
-        Call(tool="drafts.create", arguments=draft_body, key="create"),
-        Call(tool="drafts.update", arguments=update, id=draft.id, key="update"),
-        Call(tool="people.list", arguments={}),
-        Call(tool="people.get", arguments={}, id=colleague.id),
-        Call(tool="teams.list", arguments={}),
-    )
-    return {call.tool: call for call in made}
+def calls_of(
+    draft: Document,
+    colleague: User,
+    delegate: User,
+    customer: Customer,
+    draft_body: dict[str, Any],
+) -> CallsOf:
+    """Return a function that gives one valid call of each tool, for an agent of the connection.
+
+    They stand in the order of the interface's table, and none stands in the way of another.
+    """
+
+    def make_calls(connection: Connection) -> dict[str, Call]:
+        update = draft_body | {"lock_version": draft.lock_version}
+        to_prepare = make_draft(user=delegate, customer=customer)
+        prepared = _approve(make_draft(user=delegate, customer=customer), connection)
+        made = (
+            Call(tool="tools.list", arguments={}),
+            Call(tool="customers.search", arguments={}),
+            Call(tool="documents.list", arguments={}),
+            Call(tool="documents.get", arguments={}, id=draft.id),
+            Call(tool="documents.preview", arguments=draft_body),
+            Call(tool="drafts.create", arguments=draft_body, key="create"),
+            Call(tool="drafts.update", arguments=update, id=draft.id, key="update"),
+            Call(
+                tool="documents.issue_prepare",
+                arguments={"lock_version": to_prepare.lock_version},
+                id=to_prepare.id,
+                key="prepare",
+            ),
+            Call(tool="approvals.get", arguments={}, id=prepared.approval.id),
+            Call(
+                tool="documents.issue",
+                arguments={"nonce": prepared.nonce},
+                id=prepared.approval.id,
+                key="execute",
+            ),
+            Call(tool="people.list", arguments={}),
+            Call(tool="people.get", arguments={}, id=colleague.id),
+            Call(tool="teams.list", arguments={}),
+        )
+        return {call.tool: call for call in made}
+
+    return make_calls
+
+
+def _approve(draft: Document, connection: Connection) -> Prepared:
+    maker, now = Maker(connection.id, connection.name), timezone.now()
+    prepared = prepare(draft, user=connection.user, maker=maker, now=now)
+    prepared.decide(now=now)
+    return prepared
+
+
+@pytest.fixture
+def calls(calls_of: CallsOf, connection: Connection) -> dict[str, Call]:
+    """One valid call of each tool, for the delegate's agent."""
+    return calls_of(connection)
+
+
+@pytest.fixture
+def drafted(agent: HttpAgent, draft_body: dict[str, Any]) -> Any:
+    """What the agent was told of a draft that it made."""
+    return agent.call("drafts.create", draft_body, key="draft").data
+
+
+@pytest.fixture
+def prepared(agent: HttpAgent, drafted: Any) -> Any:
+    """What the agent was told of an approval that waits for the delegate."""
+    return issuing.prepare(agent, drafted["id"]).data
 
 
 @pytest.fixture

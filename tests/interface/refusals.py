@@ -7,11 +7,19 @@ from uuid import UUID
 
 from agent_access.errors import ToolError
 from agent_access.models import AuditEvent, Connection
+from invoicing.agent_tools import failures
 from tests.agents import Answer
 from tests.snapshots import take_snapshot
 
 # The sentences stand once, beside their codes; here they only must be the whole of the answer.
-SENTENCES = {error.code: error.message for error in ToolError.__subclasses__()}
+OF_APPROVALS: tuple[type[ToolError], ...] = (
+    failures.PendingAnswer,
+    failures.RejectedAnswer,
+    failures.StaleAnswer,
+    failures.UsedAnswer,
+    failures.ExpiredAnswer,
+)
+SENTENCES = {error.code: error.message for error in (*ToolError.__subclasses__(), *OF_APPROVALS)}
 
 STATUSES = {
     "unauthenticated": 401,
@@ -19,6 +27,11 @@ STATUSES = {
     "not_found": 404,
     "method_not_allowed": 405,
     "conflict": 409,
+    "approval_pending": 409,
+    "approval_rejected": 409,
+    "approval_stale": 409,
+    "approval_used": 409,
+    "approval_expired": 410,
     "payload_too_large": 413,
     "json_required": 415,
     "validation_failed": 422,

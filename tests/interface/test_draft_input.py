@@ -7,7 +7,7 @@ import pytest
 
 from tests.factories import TaxRateFactory
 from tests.interface.refusals import invalid, seen
-from tests.interface.tool_table import WITH_BODY
+from tests.interface.tool_table import TAKING_A_DRAFT
 from tests.snapshots import take_snapshot
 
 pytestmark = pytest.mark.usefixtures("many_calls")
@@ -122,7 +122,7 @@ def test_a_wrong_field_of_a_line_is_named_by_its_path(agent, draft_body, field, 
 
 @pytest.mark.requirement("draft_input.complete")
 def test_every_required_field_that_is_left_out_is_named(agent, draft_body):
-    for tool in WITH_BODY:
+    for tool in TAKING_A_DRAFT:
         extra = [("lock_version", "is required")] if tool == "drafts.update" else []
         expected = invalid(*((name, "is required") for name in REQUIRED), *extra)
         assert seen(agent.call(tool, {}, id=uuid4(), key="k")) == expected
@@ -134,7 +134,7 @@ def test_every_required_field_that_is_left_out_is_named(agent, draft_body):
 
 @pytest.mark.requirement("draft_input.unknown_fields", "draft_input.service_owned_fields")
 @pytest.mark.requirement("money.clients_compute_nothing")
-@pytest.mark.parametrize("tool", WITH_BODY)
+@pytest.mark.parametrize("tool", TAKING_A_DRAFT)
 def test_what_the_service_owns_is_not_submitted(agent, draft, draft_body, tool):
     owned = (
         *("net_total", "discount_total", "tax_total", "grand_total", "total", "status", "number"),

@@ -8,11 +8,12 @@ import pytest
 from agent_access.connections import revoke_connection
 from agent_access.models import AccessSettings, Connection, Receipt
 from agent_access.models.connections import RevokedReason
-from invoicing.models import Document
-from tests.factories import CustomerFactory, make_draft
+from invoicing.access import Permission
+from invoicing.models import Document, IssueApproval
+from tests.factories import CustomerFactory, make_draft, withdraw
 from tests.interface.http_requests import request_of
-from tests.interface.refusals import audit_of, refusal, seen
-from tests.interface.tool_table import WRITING, Call
+from tests.interface.refusals import audit_of, nothing_changes, refusal, seen
+from tests.interface.tool_table import DRAFT_WRITES, WRITING, Call
 from tests.snapshots import take_snapshot
 
 
@@ -89,7 +90,7 @@ OTHER_BODIES = {
 
 
 @pytest.mark.requirement("idempotency.other_call")
-@pytest.mark.parametrize("tool", WRITING)
+@pytest.mark.parametrize("tool", DRAFT_WRITES)
 @pytest.mark.parametrize("change", OTHER_BODIES)
 def test_the_key_of_another_body_is_a_conflict(agent, calls, tool, change):
     first = calls[tool].made_by(agent)
@@ -167,7 +168,7 @@ def take_the_grant(connection, settings):
 
 
 def take_the_permission(connection, settings):
-    connection.user.user_permissions.filter(codename="manage").delete()
+    withdraw(connection.user, Permission.MANAGE, Permission.FINALIZE)
 
 
 def turn_demo_mode_on(connection, settings):
@@ -179,13 +180,14 @@ def turn_the_module_off(connection, settings):
 
 
 def hide_the_record(connection, settings):
-    connection.user.user_permissions.filter(codename="view_all_customers").delete()
+    withdraw(connection.user, Permission.VIEW_ALL_CUSTOMERS)
 
 
 def move_the_record(connection, settings):
-    connection.user.user_permissions.filter(codename="view_all_customers").delete()
-    mine = CustomerFactory.create(account_managers=[connection.user])
-    Document.objects.exclude(customer=mine).update(customer=CustomerFactory.create())
+    """Only drafts move; what is issued has its customer for ever."""
+    withdraw(connection.user, Permission.VIEW_ALL_CUSTOMERS)
+    CustomerFactory.create(account_managers=[connection.user])
+    Document.objects.filter(status="draft").update(customer=CustomerFactory.create())
 
 
 def revoke(connection, settings):
@@ -204,7 +206,7 @@ LOSSES = {
 
 
 @pytest.mark.requirement("error.receipt_restores_nothing", "authentication.current_permissions")
-@pytest.mark.requirement("permissions.checked_on_draft_writes")
+@pytest.mark.requirement("permissions.checked_on_draft_writes", "permissions.checked_on_issue")
 @pytest.mark.parametrize("tool", WRITING)
 @pytest.mark.parametrize("lose", LOSSES, ids=[loss.__name__ for loss in LOSSES])
 def test_a_receipt_restores_no_lost_access(agent, connection, calls, settings, tool, lose):
@@ -225,15 +227,16 @@ def test_a_receipt_is_given_again_when_access_is(agent, connection, calls, setti
 
 
 @pytest.mark.requirement("connection.evidence_retained", "revocation.evidence_remains")
-def test_drafts_receipts_and_audit_outlive_the_connection(agent, connection, calls):
+@pytest.mark.requirement("revocation.approval_results_remain")
+def test_all_that_was_written_outlives_the_connection(agent, connection, calls):
     for tool in WRITING:
-        calls[tool].made_by(agent)
-    documents, receipts = Document.objects.count(), list(Receipt.objects.order_by("pk").values())
-    told = audit_of(connection)
+        assert calls[tool].made_by(agent).status < 300
+    assert Receipt.objects.count() == len(WRITING)
+    [executed] = IssueApproval.objects.exclude(executed_at=None)
+    assert json.loads(executed.result)["number"] == "INV-2026-0001"
 
-    revoke_connection(connection.id, reason=RevokedReason.OWNER_REVOKED)
+    with nothing_changes(but="agent_access.Connection"):
+        revoke_connection(connection.id, reason=RevokedReason.OWNER_REVOKED)
 
-    assert Document.objects.count() == documents == 2
-    assert list(Receipt.objects.order_by("pk").values()) == receipts
-    assert audit_of(connection) == told == [(tool, "ok") for tool in WRITING]
+    assert audit_of(connection) == [(tool, "ok") for tool in WRITING]
     assert Connection.objects.filter(pk=connection.pk, name="Test agent").exists()

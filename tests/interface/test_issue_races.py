@@ -5,12 +5,11 @@ from typing import Any
 
 import pytest
 from django.db import connection
-from django.utils import timezone
 
 from agent_access.models import AuditEvent, Receipt
 from agent_access.verification import find_breaks
-from invoicing.models import Decision, Document, IssueApproval, NumberSeries
-from invoicing.services.approvals import decide_approval
+from invoicing.models import Document, IssueApproval, NumberSeries
+from tests.interface.issuing import decide, execute, prepare
 from tests.threads import THREADS, in_threads
 
 pytestmark = [pytest.mark.postgresql, pytest.mark.django_db(transaction=True)]
@@ -22,35 +21,19 @@ def _no_limits(settings) -> None:
     settings.AGENT_ACCESS = {**settings.AGENT_ACCESS, **plenty}
 
 
-def approve(agent, delegate, body, number: int) -> dict[str, Any]:
+def approve(agent, body, number: int) -> Any:
     """Make, prepare and approve one draft; return what preparing answered."""
     draft = agent.call("drafts.create", body, key=f"draft-{number}").data
-    arguments = {"lock_version": 1}
-    prepared = agent.call(
-        "documents.issue_prepare", arguments, id=draft["id"], key=f"prepare-{number}"
-    ).data
-    approval = IssueApproval.objects.get(pk=prepared["approval_id"])
-    decide_approval(
-        delegate,
-        approval.pk,
-        decision=Decision.APPROVED,
-        fingerprint=approval.fingerprint,
-        now=timezone.now(),
-    )
-    return dict(prepared)
-
-
-def execute(agent, prepared, key: str) -> Any:
-    return agent.call(
-        "documents.issue", {"nonce": prepared["nonce"]}, id=prepared["approval_id"], key=key
-    )
+    prepared = prepare(agent, draft["id"], key=f"prepare-{number}").data
+    decide(prepared)
+    return prepared
 
 
 @pytest.mark.requirement("approval.identical_retry")
-def test_twenty_calls_with_one_key_get_one_number_and_the_same_bytes(agent, delegate, draft_body):
-    prepared = approve(agent, delegate, draft_body, 1)
+def test_twenty_calls_with_one_key_get_one_number_and_the_same_bytes(agent, draft_body):
+    prepared = approve(agent, draft_body, 1)
 
-    answers = in_threads(lambda _: execute(agent, prepared, "one"), range(THREADS))
+    answers = in_threads(lambda _: execute(agent, prepared, key="one"), range(THREADS))
 
     assert {(answer.status, answer.content) for answer in answers} == {(200, answers[0].content)}
     assert Counter("Idempotent-Replayed" in answer.headers for answer in answers) == {
@@ -62,10 +45,10 @@ def test_twenty_calls_with_one_key_get_one_number_and_the_same_bytes(agent, dele
 
 
 @pytest.mark.requirement("approval.other_key", "error.approval_used")
-def test_of_twenty_calls_with_twenty_keys_one_succeeds(agent, delegate, draft_body):
-    prepared = approve(agent, delegate, draft_body, 1)
+def test_of_twenty_calls_with_twenty_keys_one_succeeds(agent, draft_body):
+    prepared = approve(agent, draft_body, 1)
 
-    answers = in_threads(lambda key: execute(agent, prepared, f"key-{key}"), range(THREADS))
+    answers = in_threads(lambda key: execute(agent, prepared, key=f"key-{key}"), range(THREADS))
 
     codes = Counter("ok" if each.status == 200 else each.code for each in answers)
     assert codes == {"ok": 1, "approval_used": THREADS - 1}
@@ -75,18 +58,18 @@ def test_of_twenty_calls_with_twenty_keys_one_succeeds(agent, delegate, draft_bo
 
 @pytest.mark.requirement("issue.numbers_and_freezes")
 def test_numbers_follow_the_commits_though_every_third_execution_fails_on_its_way(
-    settings, agent, delegate, draft_body
+    settings, agent, draft_body
 ):
     """Each failure comes between the lock of the series and the commit, at another statement."""
     settings.AGENT_ACCESS = {**settings.AGENT_ACCESS, "RAISE_UNFORESEEN": False}
-    prepared = [approve(agent, delegate, draft_body, number) for number in range(50)]
+    prepared = [approve(agent, draft_body, number) for number in range(50)]
 
     def execute_until_done(number: int) -> tuple[int, str]:
         failures = 0
         if number % 3 == 0:
             with connection.execute_wrapper(FailAfterLock(statements=number % 5)):
-                failures += execute(agent, prepared[number], f"execute-{number}").status == 503
-        answer = execute(agent, prepared[number], f"execute-{number}")
+                failures += execute(agent, prepared[number], key=f"execute-{number}").status == 503
+        answer = execute(agent, prepared[number], key=f"execute-{number}")
         assert answer.status == 200
         return failures, answer.data["number"]
 

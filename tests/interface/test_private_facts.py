@@ -45,13 +45,24 @@ def marked(delegate, company, customer):
     return issue_document(Document.objects.get(pk=drafts[0].pk), issued_at=ISSUED_AT), drafts[1]
 
 
+def read_stale(agent, prepared):
+    """Move the customer; return what is told of the approval that this makes stale."""
+    Customer.objects.update(street=marker(Customer, "street") + " 2")
+    answer = agent.call("approvals.get", id=prepared["approval_id"])
+    assert answer.data["stale_fields"] == ["customer.address"]
+    return answer
+
+
 @pytest.mark.requirement("document.private_facts", "person.private_facts", "error.no_leaks")
-def test_no_tool_gives_a_private_fact(agent, connection, calls, marked, delegate, colleague):
+def test_no_tool_gives_a_private_fact(agent, connection, delegate, colleague, marked, calls):
     issued, _ = marked
+    kept_back = marker(Document, "internal_notes")
+    Document.objects.exclude(pk=issued.pk).update(internal_notes=kept_back)
     assert issued.seller_address.startswith(marker(Company, "street"))
     assert issued.buyer_vat_number == marker(Customer, "vat_number")
 
-    answers = [call.made_by(agent) for call in calls.values()]
+    first = {tool: call.made_by(agent) for tool, call in calls.items()}
+    answers = [*first.values(), read_stale(agent, first["documents.issue_prepare"].data)]
     answers += [agent.call("documents.get", id=document.id) for document in marked]
     answers += [agent.call("people.get", id=person.id) for person in (delegate, colleague)]
     assert all(answer.status < 400 for answer in answers)

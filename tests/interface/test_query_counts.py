@@ -15,8 +15,10 @@ from tests.factories import (
     UserFactory,
     line_input,
     make_draft,
+    make_issued,
     make_staff,
 )
+from tests.interface.issuing import decide
 
 KINDS = ("SELECT", "INSERT", "UPDATE", "DELETE")
 
@@ -92,6 +94,31 @@ def test_a_draft_of_100_lines_is_previewed_written_and_replaced(agent, draft_bod
     # SQLite takes 999 parameters in a statement, so 100 lines are two.
     more = 1 if database.vendor == "sqlite" else 0
     assert counts == {"few": (10, 18, 21, 11), "many": (10, 18 + more, 21 + more, 11)}
+
+
+def test_a_draft_of_100_lines_is_prepared_read_and_issued(agent):
+    rates = [TaxRateFactory.create() for _ in range(5)]
+    lines = tuple(line_input(tax_rate_id=rates[number % 5].id) for number in range(100))
+
+    make_issued()  # the first number of a year begins the series
+
+    counts = {}
+    for name, draft in (("few", make_draft(lines=lines[:1])), ("many", make_draft(lines=lines))):
+        version = {"lock_version": 1}
+        prepare, prepared = count_statements(
+            agent, "documents.issue_prepare", version, id=draft.id, key=f"p-{name}"
+        )
+        replay, _ = count_statements(
+            agent, "documents.issue_prepare", version, id=draft.id, key=f"p-{name}"
+        )
+        read, _ = count_statements(agent, "approvals.get", id=prepared["approval_id"])
+        decide(prepared)
+        nonce = {"nonce": prepared["nonce"]}
+        execute, _ = count_statements(
+            agent, "documents.issue", nonce, id=prepared["approval_id"], key=f"e-{name}"
+        )
+        counts[name] = (prepare, replay, read, execute)
+    assert counts == {"few": (19, 11, 13, 26), "many": (19, 11, 13, 26)}
 
 
 @pytest.mark.parametrize("search", ["", "person"])

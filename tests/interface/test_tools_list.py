@@ -11,7 +11,7 @@ from invoicing.models import TaxRate
 from tests.agents import HTTP_TOOLS
 from tests.factories import TaxRateFactory, UserFactory
 from tests.interface.refusals import audit_of, invalid, refusal, seen
-from tests.interface.tool_table import TABLE, WRITING
+from tests.interface.tool_table import DRAFT_WRITES, TABLE, TAKING_A_DRAFT, WRITING
 
 ENTRY_FIELDS = [
     "name",
@@ -25,7 +25,6 @@ ENTRY_FIELDS = [
     "input_schema",
 ]
 COMPOSITION = {"anyOf", "oneOf", "allOf", "not", "if", "then", "else"}
-DRAFT_TOOLS = ("documents.preview", "drafts.create", "drafts.update")
 LISTED = [*TABLE][1:]
 
 
@@ -46,6 +45,7 @@ def schemas_within(schema: Any) -> Iterator[dict[str, Any]]:
 
 
 @pytest.mark.requirement("tool.tools_list", "service.tools", "versioning.path_prefix")
+@pytest.mark.requirement("service.issue_tools")
 def test_every_granted_tool_is_listed_in_the_interfaces_order(agent):
     answer = agent.call("tools.list")
     assert answer.status == 200
@@ -87,6 +87,7 @@ def test_the_tools_that_need_a_key_say_so_and_say_when_to_keep_it(agent):
     for tool in WRITING:
         assert "same idempotency key when you repeat" in entries[tool]["description"]
         assert "new key only for a new operation" in entries[tool]["description"]
+    for tool in DRAFT_WRITES:
         assert "is not an invoice yet" in entries[tool]["description"]
 
 
@@ -155,12 +156,17 @@ def test_the_schemas_name_the_fields_of_the_interface(agent):
         "documents.preview": draft,
         "drafts.create": draft,
         "drafts.update": [*draft, "lock_version"],
+        "documents.issue_prepare": ["lock_version"],
+        "approvals.get": [],
+        "documents.issue": ["nonce"],
         "people.list": [*page, "team_id"],
         "people.get": [],
         "teams.list": page,
     }
     assert schemas["drafts.create"]["required"] == draft[:5]
     assert schemas["drafts.update"]["required"] == [*draft[:5], "lock_version"]
+    assert schemas["documents.issue_prepare"]["required"] == ["lock_version"]
+    assert schemas["documents.issue"]["required"] == ["nonce"]
     assert all("required" not in schemas[tool] for tool in ("people.list", "documents.get"))
     assert schemas["teams.list"]["properties"]["limit"] == {
         "type": "integer",
@@ -189,7 +195,7 @@ def test_the_schema_of_a_line_names_its_fields_and_limits(agent):
     assert line["properties"]["discount_type"]["enum"] == ["percent", "amount", None]
 
 
-@pytest.mark.parametrize("tool", DRAFT_TOOLS)
+@pytest.mark.parametrize("tool", TAKING_A_DRAFT)
 def test_the_schema_of_a_draft_names_the_tax_rates_of_today(agent, tool):
     standard = TaxRateFactory.create(name="VAT standard")
     odd = TaxRateFactory.create(name="Sales tax", percentage_ten_thousandths=88_750)
@@ -209,7 +215,7 @@ def test_the_schema_of_a_draft_names_the_tax_rates_of_today(agent, tool):
     assert read()[1] == [str(odd.id), None]
 
 
-@pytest.mark.parametrize("tool", DRAFT_TOOLS)
+@pytest.mark.parametrize("tool", TAKING_A_DRAFT)
 def test_the_schema_of_a_draft_names_the_currencies_and_languages(agent, tool):
     fields = listed_by(agent)[tool]["input_schema"]["properties"]
     currencies = fields["currency_code"]["enum"]

@@ -4,6 +4,7 @@ import pytest
 
 from invoicing.models import TaxRate
 from tests.factories import TaxRateFactory
+from tests.interface.issuing import decide, execute, prepare, read
 from tests.interface.refusals import invalid, seen
 from tests.snapshots import take_snapshot
 
@@ -106,6 +107,27 @@ def test_preview_and_create_agree_to_the_minor_unit(agent, draft_body, rates, ca
     created = agent.call("drafts.create", body, key="k").data
     assert {name: created[name] for name in created.keys() - ONLY_SAVED} == preview.data
     assert agent.call("documents.get", id=created["id"]).data == created
+
+
+@pytest.mark.requirement("money.strings", "approval.fields")
+@pytest.mark.parametrize("case", CASES)
+def test_what_is_approved_and_issued_is_the_preview_to_the_minor_unit(
+    agent, draft_body, rates, case
+):
+    lines, currency, *_ = CASES[case]
+    body = body_of(draft_body, rates, lines, currency)
+    preview = agent.call("documents.preview", body).data
+    created = agent.call("drafts.create", body, key="create").data
+
+    prepared = prepare(agent, created["id"]).data
+    decide(prepared)
+    issued = execute(agent, prepared).data["document"]
+
+    of_approval = ("currency_code", "minor_unit", *TOTALS, "tax_breakdown")
+    expected = {name: preview[name] for name in of_approval}
+    assert {name: prepared[name] for name in of_approval} == expected
+    assert {name: read(agent, prepared)[name] for name in of_approval} == expected
+    assert {name: issued[name] for name in issued.keys() - ONLY_SAVED} == preview
 
 
 def test_the_taxes_come_in_the_order_in_which_lines_use_them(agent, draft_body, rates):

@@ -12,27 +12,42 @@ from tests.agents import HTTP_TOOLS, Answer, HttpAgent
 class Row(NamedTuple):
     module: str | None
     scope: str | None
-    permission: Permission | None
+    permissions: tuple[Permission, ...]
     writes: bool = False
+    status: int = 200
 
+
+READING = (Permission.VIEW_DOCUMENT,)
+DRAFTING = (Permission.MANAGE,)
+PREPARING = (Permission.FINALIZE,)
+ISSUING = (Permission.FINALIZE, Permission.MANAGE)
+PEOPLE = (Permission.VIEW_PERSON,)
 
 TABLE = {
-    "tools.list": Row(None, None, None),
-    "customers.search": Row("customers", "customers:read", Permission.VIEW_CUSTOMER),
-    "documents.list": Row("invoices", "invoices:read", Permission.VIEW_DOCUMENT),
-    "documents.get": Row("invoices", "invoices:read", Permission.VIEW_DOCUMENT),
-    "documents.preview": Row("invoices", "invoices:read", Permission.VIEW_DOCUMENT),
-    "drafts.create": Row("invoices", "invoices:prepare", Permission.MANAGE, writes=True),
-    "drafts.update": Row("invoices", "invoices:prepare", Permission.MANAGE, writes=True),
-    "people.list": Row("people", "people:read", Permission.VIEW_PERSON),
-    "people.get": Row("people", "people:read", Permission.VIEW_PERSON),
-    "teams.list": Row("people", "people:read", Permission.VIEW_PERSON),
+    "tools.list": Row(None, None, ()),
+    "customers.search": Row("customers", "customers:read", (Permission.VIEW_CUSTOMER,)),
+    "documents.list": Row("invoices", "invoices:read", READING),
+    "documents.get": Row("invoices", "invoices:read", READING),
+    "documents.preview": Row("invoices", "invoices:read", READING),
+    "drafts.create": Row("invoices", "invoices:prepare", DRAFTING, writes=True, status=201),
+    "drafts.update": Row("invoices", "invoices:prepare", DRAFTING, writes=True),
+    "documents.issue_prepare": Row(
+        "invoices", "invoices:execute", PREPARING, writes=True, status=202
+    ),
+    "approvals.get": Row("invoices", "invoices:execute", PREPARING),
+    "documents.issue": Row("invoices", "invoices:execute", ISSUING, writes=True),
+    "people.list": Row("people", "people:read", PEOPLE),
+    "people.get": Row("people", "people:read", PEOPLE),
+    "teams.list": Row("people", "people:read", PEOPLE),
 }
 
 LISTS = ("customers.search", "documents.list", "people.list", "teams.list")
 WITH_TARGET = tuple(tool for tool, (_, path) in HTTP_TOOLS.items() if "{id}" in path)
 WITH_BODY = tuple(tool for tool, (method, _) in HTTP_TOOLS.items() if method != "GET")
 WRITING = tuple(tool for tool, row in TABLE.items() if row.writes)
+DRAFT_WRITES = ("drafts.create", "drafts.update")
+TAKING_A_DRAFT = ("documents.preview", *DRAFT_WRITES)
+ISSUE_TOOLS = tuple(tool for tool, row in TABLE.items() if row.scope == "invoices:execute")
 
 
 @dataclass(frozen=True, kw_only=True)

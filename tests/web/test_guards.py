@@ -37,6 +37,7 @@ def strict(person) -> Client:
     return browser
 
 
+@pytest.mark.requirement("no_store.pages")
 @pytest.mark.parametrize(
     "path", ["/sign-in", "/documents", "/nothing", "/static/invoicing/app.css"]
 )
