@@ -8,7 +8,8 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
 
 from config.environment import QUICKSTART_FILE
-from invoicing.quickstart.settings_file import QuickstartError, prepare_settings
+from invoicing.quickstart.errors import QuickstartError
+from invoicing.quickstart.settings_file import prepare_settings
 
 
 def main() -> None:

@@ -1,6 +1,7 @@
 """The outermost layer: HTTPS, the one host and port, no Origin at the tools, nothing stored."""
 
 import ipaddress
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +17,9 @@ from agent_access.tools import API_PATH
 Refuse = Callable[[ToolError], HttpResponse]
 
 _tool_paths: dict[str, Refuse] = {}
+
+# A host alone, then the port that https has anyway.
+DEFAULT_PORT = re.compile(r"^([^:\[\]]+|\[[^\]]+\]):443$")
 
 UNKNOWN_ADDRESS = "unknown"
 
@@ -111,7 +115,7 @@ def _may_enter(request: HttpRequest) -> bool:
 
 def _called_url(request: HttpRequest) -> str:
     """Return scheme, host and port as called, in the form in which BASE_URL is kept."""
-    host = request.META.get("HTTP_HOST", "").lower().removesuffix(":443")
+    host = DEFAULT_PORT.sub(r"\1", request.META.get("HTTP_HOST", "").lower())
     return f"{_scheme(request)}://{host}"
 
 

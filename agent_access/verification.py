@@ -5,10 +5,12 @@ from dataclasses import dataclass
 
 from agent_access.audit import digest_event
 from agent_access.models.audit import AuditEvent, ChainHead
+from agent_access.models.connections import Connection
 
 MISSING = "an event is missing here"
 CHANGED = "this event was changed, put in another place, or follows one that was"
 BEHIND_HEAD = "the head of the chain is not at its last event"
+HEAD_GONE = "the head of the chain is gone"
 REWRITTEN = "the chain is not the one whose head was kept elsewhere"
 
 ROWS_AT_ONCE = 1000
@@ -46,6 +48,7 @@ def find_breaks(expected: Mapping[str, Position] | None = None) -> Iterator[Brea
     kept = expected or {}
     chains = set(ChainHead.objects.values_list("chain", flat=True))
     chains |= set(AuditEvent.objects.values_list("chain", flat=True).distinct())
+    chains |= set(map(str, Connection.objects.values_list("id", flat=True)))
     for chain in sorted(chains | set(kept)):
         try:
             _verify_chain(chain, kept.get(chain))
@@ -54,6 +57,10 @@ def find_breaks(expected: Mapping[str, Position] | None = None) -> Iterator[Brea
 
 
 def _verify_chain(chain: str, kept: Position | None) -> None:
+    if AuditEvent.objects.filter(chain=chain, sequence__lt=1).exists():
+        raise ChainBrokenError(chain, 0, CHANGED)
+    if not ChainHead.objects.filter(chain=chain).exists():
+        raise ChainBrokenError(chain, 0, HEAD_GONE)
     reached, head = Position(), _read_head(chain)
     while True:
         reached = _walk(chain, reached, kept)

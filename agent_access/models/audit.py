@@ -54,4 +54,7 @@ class AuditEvent(models.Model):
     class Meta:
         constraints = (
             models.UniqueConstraint(fields=("chain", "sequence"), name="agent_access_one_sequence"),
+            models.CheckConstraint(
+                condition=models.Q(sequence__gte=1), name="agent_access_sequence_from_one"
+            ),
         )

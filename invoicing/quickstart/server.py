@@ -1,9 +1,7 @@
 """The HTTPS server of the quickstart, and the moment from which it answers."""
 
-import errno
 import multiprocessing
 import signal
-import socket
 import ssl
 import threading
 from collections.abc import Callable
@@ -19,32 +17,10 @@ from granian.log import LogLevels
 
 from invoicing.application_url import loopback_address, port_of
 from invoicing.quickstart.certificate import Certificate
-from invoicing.quickstart.settings_file import QuickstartError
 
 THREADS = 8
 STOPPING_SECONDS = 10
 PAUSE_SECONDS = 0.1
-
-REFUSALS = {
-    errno.EADDRINUSE: "Port {port} is taken: stop what uses it, or choose another with --port.",
-    errno.EACCES: "Port {port} is not for everybody: choose one above 1023 with --port.",
-}
-
-
-def demand_free_port(base_url: str) -> None:
-    """Raise QuickstartError if the port cannot be had at an address that the host stands for."""
-    host, port = urlsplit(base_url).hostname, port_of(base_url)
-    for family, kind, protocol, _, address in socket.getaddrinfo(
-        host, port, type=socket.SOCK_STREAM
-    ):
-        try:
-            with socket.socket(family, kind, protocol) as trial:
-                trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-                trial.bind(address)
-        except OSError as error:
-            # Another error says that the machine lacks this kind of address, such as IPv6.
-            if error.errno in REFUSALS:
-                raise QuickstartError(REFUSALS[error.errno].format(port=port)) from None
 
 
 def serve(

@@ -10,13 +10,12 @@ import secrets
 from collections.abc import Sequence
 from pathlib import Path
 
+from invoicing.quickstart.errors import QuickstartError
+from invoicing.quickstart.ports import demand_free_port
+
 DEFAULT_PORT = 8443
 LAST_PORT = 65535
 SECRET_KEY_BYTES = 48
-
-
-class QuickstartError(Exception):
-    """The quickstart cannot go on; the message is a sentence for the person who began it."""
 
 
 def prepare_settings(file: Path, arguments: Sequence[str]) -> None:
@@ -32,6 +31,8 @@ def prepare_settings(file: Path, arguments: Sequence[str]) -> None:
         kept = file.read_text(encoding="utf-8") if file.exists() else ""
         wanted = _complete(kept, port if "BASE_URL" not in os.environ else None)
         if wanted != kept:
+            # What cannot be served is not kept: commands beside a running service read this file.
+            demand_free_port(_find(wanted, "BASE_URL") or "")
             _replace(file, wanted)
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is no text"

@@ -75,6 +75,7 @@ def test_a_host_named_by_a_proxy_header_counts_for_nothing(anybody):
         ("https://invoices.example:8443", "invoices.example", 403),
         ("https://[2001:db8::1]", "[2001:DB8::1]", 401),
         ("https://[2001:db8::1]", "[2001:db8::1]:443", 401),
+        ("https://invoices.example:8461", "invoices.example:8461:443", 403),
         ("https://[2001:db8::1]:8443", "[2001:db8::1]:8443", 401),
         ("https://[2001:db8::1]:8443", "[2001:db8::1]", 403),
         ("https://[2001:db8::1]", "2001:db8::1", 403),

@@ -5,6 +5,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from django.db import IntegrityError, transaction
 
 from agent_access import verification
 from agent_access.audit import digest_event
@@ -19,6 +20,7 @@ HEADS = "agent_access_chainhead"
 MISSING = "an event is missing here"
 CHANGED = "this event was changed, put in another place, or follows one that was"
 BEHIND_HEAD = "the head of the chain is not at its last event"
+HEAD_GONE = "the head of the chain is gone"
 REWRITTEN = "the chain is not the one whose head was kept elsewhere"
 
 ANOTHER_ID = UUID("0190f1f0-0000-7000-8000-000000000000")
@@ -136,7 +138,10 @@ def test_an_event_moved_to_another_chain_is_named_in_both(chain):
 def test_a_chain_under_another_name_is_named(chain):
     run_sql(f"UPDATE {EVENTS} SET chain = %s WHERE chain = %s", str(ANOTHER_ID), chain)  # noqa: S608  our own names
     run_sql(f"UPDATE {HEADS} SET chain = %s WHERE chain = %s", str(ANOTHER_ID), chain)  # noqa: S608  our own names
-    assert list(find_breaks()) == [Break(str(ANOTHER_ID), 1, CHANGED)]
+    assert list(find_breaks()) == [
+        Break(str(ANOTHER_ID), 1, CHANGED),
+        Break(chain, 0, HEAD_GONE),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -157,7 +162,26 @@ def test_a_changed_head_is_named(chain, values, sequence, problem):
 
 def test_a_removed_head_is_named(chain):
     run_sql(f"DELETE FROM {HEADS} WHERE chain = %s", chain)  # noqa: S608  our own names
-    assert list(find_breaks()) == [Break(chain, 4, BEHIND_HEAD)]
+    assert list(find_breaks()) == [Break(chain, 0, HEAD_GONE)]
+
+
+@pytest.mark.sqlite
+def test_an_event_put_before_the_first_is_named(chain):
+    run_sql("PRAGMA ignore_check_constraints = ON")
+    try:
+        added = AuditEvent.objects.get(chain=chain, sequence=1)
+        added.pk, added.sequence = ANOTHER_ID, 0
+        added.save(force_insert=True)
+    finally:
+        run_sql("PRAGMA ignore_check_constraints = OFF")
+    assert list(find_breaks()) == [Break(chain, 0, CHANGED)]
+
+
+def test_a_chain_begins_with_one(chain):
+    added = AuditEvent.objects.get(chain=chain, sequence=1)
+    added.pk, added.sequence = ANOTHER_ID, 0
+    with pytest.raises(IntegrityError), transaction.atomic():
+        added.save(force_insert=True)
 
 
 def test_a_chain_rewritten_as_a_whole_is_named_by_a_head_kept_elsewhere(chain):
@@ -176,12 +200,12 @@ def test_a_chain_cut_short_with_its_head_is_named_by_a_head_kept_elsewhere(chain
     assert list(find_breaks(kept)) == [Break(chain, 3, MISSING)]
 
 
-def test_a_chain_removed_without_a_trace_is_named_by_a_head_kept_elsewhere(chain):
+def test_a_chain_removed_without_a_trace_is_named(chain):
     kept = read_heads()
     run_sql(f"DELETE FROM {EVENTS} WHERE chain = %s", chain)  # noqa: S608  our own names
     run_sql(f"DELETE FROM {HEADS} WHERE chain = %s", chain)  # noqa: S608  our own names
-    assert list(find_breaks()) == []
-    assert list(find_breaks(kept)) == [Break(chain, 1, MISSING)]
+    assert list(find_breaks()) == [Break(chain, 0, HEAD_GONE)]
+    assert list(find_breaks(kept)) == [Break(chain, 0, HEAD_GONE)]
 
 
 def test_a_head_kept_earlier_still_proves_the_longer_chain(chain, agent):

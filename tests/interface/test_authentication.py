@@ -20,6 +20,8 @@ from tests.interface.refusals import (
     seen,
 )
 
+pytestmark = pytest.mark.http
+
 NO_CREDENTIAL = "Bearer"
 WRONG_CREDENTIAL = 'Bearer error="invalid_token"'
 

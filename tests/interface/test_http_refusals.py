@@ -14,6 +14,8 @@ from tests.interface.refusals import audit_of, invalid, refusal, request_id_of, 
 from tests.interface.tool_table import TABLE, WITH_BODY
 from tests.snapshots import take_snapshot
 
+pytestmark = pytest.mark.http
+
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT", "BREW")
 BELONGING = ("WWW-Authenticate", "Retry-After", "Allow")
 

@@ -10,6 +10,8 @@ from tests.interface.http_requests import request_of
 from tests.interface.tool_table import Call
 from tests.snapshots import take_snapshot
 
+pytestmark = pytest.mark.http
+
 
 class Mistakes:
     """Builds one update of a draft with any of the mistakes that a request can make."""

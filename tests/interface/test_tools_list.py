@@ -13,6 +13,8 @@ from tests.factories import TaxRateFactory, UserFactory
 from tests.interface.refusals import audit_of, invalid, refusal, seen
 from tests.interface.tool_table import DRAFT_WRITES, TABLE, TAKING_A_DRAFT, WRITING
 
+pytestmark = pytest.mark.http
+
 ENTRY_FIELDS = [
     "name",
     "mcp_name",

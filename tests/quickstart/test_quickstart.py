@@ -146,8 +146,9 @@ def test_a_taken_port_is_told_in_one_sentence(house):
     assert refused.returncode == 1
     assert refused.stdout == ""
     assert refused.stderr == (
-        f"CommandError: Port {number} is taken: stop what uses it, or choose another with --port.\n"
+        f"Port {number} is taken: stop what uses it, or choose another with --port.\n"
     )
+    assert not (house / "var" / "quickstart.env").exists()
 
 
 def test_a_port_that_is_none_is_told_in_one_sentence(house):

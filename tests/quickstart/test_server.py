@@ -4,8 +4,9 @@ from threading import Thread
 
 import pytest
 
-from invoicing.quickstart.server import _load_application, demand_free_port, serve
-from invoicing.quickstart.settings_file import QuickstartError
+from invoicing.quickstart.errors import QuickstartError
+from invoicing.quickstart.ports import demand_free_port
+from invoicing.quickstart.server import _load_application, serve
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1"])

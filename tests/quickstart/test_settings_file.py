@@ -3,7 +3,8 @@ import stat
 
 import pytest
 
-from invoicing.quickstart.settings_file import QuickstartError, prepare_settings
+from invoicing.quickstart.errors import QuickstartError
+from invoicing.quickstart.settings_file import prepare_settings
 
 KEPT = "BASE_URL=https://localhost:8443\nSECRET_KEY=a-key-that-was-kept-before-0123456789\n"
 

@@ -248,7 +248,8 @@ def test_nobody_is_let_in_uncounted(browser, person, monkeypatch):
     assert not Session.objects.exists()
 
 
-TOOL_ROUTES = (API_PATH.lstrip("/"), MCP_PATH.lstrip("/"))
+# The tools authenticate by credential; the authorization server guards itself (tests/oauth).
+TOOL_ROUTES = (API_PATH.lstrip("/"), MCP_PATH.lstrip("/"), ".well-known/", "oauth/")
 
 
 def all_pages() -> list[URLPattern]:

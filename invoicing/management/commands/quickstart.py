@@ -25,9 +25,10 @@ from agent_access.tools import registry
 from invoicing.application_url import loopback_address, port_of
 from invoicing.models import Company, Customer, TaxRate, User
 from invoicing.quickstart.certificate import Certificate, keep_certificate
+from invoicing.quickstart.errors import QuickstartError
 from invoicing.quickstart.first_steps import FirstSteps
-from invoicing.quickstart.server import demand_free_port, serve
-from invoicing.quickstart.settings_file import QuickstartError
+from invoicing.quickstart.ports import demand_free_port
+from invoicing.quickstart.server import serve
 from invoicing.sample_company.loading import BOOKKEEPER, OWNER, choose_password, load_sample_company
 
 CREDENTIAL_NOW = """
