@@ -45,6 +45,7 @@ def fetch(url: str) -> Document:
     host, port = str(parts.hostname), parts.port or HTTPS_PORT
     try:
         plain = _connect(_find_public_addresses(host, port, deadline), port, deadline)
+        plain.settimeout(_seconds_until(deadline))
         with plain, make_tls_context().wrap_socket(plain, server_hostname=host) as stream:
             return _exchange(stream, url, deadline)
     except (OSError, HTTPException, ValueError, FutureTimeoutError) as error:
@@ -61,9 +62,20 @@ def resolve(host: str, port: int) -> list[str]:
     return [str(entry[4][0]) for entry in found]
 
 
+# Of IPv6 only what IANA has given out as global unicast, IPv4 mapped into it, and the well-known
+# NAT64 prefix: other forms hold an IPv4 address where this module would not look for it.
+REACHABLE = (
+    ipaddress.IPv6Network("2000::/3"),
+    ipaddress.IPv6Network("::ffff:0:0/96"),
+    NAT64,
+)
+
+
 def is_public(address: str) -> bool:
     """Tell whether an address, and every address written inside it, is one of the open Internet."""
     ip = ipaddress.ip_address(address)
+    if isinstance(ip, ipaddress.IPv6Address) and not any(ip in each for each in REACHABLE):
+        return False
     return all(each.is_global and not each.is_multicast for each in (ip, *_embedded(ip)))
 
 

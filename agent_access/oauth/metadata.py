@@ -44,7 +44,7 @@ def read_metadata(values: Mapping[str, Any]) -> ClientMetadata:
     if not isinstance(name, str):
         raise UnfitMetadataError("client_name must be a text.")
     unique = tuple(dict.fromkeys(addresses))
-    return ClientMetadata(clean_name(name) or host_of(unique[0]), unique)
+    return ClientMetadata(clean_name(name) or clean_name(host_of(unique[0])), unique)
 
 
 def clean_name(name: str) -> str:

@@ -35,7 +35,10 @@ def is_fit(address: str) -> bool:
         return False
     if len(found["host"]) > MAX_HOST_LENGTH or not _is_port(found["port"]):
         return False
-    query = parse_qsl(urlsplit(address).query, keep_blank_values=True)
+    try:
+        query = parse_qsl(urlsplit(address).query, keep_blank_values=True)
+    except ValueError:  # what stands in brackets is no IPv6 address
+        return False
     return ANSWER_PARAMETERS.isdisjoint(name for name, _ in query)
 
 

@@ -7,8 +7,11 @@ from django.http import HttpRequest
 from django_ratelimit.core import get_usage
 from redis.exceptions import RedisError
 
+from invoicing.decisions import web_origin
+
 ATTEMPTS_PER_ADDRESS = "30/5m"
-ATTEMPTS_PER_ACCOUNT = "10/5m"
+ATTEMPTS_PER_PAIR = "10/5m"
+ATTEMPTS_PER_ACCOUNT = "100/5m"
 
 
 class LimitReachedError(Exception):
@@ -27,11 +30,14 @@ class LimitUnknownError(Exception):
 def count_attempt(request: HttpRequest, *, account: str) -> None:
     """Count one attempt, whether or not the account exists; raises the two errors above.
 
-    An address that reached its limit is not counted against the account: nobody locks another
-    person out from one place.
+    The strict limit on an account holds for one address, and an attempt over it is not counted
+    further: nobody locks another person out from one place.
     """
     name = account.strip().lower()
+    # One address and one account together.
+    pair = f"{web_origin(request).client_address} {name}"
     _spend(request, group="sign-in.address", key="ip", rate=ATTEMPTS_PER_ADDRESS)
+    _spend(request, group="sign-in.pair", key=lambda *_: pair, rate=ATTEMPTS_PER_PAIR)
     _spend(request, group="sign-in.account", key=lambda *_: name, rate=ATTEMPTS_PER_ACCOUNT)
 
 

@@ -34,7 +34,7 @@ def read_typed(data: QueryDict) -> TypedDraft:
 
 
 def _count_lines(data: QueryDict) -> int:
-    text = data.get("lines", "")
+    text = data.get("lines", "")[:4]
     return min(max(int(text), 1), MAX_LINES) if text.isascii() and text.isdigit() else 1
 
 

@@ -156,6 +156,11 @@ def test_a_certificate_of_another_name_or_authority_is_refused(authority, truste
 
 
 PRIVATE = [
+    "64:ff9b:1::a00:1",
+    "::127.0.0.1",
+    "::ffff:0:7f00:1",
+    "fec0::1",
+    "5f00::1",
     "0.0.0.0",  # noqa: S104  an address to refuse
     "10.1.2.3",
     "100.64.0.1",

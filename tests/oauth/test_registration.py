@@ -65,6 +65,7 @@ UNFIT = [
     "https://client.example/\n",
     "https://client.example/%zz",
     "https://client.example/\u202e",
+    "https://[:::]/callback",
     "https://cli\u0435nt.example/",
     "https:///callback",
     "https:client.example",
