@@ -22,8 +22,11 @@ pytestmark = [
 ]
 
 PATIENCE = 60
+# Neither settings of the developer's shell nor packages of another house on its path.
 ENVIRONMENT = {
-    name: value for name, value in os.environ.items() if name not in Environment.model_fields
+    name: value
+    for name, value in os.environ.items()
+    if name not in Environment.model_fields and name != "PYTHONPATH"
 }
 
 
@@ -31,9 +34,8 @@ ENVIRONMENT = {
 def house(tmp_path: Path) -> Path:
     """A copy of the house, with a folder `var` of its own."""
     folder = tmp_path / "the house"
-    for package in ("agent_access", "config", "invoicing"):
-        shutil.copytree(PROJECT_FOLDER / package, folder / package)
-    shutil.copy(PROJECT_FOLDER / "manage.py", folder)
+    elsewhere = shutil.ignore_patterns(".*", "tests", "docs", "benchmarks", "var", "__pycache__")
+    shutil.copytree(PROJECT_FOLDER, folder, ignore=elsewhere)
     return folder
 
 
