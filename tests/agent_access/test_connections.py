@@ -1,6 +1,6 @@
 """How connections begin, what they lend, and how they end."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -221,9 +221,9 @@ def test_connections_are_ended_together_by_a_query(connect, delegate, colleague)
 @pytest.mark.parametrize(
     "change",
     [
-        {"revoked_at": timezone.now()},
+        {"revoked_at": datetime(2026, 3, 2, tzinfo=UTC)},
         {"revoked_reason": "owner_revoked"},
-        {"expires_at": timezone.now() - timedelta(days=400)},
+        {"expires_at": datetime(2025, 3, 2, tzinfo=UTC)},
     ],
 )
 def test_the_database_refuses_half_an_ending(connection, change):

@@ -1,4 +1,4 @@
-from datetime import date, time
+from datetime import UTC, date, datetime, time
 
 import pytest
 from django.db import IntegrityError, transaction
@@ -50,7 +50,7 @@ def refused(change) -> bool:
         {"status": "sent"},
         {"status": "issued"},
         {"number": "INV-2026-0001"},
-        {"issued_at": timezone.now()},
+        {"issued_at": datetime(2026, 3, 2, tzinfo=UTC)},
         {"series_value": 1},
         {"due_date": date(2026, 3, 1)},
         {"lock_version": 0},
