@@ -48,7 +48,7 @@ class Admission:
         Raises RateLimitedError or UnauthenticatedError. `action` is what the audit calls the
         request if the connection is over its limit: one event a window.
         """
-        address = self._spend("address", self.origin.client_address, conf.limit_per_address())
+        address = self._spend("address", self.origin.client_network, conf.limit_per_address())
         address.demand()
         connection = self._authenticate()
         allowance = self._spend("connection", str(connection.id), conf.limit_per_connection())
@@ -66,7 +66,7 @@ class Admission:
             raise
 
     def _spend(self, policy: str, bucket: str, quota: int) -> Allowance:
-        allowance = spend(self._request, policy=policy, bucket=bucket, quota=quota)
+        allowance = spend(policy, bucket=bucket, quota=quota)
         self._allowances.append(allowance)
         return allowance
 

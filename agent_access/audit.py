@@ -1,6 +1,7 @@
 """The audit: append-only events in chains, each carrying the SHA-256 of the one before."""
 
 import hashlib
+import ipaddress
 from dataclasses import dataclass
 from datetime import UTC
 from uuid import UUID
@@ -13,6 +14,8 @@ from agent_access.errors import UnauthenticatedError
 from agent_access.models.audit import ADMINISTRATION, AuditEvent, ChainHead, Transport
 
 OK = "ok"
+# What one customer of IPv6 is given at least, and hops about in as he likes.
+IPV6_PREFIX = 64
 REVOKED = "connection:revoked"
 
 
@@ -23,6 +26,13 @@ class Origin:
     transport: Transport
     request_id: str = ""
     client_address: str = ""
+
+    @property
+    def client_network(self) -> str:
+        """Return what limits count as one address: of IPv6 its /64. The audit keeps the address."""
+        if ":" not in self.client_address:
+            return self.client_address
+        return str(ipaddress.ip_network((self.client_address, IPV6_PREFIX), strict=False))
 
 
 @dataclass(frozen=True, kw_only=True)

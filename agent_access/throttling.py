@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from django.http import HttpRequest
 from django_ratelimit.core import get_usage
 
 from agent_access.errors import RateLimitedError, UnavailableError
@@ -39,10 +38,10 @@ class Allowance:
             raise RateLimitedError(retry_after=self.reset_seconds)
 
 
-def spend(request: HttpRequest, *, policy: str, bucket: str, quota: int) -> Allowance:
+def spend(policy: str, *, bucket: str, quota: int) -> Allowance:
     """Count one request against the bucket. A cache that is gone counts as unavailable."""
     usage = get_usage(
-        request,
+        None,  # only its own kinds of key would read the request
         group=f"agent_access.{policy}",
         key=lambda _group, _request: bucket,
         rate=f"{quota}/m",

@@ -55,8 +55,9 @@ def machine_endpoint(method: str, *, policy: str | None = None) -> Callable[[End
         @wraps(endpoint)
         def view(request: HttpRequest) -> HttpResponse:
             try:
-                _check(request, method, policy)
-                return endpoint(request, make_origin(request, Transport.OAUTH))
+                origin = make_origin(request, Transport.OAUTH)
+                _check(request, origin, method, policy)
+                return endpoint(request, origin)
             except OAuthRefusalError as error:
                 return refuse_request(error)
             except Exception as exception:  # noqa: BLE001  the last handler: nothing unforeseen leaves
@@ -67,14 +68,13 @@ def machine_endpoint(method: str, *, policy: str | None = None) -> Callable[[End
     return decorate
 
 
-def _check(request: HttpRequest, method: str, policy: str | None) -> None:
+def _check(request: HttpRequest, origin: Origin, method: str, policy: str | None) -> None:
     if not is_sign_in_on():
         raise NotFoundError
     if request.method != method:
         raise MethodNotAllowedError([method])
     if policy is not None:
-        bucket = client_address(request)
-        spend(request, policy=policy, bucket=bucket, quota=QUOTAS[policy]()).demand()
+        spend(policy, bucket=origin.client_network, quota=QUOTAS[policy]()).demand()
 
 
 def read_form(request: HttpRequest, known: frozenset[str]) -> str:

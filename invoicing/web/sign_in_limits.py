@@ -35,7 +35,7 @@ def count_attempt(request: HttpRequest, *, account: str) -> None:
     """
     name = account.strip().lower()
     # One address and one account together.
-    pair = f"{web_origin(request).client_address} {name}"
+    pair = f"{web_origin(request).client_network} {name}"
     _spend(request, group="sign-in.address", key="ip", rate=ATTEMPTS_PER_ADDRESS)
     _spend(request, group="sign-in.pair", key=lambda *_: pair, rate=ATTEMPTS_PER_PAIR)
     _spend(request, group="sign-in.account", key=lambda *_: name, rate=ATTEMPTS_PER_ACCOUNT)

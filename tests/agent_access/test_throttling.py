@@ -102,10 +102,12 @@ def test_a_connection_has_one_bucket_wherever_it_calls_from(connect, delegate, s
         ("2001:db8::1", "2001:0DB8:0:0::1", 429),
         ("192.0.2.1", "::ffff:192.0.2.1", 429),
         ("fe80::1%eth0", "fe80::1%eth1", 429),
-        ("2001:db8::1", "2001:db8::2", 401),
+        ("192.0.2.1", "192.0.2.2", 401),
+        ("2001:db8::1", "2001:db8::ffff:ffff:ffff:ffff", 429),
+        ("2001:db8::1", "2001:db8:0:1::1", 401),
     ],
 )
-def test_an_address_is_one_however_it_is_written(access_on, settings, one, other, status):
+def test_an_address_is_one_however_it_is_written_and_of_ipv6_its_64(access_on, settings, one, other, status):
     settings.AGENT_ACCESS |= {"LIMIT_PER_ADDRESS": 1}
     assert statuses(HttpAgent(None), 1, REMOTE_ADDR=one) == [401]
     assert statuses(HttpAgent(None), 1, REMOTE_ADDR=other) == [status]

@@ -6,6 +6,7 @@ import pytest
 from django.core.cache import cache
 from django.db import DatabaseError
 
+from agent_access.models import AuditEvent
 from agent_access.oauth import exchange
 from agent_access.oauth.endpoints import FORM
 from tests.oauth.programs import Machine
@@ -125,6 +126,21 @@ def test_ten_registrations_a_minute_are_answered_for_one_address(sign_in_on, set
     assert (refused.status, refused.body["error"]) == (429, "temporarily_unavailable")
     assert 1 <= int(refused.headers["Retry-After"]) <= 61
     assert there.post_json("/oauth/register", {}).status == 400
+
+
+@pytest.mark.requirement("limit.registrations", "limit.token_requests")
+@pytest.mark.parametrize("path", ENDPOINTS)
+def test_of_ipv6_a_whole_64_is_counted_and_the_full_address_is_written_down(
+    sign_in_on, settings, path
+):
+    settings.AGENT_ACCESS |= {"LIMIT_REGISTER": 1, "LIMIT_TOKEN": 1}
+    body = {"redirect_uris": ["https://client.example/"]}
+    addresses = ["2001:db8::1", "2001:db8::2:1", "2001:db8:0:1::1"]
+    answers = [Machine(address).post_json(path, body) for address in addresses]
+    assert [answer.status == 429 for answer in answers] == [False, True, False]
+    registered = AuditEvent.objects.filter(action="client:registered").order_by("sequence")
+    told = list(registered.values_list("client_address", flat=True))
+    assert told == ([addresses[0], addresses[2]] if path == "/oauth/register" else [])
 
 
 @pytest.mark.requirement("limit.token_requests")

@@ -212,6 +212,15 @@ def test_an_account_can_be_tried_ten_times_in_five_minutes_from_one_address(
 
 
 @pytest.mark.usefixtures("_still")
+def test_of_ipv6_a_whole_64_is_one_address(browser, person):
+    for attempt in range(10):
+        neighbour = Browser(REMOTE_ADDR=f"2001:db8::{attempt}:1")
+        assert sign_in_with(neighbour, person.email, "wrong").status_code == 422
+    assert sign_in_with(Browser(REMOTE_ADDR="2001:db8::9"), person.email).status_code == 429
+    assert sign_in_with(Browser(REMOTE_ADDR="2001:db8:0:1::9"), person.email).status_code == 302
+
+
+@pytest.mark.usefixtures("_still")
 def test_an_account_can_be_tried_a_hundred_times_from_everywhere(browser, person):
     for attempt in range(100):
         elsewhere = Browser(REMOTE_ADDR=f"192.0.2.{attempt}")
