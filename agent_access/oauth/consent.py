@@ -12,7 +12,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.clickjacking import xframe_options_deny
-from django.views.decorators.csrf import csrf_protect
+from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods
 from oauthlib.common import add_params_to_uri
 from oauthlib.oauth2 import OAuth2Error
@@ -30,7 +30,7 @@ from agent_access.oauth.authorization import (
 from agent_access.oauth.endpoints import is_sign_in_on, make_origin
 from agent_access.oauth.forms import ConsentForm
 from agent_access.oauth.registration import TARGET_LENGTH
-from agent_access.oauth.return_addresses import is_loopback, policy_source
+from agent_access.oauth.return_addresses import host_of, is_loopback, policy_source
 from agent_access.oauth.server import Server
 
 ALLOW, REFUSE = "allow", "refuse"
@@ -46,14 +46,23 @@ class Allowed:
     owner_id: UUID
 
 
+@csrf_exempt
 @login_not_required
-@require_http_methods(["GET", "POST"])
-@csrf_protect
 @xframe_options_deny
 def authorize(request: HttpRequest) -> HttpResponseBase:
-    """Interface: "Open the owner consent page". Always asked, never remembered."""
+    """Interface: "Open the owner consent page". While the switch is off, nothing is here.
+
+    That comes before any method and any forgery is told apart, so both are looked at inside.
+    """
     if not is_sign_in_on():
         raise Http404
+    return _ask(request)
+
+
+@require_http_methods(["GET", "POST"])
+@csrf_protect
+def _ask(request: HttpRequest) -> HttpResponseBase:
+    """Ask the owner, every time anew."""
     if not request.user.is_authenticated:
         return redirect_to_login(request.get_full_path())
     if request.user.pk != conf.host().owner_id():
@@ -64,7 +73,7 @@ def authorize(request: HttpRequest) -> HttpResponseBase:
     except UnusableRequestError as error:
         return _show_problem(request, str(error), status=400)
     except OAuth2Error as error:
-        return _go_back(error.in_uri(error.redirect_uri))
+        return _offer_return(request, error)
     if request.method == "GET":
         return _show(request, asked, ConsentForm(asked=asked.scopes))
     return _decide(request, asked, origin)
@@ -118,8 +127,24 @@ def _refuse(request: HttpRequest, asked: AuthorizationRequest, origin: Origin) -
 
 
 def _go_back(location: str) -> HttpResponse:
-    """Return to the client, telling who answers (RFC 9207)."""
-    return HttpResponseRedirect(add_params_to_uri(location, [("iss", conf.base_url())]))
+    return HttpResponseRedirect(_sign(location))
+
+
+def _sign(location: str) -> str:
+    """Tell the client who answers (RFC 9207)."""
+    signed: str = add_params_to_uri(location, [("iss", conf.base_url())])
+    return signed
+
+
+def _offer_return(request: HttpRequest, error: OAuth2Error) -> HttpResponse:
+    """Let the owner go back with the error, or not: nobody has ever vouched for that address."""
+    context = {
+        "error": error.error,
+        "return_address": error.redirect_uri,
+        "host": host_of(error.redirect_uri),
+        "location": _sign(error.in_uri(error.redirect_uri)),
+    }
+    return render(request, "agent_access/consent_return.html", context, status=400)
 
 
 def _show(

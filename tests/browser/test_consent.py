@@ -104,6 +104,15 @@ def test_the_owner_refuses_without_choosing_anything(open_page, owner, sign_in_o
     assert callback.answers == [{"error": "access_denied", "state": "a state", "iss": BASE_URL}]
 
 
+def test_the_owner_goes_back_from_a_wrong_request(open_page, owner, sign_in_on, callback):
+    page = open_page(make_client(callback.address).authorize_path(scope="all"), owner)
+    expect(page.get_by_role("main")).to_contain_text(callback.address)
+    assert callback.answers == []
+    page.get_by_role("link", name="Return to").click()
+    expect(page.get_by_role("heading", name="You can close this window")).to_be_visible()
+    assert callback.answers == [{"error": "invalid_scope", "state": "a state", "iss": BASE_URL}]
+
+
 def test_the_return_to_a_website_passes_the_policy(open_page, owner, delegate, sign_in_on):
     page = open_page("/oauth/authorize", owner)
     page.context.route("https://client.example/**", lambda route: route.fulfill(body="Welcome"))
@@ -128,6 +137,9 @@ def test_every_state_reads_well(open_page, owner, delegate, sign_in_on):
     long = "http://127.0.0.1/" + "a-very-long-path-without-any-space/" * 8
     page.goto(make_client(long, name="M" * 100).authorize_path(scope=ALL))
     inspect(page, "consent-long")
+    far = f"https://{'a-very-long-name.' * 12}example/" + "and-a-very-long-path/" * 8
+    page.goto(make_client(far).authorize_path(scope="all"))
+    inspect(page, "consent-return")
     page.goto("/oauth/authorize?client_id=nobody")
     inspect(page, "consent-unknown")
 

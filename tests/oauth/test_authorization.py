@@ -1,5 +1,9 @@
 """Authorization requests: what goes back to the client, and what gets a page and goes nowhere."""
 
+import re
+from html import unescape
+from urllib.parse import parse_qsl, urlsplit
+
 import pytest
 
 from agent_access.oauth.models import Application
@@ -136,17 +140,38 @@ WRONG = [
 @pytest.mark.requirement("sign_in.pkce", "sign_in.resource_sent", "sign_in.errors")
 @pytest.mark.parametrize(("change", "error"), WRONG)
 @pytest.mark.parametrize("decision", [None, "allow", "refuse"])
-def test_a_wrong_request_of_a_known_client_goes_back_before_the_owner_is_asked(
+def test_a_wrong_request_of_a_known_client_goes_back_only_if_the_owner_wants(
     program, browser, change, error, decision
 ):
     before = take_snapshot()
     path = program.authorize_path(**change)
     response = browser.send(path, {"decision": decision}) if decision else browser.open(path)
-    answer = parameters_of(response)
-    assert response["Location"].startswith(f"{RETURN_ADDRESS}?")
+    page = response.content.decode()
+    assert response.status_code == 400
+    assert "Location" not in response
+    assert "Allow access" not in page
+    assert f"<code>{RETURN_ADDRESS}</code>" in page
+    [(address, label)] = re.findall(r'href="(https://[^"]+)"[^>]*>([^<]+)</a>', page)
+    answer = dict(parse_qsl(urlsplit(unescape(address)).query))
+    assert label == "Return to client.example"
+    assert address.startswith(f"{RETURN_ADDRESS}?")
     assert (answer["error"], answer["state"], answer["iss"]) == (error, "a state", BASE_URL)
     assert "code" not in answer
     assert take_snapshot() == before
+
+
+def test_a_wrong_request_of_an_allowed_client_goes_nowhere_by_itself_either(
+    program, browser, pair
+):
+    response = browser.open(program.authorize_path(scope="everything"))
+    assert (response.status_code, "Location" in response) == (400, False)
+
+
+def test_markup_in_the_state_of_a_wrong_request_is_only_a_text(program, browser):
+    state = "\"><script>alert(1)</script>'"
+    page = browser.open(program.authorize_path(scope="everything", state=state)).content.decode()
+    assert "<script>" not in page
+    assert page.count("javascript:") == 0
 
 
 def test_every_scope_is_offered_to_whoever_asks_for_none(program, browser):

@@ -198,6 +198,18 @@ def test_a_forged_consent_is_refused(program, owner, delegate):
     assert take_snapshot() == before
 
 
+@pytest.mark.parametrize("method", ["HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"])
+def test_the_page_is_opened_and_answered_in_no_other_way(program, owner, method):
+    browser = Browser(owner)
+    browser.client.handler.enforce_csrf_checks = True
+    before = take_snapshot()
+    response = browser.client.generic(
+        method, program.authorize_path(), secure=True, headers={"Host": browser.host}
+    )
+    assert (response.status_code, response["Allow"]) == (405, "GET, POST")
+    assert take_snapshot() == before
+
+
 def test_the_form_carries_a_token_and_an_origin_header_is_no_obstacle(program, owner, delegate):
     browser = Browser(owner)
     browser.client.handler.enforce_csrf_checks = True

@@ -28,15 +28,23 @@ def reason(connection: Connection) -> str:
     return connection.revoked_reason
 
 
+METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND"]
+
+
 def assert_nothing_is_there(person=None) -> None:
     answers = [Machine().send("GET", path) for path in GETS]
     answers += [Machine().post_form(path, {}) for path in POSTS]
     assert {(each.status, each.body["error"]) for each in answers} == {(404, "not_found")}
     assert {each.headers["Cache-Control"] for each in answers} == {"no-store"}
-    page = Browser(person).open("/oauth/authorize?client_id=x")
-    assert page.status_code == 404
-    assert page["Content-Type"].startswith("text/html")
-    assert page["Cache-Control"] == "no-store"
+    browser = Browser(person)
+    browser.client.handler.enforce_csrf_checks = True
+    for method in METHODS:
+        page = browser.client.generic(
+            method, "/oauth/authorize?client_id=x", secure=True, headers={"Host": browser.host}
+        )
+        assert (method, page.status_code) == (method, 404)
+        assert page["Content-Type"].startswith("text/html")
+        assert page["Cache-Control"] == "no-store"
 
 
 @pytest.mark.requirement("sign_in.switch")
