@@ -54,6 +54,11 @@ def spend(policy: str, *, bucket: str, quota: int) -> Allowance:
     return Allowance(policy, quota, usage["count"], max(usage["time_left"], 0) + 1)
 
 
+def is_first(policy: str, *, bucket: str) -> bool:
+    """Tell whether this is the first of its kind in the minute, and so worth an audit event."""
+    return spend(policy, bucket=bucket, quota=1).spent == 1
+
+
 def describe_allowances(allowances: Iterable[Allowance]) -> dict[str, str]:
     """Return the header fields of draft-ietf-httpapi-ratelimit-headers-10 (RFC 9651 lists)."""
     known = list(allowances)

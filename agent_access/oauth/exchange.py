@@ -1,17 +1,24 @@
 """The token and revocation endpoints."""
 
+import json
 from collections.abc import Mapping
 from http import HTTPStatus
 
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 
-from agent_access import conf
-from agent_access.audit import Origin
+from agent_access import audit, conf
+from agent_access.audit import Fact, Origin
+from agent_access.models.connections import Connection
 from agent_access.oauth import parameters
 from agent_access.oauth.addresses import REVOKE_PATH, TOKEN_PATH
 from agent_access.oauth.endpoints import machine_endpoint, read_form
+from agent_access.oauth.presented import end_reused, read_presented
 from agent_access.oauth.server import Server
+from agent_access.throttling import is_first
+
+REFUSED = "token_request:refused"
+NOBODY = "nobody"
 
 
 @machine_endpoint("POST", policy="token")
@@ -19,8 +26,14 @@ def issue_tokens(request: HttpRequest, origin: Origin) -> HttpResponse:
     """Exchange a code or rotate a refresh token; a refusal may have ended a connection."""
     form = read_form(request, parameters.TOKEN)
     with transaction.atomic(durable=True):
-        answer = Server(origin).create_token_response(conf.base_url() + TOKEN_PATH, body=form)
-    return _write(*answer)
+        presented = read_presented(form)
+        server = Server(origin, end_reused(presented, origin=origin))
+        headers, body, status = server.create_token_response(
+            conf.base_url() + TOKEN_PATH, body=form
+        )
+        if status != HTTPStatus.OK:
+            _record_refusal(json.loads(body)["error"], presented.connection, origin)
+    return _write(headers, body, status)
 
 
 @machine_endpoint("POST", policy="token")
@@ -30,6 +43,25 @@ def revoke(request: HttpRequest, origin: Origin) -> HttpResponse:
     with transaction.atomic(durable=True):
         answer = Server(origin).create_revocation_response(conf.base_url() + REVOKE_PATH, body=form)
     return _write(*answer)
+
+
+def _record_refusal(error: str, connection: Connection | None, origin: Origin) -> None:
+    """Write down one refusal a minute: of each connection and error, and of all strangers' noise.
+
+    Anybody can send what nobody ever gave out, so that must not make the audit grow.
+    """
+    bucket = f"{connection.id} {error}" if connection else NOBODY
+    if not is_first("token_refusal", bucket=bucket):
+        return
+    audit.record_administration(
+        Fact(
+            action=REFUSED,
+            origin=origin,
+            connection_id=connection.id if connection else None,
+            target=str(connection.id) if connection else "",
+            outcome=error,
+        )
+    )
 
 
 def _write(headers: Mapping[str, str], body: str, status: int) -> HttpResponse:

@@ -12,19 +12,22 @@ from oauthlib.oauth2.rfc6749.errors import (
 
 from agent_access.audit import Origin
 from agent_access.discovery import resource
+from agent_access.oauth.presented import Presented
 from agent_access.oauth.tokens import make_access_token, make_refresh_token, seconds_to_live
 from agent_access.oauth.validator import Validator
 
 # RFC 7636 section 4.2: the SHA-256 in base64url without padding.
 CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")
 
+NOTHING = Presented()
+
 
 class Server(WebApplicationServer):
     """Made for one request."""
 
-    def __init__(self, origin: Origin) -> None:
+    def __init__(self, origin: Origin, presented: Presented = NOTHING) -> None:
         super().__init__(
-            Validator(origin),
+            Validator(origin, presented),
             token_generator=make_access_token,
             token_expires_in=lambda request: seconds_to_live(request.connection),
             refresh_token_generator=make_refresh_token,

@@ -1,13 +1,13 @@
 """The rules of codes and tokens, as oauthlib asks for them.
 
-Every use of a code or refresh token waits for the chain of administration before it reads the row:
-so of many uses at once the first succeeds, and each later one is seen as a second use and ends the
-connection. The view commits one transaction around it all, refusals included.
+Every use of a code or refresh token waits for the chain of administration before its row is read
+(`presented`): so of many uses at once the first succeeds, and each later one is seen as a second use
+and ends the connection. The view commits one transaction around it all, refusals included.
 """
 
 from collections.abc import Iterable
 from datetime import timedelta
-from typing import Any, TypeVar
+from typing import Any
 
 from django.utils import timezone
 from oauth2_provider.oauth2_validators import OAuth2Validator
@@ -22,18 +22,18 @@ from agent_access.credentials import digest_credential
 from agent_access.discovery import resource
 from agent_access.models.connections import Connection, RevokedReason
 from agent_access.oauth.models import AccessToken, Grant, RefreshToken
+from agent_access.oauth.presented import Presented
 from agent_access.oauth.tokens import CODE_LIFETIME
 from agent_access.tools import registry
 
-Held = TypeVar("Held", Grant, RefreshToken)
-
 
 class Validator(OAuth2Validator):
-    """Made for one request, whose origin the audit names."""
+    """Made for one request, whose origin the audit names, and for what it presents."""
 
-    def __init__(self, origin: Origin) -> None:
+    def __init__(self, origin: Origin, presented: Presented) -> None:
         super().__init__()
         self._origin = origin
+        self._presented = presented
 
     # Clients
 
@@ -107,11 +107,9 @@ class Validator(OAuth2Validator):
     def validate_code(
         self, client_id: str, code: str, client: Any, request: Any, *args: Any, **kwargs: Any
     ) -> bool:
-        grant = _find_alone(Grant, code=digest_credential(code))
+        grant = self._presented.code
         if grant is None:
             return False
-        if grant.consumed_at is not None:
-            return self._end(grant.connection, RevokedReason.CODE_REUSE)
         if grant.application_id != client.pk or timezone.now() >= grant.expires:
             return False
         request.grant = grant
@@ -186,12 +184,8 @@ class Validator(OAuth2Validator):
     def validate_refresh_token(
         self, refresh_token: str, client: Any, request: Any, *args: Any, **kwargs: Any
     ) -> bool:
-        held = _find_alone(RefreshToken, token_checksum=digest_credential(refresh_token))
-        if held is None:
-            return False
-        if held.revoked is not None:
-            return self._end(held.connection, RevokedReason.REFRESH_REUSE)
-        if held.application_id != client.pk:
+        held = self._presented.refresh_token
+        if held is None or held.application_id != client.pk:
             return False
         request.refresh_token_instance = held
         return self._take(held.connection, request)
@@ -203,8 +197,10 @@ class Validator(OAuth2Validator):
         """End the connection of either token; what is no token of this client is left alone."""
         lookup = {"token_checksum": digest_credential(token), "application": request.client}
         for model in (AccessToken, RefreshToken):
-            for held in model.objects.filter(**lookup).select_related("connection"):
-                self._end(held.connection, RevokedReason.CLIENT_REVOKED)
+            for held in model.objects.filter(**lookup):
+                revoke_connection(
+                    held.connection_id, reason=RevokedReason.CLIENT_REVOKED, origin=self._origin
+                )
 
     # Connections
 
@@ -212,10 +208,6 @@ class Validator(OAuth2Validator):
         request.connection = connection
         request.user = connection.user
         return still_holds(connection, origin=self._origin)
-
-    def _end(self, connection: Connection, reason: RevokedReason) -> bool:
-        revoke_connection(connection.id, reason=reason, origin=self._origin)
-        return False
 
     def _record(self, action: str, connection: Connection) -> None:
         audit.record_administration(
@@ -227,14 +219,6 @@ class Validator(OAuth2Validator):
                 target=str(connection.id),
             )
         )
-
-
-def _find_alone(model: type[Held], **lookup: str) -> Held | None:
-    """Return the row as it is once nobody else uses a code or token."""
-    if not model.objects.filter(**lookup).exists():
-        return None
-    audit.lock_administration()
-    return model.objects.select_related("connection__user").get(**lookup)
 
 
 def _demand_one(rows: int) -> None:

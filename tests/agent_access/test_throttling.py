@@ -107,7 +107,9 @@ def test_a_connection_has_one_bucket_wherever_it_calls_from(connect, delegate, s
         ("2001:db8::1", "2001:db8:0:1::1", 401),
     ],
 )
-def test_an_address_is_one_however_it_is_written_and_of_ipv6_its_64(access_on, settings, one, other, status):
+def test_an_address_is_one_however_it_is_written_and_of_ipv6_its_64(
+    access_on, settings, one, other, status
+):
     settings.AGENT_ACCESS |= {"LIMIT_PER_ADDRESS": 1}
     assert statuses(HttpAgent(None), 1, REMOTE_ADDR=one) == [401]
     assert statuses(HttpAgent(None), 1, REMOTE_ADDR=other) == [status]

@@ -160,9 +160,7 @@ def test_a_wrong_request_of_a_known_client_goes_back_only_if_the_owner_wants(
     assert take_snapshot() == before
 
 
-def test_a_wrong_request_of_an_allowed_client_goes_nowhere_by_itself_either(
-    program, browser, pair
-):
+def test_a_wrong_request_of_an_allowed_client_goes_nowhere_by_itself_either(program, browser, pair):
     response = browser.open(program.authorize_path(scope="everything"))
     assert (response.status_code, "Location" in response) == (400, False)
 

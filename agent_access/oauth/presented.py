@@ -1,0 +1,62 @@
+"""What a token request presents: a code or refresh token, and so the connection it speaks of.
+
+Whoever has a secret that was used before proves that two have it, so it ends its connection whatever
+else the request says: another client, no resource, a wrong verifier (RFC 6749 sections 4.1.2 and
+10.5; RFC 9700 section 4.14.2). Nobody who has not seen the secret can do that.
+"""
+
+from dataclasses import dataclass
+from typing import TypeVar
+from urllib.parse import parse_qsl
+
+from agent_access import audit
+from agent_access.audit import Origin
+from agent_access.connections import revoke_connection
+from agent_access.credentials import digest_credential
+from agent_access.models.connections import Connection, RevokedReason
+from agent_access.oauth.models import Grant, RefreshToken
+
+Held = TypeVar("Held", Grant, RefreshToken)
+
+
+@dataclass(frozen=True)
+class Presented:
+    """The code and the refresh token of a request, each read when nobody else uses it."""
+
+    code: Grant | None = None
+    refresh_token: RefreshToken | None = None
+
+    @property
+    def connection(self) -> Connection | None:
+        held = self.code or self.refresh_token
+        return held.connection if held else None
+
+
+def read_presented(form: str) -> Presented:
+    """Return what exists of that which a clean form presents, as `validator` wants it: alone."""
+    sent = {name: digest_credential(value) for name, value in parse_qsl(form)}
+    return Presented(
+        code=_find_alone(Grant, code=sent.get("code", "")),
+        refresh_token=_find_alone(RefreshToken, token_checksum=sent.get("refresh_token", "")),
+    )
+
+
+def end_reused(presented: Presented, *, origin: Origin) -> Presented:
+    """End the connection of a secret that was used before; return what still counts: then nothing."""
+    code, token = presented.code, presented.refresh_token
+    reused = []
+    if code is not None and code.consumed_at is not None:
+        reused.append((code.connection_id, RevokedReason.CODE_REUSE))
+    if token is not None and token.revoked is not None:
+        reused.append((token.connection_id, RevokedReason.REFRESH_REUSE))
+    for connection_id, reason in reused:
+        revoke_connection(connection_id, reason=reason, origin=origin)
+    return Presented() if reused else presented
+
+
+def _find_alone(model: type[Held], **lookup: str) -> Held | None:
+    """Return the row as it is once nobody else uses a code or token."""
+    if not model.objects.filter(**lookup).exists():
+        return None
+    audit.lock_administration()
+    return model.objects.select_related("connection__user").filter(**lookup).first()

@@ -1,0 +1,158 @@
+"""A secret used twice ends its connection whoever sends it; refused requests are written down."""
+
+from datetime import timedelta
+
+import pytest
+import time_machine
+from django.utils import timezone
+
+from agent_access.models import AuditEvent, Connection
+from agent_access.oauth.models import RefreshToken
+from agent_access.verification import find_breaks
+from tests.agents import HttpAgent
+from tests.oauth.programs import RESOURCE
+from tests.snapshots import take_snapshot
+
+# What else may be wrong with the request of whoever found the secret.
+FLAWS = [
+    {"client_id": None},
+    {"client_id": "nobody"},
+    {"client_id": "https://client.example/client.json"},
+    {"grant_type": None},
+    {"grant_type": "password"},
+    {"resource": None},
+    {"resource": "https://other.example/mcp"},
+    {"resource": [RESOURCE, RESOURCE]},
+]
+FLAWS_OF_EXCHANGE = [
+    *FLAWS,
+    {"code_verifier": None},
+    {"code_verifier": "another-verifier-which-is-long-enough-as-well"},
+    {"redirect_uri": None},
+    {"redirect_uri": "https://evil.example/"},
+]
+FLAWS_OF_REFRESH = [*FLAWS, {"scope": "everything"}]
+
+
+def reason(connection: Connection) -> str:
+    connection.refresh_from_db()
+    return connection.revoked_reason
+
+
+def refusals() -> list[tuple[str, str, str]]:
+    events = AuditEvent.objects.filter(action="token_request:refused").order_by("sequence")
+    return list(events.values_list("target", "outcome", "client_address"))
+
+
+@pytest.mark.requirement("sign_in.reuse")
+@pytest.mark.parametrize("flaw", [{}, *FLAWS_OF_EXCHANGE], ids=str)
+def test_a_used_code_ends_its_connection_whatever_else_is_wrong(
+    program, code, pair, browser_connection, flaw
+):
+    answer = program.exchange(code, **flaw)
+    assert answer.status in {400, 401}
+    assert reason(browser_connection) == "code_reuse"
+    assert HttpAgent(pair["access_token"]).call("tools.list").status == 401
+
+
+@pytest.mark.requirement("sign_in.reuse")
+@pytest.mark.parametrize("flaw", [{}, *FLAWS_OF_REFRESH], ids=str)
+def test_a_rotated_token_ends_its_connection_whatever_else_is_wrong(
+    program, pair, browser_connection, flaw
+):
+    newest = program.refresh(pair["refresh_token"]).body
+    answer = program.refresh(pair["refresh_token"], **flaw)
+    assert answer.status in {400, 401}
+    assert reason(browser_connection) == "refresh_reuse"
+    assert HttpAgent(newest["access_token"]).call("tools.list").status == 401
+
+
+@pytest.mark.requirement("sign_in.reuse")
+def test_a_rotated_token_of_another_client_ends_its_connection(
+    register_program, program, pair, browser_connection
+):
+    program.refresh(pair["refresh_token"])
+    thief = register_program("https://thief.example/")
+    assert thief.refresh(pair["refresh_token"]).body["error"] == "invalid_grant"
+    assert reason(browser_connection) == "refresh_reuse"
+
+
+@pytest.mark.parametrize("flaw", FLAWS_OF_EXCHANGE, ids=str)
+def test_an_unused_code_outlives_a_wrong_request(program, code, flaw):
+    before = take_snapshot()
+    assert program.exchange(code, **flaw).status in {400, 401}
+    assert take_snapshot() == before
+    assert program.exchange(code).status == 200
+
+
+@pytest.mark.parametrize("flaw", FLAWS_OF_REFRESH, ids=str)
+def test_an_unused_refresh_token_outlives_a_wrong_request(program, pair, flaw):
+    before = take_snapshot()
+    assert program.refresh(pair["refresh_token"], **flaw).status in {400, 401}
+    assert take_snapshot() == before
+    assert program.refresh(pair["refresh_token"]).status == 200
+
+
+def test_a_used_code_beside_a_good_refresh_token_gives_nothing(
+    program, code, pair, browser_connection
+):
+    answer = program.refresh(pair["refresh_token"], code=code)
+    assert (answer.status, answer.body["error"]) == (400, "invalid_grant")
+    assert reason(browser_connection) == "code_reuse"
+    assert RefreshToken.objects.count() == 1
+
+
+def test_a_refused_request_is_written_down_with_its_connection(program, code, browser, delegate):
+    connection = Connection.objects.get()
+    program.address = "203.0.113.7"
+    program.exchange(code, code_verifier="another-verifier-which-is-long-enough-as-well")
+    program.exchange(code, resource=None)
+    target = str(connection.id)
+    assert refusals() == [
+        (target, "invalid_grant", "203.0.113.7"),
+        (target, "invalid_target", "203.0.113.7"),
+    ]
+    told = AuditEvent.objects.filter(action="token_request:refused")
+    assert set(told.values_list("chain", "connection_id", "actor_id", "transport")) == {
+        ("administration", connection.id, None, "oauth")
+    }
+    assert list(find_breaks()) == []
+
+
+def test_a_reuse_is_written_down_as_the_ending_and_as_the_refusal(program, code, pair):
+    connection = Connection.objects.get()
+    program.exchange(code)
+    events = AuditEvent.objects.filter(connection_id=connection.id, chain="administration")
+    assert list(events.order_by("sequence").values_list("action", "detail", "outcome")) == [
+        ("connection:created", "", "ok"),
+        ("code:exchanged", "", "ok"),
+        ("connection:revoked", "code_reuse", "ok"),
+        ("token_request:refused", "", "invalid_grant"),
+    ]
+
+
+def test_of_one_connection_and_error_one_refusal_a_minute_is_written_down(program, code):
+    now = timezone.now()
+    with time_machine.travel(now, tick=False) as clock:
+        for _ in range(3):
+            program.exchange(code, resource=None)
+        assert [outcome for _, outcome, _ in refusals()] == ["invalid_target"]
+        clock.shift(timedelta(minutes=1))
+        program.exchange(code, resource=None)
+    assert [outcome for _, outcome, _ in refusals()] == ["invalid_target"] * 2
+
+
+def test_of_all_strangers_noise_one_refusal_a_minute_is_written_down(program, register_program):
+    other = register_program("https://other.example/")
+    other.address = "203.0.113.7"
+    now = timezone.now()
+    with time_machine.travel(now, tick=False) as clock:
+        for each in (program, other):
+            each.exchange("guessed")
+            each.refresh("guessed")
+            each.exchange("guessed", client_id="nobody")
+            each.exchange("guessed", grant_type="password")
+        assert refusals() == [("", "invalid_grant", program.address)]
+        clock.shift(timedelta(minutes=1))
+        other.exchange("guessed", client_id="nobody")
+    assert refusals()[1:] == [("", "invalid_client", "203.0.113.7")]
