@@ -28,9 +28,9 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "csp",
     "rest_framework",
-    "oauth2_provider",
     "agent_access",
-    "agent_access.oauth",
+    "agent_access.oauth",  # before the toolkit, some of whose commands it refuses
+    "oauth2_provider",
     "mcp_gateway",
     "invoicing",
 ]

@@ -1,6 +1,9 @@
 """Authorization requests: what a client asks the owner for, checked before he sees it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
+from types import MappingProxyType
 from urllib.parse import parse_qsl
 
 from oauthlib.oauth2 import FatalClientError
@@ -8,6 +11,7 @@ from oauthlib.oauth2 import FatalClientError
 from agent_access import conf
 from agent_access.audit import Origin
 from agent_access.connections import ConnectingClient
+from agent_access.errors import RateLimitedError
 from agent_access.oauth import parameters
 from agent_access.oauth.addresses import AUTHORIZE_PATH
 from agent_access.oauth.client_documents import (
@@ -23,10 +27,22 @@ from agent_access.tools import registry
 
 UNKNOWN_CLIENT = "This client is not known here, or the return address is not one of its own."
 UNREADABLE = "The link that brought you here is broken."
+TOO_MANY = "Too many clients asked for the first time in this minute; try again in the next."
 
 
 class UnusableRequestError(Exception):
     """A request that may not be sent back to anybody; the message is a sentence for the owner."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: HTTPStatus = HTTPStatus.BAD_REQUEST,
+        headers: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.headers = headers
 
 
 @dataclass(frozen=True)
@@ -63,6 +79,8 @@ def read_request(query: str, *, origin: Origin) -> AuthorizationRequest:
         raise UnusableRequestError(UNREADABLE) from None
     except UnfitDocumentError as error:
         raise UnusableRequestError(str(error)) from None
+    except RateLimitedError as error:
+        raise UnusableRequestError(TOO_MANY, status=error.status, headers=error.headers) from None
     except FatalClientError:
         raise UnusableRequestError(UNKNOWN_CLIENT) from None
     in_order = [scope for scope in registry.scopes if scope in scopes]

@@ -11,23 +11,30 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.core.cache import cache
 from django.db import transaction
 from django.utils import timezone
 
+from agent_access import conf
 from agent_access.audit import Origin
 from agent_access.bodies import parse_json
+from agent_access.credentials import digest_credential
 from agent_access.errors import UnreadableJsonError
 from agent_access.models.connections import CLIENT_ID_LENGTH
 from agent_access.oauth.fetching import Document, FetchError, fetch
 from agent_access.oauth.metadata import PUBLIC, UnfitMetadataError, read_metadata
 from agent_access.oauth.models import Application
 from agent_access.oauth.registration import client_fields, record_registration
+from agent_access.oauth.retention import SWEEP, forget_unused_clients
 from agent_access.oauth.return_addresses import HTTPS_ADDRESS, is_fit
+from agent_access.throttling import spend
 
 MIN_AGE = timedelta(minutes=5)
 MAX_AGE = timedelta(days=1)
+FAILURE_SECONDS = 60
 
 DOT_SEGMENT = re.compile(r"/\.{1,2}(?:/|\?|$)")
+RETRY = "It is read again after a minute."
 MAX_AGE_DIRECTIVE = re.compile(r"\bmax-age=\"?([0-9]{1,9})")
 
 
@@ -43,7 +50,8 @@ def refresh_client(client_id: str, *, origin: Origin) -> None:
     """Have the client on record as its document describes it; raise UnfitDocumentError.
 
     A document is read again when its time is over, and one that cannot be read any more is no
-    client any more.
+    client any more. Raises RateLimitedError too: a document counts as a registration, in a bucket
+    of its own, so that strangers who register do not keep the owner's clients out.
     """
     now = timezone.now()
     known = Application.objects.filter(client_id=client_id, cimd_expires_at__gt=now)
@@ -51,16 +59,30 @@ def refresh_client(client_id: str, *, origin: Origin) -> None:
         return
     if not _is_fit_address(client_id):
         raise UnfitDocumentError("The client's identifier is no address of a metadata document.")
+    failure = f"agent_oauth.unfit_document.{digest_credential(client_id)}"
+    if problem := cache.get(failure):
+        raise UnfitDocumentError(problem)
+    spend("document", bucket=origin.client_network, quota=conf.limit_register()).demand()
+    try:
+        document, fields = _read(client_id)
+    except UnfitDocumentError as error:
+        cache.set(failure, str(error), FAILURE_SECONDS)
+        raise
+    _keep(client_id, fields | {"cimd_expires_at": now + _lifetime(document)}, origin)
+
+
+def _read(client_id: str) -> tuple[Document, dict[str, Any]]:
     try:
         document = fetch(client_id)
-        fields = _read_document(client_id, document)
+        return document, _read_document(client_id, document)
     except FetchError:
-        raise UnfitDocumentError("The client's metadata document could not be read.") from None
+        raise UnfitDocumentError(
+            f"The client's metadata document could not be read. {RETRY}"
+        ) from None
     except UnfitMetadataError as error:
         raise UnfitDocumentError(
-            f"The client's metadata document does not fit: {error.description}"
+            f"The client's metadata document does not fit: {error.description} {RETRY}"
         ) from None
-    _keep(client_id, fields | {"cimd_expires_at": now + _lifetime(document)}, origin)
 
 
 def _is_fit_address(client_id: str) -> bool:
@@ -103,6 +125,7 @@ def _lifetime(document: Document) -> timedelta:
 
 @transaction.atomic
 def _keep(client_id: str, fields: Mapping[str, Any | datetime], origin: Origin) -> None:
+    forget_unused_clients(SWEEP)
     source = Application.RegistrationSource.CIMD
     client, is_new = Application.objects.update_or_create(
         client_id=client_id, defaults={**fields, "registration_source": source}

@@ -71,7 +71,10 @@ def _ask(request: HttpRequest) -> HttpResponseBase:
     try:
         asked = read_request(request.META.get("QUERY_STRING", ""), origin=origin)
     except UnusableRequestError as error:
-        return _show_problem(request, str(error), status=400)
+        page = _show_problem(request, str(error), status=error.status)
+        for name, value in error.headers.items():
+            page[name] = value
+        return page
     except OAuth2Error as error:
         return _offer_return(request, error)
     if request.method == "GET":

@@ -1,8 +1,8 @@
 """The records of browser sign-in: clients, codes and tokens, the last two as digests only.
 
 What the toolkit's columns cannot say is added: the connection that a code or token belongs to, and
-when a code was exchanged. Codes and tokens stay after their use, since a second use must be seen;
-so `cleartokens` must not be scheduled.
+when a code was exchanged. Codes and tokens stay after their use, since a second use must be seen
+(`retention`).
 """
 
 from django.db import models

@@ -1,8 +1,8 @@
 """What a token request presents: a code or refresh token, and so the connection it speaks of.
 
-Whoever has a secret that was used before proves that two have it, so it ends its connection whatever
-else the request says: another client, no resource, a wrong verifier (RFC 6749 sections 4.1.2 and
-10.5; RFC 9700 section 4.14.2). Nobody who has not seen the secret can do that.
+Whoever has a secret that was used before proves that two have it, so it ends its connection
+whatever else the request says: another client, no resource, a wrong verifier (RFC 6749 sections
+4.1.2 and 10.5; RFC 9700 section 4.14.2). Nobody who has not seen the secret can do that.
 """
 
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ def read_presented(form: str) -> Presented:
 
 
 def end_reused(presented: Presented, *, origin: Origin) -> Presented:
-    """End the connection of a secret that was used before; return what still counts: then nothing."""
+    """End the connection of a secret that was used before; return what counts then: nothing."""
     code, token = presented.code, presented.refresh_token
     reused = []
     if code is not None and code.consumed_at is not None:

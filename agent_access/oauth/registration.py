@@ -1,12 +1,10 @@
 """Dynamic client registration (RFC 7591): public clients only, and no secrets of any kind."""
 
-from datetime import timedelta
 from http import HTTPStatus
 from typing import Any
 
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
-from django.utils import timezone
 
 from agent_access import audit
 from agent_access.audit import Fact, Origin
@@ -24,9 +22,8 @@ from agent_access.oauth.metadata import (
 )
 from agent_access.oauth.models import Application
 from agent_access.oauth.refusals import INVALID_REQUEST, OAuthRefusalError
+from agent_access.oauth.retention import SWEEP, forget_unused_clients
 
-# A registration that no owner ever allowed is forgotten.
-KEPT_WITHOUT_CONNECTION = timedelta(days=30)
 TARGET_LENGTH = 100
 
 
@@ -61,8 +58,8 @@ def _read_object(request: HttpRequest) -> dict[str, Any]:
 
 @transaction.atomic
 def register_client(metadata: ClientMetadata, *, origin: Origin) -> Application:
-    """Return a new public client, and forget those that never came to a connection."""
-    forget_unused_clients()
+    """Return a new public client, and forget some that never came to a connection."""
+    forget_unused_clients(SWEEP)
     client = Application.objects.create(
         registration_source=Application.RegistrationSource.DCR, **client_fields(metadata)
     )
@@ -86,11 +83,6 @@ def client_fields(metadata: ClientMetadata) -> dict[str, Any]:
 def record_registration(client: Application, origin: Origin) -> None:
     target = str(client.client_id)[:TARGET_LENGTH]
     audit.record_administration(Fact(action="client:registered", origin=origin, target=target))
-
-
-def forget_unused_clients() -> None:
-    long_ago = timezone.now() - KEPT_WITHOUT_CONNECTION
-    Application.objects.filter(created__lt=long_ago, grant=None).delete()
 
 
 def _describe(client: Application) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """The rules of codes and tokens, as oauthlib asks for them.
 
 Every use of a code or refresh token waits for the chain of administration before its row is read
-(`presented`): so of many uses at once the first succeeds, and each later one is seen as a second use
-and ends the connection. The view commits one transaction around it all, refusals included.
+(`presented`): so of many uses at once the first succeeds, and each later one is seen as a second
+use and ends the connection. The view commits one transaction around it all, refusals included.
 """
 
 from collections.abc import Iterable

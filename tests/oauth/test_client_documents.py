@@ -204,6 +204,58 @@ def test_a_document_that_cannot_be_read_gets_a_page(web, browser):
     assert not Application.objects.exists()
 
 
+@pytest.mark.parametrize("published", [None, b"not json"], ids=["unreachable", "unfit"])
+def test_a_failure_is_remembered_for_a_minute(known, web, owner, published):
+    web.documents.clear()
+    if published is not None:
+        web.publish(CLIENT, published)
+    now = timezone.now()
+    with time_machine.travel(now, tick=False) as clock:
+        first = Browser(owner).open(known.authorize_path())
+        web.publish(CLIENT, describe())
+        clock.shift(timedelta(seconds=59))
+        second = Browser(owner).open(known.authorize_path())
+        assert (first.status_code, second.status_code, web.asked) == (400, 400, [CLIENT])
+        for page in (first, second):
+            assert b"It is read again after a minute." in page.content
+        clock.shift(timedelta(seconds=1))
+        assert Browser(owner).open(known.authorize_path()).status_code == 200
+    assert web.asked == [CLIENT] * 2
+
+
+def test_ten_documents_a_minute_are_read_for_one_address(web, browser, settings):
+    settings.AGENT_ACCESS |= {"LIMIT_REGISTER": 10}
+    clients = [f"https://client.example/{number}.json" for number in range(11)]
+    for client in clients:
+        web.publish(client, describe(client_id=client))
+    programs = [Program(client_id=client, return_address=RETURN_ADDRESS) for client in clients]
+    pages = [browser.open(program.authorize_path()) for program in programs]
+    assert [page.status_code for page in pages] == [200] * 10 + [429]
+    assert 1 <= int(pages[-1]["Retry-After"]) <= 61
+    assert b"try again in the next" in pages[-1].content
+    assert web.asked == clients[:10]
+    assert browser.open(programs[0].authorize_path()).status_code == 200
+    elsewhere = browser.open(programs[10].authorize_path(), REMOTE_ADDR="192.0.2.2")
+    assert elsewhere.status_code == 200
+
+
+def test_strangers_who_register_keep_no_document_out(known, web, browser, settings):
+    settings.AGENT_ACCESS |= {"LIMIT_REGISTER": 1}
+    assert [known.post_json("/oauth/register", {}).status for _ in range(2)] == [400, 429]
+    assert browser.open(known.authorize_path(), REMOTE_ADDR=known.address).status_code == 200
+
+
+def test_a_document_that_is_kept_sweeps_old_clients_but_not_its_own(known, web, owner):
+    now = timezone.now()
+    Program(client_id="").post_json("/oauth/register", {"redirect_uris": [RETURN_ADDRESS]})
+    with time_machine.travel(now, tick=False) as clock:
+        Browser(owner).open(known.authorize_path())
+        assert Application.objects.count() == 2
+        clock.shift(timedelta(days=31))
+        assert Browser(owner).open(known.authorize_path()).status_code == 200
+    assert list(Application.objects.values_list("client_id", flat=True)) == [CLIENT]
+
+
 @pytest.mark.parametrize(
     ("cache_control", "seconds"),
     [

@@ -8,6 +8,7 @@ import time_machine
 from django.utils import timezone
 
 from agent_access.models import AuditEvent
+from agent_access.oauth import registration
 from agent_access.oauth.models import Application
 from tests.oauth.programs import RETURN_ADDRESS
 from tests.snapshots import take_snapshot
@@ -210,3 +211,17 @@ def test_a_registration_without_a_connection_is_forgotten_after_thirty_days(
     kept = set(Application.objects.values_list("client_id", flat=True))
     assert unused.client_id not in kept
     assert program.client_id in kept
+
+
+def test_one_registration_forgets_a_bounded_number_of_the_oldest(
+    register_program, monkeypatch, machine
+):
+    monkeypatch.setattr(registration, "SWEEP", 2)
+    old = [register_program() for _ in range(5)]
+    with time_machine.travel(timezone.now() + timedelta(days=31)):
+        register_program()
+        kept = set(Application.objects.values_list("client_id", flat=True))
+        assert [each.client_id in kept for each in old] == [False, False, True, True, True]
+        register_program()
+        register_program()
+    assert Application.objects.count() == 3

@@ -1,0 +1,9 @@
+from agent_access.oauth.management.refused import RefusedCommand
+
+
+class Command(RefusedCommand):
+    help = "Refused: use forget_old_tokens."
+    instead = (
+        "clearcimdapplications would delete the codes and tokens of each client with it. Run"
+        " forget_old_tokens, which forgets clients that never came to a connection."
+    )

@@ -1,0 +1,23 @@
+"""The daily cleaning of browser sign-in, for scripts."""
+
+from typing import Any
+
+from django.core.management import BaseCommand
+from typing_extensions import override
+
+from agent_access.oauth.retention import BATCH, forget_old_tokens, forget_unused_clients
+
+
+class Command(BaseCommand):
+    help = (
+        "Deletes the codes, tokens and clients of browser sign-in that can show nothing any more."
+    )
+
+    @override
+    def handle(self, *args: Any, **options: Any) -> None:
+        forgotten = dict(forget_old_tokens())
+        forgotten["clients"] = 0
+        while count := forget_unused_clients(BATCH):
+            forgotten["clients"] += count
+        told = ", ".join(f"{kind} {count}" for kind, count in forgotten.items())
+        self.stdout.write(f"Forgotten: {told}.")

@@ -1,0 +1,21 @@
+"""Commands of the toolkit that do not know our rules; ours stand in their place."""
+
+from typing import Any
+
+from django.core.management import BaseCommand, CommandError
+from typing_extensions import override
+
+
+class RefusedCommand(BaseCommand):
+    """Says why not, and what to do instead."""
+
+    instead: str
+
+    @override
+    def run_from_argv(self, argv: list[str]) -> None:
+        """Read no argument of the command that this one stands for."""
+        super().run_from_argv(argv[:2])
+
+    @override
+    def handle(self, *args: Any, **options: Any) -> None:
+        raise CommandError(self.instead)

@@ -1,0 +1,80 @@
+"""How long the records of browser sign-in are kept.
+
+While a connection lives, its codes and refresh tokens stay, since one that is used again ends it.
+An access token is no such evidence, and what has ended cannot be ended once more.
+"""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.utils import timezone
+
+from agent_access import audit
+from agent_access.audit import Fact
+from agent_access.connections import SYSTEM
+from agent_access.models.connections import Connection
+from agent_access.oauth.models import AccessToken, Application, Grant, RefreshToken
+
+# A client without a connection is one that no owner ever allowed.
+CLIENT_KEPT_WITHOUT_CONNECTION = timedelta(days=30)
+# Until then a client may still give its connection back with it.
+ACCESS_TOKEN_KEPT_AFTER_EXPIRY = timedelta(days=7)
+KEPT_AFTER_CONNECTION = timedelta(days=30)
+
+# A request that adds a client takes away at most so many, a command so many at once.
+SWEEP = 100
+BATCH = 1000
+
+
+def forget_unused_clients(at_most: int) -> int:
+    """Delete the oldest clients that never came to a connection; return how many."""
+    long_ago = timezone.now() - CLIENT_KEPT_WITHOUT_CONNECTION
+    connected = Connection.objects.filter(client_id=OuterRef("client_id"))
+    unused = Application.objects.filter(~Exists(connected), created__lt=long_ago)
+    return _delete_some(unused.order_by("created"), at_most)
+
+
+def forget_old_tokens() -> Mapping[str, int]:
+    """Delete what can show nothing any more; return how many of each kind.
+
+    Each batch is a transaction of its own: breaking off loses nothing and holds nobody up.
+    """
+    now = timezone.now()
+    ended = now - KEPT_AFTER_CONNECTION
+    of_ended = Q(connection__expires_at__lt=ended) | Q(connection__revoked_at__lt=ended)
+    expired = Q(expires__lt=now - ACCESS_TOKEN_KEPT_AFTER_EXPIRY)
+    forgotten = {
+        "access tokens": _delete_all(AccessToken.objects.filter(expired | of_ended)),
+        "refresh tokens": _delete_all(RefreshToken.objects.filter(of_ended)),
+        "codes": _delete_all(Grant.objects.filter(of_ended)),
+    }
+    if any(forgotten.values()):
+        _record(forgotten)
+    return forgotten
+
+
+def _delete_all(rows: QuerySet[Any]) -> int:
+    total = 0
+    while count := _delete_some(rows.order_by("pk"), BATCH):
+        total += count
+    return total
+
+
+@transaction.atomic
+def _delete_some(rows: QuerySet[Any], at_most: int) -> int:
+    """Delete the first of the rows: locked, and then looked at once more.
+
+    So a client that is allowed just now is either seen or, its row being gone, not allowed.
+    """
+    ids = list(rows.select_for_update(of=("self",)).values_list("pk", flat=True)[:at_most])
+    rows.filter(pk__in=ids).delete()
+    return len(ids)
+
+
+@transaction.atomic
+def _record(forgotten: Mapping[str, int]) -> None:
+    detail = ", ".join(f"{count} {kind}" for kind, count in forgotten.items())
+    audit.record_administration(Fact(action="tokens:forgotten", origin=SYSTEM, detail=detail))

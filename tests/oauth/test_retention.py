@@ -1,0 +1,146 @@
+"""What is forgotten and when: never what could still show a second use."""
+
+from datetime import timedelta
+from io import StringIO
+
+import pytest
+import time_machine
+from django.core.management import CommandError, call_command, get_commands
+from django.utils import timezone
+
+from agent_access.models import AuditEvent, Connection
+from agent_access.oauth import retention
+from agent_access.oauth.management.commands import createapplication
+from agent_access.oauth.models import AccessToken, Application, Grant, RefreshToken
+from agent_access.oauth.switch import turn_sign_in_off
+from agent_access.verification import find_breaks
+from tests.snapshots import take_snapshot
+
+MICROSECOND = timedelta(microseconds=1)
+
+
+def forget() -> str:
+    told = StringIO()
+    call_command("forget_old_tokens", stdout=told)
+    return told.getvalue()
+
+
+def kept() -> tuple[int, int, int]:
+    return tuple(model.objects.count() for model in (AccessToken, RefreshToken, Grant))
+
+
+def test_what_a_living_connection_could_see_used_twice_is_kept(program, code, pair):
+    newest = program.refresh(pair["refresh_token"]).body
+    with time_machine.travel(timezone.now() + timedelta(days=29)):
+        assert forget() == ("Forgotten: access tokens 2, refresh tokens 0, codes 0, clients 0.\n")
+        assert kept() == (0, 2, 1)
+        assert program.refresh(newest["refresh_token"]).status == 200
+        assert program.refresh(pair["refresh_token"]).status == 400
+    assert Connection.objects.get().revoked_reason == "refresh_reuse"
+
+
+def test_a_used_code_is_kept_as_long_as_its_connection_lives(program, code, pair):
+    with time_machine.travel(timezone.now() + timedelta(days=29)):
+        forget()
+        assert program.exchange(code).status == 400
+    assert Connection.objects.get().revoked_reason == "code_reuse"
+
+
+def test_an_access_token_is_forgotten_seven_days_after_it_expired(pair):
+    expired = AccessToken.objects.get().expires
+    with time_machine.travel(expired + timedelta(days=7), tick=False) as clock:
+        before = take_snapshot()
+        assert forget() == ("Forgotten: access tokens 0, refresh tokens 0, codes 0, clients 0.\n")
+        assert take_snapshot() == before
+        clock.shift(MICROSECOND)
+        forget()
+    assert kept() == (0, 1, 1)
+
+
+@pytest.mark.parametrize("ending", ["expired", "revoked"])
+def test_all_is_forgotten_thirty_days_after_the_connection_ended(program, pair, ending):
+    connection = Connection.objects.get()
+    ended = connection.expires_at
+    if ending == "revoked":
+        turn_sign_in_off()
+        connection.refresh_from_db()
+        ended = connection.revoked_at
+    with time_machine.travel(ended + timedelta(days=30), tick=False) as clock:
+        forget()
+        assert kept() == (0, 1, 1)
+        clock.shift(MICROSECOND)
+        assert forget() == ("Forgotten: access tokens 0, refresh tokens 1, codes 1, clients 0.\n")
+    assert kept() == (0, 0, 0)
+    assert Connection.objects.get() == connection
+    assert Application.objects.get().client_id == program.client_id
+    told = AuditEvent.objects.filter(action="tokens:forgotten").order_by("sequence")
+    assert list(told.values_list("detail", "transport")) == [
+        ("1 access tokens, 0 refresh tokens, 0 codes", "command"),
+        ("0 access tokens, 1 refresh tokens, 1 codes", "command"),
+    ]
+    assert list(find_breaks()) == []
+
+
+def test_what_was_forgotten_is_a_secret_of_nobody(program, code, pair):
+    with time_machine.travel(timezone.now() + timedelta(days=61)):
+        forget()
+        assert kept() == (0, 0, 0)
+        assert program.exchange(code).body["error"] == "invalid_grant"
+        assert program.refresh(pair["refresh_token"]).body["error"] == "invalid_grant"
+        assert program.revoke(pair["refresh_token"]).status == 200
+
+
+def test_small_batches_come_to_the_same(program, pair, monkeypatch):
+    monkeypatch.setattr(retention, "BATCH", 1)
+    newest = pair
+    for _ in range(3):
+        newest = program.refresh(newest["refresh_token"]).body
+    with time_machine.travel(timezone.now() + timedelta(days=61)):
+        assert forget() == "Forgotten: access tokens 4, refresh tokens 4, codes 1, clients 0.\n"
+
+
+def test_clients_without_a_connection_are_forgotten_and_others_stay(
+    program, pair, register_program
+):
+    register_program("https://unused.example/")
+    with time_machine.travel(timezone.now() + timedelta(days=31)):
+        assert forget().endswith("clients 1.\n")
+    assert Application.objects.get().client_id == program.client_id
+
+
+def test_a_client_that_comes_to_a_connection_meanwhile_is_not_forgotten(
+    program, register_program, obtain_code, monkeypatch
+):
+    """It was listed as unused; before it is deleted the owner allows it."""
+    listed = Application.objects.all().order_by("created")
+    obtain_code(program)
+    register_program("https://unused.example/")
+    unused = Application.objects.exclude(client_id=program.client_id)
+    monkeypatch.setattr(type(listed), "select_for_update", lambda *_, **__: listed)
+    assert retention._delete_some(unused, 2) == 2
+    assert Application.objects.get().client_id == program.client_id
+
+
+@pytest.mark.parametrize(
+    ("command", "instead"),
+    [
+        ("cleartokens", "Run forget_old_tokens, which keeps them"),
+        ("clearcimdapplications", "Run forget_old_tokens, which forgets clients"),
+        ("createapplication", "Clients register themselves"),
+    ],
+)
+def test_the_toolkits_own_commands_are_refused(pair, command, instead):
+    before = take_snapshot()
+    assert get_commands()[command] == "agent_access.oauth"
+    later = timezone.now() + timedelta(days=61)
+    with time_machine.travel(later), pytest.raises(CommandError, match=instead):
+        call_command(command)
+    assert take_snapshot() == before
+
+
+def test_a_refused_command_reads_no_arguments(capsys):
+    with pytest.raises(SystemExit):
+        createapplication.Command().run_from_argv(
+            ["manage.py", "createapplication", "--name", "x", "public"]
+        )
+    assert "Clients register themselves" in capsys.readouterr().err
