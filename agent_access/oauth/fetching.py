@@ -5,12 +5,13 @@ import ipaddress
 import socket
 import ssl
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from contextlib import suppress
 from dataclasses import dataclass
 from http import HTTPStatus
 from http.client import HTTPException, HTTPResponse
+from threading import BoundedSemaphore, Thread
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -24,8 +25,10 @@ NAT64 = ipaddress.ip_network("64:ff9b::/96")
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
-# The system's resolver knows no deadline, so it is waited for elsewhere.
-_resolvers = ThreadPoolExecutor(max_workers=4, thread_name_prefix="resolver")
+# The system's resolver knows no deadline and may take half a minute, so each name is looked up in a
+# thread of its own, which outlives the fetch. The limit of fetches leaves fewer waiting than this.
+MAX_LOOKUPS = 16
+_lookups = BoundedSemaphore(MAX_LOOKUPS)
 
 
 class FetchError(Exception):
@@ -90,11 +93,28 @@ def _embedded(ip: Address) -> list[ipaddress.IPv4Address]:
 
 def _find_public_addresses(host: str, port: int, deadline: float) -> list[str]:
     """Return the addresses to connect to: a name with one private one among them is refused."""
-    lookup = _resolvers.submit(resolve, host, port)
-    addresses = lookup.result(timeout=_seconds_until(deadline))
+    addresses = _look_up(host, port, deadline).result(timeout=_seconds_until(deadline))
     if not addresses or not all(map(is_public, addresses)):
         raise FetchError
     return addresses
+
+
+def _look_up(host: str, port: int, deadline: float) -> Future[list[str]]:
+    if not _lookups.acquire(timeout=_seconds_until(deadline)):
+        raise FetchError
+    answer: Future[list[str]] = Future()
+    # A daemon, since a slow name must not keep the process from ending.
+    Thread(target=_answer, args=(answer, host, port), daemon=True).start()
+    return answer
+
+
+def _answer(answer: Future[list[str]], host: str, port: int) -> None:
+    try:
+        answer.set_result(resolve(host, port))
+    except Exception as error:  # noqa: BLE001  told to whoever waits
+        answer.set_exception(error)
+    finally:
+        _lookups.release()
 
 
 def _connect(addresses: list[str], port: int, deadline: float) -> socket.socket:

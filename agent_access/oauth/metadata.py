@@ -1,5 +1,7 @@
 """What a client says of itself, in a registration or in its document (RFC 7591 section 2)."""
 
+import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +12,14 @@ from agent_access.oauth.return_addresses import MAX_ADDRESSES, host_of, is_fit
 PUBLIC = "none"
 GRANT_TYPES = ("authorization_code", "refresh_token")
 RESPONSE_TYPES = ("code",)
+
+# What Unicode calls ignorable, and the empty pattern of Braille: Python finds them printable.
+INVISIBLE = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0f\uffa0"
+    "\U000e0100-\U000e01ef]"
+)
+# Vietnamese puts two on a letter.
+MAX_MARKS = 2
 
 
 class UnfitMetadataError(Exception):
@@ -44,13 +54,37 @@ def read_metadata(values: Mapping[str, Any]) -> ClientMetadata:
     if not isinstance(name, str):
         raise UnfitMetadataError("client_name must be a text.")
     unique = tuple(dict.fromkeys(addresses))
-    return ClientMetadata(clean_name(name) or clean_name(host_of(unique[0])), unique)
+    return ClientMetadata(clean_name(name) or name_host(host_of(unique[0])), unique)
 
 
 def clean_name(name: str) -> str:
-    """Return a name that shows as it is: no control or bidirectional characters, not too long."""
-    printable = "".join(character for character in name if character.isprintable())
-    return " ".join(printable.split())[:NAME_LENGTH].strip()
+    """Return a name that shows as it is, and not too long.
+
+    Without control, bidirectional and invisible characters, and without piles of marks on one
+    letter, which would cover the lines around.
+    """
+    spaced = (" " if character.isspace() else character for character in name)
+    visible = "".join(filter(_is_visible, spaced))
+    unpiled = _cut_piles(unicodedata.normalize("NFC", visible))
+    return " ".join(unpiled.split())[:NAME_LENGTH].strip()
+
+
+def name_host(host: str) -> str:
+    """Return a host as a name: of a long one the end, which says whose it is."""
+    return host if len(host) <= NAME_LENGTH else "…" + host[1 - NAME_LENGTH :]
+
+
+def _is_visible(character: str) -> bool:
+    return character.isprintable() and not INVISIBLE.fullmatch(character)
+
+
+def _cut_piles(text: str) -> str:
+    kept = ""
+    for character in text:
+        pile = kept[-MAX_MARKS:] + character
+        if len(pile) <= MAX_MARKS or not all(map(unicodedata.combining, pile)):
+            kept += character
+    return kept
 
 
 def _demand(values: Mapping[str, Any], member: str, needed: str) -> None:

@@ -246,8 +246,17 @@ def test_the_page_cannot_be_framed_and_its_form_ends_at_the_client(
 
 
 def test_a_name_with_markup_is_only_a_text(register_program, browser):
-    program = register_program(name="<script>alert(1)</script>\u202e\"'>")
+    program = register_program(name="<script>alert(1)</script>\u202e\u2066\u200b\u3164\"'>")
     page = text_of(browser.open(program.authorize_path()))
     assert "<script>" not in page
     assert "&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#x27;&gt;" in page
-    assert "\u202e" not in page
+    assert [character for character in "\u202e\u2066\u200b\u3164" if character in page] == []
+
+
+def test_a_client_with_a_long_host_can_be_allowed(register_program, browser, delegate):
+    host = "a-long-label-of-a-host." * 10 + "example"
+    program = register_program(f"https://{host}/callback", name="")
+    response = browser.allow(program.authorize_path(), delegate)
+    assert response["Location"].startswith(f"https://{host}/callback?")
+    held = Connection.objects.get()
+    assert (held.name, held.client_host) == (f"…{host[-99:]}", host)

@@ -4,6 +4,9 @@ import socket
 import ssl
 import threading
 import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -129,19 +132,92 @@ def test_the_whole_fetch_has_one_deadline(authority, trusted, hurried, reply):
     assert time.monotonic() - began < 2
 
 
-def test_a_silent_server_has_the_same_deadline(trusted, hurried):
-    with socket.create_server(("127.0.0.1", 0)) as listener, pytest.raises(FetchError):
-        fetch(f"https://client.example:{listener.getsockname()[1]}/")
+def keep_quiet(plain: socket.socket) -> None:
+    plain.recv(8192)
 
 
-def test_a_slow_resolver_has_the_same_deadline(hurried, monkeypatch):
-    answered = threading.Event()
-    monkeypatch.setattr(fetching, "resolve", lambda *_: [str(answered.wait(5))])
+def drip_handshake(plain: socket.socket) -> None:
+    """Begin a handshake that never comes to its end, byte by byte."""
+    for byte in b"\x16\x03\x03\x3f\xff\x02" + b"\0" * 200:
+        plain.sendall(bytes([byte]))
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize("speak", [keep_quiet, drip_handshake])
+def test_a_handshake_that_never_ends_has_the_same_deadline(trusted, hurried, speak):
+    met = threading.Event()
+
+    def serve(listener: socket.socket) -> None:
+        plain, _ = listener.accept()
+        met.set()
+        with plain, suppress(OSError):
+            speak(plain)
+            plain.recv(1)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=serve, args=[listener], daemon=True).start()
+        began = time.monotonic()
+        with pytest.raises(FetchError):
+            fetch(f"https://client.example:{listener.getsockname()[1]}/")
+        assert 0.4 <= time.monotonic() - began < 2
+    assert met.is_set()
+
+
+class Resolver:
+    """Answers some names at once, and the slow ones when it is released."""
+
+    def __init__(self) -> None:
+        self.released = threading.Event()
+
+    def resolve(self, host: str, _port: int) -> list[str]:
+        if host.startswith("slow"):
+            self.released.wait(30)
+        if host.startswith("unknown"):
+            raise socket.gaierror
+        return ["127.0.0.1"]
+
+
+@pytest.fixture
+def resolver(monkeypatch) -> Iterator[Resolver]:
+    """Never leads anywhere: a name that was looked up is a private address, and refused as such."""
+    resolver = Resolver()
+    monkeypatch.setattr(fetching, "resolve", resolver.resolve)
+    places = threading.BoundedSemaphore(4)
+    monkeypatch.setattr(fetching, "_lookups", places)
+    yield resolver
+    resolver.released.set()
+    assert all(places.acquire(timeout=5) for _ in range(4))
+
+
+def seconds_of(host: str) -> float:
+    """Return how long the fetch of that host took to be refused."""
     began = time.monotonic()
     with pytest.raises(FetchError):
-        fetch("https://client.example/")
-    assert time.monotonic() - began < 2
-    answered.set()
+        fetch(f"https://{host}/")
+    return time.monotonic() - began
+
+
+def test_a_slow_resolver_has_the_same_deadline(hurried, resolver):
+    assert 0.4 <= seconds_of("slow.example") < 2
+
+
+def test_slow_names_hold_up_no_other_as_long_as_one_more_may_be_looked_up(hurried, resolver):
+    for _ in range(3):
+        seconds_of("slow.example")
+    assert seconds_of("quick.example") < 0.3
+
+
+def test_with_too_many_slow_names_nobody_waits_longer_than_the_deadline(hurried, resolver):
+    with ThreadPoolExecutor(12) as threads:
+        hosts = [f"slow{number}.example" for number in range(12)]
+        assert max(threads.map(seconds_of, hosts)) < 2
+    assert 0.4 <= seconds_of("quick.example") < 2
+    resolver.released.set()
+    assert seconds_of("quick.example") < 0.3
+
+
+def test_a_name_that_is_not_found_gives_its_place_back(hurried, resolver):
+    assert max(seconds_of("unknown.example") for _ in range(10)) < 0.3
 
 
 def test_a_certificate_of_another_name_or_authority_is_refused(authority, trusted):

@@ -178,6 +178,15 @@ def test_metadata_of_another_kind_of_client_is_refused(machine, metadata):
         ("\x00Ledger\x1b[31m", "Ledger[31m"),
         ("\ud800Ledger", "Ledger"),
         ("<b>Ledger</b>", "<b>Ledger</b>"),
+        ("Ledger\nagent\u00a0\u3000one", "Ledger agent one"),
+        ("\u3164Led\u115fger\ufe0f\u2800\uffa0 \u034fagent\U000e0101", "Ledger agent"),
+        ("\u2067\u061cLedger\ufeff\u00ad\u2060\u180e\u200f", "Ledger"),
+        ("Le" + "\u0301\u0302\u0303\u0304" * 20 + "dger", "L\u00e9\u0302\u0303dger"),
+        (
+            "Ti\u1ebfng Vi\u1ec7t \u0939\u093f\u0928\u094d\u0926\u0940",
+            "Ti\u1ebfng Vi\u1ec7t \u0939\u093f\u0928\u094d\u0926\u0940",
+        ),
+        ("\u3164\u2800", "client.example"),
         ("L" * 300, "L" * 100),
         ("\u202e\u200b", "client.example"),
         ("", "client.example"),
@@ -186,6 +195,16 @@ def test_metadata_of_another_kind_of_client_is_refused(machine, metadata):
 )
 def test_a_name_is_kept_as_it_will_be_seen(machine, claimed, kept):
     assert register(machine, client_name=claimed).body["client_name"] == kept
+
+
+def test_a_client_without_a_name_is_called_by_the_end_of_its_long_host(machine):
+    """The beginning is what a stranger chooses freely."""
+    host = "accounts.bank.example." + "a." * 100 + "evil.example"
+    answer = register(machine, redirect_uris=[f"https://{host}/"])
+    name = answer.body["client_name"]
+    assert len(name) == 100
+    assert name.startswith("…")
+    assert host.endswith(name[1:])
 
 
 @pytest.mark.parametrize(
