@@ -39,7 +39,7 @@ def decide_approval(
         decision=decision,
         fingerprint=fingerprint,
         reason=reason,
-        now=timezone.now(),
+        clock=timezone.now,
     )
     fact = Fact(
         action=f"approval:{decision}",

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from invoicing.clock import Clock
 from invoicing.models import Decision, Document, IssueApproval, User
 from invoicing.services.approvals import (
     Execution,
@@ -15,6 +16,7 @@ from invoicing.services.approvals import (
     review_approval,
 )
 from invoicing.services.draft_input import Maker
+from tests.clocks import at
 from tests.factories import make_maker
 
 PREPARED_AT = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
@@ -33,16 +35,27 @@ class Prepared:
     def review(self, *, now: datetime = A_MINUTE_LATER) -> ReviewedApproval:
         return review_approval(approvals_of(self.user), self.approval.pk, now=now)
 
-    def decide(self, decision: Decision = Decision.APPROVED, **changes: Any) -> ReviewedApproval:
+    def decide(
+        self,
+        decision: Decision = Decision.APPROVED,
+        *,
+        now: datetime = A_MINUTE_LATER,
+        **changes: Any,
+    ) -> ReviewedApproval:
         asked: dict[str, Any] = {
             "fingerprint": self.approval.fingerprint,
-            "now": A_MINUTE_LATER,
+            "clock": at(now),
             "decision": decision,
         }
         return decide_approval(self.user, self.approval.pk, **(asked | changes))
 
     def execute(
-        self, *, key: str = "execute", nonce: str | None = None, now: datetime = A_MINUTE_LATER
+        self,
+        *,
+        key: str = "execute",
+        nonce: str | None = None,
+        now: datetime = A_MINUTE_LATER,
+        clock: Clock | None = None,
     ) -> IssueApproval:
         execution = Execution(
             connection_id=self.approval.connection_id,
@@ -50,7 +63,11 @@ class Prepared:
             key=key,
         )
         return execute_approval(
-            self.user, self.approval.pk, execution, now=now, write_result=_write_number
+            self.user,
+            self.approval.pk,
+            execution,
+            clock=clock or at(now),
+            write_result=_write_number,
         )
 
 
@@ -63,6 +80,6 @@ def prepare(
 ) -> Prepared:
     """Ask the user to approve the issue of the draft as it stands."""
     reviewed, nonce = prepare_approval(
-        user, draft.pk, lock_version=draft.lock_version, maker=maker or make_maker(), now=now
+        user, draft.pk, lock_version=draft.lock_version, maker=maker or make_maker(), clock=at(now)
     )
     return Prepared(user=user, approval=reviewed.approval, nonce=nonce)

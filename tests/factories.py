@@ -16,6 +16,7 @@ from invoicing.fixed_point import SCALE
 from invoicing.models import Company, Customer, Document, DocumentType, TaxRate, Team, User
 from invoicing.services.drafts import DraftInput, LineInput, Maker, create_draft
 from invoicing.services.issuing import issue_document
+from tests.clocks import at
 
 _Record = TypeVar("_Record", bound=Model)
 
@@ -174,7 +175,7 @@ def make_issued(*, issued_at: datetime = ISSUED_AT, **draft: Any) -> Document:
     """Make a draft and issue it; a company is made if there is none."""
     if not Company.objects.exists():
         CompanyFactory.create()
-    return issue_document(make_draft(**draft), issued_at=issued_at)
+    return issue_document(make_draft(**draft), clock=at(issued_at))
 
 
 def make_maker(name: str = "Ledger agent") -> Maker:

@@ -105,7 +105,7 @@ def prepare_issue(context: CallContext, request: inputs.IssuePrepareInput) -> Re
         context.record_id(),
         lock_version=request.lock_version,
         maker=_maker(context),
-        now=timezone.now(),
+        clock=timezone.now,
     )
     answer = {**outputs.describe_approval(reviewed), "nonce": nonce}
     return Record(answer, reviewed.approval.document_id)
@@ -125,7 +125,7 @@ def issue_document(context: CallContext, request: inputs.IssueInput) -> Record:
         context.user,
         context.record_id(),
         execution,
-        now=timezone.now(),
+        clock=timezone.now,
         write_result=lambda reviewed, document: write_json(
             outputs.describe_execution(reviewed, document)
         ).decode(),

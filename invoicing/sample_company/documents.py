@@ -75,7 +75,7 @@ def write_documents(books: Books, places: Iterable[int]) -> None:
         kind = DocumentType.CREDIT_NOTE if place == issued else DocumentType.INVOICE
         document = create_draft(books.staff[account.writer], draft, document_type=kind)
         if place < issued:
-            issue_document(document, issued_at=_working_time(draft.issue_date))
+            issue_document(document, clock=partial(_working_time, draft.issue_date))
 
 
 def _draft(books: Books, account: Account, place: int) -> DraftInput:

@@ -15,6 +15,7 @@ from django.db.models import QuerySet
 
 from invoicing.access import Permission, documents_visible_to
 from invoicing.approval_states import WINDOW, ApprovalState, StoredFacts, state_of
+from invoicing.clock import Clock
 from invoicing.errors import (
     ApprovalExpiredError,
     ApprovalPendingError,
@@ -102,7 +103,7 @@ def approvals_of(user: User) -> QuerySet[IssueApproval]:
 
 
 def prepare_approval(
-    user: User, document_id: UUID, *, lock_version: int, maker: Maker, now: datetime
+    user: User, document_id: UUID, *, lock_version: int, maker: Maker, clock: Clock
 ) -> tuple[ReviewedApproval, str]:
     """Ask the user to approve the issue of a draft as it stands; return it with its nonce.
 
@@ -119,6 +120,7 @@ def prepare_approval(
         require_issuable(document)
         [facts] = read_facts([document])
         canonical, nonce = write_canonical(facts), secrets.token_urlsafe(32)
+        now = clock()
         approval = IssueApproval.objects.create(
             document=document,
             delegated_user=user,
@@ -152,13 +154,13 @@ def review_each(approvals: Iterable[IssueApproval], *, now: datetime) -> list[Re
 
 
 def _lock_and_review(
-    approvals: QuerySet[IssueApproval], pk: UUID, *, now: datetime
+    approvals: QuerySet[IssueApproval], pk: UUID, *, clock: Clock
 ) -> ReviewedApproval:
-    """Lock the approval, then its document, and look at both."""
+    """Lock the approval, then its document, and look at both, at the time that it is by then."""
     approval = lock_approval(approvals, pk)
     documents = Document.objects.select_related("customer")
     approval.document = lock_document(documents, approval.document_id)
-    return review_each([approval], now=now)[0]
+    return review_each([approval], now=clock())[0]
 
 
 def decide_approval(
@@ -168,7 +170,7 @@ def decide_approval(
     decision: Decision,
     fingerprint: str,
     reason: str = "",
-    now: datetime,
+    clock: Clock,
 ) -> ReviewedApproval:
     """Write down what the delegated person decided about exactly what was shown.
 
@@ -176,8 +178,8 @@ def decide_approval(
     the permission to issue, DecisionRefusedError where there is nothing to decide any more.
     """
     with transaction.atomic():
-        reviewed = _lock_and_review(approvals_of(user), pk, now=now)
-        approval = reviewed.approval
+        reviewed = _lock_and_review(approvals_of(user), pk, clock=clock)
+        approval, now = reviewed.approval, reviewed.now
         if reviewed.state != ApprovalState.PENDING:
             raise DecisionRefusedError(reviewed.state)
         if not hmac.compare_digest(fingerprint.encode(), approval.fingerprint.encode()):
@@ -189,7 +191,8 @@ def decide_approval(
             "decided_at": now,
             "rejection_reason": reason if decision == Decision.REJECTED else "",
         }
-        if not IssueApproval.objects.filter(pk=pk, decision="").update(**decided):
+        undecided = IssueApproval.objects.filter(pk=pk, decision="", expires_at__gt=now)
+        if not undecided.update(**decided):
             raise DecisionRefusedError(reviewed.state)
         for name, value in decided.items():
             setattr(approval, name, value)
@@ -206,7 +209,7 @@ class Execution:
 
 
 def execute_approval(
-    user: User, pk: UUID, execution: Execution, *, now: datetime, write_result: WriteResult
+    user: User, pk: UUID, execution: Execution, *, clock: Clock, write_result: WriteResult
 ) -> IssueApproval:
     """Issue the approved draft, once, and keep what `write_result` says of it as the result.
 
@@ -215,7 +218,7 @@ def execute_approval(
     """
     with transaction.atomic():
         own = approvals_of(user).filter(connection_id=execution.connection_id)
-        reviewed = _lock_and_review(own, pk, now=now)
+        reviewed = _lock_and_review(own, pk, clock=clock)
         approval = reviewed.approval
         if not hmac.compare_digest(digest_nonce(execution.nonce), approval.nonce_digest):
             raise RecordNotFoundError
@@ -223,23 +226,29 @@ def execute_approval(
             return approval
         if reviewed.state != ApprovalState.APPROVED:
             raise REFUSALS[reviewed.state]
-        return _issue(reviewed, execution.key, write_result)
+        return _issue(reviewed, execution.key, clock, write_result)
 
 
-def _issue(reviewed: ReviewedApproval, key: str, write_result: WriteResult) -> IssueApproval:
-    approval, now = reviewed.approval, reviewed.now
+def _issue(
+    reviewed: ReviewedApproval, key: str, clock: Clock, write_result: WriteResult
+) -> IssueApproval:
+    approval = reviewed.approval
     # Parties and rates are not locked and issuing reads them again; a change between is a change.
     try:
-        document = issue_document(approval.document, issued_at=now)
+        document = issue_document(approval.document, clock=clock)
     except ConflictError as changed:
         raise ApprovalStaleError from changed
     if not is_frozen_as_prepared(document, reviewed.prepared):
         raise ApprovalStaleError
+    now = document.issued_at
+    # The number series may have been waited for until it was too late.
+    if now is None or now >= approval.expires_at:
+        raise ApprovalExpiredError
     approval.executed_at = now
     approval.execute_key = key
     approval.result = write_result(ReviewedApproval(approval, reviewed.current, now), document)
     executed = IssueApproval.objects.filter(
-        pk=approval.pk, decision=Decision.APPROVED, executed_at=None
+        pk=approval.pk, decision=Decision.APPROVED, executed_at=None, expires_at__gt=now
     ).update(executed_at=now, execute_key=key, result=approval.result)
     if not executed:
         raise ApprovalUsedError

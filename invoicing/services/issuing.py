@@ -1,11 +1,11 @@
 """To issue is to give a number and freeze."""
 
-from datetime import datetime
 from typing import Any
 
 from django.db import transaction
 from django.db.models import prefetch_related_objects
 
+from invoicing.clock import Clock
 from invoicing.errors import ConflictError, InactiveReferenceError
 from invoicing.locks import lock_document
 from invoicing.models import Customer, Document, DocumentStatus, DocumentType
@@ -14,7 +14,7 @@ from invoicing.services.numbering import next_number
 from invoicing.totals import calculate_totals
 
 
-def issue_document(document: Document, *, issued_at: datetime) -> Document:
+def issue_document(document: Document, *, clock: Clock) -> Document:
     """Issue the draft at the lock version given and return it, frozen, with its parts.
 
     The caller has asked for permission. Raises ConflictError where the document is no draft, was
@@ -26,7 +26,7 @@ def issue_document(document: Document, *, issued_at: datetime) -> Document:
         if (draft.status, draft.lock_version) != (DocumentStatus.DRAFT, document.lock_version):
             raise ConflictError
         require_issuable(draft)
-        _freeze(draft, issued_at=issued_at)
+        _freeze(draft, clock)
     return draft
 
 
@@ -48,10 +48,14 @@ def require_issuable(draft: Document) -> None:
         raise ConflictError
 
 
-def _freeze(draft: Document, *, issued_at: datetime) -> None:
-    """Take the number as the last lock, and let the status flip be the last statement."""
+def _freeze(draft: Document, clock: Clock) -> None:
+    """Take the number as the last lock, and let the status flip be the last statement.
+
+    The clock is read under that lock, so that in a series the times follow the numbers.
+    """
     parties = _parties(draft.customer)
     series, value, number = next_number(DocumentType(draft.type), draft.issue_date.year)
+    issued_at = clock()
     frozen = parties | {
         "series": series,
         "series_value": value,

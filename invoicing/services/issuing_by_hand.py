@@ -1,12 +1,12 @@
 """A person who may issue does it himself, for exactly what he was shown."""
 
 import hmac
-from datetime import datetime
 from uuid import UUID
 
 from django.db import transaction
 
 from invoicing.access import Permission, documents_visible_to
+from invoicing.clock import Clock
 from invoicing.errors import ConflictError, PermissionMissingError
 from invoicing.locks import lock_document
 from invoicing.models import Document, DocumentStatus, User
@@ -27,7 +27,7 @@ def fingerprint_draft(draft: Document) -> str:
     return fingerprint_of(write_canonical(facts))
 
 
-def issue_by_hand(user: User, pk: UUID, *, fingerprint: str, now: datetime) -> Document:
+def issue_by_hand(user: User, pk: UUID, *, fingerprint: str, clock: Clock) -> Document:
     """Issue the draft that has this fingerprint and return it, frozen.
 
     Raises RecordNotFoundError, PermissionMissingError, or ConflictError where it is no draft,
@@ -43,7 +43,7 @@ def issue_by_hand(user: User, pk: UUID, *, fingerprint: str, now: datetime) -> D
         current = fingerprint_of(write_canonical(facts))
         if not hmac.compare_digest(current.encode(), fingerprint.encode()):
             raise ConflictError
-        issued = issue_document(draft, issued_at=now)
+        issued = issue_document(draft, clock=clock)
         if not is_frozen_as_prepared(issued, facts):
             raise ConflictError
     return issued

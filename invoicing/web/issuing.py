@@ -29,7 +29,7 @@ def issue(request: SignedInRequest, pk: UUID) -> HttpResponse:
         return _show(request, document_for(request.user, pk))
     fingerprint = request.POST.get("fingerprint", "")
     try:
-        issue_by_hand(request.user, pk, fingerprint=fingerprint, now=timezone.now())
+        issue_by_hand(request.user, pk, fingerprint=fingerprint, clock=timezone.now)
     except ConflictError:
         return _show(request, document_for(request.user, pk), has_changed=True)
     return redirect("document", pk=pk)

@@ -29,7 +29,7 @@ def decide(prepared: Told, decision: Decision = Decision.APPROVED, *, reason: st
         decision=decision,
         fingerprint=approval.fingerprint,
         reason=reason,
-        now=timezone.now(),
+        clock=timezone.now,
     )
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from invoicing.models import Company, Customer, Document, TimeOff, User
 from invoicing.services.issuing import issue_document
+from tests.clocks import at
 from tests.factories import ISSUED_AT, TeamFactory, make_draft
 
 ADDRESS = ("street", "postcode", "city", "country", "vat_number")
@@ -42,7 +43,7 @@ def marked(delegate, company, customer):
     columns = MARKERS[Document] + PUBLIC[Document]
     Document.objects.update(**{column: marker(Document, column) for column in columns})
     Customer.objects.filter(pk=customer.pk).update(is_active=True)
-    return issue_document(Document.objects.get(pk=drafts[0].pk), issued_at=ISSUED_AT), drafts[1]
+    return issue_document(Document.objects.get(pk=drafts[0].pk), clock=at(ISSUED_AT)), drafts[1]
 
 
 def read_stale(agent, prepared):

@@ -1,11 +1,12 @@
 """What is approved is all that is shown and frozen: one changed fact makes the approval stale."""
 
 from collections.abc import Iterator
-from datetime import date, datetime
+from datetime import date
 from typing import Any
 
 import pytest
 
+from invoicing.clock import Clock
 from invoicing.errors import ApprovalStaleError
 from invoicing.identifiers import new_id
 from invoicing.models import (
@@ -23,6 +24,7 @@ from invoicing.services import approvals
 from invoicing.services.issuing import issue_document
 from invoicing.totals import DiscountType
 from tests.approvals import A_MINUTE_LATER, prepare
+from tests.clocks import at
 from tests.factories import CustomerFactory, TaxRateFactory, line_input, make_draft
 
 pytestmark = pytest.mark.requirement("approval.becomes_stale", "error.approval_stale")
@@ -40,7 +42,7 @@ def rows_of(path: str) -> Any:
 
 
 def issue_by_hand() -> None:
-    issue_document(Document.objects.get(), issued_at=A_MINUTE_LATER)
+    issue_document(Document.objects.get(), clock=at(A_MINUTE_LATER))
 
 
 def other_rate() -> Any:
@@ -184,9 +186,9 @@ def test_a_party_changed_while_it_executes_is_not_frozen_unseen(monkeypatch, pre
     """The parties are read once to compare and once to freeze, and no lock holds them."""
     prepared.decide()
 
-    def change_and_issue(document: Document, *, issued_at: datetime) -> Document:
+    def change_and_issue(document: Document, *, clock: Clock) -> Document:
         model.objects.update(name="Somebody Else")
-        return issue_document(document, issued_at=issued_at)
+        return issue_document(document, clock=clock)
 
     monkeypatch.setattr(approvals, "issue_document", change_and_issue)
     refuse_as_stale(prepared)
@@ -205,9 +207,9 @@ def test_a_party_changed_while_it_executes_is_not_frozen_unseen(monkeypatch, pre
 def test_what_becomes_unfit_while_it_executes_makes_it_stale(monkeypatch, prepared, model, change):
     prepared.decide()
 
-    def change_and_issue(document: Document, *, issued_at: datetime) -> Document:
+    def change_and_issue(document: Document, *, clock: Clock) -> Document:
         model.objects.update(**change)
-        return issue_document(document, issued_at=issued_at)
+        return issue_document(document, clock=clock)
 
     monkeypatch.setattr(approvals, "issue_document", change_and_issue)
     refuse_as_stale(prepared)

@@ -17,6 +17,7 @@ from invoicing.errors import (
 from invoicing.models import Customer, Decision, DocumentType, IssueApproval, TaxRate
 from invoicing.services.approvals import Execution, decide_approval, execute_approval
 from tests.approvals import A_MINUTE_LATER, PREPARED_AT, TEN_MINUTES_LATER, prepare
+from tests.clocks import at
 from tests.factories import (
     UserFactory,
     line_input,
@@ -96,7 +97,7 @@ def test_nobody_but_the_delegated_person_decides(colleague, owner, prepared):
                 prepared.approval.pk,
                 decision=decision,
                 fingerprint=prepared.approval.fingerprint,
-                now=A_MINUTE_LATER,
+                clock=at(A_MINUTE_LATER),
             )
 
 
@@ -156,7 +157,7 @@ def test_another_connection_or_nonce_or_person_finds_no_approval(colleague, prep
             user,
             prepared.approval.pk,
             Execution(**execution),
-            now=A_MINUTE_LATER,
+            clock=at(A_MINUTE_LATER),
             write_result=lambda *_: "never",
         )
 

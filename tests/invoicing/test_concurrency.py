@@ -10,6 +10,7 @@ from invoicing.identifiers import new_id
 from invoicing.models import Document, Line, NumberSeries
 from invoicing.services.drafts import update_draft
 from invoicing.services.issuing import issue_document
+from tests.clocks import at
 from tests.factories import (
     ISSUED_AT,
     CompanyFactory,
@@ -30,7 +31,7 @@ def test_twenty_threads_issue_fifty_drafts_without_gap_or_repetition() -> None:
     drafts = [make_draft(user=user, customer=customer) for _ in range(50)]
 
     def issue(draft: Document) -> str | None:
-        return issue_document(draft, issued_at=ISSUED_AT).number
+        return issue_document(draft, clock=at(ISSUED_AT)).number
 
     numbers = in_threads(issue, drafts)
     assert sorted(map(str, numbers)) == [f"INV-2026-{value:04d}" for value in range(1, 51)]
@@ -44,7 +45,7 @@ def test_twenty_threads_issuing_one_draft_issue_it_once() -> None:
 
     def issue(_: int) -> str | None:
         try:
-            return issue_document(draft, issued_at=ISSUED_AT).number
+            return issue_document(draft, clock=at(ISSUED_AT)).number
         except ConflictError:
             return None
 
@@ -82,7 +83,7 @@ def test_an_update_and_an_issue_of_one_draft_never_both_succeed() -> None:
         draft, kind = task
         try:
             if kind == "issue":
-                issue_document(draft, issued_at=ISSUED_AT)
+                issue_document(draft, clock=at(ISSUED_AT))
             else:
                 update_draft(user, draft.pk, draft_input(customer), lock_version=1)
         except ConflictError:
@@ -111,7 +112,7 @@ def test_a_line_added_by_hand_cannot_overtake_an_issue_under_way() -> None:
 
     with ThreadPoolExecutor(1) as thread:
         with transaction.atomic():
-            issue_document(draft, issued_at=ISSUED_AT)
+            issue_document(draft, clock=at(ISSUED_AT))
             added = thread.submit(add_line)
             while not added.done() and not somebody_waits_for_a_row():
                 wait([added], timeout=0.01)

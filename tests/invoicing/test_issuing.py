@@ -10,6 +10,7 @@ from invoicing.services import issuing, numbering
 from invoicing.services.drafts import update_draft
 from invoicing.services.issuing import issue_document
 from invoicing.services.numbering import next_number
+from tests.clocks import at
 from tests.factories import (
     ISSUED_AT,
     CompanyFactory,
@@ -27,7 +28,7 @@ from tests.invoicing.rows import all_rows
 def refuse_to_issue(document) -> None:
     before = all_rows()
     with pytest.raises(ConflictError):
-        issue_document(document, issued_at=ISSUED_AT)
+        issue_document(document, clock=at(ISSUED_AT))
     assert all_rows() == before
 
 
@@ -40,7 +41,7 @@ def draft(db) -> Document:
 
 @pytest.mark.requirement("document.frozen")
 def test_issuing_gives_a_number_and_freezes(draft) -> None:
-    answer = issue_document(draft, issued_at=ISSUED_AT)
+    answer = issue_document(draft, clock=at(ISSUED_AT))
     saved = Document.objects.get()
     for document in (answer, saved):
         assert (document.status, document.number) == ("issued", "INV-2026-0001")
@@ -59,7 +60,7 @@ def test_issuing_gives_a_number_and_freezes(draft) -> None:
 
 
 def test_the_answer_holds_lines_and_tax_rows_already(draft, django_assert_num_queries) -> None:
-    document = issue_document(draft, issued_at=ISSUED_AT)
+    document = issue_document(draft, clock=at(ISSUED_AT))
     with django_assert_num_queries(0):
         assert len(document.lines.all()) == 2
         assert [row.tax_amount for row in document.tax_rows.all()] == [1_900]
@@ -67,7 +68,7 @@ def test_the_answer_holds_lines_and_tax_rows_already(draft, django_assert_num_qu
 
 @pytest.mark.requirement("document.frozen")
 def test_what_changes_later_changes_no_issued_document(draft) -> None:
-    issued = issue_document(draft, issued_at=ISSUED_AT)
+    issued = issue_document(draft, clock=at(ISSUED_AT))
     before = Document.objects.filter(pk=issued.pk).values().get()
     Company.objects.update(name="New name", street="Elsewhere")
     Customer.objects.update(name="New name", is_active=False)
@@ -98,14 +99,14 @@ def test_a_number_has_at_least_four_digits() -> None:
 
 def test_a_number_given_in_a_transaction_that_fails_is_given_again(draft) -> None:
     with transaction.atomic():
-        issue_document(draft, issued_at=ISSUED_AT)
+        issue_document(draft, clock=at(ISSUED_AT))
         transaction.set_rollback(True)
     assert Document.objects.get().number is None
-    assert issue_document(draft, issued_at=ISSUED_AT).number == "INV-2026-0001"
+    assert issue_document(draft, clock=at(ISSUED_AT)).number == "INV-2026-0001"
 
 
 def test_a_document_is_issued_once(draft) -> None:
-    issue_document(draft, issued_at=ISSUED_AT)
+    issue_document(draft, clock=at(ISSUED_AT))
     refuse_to_issue(draft)
     refuse_to_issue(Document.objects.get())
 
@@ -132,7 +133,7 @@ def test_a_draft_that_no_longer_agrees_with_its_rate_is_not_issued(draft, column
 def test_a_draft_that_is_gone_is_not_found(draft) -> None:
     Document.objects.all().delete()
     with pytest.raises(RecordNotFoundError):
-        issue_document(draft, issued_at=ISSUED_AT)
+        issue_document(draft, clock=at(ISSUED_AT))
     assert NumberSeries.objects.count() == 0
 
 
@@ -155,7 +156,7 @@ def test_without_a_company_nothing_is_issued() -> None:
     document = make_draft(customer=CustomerFactory.create())
     before = all_rows()
     with pytest.raises(Company.DoesNotExist):
-        issue_document(document, issued_at=datetime(2026, 3, 2, tzinfo=UTC))
+        issue_document(document, clock=at(datetime(2026, 3, 2, tzinfo=UTC)))
     assert all_rows() == before
 
 

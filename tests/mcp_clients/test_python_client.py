@@ -43,7 +43,7 @@ def approve(user: User, approval_id: str) -> None:
             decision=Decision.APPROVED,
             fingerprint=approval.fingerprint,
             reason="",
-            now=timezone.now(),
+            clock=timezone.now,
         )
     finally:
         database.close()

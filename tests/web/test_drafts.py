@@ -9,6 +9,7 @@ from invoicing.models import Document, DocumentStatus, DocumentType, TaxRate
 from invoicing.services.drafts import update_draft
 from invoicing.services.issuing import issue_document
 from invoicing.totals import DiscountType
+from tests.clocks import at
 from tests.factories import (
     ISSUED_AT,
     CustomerFactory,
@@ -237,7 +238,7 @@ def test_an_edit_of_what_was_issued_meanwhile_saves_nothing(browser, writer, cus
     draft = make_draft(customer=customer, user=writer)
     path = f"/documents/{draft.id}/edit"
     form = read_form(browser.get(path))
-    issued = issue_document(draft, issued_at=ISSUED_AT)
+    issued = issue_document(draft, clock=at(ISSUED_AT))
     answer = browser.post(path, {**form, "notes": "Mine", "save": ""})
     assert answer.status_code == 409
     assert f"It is {issued.number} now and stays as it is." in text_of(answer)

@@ -15,6 +15,7 @@ from invoicing.models import (
 )
 from invoicing.services.drafts import update_draft
 from invoicing.services.issuing_by_hand import fingerprint_draft, issue_by_hand
+from tests.clocks import at
 from tests.factories import (
     ISSUED_AT,
     TaxRateFactory,
@@ -128,7 +129,7 @@ def test_both_permissions_are_needed(company, sign_in, draft, missing):
     assert browser.get(path).status_code == browser.post(path, form).status_code == 403
     assert "/issue" not in main_of(browser.get(f"/documents/{draft.id}"))
     with pytest.raises(PermissionMissingError):
-        issue_by_hand(person, draft.pk, now=ISSUED_AT, **form)
+        issue_by_hand(person, draft.pk, clock=at(ISSUED_AT), **form)
     assert Document.objects.get().status == DocumentStatus.DRAFT
 
 

@@ -1,0 +1,33 @@
+"""Clocks for the services, which read one after their locks."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from invoicing.clock import Clock
+
+
+def at(moment: datetime) -> Clock:
+    """Return a clock that stands still."""
+    return lambda: moment
+
+
+@dataclass
+class Watch:
+    """A clock that a test puts forward."""
+
+    time: datetime
+
+    def __call__(self) -> datetime:
+        return self.time
+
+    def move_while(self, wait: Callable[..., Any], *, to: datetime) -> Callable[..., Any]:
+        """Return the function as one that had to wait: it is `to` once it is done."""
+
+        def wait_until(*args: Any, **kwargs: Any) -> Any:
+            done = wait(*args, **kwargs)
+            self.time = to
+            return done
+
+        return wait_until

@@ -1,0 +1,118 @@
+"""Who waits for a lock is judged by the time at which he gets it."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from invoicing.errors import ApprovalExpiredError, DecisionRefusedError
+from invoicing.models import Decision, Document
+from invoicing.services import approvals, issuing, issuing_by_hand
+from invoicing.services.issuing_by_hand import fingerprint_draft, issue_by_hand
+from tests.approvals import A_MINUTE_LATER, PREPARED_AT, TEN_MINUTES_LATER, prepare
+from tests.clocks import Watch
+from tests.factories import make_draft, make_maker
+from tests.snapshots import take_snapshot
+from tests.threads import in_threads
+
+IN_TIME = TEN_MINUTES_LATER - timedelta(microseconds=1)
+
+
+@pytest.fixture
+def watch():
+    return Watch(A_MINUTE_LATER)
+
+
+@pytest.fixture
+def draft(delegate, customer):
+    return make_draft(user=delegate, customer=customer)
+
+
+@pytest.fixture
+def prepared(delegate, draft):
+    return prepare(draft, user=delegate)
+
+
+@pytest.fixture
+def wait(monkeypatch, watch):
+    """Make taking one lock of a module last until a moment."""
+
+    def wait_for(module, lock, *, until) -> None:
+        slow = watch.move_while(getattr(module, lock), to=until)
+        monkeypatch.setattr(module, lock, slow)
+
+    return wait_for
+
+
+def test_the_window_begins_when_the_draft_is_locked(delegate, draft, watch, wait):
+    wait(approvals, "lock_document", until=PREPARED_AT + timedelta(seconds=5))
+    reviewed, _ = approvals.prepare_approval(
+        delegate,
+        draft.pk,
+        lock_version=1,
+        maker=make_maker(),
+        clock=watch,
+    )
+
+    assert reviewed.approval.prepared_at == PREPARED_AT + timedelta(seconds=5)
+    assert reviewed.approval.expires_at == TEN_MINUTES_LATER + timedelta(seconds=5)
+
+
+@pytest.mark.requirement("approval.window")
+@pytest.mark.parametrize("lock", ["lock_approval", "lock_document"])
+@pytest.mark.parametrize("decision", Decision)
+def test_a_decision_that_waited_too_long_is_none(prepared, watch, wait, lock, decision):
+    wait(approvals, lock, until=TEN_MINUTES_LATER)
+    before = take_snapshot()
+    with pytest.raises(DecisionRefusedError, match="expired"):
+        prepared.decide(decision, clock=watch)
+
+    assert take_snapshot() == before
+
+
+def test_a_decision_that_waited_is_made_when_it_got_through(prepared, watch, wait):
+    wait(approvals, "lock_document", until=IN_TIME)
+
+    assert prepared.decide(clock=watch).approval.decided_at == IN_TIME
+
+
+@pytest.mark.requirement("approval.window")
+@pytest.mark.parametrize(
+    ("module", "lock"),
+    [(approvals, "lock_approval"), (approvals, "lock_document"), (issuing, "next_number")],
+)
+def test_an_execution_that_waited_too_long_issues_nothing(prepared, watch, wait, module, lock):
+    prepared.decide()
+    wait(module, lock, until=TEN_MINUTES_LATER)
+    before = take_snapshot()
+    with pytest.raises(ApprovalExpiredError):
+        prepared.execute(clock=watch)
+
+    assert take_snapshot() == before
+
+
+def test_an_execution_that_waited_happens_when_it_got_its_number(prepared, watch, wait):
+    prepared.decide()
+    wait(issuing, "next_number", until=IN_TIME)
+    executed = prepared.execute(clock=watch)
+
+    assert executed.executed_at == Document.objects.get().issued_at == IN_TIME
+
+
+def test_issuing_by_hand_happens_when_it_got_its_number(delegate, draft, watch, wait):
+    wait(issuing_by_hand, "lock_document", until=PREPARED_AT)
+    wait(issuing, "next_number", until=IN_TIME)
+    issue_by_hand(delegate, draft.pk, fingerprint=fingerprint_draft(draft), clock=watch)
+
+    assert Document.objects.get().issued_at == IN_TIME
+
+
+@pytest.mark.postgresql
+@pytest.mark.django_db(transaction=True)
+def test_in_a_series_the_times_follow_the_numbers(delegate, customer):
+    drafts = [make_draft(user=delegate, customer=customer) for _ in range(40)]
+    in_threads(lambda draft: issuing.issue_document(draft, clock=timezone.now), drafts)
+
+    by_number = Document.objects.order_by("series_value").values_list("number", flat=True)
+    by_time = Document.objects.order_by("issued_at").values_list("number", flat=True)
+    assert list(by_time) == list(by_number)
