@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from typing import Any
+from uuid import UUID
 
 from django.db.models import prefetch_related_objects
 
@@ -94,6 +95,15 @@ def write_canonical(facts: Facts) -> str:
 
 def fingerprint_of(canonical: str) -> str:
     return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def fingerprint_each(documents: Sequence[Document]) -> dict[UUID, str]:
+    """Return, by ID, the fingerprint of all that issuing each document would freeze."""
+    facts = read_facts(documents)
+    return {
+        document.pk: fingerprint_of(write_canonical(each))
+        for document, each in zip(documents, facts, strict=True)
+    }
 
 
 def find_differences(prepared: Any, current: Any, path: str = "") -> Iterator[str]:

@@ -1,5 +1,6 @@
 """The approvals that await a person's decision, and those that had it or missed it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -7,51 +8,66 @@ from uuid import UUID
 from django.db.models import F
 from django.utils import timezone
 
-from invoicing.approval_states import ApprovalState
-from invoicing.models import DocumentStatus, User
+from invoicing.models import Document, DocumentStatus, User
+from invoicing.services.approval_facts import fingerprint_each
 from invoicing.services.approvals import ReviewedApproval, approvals_of, review_each
 
-# The rest of the open ones stands among the others, so that a flood of requests slows no page.
-OPEN_SHOWN = 25
 PAGE_LENGTH = 25
 
 
 @dataclass(frozen=True)
-class Inbox:
-    """`next` is the cursor of the following page of `others`, or None on the last page."""
+class InboxPage:
+    """`next` is the cursor of the following page, or None on the last one."""
 
-    open: list[ReviewedApproval]
-    others: list[ReviewedApproval]
+    approvals: list[ReviewedApproval]
     next: UUID | None
 
 
-def find_open(user: User, *, now: datetime) -> list[ReviewedApproval]:
-    """Return what the person can decide now, the first to expire first; at most OPEN_SHOWN."""
+def find_open(user: User, *, now: datetime) -> list[UUID]:
+    """Return the IDs of all that the person can decide now, the first to expire first.
+
+    It looks at all of them, however many there are: ten minutes of an agent within its limits.
+    """
     candidates = approvals_of(user).filter(
         decision="",
         expires_at__gt=now,
         document__status=DocumentStatus.DRAFT,
         document__lock_version=F("lock_version"),
     )
-    rows = candidates.select_related("document__customer").order_by("id")[:OPEN_SHOWN]
-    return [each for each in review_each(rows, now=now) if each.state == ApprovalState.PENDING]
+    rows = list(candidates.order_by("id").values_list("id", "document_id", "fingerprint"))
+    standing = _fingerprint_drafts({document_id for _, document_id, _ in rows})
+    return [pk for pk, document_id, prepared in rows if standing.get(document_id) == prepared]
+
+
+def _fingerprint_drafts(ids: set[UUID]) -> dict[UUID, str]:
+    drafts = Document.objects.filter(pk__in=ids).select_related("customer")
+    return fingerprint_each(list(drafts)) if ids else {}
 
 
 def count_waiting(user: User) -> int:
-    """Return how many approvals the person can decide at this moment; at most OPEN_SHOWN."""
+    """Return how many approvals the person can decide at this moment."""
     return len(find_open(user, now=timezone.now()))
 
 
-def read_inbox(user: User, *, before: UUID | None, now: datetime) -> Inbox:
-    """Return the open approvals, on the first page only, and a page of the others, newest first."""
-    open_ones = find_open(user, now=now)
-    walk = approvals_of(user).exclude(id__in=[each.approval.id for each in open_ones])
+def read_open(
+    user: User, open_ids: Sequence[UUID], *, after: UUID | None, now: datetime
+) -> InboxPage:
+    """Return a page of the open approvals, which find_open() found."""
+    ids = [pk for pk in open_ids if after is None or pk > after][: PAGE_LENGTH + 1]
+    shown = approvals_of(user).filter(pk__in=ids[:PAGE_LENGTH])
+    rows = shown.select_related("document__customer").order_by("id")
+    following = ids[PAGE_LENGTH - 1] if len(ids) > PAGE_LENGTH else None
+    return InboxPage(review_each(rows, now=now), following)
+
+
+def read_others(
+    user: User, open_ids: Sequence[UUID], *, before: UUID | None, now: datetime
+) -> InboxPage:
+    """Return a page of those that are not open, newest first."""
+    walk = approvals_of(user).exclude(id__in=open_ids)
     if before is not None:
         walk = walk.filter(id__lt=before)
     rows = list(walk.select_related("document__customer").order_by("-id")[: PAGE_LENGTH + 1])
     shown = rows[:PAGE_LENGTH]
-    return Inbox(
-        open=open_ones if before is None else [],
-        others=review_each(shown, now=now),
-        next=shown[-1].id if len(rows) > PAGE_LENGTH else None,
-    )
+    following = shown[-1].id if len(rows) > PAGE_LENGTH else None
+    return InboxPage(review_each(shown, now=now), following)

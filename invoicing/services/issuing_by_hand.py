@@ -11,6 +11,7 @@ from invoicing.errors import ConflictError, PermissionMissingError
 from invoicing.locks import lock_document
 from invoicing.models import Document, DocumentStatus, User
 from invoicing.services.approval_facts import (
+    fingerprint_each,
     fingerprint_of,
     is_frozen_as_prepared,
     read_facts,
@@ -23,8 +24,7 @@ NEEDED = (Permission.MANAGE, Permission.FINALIZE)
 
 def fingerprint_draft(draft: Document) -> str:
     """Return the fingerprint of all that issuing the draft would freeze."""
-    [facts] = read_facts([draft])
-    return fingerprint_of(write_canonical(facts))
+    return fingerprint_each([draft])[draft.pk]
 
 
 def issue_by_hand(user: User, pk: UUID, *, fingerprint: str, clock: Clock) -> Document:

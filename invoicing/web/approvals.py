@@ -17,7 +17,7 @@ from invoicing.errors import (
 )
 from invoicing.models import Decision
 from invoicing.models.approvals import DIGEST_LENGTH, REJECTION_REASON_LENGTH
-from invoicing.services.approval_inbox import read_inbox
+from invoicing.services.approval_inbox import InboxPage, find_open, read_open, read_others
 from invoicing.services.approvals import ReviewedApproval, approvals_of, review_approval
 from invoicing.text import normalise_text
 from invoicing.web.approval_texts import describe_entry, describe_review
@@ -49,20 +49,27 @@ class DecisionForm(forms.Form):
 
 @page()
 def list_approvals(request: SignedInRequest) -> HttpResponse:
-    inbox = read_inbox(request.user, before=_cursor(request), now=timezone.now())
+    """Show what waits and what is over; a page further on shows more of one of the two."""
+    user, now = request.user, timezone.now()
+    after, before = _cursor(request, "after"), _cursor(request, "before")
+    open_ids = find_open(user, now=now)
+    nothing = InboxPage([], None)
+    waiting = read_open(user, open_ids, after=after, now=now) if before is None else nothing
+    others = read_others(user, open_ids, before=before, now=now) if after is None else nothing
     context = {
-        "waiting": [describe_entry(each, request.user) for each in inbox.open],
-        "others": [describe_entry(each, request.user) for each in inbox.others],
-        "is_first_page": "before" not in request.GET,
-        "next": inbox.next,
+        "waiting": [describe_entry(each, user) for each in waiting.approvals],
+        "others": [describe_entry(each, user) for each in others.approvals],
+        "is_first_page": after is None and before is None,
+        "next_waiting": waiting.next,
+        "next_others": others.next,
     }
     return render(request, "invoicing/approvals.html", context)
 
 
-def _cursor(request: SignedInRequest) -> UUID | None:
-    """Return the ID before which the page begins; anything else is the first page."""
+def _cursor(request: SignedInRequest, name: str) -> UUID | None:
+    """Return the ID beyond which the page begins; anything else is the first page."""
     try:
-        return UUID(request.GET["before"])
+        return UUID(request.GET[name])
     except (KeyError, ValueError):
         return None
 

@@ -1,11 +1,13 @@
 from datetime import timedelta
+from functools import partial
+from typing import Any
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from invoicing.models import Customer, Decision, Document
-from invoicing.services.approval_inbox import OPEN_SHOWN, find_open, read_inbox
+from invoicing.services.approval_inbox import PAGE_LENGTH, find_open, read_open, read_others
 from tests.approvals import A_MINUTE_LATER, PREPARED_AT, TEN_MINUTES_LATER, prepare
 from tests.factories import make_draft
 
@@ -15,25 +17,33 @@ def draft(delegate, customer):
     return make_draft(user=delegate, customer=customer)
 
 
-def ids(reviewed):
-    return [each.approval.id for each in reviewed]
+def ids(page: Any) -> list[Any]:
+    return [each.approval.id for each in page.approvals]
+
+
+def read_first(user: Any, *, now: Any = A_MINUTE_LATER) -> tuple[list[Any], list[Any]]:
+    """Return the IDs of the first page: the open ones, and the others."""
+    found = find_open(user, now=now)
+    return (
+        ids(read_open(user, found, after=None, now=now)),
+        ids(read_others(user, found, before=None, now=now)),
+    )
 
 
 def test_open_approvals_stand_first_and_the_first_to_expire_on_top(delegate, draft):
     rejected, older, newer = [prepare(draft, user=delegate) for _ in range(3)]
     rejected.decide(Decision.REJECTED)
 
-    inbox = read_inbox(delegate, before=None, now=A_MINUTE_LATER)
-
-    assert ids(inbox.open) == [older.approval.id, newer.approval.id]
-    assert ids(inbox.others) == [rejected.approval.id]
-    assert inbox.next is None
+    assert read_first(delegate) == (
+        [older.approval.id, newer.approval.id],
+        [rejected.approval.id],
+    )
 
 
 @pytest.mark.parametrize("change", ["decided", "expired", "draft changed", "customer changed"])
 def test_what_cannot_be_decided_any_more_is_not_open(delegate, draft, change):
     prepared, now = prepare(draft, user=delegate), A_MINUTE_LATER
-    assert ids(find_open(delegate, now=now)) == [prepared.approval.id]
+    assert find_open(delegate, now=now) == [prepared.approval.id]
     if change == "decided":
         prepared.decide()
     elif change == "expired":
@@ -44,43 +54,75 @@ def test_what_cannot_be_decided_any_more_is_not_open(delegate, draft, change):
         Customer.objects.update(name="Acme Limited")
 
     assert find_open(delegate, now=now) == []
-    assert ids(read_inbox(delegate, before=None, now=now).others) == [prepared.approval.id]
+    assert read_first(delegate, now=now) == ([], [prepared.approval.id])
 
 
 def test_nobody_sees_another_persons_approvals(delegate, colleague, draft):
-    prepare(draft, user=delegate)
+    prepared = prepare(draft, user=delegate)
 
-    inbox = read_inbox(colleague, before=None, now=A_MINUTE_LATER)
+    assert read_first(colleague) == ([], [])
+    assert ids(read_open(colleague, [prepared.approval.id], after=None, now=A_MINUTE_LATER)) == []
 
-    assert (inbox.open, inbox.others) == ([], [])
+
+def walk(read: Any, *, cursor: str) -> tuple[list[Any], list[int]]:
+    """Return the IDs of all pages in their order, and how many stood on each."""
+    walked, lengths, place = [], [], None
+    while True:
+        page = read(**{cursor: place}, now=A_MINUTE_LATER)
+        walked += ids(page)
+        lengths.append(len(page.approvals))
+        place = page.next
+        if place is None:
+            return walked, lengths
 
 
 def test_pages_walk_through_all_others_newest_first(delegate, draft):
     early = PREPARED_AT - timedelta(days=1)
     made = [prepare(draft, user=delegate, now=early) for _ in range(60)]
-    waiting = prepare(draft, user=delegate)
+    found = [prepare(draft, user=delegate).approval.id]
 
-    walked, before, lengths = [], None, []
-    for _ in range(3):
-        inbox = read_inbox(delegate, before=before, now=A_MINUTE_LATER)
-        assert ids(inbox.open) == ([waiting.approval.id] if before is None else [])
-        walked += ids(inbox.others)
-        lengths.append(len(inbox.others))
-        before = inbox.next
+    walked, lengths = walk(partial(read_others, delegate, found), cursor="before")
 
     assert lengths == [25, 25, 10]
-    assert before is None
     assert walked == [each.approval.id for each in reversed(made)]
 
 
-def test_a_flood_of_requests_neither_hides_one_nor_slows_the_page(delegate, draft):
-    made = [prepare(draft, user=delegate) for _ in range(OPEN_SHOWN + 2)]
-    with CaptureQueriesContext(connection) as queries:
-        inbox = read_inbox(delegate, before=None, now=A_MINUTE_LATER)
+def test_pages_walk_through_all_that_is_open_the_first_to_expire_first(delegate, draft):
+    made = [prepare(draft, user=delegate) for _ in range(60)]
+    found = find_open(delegate, now=A_MINUTE_LATER)
 
-    assert ids(inbox.open) == [each.approval.id for each in made[:OPEN_SHOWN]]
-    assert ids(inbox.others) == [each.approval.id for each in reversed(made[OPEN_SHOWN:])]
-    assert len(queries) <= 10
+    walked, lengths = walk(partial(read_open, delegate, found), cursor="after")
+
+    assert lengths == [25, 25, 10]
+    assert walked == found == [each.approval.id for each in made]
+
+
+def test_many_that_went_stale_hide_no_newer_one(delegate, draft):
+    """Nothing of the draft itself changed, so only a look at all facts tells them apart."""
+    stale = [prepare(draft, user=delegate) for _ in range(PAGE_LENGTH + 1)]
+    Customer.objects.filter(pk=draft.customer_id).update(name="Acme Limited")
+    fresh = prepare(draft, user=delegate)
+
+    found = find_open(delegate, now=A_MINUTE_LATER)
+
+    assert found == [fresh.approval.id]
+    assert set(ids(read_others(delegate, found, before=None, now=A_MINUTE_LATER))) <= {
+        each.approval.id for each in stale
+    }
+
+
+@pytest.mark.parametrize("count", [1, 30])
+def test_the_number_of_queries_does_not_grow(delegate, customer, count):
+    for _ in range(count):
+        prepare(make_draft(user=delegate, customer=customer), user=delegate)
+    delegate.has_perm("invoices.view_document")
+    with CaptureQueriesContext(connection) as finding:
+        found = find_open(delegate, now=A_MINUTE_LATER)
+    with CaptureQueriesContext(connection) as reading:
+        read_open(delegate, found, after=None, now=A_MINUTE_LATER)
+        read_others(delegate, found, before=None, now=A_MINUTE_LATER)
+
+    assert (len(found), len(finding), len(reading)) == (count, 5, 5)
 
 
 def test_without_a_request_one_query_says_so(delegate, django_assert_num_queries):

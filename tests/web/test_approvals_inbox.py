@@ -75,11 +75,28 @@ def test_pages_lead_on_to_the_oldest(sign_in, delegate, draft):
     assert 'rel="next"' not in second
 
 
-@pytest.mark.parametrize("before", ["", "x", "0", "%00"])
-def test_a_malformed_cursor_is_the_first_page(sign_in, delegate, draft, before):
+def test_pages_lead_on_through_all_that_waits_and_all_of_it_is_counted(sign_in, delegate, draft):
+    made = [prepare(draft, user=delegate) for _ in range(30)]
+    browser = sign_in(delegate)
+    answer = browser.get("/approvals")
+    [following] = re.findall(r'href="(\?after=[^"]*)"', answer.content.decode())
+    second = browser.get(f"/approvals{following}").content.decode()
+
+    assert '<span class="count">30<span' in navigation_of(answer)
+    assert re.findall(r'href="/approvals/(.*?)"', second) == [
+        str(each.approval.id) for each in made[25:]
+    ]
+    assert "Waiting for you, continued" in second
+    assert "?after=" not in second
+
+
+@pytest.mark.parametrize("name", ["before", "after"])
+@pytest.mark.parametrize("cursor", ["", "x", "0", "%00"])
+def test_a_malformed_cursor_is_the_first_page(sign_in, delegate, draft, name, cursor):
     prepare(draft, user=delegate)
-    answer = sign_in(delegate).get(f"/approvals?before={before}")
+    answer = sign_in(delegate).get(f"/approvals?{name}={cursor}")
     assert answer.status_code == 200
+    assert "Waiting for you Approvals that wait for you" in read(answer)
 
 
 def test_a_signed_out_person_sees_nothing(browser):
