@@ -62,7 +62,8 @@ def _party(role: str, party: Facts) -> Iterator[tuple[str, str]]:
 
 
 def _line(line: PaperLine) -> str:
-    calculated = f"{line.quantity} × {line.unit_price}"  # noqa: RUF001  the sign of multiplication
+    quantity = f"{line.quantity} {line.unit}".strip()
+    calculated = f"{quantity} × {line.unit_price}"  # noqa: RUF001  the sign of multiplication
     discount = f"Discount {line.discount}" if line.discount else ""
     tax = f"Tax {line.tax}" if line.tax else ""
     return "\n".join(filter(None, (line.description, calculated, discount, tax, line.amount)))

@@ -11,6 +11,7 @@ from invoicing.access import Permission, customers_visible_to
 from invoicing.models import Customer, Document, TaxRate, User
 from invoicing.money import SUPPORTED_CURRENCIES
 from invoicing.totals import DiscountType
+from invoicing.visible_text import mark_invisible
 from invoicing.web.formats import APPLICATION_LANGUAGE
 
 Options = list[tuple[str, str]]
@@ -64,7 +65,8 @@ def _tax_rates(document: Document | None) -> Options:
 
 
 def _mark(record: Customer | TaxRate) -> str:
-    return str(record) if record.is_active else f"{record} (inactive)"
+    name = mark_invisible(str(record))
+    return name if record.is_active else f"{name} (inactive)"
 
 
 def _currencies() -> Options:

@@ -35,7 +35,7 @@ def _number(label: str, *, required: bool = True) -> forms.CharField:
 
 def _text(label: str, longest: int, *, rows: int = 0, required: bool = False) -> forms.CharField:
     # Only the browser is told the length: the service counts a line end once, as people do.
-    attrs = {"maxlength": str(longest)}
+    attrs = {"maxlength": str(longest), "dir": "auto"}
     widget = forms.Textarea(attrs={**attrs, "rows": rows}) if rows else forms.TextInput(attrs=attrs)
     return forms.CharField(label=label, required=required, strip=False, widget=widget)
 

@@ -21,6 +21,7 @@ class PaperLine:
 
     description: str
     quantity: str
+    unit: str
     unit_price: str
     discount: str
     tax: str
@@ -29,7 +30,7 @@ class PaperLine:
     @property
     def is_long(self) -> bool:
         """Tell whether the line is too long for a table on a sheet of paper."""
-        figures = (self.quantity, self.unit_price, self.discount, self.amount)
+        figures = (self.quantity, self.unit, self.unit_price, self.discount, self.amount)
         return sum(map(len, figures)) > LONGEST_ROW
 
 
@@ -120,7 +121,8 @@ def _line(line: Facts, rates: Mapping[str, Facts], formats: Formats) -> PaperLin
     rate = rates.get(line["tax_rate_id"])
     return PaperLine(
         description=line["description"],
-        quantity=f"{formats.quantity(line['quantity'])} {line['unit']}".strip(),
+        quantity=formats.quantity(line["quantity"]),
+        unit=line["unit"],
         unit_price=formats.amount(line["unit_price"]),
         discount=_discount(line, formats),
         tax=formats.percentage(rate["percentage"]) if rate else "",

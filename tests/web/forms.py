@@ -6,6 +6,7 @@ from typing import Any
 
 from typing_extensions import override
 
+ISOLATION = re.compile(r'<span class="unit"><bdi>(.*?)</bdi></span>|</?bdi>')
 TOKEN = re.compile(r'<input type="hidden" name="csrfmiddlewaretoken" value="\w+">')
 
 
@@ -59,8 +60,8 @@ def read_form(answer: Any) -> dict[str, str]:
 
 
 def text_of(answer: Any) -> str:
-    """Return the page with each run of white space as one space."""
-    return " ".join(answer.content.decode().split())
+    """Return the page with each run of white space as one space, and its texts not isolated."""
+    return " ".join(ISOLATION.sub(r"\1", answer.content.decode()).split())
 
 
 def main_of(answer: Any) -> str:

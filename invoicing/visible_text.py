@@ -1,0 +1,44 @@
+"""Characters that nobody sees, and that make a text read as something else than it is."""
+
+import re
+from collections.abc import Callable
+
+# Unicode's default ignorable characters, the line separators, what turns the reading direction,
+# blanks that count as letters, and control characters but the line feed.
+_UNSEEN = (
+    r"\x00-\x09\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
+    r"\u200b\u200e-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0\ufff0-\ufffb"
+    r"\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e00ff\U000e01f0-\U000e0fff"
+)
+_JOINERS = r"\u200c\u200d"
+_VARIANTS = r"\ufe00-\ufe0f\U000e0100-\U000e01ef"
+
+# Letters that joiners join: Arabic to Mongolian, and the pictures of emoji.
+_JOINED = r"\u0600-\u115e\u1200-\u18ff\u2600-\u27bf\ufe0f\U0001f000-\U0001faff"
+# What one variation selector may follow: any sign outside ASCII that is to be seen itself.
+_VARIED = rf"[^\x00-\x7f{_UNSEEN}{_JOINERS}{_VARIANTS}]"
+
+INVISIBLE = re.compile(
+    rf"[{_UNSEEN}]"
+    rf"|(?<![{_JOINED}])[{_JOINERS}]"
+    rf"|[{_JOINERS}](?![{_JOINED}])"
+    rf"|(?<!{_VARIED})[{_VARIANTS}]"
+)
+
+
+def replace_invisible(text: str, write: Callable[[str], str]) -> str:
+    """Return the text with every invisible character as `write` puts it.
+
+    Joiners and variation selectors stay where a script or an emoji needs them.
+    """
+    return INVISIBLE.sub(lambda found: write(found[0]), text)
+
+
+def name_character(character: str) -> str:
+    """Return the name by which standards call a character: U+202E."""
+    return f"U+{ord(character):04X}"
+
+
+def mark_invisible(text: str) -> str:
+    """Return plain text in which each invisible character stands as its name: [U+202E]."""
+    return replace_invisible(text, lambda character: f"[{name_character(character)}]")
