@@ -95,11 +95,14 @@ def digest_nonce(nonce: str) -> str:
     return hashlib.sha256(nonce.encode()).hexdigest()
 
 
+def approvals_asked_of(user: User) -> QuerySet[IssueApproval]:
+    """Return the approvals that await or had this person's decision, whatever he may see now."""
+    return IssueApproval.objects.filter(delegated_user=user)
+
+
 def approvals_of(user: User) -> QuerySet[IssueApproval]:
-    """Return the approvals that await or had this person's decision, of documents in his scope."""
-    return IssueApproval.objects.filter(
-        delegated_user=user, document__in=documents_visible_to(user).values("id")
-    )
+    """Return those of documents in his scope: of the others he learns nothing but that they are."""
+    return approvals_asked_of(user).filter(document__in=documents_visible_to(user).values("id"))
 
 
 def prepare_approval(
@@ -174,17 +177,20 @@ def decide_approval(
 ) -> ReviewedApproval:
     """Write down what the delegated person decided about exactly what was shown.
 
-    Raises RecordNotFoundError for everybody else, PermissionMissingError for an approval without
-    the permission to issue, DecisionRefusedError where there is nothing to decide any more.
+    To say No he needs nothing but to be that person. Raises RecordNotFoundError for everybody
+    else, and to approve a document out of his scope; PermissionMissingError to approve without
+    the permission to issue; DecisionRefusedError where there is nothing to decide any more.
     """
+    is_approval = decision == Decision.APPROVED
     with transaction.atomic():
-        reviewed = _lock_and_review(approvals_of(user), pk, clock=clock)
+        own = approvals_of(user) if is_approval else approvals_asked_of(user)
+        reviewed = _lock_and_review(own, pk, clock=clock)
         approval, now = reviewed.approval, reviewed.now
         if reviewed.state != ApprovalState.PENDING:
             raise DecisionRefusedError(reviewed.state)
         if not hmac.compare_digest(fingerprint.encode(), approval.fingerprint.encode()):
             raise DecisionRefusedError(ApprovalState.STALE)
-        if decision == Decision.APPROVED and not user.has_perm(Permission.FINALIZE):
+        if is_approval and not user.has_perm(Permission.FINALIZE):
             raise PermissionMissingError
         decided = {
             "decision": decision,

@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from django.urls import reverse
@@ -87,17 +88,24 @@ def _write_duration(seconds: int) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Review:
-    """Everything that the review page says; moments are empty where they did not come."""
+class HiddenReview:
+    """What the page says of an approval whose document the person may not see any more."""
 
     id: UUID
     state: str
-    heading: str
     connection_name: str
     prepared_at: str
     expires_at: str
     seconds_left: int
     time_left: str
+    fingerprint: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Review(HiddenReview):
+    """Everything that the review page says; moments are empty where they did not come."""
+
+    heading: str
     decided_at: str
     is_approved: bool
     rejection_reason: str
@@ -107,26 +115,36 @@ class Review:
     lock_version: int
     language: str
     document_href: str
-    fingerprint: str
     may_approve: bool
     paper: Paper
     changes: list[Change]
     warnings: list[WarningText]
 
 
+def describe_hidden(reviewed: ReviewedApproval, user: User) -> HiddenReview:
+    return HiddenReview(**_describe_request(reviewed, user))
+
+
+def _describe_request(reviewed: ReviewedApproval, user: User) -> dict[str, Any]:
+    approval, seconds = reviewed.approval, _seconds_left(reviewed)
+    return {
+        "id": approval.id,
+        "state": reviewed.state,
+        "connection_name": approval.connection_name,
+        "prepared_at": format_instant(approval.prepared_at, user),
+        "expires_at": format_clock(approval.expires_at, user),
+        "seconds_left": seconds,
+        "time_left": _write_duration(seconds),
+        "fingerprint": approval.fingerprint,
+    }
+
+
 def describe_review(reviewed: ReviewedApproval, user: User) -> Review:
     approval, facts, state = reviewed.approval, reviewed.prepared, reviewed.state
-    seconds = _seconds_left(reviewed)
     may_read = user.has_perm(Permission.VIEW_DOCUMENT)
     return Review(
-        id=approval.id,
-        state=state,
+        **_describe_request(reviewed, user),
         heading=HEADINGS[state],
-        connection_name=approval.connection_name,
-        prepared_at=format_instant(approval.prepared_at, user),
-        expires_at=format_clock(approval.expires_at, user),
-        seconds_left=seconds,
-        time_left=_write_duration(seconds),
         decided_at=_write_moment(approval.decided_at, user),
         is_approved=approval.decision == "approved",
         rejection_reason=approval.rejection_reason,
@@ -136,7 +154,6 @@ def describe_review(reviewed: ReviewedApproval, user: User) -> Review:
         lock_version=approval.lock_version,
         language=language_name(facts["language"]),
         document_href=_href(approval.document) if may_read else "",
-        fingerprint=approval.fingerprint,
         may_approve=user.has_perm(Permission.FINALIZE),
         paper=lay_out(facts, number=_number(reviewed)),
         changes=find_changes(facts, reviewed.current) if reviewed.stale_fields else [],

@@ -8,6 +8,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 
+from invoicing.access import documents_visible_to
 from invoicing.decisions import decide_approval, web_origin
 from invoicing.errors import (
     ControlCharacterError,
@@ -18,9 +19,9 @@ from invoicing.errors import (
 from invoicing.models import Decision
 from invoicing.models.approvals import DIGEST_LENGTH, REJECTION_REASON_LENGTH
 from invoicing.services.approval_inbox import InboxPage, find_open, read_open, read_others
-from invoicing.services.approvals import ReviewedApproval, approvals_of, review_approval
+from invoicing.services.approvals import ReviewedApproval, approvals_asked_of, review_approval
 from invoicing.text import normalise_text
-from invoicing.web.approval_texts import describe_entry, describe_review
+from invoicing.web.approval_texts import describe_entry, describe_hidden, describe_review
 from invoicing.web.pages import SignedInRequest, page
 
 # The words of the form, which scripts rely on.
@@ -77,13 +78,17 @@ def _cursor(request: SignedInRequest, name: str) -> UUID | None:
 @page(methods=("GET", "POST"))
 def review(request: SignedInRequest, pk: UUID) -> HttpResponse:
     """Show what would be issued; looking at it never decides."""
-    reviewed = review_approval(approvals_of(request.user), pk, now=timezone.now())
+    reviewed = _review(request, pk)
     if request.method != "POST":
         return _show(request, reviewed)
     form = DecisionForm(request.POST)
     if not form.is_valid():
         return _show(request, reviewed, status=HTTPStatus.UNPROCESSABLE_ENTITY, form=form)
     return _decide(request, pk, form)
+
+
+def _review(request: SignedInRequest, pk: UUID) -> ReviewedApproval:
+    return review_approval(approvals_asked_of(request.user), pk, now=timezone.now())
 
 
 def _show(
@@ -93,13 +98,19 @@ def _show(
     status: HTTPStatus = HTTPStatus.OK,
     form: DecisionForm | None = None,
 ) -> HttpResponse:
+    is_visible = documents_visible_to(request.user).filter(pk=reviewed.approval.document_id)
+    describe, template = (
+        (describe_review, "invoicing/review.html")
+        if is_visible.exists()
+        else (describe_hidden, "invoicing/review_hidden.html")
+    )
     context = {
-        "review": describe_review(reviewed, request.user),
+        "review": describe(reviewed, request.user),
         "form": form or DecisionForm(),
         "reason_length": REJECTION_REASON_LENGTH,
         "is_refused": status == HTTPStatus.CONFLICT,
     }
-    return render(request, "invoicing/review.html", context, status=status)
+    return render(request, template, context, status=status)
 
 
 def _decide(request: SignedInRequest, pk: UUID, form: DecisionForm) -> HttpResponse:
@@ -114,7 +125,7 @@ def _decide(request: SignedInRequest, pk: UUID, form: DecisionForm) -> HttpRespo
             origin=web_origin(request),
         )
     except (DecisionRefusedError, PermissionMissingError) as refusal:
-        reviewed = review_approval(approvals_of(request.user), pk, now=timezone.now())
+        reviewed = _review(request, pk)
         if reviewed.approval.decision != decision:
             return _show(request, reviewed, status=_status_of(refusal), form=form)
         # A double click, or the form once more after going back: it is decided as they want it.

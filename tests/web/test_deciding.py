@@ -150,10 +150,44 @@ def test_who_may_not_issue_is_told_why_and_can_only_reject(desk, prepared):
     assert decision_of(prepared) == Decision.REJECTED
 
 
-def test_out_of_scope_it_is_gone(desk, prepared):
+def test_out_of_scope_it_can_only_be_rejected_and_shows_nothing_of_the_document(desk, prepared):
     withdraw(prepared.user, Permission.VIEW_ALL_CUSTOMERS)
-    assert desk.get(path_of(prepared)).status_code == 404
-    assert send(desk, prepared, "reject").status_code == 404
+    answer, before = desk.get(path_of(prepared)), take_snapshot()
+
+    assert answer.status_code == 200
+    assert "The agent Ledger agent asked you on March 2, 2026, 09:00 UTC" in read(answer)
+    assert "You can reject it until 09:10:00 UTC: 9 min 0 s left." in read(answer)
+    document = prepared.approval.document
+    for fact in ("Acme", "119", "Consulting", "Thank you", document.draft_code, str(document.pk)):
+        assert fact not in answer.content.decode()
+    assert "Approve" not in answer.content.decode()
+    assert send(desk, prepared, "approve").status_code == 404
+    assert take_snapshot() == before
+
+    assert send(desk, prepared, "reject", reason="Not mine.").status_code == 302
+    assert decision_of(prepared) == Decision.REJECTED
+    assert "You rejected it. Nothing is issued by this request" in read(desk.get(path_of(prepared)))
+
+
+def test_out_of_scope_a_request_that_is_over_offers_nothing(desk, prepared, clock):
+    withdraw(prepared.user, Permission.VIEW_ALL_CUSTOMERS)
+    clock.move_to(TEN_MINUTES_LATER, tick=False)
+    before = take_snapshot()
+    answer = send(desk, prepared, "reject")
+
+    assert answer.status_code == 409
+    assert "Nothing was decided just now." in read(answer)
+    assert "There is nothing for you to decide any more." in read(answer)
+    assert "<button" not in answer.content.decode().split("<main")[1]
+    assert take_snapshot() == before
+
+
+def test_out_of_scope_another_persons_request_stays_hidden(sign_in, stranger, prepared):
+    before = take_snapshot()
+    browser = sign_in(stranger)
+    for answer in (browser.get(path_of(prepared)), send(browser, prepared, "reject")):
+        assert answer.status_code == 404
+    assert take_snapshot()["invoices.IssueApproval"] == before["invoices.IssueApproval"]
 
 
 def test_another_sites_form_decides_nothing(desk, prepared):
