@@ -22,8 +22,10 @@ ALLOWED_HOSTS = ["*"]
 APPEND_SLASH = False
 
 INSTALLED_APPS = [
+    "config.apps.OwnersAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
+    "django.contrib.messages",
     "django.contrib.sessions",
     "django.contrib.staticfiles",
     "csp",
@@ -43,6 +45,7 @@ MIDDLEWARE = [
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
     # A page is for people who have signed in, unless it says that it is not.
     "invoicing.web.signed_in.SignedInMiddleware",
 ]
@@ -58,6 +61,7 @@ TEMPLATES = [
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
                 "invoicing.web.navigation.navigation",
             ]
         },
@@ -137,6 +141,8 @@ SESSION_COOKIE_NAME = "__Host-session"
 SESSION_COOKIE_SECURE = True
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
+# The other storage would put the texts into a cookie.
+MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
 CSRF_COOKIE_NAME = "__Host-csrf"
 CSRF_COOKIE_SECURE = True
 CSRF_COOKIE_HTTPONLY = True

@@ -1,10 +1,14 @@
 """Which room answers which path."""
 
+from django.contrib import admin
 from django.urls import include, path
+from django.views.generic import RedirectView
 
 urlpatterns = [
     path("", include("agent_access.http.urls")),
     path("", include("agent_access.oauth.urls")),
     path("", include("mcp_gateway.urls")),
     path("", include("invoicing.web.urls")),
+    path("admin", RedirectView.as_view(pattern_name="admin:index")),
+    path("admin/", admin.site.urls),
 ]

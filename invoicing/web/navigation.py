@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from django.contrib import admin
 from django.http import HttpRequest
 from django.urls import reverse
 
@@ -52,11 +53,20 @@ def rooms_of(user: User) -> list[Room]:
 def navigation(request: HttpRequest) -> dict[str, Any]:
     """Give templates the links; a signed-out person gets none."""
     user = getattr(request, "user", None)
-    rooms = rooms_of(user) if isinstance(user, User) else []
-    return {"navigation": [_link(request, room) for room in rooms]}
+    if not isinstance(user, User):
+        return {"navigation": []}
+    links = [_link(request, room) for room in rooms_of(user)]
+    if admin.site.has_permission(request):
+        links.append(_admin_link(request))
+    return {"navigation": links}
 
 
 def _link(request: HttpRequest, room: Room) -> Link:
     href = reverse(room.route)
     waiting = room.count_waiting(request.user)  # type: ignore[arg-type]  # a person, as above
     return Link(room.label, href, request.path.startswith(href), waiting)
+
+
+def _admin_link(request: HttpRequest) -> Link:
+    href = reverse("admin:index")
+    return Link("Administration", href, request.path.startswith(href), 0)

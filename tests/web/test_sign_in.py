@@ -268,16 +268,19 @@ def test_nobody_is_let_in_uncounted(browser, person, monkeypatch):
     assert not Session.objects.exists()
 
 
-# The tools authenticate by credential; the authorization server guards itself (tests/oauth).
-TOOL_ROUTES = (API_PATH.lstrip("/"), MCP_PATH.lstrip("/"), ".well-known/", "oauth/")
+# The tools authenticate by credential; the authorization server (tests/oauth) and the
+# administration (tests/admin) guard themselves.
+OTHER_ROUTES = (API_PATH.lstrip("/"), MCP_PATH.lstrip("/"), ".well-known/", "oauth/", "admin")
 
 
 def all_pages() -> list[URLPattern]:
     def walk(patterns: list[URLPattern | URLResolver]) -> Iterator[URLPattern]:
         for each in patterns:
+            if str(each.pattern).lstrip("^").startswith(OTHER_ROUTES):
+                continue
             if isinstance(each, URLResolver):
                 yield from walk(each.url_patterns)
-            elif not str(each.pattern).lstrip("^").startswith(TOOL_ROUTES):
+            else:
                 yield each
 
     return list(walk(get_resolver().url_patterns))

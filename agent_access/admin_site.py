@@ -1,0 +1,79 @@
+"""Django's admin as a room that the owner enters too, by the project's own sign-in page."""
+
+from collections.abc import Callable
+from functools import update_wrapper
+from typing import Any, TypeVar, cast
+
+from django.conf import settings
+from django.contrib.admin import AdminSite
+from django.contrib.auth import REDIRECT_FIELD_NAME
+from django.contrib.auth.decorators import login_not_required
+from django.contrib.auth.views import LogoutView, redirect_to_login
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import resolve_url
+from django.urls import URLPattern, URLResolver, reverse
+from django.utils.decorators import method_decorator
+from typing_extensions import override
+
+from agent_access import conf
+
+View = TypeVar("View", bound=Callable[..., Any])
+
+# A password is changed on the project's own page, and no record has a page on another site.
+LEFT_OUT = frozenset({"password_change", "password_change_done", "view_on_site"})
+
+
+def is_owner(request: HttpRequest) -> bool:
+    """Tell whether the signed-in person owns this installation; permissions play no part."""
+    owner_id = conf.host().owner_id()
+    return owner_id is not None and request.user.is_active and request.user.pk == owner_id
+
+
+class OwnersAdminSite(AdminSite):
+    """For administrators and the owner, if active and no guests; its login form is not used."""
+
+    site_title = "Invoicing"
+    site_header = "Administration"
+    index_title = "Administration"
+    enable_nav_sidebar = False
+
+    @override
+    def has_permission(self, request: HttpRequest) -> bool:
+        user = request.user
+        if not user.is_authenticated or conf.host().delegate_problem(user):
+            return False
+        return user.is_staff or is_owner(request)
+
+    @override
+    def admin_view(self, view: View, cacheable: bool = False) -> View:
+        """Refuse a signed-in person who may not enter: signing in again would change nothing."""
+        inner = super().admin_view(view, cacheable)
+
+        def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+            if request.user.is_authenticated and not self.has_permission(request):
+                raise PermissionDenied
+            answer: HttpResponse = inner(request, *args, **kwargs)
+            return answer
+
+        return cast("View", update_wrapper(guarded, view))
+
+    @override
+    def get_urls(self) -> list[URLPattern | URLResolver]:
+        return [url for url in super().get_urls() if getattr(url, "name", None) not in LEFT_OUT]
+
+    @method_decorator(login_not_required)
+    @override
+    def login(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        index = reverse("admin:index", current_app=self.name)
+        return redirect_to_login(request.GET.get(REDIRECT_FIELD_NAME, index))
+
+    @override
+    def logout(  # type: ignore[override]  # Django's own answers with a redirect too
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        view = LogoutView.as_view(next_page=resolve_url(settings.LOGIN_URL))
+        answer: HttpResponse = view(request)
+        return answer
