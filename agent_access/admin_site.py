@@ -11,15 +11,21 @@ from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.views import LogoutView, redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import resolve_url
+from django.shortcuts import redirect, resolve_url
+from django.template.response import TemplateResponse
 from django.urls import URLPattern, URLResolver, reverse
 from django.utils.decorators import method_decorator
 from typing_extensions import override
 
 from agent_access import conf
+from agent_access.connections import live_connections
+from agent_access.models.settings import AccessSettings
 
 View = TypeVar("View", bound=Callable[..., Any])
 
+FRONT_PAGE = "admin:agent_access_accesssettings_changelist"
+# The apps whose models are one section here, under the name of the first.
+SECTION = ("agent_access", "agent_oauth")
 # A password is changed on the project's own page, and no record has a page on another site.
 LEFT_OUT = frozenset({"password_change", "password_change_done", "view_on_site"})
 
@@ -61,6 +67,38 @@ class OwnersAdminSite(AdminSite):
     @override
     def get_urls(self) -> list[URLPattern | URLResolver]:
         return [url for url in super().get_urls() if getattr(url, "name", None) not in LEFT_OUT]
+
+    @override
+    def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[Any]:
+        """Return the owner's section first, as one, and its models in their own order."""
+        apps = super().get_app_list(request, app_label)
+        section = [app for app in apps if app["app_label"] in SECTION]
+        others = [app for app in apps if app not in section]
+        if not section:
+            return others
+        models = [model for app in section for model in app["models"]]
+        models.sort(key=lambda model: getattr(self._registry[model["model"]], "position", 0))
+        return [{**section[0], "models": models}, *others]
+
+    @override
+    def index(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> TemplateResponse:
+        """Show the owner how agents stand, and a button that stops them all."""
+        context = dict(extra_context or {})
+        if is_owner(request):
+            context["access_on"] = AccessSettings.read().access_on
+            context["living"] = live_connections().count()
+        return super().index(request, context)
+
+    @override
+    def app_index(
+        self, request: HttpRequest, app_label: str, extra_context: dict[str, Any] | None = None
+    ) -> TemplateResponse:
+        """Show the section's own front page in place of a list of its models."""
+        if app_label in SECTION and is_owner(request):
+            return redirect(FRONT_PAGE)  # type: ignore[return-value]  # Django's own answers with a page
+        return super().app_index(request, app_label, extra_context)
 
     @method_decorator(login_not_required)
     @override

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from uuid import UUID
 
 from django.http import HttpRequest
 from django.utils import timezone
@@ -46,20 +47,20 @@ def still_holds(connection: Connection, *, origin: Origin) -> bool:
     """
     if not connection.is_live(timezone.now()):
         return False
-    if reason := find_ending(connection):
+    if reason := find_ending(connection, owner_id=conf.host().owner_id()):
         revoke_connection(connection.id, reason=reason, origin=origin)
         return False
     return True
 
 
-def find_ending(connection: Connection) -> RevokedReason | None:
-    """Return why the connection must end, as the project stands at this moment."""
+def find_ending(connection: Connection, *, owner_id: UUID | None) -> RevokedReason | None:
+    """Return why the connection must end, as the project and its owner stand at this moment."""
     host = conf.host()
     if reason := host.delegate_problem(connection.user):
         return reason
     if host.session_revision(connection.user) != connection.session_revision:
         return RevokedReason.SESSIONS_ENDED
-    if host.owner_id() != connection.owner_id:
+    if owner_id != connection.owner_id:
         return RevokedReason.OWNER_CHANGED
     if conf.base_url() != connection.base_url:
         return RevokedReason.APPLICATION_URL_CHANGED

@@ -28,6 +28,10 @@ class UnfitConnectionError(Exception):
     """A connection that may not be made; the message is a sentence for the owner."""
 
 
+class AlreadyMadeError(Exception):
+    """A connection with this ID exists: the same request was sent before."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class ConnectionRequest:
     """What the owner approves: who is acted for, what is lent, and for how many days."""
@@ -52,15 +56,20 @@ class ConnectingClient:
 
 @transaction.atomic
 def create_connection(
-    request: ConnectionRequest, *, origin: Origin = SYSTEM
+    request: ConnectionRequest, *, origin: Origin = SYSTEM, connection_id: UUID | None = None
 ) -> tuple[Connection, str]:
     """Return a new connection and its credential, which is shown once and kept as a digest.
 
-    Raises UnfitConnectionError.
+    Whoever names the ID beforehand makes one connection, however often he asks. Raises
+    UnfitConnectionError, and AlreadyMadeError for an ID that is taken.
     """
-    owner_id = _check_request(request, AccessSettings.lock())
+    settings = AccessSettings.lock()
+    if connection_id and Connection.objects.filter(pk=connection_id).exists():
+        raise AlreadyMadeError
+    owner_id = _check_request(request, settings)
     credential = make_credential()
     connection = _prepare(request, kind=ConnectionKind.PASTED, owner_id=owner_id)
+    connection.id = connection_id or connection.id
     connection.credential_digest = digest_credential(credential)
     _open(connection, origin)
     return connection, credential

@@ -1,7 +1,8 @@
 """What agent access asks of the project that it serves."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Protocol
 from uuid import UUID
 
@@ -28,6 +29,17 @@ class ScopeTerms:
 
     description: str
     is_ticked_beforehand: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Work:
+    """Something that a connection made in the project, as the owner is told of it."""
+
+    kind: str
+    label: str
+    state: str
+    made_at: datetime
+    href: str
 
 
 class Host(Protocol):
@@ -59,6 +71,9 @@ class Host(Protocol):
 
     def failures(self) -> Mapping[type[Exception], Callable[[Any], ToolError]]:
         """Return the one table from the project's failures to the answers of the interface."""
+
+    def work_of(self, connection_id: UUID) -> Sequence[Work]:
+        """Return the latest things that a connection made, without what they say."""
 
     def schema_filler(self) -> Callable[[Tool, JSONSchema], JSONSchema]:
         """Return a function that puts today's values into the input schema of one tool."""

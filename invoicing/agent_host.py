@@ -1,6 +1,6 @@
 """What the invoicing application answers to agent access."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -8,11 +8,12 @@ from django.conf import settings
 from django.db.models import QuerySet
 
 from agent_access.errors import ToolError
-from agent_access.host import ScopeTerms, Service
+from agent_access.host import ScopeTerms, Service, Work
 from agent_access.models.connections import RevokedReason
 from agent_access.tools import JSONSchema, Tool
 from invoicing.agent_tools.failures import FAILURES
 from invoicing.agent_tools.schemas import schema_filler
+from invoicing.agent_tools.work import find_work
 from invoicing.models import Company, User
 
 SERVICE = Service(
@@ -82,6 +83,9 @@ class InvoicingHost:
 
     def failures(self) -> Mapping[type[Exception], Callable[[Any], ToolError]]:
         return FAILURES
+
+    def work_of(self, connection_id: UUID) -> Sequence[Work]:
+        return find_work(connection_id)
 
     def schema_filler(self) -> Callable[[Tool, JSONSchema], JSONSchema]:
         return schema_filler()

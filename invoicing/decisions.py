@@ -8,9 +8,8 @@ from django.utils import timezone
 
 from agent_access import audit
 from agent_access.audit import Fact, Origin
-from agent_access.gate import client_address
 from agent_access.models.audit import Transport
-from agent_access.request_ids import current_request_id
+from agent_access.origins import make_origin
 from invoicing.models import Decision, User
 from invoicing.services import approvals
 from invoicing.services.approvals import ReviewedApproval
@@ -18,11 +17,7 @@ from invoicing.services.approvals import ReviewedApproval
 
 def web_origin(request: HttpRequest) -> Origin:
     """Return where a page's request came from."""
-    return Origin(
-        transport=Transport.WEB,
-        request_id=current_request_id(),
-        client_address=client_address(request),
-    )
+    return make_origin(request, Transport.WEB)
 
 
 @transaction.atomic

@@ -52,6 +52,10 @@ class AuditEvent(models.Model):
     digest = models.CharField(max_length=DIGEST_LENGTH)
 
     class Meta:
+        indexes = (
+            models.Index(fields=("connection_id", "occurred_at"), name="agent_access_event_of"),
+            models.Index(fields=("occurred_at",), name="agent_access_event_by_time"),
+        )
         constraints = (
             models.UniqueConstraint(fields=("chain", "sequence"), name="agent_access_one_sequence"),
             models.CheckConstraint(

@@ -14,6 +14,7 @@ class AccessSettings(models.Model):
     modules_off = models.JSONField(default=list)
 
     class Meta:
+        verbose_name_plural = "switches"
         constraints = (
             models.CheckConstraint(condition=models.Q(id=1), name="agent_access_one_settings_row"),
         )

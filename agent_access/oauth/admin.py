@@ -1,7 +1,130 @@
-"""Codes and tokens have no page: the toolkit's own would show them to administrators."""
+"""Browser sign-in in the owner's section: its switch, and the clients that registered."""
 
-from django.contrib import admin
+from collections.abc import Sequence
+from typing import Any
 
+from django.contrib import admin, messages
+from django.contrib.admin.views.main import ChangeList
+from django.db.models import Count
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from typing_extensions import override
+
+from agent_access.admin.moments import write_minute, write_moment
+from agent_access.admin.owners import OwnersModelAdmin, Page, owners_act
+from agent_access.admin.settings import count_connections
+from agent_access.admin.switches import Switch, register_switch
+from agent_access.connections import live_connections
+from agent_access.models.connections import ConnectionKind
+from agent_access.oauth.clients import connections_of, delete_client
 from agent_access.oauth.models import AccessToken, Application, Grant, IDToken, RefreshToken
+from agent_access.oauth.switch import turn_sign_in_off, turn_sign_in_on
 
+# The toolkit's own pages would show codes and tokens to administrators.
 admin.site.unregister([AccessToken, Application, Grant, IDToken, RefreshToken])
+
+register_switch(
+    Switch(
+        name="browser-sign-in",
+        label="Browser sign-in",
+        on_means=(
+            "Clients such as Claude or an editor can ask you for a connection, while agent access"
+            " is on. Each one gets in only if you allow it."
+        ),
+        off_means="No client can ask, and every connection made by browser sign-in ends.",
+        is_on=lambda settings: settings.browser_sign_in_on,
+        ends=lambda: live_connections().filter(kind=ConnectionKind.BROWSER),
+        turn_on=turn_sign_in_on,
+        turn_off=turn_sign_in_off,
+    )
+)
+
+LIST = "admin:agent_oauth_application_changelist"
+
+
+@admin.register(Application)
+class ClientAdmin(OwnersModelAdmin):
+    position = 3
+    list_display = ("name", "known_by", "returns_to", "registered", "living")
+    search_fields = ("name", "client_id", "redirect_uris")
+    search_help_text = "Search by name, identifier or return address"
+
+    @property
+    @override
+    def pages(self) -> Sequence[Page]:
+        return [
+            Page("", self.changelist_view, "changelist"),
+            Page("<int:object_id>/", self.show_record, "change"),
+            Page("<int:object_id>/delete/", self.delete, "delete", methods=("GET", "HEAD", "POST")),
+        ]
+
+    @override
+    def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
+        changes = super().get_changelist_instance(request)
+        changes.result_list = _with_living(changes.result_list)
+        return changes
+
+    @admin.display(description="Known by")
+    def known_by(self, client: Application) -> str:
+        return "Its metadata document" if client.has_document else "Its own registration"
+
+    @admin.display(description="Returns to")
+    def returns_to(self, client: Application) -> str:
+        return ", ".join(client.return_addresses)
+
+    @admin.display(description="First seen")
+    def registered(self, client: Application) -> str:
+        return write_minute(client.created)
+
+    @admin.display(description="Living connections")
+    def living(self, client: Application) -> int:
+        count: int = client.__dict__["living"]
+        return count
+
+    @override
+    def show_record(self, request: HttpRequest, object_id: Any) -> HttpResponse:
+        client = self.find_record(request, object_id)
+        connections = connections_of(client).select_related("user").order_by("-id")
+        context = {
+            "title": client.name,
+            "client": client,
+            "facts": self.facts_of(client),
+            "connections": connections[: self.list_per_page],
+        }
+        return self.show(request, "client", context)
+
+    @override
+    def facts_of(self, record: Application) -> Sequence[tuple[str, Any]]:
+        [client] = _with_living([record])
+        return [
+            ("Calls itself", client.name),
+            ("Identifier", client.client_id),
+            ("Known by", self.known_by(client)),
+            ("Returns to", self.returns_to(client)),
+            ("First seen", write_moment(client.created)),
+            ("Living connections", self.living(client)),
+        ]
+
+    def delete(self, request: HttpRequest, object_id: int) -> HttpResponse:
+        """Ask before a client is forgotten (GET), and forget it (POST)."""
+        client = self.find_record(request, object_id)
+        living = live_connections().filter(pk__in=connections_of(client).values("pk"))
+        if request.method != "POST":
+            context = {"title": f"Delete {client.name}?", "client": client, "count": living.count()}
+            return self.show(request, "delete_client", context)
+        with owners_act(request) as act:
+            ended = living.count()
+            delete_client(client, origin=act.origin, actor_id=act.actor_id)
+        rest = f" {count_connections(ended)} ended." if ended else ""
+        messages.success(request, f"The client is deleted.{rest}")
+        return redirect(LIST)
+
+
+def _with_living(clients: Any) -> list[Application]:
+    """Return the clients, each knowing how many living connections it has."""
+    rows: list[Application] = list(clients)
+    found = live_connections().filter(client_id__in=[each.client_id for each in rows])
+    counts = dict(found.values_list("client_id").annotate(Count("id")))
+    for client in rows:
+        client.__dict__["living"] = counts.get(client.client_id, 0)
+    return rows

@@ -27,11 +27,12 @@ from agent_access.oauth.authorization import (
     UnusableRequestError,
     read_request,
 )
-from agent_access.oauth.endpoints import is_sign_in_on, make_origin
+from agent_access.oauth.endpoints import is_sign_in_on
 from agent_access.oauth.forms import ConsentForm
 from agent_access.oauth.registration import TARGET_LENGTH
 from agent_access.oauth.return_addresses import host_of, is_loopback, policy_source
 from agent_access.oauth.server import Server
+from agent_access.origins import make_origin
 
 ALLOW, REFUSE = "allow", "refuse"
 NOT_THE_OWNER = "Only the owner of this application can allow a client in."

@@ -19,7 +19,7 @@ from agent_access.models.audit import Transport
 from agent_access.models.settings import AccessSettings
 from agent_access.oauth.parameters import UnreadableParametersError, clean_parameters
 from agent_access.oauth.refusals import INVALID_REQUEST, OAuthRefusalError, refuse, refuse_request
-from agent_access.request_ids import current_request_id
+from agent_access.origins import make_origin
 from agent_access.throttling import spend
 
 MAX_BODY_BYTES = 16 * 1024
@@ -35,14 +35,6 @@ QUOTAS = {"register": conf.limit_register, "token": conf.limit_token}
 def is_sign_in_on() -> bool:
     settings = AccessSettings.read()
     return settings.access_on and settings.browser_sign_in_on
-
-
-def make_origin(request: HttpRequest, transport: Transport) -> Origin:
-    return Origin(
-        transport=transport,
-        request_id=current_request_id(),
-        client_address=client_address(request),
-    )
 
 
 def machine_endpoint(method: str, *, policy: str | None = None) -> Callable[[Endpoint], View]:

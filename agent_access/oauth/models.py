@@ -23,6 +23,7 @@ class Application(AbstractApplication):
     """A client that registered itself, or whose metadata document was read: always public."""
 
     class Meta(AbstractApplication.Meta):
+        verbose_name = "OAuth client"
         indexes = (models.Index(fields=["created"], name="agent_oauth_application_age"),)
 
     @property

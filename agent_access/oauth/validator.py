@@ -17,11 +17,15 @@ from typing_extensions import override
 from agent_access import audit
 from agent_access.audit import Fact, Origin
 from agent_access.authentication import still_holds
-from agent_access.connections import create_browser_connection, revoke_connection
+from agent_access.connections import (
+    UnfitConnectionError,
+    create_browser_connection,
+    revoke_connection,
+)
 from agent_access.credentials import digest_credential
 from agent_access.discovery import resource
 from agent_access.models.connections import Connection, RevokedReason
-from agent_access.oauth.models import AccessToken, Grant, RefreshToken
+from agent_access.oauth.models import AccessToken, Application, Grant, RefreshToken
 from agent_access.oauth.presented import Presented
 from agent_access.oauth.tokens import CODE_LIFETIME
 from agent_access.tools import registry
@@ -90,6 +94,8 @@ class Validator(OAuth2Validator):
         connection = create_browser_connection(
             allowed.request, allowed.client, owner_id=allowed.owner_id, origin=self._origin
         )
+        if not Application.objects.filter(pk=request.client.pk).exists():
+            raise UnfitConnectionError("The client was deleted meanwhile.")
         Grant.objects.create(
             connection=connection,
             application=request.client,

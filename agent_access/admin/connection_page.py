@@ -1,0 +1,94 @@
+"""The page of one connection: what it may do, what it did, and why it ended."""
+
+from collections.abc import Iterable
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from agent_access import conf
+from agent_access.admin.moments import write_minute, write_moment
+from agent_access.admin.people import names_of
+from agent_access.admin.uses import Use, read_uses
+from agent_access.endings import describe_ending
+from agent_access.models.audit import ADMINISTRATION, AuditEvent
+from agent_access.models.connections import Connection, ConnectionKind
+
+CALLS_SHOWN = 50
+EVENTS_SHOWN = 20
+RECEIPTS_SHOWN = 10
+
+
+def describe_connection(connection: Connection, *, before: int | None) -> dict[str, Any]:
+    """Return what the page says; `before` is the sequence at which older calls go on."""
+    [use] = read_uses([connection])
+    chain = AuditEvent.objects.filter(chain=str(connection.id)).order_by("-sequence")
+    older = chain if before is None else chain.filter(sequence__lt=before)
+    calls = list(older[: CALLS_SHOWN + 1])
+    return {
+        "connection": connection,
+        "standing": use.standing,
+        "ending": describe_ending(connection),
+        "facts": _facts_of(connection, use),
+        "lent": _describe_scopes(connection.grants),
+        "calls": _describe_events(calls[:CALLS_SHOWN]),
+        "is_first_page": before is None,
+        "next": calls[CALLS_SHOWN - 1].sequence if len(calls) > CALLS_SHOWN else None,
+        "work": _describe_work(connection.id),
+        "events": _describe_events(_administration_of(connection)[:EVENTS_SHOWN]),
+        "receipts": _describe_receipts(connection),
+    }
+
+
+def _facts_of(connection: Connection, use: Use) -> list[tuple[str, Any]]:
+    user = connection.user
+    facts: list[tuple[str, Any]] = [
+        ("Acts as", f"{user} ({user.get_username()})"),
+        ("Kind", ConnectionKind(connection.kind).label),
+        ("Made", write_moment(connection.created_at)),
+        ("Expires", write_moment(connection.expires_at)),
+        ("Last use", write_minute(use.last_used_at, never="Never")),
+        ("Calls in the last day", use.calls_in_a_day),
+        ("ID", connection.id),
+    ]
+    if connection.kind == ConnectionKind.BROWSER:
+        facts += [
+            ("Client", connection.client_name),
+            ("Client's host", connection.client_host),
+            ("Client's identifier", connection.client_id),
+        ]
+    return facts
+
+
+def _describe_scopes(grants: Iterable[str]) -> list[tuple[str, str]]:
+    """Return each grant in words; a single capability of the pilot is a tool's name."""
+    terms = conf.host().scopes()
+    return [(grant, terms[grant].description if grant in terms else "") for grant in grants]
+
+
+def _administration_of(connection: Connection) -> QuerySet[AuditEvent]:
+    events = AuditEvent.objects.filter(connection_id=connection.id, chain=ADMINISTRATION)
+    return events.order_by("-occurred_at", "-id")
+
+
+def _describe_events(events: Iterable[AuditEvent]) -> list[dict[str, Any]]:
+    rows = list(events)
+    names = names_of(event.actor_id for event in rows)
+    return [
+        {
+            "event": event,
+            "moment": write_moment(event.occurred_at),
+            "actor": names.get(event.actor_id, "") if event.actor_id else "",
+        }
+        for event in rows
+    ]
+
+
+def _describe_work(connection_id: UUID) -> list[dict[str, Any]]:
+    work = conf.host().work_of(connection_id)
+    return [{"work": each, "moment": write_minute(each.made_at)} for each in work]
+
+
+def _describe_receipts(connection: Connection) -> list[dict[str, Any]]:
+    latest = connection.receipts.order_by("-id")[:RECEIPTS_SHOWN]
+    return [{"receipt": each, "moment": write_moment(each.created_at)} for each in latest]

@@ -1,0 +1,186 @@
+"""Connections: the list, a new one with its credential, and the ending of one or many."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.contrib import admin, messages
+from django.contrib.admin.views.main import ChangeList
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from typing_extensions import override
+
+from agent_access.admin.connection_page import describe_connection
+from agent_access.admin.filters import read_uuid
+from agent_access.admin.forms import ConnectionForm
+from agent_access.admin.moments import write_minute
+from agent_access.admin.owners import OwnersModelAdmin, Page, owners_act
+from agent_access.admin.people import text_fields
+from agent_access.admin.settings import count_connections
+from agent_access.admin.states import KindFilter, State, StateFilter
+from agent_access.admin.uses import use_of, with_uses
+from agent_access.connections import (
+    AlreadyMadeError,
+    UnfitConnectionError,
+    create_connection,
+    live_connections,
+    revoke_connections,
+)
+from agent_access.models.connections import Connection, RevokedReason
+from agent_access.models.settings import AccessSettings
+
+LIST = "admin:agent_access_connection_changelist"
+SEQUENCE_DIGITS = 18
+ASKED_AND_DONE = ("GET", "HEAD", "POST")
+
+
+@admin.register(Connection)
+class ConnectionAdmin(OwnersModelAdmin):
+    position = 2
+    list_display = ("name", "way", "acts_as", "scopes", "last_use", "calls", "expires", "state")
+    list_filter = (StateFilter, KindFilter)
+    list_select_related = ("user",)
+    search_help_text = "Search by name or person"
+    sortable_by = ("name", "expires")
+    actions = ("revoke",)
+    change_list_template = "agent_access/admin/connections.html"
+
+    @property
+    @override
+    def pages(self) -> Sequence[Page]:
+        return [
+            Page("", self.changelist_view, "changelist", methods=ASKED_AND_DONE),
+            Page("add/", self.add, "add", methods=ASKED_AND_DONE),
+            Page("revoke/", self.revoke_chosen, "revoke", methods=ASKED_AND_DONE),
+            Page("<uuid:object_id>/", self.show_record, "change"),
+        ]
+
+    @override
+    def get_search_fields(self, request: HttpRequest) -> list[str]:
+        return ["name", *(f"user__{field}" for field in text_fields())]
+
+    @override
+    def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
+        changes = super().get_changelist_instance(request)
+        changes.result_list = with_uses(changes.result_list)
+        return changes
+
+    @admin.display(description="Kind")
+    def way(self, connection: Connection) -> str:
+        return connection.get_kind_display()
+
+    @admin.display(description="Acts as")
+    def acts_as(self, connection: Connection) -> str:
+        return str(connection.user)
+
+    @admin.display(description="Scopes")
+    def scopes(self, connection: Connection) -> SafeString:
+        return format_html_join(" ", '<span class="tag">{}</span>', zip(connection.grants))
+
+    @admin.display(description="Last use")
+    def last_use(self, connection: Connection) -> str:
+        return write_minute(use_of(connection).last_used_at, never="Never")
+
+    @admin.display(description="Calls in a day")
+    def calls(self, connection: Connection) -> int:
+        return use_of(connection).calls_in_a_day
+
+    @admin.display(description="Expires", ordering="expires_at")
+    def expires(self, connection: Connection) -> str:
+        return write_minute(connection.expires_at)
+
+    @admin.display(description="State")
+    def state(self, connection: Connection) -> SafeString:
+        standing = use_of(connection).standing
+        good = " good" if standing.state == State.LIVING else ""
+        tag = format_html('<span class="tag{}">{}</span>', good, standing.state.capitalize())
+        return format_html('<span>{} <span class="quiet">{}</span></span>', tag, standing.reason)
+
+    @override
+    def show_record(self, request: HttpRequest, object_id: Any) -> HttpResponse:
+        connection = self.find_record(request, object_id)
+        before = request.GET.get("before", "")
+        page = describe_connection(connection, before=int(before) if _is_number(before) else None)
+        return self.show(request, "connection", {"title": connection.name, **page})
+
+    @override
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Connection]:
+        return super().get_queryset(request).select_related("user")
+
+    def add(self, request: HttpRequest) -> HttpResponse:
+        if request.method != "POST":
+            return self._show_form(request, ConnectionForm())
+        form = ConnectionForm(request.POST)
+        if not form.is_valid():
+            return self._show_form(request, form, status=422)
+        try:
+            return self._create(request, form)
+        except AlreadyMadeError:
+            context = {"title": "This form was sent before", "made_id": form.cleaned_data["once"]}
+            return self.show(request, "already_made", context, status=409)
+        except UnfitConnectionError as error:
+            form.add_error(None, str(error))
+            return self._show_form(request, form, status=422)
+
+    def _create(self, request: HttpRequest, form: ConnectionForm) -> HttpResponse:
+        """Answer with the credential itself: it must not wait anywhere for another page."""
+        with owners_act(request) as act:
+            connection, credential = create_connection(
+                form.read_request(),
+                origin=act.origin,
+                connection_id=form.cleaned_data["once"],
+            )
+        context = {
+            "title": "The connection is made",
+            "connection": connection,
+            "credential": credential,
+            "expires": write_minute(connection.expires_at),
+        }
+        return self.show(request, "connection_made", context)
+
+    def _show_form(
+        self, request: HttpRequest, form: ConnectionForm, *, status: int = 200
+    ) -> HttpResponse:
+        context = {
+            "title": "New connection",
+            "form": form,
+            "access_on": AccessSettings.read().access_on,
+        }
+        return self.show(request, "new_connection", context, status=status)
+
+    @admin.action(description="Revoke")
+    def revoke(self, request: HttpRequest, chosen: QuerySet[Connection]) -> HttpResponse:
+        return self._ask_to_revoke(request, chosen)
+
+    def revoke_chosen(self, request: HttpRequest) -> HttpResponse:
+        """Ask before the connections named by `id` are ended (GET), and end them (POST)."""
+        named = request.GET if request.method != "POST" else request.POST
+        ids = [known for each in named.getlist("id") if (known := read_uuid(each))]
+        chosen = self.get_queryset(request).filter(pk__in=ids)
+        if request.method != "POST":
+            return self._ask_to_revoke(request, chosen)
+        with owners_act(request) as act:
+            living = live_connections().filter(pk__in=ids).count()
+            revoke_connections(
+                chosen,
+                reason=RevokedReason.OWNER_REVOKED,
+                origin=act.origin,
+                actor_id=act.actor_id,
+            )
+        messages.success(request, f"{count_connections(living)} ended.")
+        return redirect(LIST)
+
+    def _ask_to_revoke(self, request: HttpRequest, chosen: QuerySet[Connection]) -> HttpResponse:
+        living = list(chosen.filter(pk__in=live_connections()).order_by("-id"))
+        if not living:
+            messages.warning(request, "None of the chosen connections is living any more.")
+            return redirect(LIST)
+        context = {"title": f"Revoke {count_connections(len(living))}?", "chosen": living}
+        return self.show(request, "revoke", context)
+
+
+def _is_number(text: str) -> bool:
+    """Tell whether the text is a number that fits the column of sequences."""
+    return text.isascii() and text.isdecimal() and len(text) <= SEQUENCE_DIGITS

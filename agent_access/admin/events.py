@@ -1,0 +1,203 @@
+"""The audit, read-only: who did what, when, from where, and with which outcome."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+from uuid import UUID
+
+from django.contrib import admin
+from django.contrib.admin.views.main import ChangeList
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest
+from typing_extensions import override
+
+from agent_access import conf
+from agent_access.admin.filters import (
+    CHOICES_SHOWN,
+    ChoiceFilter,
+    ConnectionFilter,
+    as_choices,
+    day_filters,
+    read_uuid,
+)
+from agent_access.admin.moments import write_moment
+from agent_access.admin.owners import OwnersModelAdmin
+from agent_access.admin.paging import BoundedPaginator
+from agent_access.admin.people import names_of, people_called
+from agent_access.audit import OK
+from agent_access.errors import ToolError
+from agent_access.models.audit import ADMINISTRATION, AuditEvent
+from agent_access.models.connections import Connection
+from agent_access.tools import registry
+
+WORDS_SEARCHED = 5
+
+
+class ChainFilter(ChoiceFilter):
+    title = "chain"
+    parameter_name = "chain"
+
+    @override
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(ADMINISTRATION, "Administration"), ("connections", "Connections")]
+
+    @override
+    def narrow(self, queryset: QuerySet[AuditEvent], chosen: str) -> QuerySet[AuditEvent]:
+        of_administration = Q(chain=ADMINISTRATION)
+        return queryset.filter(
+            of_administration if chosen == ADMINISTRATION else ~of_administration
+        )
+
+
+class ToolFilter(ChoiceFilter):
+    title = "tool"
+    parameter_name = "tool"
+
+    @override
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return as_choices(tool.name for tool in registry)
+
+    @override
+    def narrow(self, queryset: QuerySet[AuditEvent], chosen: str) -> QuerySet[AuditEvent]:
+        return queryset.filter(action=chosen)
+
+
+class OutcomeFilter(ChoiceFilter):
+    title = "outcome"
+    parameter_name = "outcome"
+
+    @override
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return as_choices([OK, *sorted(set(_codes_below(ToolError)))])
+
+    @override
+    def narrow(self, queryset: QuerySet[AuditEvent], chosen: str) -> QuerySet[AuditEvent]:
+        return queryset.filter(outcome=chosen)
+
+
+class ActorFilter(ChoiceFilter):
+    """The people who may be acted for, and the one that the address names."""
+
+    title = "actor"
+    parameter_name = "actor"
+
+    @override
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        shown = {each.pk: str(each) for each in conf.host().delegates()[:CHOICES_SHOWN]}
+        if (named := read_uuid(self.value())) and named not in shown:
+            shown |= names_of([named])
+        return [(str(pk), name) for pk, name in shown.items()]
+
+    @override
+    def narrow(self, queryset: QuerySet[AuditEvent], chosen: str) -> QuerySet[AuditEvent]:
+        return queryset.filter(actor_id=chosen)
+
+
+@admin.register(AuditEvent)
+class EventAdmin(OwnersModelAdmin):
+    position = 5
+    paginator = BoundedPaginator
+    list_display = (
+        "moment",
+        "action",
+        "outcome",
+        "of_connection",
+        "actor",
+        "target",
+        "detail",
+        "transport",
+        "client_address",
+    )
+    list_filter = (
+        ChainFilter,
+        ConnectionFilter,
+        ActorFilter,
+        ToolFilter,
+        OutcomeFilter,
+        *day_filters("occurred_at"),
+    )
+    search_fields = ("action",)  # shows the field; the search is our own
+    search_help_text = "Search by action, name, address or identifier"
+
+    @override
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[AuditEvent], search_term: str
+    ) -> tuple[QuerySet[AuditEvent], bool]:
+        for word in search_term.split()[:WORDS_SEARCHED]:
+            queryset = queryset.filter(_stands_in_event(word))
+        return queryset, False
+
+    @override
+    def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
+        changes = super().get_changelist_instance(request)
+        changes.result_list = _with_names(changes.result_list)
+        return changes
+
+    @admin.display(description="Time")
+    def moment(self, event: AuditEvent) -> str:
+        return write_moment(event.occurred_at)
+
+    @admin.display(description="Connection")
+    def of_connection(self, event: AuditEvent) -> str:
+        name: str = event.__dict__["connection_name"]
+        return name
+
+    @admin.display(description="Actor")
+    def actor(self, event: AuditEvent) -> str:
+        name: str = event.__dict__["actor_name"]
+        return name
+
+    @override
+    def facts_of(self, record: AuditEvent) -> Sequence[tuple[str, Any]]:
+        [event] = _with_names([record])
+        return [
+            ("Time", write_moment(event.occurred_at)),
+            ("Action", event.action),
+            ("Outcome", event.outcome),
+            ("Detail", event.detail),
+            ("Connection", self.of_connection(event)),
+            ("Actor", self.actor(event)),
+            ("Target", event.target),
+            ("Transport", event.transport),
+            ("Client address", event.client_address),
+            ("Request ID", event.request_id),
+            ("Chain", event.chain),
+            ("Sequence", event.sequence),
+            ("Digest", event.digest),
+        ]
+
+
+def _stands_in_event(word: str) -> Q:
+    called = Connection.objects.filter(name__icontains=word).values("id")
+    condition = (
+        Q(action__icontains=word)
+        | Q(target=word)
+        | Q(request_id=word)
+        | Q(client_address=word)
+        | Q(connection_id__in=called)
+        | Q(actor_id__in=people_called(word).values("pk"))
+    )
+    if named := read_uuid(word):
+        condition |= Q(connection_id=named) | Q(actor_id=named)
+    return condition
+
+
+def _with_names(events: Any) -> list[AuditEvent]:
+    """Return the events, each knowing the names of its connection and its actor."""
+    rows: list[AuditEvent] = list(events)
+    people = names_of(each.actor_id for each in rows)
+    connections = Connection.objects.in_bulk({each.connection_id for each in rows} - {None})
+    for event in rows:
+        event.__dict__["actor_name"] = _name(people, event.actor_id)
+        event.__dict__["connection_name"] = _name(connections, event.connection_id)
+    return rows
+
+
+def _name(known: Any, key: UUID | None) -> str:
+    return str(known[key]) if key in known else str(key or "")
+
+
+def _codes_below(error: type[ToolError]) -> Iterator[str]:
+    for kind in error.__subclasses__():
+        if "code" in kind.__dict__:
+            yield kind.code
+        yield from _codes_below(kind)

@@ -1,0 +1,115 @@
+"""Filters that stand in one form with the search, so that they need no script."""
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any, ClassVar
+from uuid import UUID
+
+from django.contrib.admin import SimpleListFilter
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from typing_extensions import override
+
+from agent_access.models.connections import Connection
+
+CHOICES_SHOWN = 200
+
+
+class ChoiceFilter(SimpleListFilter):
+    """A choice among values; anything else finds nothing."""
+
+    input_type = ""
+
+    @override
+    def has_output(self) -> bool:
+        return True
+
+    @override
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        chosen = self.value()
+        if not chosen:
+            return queryset
+        known = {str(value) for value, _ in self.lookup_choices}
+        return self.narrow(queryset, chosen) if chosen in known else queryset.none()
+
+    def narrow(self, queryset: QuerySet[Any], chosen: str) -> QuerySet[Any]:
+        raise NotImplementedError
+
+
+class ConnectionFilter(ChoiceFilter):
+    """The newest connections, and the one that the address names."""
+
+    title = "connection"
+    parameter_name = "connection"
+
+    @override
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        newest = Connection.objects.order_by("-id")
+        shown = {each.id: each.name for each in newest[:CHOICES_SHOWN]}
+        if (named := read_uuid(self.value())) and named not in shown:
+            shown |= {each.id: each.name for each in newest.filter(pk=named)}
+        return [(str(id_), name) for id_, name in shown.items()]
+
+    @override
+    def narrow(self, queryset: QuerySet[Any], chosen: str) -> QuerySet[Any]:
+        return queryset.filter(connection_id=chosen)
+
+
+class DayFilter(ChoiceFilter):
+    """A day, in UTC, from which or up to which something happened."""
+
+    input_type = "date"
+    field: ClassVar[str]
+
+    @override
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Sequence[tuple[str, str]]:
+        return ()
+
+    @override
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        if not (chosen := self.value()):
+            return queryset
+        try:
+            day = date.fromisoformat(chosen)
+            return self.narrow_to(queryset, datetime.combine(day, time(), UTC))
+        except (ValueError, OverflowError):
+            return queryset.none()
+
+    def narrow_to(self, queryset: QuerySet[Any], midnight: datetime) -> QuerySet[Any]:
+        raise NotImplementedError
+
+
+class FromDayFilter(DayFilter):
+    title = "from"
+    parameter_name = "from"
+
+    @override
+    def narrow_to(self, queryset: QuerySet[Any], midnight: datetime) -> QuerySet[Any]:
+        return queryset.filter(**{f"{self.field}__gte": midnight})
+
+
+class ToDayFilter(DayFilter):
+    title = "to"
+    parameter_name = "to"
+
+    @override
+    def narrow_to(self, queryset: QuerySet[Any], midnight: datetime) -> QuerySet[Any]:
+        return queryset.filter(**{f"{self.field}__lt": midnight + timedelta(days=1)})
+
+
+def day_filters(field: str) -> tuple[type[DayFilter], type[DayFilter]]:
+    """Return the filters "from" and "to" over a field of instants."""
+    first = type("FromDay", (FromDayFilter,), {"field": field})
+    last = type("ToDay", (ToDayFilter,), {"field": field})
+    return first, last
+
+
+def as_choices(values: Iterable[str]) -> list[tuple[str, str]]:
+    return [(value, value) for value in values]
+
+
+def read_uuid(text: str | None) -> UUID | None:
+    try:
+        return UUID(text or "")
+    except ValueError:
+        return None

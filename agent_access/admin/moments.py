@@ -1,0 +1,11 @@
+"""Moments as the section writes them: to the second, and in one time zone, as evidence is."""
+
+from datetime import UTC, datetime
+
+
+def write_moment(moment: datetime | None, *, never: str = "") -> str:
+    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC" if moment else never
+
+
+def write_minute(moment: datetime | None, *, never: str = "") -> str:
+    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M}" if moment else never

@@ -1,0 +1,149 @@
+"""What all pages of the section share: the owner alone comes in, and acts under one lock."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, ClassVar
+from uuid import UUID
+
+from django.contrib import admin
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path
+from django.views.decorators.http import require_http_methods
+from typing_extensions import override
+
+from agent_access import conf
+from agent_access.admin_site import is_owner
+from agent_access.audit import Origin
+from agent_access.models.audit import Transport
+from agent_access.models.settings import AccessSettings
+from agent_access.origins import make_origin
+
+SECTION = "Agent access"
+
+View = Callable[..., HttpResponse]
+
+
+@dataclass(frozen=True)
+class Page:
+    """A route of a model's pages, the methods that it answers, and the last part of its name."""
+
+    route: str
+    view: View
+    name: str
+    methods: Sequence[str] = ("GET", "HEAD")
+
+
+@dataclass(frozen=True)
+class OwnersAct:
+    """Who acts, and from where, as the audit names it."""
+
+    actor_id: UUID
+    origin: Origin
+
+
+@contextmanager
+def owners_act(request: HttpRequest) -> Iterator[OwnersAct]:
+    """Hold the settings row, as the commands do, while the owner, who still is the owner, acts."""
+    with transaction.atomic():
+        AccessSettings.lock()
+        user = request.user
+        if user.pk is None or user.pk != conf.host().owner_id():
+            raise PermissionDenied
+        yield OwnersAct(actor_id=user.pk, origin=make_origin(request, Transport.WEB))
+
+
+class OwnersModelAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic for mypy only
+    """Read-only pages for the owner alone, whatever permissions anybody else has.
+
+    Only the routes of `pages` exist: none of Django's own to add, change or delete, nor its
+    history, which would be a second audit.
+    """
+
+    position = 0
+    actions: Any = None
+    list_per_page = 50
+    list_max_show_all = 0
+    show_full_result_count = False
+    sortable_by: ClassVar[tuple[str, ...]] = ()
+    ordering = ("-id",)
+    change_list_template = "agent_access/admin/change_list.html"
+
+    @property
+    def pages(self) -> Sequence[Page]:
+        return [
+            Page("", self.changelist_view, "changelist"),
+            Page("<uuid:object_id>/", self.show_record, "change"),
+        ]
+
+    @override
+    def get_urls(self) -> list[URLPattern]:
+        prefix = f"{self.opts.app_label}_{self.opts.model_name}"
+        return [
+            path(page.route, self._guard(page), name=f"{prefix}_{page.name}") for page in self.pages
+        ]
+
+    def _guard(self, page: Page) -> View:
+        answer: View = require_http_methods(page.methods)(page.view)
+
+        def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+            if not is_owner(request):
+                raise PermissionDenied
+            return answer(request, *args, **kwargs)
+
+        view: View = self.admin_site.admin_view(guarded)
+        return view
+
+    @override
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        return is_owner(request)
+
+    @override
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return is_owner(request)
+
+    @override
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    @override
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    @override
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    @override
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
+        """Let an address filter by what the page offers: no digest is guessed piece by piece."""
+        filters: Iterable[Any] = self.list_filter
+        return lookup in {each.parameter_name for each in filters}
+
+    def show_record(self, request: HttpRequest, object_id: Any) -> HttpResponse:
+        record = self.find_record(request, object_id)
+        context = {
+            "title": str(self.opts.verbose_name).capitalize(),
+            "facts": self.facts_of(record),
+        }
+        return self.show(request, "facts", context)
+
+    def facts_of(self, record: Any) -> Sequence[tuple[str, Any]]:
+        """Return the label and the value of each line of the record's page."""
+        raise NotImplementedError
+
+    def find_record(self, request: HttpRequest, object_id: Any) -> Any:
+        record = self.get_queryset(request).filter(pk=object_id).first()
+        if record is None:
+            raise Http404
+        return record
+
+    def show(
+        self, request: HttpRequest, name: str, context: Mapping[str, Any], *, status: int = 200
+    ) -> TemplateResponse:
+        """Render a page of the section."""
+        values = {**self.admin_site.each_context(request), "opts": self.opts, **context}
+        return TemplateResponse(request, f"agent_access/admin/{name}.html", values, status=status)

@@ -1,0 +1,34 @@
+"""Finding people without knowing the project's model of them."""
+
+from collections.abc import Iterable
+from typing import Any
+from uuid import UUID
+
+from django.contrib.auth import get_user_model
+from django.db.models import CharField, Q, QuerySet
+
+
+def text_fields() -> list[str]:
+    """Return the fields that a project must ask of every user, as far as they are texts."""
+    model = get_user_model()
+    fields = {field.name: field for field in model._meta.get_fields()}  # noqa: SLF001  Django's documented name
+    names = [model.USERNAME_FIELD, *model.REQUIRED_FIELDS]
+    return [name for name in names if isinstance(fields[name], CharField)]
+
+
+def people_called(word: str) -> QuerySet[Any]:
+    """Return the users in whose name the word stands."""
+    condition = Q()
+    for name in text_fields():
+        condition |= Q(**{f"{name}__icontains": word})
+    return _people().filter(condition)
+
+
+def names_of(ids: Iterable[UUID | None]) -> dict[UUID, str]:
+    """Return how each user is called, in one query."""
+    known = {each for each in ids if each is not None}
+    return {pk: str(user) for pk, user in _people().in_bulk(known).items()}
+
+
+def _people() -> QuerySet[Any]:
+    return get_user_model()._default_manager.all()  # noqa: SLF001  Django's public name for a swapped model's manager

@@ -1,0 +1,85 @@
+"""Receipts, read-only: which keyed writes were answered, and how."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest
+from typing_extensions import override
+
+from agent_access.admin.filters import (
+    ChoiceFilter,
+    ConnectionFilter,
+    as_choices,
+    day_filters,
+    read_uuid,
+)
+from agent_access.admin.moments import write_moment
+from agent_access.admin.owners import OwnersModelAdmin
+from agent_access.admin.paging import BoundedPaginator
+from agent_access.models.receipts import Receipt
+from agent_access.tools import registry
+
+SEALED = "Kept encrypted, since it holds a secret; it is shown nowhere."
+
+
+class WritingToolFilter(ChoiceFilter):
+    title = "tool"
+    parameter_name = "tool"
+
+    @override
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return as_choices(tool.name for tool in registry if tool.writes)
+
+    @override
+    def narrow(self, queryset: QuerySet[Receipt], chosen: str) -> QuerySet[Receipt]:
+        return queryset.filter(tool=chosen)
+
+
+@admin.register(Receipt)
+class ReceiptAdmin(OwnersModelAdmin):
+    position = 4
+    paginator = BoundedPaginator
+    list_display = ("moment", "tool", "of_connection", "key", "status", "record_id")
+    list_filter = (ConnectionFilter, WritingToolFilter, *day_filters("created_at"))
+    list_select_related = ("connection",)
+    search_fields = ("key",)  # shows the field; the search is our own
+    search_help_text = "Search by key or record ID, whole"
+
+    @override
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Receipt], search_term: str
+    ) -> tuple[QuerySet[Receipt], bool]:
+        """Find whole keys and identifiers: a part of a key means nothing to anybody."""
+        if not (text := search_term.strip()):
+            return queryset, False
+        named = read_uuid(text)
+        condition = Q(key=text) | (Q(record_id=named) if named else Q())
+        return queryset.filter(condition), False
+
+    @admin.display(description="Time")
+    def moment(self, receipt: Receipt) -> str:
+        return write_moment(receipt.created_at)
+
+    @admin.display(description="Connection")
+    def of_connection(self, receipt: Receipt) -> str:
+        return receipt.connection.name
+
+    @override
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Receipt]:
+        return super().get_queryset(request).select_related("connection")
+
+    @override
+    def facts_of(self, record: Receipt) -> Sequence[tuple[str, Any]]:
+        return [
+            ("Time", write_moment(record.created_at)),
+            ("Connection", record.connection.name),
+            ("Connection's ID", record.connection_id),
+            ("Tool", record.tool),
+            ("Idempotency key", record.key),
+            ("Digest of the call", record.call_digest),
+            ("Record", record.record_id),
+            ("Status", record.status),
+            ("Answer", SEALED if record.is_encrypted else record.answer),
+        ]

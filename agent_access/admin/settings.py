@@ -1,0 +1,95 @@
+"""The section's front page: how agent access stands, its switches, and a way to stop it all."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from django.contrib import admin, messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from typing_extensions import override
+
+from agent_access.admin.owners import SECTION, OwnersModelAdmin, Page, owners_act
+from agent_access.admin.switches import (
+    Switch,
+    find_switch,
+    main_switches,
+    module_switches,
+    turn_everything_off,
+)
+from agent_access.admin_site import FRONT_PAGE
+from agent_access.connections import live_connections
+from agent_access.models.settings import AccessSettings
+
+NAMES_SHOWN = 20
+
+
+def count_connections(count: int) -> str:
+    return f"{count} connection{'' if count == 1 else 's'}"
+
+
+@admin.register(AccessSettings)
+class SwitchesAdmin(OwnersModelAdmin):
+    position = 1
+
+    @property
+    @override
+    def pages(self) -> Sequence[Page]:
+        return [
+            Page("", self.show_front, "changelist"),
+            Page("stop/", self.stop, "stop", methods=("POST",)),
+            Page("<slug:name>/", self.turn, "switch", methods=("GET", "HEAD", "POST")),
+        ]
+
+    def show_front(self, request: HttpRequest) -> HttpResponse:
+        settings = AccessSettings.read()
+        context = {
+            "title": SECTION,
+            "access_on": settings.access_on,
+            "living": live_connections().count(),
+            "switches": _describe(main_switches(), settings),
+            "modules": _describe(module_switches(), settings),
+        }
+        return self.show(request, "front", context)
+
+    def stop(self, request: HttpRequest) -> HttpResponse:
+        """Turn everything off in one step, asked for from any page that offers it."""
+        with owners_act(request) as act:
+            was_on = AccessSettings.read().access_on
+            ended = turn_everything_off(act)
+        said = f"All agents are stopped. {count_connections(ended)} ended."
+        messages.success(request, said if was_on else "Agent access was off already.")
+        return redirect(FRONT_PAGE)
+
+    def turn(self, request: HttpRequest, name: str) -> HttpResponse:
+        """Ask before something is turned off (GET), and turn it (POST)."""
+        switch = find_switch(name)
+        if switch is None:
+            raise Http404
+        if request.method == "POST" and request.POST.get("state") in {"on", "off"}:
+            return self._turn(request, switch, on=request.POST["state"] == "on")
+        if not switch.is_on(AccessSettings.read()):
+            return redirect(FRONT_PAGE)
+        return self._ask(request, switch)
+
+    def _ask(self, request: HttpRequest, switch: Switch) -> HttpResponse:
+        ending = switch.ends().select_related("user").order_by("-id")
+        count = ending.count()
+        context = {
+            "title": f"Turn {switch.label[0].lower()}{switch.label[1:]} off?",
+            "switch": switch,
+            "count": count,
+            "ending": ending[:NAMES_SHOWN],
+            "more": max(0, count - NAMES_SHOWN),
+        }
+        return self.show(request, "turn_off", context)
+
+    def _turn(self, request: HttpRequest, switch: Switch, *, on: bool) -> HttpResponse:
+        with owners_act(request) as act:
+            ended = switch.turn(on=on, act=act)
+        rest = f" {count_connections(ended)} ended." if ended else ""
+        messages.success(request, f"{switch.label} is {'on' if on else 'off'}.{rest}")
+        return redirect(FRONT_PAGE)
+
+
+def _describe(switches: Iterable[Switch], settings: AccessSettings) -> list[dict[str, Any]]:
+    return [{"switch": switch, "is_on": switch.is_on(settings)} for switch in switches]

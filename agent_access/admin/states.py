@@ -1,0 +1,86 @@
+"""How a connection stands, in words and as a filter."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from uuid import UUID
+
+from django.db.models import F, Q, QuerySet
+from django.http import HttpRequest
+from django.utils import timezone
+from typing_extensions import override
+
+from agent_access.admin.filters import ChoiceFilter
+from agent_access.authentication import find_ending
+from agent_access.models.connections import Connection, ConnectionKind, RevokedReason
+
+
+class State(StrEnum):
+    LIVING = "living"
+    EXPIRED = "expired"
+    ENDED = "ended"
+
+
+@dataclass(frozen=True)
+class Standing:
+    """The state, and for one that ended, or will at its next call, why."""
+
+    state: State
+    reason: str = ""
+
+
+def read_standing(connection: Connection, *, owner_id: UUID | None, now: datetime) -> Standing:
+    """Return how a connection, loaded with its user, stands.
+
+    What ends a connection is written down at the latest when it is used next; the owner is told
+    before.
+    """
+    if _ended_early(connection):
+        return Standing(State.ENDED, RevokedReason(connection.revoked_reason).label)
+    if now >= connection.expires_at:
+        return Standing(State.EXPIRED)
+    if coming := find_ending(connection, owner_id=owner_id):
+        return Standing(State.ENDED, coming.label)
+    return Standing(State.LIVING)
+
+
+def _ended_early(connection: Connection) -> bool:
+    """Tell whether it ended before its time; a switch also closes those that had expired."""
+    return connection.revoked_at is not None and connection.revoked_at < connection.expires_at
+
+
+def condition_of(state: State, *, now: datetime) -> Q:
+    """Return what holds for the rows of connections in a state, as it was written down."""
+    early = Q(revoked_at__lt=F("expires_at"))
+    conditions = {
+        State.LIVING: Q(revoked_at=None, expires_at__gt=now),
+        State.EXPIRED: Q(expires_at__lte=now) & (Q(revoked_at=None) | ~early),
+        State.ENDED: early,
+    }
+    return conditions[state]
+
+
+class StateFilter(ChoiceFilter):
+    title = "state"
+    parameter_name = "state"
+
+    @override
+    def lookups(self, request: HttpRequest, model_admin: object) -> list[tuple[str, str]]:
+        return [(state.value, state.capitalize()) for state in State]
+
+    @override
+    def narrow(self, queryset: QuerySet[Connection], chosen: str) -> QuerySet[Connection]:
+        return queryset.filter(condition_of(State(chosen), now=timezone.now()))
+
+
+class KindFilter(ChoiceFilter):
+    title = "kind"
+    parameter_name = "kind"
+
+    @override
+    def lookups(self, request: HttpRequest, model_admin: object) -> list[tuple[str, str]]:
+        return [(str(value), str(label)) for value, label in ConnectionKind.choices]
+
+    @override
+    def narrow(self, queryset: QuerySet[Connection], chosen: str) -> QuerySet[Connection]:
+        return queryset.filter(kind=chosen)

@@ -1,0 +1,92 @@
+"""The owner's switches as his page tells of them: what each does, and what it ends."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from django.db.models import QuerySet
+
+from agent_access.admin.owners import OwnersAct
+from agent_access.connections import live_connections, turn_access_off, turn_access_on
+from agent_access.models.connections import Connection
+from agent_access.models.settings import AccessSettings
+from agent_access.modules import turn_module_off, turn_module_on
+from agent_access.tools import registry
+
+
+@dataclass(frozen=True, kw_only=True)
+class Switch:
+    """Something that the owner turns on and off; `name` stands in addresses.
+
+    `ends` finds the living connections that end when it is turned off.
+    """
+
+    name: str
+    label: str
+    on_means: str
+    off_means: str
+    is_on: Callable[[AccessSettings], bool]
+    ends: Callable[[], QuerySet[Connection]]
+    turn_on: Callable[..., Any]
+    turn_off: Callable[..., Any]
+
+    def turn(self, *, on: bool, act: OwnersAct) -> int:
+        """Turn it, and return how many living connections that ended."""
+        ended = 0 if on else self.ends().count()
+        turn = self.turn_on if on else self.turn_off
+        turn(origin=act.origin, actor_id=act.actor_id)
+        return ended
+
+
+ACCESS = Switch(
+    name="access",
+    label="Agent access",
+    on_means="Agents with a living connection can call the tools.",
+    off_means="No agent gets in, and every connection ends. Turning it on again revives none.",
+    is_on=lambda settings: settings.access_on,
+    ends=live_connections,
+    turn_on=turn_access_on,
+    turn_off=turn_access_off,
+)
+
+_switches = [ACCESS]
+
+
+def register_switch(switch: Switch) -> None:
+    """Give the owner another switch beside the main one."""
+    _switches.append(switch)
+
+
+def main_switches() -> list[Switch]:
+    """Return the main switch, and those that need it to be on."""
+    return list(_switches)
+
+
+def module_switches() -> Iterator[Switch]:
+    for module in registry.modules:
+        tools = ", ".join(tool.name for tool in registry if tool.module == module)
+        yield Switch(
+            name=f"module-{module}",
+            label=f"Module {module}",
+            on_means=f"Connections with the grants for it can call {tools}.",
+            off_means=f"No agent finds {tools} any more. No connection ends.",
+            is_on=partial(_is_module_on, module),
+            ends=Connection.objects.none,
+            turn_on=partial(turn_module_on, module),
+            turn_off=partial(turn_module_off, module),
+        )
+
+
+def find_switch(name: str) -> Switch | None:
+    every = [*main_switches(), *module_switches()]
+    return next((switch for switch in every if switch.name == name), None)
+
+
+def turn_everything_off(act: OwnersAct) -> int:
+    """Turn agent access off and all that goes with it; return how many connections ended."""
+    return sum(switch.turn(on=False, act=act) for switch in main_switches())
+
+
+def _is_module_on(module: str, settings: AccessSettings) -> bool:
+    return module not in settings.modules_off

@@ -1,0 +1,65 @@
+"""What connections were used for lately, read for a whole page at once."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.db.models import Count
+from django.utils import timezone
+
+from agent_access import conf
+from agent_access.admin.states import Standing, read_standing
+from agent_access.models.audit import AuditEvent, ChainHead, Transport
+from agent_access.models.connections import Connection
+
+CALLS = (Transport.HTTP, Transport.MCP)
+
+
+@dataclass(frozen=True)
+class Use:
+    """How a connection stands and when it was used, to the minute."""
+
+    standing: Standing
+    last_used_at: datetime | None
+    calls_in_a_day: int
+
+
+def with_uses(connections: Iterable[Connection]) -> list[Connection]:
+    """Return the connections, each remembering its use for `use_of`."""
+    rows = list(connections)
+    for connection, use in zip(rows, read_uses(rows), strict=True):
+        connection.__dict__["use"] = use
+    return rows
+
+
+def use_of(connection: Connection) -> Use:
+    use: Use = connection.__dict__["use"]
+    return use
+
+
+def read_uses(connections: Sequence[Connection]) -> list[Use]:
+    """Return the use of each connection, which is loaded with its user, in three queries."""
+    now, owner_id = timezone.now(), conf.host().owner_id()
+    ids = [each.id for each in connections]
+    last, calls = _last_uses(ids), _count_calls(ids, since=now - timedelta(days=1))
+    return [
+        Use(
+            read_standing(each, owner_id=owner_id, now=now),
+            last.get(str(each.id)),
+            calls.get(each.id, 0),
+        )
+        for each in connections
+    ]
+
+
+def _last_uses(ids: Iterable[UUID]) -> dict[str, datetime | None]:
+    heads = ChainHead.objects.filter(chain__in=map(str, ids))
+    return dict(heads.values_list("chain", "last_used_at"))
+
+
+def _count_calls(ids: Iterable[UUID], *, since: datetime) -> dict[UUID | None, int]:
+    recent = AuditEvent.objects.filter(
+        connection_id__in=list(ids), occurred_at__gt=since, transport__in=CALLS
+    )
+    return dict(recent.values_list("connection_id").annotate(Count("id")))

@@ -1,0 +1,41 @@
+"""Modules: groups of tools that the owner turns off without ending a connection."""
+
+from uuid import UUID
+
+from django.db import transaction
+
+from agent_access import audit
+from agent_access.audit import Fact, Origin
+from agent_access.connections import SYSTEM
+from agent_access.models.settings import AccessSettings
+from agent_access.tools import registry
+
+
+class UnknownModuleError(Exception):
+    """No registered tool belongs to a module of this name."""
+
+
+@transaction.atomic
+def turn_module_on(module: str, *, origin: Origin = SYSTEM, actor_id: UUID | None = None) -> bool:
+    """Let its tools answer again; return False if the module was on already."""
+    return _turn(module, origin, actor_id, on=True)
+
+
+@transaction.atomic
+def turn_module_off(module: str, *, origin: Origin = SYSTEM, actor_id: UUID | None = None) -> bool:
+    """Hide its tools from every connection; return False if the module was off already."""
+    return _turn(module, origin, actor_id, on=False)
+
+
+def _turn(module: str, origin: Origin, actor_id: UUID | None, *, on: bool) -> bool:
+    """Raise UnknownModuleError for a name that no tool has."""
+    if module not in registry.modules:
+        raise UnknownModuleError(module)
+    modules_off = set(AccessSettings.lock().modules_off)
+    if on == (module not in modules_off):
+        return False
+    AccessSettings.objects.update(modules_off=sorted(modules_off ^ {module}))
+    action = "module:turned_on" if on else "module:turned_off"
+    fact = Fact(action=action, origin=origin, actor_id=actor_id, target=module)
+    audit.record_administration(fact)
+    return True

@@ -1,0 +1,45 @@
+"""What becomes of a client that the owner no longer wants to know."""
+
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from agent_access import audit
+from agent_access.audit import Fact, Origin
+from agent_access.connections import revoke_connections
+from agent_access.models.connections import Connection, RevokedReason
+from agent_access.models.settings import AccessSettings
+from agent_access.oauth.models import Application
+from agent_access.oauth.registration import TARGET_LENGTH
+
+
+def connections_of(client: Application) -> QuerySet[Connection]:
+    return Connection.objects.filter(client_id=client.client_id)
+
+
+@transaction.atomic
+def delete_client(client: Application, *, origin: Origin, actor_id: UUID) -> None:
+    """End the client's connections, then forget it with its codes and tokens.
+
+    The connections stay as evidence. Consents wait for the settings row, and uses of codes and
+    tokens for the chain of administration, so none comes in between.
+    """
+    AccessSettings.lock()
+    audit.lock_administration()
+    revoke_connections(
+        connections_of(client),
+        reason=RevokedReason.OWNER_REVOKED,
+        origin=origin,
+        actor_id=actor_id,
+    )
+    client_id = str(client.client_id)
+    audit.record_administration(
+        Fact(
+            action="client:deleted",
+            origin=origin,
+            actor_id=actor_id,
+            target=client_id[:TARGET_LENGTH],
+        )
+    )
+    client.delete()

@@ -1,0 +1,18 @@
+// Copies a credential, and sends a form once even if its button is clicked twice.
+for (const button of document.querySelectorAll("[data-copies]")) {
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    const field = document.getElementById(button.dataset.copies);
+    field.select();
+    await navigator.clipboard.writeText(field.value);
+    button.textContent = "Copied";
+  });
+}
+
+for (const form of document.querySelectorAll("form[data-once]")) {
+  let isSent = false;
+  form.addEventListener("submit", (event) => {
+    if (isSent) event.preventDefault();
+    isSent = true;
+  });
+}
