@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 from uuid import UUID
 
 import orjson
@@ -62,11 +62,15 @@ def write_json(value: Any) -> bytes:
     return orjson.dumps(value, option=orjson.OPT_UTC_Z)
 
 
+# What an answer holds: a TypedDict, where the OpenAPI document is to tell it.
+Shape = TypeVar("Shape")
+
+
 @dataclass(frozen=True)
-class Record:
+class Record(Generic[Shape]):
     """The answer of a tool about one record; `record_id` says which, where a replay must know."""
 
-    data: Mapping[str, Any] | Sequence[Any] | orjson.Fragment
+    data: Shape | orjson.Fragment
     record_id: UUID | None = None
 
     def body(self) -> bytes:
@@ -74,10 +78,10 @@ class Record:
 
 
 @dataclass(frozen=True)
-class Page:
+class Page(Generic[Shape]):
     """A page of a list. `next` is the ID to pass as `after`, or None on the last page."""
 
-    data: Sequence[Mapping[str, Any]]
+    data: Sequence[Shape]
     next: UUID | None
     record_id: None = None
 
@@ -85,7 +89,7 @@ class Page:
         return write_json({"data": self.data, "next": self.next})
 
 
-Answer = Record | Page
+Answer = Record[Any] | Page[Any]
 
 
 @dataclass(frozen=True)

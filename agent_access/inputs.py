@@ -9,9 +9,19 @@ from pydantic_core import PydanticCustomError
 
 from agent_access.errors import FieldProblem, ValidationFailedError
 from agent_access.models.receipts import KEY_LENGTH, KEY_PATTERN
-from agent_access.tools import ToolInput
+from agent_access.tools import JSONSchema, ToolInput
 
 MAX_PROBLEMS = 1000
+
+KEY_HEADER = "Idempotency-Key"
+KEY_SCHEMA: JSONSchema = {
+    "type": "string",
+    "pattern": KEY_PATTERN,
+    "description": (
+        "Names this operation. Send the same key when you repeat the same operation, for example"
+        " after a time-out, and a new key only for a new operation."
+    ),
+}
 
 # A name that a client made up is repeated only if it can be nothing but a field's name:
 # shorter than any credential.

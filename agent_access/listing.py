@@ -1,13 +1,28 @@
 """The tool that lists the tools: what a connection may call, with the schemas of today."""
 
 from collections.abc import Iterator
-from typing import Any
+
+from typing_extensions import TypedDict
 
 from agent_access import conf
 from agent_access.calls import CallContext, Record
 from agent_access.execution import is_granted
 from agent_access.models.settings import AccessSettings
-from agent_access.tools import API_PATH, JSONSchema, NoInput, Tool, registry
+from agent_access.tools import API_PATH, JSONSchema, Method, NoInput, Tool, registry
+
+
+class ToolDescription(TypedDict):
+    """One tool that the connection may call."""
+
+    name: str
+    mcp_name: str
+    title: str
+    description: str
+    method: Method
+    path: str
+    scope: str | None
+    idempotency_key_required: bool
+    input_schema: JSONSchema
 
 
 def granted_tools(context: CallContext) -> Iterator[tuple[Tool, JSONSchema]]:
@@ -19,12 +34,12 @@ def granted_tools(context: CallContext) -> Iterator[tuple[Tool, JSONSchema]]:
             yield tool, fill(tool, tool.input_schema)
 
 
-def list_tools(context: CallContext, arguments: NoInput) -> Record:
+def list_tools(context: CallContext, arguments: NoInput) -> Record[list[ToolDescription]]:
     """Interface: "Returns granted tools of modules that are on"."""
     return Record([describe_tool(tool, schema) for tool, schema in granted_tools(context)])
 
 
-def describe_tool(tool: Tool, input_schema: JSONSchema) -> dict[str, Any]:
+def describe_tool(tool: Tool, input_schema: JSONSchema) -> ToolDescription:
     return {
         "name": tool.name,
         "mcp_name": tool.mcp_name,

@@ -14,6 +14,8 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 from typing_extensions import override
 
+from agent_access.errors import ToolError
+
 API_PATH = "/api/v1"
 
 JSONSchema = dict[str, Any]
@@ -34,7 +36,7 @@ class NoInput(ToolInput):
     """A tool without arguments."""
 
 
-class _PlainJsonSchema(GenerateJsonSchema):
+class PlainJsonSchema(GenerateJsonSchema):
     """Optional values as `type: [.., null]`, since many clients drop `anyOf`; no null defaults."""
 
     @override
@@ -86,6 +88,9 @@ class Tool:
     in the user's reach. An answer that holds a secret is kept encrypted.
     A destructive tool replaces or freezes what was there, where others only add (MCP's
     `destructiveHint`).
+    `run` takes a CallContext and the input, and says in its annotation what it gives:
+    `Record[Shape]` or `Page[Shape]`, with a TypedDict as the shape. `refusals` are the project's
+    own, beside those that every tool may give.
     """
 
     name: str
@@ -103,6 +108,7 @@ class Tool:
     status: HTTPStatus = HTTPStatus.OK
     answers_secret: bool = False
     is_destructive: bool = False
+    refusals: Sequence[type[ToolError]] = ()
 
     def __post_init__(self) -> None:
         if not NAME.fullmatch(self.name):
@@ -128,7 +134,7 @@ class Tool:
     @cached_property
     def input_schema(self) -> JSONSchema:
         """Return the static JSON Schema (2020-12) of the query or body: closed and inlined."""
-        schema = self.input.model_json_schema(schema_generator=_PlainJsonSchema)
+        schema = self.input.model_json_schema(schema_generator=PlainJsonSchema)
         inlined: JSONSchema = _inline(schema, schema.get("$defs", {}))
         inlined.setdefault("properties", {})
         return inlined

@@ -122,7 +122,7 @@ def _list_tools(exchange: Exchange) -> Reply:
     return Reply({"tools": tools, **NEVER_CACHED})
 
 
-def _describe_granted(context: CallContext, arguments: NoInput) -> Record:
+def _describe_granted(context: CallContext, arguments: NoInput) -> Record[list[dict[str, Any]]]:
     return Record([describe_tool(tool, schema) for tool, schema in granted_tools(context)])
 
 

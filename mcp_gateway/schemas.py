@@ -3,19 +3,11 @@
 import re
 from typing import Any
 
+from agent_access.inputs import KEY_SCHEMA
 from agent_access.tools import JSONSchema, Tool, registry
 
 ID = "id"
 KEY = "idempotency_key"
-
-KEY_SCHEMA = {
-    "type": "string",
-    "pattern": "^[A-Za-z0-9_-]{1,80}$",
-    "description": (
-        "Names this operation. Send the same key when you repeat the same operation, for example"
-        " after a time-out, and a new key only for a new operation."
-    ),
-}
 
 NULL = "null"
 DOTTED_NAME = re.compile(r"\b[a-z_]+\.[a-z_]+\b")

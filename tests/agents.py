@@ -9,6 +9,8 @@ from uuid import UUID
 
 from django.test import Client
 
+from tests.api_document import check_documented
+
 HOST = "invoices.example"
 
 # The interface's table, literally.
@@ -105,4 +107,6 @@ class HttpAgent:
             QUERY_STRING=query,
             **environ,
         )
-        return Answer(response.status_code, response.headers, response.content)
+        answer = Answer(response.status_code, response.headers, response.content)
+        check_documented(method, path, answer)
+        return answer

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Mapping
+from http import HTTPStatus
 from itertools import count
 from typing import Any
 from uuid import UUID
@@ -12,6 +13,7 @@ from mcp_types.methods import serialize_server_result
 from typing_extensions import override
 
 from tests.agents import HTTP_TOOLS, Answer, HttpAgent
+from tests.api_document import check_body
 
 PATH = "/mcp"
 INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,17})")
@@ -67,7 +69,10 @@ class McpAgent(HttpAgent):
         if key is not None and tool in WRITES:
             sent[KEY] = key
         params = {"name": tool.replace(".", "_"), "arguments": sent}
-        return read_answer(self.send("tools/call", params), tool)
+        answer = read_answer(self.send("tools/call", params), tool)
+        if answer.status in (HTTPStatus.OK, HTTPStatus.CREATED, HTTPStatus.ACCEPTED):
+            check_body(method, path, answer)
+        return answer
 
     def send(self, method: str, params: Mapping[str, Any] | None = None, **request: Any) -> Answer:
         """Send one request of the agent's revision; further arguments go to `post`."""

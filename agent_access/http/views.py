@@ -19,10 +19,9 @@ from agent_access.calls import Arguments, ToolCall
 from agent_access.errors import MethodNotAllowedError, NotFoundError, ValidationFailedError
 from agent_access.execution import execute, find_tool_error
 from agent_access.http.queries import find_unknown_parameters, read_query
+from agent_access.inputs import KEY_HEADER
 from agent_access.models.audit import Transport
 from agent_access.tools import Tool
-
-KEY_HEADER = "Idempotency-Key"
 
 
 class JsonBytesRenderer(BaseRenderer):

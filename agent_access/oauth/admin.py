@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+import oauth2_provider.admin  # noqa: F401  registers the toolkit's pages, which are removed below
 from django.contrib import admin, messages
 from django.contrib.admin.views.main import ChangeList
 from django.db.models import Count

@@ -4,7 +4,7 @@ from http import HTTPStatus
 
 from agent_access.tools import NoInput, Tool
 from invoicing.access import Permission, document_for
-from invoicing.agent_tools import functions, inputs
+from invoicing.agent_tools import failures, functions, inputs
 
 # Each text is read by a model that has to choose and to recover: what the tool does, what it does
 # not do, what comes next. Tools are named by their dotted names, which a transport may translate.
@@ -192,6 +192,13 @@ CATALOGUE = (
         writes=True,
         is_destructive=True,
         find_record=document_for,
+        refusals=(
+            failures.PendingAnswer,
+            failures.RejectedAnswer,
+            failures.StaleAnswer,
+            failures.UsedAnswer,
+            failures.ExpiredAnswer,
+        ),
     ),
     Tool(
         name="people.list",

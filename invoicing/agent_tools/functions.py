@@ -17,7 +17,7 @@ from invoicing.access import (
     people_listed,
     teams_listed,
 )
-from invoicing.agent_tools import inputs, outputs
+from invoicing.agent_tools import inputs, outputs, shapes
 from invoicing.errors import RecordNotFoundError
 from invoicing.models import Team, User
 from invoicing.search import find_page
@@ -25,7 +25,7 @@ from invoicing.services import approvals, drafts
 from invoicing.totals import DiscountType
 
 
-def search_customers(context: CallContext, page: inputs.PageInput) -> Page:
+def search_customers(context: CallContext, page: inputs.PageInput) -> Page[shapes.Customer]:
     found, after = find_page(
         customers_visible_to(context.user).filter(is_active=True),
         texts=searched_texts.texts_of_customer,
@@ -36,7 +36,7 @@ def search_customers(context: CallContext, page: inputs.PageInput) -> Page:
     return Page([outputs.describe_customer(customer) for customer in found], after)
 
 
-def list_documents(context: CallContext, page: inputs.PageInput) -> Page:
+def list_documents(context: CallContext, page: inputs.PageInput) -> Page[shapes.DocumentSummary]:
     found, after = find_page(
         documents_visible_to(context.user).select_related("customer"),
         texts=searched_texts.texts_of_document,
@@ -47,18 +47,18 @@ def list_documents(context: CallContext, page: inputs.PageInput) -> Page:
     return Page([outputs.describe_summary(document) for document in found], after)
 
 
-def get_document(context: CallContext, no_input: NoInput) -> Record:
+def get_document(context: CallContext, no_input: NoInput) -> Record[shapes.Document]:
     document = document_for(context.user, context.record_id())
     prefetch_related_objects([document], "lines", "tax_rows")
     return Record(outputs.describe_document(document), document.id)
 
 
-def preview_document(context: CallContext, draft: inputs.DraftInput) -> Record:
+def preview_document(context: CallContext, draft: inputs.DraftInput) -> Record[shapes.Preview]:
     preview = drafts.preview_draft(context.user, _read_draft(draft))
     return Record(outputs.describe_preview(preview.document, preview.lines, preview.tax_rows))
 
 
-def create_draft(context: CallContext, draft: inputs.DraftInput) -> Record:
+def create_draft(context: CallContext, draft: inputs.DraftInput) -> Record[shapes.Document]:
     document = drafts.create_draft(context.user, _read_draft(draft), maker=_maker(context))
     return Record(outputs.describe_document(document), document.id)
 
@@ -67,7 +67,7 @@ def _maker(context: CallContext) -> drafts.Maker:
     return drafts.Maker(context.connection.id, context.connection.name)
 
 
-def update_draft(context: CallContext, draft: inputs.DraftUpdateInput) -> Record:
+def update_draft(context: CallContext, draft: inputs.DraftUpdateInput) -> Record[shapes.Document]:
     document = drafts.update_draft(
         context.user, context.record_id(), _read_draft(draft), lock_version=draft.lock_version
     )
@@ -99,7 +99,9 @@ def _read_line(line: inputs.LineItemInput) -> drafts.LineInput:
     )
 
 
-def prepare_issue(context: CallContext, request: inputs.IssuePrepareInput) -> Record:
+def prepare_issue(
+    context: CallContext, request: inputs.IssuePrepareInput
+) -> Record[shapes.PreparedApproval]:
     reviewed, nonce = approvals.prepare_approval(
         context.user,
         context.record_id(),
@@ -107,17 +109,17 @@ def prepare_issue(context: CallContext, request: inputs.IssuePrepareInput) -> Re
         maker=_maker(context),
         clock=timezone.now,
     )
-    answer = {**outputs.describe_approval(reviewed), "nonce": nonce}
+    answer: shapes.PreparedApproval = {**outputs.describe_approval(reviewed), "nonce": nonce}
     return Record(answer, reviewed.approval.document_id)
 
 
-def get_approval(context: CallContext, no_input: NoInput) -> Record:
+def get_approval(context: CallContext, no_input: NoInput) -> Record[shapes.Approval]:
     own = approvals.approvals_of(context.user).filter(connection_id=context.connection.id)
     reviewed = approvals.review_approval(own, context.record_id(), now=timezone.now())
     return Record(outputs.describe_approval(reviewed), reviewed.approval.document_id)
 
 
-def issue_document(context: CallContext, request: inputs.IssueInput) -> Record:
+def issue_document(context: CallContext, request: inputs.IssueInput) -> Record[shapes.Execution]:
     execution = approvals.Execution(
         connection_id=context.connection.id, nonce=request.nonce, key=context.idempotency_key
     )
@@ -133,7 +135,7 @@ def issue_document(context: CallContext, request: inputs.IssueInput) -> Record:
     return Record(orjson.Fragment(executed.result), executed.document_id)
 
 
-def list_people(context: CallContext, page: inputs.PeoplePageInput) -> Page:
+def list_people(context: CallContext, page: inputs.PeoplePageInput) -> Page[shapes.Person]:
     people = _with_what_is_told(people_listed())
     if page.team_id is not None:
         people = people.filter(id__in=_member_ids(page.team_id))
@@ -157,7 +159,7 @@ def _with_what_is_told(people: QuerySet[User]) -> QuerySet[User]:
     return people.select_related("manager").prefetch_related("skills", live_teams)
 
 
-def get_person(context: CallContext, no_input: NoInput) -> Record:
+def get_person(context: CallContext, no_input: NoInput) -> Record[shapes.PersonWithHours]:
     people = _with_what_is_told(people_listed()).prefetch_related("working_hours")
     person = people.filter(id=context.record_id()).first()
     if person is None:
@@ -165,7 +167,7 @@ def get_person(context: CallContext, no_input: NoInput) -> Record:
     return Record(outputs.describe_person_with_hours(person), person.id)
 
 
-def list_teams(context: CallContext, page: inputs.PageInput) -> Page:
+def list_teams(context: CallContext, page: inputs.PageInput) -> Page[shapes.Team]:
     listed = people_listed().order_by("id")
     found_teams, after = find_page(
         teams_listed().prefetch_related(Prefetch("leads", listed), Prefetch("members", listed)),

@@ -1,28 +1,25 @@
-"""What each tool gives: the interface's fields, in their order, as JSON values.
+"""What each tool gives: the interface's fields, in their order, in the shapes of `shapes`.
 
 Amounts are strings of minor units. What is named here is all that leaves.
 """
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, get_args
 
 from django.conf import settings
 
+from invoicing.agent_tools import shapes
 from invoicing.models import Customer, Document, Line, TaxRow, Team, User, WorkingHours
 from invoicing.services.approvals import ReviewedApproval
 
-WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-
-TOTALS = ("net_total", "discount_total", "tax_total", "grand_total")
-
-Fields = dict[str, Any]
+WEEKDAYS: tuple[shapes.Weekday, ...] = get_args(shapes.Weekday)
 
 
-def describe_customer(customer: Customer) -> Fields:
+def describe_customer(customer: Customer) -> shapes.Customer:
     return {"id": customer.id, "name": customer.name}
 
 
-def describe_summary(document: Document) -> Fields:
+def describe_summary(document: Document) -> shapes.DocumentSummary:
     return {
         "id": document.id,
         "type": document.type,
@@ -36,7 +33,7 @@ def describe_summary(document: Document) -> Fields:
     }
 
 
-def describe_document(document: Document) -> Fields:
+def describe_document(document: Document) -> shapes.Document:
     """Return the summary with texts, lines and taxes, which the document must have prefetched."""
     return {
         **describe_summary(document),
@@ -47,25 +44,28 @@ def describe_document(document: Document) -> Fields:
 
 def describe_preview(
     document: Document, lines: Iterable[Line], tax_rows: Iterable[TaxRow]
-) -> Fields:
+) -> shapes.Preview:
     """Return what a draft would say, without what only a saved record has."""
     return {**_describe_header(document), **_describe_content(document, lines, tax_rows)}
 
 
-def _describe_header(document: Document) -> Fields:
+def _describe_header(document: Document) -> shapes.Header:
     return {
         "customer_id": document.customer_id,
         "issue_date": document.issue_date,
         "due_date": document.due_date,
         "currency_code": document.currency_code,
         "minor_unit": document.minor_unit,
-        **{total: str(getattr(document, total)) for total in TOTALS},
+        "net_total": str(document.net_total),
+        "discount_total": str(document.discount_total),
+        "tax_total": str(document.tax_total),
+        "grand_total": str(document.grand_total),
     }
 
 
 def _describe_content(
     document: Document, lines: Iterable[Line], tax_rows: Iterable[TaxRow]
-) -> Fields:
+) -> shapes.Content:
     return {
         "language": document.language,
         "notes": document.notes or None,
@@ -75,7 +75,7 @@ def _describe_content(
     }
 
 
-def _describe_line(line: Line) -> Fields:
+def _describe_line(line: Line) -> shapes.Line:
     return {
         "description": line.description,
         "quantity": line.quantity,
@@ -89,7 +89,7 @@ def _describe_line(line: Line) -> Fields:
     }
 
 
-def _describe_tax(row: TaxRow) -> Fields:
+def _describe_tax(row: TaxRow) -> shapes.TaxRow:
     return {
         "tax_rate_id": row.tax_rate_id,
         "name": row.name,
@@ -99,7 +99,7 @@ def _describe_tax(row: TaxRow) -> Fields:
     }
 
 
-def describe_approval(reviewed: ReviewedApproval) -> Fields:
+def describe_approval(reviewed: ReviewedApproval) -> shapes.Approval:
     """Return an approval: the facts as they were prepared, and where it stands now."""
     approval, facts = reviewed.approval, reviewed.prepared
     return {
@@ -112,7 +112,10 @@ def describe_approval(reviewed: ReviewedApproval) -> Fields:
         "due_date": facts["due_date"],
         "currency_code": facts["currency_code"],
         "minor_unit": facts["minor_unit"],
-        **{total: str(facts[total]) for total in TOTALS},
+        "net_total": str(facts["net_total"]),
+        "discount_total": str(facts["discount_total"]),
+        "tax_total": str(facts["tax_total"]),
+        "grand_total": str(facts["grand_total"]),
         "tax_breakdown": [_describe_prepared_tax(row) for row in facts["tax_breakdown"]],
         "prepared_at": approval.prepared_at,
         "expires_at": approval.expires_at,
@@ -124,7 +127,7 @@ def describe_approval(reviewed: ReviewedApproval) -> Fields:
     }
 
 
-def _describe_prepared_tax(row: Fields) -> Fields:
+def _describe_prepared_tax(row: dict[str, Any]) -> shapes.TaxRow:
     return {
         "tax_rate_id": row["tax_rate_id"],
         "name": row["name"],
@@ -134,17 +137,17 @@ def _describe_prepared_tax(row: Fields) -> Fields:
     }
 
 
-def describe_execution(reviewed: ReviewedApproval, document: Document) -> Fields:
+def describe_execution(reviewed: ReviewedApproval, document: Document) -> shapes.Execution:
     """Return what executing an approval answers: the issued document and its number."""
     return {
         "approval_id": reviewed.approval.id,
         "status": reviewed.state,
-        "number": document.number,
+        "number": str(document.number),
         "document": describe_document(document),
     }
 
 
-def describe_person(person: User) -> Fields:
+def describe_person(person: User) -> shapes.Person:
     """Return a person whose skills, listed teams and manager have been fetched."""
     return {
         "id": person.id,
@@ -163,18 +166,26 @@ def _listed_manager_id(person: User) -> Any:
     return manager.id if manager and manager.is_active and not manager.is_guest else None
 
 
-def describe_person_with_hours(person: User) -> Fields:
-    days: dict[str, list[Fields]] = {day: [] for day in WEEKDAYS}
+def describe_person_with_hours(person: User) -> shapes.PersonWithHours:
+    days: shapes.WeeklyHours = {
+        "monday": [],
+        "tuesday": [],
+        "wednesday": [],
+        "thursday": [],
+        "friday": [],
+        "saturday": [],
+        "sunday": [],
+    }
     for hours in person.working_hours.all():
         days[WEEKDAYS[hours.weekday]].append(_describe_hours(hours))
     return {**describe_person(person), "weekly_working_hours": days}
 
 
-def _describe_hours(hours: WorkingHours) -> Fields:
+def _describe_hours(hours: WorkingHours) -> shapes.Hours:
     return {"start": f"{hours.start_time:%H:%M}", "end": f"{hours.end_time:%H:%M}"}
 
 
-def describe_team(team: Team) -> Fields:
+def describe_team(team: Team) -> shapes.Team:
     """Return a team whose listed leads and members have been fetched."""
     return {
         "id": team.id,

@@ -1,0 +1,17 @@
+"""The OpenAPI document, for clients that are generated or tested from it."""
+
+import json
+from typing import Any
+
+from django.core.management import BaseCommand
+from typing_extensions import override
+
+from agent_access.openapi import describe_api
+
+
+class Command(BaseCommand):
+    help = "Prints the HTTP tools as an OpenAPI 3.1 document."
+
+    @override
+    def handle(self, *args: Any, **options: Any) -> None:
+        self.stdout.write(json.dumps(describe_api(), indent=2, ensure_ascii=False))

@@ -1,0 +1,208 @@
+"""The shapes of what tools give: the interface's fields, and what each may hold.
+
+The functions annotate their answers with these; the OpenAPI document is made of the annotations.
+"""
+
+from collections.abc import Iterable
+from datetime import date, datetime
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from pydantic import Field, WithJsonSchema
+from typing_extensions import TypedDict
+
+from invoicing.agent_tools.inputs import (
+    AMOUNT_PATTERN,
+    CURRENCY_PATTERN,
+    DATE_PATTERN,
+    LANGUAGE_PATTERN,
+    MAX_LOCK_VERSION,
+    NONCE_LENGTH,
+    QUANTITY_PATTERN,
+)
+from invoicing.approval_states import ApprovalState
+from invoicing.identifiers import CROCKFORD_BASE_32, DRAFT_CODE_CHARACTERS, DRAFT_CODE_PREFIX
+from invoicing.models import DocumentStatus, DocumentType
+from invoicing.models.approvals import REJECTION_REASON_LENGTH
+from invoicing.text import DESCRIPTION_LENGTH, NOTES_LENGTH, REFERENCE_LENGTH, UNIT_LENGTH
+from invoicing.totals import DiscountType
+
+DRAFT_CODE_PATTERN = rf"^{DRAFT_CODE_PREFIX}[{CROCKFORD_BASE_32}]{{{DRAFT_CODE_CHARACTERS}}}$"
+NUMBER_PATTERN = r"^[A-Z]+-[0-9]{4}-[0-9]{4,}$"
+PERCENTAGE_PATTERN = r"^(100|[1-9]?[0-9])(\.[0-9]{1,4})?$"
+TIME_PATTERN = r"^([01][0-9]|2[0-3]):[0-5][0-9]$"
+
+Weekday = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+
+
+def _one_of(values: Iterable[str]) -> Any:
+    return WithJsonSchema({"type": "string", "enum": [*values]})
+
+
+# A value of a row, or the text of one that was kept as JSON.
+Id = Annotated[UUID | str, WithJsonSchema({"type": "string", "format": "uuid"})]
+IsoDate = Annotated[
+    date | str, WithJsonSchema({"type": "string", "format": "date", "pattern": DATE_PATTERN})
+]
+Instant = Annotated[
+    datetime, WithJsonSchema({"type": "string", "format": "date-time", "pattern": "Z$"})
+]
+Address = Annotated[str, WithJsonSchema({"type": "string", "format": "uri"})]
+
+Amount = Annotated[str, Field(pattern=AMOUNT_PATTERN)]
+Quantity = Annotated[str, Field(pattern=QUANTITY_PATTERN)]
+Percentage = Annotated[str, Field(pattern=PERCENTAGE_PATTERN)]
+LockVersion = Annotated[int, Field(ge=1, le=MAX_LOCK_VERSION)]
+CurrencyCode = Annotated[str, Field(pattern=CURRENCY_PATTERN)]
+MinorUnit = Annotated[int, Field(ge=0, le=4, description="Decimal digits of the currency.")]
+Number = Annotated[str, Field(pattern=NUMBER_PATTERN)]
+
+
+class Customer(TypedDict):
+    id: Id
+    name: str
+
+
+class Totals(TypedDict):
+    currency_code: CurrencyCode
+    minor_unit: MinorUnit
+    net_total: Amount
+    discount_total: Amount
+    tax_total: Amount
+    grand_total: Amount
+
+
+class Header(Totals):
+    customer_id: Id
+    issue_date: IsoDate
+    due_date: IsoDate
+
+
+class DocumentSummary(Header):
+    """A document as it stands in a list. Amounts are strings of minor units."""
+
+    id: Id
+    type: Annotated[str, _one_of(DocumentType.values)]
+    status: Annotated[str, _one_of(DocumentStatus.values)]
+    number: Annotated[Number | None, Field(description="Null until the document is issued.")]
+    draft_code: Annotated[str, Field(pattern=DRAFT_CODE_PATTERN)]
+    lock_version: LockVersion
+    connection_id: Annotated[Id | None, Field(description="Null for a document by a person.")]
+    href: Annotated[Address, Field(description="The document's page, for people.")]
+
+
+class Line(TypedDict):
+    description: Annotated[str, Field(min_length=1, max_length=DESCRIPTION_LENGTH)]
+    quantity: Quantity
+    unit: Annotated[str, Field(max_length=UNIT_LENGTH)] | None
+    unit_price: Amount
+    discount_type: Annotated[str, _one_of(DiscountType)] | None
+    discount_value: Amount | None
+    tax_rate_id: Id | None
+    discount_amount: Amount
+    net_amount: Amount
+
+
+class TaxRow(TypedDict):
+    """What all lines of one rate come to."""
+
+    tax_rate_id: Id
+    name: str
+    percentage: Percentage
+    taxable_amount: Amount
+    tax_amount: Amount
+
+
+class Content(TypedDict):
+    language: Annotated[str, Field(pattern=LANGUAGE_PATTERN)]
+    notes: Annotated[str, Field(max_length=NOTES_LENGTH)] | None
+    reference: Annotated[str, Field(max_length=REFERENCE_LENGTH)] | None
+    line_items: list[Line]
+    tax_breakdown: list[TaxRow]
+
+
+class Document(DocumentSummary, Content):
+    """A document with its texts, lines and taxes. Amounts are strings of minor units."""
+
+    issued_at: Instant | None
+
+
+class Preview(Header, Content):
+    """What a draft would say; nothing was saved."""
+
+
+class Approval(Totals):
+    """The request to issue a draft: the facts as they were prepared, and where it stands now."""
+
+    approval_id: Id
+    status: Annotated[str, _one_of(ApprovalState)]
+    document_id: Id
+    lock_version: LockVersion
+    customer: Customer
+    issue_date: IsoDate
+    due_date: IsoDate
+    tax_breakdown: list[TaxRow]
+    prepared_at: Instant
+    expires_at: Instant
+    decided_at: Instant | None
+    executed_at: Instant | None
+    rejection_reason: Annotated[str, Field(max_length=REJECTION_REASON_LENGTH)] | None
+    stale_fields: Annotated[
+        list[str], Field(description="The paths that differ from what was prepared.")
+    ]
+    review_url: Annotated[Address, Field(description="Where the person decides.")]
+
+
+class PreparedApproval(Approval):
+    """A new approval, with the nonce that executing it needs, told only here."""
+
+    nonce: Annotated[str, Field(min_length=1, max_length=NONCE_LENGTH)]
+
+
+class Execution(TypedDict):
+    """What executing an approval came to: the issued document and its number."""
+
+    approval_id: Id
+    status: Annotated[str, _one_of([ApprovalState.EXECUTED])]
+    number: Number
+    document: Document
+
+
+class Person(TypedDict):
+    id: Id
+    name: str
+    work_email: Annotated[str, WithJsonSchema({"type": "string", "format": "email"})]
+    job_title: str | None
+    skills: list[str]
+    team_ids: list[Id]
+    manager_id: Id | None
+    time_zone: Annotated[str, Field(description="An IANA name.")]
+
+
+class Hours(TypedDict):
+    start: Annotated[str, Field(pattern=TIME_PATTERN)]
+    end: Annotated[str, Field(pattern=TIME_PATTERN)]
+
+
+class WeeklyHours(TypedDict):
+    monday: list[Hours]
+    tuesday: list[Hours]
+    wednesday: list[Hours]
+    thursday: list[Hours]
+    friday: list[Hours]
+    saturday: list[Hours]
+    sunday: list[Hours]
+
+
+class PersonWithHours(Person):
+    """A person with the weekly working hours, in that person's own time zone."""
+
+    weekly_working_hours: WeeklyHours
+
+
+class Team(TypedDict):
+    id: Id
+    name: str
+    description: str | None
+    lead_ids: list[Id]
+    member_ids: list[Id]

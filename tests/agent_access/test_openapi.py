@@ -1,0 +1,218 @@
+"""The OpenAPI document: what it says of each tool, and that it is kept true."""
+
+import json
+from collections.abc import Iterator
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from jsonschema import ValidationError
+from openapi_spec_validator import OpenAPIV31SpecValidator, validate
+
+from agent_access.openapi import describe_api
+from agent_access.tools import registry
+from config.environment import PROJECT_FOLDER
+from tests.agents import HTTP_TOOLS, Answer
+from tests.api_document import check_documented
+from tests.interface.tool_table import TABLE, WITH_BODY, WITH_TARGET, WRITING
+
+# Interface, "Errors", in its order; and the one that HTTP itself asks for.
+REFUSALS = {
+    "unauthenticated": 401,
+    "forbidden": 403,
+    "not_found": 404,
+    "method_not_allowed": 405,
+    "conflict": 409,
+    "payload_too_large": 413,
+    "json_required": 415,
+    "validation_failed": 422,
+    "rate_limited": 429,
+    "unavailable": 503,
+}
+ISSUE_REFUSALS = {
+    409: [
+        "conflict",
+        "approval_pending",
+        "approval_rejected",
+        "approval_stale",
+        "approval_used",
+    ],
+    410: ["approval_expired"],
+}
+
+
+@pytest.fixture
+def document() -> dict[str, Any]:
+    return describe_api()
+
+
+def operation_of(document: dict[str, Any], tool: str) -> Any:
+    method, path = HTTP_TOOLS[tool]
+    return document["paths"][path][method.lower()]
+
+
+def schemas_within(value: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(value, dict):
+        yield value
+    for inner in value.values() if isinstance(value, dict) else value:
+        if isinstance(inner, dict | list):
+            yield from schemas_within(inner)
+
+
+@pytest.mark.sqlite
+def test_the_committed_document_is_the_one_that_the_command_prints():
+    printed = StringIO()
+    call_command("openapi", stdout=printed)
+    assert printed.getvalue() == (PROJECT_FOLDER / "docs/openapi.json").read_text(encoding="utf-8")
+
+
+def test_the_document_is_valid_openapi(document):
+    validate(document, cls=OpenAPIV31SpecValidator)
+    assert document["openapi"] == "3.1.0"
+
+
+def test_the_document_has_the_interfaces_table(document):
+    described = {
+        operation["operationId"]: (method.upper(), path)
+        for path, operations in document["paths"].items()
+        for method, operation in operations.items()
+    }
+    assert described == {tool.replace(".", "_"): place for tool, place in HTTP_TOOLS.items()}
+
+
+@pytest.mark.parametrize("tool", TABLE)
+def test_an_operation_says_its_scope_its_status_and_what_it_takes(document, tool):
+    operation, row = operation_of(document, tool), TABLE[tool]
+    assert operation["security"] == [{"bearer": [row.scope] if row.scope else []}]
+    assert next(iter(operation["responses"])) == str(row.status)
+    assert ("requestBody" in operation) == (tool in WITH_BODY)
+    parameters = operation.get("parameters", [])
+    key = {"$ref": "#/components/parameters/Idempotency-Key"}
+    assert (key in parameters) == (tool in WRITING)
+    places = [each["in"] for each in parameters if each != key]
+    assert ("path" in places) == (tool in WITH_TARGET)
+
+
+def test_a_query_parameter_is_never_null(document):
+    parameters = {
+        each["name"]: each for each in operation_of(document, "people.list")["parameters"]
+    }
+    assert list(parameters) == ["search", "limit", "after", "team_id"]
+    assert parameters["search"]["schema"] == {"type": "string", "maxLength": 100}
+    assert parameters["limit"]["schema"] == {
+        "type": "integer",
+        "minimum": 1,
+        "maximum": 50,
+        "default": 25,
+    }
+    assert parameters["after"]["schema"] == {"type": "string", "format": "uuid"}
+    assert not any(each["required"] for each in parameters.values())
+
+
+def test_a_body_is_described_by_the_static_schema(document, tax_rate):
+    schemas = document["components"]["schemas"]
+    for tool in WITH_BODY:
+        registered = registry.find(tool)
+        assert registered
+        body = operation_of(document, tool)["requestBody"]
+        assert body["required"] is True
+        reference = body["content"]["application/json"]["schema"]["$ref"]
+        assert schemas[reference.rpartition("/")[2]] == registered.input_schema
+    assert "enum" not in schemas["DraftInput"]["properties"]["currency_code"]
+    assert str(tax_rate.id) not in json.dumps(describe_api())
+
+
+def test_every_object_is_closed_but_the_schema_of_a_tool(document):
+    opened = [
+        schema
+        for schema in schemas_within(document)
+        if schema.get("type") == "object" and schema.get("additionalProperties") is not False
+    ]
+    assert opened == [{"type": "object", "additionalProperties": True}]
+    description = document["components"]["schemas"]["ToolDescription"]
+    assert description["properties"]["input_schema"] == opened[0]
+
+
+def test_every_field_of_an_answer_is_always_there(document):
+    for name, schema in document["components"]["schemas"].items():
+        if not name.endswith("Input"):
+            assert schema["required"] == [*schema["properties"]]
+
+
+def codes_of(response: dict[str, Any]) -> list[str]:
+    schema = response["content"]["application/json"]["schema"]
+    codes: list[str] = schema["properties"]["error"]["properties"]["code"]["enum"]
+    return codes
+
+
+def test_the_refusals_are_those_of_the_interface(document):
+    responses = document["components"]["responses"]
+    assert {name: codes_of(response) for name, response in responses.items()} == {
+        code: [code] for code in REFUSALS
+    }
+    issue = operation_of(document, "documents.issue")["responses"]
+    assert {status: codes_of(issue[str(status)]) for status in ISSUE_REFUSALS} == ISSUE_REFUSALS
+
+
+@pytest.mark.parametrize("tool", TABLE)
+def test_an_operation_names_each_refusal_by_its_status(document, tool):
+    never = {"method_not_allowed"}
+    never |= set() if tool in WITH_BODY else {"payload_too_large", "json_required"}
+    never |= set() if tool in WRITING else {"conflict"}
+    wanted = {status for code, status in REFUSALS.items() if code not in never}
+    wanted |= set(ISSUE_REFUSALS) if tool == "documents.issue" else set()
+    responses = operation_of(document, tool)["responses"]
+    assert {int(status) for status in responses} == {TABLE[tool].status, *wanted}
+    among_others = {"conflict"} if tool == "documents.issue" else set()
+    for code in REFUSALS.keys() - never - among_others:
+        assert responses[str(REFUSALS[code])] == {"$ref": f"#/components/responses/{code}"}
+
+
+def test_only_a_wrong_field_names_fields(document):
+    for code, response in document["components"]["responses"].items():
+        error = response["content"]["application/json"]["schema"]["properties"]["error"]
+        more = ["fields", "problems"] if code == "validation_failed" else []
+        assert error["required"] == ["code", "message", *more]
+
+
+@pytest.mark.parametrize(
+    ("code", "header"),
+    [
+        ("unauthenticated", "WWW-Authenticate"),
+        ("rate_limited", "Retry-After"),
+        ("method_not_allowed", "Allow"),
+    ],
+)
+def test_a_refusal_names_the_header_field_of_its_own(document, code, header):
+    responses = document["components"]["responses"]
+    assert [name for name, each in responses.items() if header in each["headers"]] == [code]
+    assert document["components"]["headers"][header]["required"] is True
+
+
+def changed(answer: Answer, **parts: Any) -> Answer:
+    body = json.dumps(parts.get("body", answer.body)).encode()
+    headers = {**answer.headers, **parts.get("headers", {})}
+    return Answer(parts.get("status", answer.status), headers, body)
+
+
+def test_an_answer_that_the_document_does_not_have_is_noticed(agent, customer):
+    method, path = HTTP_TOOLS["customers.search"]
+    answer = agent.call("customers.search")
+    [entry] = answer.data
+    check_documented(method, path, answer)
+    for wrong in (
+        {"data": [entry | {"street": "Hidden Lane"}], "next": None},
+        {"data": [{"id": entry["id"]}], "next": None},
+        {"data": [entry | {"id": "7"}], "next": None},
+        {"data": [entry], "next": 7},
+        {"data": [entry]},
+        {"data": [entry] * 51, "next": None},
+    ):
+        with pytest.raises(ValidationError):
+            check_documented(method, path, changed(answer, body=wrong))
+    with pytest.raises(KeyError, match="409"):
+        check_documented(method, path, changed(answer, status=409))
+    bare = Answer(answer.status, {"Cache-Control": "no-store"}, answer.content)
+    with pytest.raises(AssertionError, match="X-Request-Id"):
+        check_documented(method, path, bare)

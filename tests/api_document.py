@@ -1,0 +1,81 @@
+"""Every answer of the tools is held to the OpenAPI document, whichever test asked."""
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from jsonschema import Draft202012Validator
+from referencing import Registry, Resource
+from referencing.jsonschema import DRAFT202012
+
+from agent_access.openapi import describe_api
+
+if TYPE_CHECKING:
+    from tests.agents import Answer
+
+API = re.compile(r"/api/v1(/.*)?", re.DOTALL)
+NAME = "urn:api"
+
+
+@cache
+def read_document() -> dict[str, Any]:
+    return describe_api()
+
+
+def check_documented(method: str, path: str, answer: "Answer") -> None:
+    """Assert that the document has this answer: its status, its header fields and its body."""
+    if not API.fullmatch(path) or method == "HEAD":
+        return
+    pointer = _find_response(method, path, answer)
+    response = _read(pointer)
+    while "$ref" in response:
+        pointer = response["$ref"].removeprefix("#")
+        response = _read(pointer)
+    for name, reference in response["headers"].items():
+        header = _read(reference["$ref"].removeprefix("#"))
+        assert name in answer.headers or not header.get("required"), name
+    _validator(f"{pointer}/content/application~1json/schema").validate(answer.body)
+
+
+def check_body(method: str, path: str, answer: "Answer") -> None:
+    """Assert that the document has this body, which another transport carried."""
+    pointer = _find_response(method, path, answer)
+    _validator(f"{pointer}/content/application~1json/schema").validate(answer.body)
+
+
+def _find_response(method: str, path: str, answer: "Answer") -> str:
+    """Return the pointer to the response; an unknown address has the common refusals only."""
+    template = next((each for each in _templates() if _matches(each, path)), "")
+    if method.lower() in read_document()["paths"].get(template, ()):
+        escaped = template.replace("/", "~1")
+        return f"/paths/{escaped}/{method.lower()}/responses/{answer.status}"
+    assert answer.code in {"forbidden", "not_found", "method_not_allowed"}
+    return f"/components/responses/{answer.code}"
+
+
+@cache
+def _templates() -> list[str]:
+    return sorted(read_document()["paths"], key=lambda template: "{id}" in template)
+
+
+def _matches(template: str, path: str) -> bool:
+    return re.fullmatch(template.replace("{id}", "[^/]+"), path) is not None
+
+
+def _read(pointer: str) -> dict[str, Any]:
+    found: Any = read_document()
+    for part in pointer.strip("/").split("/"):
+        found = found[part.replace("~1", "/")]
+    value: dict[str, Any] = found
+    return value
+
+
+@cache
+def _validator(pointer: str) -> Draft202012Validator:
+    resource = Resource.from_contents(read_document(), default_specification=DRAFT202012)
+    registry: Registry[Any] = Registry().with_resource(NAME, resource)
+    return Draft202012Validator(
+        {"$ref": f"{NAME}#{pointer}"},
+        registry=registry,
+        format_checker=Draft202012Validator.FORMAT_CHECKER,
+    )
