@@ -14,7 +14,6 @@ from agent_access.audit import Origin
 from agent_access.bodies import read_body
 from agent_access.errors import MethodNotAllowedError, NotFoundError
 from agent_access.execution import find_tool_error
-from agent_access.gate import client_address
 from agent_access.models.audit import Transport
 from agent_access.models.settings import AccessSettings
 from agent_access.oauth.parameters import UnreadableParametersError, clean_parameters
