@@ -81,7 +81,7 @@ def test_the_section_has_the_routes_that_it_needs_and_no_others():
         "agent_oauth_application_changelist",
         "agent_oauth_application_delete",
     ]
-    assert sorted(model._meta.model_name for model in MODELS) == [
+    assert sorted(str(model._meta.model_name) for model in MODELS) == [
         "accesssettings",
         "application",
         "auditevent",
