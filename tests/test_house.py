@@ -140,6 +140,24 @@ def source_files() -> list[Path]:
     return [path for path in files if "migrations" not in path.parts]
 
 
+def test_the_rooms_that_may_be_lifted_out_say_no_word_of_invoicing() -> None:
+    folders = [PROJECT_FOLDER / room for room in ("agent_access", "mcp_gateway")]
+    kinds = (".py", ".html", ".sql", ".css", ".js", ".md")
+    files = [path for folder in folders for path in folder.rglob("*") if path.suffix in kinds]
+    word = re.compile(r"invoic|\bcustomer|halden", re.IGNORECASE)
+    assert [path for path in files if word.search(path.read_text(encoding="utf-8"))] == []
+
+
+def test_the_pages_of_agent_access_stand_in_a_frame_of_their_own() -> None:
+    templates = PROJECT_FOLDER.glob("agent_access/**/templates/**/*.html")
+    texts = {path.name: path.read_text(encoding="utf-8") for path in templates}
+    frame = '{% extends "agent_access/frame.html" %}'
+    own = {name for name, text in texts.items() if text.startswith(frame)}
+    assert set(texts) - own == {"frame.html"}
+    # What is of this project is the frame around them, and nothing else.
+    assert [path.name for path in PROJECT_FOLDER.glob("templates/agent_access/*")] == ["frame.html"]
+
+
 def test_every_lint_ignore_has_its_code_and_its_reason_on_the_line() -> None:
     ignores = re.compile(r"#\s*(?:noqa|type:\s*ignore|pragma: no cover).*")
     reasoned = re.compile(
