@@ -17,7 +17,7 @@ from agent_access.errors import (
     ToolError,
     UnavailableError,
 )
-from agent_access.inputs import find_key_problem, parse_input
+from agent_access.inputs import find_key_problem, parse_input, read_id
 from agent_access.models.connections import Connection, ConnectionKind
 from agent_access.receipts import claim_receipt, keep_answer, stored_result
 from agent_access.tools import Tool, ToolInput, registry
@@ -130,16 +130,13 @@ def _run_tool(call: ToolCall, inputs: ToolInput) -> Answer:
 
 
 def _parse_target(target: str | None) -> UUID | None:
-    """Return the record's ID. Only the one canonical form is an ID; all else is no record."""
+    """Return the record's ID; what is no ID is no record."""
     if target is None:
         return None
     try:
-        parsed = UUID(target)
+        return read_id(target)
     except ValueError:
         raise NotFoundError from None
-    if str(parsed) != target:
-        raise NotFoundError
-    return parsed
 
 
 def _check_still_visible(call: ToolCall, record_id: UUID | None) -> None:

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Annotated, Any
+from uuid import UUID
 
-from pydantic import ValidationError
+from pydantic import BeforeValidator, ValidationError, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from agent_access.errors import FieldProblem, ValidationFailedError
@@ -59,6 +60,29 @@ PROBLEM = "problem"
 def problem(text: str) -> PydanticCustomError:
     """Return the error for a validator to raise; `text` is fixed and holds no submitted value."""
     return PydanticCustomError(PROBLEM, "{text}", {"text": text})
+
+
+def read_id(text: str) -> UUID:
+    """Return the ID; raise ValueError for all but its one canonical form."""
+    parsed = UUID(text)
+    if str(parsed) != text:
+        raise ValueError("not the canonical form")
+    return parsed
+
+
+def _parse_id(value: Any) -> UUID:
+    if not isinstance(value, str):
+        raise problem("must be a string")
+    try:
+        return read_id(value)
+    except ValueError:
+        raise problem("must be the ID of a record") from None
+
+
+# The ID of a record, as a field of an input: JSON has no type for it.
+RecordId = Annotated[
+    UUID, BeforeValidator(_parse_id), WithJsonSchema({"type": "string", "format": "uuid"})
+]
 
 
 def parse_input(

@@ -4,7 +4,6 @@ import re
 from datetime import date
 from functools import partial
 from typing import Annotated, Any, Literal
-from uuid import UUID
 
 from pydantic import (
     AfterValidator,
@@ -15,7 +14,7 @@ from pydantic import (
     field_validator,
 )
 
-from agent_access.inputs import problem
+from agent_access.inputs import RecordId, problem
 from agent_access.tools import ToolInput
 from invoicing.errors import ControlCharacterError
 from invoicing.fixed_point import parse_fixed_point
@@ -49,17 +48,6 @@ def _match(value: Any, *, pattern: str, text: str) -> str:
     if not re.fullmatch(pattern, value):
         raise problem(text)
     return value
-
-
-def _parse_id(value: Any) -> UUID:
-    text = _match(value, pattern=r"[0-9a-f-]{36}", text="must be the ID of a record")
-    try:
-        parsed = UUID(text)
-    except ValueError:
-        raise problem("must be the ID of a record") from None
-    if str(parsed) != text:
-        raise problem("must be the ID of a record")
-    return parsed
 
 
 def _parse_date(value: Any) -> date:
@@ -100,9 +88,6 @@ def _clean_description(value: str) -> str:
     return text
 
 
-RecordId = Annotated[
-    UUID, BeforeValidator(_parse_id), WithJsonSchema({"type": "string", "format": "uuid"})
-]
 IsoDate = Annotated[
     date,
     BeforeValidator(_parse_date),
