@@ -4,9 +4,12 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
+from django.contrib.auth import get_user_model
 from django.core import checks
+from django.db.models import UUIDField
 
 from agent_access import conf
+from agent_access.tools import registry
 
 GATE = "agent_access.gate.GateMiddleware"
 LOCAL_CACHES = ("locmem", "dummy", "filebased", "db")
@@ -36,7 +39,51 @@ def check_cache(**kwargs: Any) -> list[checks.CheckMessage]:
     return [
         checks.Warning(
             "The limits hold within one process only, since the cache is not shared.",
-            hint="Set CACHE_URL to a Redis or Valkey address before more than one process serves.",
+            hint="Let CACHES name a Redis or Valkey before more than one process serves.",
             id="agent_access.W002",
         )
+    ]
+
+
+@checks.register(checks.Tags.models)
+def check_user(**kwargs: Any) -> list[checks.CheckMessage]:
+    """Look at the key: the owner, and the actors of the audit, are kept as UUIDs."""
+    if isinstance(get_user_model()._meta.pk, UUIDField):  # noqa: SLF001  Django's public name
+        return []
+    return [
+        checks.Error(
+            "The primary key of the user model must be a UUID.",
+            hint="Let AUTH_USER_MODEL name a model with id = UUIDField(primary_key=True, ...).",
+            id="agent_access.E002",
+        )
+    ]
+
+
+@checks.register(checks.Tags.models)
+def check_transactions(**kwargs: Any) -> list[checks.CheckMessage]:
+    """Look for what a call must do itself: open its transaction, on SQLite as a writer."""
+    found: list[checks.CheckMessage] = []
+    for alias, database in settings.DATABASES.items():
+        if database.get("ATOMIC_REQUESTS"):
+            text, hint = "ATOMIC_REQUESTS must be off.", "A refusal is written after the rollback."
+            found.append(checks.Error(f"{alias}: {text}", hint=hint, id="agent_access.E003"))
+        mode = str(database.get("OPTIONS", {}).get("transaction_mode")).upper()
+        if database["ENGINE"].endswith(".sqlite3") and mode not in {"IMMEDIATE", "EXCLUSIVE"}:
+            text = "transactions on SQLite must begin as writers."
+            hint = 'Set OPTIONS: {"transaction_mode": "IMMEDIATE"}.'
+            found.append(checks.Error(f"{alias}: {text}", hint=hint, id="agent_access.E004"))
+    return found
+
+
+@checks.register(checks.Tags.models)
+def check_scopes(**kwargs: Any) -> list[checks.CheckMessage]:
+    """Look for a scope of which the owner could not read what it lends."""
+    unsaid = set(registry.scopes) - set(conf.host().scopes())
+    return [
+        checks.Error(
+            f"The host has no words for the scope {scope}.",
+            hint="Name it in the answer of Host.scopes().",
+            id="agent_access.E005",
+        )
+        for scope in sorted(unsaid)
     ]

@@ -1,12 +1,21 @@
 """What `manage.py check` says of a dangerous project, and what a project sets."""
 
+from types import SimpleNamespace
+
 import pytest
+from django.contrib.auth.models import Permission as PermissionRow
 from django.core.checks import run_checks
 from django.core.exceptions import ImproperlyConfigured
 from django.test import override_settings
 
 from agent_access import conf
-from agent_access.checks import check_cache, check_gate
+from agent_access.checks import (
+    check_cache,
+    check_gate,
+    check_scopes,
+    check_transactions,
+    check_user,
+)
 from invoicing.agent_host import InvoicingHost
 
 GATE = "agent_access.gate.GateMiddleware"
@@ -84,3 +93,36 @@ def test_what_a_project_must_set_is_named(settings, name):
     }
     with pytest.raises(ImproperlyConfigured, match=f"AGENT_ACCESS needs {name}"):
         conf.base_url() if name == "BASE_URL" else conf.host()
+
+
+def test_a_user_model_without_uuids_is_an_error(monkeypatch):
+    assert check_user() == []
+    monkeypatch.setattr("agent_access.checks.get_user_model", lambda: PermissionRow)
+    assert identifiers(check_user()) == ["agent_access.E002"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "found"),
+    [
+        ({}, []),
+        ({"ATOMIC_REQUESTS": True}, ["agent_access.E003"]),
+        ({"OPTIONS": {}}, ["agent_access.E004"]),
+        ({"OPTIONS": {"transaction_mode": "DEFERRED"}}, ["agent_access.E004"]),
+        ({"OPTIONS": {"transaction_mode": "exclusive"}}, []),
+        ({"ENGINE": "django.db.backends.postgresql", "OPTIONS": {}}, []),
+    ],
+)
+def test_transactions_that_a_call_cannot_use_are_an_error(monkeypatch, changes, found):
+    sqlite = {
+        "ENGINE": "django.db.backends.sqlite3",
+        "OPTIONS": {"transaction_mode": "IMMEDIATE"},
+    }
+    project = SimpleNamespace(DATABASES={"default": sqlite | changes})
+    monkeypatch.setattr("agent_access.checks.settings", project)
+    assert identifiers(check_transactions()) == found
+
+
+def test_a_scope_without_words_is_an_error(monkeypatch):
+    assert check_scopes() == []
+    monkeypatch.setattr(InvoicingHost, "scopes", lambda _host: {})
+    assert identifiers(check_scopes()) == ["agent_access.E005"] * 5

@@ -102,8 +102,8 @@ def test_a_person_reads_the_credential_in_words(access_on, delegate):
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"user": "nobody@halden.example"}, "There is no person with this e-mail address."),
-        ({"user": ""}, "There is no person with this e-mail address."),
+        ({"user": "nobody@halden.example"}, "There is no person with this sign-in name."),
+        ({"user": ""}, "There is no person with this sign-in name."),
         ({"days": "0"}, "A connection lasts 1 to 30 days."),
         ({"days": "31"}, "A connection lasts 1 to 30 days."),
         ({"name": ""}, "A connection needs a name of 1 to 100 characters."),

@@ -21,7 +21,8 @@ class Command(BaseCommand):
 
     @override
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--user", required=True, metavar="EMAIL", help="who is acted for")
+        name = get_user_model().USERNAME_FIELD.upper()
+        parser.add_argument("--user", required=True, metavar=name, help="who is acted for")
         parser.add_argument("--scopes", required=True, help="what is lent, separated by commas")
         parser.add_argument("--days", required=True, type=int, help=f"1 to {MAX_DAYS}")
         parser.add_argument("--name", default="Agent", help="how people will know it")
@@ -47,12 +48,12 @@ class Command(BaseCommand):
         self.stdout.write(json.dumps(facts) if options["json"] else _text(facts))
 
 
-def _find_user(email: str) -> Any:
+def _find_user(name: str) -> Any:
     users = get_user_model()
     try:
-        return users._default_manager.get_by_natural_key(email)  # noqa: SLF001  Django's public name for a swapped model's manager
+        return users._default_manager.get_by_natural_key(name)  # noqa: SLF001  Django's public name for a swapped model's manager
     except users.DoesNotExist:
-        raise CommandError("There is no person with this e-mail address.") from None
+        raise CommandError("There is no person with this sign-in name.") from None
 
 
 def _text(facts: dict[str, str]) -> str:
