@@ -1,0 +1,150 @@
+"""The other project, copied to a place of its own with the two apps, and run as its users would."""
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import psycopg
+import pytest
+from psycopg.sql import SQL, Identifier
+
+from config.environment import PROJECT_FOLDER
+from tests.agents import Answer
+
+BASE_URL = "https://localhost"
+APPS = ("agent_access", "mcp_gateway")
+PASSWORD = "a-long-password-for-tests"
+
+MAKE_NORA = """
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Permission
+nora = get_user_model().objects.create_user("nora")
+nora.user_permissions.set(Permission.objects.filter(content_type__app_label="notes"))
+"""
+
+
+@dataclass(frozen=True)
+class Project:
+    """A folder with the project in it, the port where it is served, and what its commands need."""
+
+    folder: Path
+    database_url: str
+    settings: str
+    listening: socket.socket = field(default_factory=lambda: socket.create_server(("127.0.0.1", 0)))
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Nothing of this house but the interpreter."""
+        return {
+            "PATH": os.environ["PATH"],
+            "PYTHONPATH": str(self.folder),
+            "PYTHONWARNINGS": "error",
+            "DJANGO_SETTINGS_MODULE": self.settings,
+            "SECRET_KEY": "a-key-of-another-project-which-guards-nothing",
+            "BASE_URL": BASE_URL,
+            "DATABASE_URL": self.database_url,
+        }
+
+    def manage(self, *arguments: str, **environment: str) -> str:
+        """Run a command of the project and return what it printed."""
+        done = subprocess.run(  # noqa: S603  our own command
+            [sys.executable, "manage.py", *arguments],
+            cwd=self.folder,
+            env=self.environment | environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def connect(self, *scopes: str, user: str = "nora") -> tuple[str, dict[str, str]]:
+        """Return the ID of a new connection, and the header that carries its credential."""
+        options = ["--user", user, "--scopes", ",".join(scopes), "--days", "7", "--json"]
+        made = json.loads(self.manage("connect_agent", *options))
+        return made["connection_id"], {"Authorization": f"Bearer {made['credential']}"}
+
+    def request(
+        self, method: str, path: str, body: Any = None, *, headers: Mapping[str, str] | None = None
+    ) -> Answer:
+        """Send a request as the proxy in front of the project passes it on."""
+        sent = {"Host": urlsplit(BASE_URL).netloc, "X-Forwarded-Proto": "https"}
+        if body is not None and not isinstance(body, bytes):
+            sent["Content-Type"], body = "application/json", json.dumps(body).encode()
+        caller = HTTPConnection("127.0.0.1", self.listening.getsockname()[1], timeout=60)
+        try:
+            caller.request(method, path, body, sent | dict(headers or {}))
+            response = caller.getresponse()
+            fields: dict[str, str] = {}
+            for name, value in response.getheaders():
+                fields[name] = f"{fields[name]}; {value}" if name in fields else value
+            return Answer(response.status, fields, response.read())
+        finally:
+            caller.close()
+
+    def call_mcp(
+        self, method: str, params: Mapping[str, Any], *, headers: Mapping[str, str]
+    ) -> Answer:
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        version = {"MCP-Protocol-Version": "2025-11-25"}
+        return self.request("POST", "/mcp", message, headers=version | dict(headers))
+
+
+@pytest.fixture(scope="module")
+def database_url(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
+    """Return the URL of an empty database of its own, on the server of this test run."""
+    if request.config.getoption("database") == "sqlite":
+        yield f"sqlite:///{tmp_path_factory.mktemp('notes') / 'notes.sqlite3'}"
+        return
+    server = urlsplit(os.environ["DATABASE_URL"])
+    name = f"notes_{os.getpid()}"
+    with psycopg.connect(server._replace(path="/postgres").geturl(), autocommit=True) as database:
+        database.execute(SQL("DROP DATABASE IF EXISTS {}").format(Identifier(name)))
+        database.execute(SQL("CREATE DATABASE {}").format(Identifier(name)))
+        yield server._replace(path=f"/{name}").geturl()
+        database.execute(SQL("DROP DATABASE {} WITH (FORCE)").format(Identifier(name)))
+
+
+@pytest.fixture(scope="module")
+def project(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, database_url: str
+) -> Iterator[Project]:
+    """Serve the project, with an owner, nora, and agent access on; a module names its settings."""
+    project = Project(
+        _copy(tmp_path_factory.mktemp("project")), database_url, request.module.SETTINGS
+    )
+    project.manage("migrate", "--verbosity", "0")
+    owner = ["--username", "olga", "--email", "olga@notes.example", "--noinput"]
+    project.manage("createsuperuser", *owner, DJANGO_SUPERUSER_PASSWORD=PASSWORD)
+    project.manage("shell", "--verbosity", "0", "--command", MAKE_NORA)
+    project.manage("agent_access", "on")
+    number = project.listening.fileno()
+    process = subprocess.Popen(  # noqa: S603  our own command
+        [sys.executable, "serve.py", str(number)],
+        cwd=project.folder,
+        env=project.environment,
+        pass_fds=[number],
+    )
+    yield project
+    process.terminate()
+    process.wait()
+    project.listening.close()
+
+
+def _copy(folder: Path) -> Path:
+    ignored = shutil.ignore_patterns("__pycache__", "test_*.py", "conftest.py")
+    for app in APPS:
+        shutil.copytree(PROJECT_FOLDER / app, folder / app, ignore=ignored)
+    shutil.copytree(Path(__file__).parent, folder, ignore=ignored, dirs_exist_ok=True)
+    return folder

@@ -1,0 +1,14 @@
+from django.apps import AppConfig
+from typing_extensions import override
+
+
+class NotesConfig(AppConfig):
+    name = "notes"
+
+    @override
+    def ready(self) -> None:
+        from agent_access.tools import registry  # noqa: PLC0415  models must be loaded first
+
+        from .tools import TOOLS  # noqa: PLC0415  as above
+
+        registry.register(*TOOLS)

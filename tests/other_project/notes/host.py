@@ -1,0 +1,53 @@
+"""What this project answers to agent access."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from agent_access.errors import NotFoundError, ToolError
+from agent_access.host import ScopeTerms, Service
+from agent_access.models.connections import RevokedReason
+from agent_access.tools import JSONSchema, Tool
+
+from .models import User
+from .tools import NotebookFullAnswer, NotebookFullError, NoteUnknownError
+
+
+class NotesHost:
+    """Implements `agent_access.host.Host`."""
+
+    def owner_id(self) -> UUID | None:
+        owners = User.objects.filter(is_superuser=True).order_by("date_joined")
+        return owners.values_list("id", flat=True).first()
+
+    def delegate_problem(self, user: User) -> RevokedReason | None:
+        return None if user.is_active else RevokedReason.USER_DEACTIVATED
+
+    def delegates(self) -> QuerySet[User]:
+        return User.objects.filter(is_active=True).order_by("username")
+
+    def session_revision(self, user: User) -> int:
+        return user.session_revision
+
+    def scopes(self) -> Mapping[str, ScopeTerms]:
+        return {
+            "notes:read": ScopeTerms("Read your notes."),
+            "notes:write": ScopeTerms("Add notes.", is_ticked_beforehand=False),
+        }
+
+    def service(self) -> Service:
+        return Service(name="notes", title="Notes", version="1.0", instructions="Short notes.")
+
+    def in_demo_mode(self) -> bool:
+        return False
+
+    def failures(self) -> Mapping[type[Exception], Callable[[Any], ToolError]]:
+        return {
+            NoteUnknownError: lambda _failure: NotFoundError(),
+            NotebookFullError: lambda _failure: NotebookFullAnswer(),
+        }
+
+    def schema_filler(self) -> Callable[[Tool, JSONSchema], JSONSchema]:
+        return lambda _tool, schema: schema

@@ -1,0 +1,20 @@
+"""People, and the notes that each keeps for himself."""
+
+import uuid
+
+from django.conf import settings
+from django.contrib.auth.models import AbstractUser
+from django.db import models
+
+
+class User(AbstractUser):
+    """Django's own user with the two things that agent access needs: a UUID and a counter."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    session_revision = models.PositiveIntegerField(default=1)
+
+
+class Note(models.Model):
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE)
+    text = models.CharField(max_length=200)

@@ -1,0 +1,36 @@
+"""Notes: a small application into which agents are let."""
+
+import os
+
+import dj_database_url
+
+SECRET_KEY = os.environ["SECRET_KEY"]
+
+# The proxy in front ends TLS.
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+# The gate compares scheme, host and port with BASE_URL before anything of Django's acts.
+ALLOWED_HOSTS = ["*"]
+
+INSTALLED_APPS = [
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "rest_framework",
+    "agent_access",
+    "mcp_gateway",
+    "notes",
+]
+MIDDLEWARE = ["agent_access.gate.GateMiddleware"]
+ROOT_URLCONF = "notes.urls"
+WSGI_APPLICATION = "notes.wsgi.application"
+AUTH_USER_MODEL = "notes.User"
+USE_TZ = True
+
+AGENT_ACCESS = {
+    "BASE_URL": os.environ["BASE_URL"],  # https, host, optional port; nothing after it
+    "HOST": "notes.host.NotesHost",
+    "TRUSTED_PROXIES": 1,
+}
+
+DATABASES = {"default": dj_database_url.parse(os.environ["DATABASE_URL"])}
+if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
+    DATABASES["default"]["OPTIONS"] = {"transaction_mode": "IMMEDIATE"}

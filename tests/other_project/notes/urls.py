@@ -1,0 +1,8 @@
+"""Which app answers which path."""
+
+from django.urls import include, path
+
+urlpatterns = [
+    path("", include("agent_access.http.urls")),
+    path("", include("mcp_gateway.urls")),
+]

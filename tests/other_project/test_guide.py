@@ -1,0 +1,83 @@
+"""The guide for other projects is made of one that runs, and names what there is."""
+
+import ast
+import re
+from importlib.metadata import packages_distributions
+from pathlib import Path
+from sys import stdlib_module_names
+
+import pytest
+
+from agent_access import conf
+from agent_access.host import Host
+from config.environment import PROJECT_FOLDER
+
+# What is read is the same on both databases: once is enough.
+pytestmark = pytest.mark.sqlite
+
+ROOMS = ("agent_access", "mcp_gateway")
+GUIDE = (PROJECT_FOLDER / "agent_access/README.md").read_text(encoding="utf-8")
+PROJECT = Path(__file__).parent
+BLOCK = re.compile(r"^`(notes/\w+\.py)`$|^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def read_blocks():
+    """Yield each block of the guide with the file that was named last before it."""
+    file = None
+    for name, block in BLOCK.findall(GUIDE):
+        if name:
+            file = PROJECT / name
+        else:
+            yield file, block
+
+
+def test_every_block_of_the_guide_is_part_of_the_project():
+    blocks = list(read_blocks())
+    assert len(blocks) == GUIDE.count("```python")
+    assert [block for file, block in blocks if block not in file.read_text()] == []
+
+
+def read_first_cells(heading):
+    section = GUIDE.split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    return [row.split("|")[1].strip() for row in section.splitlines() if row.startswith("| ")][1:]
+
+
+def test_the_guide_names_every_setting():
+    assert read_first_cells("Settings") == ["BASE_URL", "HOST", *conf.DEFAULTS]
+
+
+def test_the_guide_names_every_command():
+    files = (PROJECT_FOLDER / "agent_access").glob("**/management/commands/[a-z]*.py")
+    told = [cell.split()[0].strip("`") for cell in read_first_cells("Commands")]
+    assert sorted(told) == sorted(file.stem for file in files)
+
+
+def test_the_guide_names_every_check():
+    source = "".join(path.read_text() for path in (PROJECT_FOLDER / "agent_access").glob("*.py"))
+    identifiers = r"agent_access\.[EW][0-9]{3}"
+    assert set(re.findall(identifiers, GUIDE)) == set(re.findall(identifiers, source))
+
+
+def test_the_guides_host_answers_all_that_is_asked():
+    asked = {name for name, member in vars(Host).items() if name[0] != "_" and callable(member)}
+    assert set(re.findall(r"    def (\w+)\(", GUIDE.split("class NotesHost")[1])) == asked
+
+
+def imported_modules():
+    for room in ROOMS:
+        for path in (PROJECT_FOLDER / room).rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.ImportFrom):
+                    yield str(node.module).partition(".")[0]
+                elif isinstance(node, ast.Import):
+                    yield from (alias.name.partition(".")[0] for alias in node.names)
+
+
+def test_the_guide_names_every_package():
+    foreign = set(imported_modules()) - {*stdlib_module_names, *ROOMS}
+    packages = {packages_distributions()[module][0].lower() for module in foreign}
+    # Part of pydantic, as its documentation has it.
+    wanted = {name.replace("_", "-") for name in packages} - {"pydantic-core"}
+    told = GUIDE.split("\nPackages: ")[1].split("SQLite or")[0]
+    assert set(re.findall(r"[a-z]+(?:-[a-z0-9]+)*(?=[ ,;.\n])", told)) >= wanted
+    assert [name for name in wanted if name not in told] == []

@@ -1,0 +1,112 @@
+"""The same project with browser sign-in: the consent page in a frame that is nobody's."""
+
+import re
+from http.cookies import SimpleCookie
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+from tests.agents import Answer
+from tests.oauth.programs import VERIFIER, challenge_of
+from tests.other_project.conftest import BASE_URL, PASSWORD, Project
+
+SETTINGS = "notes.settings_with_sign_in"
+
+RESOURCE = f"{BASE_URL}/mcp"
+RETURN_ADDRESS = "https://client.example/callback"
+
+
+class Browser:
+    """Keeps cookies, and answers forms as the owner."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.cookies = SimpleCookie()
+
+    def open(self, path):
+        return self._keep(self.project.request("GET", path, headers=self._headers()))
+
+    def submit(self, path, fields):
+        """Post the form that the page at this path holds."""
+        page = self.open(path).content.decode()
+        [token] = re.findall(r'name="csrfmiddlewaretoken" value="(\w+)"', page)
+        body = urlencode({"csrfmiddlewaretoken": token} | fields, doseq=True).encode()
+        headers = self._headers() | {
+            "Content-Type": "application/x-www-form-urlencoded",
+            "Referer": BASE_URL + path,
+        }
+        return self._keep(self.project.request("POST", path, body, headers=headers))
+
+    def _headers(self) -> dict[str, str]:
+        return {"Cookie": "; ".join(f"{name}={each.value}" for name, each in self.cookies.items())}
+
+    def _keep(self, answer: Answer) -> Answer:
+        self.cookies.load(answer.headers.get("Set-Cookie", ""))
+        return answer
+
+
+def register(project):
+    metadata = {"client_name": "Scribe", "redirect_uris": [RETURN_ADDRESS]}
+    return project.request("POST", "/oauth/register", metadata).body["client_id"]
+
+
+def consent_path(client_id):
+    asked = {
+        "response_type": "code",
+        "client_id": client_id,
+        "redirect_uri": RETURN_ADDRESS,
+        "scope": "notes:read notes:write",
+        "code_challenge": challenge_of(VERIFIER),
+        "code_challenge_method": "S256",
+        "resource": RESOURCE,
+    }
+    return f"/oauth/authorize?{urlencode(asked)}"
+
+
+def exchange(project, client_id, code):
+    fields = {
+        "grant_type": "authorization_code",
+        "code": code,
+        "redirect_uri": RETURN_ADDRESS,
+        "client_id": client_id,
+        "code_verifier": VERIFIER,
+        "resource": RESOURCE,
+    }
+    form = {"Content-Type": "application/x-www-form-urlencoded"}
+    return project.request("POST", "/oauth/token", urlencode(fields).encode(), headers=form)
+
+
+def test_the_owner_of_another_project_lets_a_client_in(project):
+    project.manage("check", "--fail-level", "WARNING", "--database", "default")
+    project.manage("browser_sign_in", "on")
+    client_id, browser = register(project), Browser(project)
+    path = consent_path(client_id)
+
+    sent_away = browser.open(path)
+    assert (sent_away.status, urlsplit(sent_away.headers["Location"]).path) == (302, "/sign-in")
+    signed_in = browser.submit(
+        sent_away.headers["Location"], {"username": "olga", "password": PASSWORD}
+    )
+    assert (signed_in.status, signed_in.headers["Location"]) == (302, path)
+
+    page = browser.open(path)
+    text = page.content.decode()
+    assert page.status == 200
+    assert "<title>Allow access?</title>" in text
+    assert "Read your notes." in text
+    assert "nvoic" not in text
+    [nora] = re.findall(r'<option value="([0-9a-f-]{36})">nora \(nora\)', text)
+    chosen = {"acts_as": nora, "scopes": ["notes:read"], "expires_in_days": "7"}
+    allowed = browser.submit(path, chosen | {"decision": "allow"})
+    assert allowed.status == 302
+    [code] = parse_qs(urlsplit(allowed.headers["Location"]).query)["code"]
+
+    tokens = exchange(project, client_id, code).body
+    agent = {"Authorization": f"Bearer {tokens['access_token']}"}
+    tools = project.call_mcp("tools/list", {}, headers=agent).body["result"]["tools"]
+    assert [tool["name"] for tool in tools] == ["notes_list"]
+    wider = {"name": "notes_write", "arguments": {"text": "Milk", "idempotency_key": "key"}}
+    refused = project.call_mcp("tools/call", wider, headers=agent)
+    assert refused.status == 403
+    assert 'scope="notes:read notes:write"' in refused.headers["WWW-Authenticate"]
+
+    project.manage("browser_sign_in", "off")
+    assert project.call_mcp("tools/list", {}, headers=agent).status == 401

@@ -1,0 +1,122 @@
+"""Another project with tools of its own, over HTTP and MCP, without invoicing and sign-in."""
+
+import json
+
+import pytest
+from openapi_spec_validator import OpenAPIV31SpecValidator, validate
+
+from tests.other_project.conftest import BASE_URL
+
+SETTINGS = "notes.settings"
+
+READ, WRITE = "notes:read", "notes:write"
+NOTES = "/api/v1/notes"
+FULL = 3
+
+
+@pytest.fixture
+def empty(project):
+    """Return the project with nora's notebook empty."""
+    project.manage("shell", "--verbosity", "0", "--command", "Note.objects.all().delete()")
+    return project
+
+
+def keyed(headers, key):
+    return headers | {"Idempotency-Key": key}
+
+
+def call(name, **arguments: str):
+    return {"name": name, "arguments": arguments}
+
+
+def test_the_project_has_nothing_to_mend_and_knows_no_invoicing(project):
+    checked = project.manage("check", "--fail-level", "WARNING", "--database", "default")
+    assert checked == "System check identified no issues (0 silenced).\n"
+    project.manage("makemigrations", "--check", "--dry-run")
+    others = "print([find_spec(name) for name in ('invoicing', 'config')])"
+    found = project.manage("shell", "-v0", "-c", f"from importlib.util import find_spec; {others}")
+    assert found == "[None, None]\n"
+
+
+def test_an_agent_reads_and_writes_notes_over_both_transports(empty):
+    _, agent = empty.connect(READ, WRITE)
+    listed = empty.request("GET", "/api/v1/tools", headers=agent).data
+    assert [(tool["name"], tool["scope"]) for tool in listed] == [
+        ("notes.list", READ),
+        ("notes.write", WRITE),
+    ]
+    written = empty.request("POST", NOTES, {"text": "Milk"}, headers=keyed(agent, "first"))
+    assert (written.status, written.data["text"]) == (201, "Milk")
+
+    again = empty.request("POST", NOTES, {"text": "Milk"}, headers=keyed(agent, "first"))
+    assert (again.status, again.content) == (201, written.content)
+    assert again.headers["Idempotent-Replayed"] == "true"
+    repeated = call("notes_write", text="Milk", idempotency_key="first")
+    result = empty.call_mcp("tools/call", repeated, headers=agent).body["result"]
+    assert (result["isError"], result["structuredContent"]) == (False, written.body)
+
+    read = empty.request("GET", NOTES, headers=agent)
+    assert read.body == {"data": [written.data], "next": None}
+    assert read.headers["Cache-Control"] == "no-store"
+    result = empty.call_mcp("tools/call", call("notes_list"), headers=agent).body["result"]
+    assert result["structuredContent"] == read.body
+    tools = empty.call_mcp("tools/list", {}, headers=agent).body["result"]["tools"]
+    assert [tool["name"] for tool in tools] == ["notes_list", "notes_write"]
+
+
+def test_a_refusal_is_the_projects_own_and_changes_nothing(empty):
+    _, agent = empty.connect(READ, WRITE)
+    for number in range(FULL):
+        empty.request("POST", NOTES, {"text": "Note"}, headers=keyed(agent, f"{number}"))
+    before = empty.request("GET", NOTES, headers=agent).body
+    refused = empty.request("POST", NOTES, {"text": "Note"}, headers=keyed(agent, "more"))
+    assert (refused.status, refused.code) == (409, "notebook_full")
+    more = call("notes_write", text="Note", idempotency_key="more")
+    result = empty.call_mcp("tools/call", more, headers=agent).body["result"]
+    assert (result["isError"], result["structuredContent"]) == (True, refused.body)
+    wrong = empty.request("POST", NOTES, {"text": "", "colour": "red"}, headers=agent)
+    assert (wrong.status, wrong.code) == (422, "validation_failed")
+    assert sorted(wrong.error["fields"]) == ["Idempotency-Key", "colour", "text"]
+    assert empty.request("GET", NOTES, headers=agent).body == before
+
+
+def test_a_connection_reaches_no_further_than_its_scopes_and_its_person(empty):
+    _, reader = empty.connect(READ)
+    refused = empty.request("POST", NOTES, {"text": "Note"}, headers=keyed(reader, "key"))
+    assert (refused.status, refused.code) == (403, "forbidden")
+    _, olgas = empty.connect(READ, WRITE, user="olga")
+    empty.request("POST", NOTES, {"text": "Private"}, headers=keyed(olgas, "key"))
+    assert empty.request("GET", NOTES, headers=reader).data == []
+
+
+def test_a_revoked_connection_is_out_and_the_audit_is_proved(empty):
+    connection_id, agent = empty.connect(READ, WRITE)
+    empty.request("POST", NOTES, {"text": "Milk"}, headers=keyed(agent, "key"))
+    empty.manage("revoke_connection", connection_id)
+    assert empty.request("GET", NOTES, headers=agent).code == "unauthenticated"
+    over_mcp = empty.call_mcp("tools/list", {}, headers=agent)
+    assert (over_mcp.status, over_mcp.error["data"]["code"]) == (401, "unauthenticated")
+    heads = dict(line.split(" ", 1) for line in empty.manage("verify_audit").splitlines())
+    assert heads[connection_id].startswith("1 ")
+    assert "administration" in heads
+
+
+def test_the_gate_and_browser_sign_in_are_as_they_were_set(empty):
+    _, agent = empty.connect(READ)
+    elsewhere = empty.request("GET", NOTES, headers=agent | {"Host": "elsewhere.example"})
+    assert (elsewhere.status, elsewhere.code) == (403, "forbidden")
+    foreign = empty.request("GET", NOTES, headers=agent | {"Origin": BASE_URL})
+    assert (foreign.status, foreign.code) == (403, "forbidden")
+    assert empty.request("GET", "/oauth/authorize").status == 404
+    anonymous = empty.request("GET", NOTES)
+    assert (anonymous.status, anonymous.headers["WWW-Authenticate"]) == (401, "Bearer")
+
+
+def test_the_project_describes_its_own_tools(project):
+    document = json.loads(project.manage("openapi"))
+    validate(document, cls=OpenAPIV31SpecValidator)
+    assert document["info"] == {"title": "Notes", "version": "1.0", "description": "Short notes."}
+    assert [*document["paths"]] == ["/api/v1/tools", NOTES]
+    conflict = document["paths"][NOTES]["post"]["responses"]["409"]["description"]
+    assert "`notebook_full`: The notebook is full" in conflict
+    assert not [word for word in ("nvoic", "ustomer", "raft") if word in json.dumps(document)]
