@@ -4,11 +4,15 @@ import os
 import shlex
 import subprocess
 import sys
+from unicodedata import normalize
 
 import pytest
 
 from config.environment import PROJECT_FOLDER
 from tests.mcp_clients.node_packages import run_node
+
+# A customer of the sample company, who would be found with `./dev run` as well.
+SEARCH = "altmuhl"
 
 # What the clients see is the same on both databases: once is enough.
 pytestmark = pytest.mark.sqlite
@@ -29,10 +33,17 @@ def fit(text, https_server):
     )
 
 
+def test_the_lines_search_for_a_customer_of_the_sample_company():
+    read = (PROJECT_FOLDER / "invoicing/sample_company/customers.csv").read_text(encoding="utf-8")
+    assert f"\n{SEARCH}" in normalize("NFKD", read).encode("ascii", "ignore").decode().lower()
+    blocks = (read_block("Python, with", "python"), read_block("The Inspector", "console"))
+    assert all(f'{{"search": "{SEARCH}"}}' in block for block in blocks)
+
+
 def test_the_lines_for_the_python_client_find_a_customer(https_server, agent, customer):
     done = subprocess.run(
         [sys.executable, "-"],
-        input=fit(read_block("Python, with", "python").replace("aurora", "acme"), https_server),
+        input=fit(read_block("Python, with", "python").replace(SEARCH, "acme"), https_server),
         env={**os.environ, "CREDENTIAL": agent.credential},
         capture_output=True,
         text=True,
@@ -45,7 +56,7 @@ def test_the_lines_for_the_python_client_find_a_customer(https_server, agent, cu
 def test_the_line_for_the_inspector_finds_a_customer(
     https_server, node_environment, agent, customer
 ):
-    line = fit(read_block("The Inspector", "console").replace("aurora", "acme"), https_server)
+    line = fit(read_block("The Inspector", "console").replace(SEARCH, "acme"), https_server)
     words = shlex.split(line.replace("\\\n", " ").replace("$CREDENTIAL", agent.credential))
     program = next(word for word in words if word.startswith("@modelcontextprotocol/inspector@"))
     arguments = words[words.index(program) + 1 :]
