@@ -39,7 +39,7 @@ def is_owner(request: HttpRequest) -> bool:
 class OwnersAdminSite(AdminSite):
     """For administrators and the owner, if active and no guests; its login form is not used."""
 
-    site_title = "Invoicing"
+    site_title = "Administration"
     site_header = "Administration"
     index_title = "Administration"
     enable_nav_sidebar = False

@@ -14,7 +14,7 @@ from agent_access.errors import UnauthenticatedError
 from agent_access.models.audit import ADMINISTRATION, AuditEvent, ChainHead, Transport
 
 OK = "ok"
-# What one customer of IPv6 is given at least, and hops about in as he likes.
+# What one subscriber of IPv6 is given at least, and hops about in as he likes.
 IPV6_PREFIX = 64
 REVOKED = "connection:revoked"
 

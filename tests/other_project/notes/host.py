@@ -1,13 +1,13 @@
 """What this project answers to agent access."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
 from django.db.models import QuerySet
 
 from agent_access.errors import NotFoundError, ToolError
-from agent_access.host import ScopeTerms, Service
+from agent_access.host import ScopeTerms, Service, Work
 from agent_access.models.connections import RevokedReason
 from agent_access.tools import JSONSchema, Tool
 
@@ -48,6 +48,9 @@ class NotesHost:
             NoteUnknownError: lambda _failure: NotFoundError(),
             NotebookFullError: lambda _failure: NotebookFullAnswer(),
         }
+
+    def work_of(self, connection_id: UUID) -> Sequence[Work]:
+        return ()  # a note does not know which connection made it
 
     def schema_filler(self) -> Callable[[Tool, JSONSchema], JSONSchema]:
         return lambda _tool, schema: schema
