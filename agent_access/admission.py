@@ -12,6 +12,7 @@ from agent_access.gate import client_address
 from agent_access.models.audit import Transport
 from agent_access.models.connections import Connection
 from agent_access.models.settings import AccessSettings
+from agent_access.request_facts import note_connection, note_transport
 from agent_access.request_ids import current_request_id
 from agent_access.throttling import Allowance, describe_allowances, spend
 
@@ -23,6 +24,7 @@ class Admission:
     """
 
     def __init__(self, request: HttpRequest, *, transport: Transport) -> None:
+        note_transport(transport)
         self._request = request
         self._allowances: list[Allowance] = []
         self.settings = AccessSettings()
@@ -51,6 +53,7 @@ class Admission:
         address = self._spend("address", self.origin.client_network, conf.limit_per_address())
         address.demand()
         connection = self._authenticate()
+        note_connection(connection.id)
         allowance = self._spend("connection", str(connection.id), conf.limit_per_connection())
         if allowance.is_first_excess:
             self.record_refusal(connection, action=action, outcome="rate_limited")

@@ -20,6 +20,7 @@ from agent_access.errors import (
 from agent_access.inputs import find_key_problem, parse_input, read_id
 from agent_access.models.connections import Connection, ConnectionKind
 from agent_access.receipts import claim_receipt, keep_answer, stored_result
+from agent_access.request_facts import note_call
 from agent_access.tools import Tool, ToolInput, registry
 from agent_access.transactions import one_view, relaxed_commit
 
@@ -33,11 +34,14 @@ def execute(call: ToolCall) -> ToolResult:
     down after the rollback, in a transaction of its own.
     """
     try:
-        return _run(call)
+        result = _run(call)
     except Exception as exception:  # noqa: BLE001  the last handler: nothing unforeseen leaves
         error = find_tool_error(exception)
+        note_call(call.tool.name, outcome=error.code)
         _record_refusal(call, error)
         raise error from None
+    note_call(call.tool.name, outcome=audit.OK)
+    return result
 
 
 def is_granted(tool: Tool, connection: Connection) -> bool:

@@ -1,9 +1,9 @@
 """The settings of an installation, read from environment variables and checked at start."""
 
 import re
-from ipaddress import IPv6Address
+from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 import dj_database_url
@@ -26,6 +26,7 @@ CACHE_SCHEMES = ("redis", "rediss")
 LABEL = r"[a-z0-9]([a-z0-9-]*[a-z0-9])?"
 HOST = rf"(?P<name>{LABEL}(\.{LABEL})*)|\[(?P<ipv6>[0-9a-f:.]+)\]"
 APPLICATION_URL = re.compile(rf"https://({HOST})(:(?P<port>[0-9]+))?/?", re.ASCII | re.IGNORECASE)
+IP_AND_PORT = re.compile(r"(\[(?P<ipv6>[0-9a-f:.]+)\]|(?P<ipv4>[0-9.]+)):(?P<port>[0-9]{1,5})")
 
 
 def _application_url(value: str) -> str:
@@ -72,6 +73,22 @@ def _cache_url(value: str) -> str:
     return value
 
 
+def _metrics_address(value: str) -> str:
+    parts = IP_AND_PORT.fullmatch(value)
+    try:
+        complete = parts is not None and _is_address(parts) and 1 <= int(parts["port"]) <= LAST_PORT
+    except ValueError:
+        complete = False
+    if value and not complete:
+        raise ValueError("must be an IP address and a port, such as 127.0.0.1:9100")
+    return value
+
+
+def _is_address(parts: re.Match[str]) -> bool:
+    """Raise ValueError for an IP address that there is not."""
+    return bool(IPv6Address(parts["ipv6"]) if parts["ipv6"] else IPv4Address(parts["ipv4"]))
+
+
 def _former_keys(value: SecretStr) -> SecretStr:
     if any(len(key) < SECRET_KEY_LENGTH for key in split_keys(value)):
         raise ValueError(
@@ -110,12 +127,15 @@ class Environment(BaseSettings):
     LIMIT_PER_ADDRESS: Rate = 60
     LIMIT_REGISTER: Rate = 10
     LIMIT_TOKEN: Rate = 30
+    LOG_FORMAT: Literal["text", "json"] = "text"
+    METRICS_ADDRESS: Annotated[str, AfterValidator(_metrics_address)] = ""
 
 
 # From pydantic's kind of mistake to the words after the variable's name.
 MISTAKES = {
     "missing": "is missing: set it to a long random text (./dev run makes one by itself)",
     "too_short": "must have at least {min_length} characters",
+    "literal_error": "must be {expected}",
     "bool_parsing": "must be on or off",
     "int_parsing": "must be a whole number",
     "int_parsing_size": "must be a whole number of ordinary size",

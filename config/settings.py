@@ -35,6 +35,7 @@ INSTALLED_APPS = [
     "oauth2_provider",
     "mcp_gateway",
     "invoicing",
+    "operations",
 ]
 MIDDLEWARE = [
     "agent_access.gate.GateMiddleware",
@@ -76,8 +77,10 @@ STORAGES = {
 }
 WHITENOISE_ALLOW_ALL_ORIGINS = False
 
+CONNECT_TIMEOUT_SECONDS = 5
 LOCK_TIMEOUT_SECONDS = 5
 STATEMENT_TIMEOUT_SECONDS = 15
+UNACKNOWLEDGED_MILLISECONDS = 10_000
 
 DATABASES = {"default": dj_database_url.parse(ENVIRONMENT.DATABASE_URL)}
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
@@ -95,6 +98,13 @@ else:
         **DATABASES["default"].get("OPTIONS", {}),
         "server_side_binding": True,
         "prepare_threshold": 1,
+        "connect_timeout": CONNECT_TIMEOUT_SECONDS,
+        # A server that is gone without a word, as when its machine lost power: give up on an
+        # answer when it cannot come any more, and notice a dead connection that lay idle.
+        "tcp_user_timeout": UNACKNOWLEDGED_MILLISECONDS,
+        "keepalives_idle": 30,
+        "keepalives_interval": 5,
+        "keepalives_count": 3,
         "options": (
             f"-c lock_timeout={LOCK_TIMEOUT_SECONDS}s"
             f" -c statement_timeout={STATEMENT_TIMEOUT_SECONDS}s"
@@ -215,25 +225,35 @@ REST_FRAMEWORK = {
     "UNAUTHENTICATED_TOKEN": None,
 }
 
+METRICS_ADDRESS = ENVIRONMENT.METRICS_ADDRESS
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "filters": {"request_id": {"()": "agent_access.request_ids.RequestIdFilter"}},
     "formatters": {
-        "line": {
-            "format": "{asctime} {levelname} {name} [{request_id}] {message}",
+        "text": {
+            "()": "operations.log_lines.TextLines",
+            "fmt": "{asctime} {levelname} {name} [{request_id}] {message}",
             "style": "{",
-        }
+        },
+        "json": {"()": "operations.log_lines.JsonLines"},
     },
     "handlers": {
         "stderr": {
             "class": "logging.StreamHandler",
-            "formatter": "line",
+            "formatter": ENVIRONMENT.LOG_FORMAT,
             "filters": ["request_id"],
         }
     },
-    # Django would log the path of every refused request; the audit says more, and no path.
+    # Django would log the path of every refused request; the request log says more, and no secret.
     # oauthlib would log codes and tokens at DEBUG.
     "loggers": {"django.request": {"level": "ERROR"}, "oauthlib": {"level": "WARNING"}},
     "root": {"handlers": ["stderr"], "level": "INFO"},
 }
+
+# Django's advice that does not fit, each with what stands instead.
+SILENCED_SYSTEM_CHECKS = [
+    "security.W005",  # HSTS for subdomains: they belong to the company, not to this service
+    "security.W008",  # redirect to HTTPS: the gate refuses plain HTTP and sends no credential on
+    "security.W021",  # HSTS preload: the company's choice for its whole domain
+]

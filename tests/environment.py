@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from tests.postgresql import find_binaries, run_server
+from tests.postgresql import find_binaries, run_cluster
 
 DATABASES = ("sqlite", "postgresql")
 
@@ -25,6 +25,8 @@ SETTINGS = {
     "LIMIT_PER_ADDRESS": "60",
     "LIMIT_REGISTER": "10",
     "LIMIT_TOKEN": "30",
+    "LOG_FORMAT": "text",
+    "METRICS_ADDRESS": "",
 }
 
 DATABASE_URL = pytest.StashKey[str | None]()
@@ -57,7 +59,7 @@ def _find_postgresql(cleanup: ExitStack, folder: Path) -> str | None:
         return named
     if binaries := find_binaries():
         folder.chmod(0o711)  # the server's account passes through to its own folder inside
-        return cleanup.enter_context(run_server(binaries, folder / "postgresql"))
+        return cleanup.enter_context(run_cluster(binaries, folder / "postgresql")).url()
     if os.environ.get("REQUIRE_POSTGRES") == "1":
         raise pytest.UsageError("REQUIRE_POSTGRES=1, but no PostgreSQL was found to test with.")
     return None

@@ -48,25 +48,46 @@ def _candidate_folders() -> Iterator[Path]:
         yield Path(on_path).resolve().parent
 
 
-@contextmanager
-def run_server(binaries: Path, folder: Path) -> Iterator[str]:
-    """Serve an empty cluster kept under the folder; yield the URL of a database on it.
+class Cluster:
+    """An empty cluster kept under a folder, and the server that can be taken away from it.
 
     Nothing listens on the network: the socket is in the folder too.
     """
-    account = _server_account()
-    folder.mkdir()
-    if account.user is not None and account.group is not None:
-        os.chown(folder, account.user, account.group)
-    binaries = _within_reach(binaries, folder, account)
-    _make_cluster(binaries, folder, account)
-    server = _start(binaries, folder, account)
+
+    def __init__(self, binaries: Path, folder: Path) -> None:
+        self.folder = folder
+        self._account = account = _server_account()
+        folder.mkdir()
+        if account.user is not None and account.group is not None:
+            os.chown(folder, account.user, account.group)
+        self.binaries = _within_reach(binaries, folder, account)
+        _make_cluster(self.binaries, folder, account)
+        self._server: subprocess.Popen[Any] | None = None
+
+    def url(self, *, role: str = "postgres", database: str = "invoicing") -> str:
+        return f"postgresql://{role}@{quote(str(self.folder), safe='')}/{database}"
+
+    def start(self) -> None:
+        self._server = _start(self.binaries, self.folder, self._account)
+        _wait_until_ready(self._server, self.folder)
+
+    def stop(self, how: signal.Signals = signal.SIGINT) -> None:
+        """Stop with PostgreSQL's "fast shutdown", or with SIGQUIT as in a crash."""
+        if self._server is not None:
+            self._server.send_signal(how)
+            self._server.wait()
+            self._server = None
+
+
+@contextmanager
+def run_cluster(binaries: Path, folder: Path) -> Iterator[Cluster]:
+    """Serve an empty cluster until the end of the context."""
+    cluster = Cluster(binaries, folder)
     try:
-        _wait_until_ready(server, folder)
-        yield f"postgresql://postgres@{quote(str(folder), safe='')}/invoicing"
+        cluster.start()
+        yield cluster
     finally:
-        server.send_signal(signal.SIGINT)  # PostgreSQL's "fast shutdown"
-        server.wait()
+        cluster.stop()
 
 
 def _server_account() -> Account:
@@ -130,7 +151,16 @@ def _wait_until_ready(server: subprocess.Popen[Any], folder: Path) -> None:
     """Wait for the word that PostgreSQL itself leaves for pg_ctl."""
     status = folder / "data" / "postmaster.pid"
     deadline = time.monotonic() + START_SECONDS
-    while not (status.exists() and status.read_text().rstrip().endswith("ready")):
+    while not _says_ready(status, server.pid):
         if server.poll() is not None or time.monotonic() > deadline:
             raise RuntimeError(f"PostgreSQL does not start:\n{(folder / 'server.log').read_text()}")
         time.sleep(0.02)
+
+
+def _says_ready(status: Path, pid: int) -> bool:
+    """Tell whether this server wrote the file, not one that was killed before, and is ready."""
+    try:
+        lines = status.read_text().split()
+    except FileNotFoundError:
+        return False
+    return bool(lines) and lines[0] == str(pid) and lines[-1] == "ready"

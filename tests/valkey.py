@@ -5,8 +5,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import closing
-from dataclasses import dataclass
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,32 +15,40 @@ HOST = "127.0.0.1"
 START_SECONDS = 10
 
 
-@dataclass(frozen=True)
 class ValkeyServer:
-    """A running server: its address, and a way to take it away in the middle of a test."""
+    """An empty cache that keeps nothing on disk, and can be taken away in the middle of a test."""
 
-    url: str
-    process: subprocess.Popen[Any]
+    def __init__(self) -> None:
+        self._port = _free_port()
+        self.url = f"redis://{HOST}:{self._port}/0"
+        self.start()
+
+    def start(self) -> None:
+        """Begin with an empty cache, at the address of before."""
+        options = ["--bind", HOST, "--port", str(self._port), "--save", "", "--appendonly", "no"]
+        self.process: subprocess.Popen[Any] = subprocess.Popen(  # noqa: S603  the command is ours
+            [_find_binary(), *options], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        _wait_until_ready(self.process, self._port)
 
     def stop(self) -> None:
         self.process.terminate()
         self.process.wait()
 
 
-@pytest.fixture
-def valkey_server() -> Iterator[ValkeyServer]:
-    """Serve an empty cache that keeps nothing on disk."""
-    port = _free_port()
-    options = ["--bind", HOST, "--port", str(port), "--save", "", "--appendonly", "no"]
-    process = subprocess.Popen(  # noqa: S603  the command is ours
-        [_find_binary(), *options], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    server = ValkeyServer(f"redis://{HOST}:{port}/0", process)
+@contextmanager
+def run_valkey() -> Iterator[ValkeyServer]:
+    server = ValkeyServer()
     try:
-        _wait_until_ready(server, port)
         yield server
     finally:
         server.stop()
+
+
+@pytest.fixture
+def valkey_server() -> Iterator[ValkeyServer]:
+    with run_valkey() as server:
+        yield server
 
 
 def _find_binary() -> Path:
@@ -60,13 +67,13 @@ def _free_port() -> int:
         return port
 
 
-def _wait_until_ready(server: ValkeyServer, port: int) -> None:
+def _wait_until_ready(process: subprocess.Popen[Any], port: int) -> None:
     deadline = time.monotonic() + START_SECONDS
     while True:
         try:
             socket.create_connection((HOST, port)).close()
         except ConnectionRefusedError:
-            if server.process.poll() is not None or time.monotonic() > deadline:
+            if process.poll() is not None or time.monotonic() > deadline:
                 raise
             time.sleep(0.01)
         else:

@@ -19,6 +19,7 @@ from agent_access.models.settings import AccessSettings
 from agent_access.oauth.parameters import UnreadableParametersError, clean_parameters
 from agent_access.oauth.refusals import INVALID_REQUEST, OAuthRefusalError, refuse, refuse_request
 from agent_access.origins import make_origin
+from agent_access.request_facts import note_transport
 from agent_access.throttling import spend
 
 MAX_BODY_BYTES = 16 * 1024
@@ -45,6 +46,7 @@ def machine_endpoint(method: str, *, policy: str | None = None) -> Callable[[End
         @sensitive_post_parameters()
         @wraps(endpoint)
         def view(request: HttpRequest) -> HttpResponse:
+            note_transport(Transport.OAUTH)
             try:
                 origin = make_origin(request, Transport.OAUTH)
                 _check(request, origin, method, policy)

@@ -7,8 +7,8 @@ import threading
 from collections.abc import Callable
 from http.client import HTTPException, HTTPSConnection
 from urllib.parse import urlsplit
+from wsgiref.types import WSGIApplication
 
-from django.core.handlers.wsgi import WSGIHandler
 from django.db import connections
 from django.utils.module_loading import import_string
 from granian import Granian
@@ -57,13 +57,13 @@ def serve(
         watch.join()
 
 
-def _load_application(path: str) -> WSGIHandler:
+def _load_application(path: str) -> WSGIApplication:
     """Load the application in the worker, which leaves Ctrl-C to the process that started it.
 
     A terminal sends Ctrl-C to both; a second signal can lock up granian's worker as it stops.
     """
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    application: WSGIHandler = import_string(path)
+    application: WSGIApplication = import_string(path)
     return application
 
 
@@ -78,10 +78,10 @@ def _watch(
 
 
 def _answers(base_url: str, trust: ssl.SSLContext) -> bool:
-    # Outside the tools' paths, so that no limit counts it.
+    # The probe that no limit counts and no log names.
     connection = HTTPSConnection(urlsplit(base_url).netloc, timeout=1, context=trust)
     try:
-        connection.request("HEAD", "/")
+        connection.request("HEAD", "/healthz")
         connection.getresponse().read()
     except (OSError, HTTPException):
         return False

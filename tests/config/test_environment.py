@@ -13,6 +13,8 @@ KEY = "the-key-of-this-installation-0123456789"
 ADDRESS = "BASE_URL must be https, a host and perhaps a port, such as https://invoices.example."
 DATABASE = "DATABASE_URL must be a postgresql:// or sqlite:/// address that names a database."
 CACHE = "CACHE_URL must be a redis:// or rediss:// address (Valkey speaks it too)."
+LOG = "LOG_FORMAT must be 'text' or 'json'."
+METRICS = "METRICS_ADDRESS must be an IP address and a port, such as 127.0.0.1:9100."
 MISSING_KEY = "SECRET_KEY is missing: set it to a long random text (./dev run makes one by itself)."
 
 WRONG_SETTINGS = [
@@ -67,6 +69,20 @@ WRONG_SETTINGS = [
         "9" * 5000,
         "LIMIT_PER_ADDRESS must be a whole number of ordinary size.",
     ),
+    ("LOG_FORMAT", "", LOG),
+    ("LOG_FORMAT", "JSON", LOG),
+    ("METRICS_ADDRESS", "9100", METRICS),
+    ("METRICS_ADDRESS", ":9100", METRICS),
+    ("METRICS_ADDRESS", "127.0.0.1", METRICS),
+    ("METRICS_ADDRESS", "127.0.0.1:0", METRICS),
+    ("METRICS_ADDRESS", "127.0.0.1:65536", METRICS),
+    ("METRICS_ADDRESS", "127.0.0.1:http", METRICS),
+    ("METRICS_ADDRESS", "127.0.0.1:" + "9" * 5000, METRICS),
+    ("METRICS_ADDRESS", "127.0.0:9100", METRICS),
+    ("METRICS_ADDRESS", "::1:9100", METRICS),
+    ("METRICS_ADDRESS", "[127.0.0.1]:9100", METRICS),
+    ("METRICS_ADDRESS", "[::1:9100", METRICS),
+    ("METRICS_ADDRESS", "metrics.internal:9100", METRICS),
 ]
 
 
@@ -117,6 +133,8 @@ def test_a_secret_key_is_all_that_must_be_set(monkeypatch, quickstart_file) -> N
         "LIMIT_PER_ADDRESS": 60,
         "LIMIT_REGISTER": 10,
         "LIMIT_TOKEN": 30,
+        "LOG_FORMAT": "text",
+        "METRICS_ADDRESS": "",
     }
     assert environment.SECRET_KEY.get_secret_value() == KEY
     assert split_keys(environment.SECRET_KEY_FALLBACKS) == []
@@ -135,6 +153,14 @@ def test_a_secret_key_is_all_that_must_be_set(monkeypatch, quickstart_file) -> N
 def test_the_application_url_has_one_form(monkeypatch, quickstart_file, written, read) -> None:
     monkeypatch.setenv("BASE_URL", written)
     assert read == read_environment(quickstart_file).BASE_URL
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:9100", "[::1]:9100", "0.0.0.0:1"])
+def test_metrics_are_told_at_an_ip_address_and_a_port(
+    monkeypatch, quickstart_file, address
+) -> None:
+    monkeypatch.setenv("METRICS_ADDRESS", address)
+    assert address == read_environment(quickstart_file).METRICS_ADDRESS
 
 
 @pytest.mark.parametrize(

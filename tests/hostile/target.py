@@ -88,7 +88,7 @@ def call_application(environ: dict[str, Any]) -> Answer:
     with kept_connection():
         response = application(environ, start_response)
         content = b"".join(response)
-        response.close()
+        getattr(response, "close", lambda: None)()  # as a server does
     [(status, headers)] = started
     return Answer(int(status[:3]), dict(headers), content)
 

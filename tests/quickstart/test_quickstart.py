@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -100,6 +101,20 @@ def started(house: Path, *arguments: str) -> Iterator[Quickstart]:
                 os.killpg(process.pid, signal.SIGKILL)
 
 
+CALLS = [
+    "GET 200 tools.list ok",
+    "GET 200 customers.search ok",
+    "POST 200 documents.preview ok",
+    "POST 201 drafts.create ok",
+    "GET 200 documents.get ok",
+    "GET 200 documents.list ok",
+    "PUT 200 drafts.update ok",
+    "POST 202 documents.issue_prepare ok",
+    "GET 200 approvals.get ok",
+    "POST 409 documents.issue approval_pending",
+]
+
+
 def test_a_persons_first_minute(house, port):
     with started(house, "--port", str(port)) as first:
         pasted = subprocess.run(
@@ -112,8 +127,12 @@ def test_a_persons_first_minute(house, port):
             check=True,
         )
         beside = run_command(house, "agent_access", "status", "--json")
-        assert first.stop(signal.SIGINT) == ("Stopped.\n", 0)
+        rest, status = first.stop(signal.SIGINT)
 
+    *calls, last = rest.splitlines()
+    assert (last, status) == ("Stopped.", 0)
+    # What the agent did is told as it happens, one line a call.
+    assert [re.sub(r".*\] (\S+ )\S+ (\d+) .* ms", r"\1\2", line) for line in calls] == CALLS
     answers = [json.loads(line) for line in pasted.stdout.splitlines()]
     tools, customers, preview, created, read, listed, updated = answers[:7]
     prepared, approval, executed = answers[7:]

@@ -1,0 +1,44 @@
+"""What becomes known of the request in hand, for whoever logs and counts requests."""
+
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+
+@dataclass(frozen=True)
+class RequestFacts:
+    """Names and identifiers only; what is not known, or not so, is empty.
+
+    `outcome` is the audit's word for how the tool's call ended: `ok` or an error code.
+    """
+
+    transport: str = ""
+    connection_id: UUID | None = None
+    tool: str = ""
+    outcome: str = ""
+
+
+UNKNOWN = RequestFacts()
+
+_current: ContextVar[RequestFacts] = ContextVar("request_facts", default=UNKNOWN)
+
+
+def current_facts() -> RequestFacts:
+    return _current.get()
+
+
+def forget_facts() -> None:
+    """Begin a request of which nothing is known."""
+    _current.set(UNKNOWN)
+
+
+def note_transport(transport: str) -> None:
+    _current.set(replace(_current.get(), transport=transport))
+
+
+def note_connection(connection_id: UUID) -> None:
+    _current.set(replace(_current.get(), connection_id=connection_id))
+
+
+def note_call(tool: str, *, outcome: str) -> None:
+    _current.set(replace(_current.get(), tool=tool, outcome=outcome))

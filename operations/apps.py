@@ -1,0 +1,10 @@
+from django.apps import AppConfig
+from typing_extensions import override
+
+
+class OperationsConfig(AppConfig):
+    name = "operations"
+
+    @override
+    def ready(self) -> None:
+        from operations import checks  # noqa: F401, PLC0415  the registry is ready only now

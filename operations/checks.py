@@ -1,0 +1,115 @@
+"""What `manage.py check --deploy` says of settings that are fine at home and not in production."""
+
+from collections.abc import Sequence
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.core import checks
+from django.db import connections
+
+from agent_access import conf
+from agent_access.checks import LOOPBACK_HOSTS
+
+MANIFEST = "staticfiles.json"
+SQLITE = "django.db.backends.sqlite3"
+
+# TRUNCATE is what an owner and a superuser may do and the service need not.
+OWNED_TABLES = """
+    SELECT count(*) FROM pg_tables WHERE schemaname = current_schema()
+    AND has_table_privilege(format('%I.%I', schemaname, tablename), 'TRUNCATE')
+"""
+
+
+@checks.register(checks.Tags.security, deploy=True)
+def check_database(**kwargs: Any) -> list[checks.CheckMessage]:
+    if _is_at_home() or settings.DATABASES["default"]["ENGINE"] != SQLITE:
+        return []
+    return [
+        checks.Warning(
+            "SQLite keeps the books of one machine, and one process writes at a time.",
+            hint="Set DATABASE_URL to a PostgreSQL database.",
+            id="operations.W001",
+        )
+    ]
+
+
+@checks.register(checks.Tags.security, deploy=True)
+def check_metrics(**kwargs: Any) -> list[checks.CheckMessage]:
+    if not settings.METRICS_ADDRESS or not _is_open(settings.METRICS_ADDRESS):
+        return []
+    return [
+        checks.Warning(
+            "The metrics answer to whoever reaches this machine.",
+            hint="Set METRICS_ADDRESS to a loopback address, or one of a private network.",
+            id="operations.W002",
+        )
+    ]
+
+
+@checks.register(checks.Tags.security, deploy=True)
+def check_proxies(**kwargs: Any) -> list[checks.CheckMessage]:
+    if conf.trusted_proxies() and _is_at_home():
+        return [
+            checks.Warning(
+                "On this machine alone no proxy stands in front: callers can name any address.",
+                hint="Set TRUSTED_PROXIES to 0, or BASE_URL to the address of the proxy.",
+                id="operations.W003",
+            )
+        ]
+    if conf.trusted_proxies() or _is_at_home():
+        return []
+    return [
+        checks.Info(
+            "No proxy is trusted, so this service must end TLS itself.",
+            hint="Behind a proxy that does, set TRUSTED_PROXIES to 1.",
+            id="operations.I001",
+        )
+    ]
+
+
+@checks.register(checks.Tags.staticfiles, deploy=True)
+def check_static_files(**kwargs: Any) -> list[checks.CheckMessage]:
+    if Path(settings.STATIC_ROOT, MANIFEST).is_file():
+        return []
+    return [
+        checks.Warning(
+            "The static files have not been collected: no page can be shown.",
+            hint="Run manage.py collectstatic --noinput.",
+            id="operations.W005",
+        )
+    ]
+
+
+@checks.register(checks.Tags.database, deploy=True)
+def check_role(databases: Sequence[str] | None = None, **kwargs: Any) -> list[checks.CheckMessage]:
+    if not any(map(_owns_tables, databases or [])):
+        return []
+    return [
+        checks.Warning(
+            "The service's database role may empty tables and remove what guards issued documents.",
+            hint="Migrate as another role that owns the tables: see docs/operations.md.",
+            id="operations.W004",
+        )
+    ]
+
+
+def _is_at_home() -> bool:
+    return urlsplit(conf.base_url()).hostname in LOOPBACK_HOSTS
+
+
+def _is_open(address: str) -> bool:
+    host = ip_address(address.rpartition(":")[0].strip("[]"))
+    return host.is_unspecified or not host.is_private
+
+
+def _owns_tables(database: str) -> bool:
+    connection = connections[database]
+    if connection.vendor != "postgresql":
+        return False
+    with connection.cursor() as cursor:
+        cursor.execute(OWNED_TABLES)
+        row = cursor.fetchone()
+    return bool(row and row[0])

@@ -1,0 +1,49 @@
+"""How a log record is written: a line to read, or a line of JSON to collect."""
+
+import json
+import logging
+from datetime import UTC, datetime
+
+from typing_extensions import override
+
+from agent_access.request_facts import current_facts
+from operations.traces import hide_secrets, write_trace
+
+# Under this name a record carries further facts as a mapping (`extra`).
+FACTS = "facts"
+
+
+class TextLines(logging.Formatter):
+    """One line, then the trace if there is one."""
+
+    @override
+    def format(self, record: logging.LogRecord) -> str:
+        record.message = hide_secrets(record.getMessage())
+        record.asctime = self.formatTime(record)
+        # Never the trace that another formatter kept on the record: it may say more.
+        return "\n".join(filter(None, [self.formatMessage(record), _trace(record)]))
+
+
+class JsonLines(logging.Formatter):
+    """One JSON object; a key is absent where there is nothing to say."""
+
+    @override
+    def format(self, record: logging.LogRecord) -> str:
+        connection_id = current_facts().connection_id
+        line = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname,
+            "logger": record.name,
+            "message": hide_secrets(record.getMessage()),
+            "request_id": getattr(record, "request_id", "-"),
+            "connection_id": connection_id and str(connection_id),
+            **getattr(record, FACTS, {}),
+            "trace": _trace(record),
+        }
+        # ASCII only: a lone surrogate from a hostile path could not be written otherwise.
+        return json.dumps({key: value for key, value in line.items() if value not in (None, "")})
+
+
+def _trace(record: logging.LogRecord) -> str:
+    error = record.exc_info[1] if record.exc_info else None
+    return write_trace(error) if error else ""

@@ -1,0 +1,68 @@
+"""What Prometheus can ask of a process: how many requests, of which kind, and how long they took.
+
+No label holds an identifier, and each takes its value from a closed set.
+"""
+
+import logging
+import os
+
+from prometheus_client import (
+    REGISTRY,
+    CollectorRegistry,
+    Counter,
+    Histogram,
+    disable_created_metrics,
+    start_http_server,
+)
+from prometheus_client.multiprocess import MultiProcessCollector
+
+from agent_access.request_facts import RequestFacts
+
+logger = logging.getLogger(__name__)
+
+# The library's own variable: a folder in which the processes of one machine add up.
+SHARED_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+NONE = "none"
+
+# It doubles the number of series, and Prometheus itself knows when it first saw one.
+disable_created_metrics()  # type: ignore[no-untyped-call]  # the library's own gap
+
+REQUESTS = Counter(
+    "http_requests",
+    "Requests answered, by way in, tool, the audit's word for the outcome, and HTTP status.",
+    ["transport", "tool", "outcome", "status"],
+)
+SECONDS = Histogram(
+    "http_request_duration_seconds",
+    "Time from the request to its answer.",
+    ["transport", "tool"],
+    buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
+)
+
+
+def count_request(facts: RequestFacts, *, status: int, seconds: float) -> None:
+    transport, tool = facts.transport or NONE, facts.tool or NONE
+    REQUESTS.labels(transport, tool, facts.outcome or NONE, str(status)).inc()
+    SECONDS.labels(transport, tool).observe(seconds)
+
+
+def serve_metrics(address: str) -> None:
+    """Answer Prometheus at `host:port` from a thread of this process; at an empty address do not.
+
+    Of several processes on one machine the first answers, for all if they share a folder.
+    """
+    if not address:
+        return
+    host, _, port = address.rpartition(":")
+    try:
+        start_http_server(int(port), host.strip("[]"), registry=_registry())
+    except OSError:
+        logger.warning("METRICS_ADDRESS is taken: another process answers there.")
+
+
+def _registry() -> CollectorRegistry:
+    if SHARED_FOLDER not in os.environ:
+        return REGISTRY
+    shared = CollectorRegistry()
+    MultiProcessCollector(shared)  # type: ignore[no-untyped-call]  # the library's own gap
+    return shared

@@ -1,0 +1,74 @@
+"""One log line and one count for every request that reached the application."""
+
+import logging
+import re
+import time
+from collections.abc import Iterable
+from contextvars import copy_context
+from http import HTTPStatus
+from typing import Any
+from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+
+from agent_access.request_facts import current_facts
+from operations.health import answer_word
+from operations.log_lines import FACTS
+from operations.metrics import count_request
+
+logger = logging.getLogger(__name__)
+
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"})
+# What may stand in a path of ours: IDs, words and file names. A credential in a path does not.
+SEGMENT = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[A-Za-z0-9._-]{1,20}|[a-z-]{1,32}")
+PLACEHOLDER = "*"
+LONGEST_PATH = 20
+
+
+class RequestLog:
+    """Runs the application, and tells the log and the metrics how the request ended."""
+
+    def __init__(self, application: WSGIApplication) -> None:
+        self._application = application
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        # In a context of its own, so that nothing is known of the thread's request before.
+        return copy_context().run(self._serve, environ, start_response)
+
+    def _serve(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        statuses: list[int] = []
+
+        def start(status: str, headers: list[tuple[str, str]], *rest: Any) -> Any:
+            statuses.append(int(status.partition(" ")[0]))
+            return start_response(status, headers, *rest)
+
+        begun = time.perf_counter()
+        try:
+            answer = self._application(environ, start)
+        except Exception:
+            # The server would write the trace as it is, secrets included.
+            logger.exception("The application failed.")
+            answer = [answer_word(start, HTTPStatus.INTERNAL_SERVER_ERROR, b"unavailable")]
+        _record(environ, status=statuses[-1], seconds=time.perf_counter() - begun)
+        return answer
+
+
+def _record(environ: WSGIEnvironment, *, status: int, seconds: float) -> None:
+    facts = current_facts()
+    count_request(facts, status=status, seconds=seconds)
+    method = environ["REQUEST_METHOD"]
+    told = {
+        "method": method if method in METHODS else PLACEHOLDER,
+        "path": describe_path(environ.get("PATH_INFO", "")),
+        "status": status,
+        "duration_ms": round(seconds * 1000, 1),
+        "tool": facts.tool,
+        "outcome": facts.outcome,
+    }
+    text = "{method} {path} {status} {duration_ms} ms {tool} {outcome}".format_map(told)
+    logger.info("%s", text.rstrip(), extra={FACTS: told})
+
+
+def describe_path(path: str) -> str:
+    """Return the path with a placeholder for every part that is none of our own."""
+    parts = path.split("/")
+    known = [part if SEGMENT.fullmatch(part) or not part else PLACEHOLDER for part in parts]
+    return "/".join(known[:LONGEST_PATH])

@@ -1,0 +1,146 @@
+"""`manage.py check --deploy`: silent for a sound installation, a word for a dangerous one."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.conf import settings as django_settings
+from django.db import connection
+
+from config.environment import PROJECT_FOLDER
+from operations import checks
+
+SOUND = {
+    "BASE_URL": "https://invoices.example",
+    "SECRET_KEY": "1A-long-and-random-text-of-many-different-characters-0123456789",
+    "SECRET_KEY_FALLBACKS": "",
+    "DATABASE_URL": "postgresql://invoicing_service@database.internal/invoicing",
+    "CACHE_URL": "redis://cache.internal:6379/0",
+    "TRUSTED_PROXIES": "1",
+    "METRICS_ADDRESS": "127.0.0.1:9100",
+}
+
+DANGEROUS = [
+    ("SECRET_KEY", "a" * 40, ["security.W009"]),
+    ("SECRET_KEY_FALLBACKS", "a" * 40, ["security.W025"]),
+    ("DATABASE_URL", "sqlite:////var/lib/invoicing.sqlite3", ["operations.W001"]),
+    ("CACHE_URL", "", ["agent_access.W002"]),
+    ("TRUSTED_PROXIES", "0", ["operations.I001"]),
+    ("BASE_URL", "https://localhost", ["security.W004", "operations.W003"]),
+    ("METRICS_ADDRESS", "0.0.0.0:9100", ["operations.W002"]),
+]
+
+# Says what was found, by ID, in the order in which it is shown.
+CHECK = """
+import json, os
+import django
+django.setup()
+from django.conf import settings
+from django.core.checks import run_checks
+settings.STATIC_ROOT = os.environ["COLLECTED"]
+found = run_checks(include_deployment_checks=True)
+print(json.dumps([message.id for message in found if not message.is_silenced()]))
+"""
+
+
+@pytest.fixture
+def collected(tmp_path: Path) -> Path:
+    (tmp_path / "staticfiles.json").write_text("{}")
+    return tmp_path
+
+
+def check(collected: Path, **changes: str) -> list[str]:
+    done = subprocess.run(  # noqa: S603  our own command
+        [sys.executable, "-c", CHECK],
+        cwd=PROJECT_FOLDER,
+        env={
+            **os.environ,
+            "DJANGO_SETTINGS_MODULE": "config.settings",
+            "COLLECTED": str(collected),
+            **SOUND,
+            **changes,
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    found: list[str] = json.loads(done.stdout)
+    return found
+
+
+@pytest.mark.sqlite
+def test_a_sound_installation_has_nothing_to_mend(collected):
+    assert check(collected) == []
+
+
+@pytest.mark.sqlite
+@pytest.mark.parametrize(("name", "value", "found"), DANGEROUS)
+def test_a_dangerous_setting_is_found(collected, name, value, found):
+    assert check(collected, **{name: value}) == found
+
+
+@pytest.mark.parametrize(
+    ("address", "found"),
+    [
+        ("", []),
+        ("127.0.0.1:9100", []),
+        ("[::1]:9100", []),
+        ("10.0.0.5:9100", []),
+        ("[fd00::5]:9100", []),
+        ("0.0.0.0:9100", ["operations.W002"]),
+        ("[::]:9100", ["operations.W002"]),
+        ("93.184.216.34:9100", ["operations.W002"]),
+        ("[2606:4700::1]:9100", ["operations.W002"]),
+    ],
+)
+def test_metrics_for_everybody_are_found(settings, address, found):
+    settings.METRICS_ADDRESS = address
+    assert [each.id for each in checks.check_metrics()] == found
+
+
+@pytest.mark.sqlite
+def test_pages_without_their_files_are_found(tmp_path):
+    assert check(tmp_path) == ["operations.W005"]
+
+
+@pytest.mark.sqlite
+def test_debug_is_off_whatever_the_environment_says():
+    assert "DEBUG = False\n" in (PROJECT_FOLDER / "config" / "settings.py").read_text("utf-8")
+    assert django_settings.DEBUG is False
+
+
+@pytest.mark.postgresql
+@pytest.mark.django_db
+def test_a_role_that_owns_the_tables_is_found():
+    # The tests' own role is a superuser.
+    assert [each.id for each in checks.check_role(databases=["default"])] == ["operations.W004"]
+
+
+@pytest.mark.postgresql
+@pytest.mark.django_db
+def test_a_role_with_nothing_but_rows_is_sound():
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE ROLE checked_service")
+        cursor.execute(
+            "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO checked_service"
+        )
+        cursor.execute("SET LOCAL ROLE checked_service")
+        assert checks.check_role(databases=["default"]) == []
+        cursor.execute("RESET ROLE")
+        cursor.execute("GRANT TRUNCATE ON agent_access_auditevent TO checked_service")
+        cursor.execute("SET LOCAL ROLE checked_service")
+        assert [each.id for each in checks.check_role(databases=["default"])] == ["operations.W004"]
+
+
+@pytest.mark.sqlite
+@pytest.mark.django_db
+def test_sqlite_has_no_roles():
+    assert checks.check_role(databases=["default"]) == []
+
+
+def test_without_a_database_to_look_at_no_role_is_asked_for():
+    assert checks.check_role(databases=None) == []

@@ -1,0 +1,95 @@
+"""A line to read and a line of JSON: the same facts, and never a secret."""
+
+import json
+import logging
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from agent_access.request_facts import forget_facts, note_connection
+from config.settings import LOGGING
+from operations.log_lines import JsonLines, TextLines
+
+TEXT = TextLines("{levelname} {name} [{request_id}] {message}", style="{")
+AT = datetime(2026, 11, 21, 9, 30, 15, 250_000, tzinfo=UTC)
+
+
+@pytest.fixture(autouse=True)
+def _no_request() -> Iterator[None]:
+    forget_facts()
+    yield
+    forget_facts()
+
+
+def make_record(
+    message: str, *args: object, error: Exception | None = None, **extra: Any
+) -> logging.LogRecord:
+    exc_info = (type(error), error, None) if error else None
+    logger = logging.getLogger("some.logger")
+    record = logger.makeRecord(
+        logger.name, logging.WARNING, "file.py", 1, message, args, exc_info, extra=extra
+    )
+    record.created = AT.timestamp()
+    record.request_id = "-"
+    return record
+
+
+def as_json(record: logging.LogRecord) -> dict[str, Any]:
+    written = JsonLines().format(record)
+    assert "\n" not in written
+    assert written.isascii()
+    line: dict[str, Any] = json.loads(written)
+    return line
+
+
+def test_a_line_of_json_says_when_where_and_what():
+    assert as_json(make_record("It is %s.", "so")) == {
+        "time": "2026-11-21T09:30:15.250+00:00",
+        "level": "WARNING",
+        "logger": "some.logger",
+        "message": "It is so.",
+        "request_id": "-",
+    }
+
+
+def test_a_line_of_json_names_the_connection_once_it_is_known():
+    connection_id = uuid4()
+    note_connection(connection_id)
+    assert as_json(make_record("x"))["connection_id"] == str(connection_id)
+
+
+def test_further_facts_stand_beside_it_and_nothing_else_of_the_record():
+    line = as_json(make_record("x", facts={"status": 200, "tool": ""}, request="GET /?secret=1"))
+    assert line["status"] == 200
+    assert sorted(line) == ["level", "logger", "message", "request_id", "status", "time"]
+
+
+def test_a_line_to_read_is_one_line():
+    assert TEXT.format(make_record("It is %s.", "so")) == "WARNING some.logger [-] It is so."
+
+
+@pytest.mark.parametrize("formatter", [TEXT, JsonLines()], ids=["text", "json"])
+def test_neither_form_writes_a_secret(formatter):
+    secret = "ivc_" + "aB3-" * 11
+    error = RuntimeError(secret, {"HTTP_AUTHORIZATION": f"Bearer {secret}"})
+    record = make_record("Called with %s", secret, error=error)
+    # As any other formatter would have left it on the record.
+    logging.Formatter().format(record)
+    written = formatter.format(record)
+    assert "RuntimeError" in written
+    assert "Called with [hidden]" in written
+    assert secret not in written
+
+
+def test_a_hostile_message_stays_within_its_line_of_json():
+    assert as_json(make_record('a\n{"level": "x"}\udcff'))["message"] == 'a\n{"level": "x"}\udcff'
+
+
+def test_the_service_writes_in_the_form_that_the_setting_names():
+    logging_settings: dict[str, Any] = LOGGING
+    assert set(logging_settings["formatters"]) == {"text", "json"}
+    assert logging_settings["handlers"]["stderr"]["formatter"] == "text"
+    assert logging_settings["root"]["handlers"] == ["stderr"]

@@ -1,0 +1,149 @@
+"""One line for every request: who called what and how it ended, and nothing that was sent."""
+
+import json
+import logging
+from typing import Any
+
+import pytest
+
+from agent_access.credentials import make_credential
+from agent_access.request_facts import current_facts
+from agent_access.request_ids import RequestIdFilter, current_request_id
+from config.wsgi import application
+from invoicing.services import drafts
+from operations.log_lines import JsonLines
+from operations.request_log import RequestLog, describe_path
+from tests.agents import HOST
+from tests.hostile.target import kept_connection
+from tests.operations.wsgi import call
+
+pytestmark = pytest.mark.django_db
+
+IDENTIFIER = "0190f1f0-0000-7000-8000-00000000abcd"
+
+
+@pytest.fixture
+def lines(caplog) -> Any:
+    """Return the facts of the request lines since the test began."""
+    caplog.set_level(logging.INFO, logger="operations.request_log")
+    return lambda: [record.facts for record in caplog.records if hasattr(record, "facts")]
+
+
+def ask(method: str, path: str, *, credential: str | None = None, **environ: Any) -> Any:
+    headers = {"HTTP_HOST": HOST, "wsgi.url_scheme": "https", **environ}
+    if credential:
+        headers["HTTP_AUTHORIZATION"] = f"Bearer {credential}"
+    with kept_connection():
+        return call(application, method, path, **headers)
+
+
+def without_duration(facts: dict[str, Any]) -> dict[str, Any]:
+    assert 0 <= facts["duration_ms"] < 60_000
+    return {key: value for key, value in facts.items() if key != "duration_ms"}
+
+
+def test_a_call_is_one_line_that_names_its_tool(agent, connection, lines, caplog):
+    answer = ask("GET", "/api/v1/customers", credential=agent.credential, QUERY_STRING="search=ab")
+    [facts] = lines()
+    assert without_duration(facts) == {
+        "method": "GET",
+        "path": "/api/v1/customers",
+        "status": 200,
+        "tool": "customers.search",
+        "outcome": "ok",
+    }
+    assert caplog.records[-1].getMessage().startswith("GET /api/v1/customers 200 ")
+    assert caplog.records[-1].getMessage().endswith(" ms customers.search ok")
+    assert answer.status == 200
+
+
+def test_nothing_is_known_of_the_request_before(agent, connection, caplog):
+    caplog.set_level(logging.INFO, logger="operations.request_log")
+    caplog.handler.setFormatter(JsonLines())
+    caplog.handler.addFilter(RequestIdFilter())
+    before = current_request_id(), current_facts()
+    known = ask("GET", "/api/v1/customers", credential=agent.credential)
+    unknown = ask("GET", "/api/v1/customers")
+    first, second = map(json.loads, caplog.text.splitlines())
+    assert first["request_id"] == known.headers["X-Request-Id"]
+    assert first["connection_id"] == str(connection.id)
+    assert second["request_id"] == unknown.headers["X-Request-Id"]
+    assert "connection_id" not in second
+    assert (current_request_id(), current_facts()) == before
+
+
+def test_a_refusal_is_a_line_with_its_outcome(agent, lines):
+    ask("GET", f"/api/v1/documents/{IDENTIFIER}", credential=agent.credential)
+    ask("GET", "/api/v1/customers", credential=make_credential())
+    ask("GET", "/api/v1/customers", HTTP_HOST="other.example")
+    assert [(line["status"], line["tool"], line["outcome"]) for line in lines()] == [
+        (404, "documents.get", "not_found"),
+        (401, "", ""),
+        (403, "", ""),
+    ]
+
+
+def test_nothing_that_was_sent_is_in_a_line(agent, lines, caplog):
+    secret = make_credential()
+    ask("GET", f"/{secret}/x", credential=agent.credential)
+    ask("GET", "/api/v1/customers", QUERY_STRING=f"x={secret}", HTTP_COOKIE=secret)
+    ask(secret, "/api/v1/customers", HTTP_USER_AGENT=secret, HTTP_REFERER=secret)
+    ask("GET", "/\n\x00\udcff")
+    assert [(line["method"], line["path"]) for line in lines()] == [
+        ("GET", "/*/x"),
+        ("GET", "/api/v1/customers"),
+        ("*", "/api/v1/customers"),
+        ("GET", "/*"),
+    ]
+    assert secret not in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        ("/", "/"),
+        ("", ""),
+        ("/.well-known/oauth-protected-resource/mcp", "/.well-known/oauth-protected-resource/mcp"),
+        (f"/api/v1/documents/{IDENTIFIER}", f"/api/v1/documents/{IDENTIFIER}"),
+        (f"/set-password/MQ/c8f3k1-{'0a' * 16}", "/set-password/MQ/*"),
+        ("/static/app.css", "/static/app.css"),
+        ("/a b/c", "/*/c"),
+        ("/" + "x/" * 1000, "/" + "x/" * 18 + "x"),
+        ("/" + "x" * 100_000, "/*"),
+    ],
+)
+def test_a_path_is_told_in_words_of_our_own(path, told):
+    assert describe_path(path) == told
+
+
+def test_a_bug_in_a_call_with_a_credential_is_told_without_it(
+    agent, draft_body, settings, monkeypatch, caplog
+):
+    settings.AGENT_ACCESS |= {"RAISE_UNFORESEEN": False}
+
+    # Not the agent's own: the suite watches that it stands in no record at all.
+    credential = make_credential()
+
+    def fail(*args: object, **options: object) -> None:
+        raise RuntimeError(f"with Bearer {credential}", credential)
+
+    monkeypatch.setattr(drafts, "create_draft", fail)
+    assert agent.call("drafts.create", draft_body, key="one").status == 503
+    record = next(each for each in caplog.records if each.exc_info)
+    written = JsonLines().format(record)
+    assert "RuntimeError" in written
+    assert "in fail" in written
+    assert credential.removeprefix("ivc_") not in written
+
+
+def test_a_bug_outside_every_view_is_one_word_and_a_trace_without_secrets(caplog):
+    credential = make_credential()
+
+    def fail(environ: Any, start_response: Any) -> list[bytes]:
+        raise RuntimeError(credential)
+
+    answer = call(RequestLog(fail), "GET", "/")
+    assert (answer.status, answer.content) == (500, b"unavailable")
+    assert answer.headers["Cache-Control"] == "no-store"
+    [trace] = [record for record in caplog.records if record.exc_info]
+    assert credential.removeprefix("ivc_") not in JsonLines().format(trace)
