@@ -1,12 +1,16 @@
--- Run once by a superuser of the empty database, with psql and both passwords in the environment.
--- The owner migrates. The service reads and writes rows and owns nothing, so it can neither empty
--- a table nor drop what guards issued documents and the audit.
+-- For an empty database, by a superuser, with psql and both passwords in the environment; again for
+-- the empty database that a backup will be restored into. The owner migrates. The service reads and
+-- writes rows and owns nothing, so it can neither empty a table nor drop what guards issued
+-- documents and the audit.
 \getenv owner_password OWNER_PASSWORD
 \getenv service_password SERVICE_PASSWORD
 SELECT current_database() AS database \gset
 
-CREATE ROLE invoicing_owner LOGIN PASSWORD :'owner_password';
-CREATE ROLE invoicing_service LOGIN PASSWORD :'service_password';
+SELECT format('CREATE ROLE %I', role) FROM unnest(ARRAY['invoicing_owner', 'invoicing_service']) role
+    WHERE role NOT IN (SELECT rolname FROM pg_roles) \gexec
+ALTER ROLE invoicing_owner LOGIN PASSWORD :'owner_password';
+ALTER ROLE invoicing_service LOGIN PASSWORD :'service_password';
+
 ALTER DATABASE :"database" OWNER TO invoicing_owner;
 REVOKE ALL ON DATABASE :"database" FROM PUBLIC;
 GRANT CONNECT ON DATABASE :"database" TO invoicing_service;

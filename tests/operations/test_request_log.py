@@ -116,6 +116,7 @@ def test_a_path_is_told_in_words_of_our_own(path, told):
     assert describe_path(path) == told
 
 
+@pytest.mark.requirement("error.no_leaks")
 def test_a_bug_in_a_call_with_a_credential_is_told_without_it(
     agent, draft_body, settings, monkeypatch, caplog
 ):

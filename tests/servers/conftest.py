@@ -21,9 +21,9 @@ def installation() -> Iterator[Installation]:
         folder.chmod(0o711)  # the database's account passes through to its own folder inside
         cluster = stack.enter_context(run_cluster(binaries, folder / "postgresql"))
         valkey = stack.enter_context(run_valkey())
-        make_books(cluster)
         made = Installation(cluster, valkey, folder)
+        make_books(cluster, made.database)
         made.manage("migrate", "--verbosity", "0", role=OWNER_ROLE)
-        made.manage("load_sample_company", "--documents", "0", "--force", "--json")
+        made.manage("load_sample_company", "--documents", "12", "--force", "--json")
         made.manage("agent_access", "on")
         yield made

@@ -22,7 +22,7 @@ from tests.postgresql import Cluster
 from tests.valkey import ValkeyServer
 
 LOCAL = "127.0.0.1"
-PATIENCE_SECONDS = 60
+PATIENCE_SECONDS = 120
 PAUSE_SECONDS = 0.02
 DELEGATE = "dana@halden.example"
 SCOPES = "customers:read,invoices:read,invoices:prepare"
@@ -93,23 +93,23 @@ class Installation:
     cluster: Cluster
     valkey: ValkeyServer
     folder: Path
+    database: str = "invoicing"
 
     def manage(self, *arguments: str, role: str = SERVICE_ROLE) -> str:
-        done = subprocess.run(  # noqa: S603  our own command
+        """Return what a command prints; AssertionError says why it failed."""
+        return run(
             [sys.executable, "manage.py", *arguments],
             cwd=PROJECT_FOLDER,
             env=self.environment(role),
-            capture_output=True,
-            text=True,
-            check=False,
         )
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
+
+    def url(self, role: str = SERVICE_ROLE) -> str:
+        return self.cluster.url(role=role, database=self.database)
 
     def environment(self, role: str = SERVICE_ROLE, **settings: str) -> dict[str, str]:
         return {
             **os.environ,
-            "DATABASE_URL": self.cluster.url(role=role),
+            "DATABASE_URL": self.url(role),
             "CACHE_URL": self.valkey.url,
             "TRUSTED_PROXIES": "1",
             "LOG_FORMAT": "json",
@@ -126,7 +126,7 @@ class Installation:
         return facts["connection_id"], facts["credential"]
 
     def query(self, statement: str, *, role: str = "postgres") -> list[tuple[Any, ...]]:
-        with psycopg.connect(self.cluster.url(role=role)) as connection:
+        with psycopg.connect(self.url(role)) as connection:
             return connection.execute(statement.encode()).fetchall()
 
     @contextmanager
@@ -165,16 +165,21 @@ def granian(port: int) -> list[str]:
     ]
 
 
-def make_books(cluster: Cluster) -> None:
-    """Make the database and its two roles, with the file that operators use."""
+def make_books(cluster: Cluster, database: str) -> None:
+    """Make an empty database for the two roles, with the file that operators use."""
     psql = [str(cluster.binaries / "psql"), "--quiet", "--no-psqlrc", "--set=ON_ERROR_STOP=1"]
-    commands = [
-        [*psql, "--command=CREATE DATABASE invoicing", cluster.url(database="postgres")],
-        [*psql, f"--file={ROLES}", cluster.url()],
-    ]
     passwords = {"OWNER_PASSWORD": "owner's", "SERVICE_PASSWORD": "service's"}
-    for command in commands:
-        subprocess.run(command, env={**os.environ, **passwords}, check=True)  # noqa: S603  our own command
+    run([*psql, f"--command=CREATE DATABASE {database}", cluster.url(database="postgres")])
+    run([*psql, f"--file={ROLES}", cluster.url(database=database)], env=os.environ | passwords)
+
+
+def run(command: list[str], **options: Any) -> str:
+    done = subprocess.run(  # noqa: S603  our own command
+        command, capture_output=True, text=True, check=False, **options
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    printed: str = done.stdout
+    return printed
 
 
 def free_port() -> int:

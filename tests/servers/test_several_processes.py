@@ -56,12 +56,14 @@ def spend_a_window(agents: list[RemoteAgent]) -> list[tuple[int, int]]:
         # A new window began between two calls, or the last one's was not yet over.
 
 
+@pytest.mark.requirement("limit.per_connection")
 def test_a_limit_holds_across_both_processes(installation, pair):
     _, credential = installation.connect("Spender")
     told = spend_a_window([process.agent(credential) for process in pair])
     assert told == [(200, left) for left in reversed(range(QUOTA))] + [(429, 0)] * 2
 
 
+@pytest.mark.requirement("revocation.stops_calls")
 def test_a_revocation_in_one_process_stops_the_other_at_once(installation, roomy_pair):
     connection_id, credential = installation.connect("Short-lived")
     agents = [process.agent(credential) for process in roomy_pair]
@@ -73,6 +75,7 @@ def test_a_revocation_in_one_process_stops_the_other_at_once(installation, roomy
     assert [(each.status, each.code) for each in refusals] == [(401, "unauthenticated")] * 2
 
 
+@pytest.mark.requirement("error.unavailable")
 def test_without_the_cache_nothing_is_open_and_with_it_all_goes_on(installation, roomy_pair):
     _, credential = installation.connect("Patient")
     agents = [process.agent(credential) for process in roomy_pair]
@@ -145,6 +148,7 @@ class Writers:
             assert self.changed.wait_for(lambda: len(self.refusals) >= seen + count, timeout=60)
 
 
+@pytest.mark.requirement("error.unavailable", "idempotency.identical_retry")
 def test_a_crash_of_the_database_loses_and_doubles_no_write(installation, roomy_pair):
     [(customer_id,)] = installation.query(
         "SELECT id FROM invoices_customer WHERE is_active ORDER BY id LIMIT 1"

@@ -1,0 +1,171 @@
+"""The steps of the Dockerfile, done by hand: no container runtime is needed to try them."""
+
+import ctypes
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from http.client import HTTPConnection
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+
+from config.environment import PROJECT_FOLDER
+from tests.servers.installation import free_port, wait_until
+
+# Nothing here needs a database: once is enough.
+pytestmark = pytest.mark.sqlite
+
+DOCKERFILE = (PROJECT_FOLDER / "Dockerfile").read_text(encoding="utf-8").replace("\\\n", " ")
+COMPOSE = (PROJECT_FOLDER / "compose.yaml").read_text(encoding="utf-8")
+IGNORED = (PROJECT_FOLDER / ".dockerignore").read_text(encoding="utf-8").splitlines()
+SETTINGS = {
+    "BASE_URL": "https://invoices.example",
+    "SECRET_KEY": "a-key-for-tests-which-guards-nothing-at-all",
+    "DATABASE_URL": "postgresql://nobody@127.0.0.1:1/invoicing",
+    "TRUSTED_PROXIES": "1",
+}
+
+# linux/prctl.h and linux/capability.h
+DROP_CAPABILITY = 24
+DAC_OVERRIDE, DAC_READ_SEARCH = 1, 2
+
+
+def instructions(name: str) -> list[str]:
+    return re.findall(rf"^{name} +(.*)$", DOCKERFILE, re.MULTILINE)
+
+
+def words_of(line: str) -> list[str]:
+    """Return the words of an instruction in its JSON form."""
+    words: list[str] = json.loads(line[line.index("[") :])
+    return words
+
+
+def copied() -> list[str]:
+    lines = [line.split() for line in instructions("COPY") if "--from" not in line]
+    return [source for *sources, _ in lines for source in sources]
+
+
+def run(folder: Path, words: list[str], **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(  # noqa: S603  the Dockerfile's own command
+        [sys.executable if words[0] == "python" else words[0], *words[1:]],
+        cwd=folder,
+        env={"PATH": os.environ["PATH"], **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=obey_file_modes,
+    )
+
+
+@pytest.fixture(scope="module")
+def image() -> Iterator[Path]:
+    """Build the folder /app of the image, and take every right to write in it away."""
+    with TemporaryDirectory(prefix="invoicing-") as name:
+        folder = Path(name, "app")
+        folder.mkdir()
+        for source in copied():
+            copy = shutil.copytree if (PROJECT_FOLDER / source).is_dir() else shutil.copy
+            copy(PROJECT_FOLDER / source, folder / source)
+        [build] = [line for line in instructions("RUN") if "collectstatic" in line]
+        for step in build.split("&&"):
+            words = shlex.split(step)
+            settings = dict(word.split("=", 1) for word in words if re.match(r"[A-Z_]+=", word))
+            done = run(folder, words[len(settings) :], **settings)
+            assert done.returncode == 0, done.stderr
+        Path(name).chmod(0o755)
+        set_writable(folder, is_writable=False)
+        yield folder
+        set_writable(folder, is_writable=True)
+
+
+def obey_file_modes() -> None:
+    """Give up root's rights over other modes than a file has; nobody else has them."""
+    if sys.platform == "linux" and os.geteuid() == 0:
+        for capability in DAC_OVERRIDE, DAC_READ_SEARCH:
+            ctypes.CDLL(None).prctl(DROP_CAPABILITY, capability)
+
+
+def set_writable(folder: Path, *, is_writable: bool) -> None:
+    for path in (folder, *folder.rglob("*")):
+        mode = 0o755 if path.is_dir() else 0o644
+        path.chmod(mode if is_writable else mode & 0o555)
+
+
+def test_the_image_holds_what_the_service_needs_and_nothing_that_is_ignored(image):
+    allowed = {line.removeprefix("!").split("/")[0] for line in IGNORED if line.startswith("!")}
+    assert {source.split("/")[0] for source in copied()} == allowed
+    assert IGNORED[1] == "*"
+    assert (image / "var" / "static" / "staticfiles.json").is_file()
+    assert not list(image.rglob("*.sqlite3"))
+    assert not (image / "tests").exists()
+
+
+def test_the_image_serves_from_files_that_it_cannot_write(image):
+    assert run(image, ["python", "-c", "open('manage.py', 'a')"]).returncode == 1
+    assert run(image, ["python", "-c", "open('another', 'w')"]).returncode == 1
+    port = free_port()
+    [serve] = map(words_of, instructions("CMD"))
+    [probe] = map(words_of, instructions("HEALTHCHECK"))
+    serve[serve.index("--host") + 1] = "127.0.0.1"
+    serve[serve.index("--port") + 1] = str(port)
+    probe[-1] = probe[-1].replace(":8000/", f":{port}/")
+    server = subprocess.Popen(  # noqa: S603  the Dockerfile's own command
+        [Path(sys.executable).with_name(serve[0]), *serve[1:]],
+        cwd=image,
+        env={"PATH": os.environ["PATH"], "LOG_FORMAT": "json", **SETTINGS},
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=obey_file_modes,  # noqa: PLW1509  no thread runs yet
+    )
+    try:
+        wait_until(lambda: run(image, probe).returncode == 0)
+        answers = [ask(port, path) for path in ("/healthz", "/readyz", "/static/nothing.css")]
+    finally:
+        server.terminate()
+        _, log = server.communicate()
+    assert answers == [200, 503, 404]
+    assert [json.loads(line)["level"] for line in log.splitlines() if '"ERROR"' in line] == []
+    assert not list(image.rglob("*.sqlite3"))
+
+
+def ask(port: int, path: str) -> int:
+    caller = HTTPConnection("127.0.0.1", port, timeout=60)
+    headers = {"Host": "invoices.example", "X-Forwarded-Proto": "https"}
+    caller.request("GET", path, headers=headers)
+    status = caller.getresponse().status
+    caller.close()
+    return status
+
+
+def test_the_image_runs_as_an_account_without_rights_in_its_last_stage():
+    last = DOCKERFILE.split("\nFROM ")[-1]
+    assert re.search(r"^USER 10001$", last, re.MULTILINE)
+    assert last.index("\nUSER ") < last.index("\nCMD ")
+
+
+def test_dependencies_are_installed_by_their_hashes():
+    [install] = [line for line in instructions("RUN") if "pip install" in line]
+    assert "--require-hashes --requirement requirements.txt" in install
+
+
+def test_every_image_has_the_tag_of_one_release():
+    names = re.findall(r"^(?:FROM| +image:) (\S+)", f"{DOCKERFILE}\n{COMPOSE}", re.MULTILINE)
+    release = re.compile(r"[a-z/-]+:\d+\.\d+(\.\d+)?(-[a-z]+)*")
+    assert len(names) == 5
+    assert [name for name in names if not release.fullmatch(name)] == []
+
+
+def test_no_secret_stands_in_the_compose_file_and_each_must_be_given():
+    example = (PROJECT_FOLDER / "deploy" / "secrets.env.example").read_text(encoding="utf-8")
+    asked = set(re.findall(r"^([A-Z_]+)=", example, re.MULTILINE))
+    used: list[Any] = re.findall(r"(?<!\$)\$\{([A-Z_]+)(:[?-])", COMPOSE)
+    assert {name for name, _ in used} == asked
+    assert {name for name, form in used if form == ":-"} == {"SECRET_KEY_FALLBACKS"}
+    assert re.findall(r"(?:PASSWORD|SECRET_KEY\w*): (?!\$\{)", COMPOSE) == []

@@ -1,0 +1,114 @@
+"""The books in production: a service that owns nothing, backups, and what a restore must mend."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import psycopg
+import pytest
+from psycopg import errors
+
+from config.environment import PROJECT_FOLDER
+from tests.servers.installation import OWNER_ROLE, SERVICE_ROLE, Installation, make_books, run
+
+pytestmark = pytest.mark.postgresql
+
+OPERATIONS = PROJECT_FOLDER / "docs" / "operations.md"
+
+SERIES = "SELECT type, year, last_value FROM invoices_numberseries ORDER BY type, year"
+NUMBERS = "SELECT number FROM invoices_document WHERE number IS NOT NULL ORDER BY number"
+
+NEXT_NUMBER = """
+from django.db import transaction
+from invoicing.models import DocumentType
+from invoicing.services.numbering import next_number
+with transaction.atomic():
+    print(next_number(DocumentType.INVOICE, 2026).number)
+    transaction.set_rollback(True)
+"""
+
+
+@pytest.fixture(scope="module")
+def heads(installation: Installation) -> Path:
+    """The heads of the audit chains, kept elsewhere at the time of the backup."""
+    file = installation.folder / "heads"
+    file.write_text(installation.manage("verify_audit"))
+    return file
+
+
+@pytest.fixture(scope="module")
+def restored(installation: Installation, heads: Path) -> Installation:
+    """The books as a backup gives them back, beside those that went on."""
+    binaries, dump = installation.cluster.binaries, str(installation.folder / "books.dump")
+    made = replace(installation, database="restored")
+    owner = installation.url(OWNER_ROLE)
+    run([str(binaries / "pg_dump"), "--format=custom", f"--file={dump}", owner])
+    make_books(installation.cluster, made.database)
+    restore = [str(binaries / "pg_restore"), "--exit-on-error", "--single-transaction"]
+    run([*restore, f"--dbname={made.url('postgres')}", dump])
+    return made
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "TRUNCATE agent_access_auditevent",
+        "ALTER TABLE invoices_document DISABLE TRIGGER ALL",
+        "DROP TRIGGER invoices_document_issued ON invoices_document",
+        "ALTER TABLE invoices_document ADD COLUMN another integer",
+        "DROP TABLE invoices_document",
+        "CREATE TABLE another (id integer)",
+        "SET session_replication_role = replica",
+    ],
+)
+def test_the_services_role_cannot_touch_what_guards_the_books(installation, statement):
+    with pytest.raises(errors.InsufficientPrivilege):
+        installation.query(statement, role=SERVICE_ROLE)
+
+
+def test_the_services_role_serves_and_is_found_sound(installation):
+    found = installation.manage("check", "--deploy", "--database", "default", "--fail-level=ERROR")
+    assert "operations.W004" not in found
+    assert installation.query("SELECT count(*) > 0 FROM invoices_customer", role=SERVICE_ROLE)
+
+
+def test_a_restored_backup_is_what_was_backed_up(installation, restored, heads):
+    assert restored.query(NUMBERS) == installation.query(NUMBERS) != []
+    assert restored.query(SERIES) == installation.query(SERIES)
+    assert restored.manage("verify_audit", "--expect", str(heads)) == heads.read_text()
+    restored.manage("migrate", "--check", role=OWNER_ROLE)
+
+
+def test_a_restored_backup_guards_its_documents(restored):
+    with pytest.raises(errors.RestrictViolation):
+        restored.query("UPDATE invoices_document SET number = 'X' WHERE status = 'issued'")
+    with pytest.raises(errors.InsufficientPrivilege):
+        restored.query("TRUNCATE invoices_document", role=SERVICE_ROLE)
+    assert restored.manage("check", "--database", "default") == (
+        "System check identified no issues (0 silenced).\n"
+    )
+
+
+def test_what_happened_after_the_backup_is_named(installation, restored):
+    installation.connect("Made after the backup")
+    later = installation.folder / "later-heads"
+    later.write_text(installation.manage("verify_audit"))
+    with pytest.raises(AssertionError) as refusal:
+        restored.manage("verify_audit", "--expect", str(later))
+    assert "administration" in str(refusal.value)
+
+
+def test_a_series_goes_on_after_numbers_that_were_given_after_the_backup(restored):
+    [statement] = re.findall(r"UPDATE invoices_numberseries [^;]+", OPERATIONS.read_text("utf-8"))
+    with psycopg.connect(restored.url(OWNER_ROLE)) as connection:
+        assert connection.execute(statement).rowcount == 1
+    told = restored.manage("shell", "--no-imports", "--command", NEXT_NUMBER)
+    assert told == "INV-2026-4712\n"
+
+
+def test_a_connection_that_the_restore_revived_ends_with_the_switch(restored):
+    living = "SELECT count(*) FROM agent_access_connection WHERE revoked_at IS NULL"
+    restored.connect("Alive again")
+    assert restored.query(living) != [(0,)]
+    restored.manage("agent_access", "off")
+    assert restored.query(living) == [(0,)]
