@@ -178,8 +178,6 @@ CONTENT_SECURITY_POLICY = {
         "frame-ancestors": [NONE],
     }
 }
-# The address behind the trusted proxies, for limits on signing in.
-RATELIMIT_IP_META_KEY = "agent_access.gate.client_address"
 
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 

@@ -4,6 +4,8 @@ from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import RedirectView
 
+handler500 = "invoicing.web.failures.answer_failure"
+
 urlpatterns = [
     path("", include("agent_access.http.urls")),
     path("", include("agent_access.oauth.urls")),

@@ -10,6 +10,7 @@ from django.shortcuts import redirect, render
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_http_methods, require_POST
 
+from invoicing.web.failures import show_unavailable
 from invoicing.web.sign_in_limits import LimitReachedError, LimitUnknownError, count_attempt
 
 HOME = "/"
@@ -49,7 +50,7 @@ def _try_to_sign_in(request: HttpRequest, form: SignInForm) -> HttpResponse:
         response["Retry-After"] = str(error.seconds)
         return response
     except LimitUnknownError:
-        return render(request, "503.html", status=503)
+        return show_unavailable()
     user = authenticate(request, **form.cleaned_data) if form.is_valid() else None
     if user is None:
         # One sentence for every reason: nobody learns which addresses have an account.

@@ -34,9 +34,10 @@ def count_attempt(request: HttpRequest, *, account: str) -> None:
     further: nobody locks another person out from one place.
     """
     name = account.strip().lower()
+    network = web_origin(request).client_network
     # One address and one account together.
-    pair = f"{web_origin(request).client_network} {name}"
-    _spend(request, group="sign-in.address", key="ip", rate=ATTEMPTS_PER_ADDRESS)
+    pair = f"{network} {name}"
+    _spend(request, group="sign-in.address", key=lambda *_: network, rate=ATTEMPTS_PER_ADDRESS)
     _spend(request, group="sign-in.pair", key=lambda *_: pair, rate=ATTEMPTS_PER_PAIR)
     _spend(request, group="sign-in.account", key=lambda *_: name, rate=ATTEMPTS_PER_ACCOUNT)
 

@@ -250,6 +250,32 @@ def test_the_address_is_the_one_behind_the_trusted_proxy(browser, settings):
 
 
 @pytest.mark.usefixtures("_still")
+def test_a_household_is_one_address(browser):
+    def try_from(address: str) -> int:
+        return int(sign_in_with(Browser(REMOTE_ADDR=address), "nobody@x.example", "").status_code)
+
+    for attempt in range(30):
+        form = {"username": f"{attempt}@x.example", "password": ""}
+        Browser(REMOTE_ADDR=f"2001:db8::{attempt}").post("/sign-in", form)
+    assert try_from("2001:db8::ffff") == 429
+    assert try_from("2001:db8:0:1::1") == 422
+
+
+@pytest.mark.parametrize("address", ["", "unix:", "not an address", "1.2.3.4:80"])
+def test_a_client_without_a_usable_address_can_sign_in(person, address):
+    browser = Browser(REMOTE_ADDR=address)
+    assert sign_in_with(browser, person.email, "wrong").status_code == 422
+    assert sign_in_with(browser, person.email).status_code == 302
+
+
+@pytest.mark.usefixtures("_still")
+def test_clients_without_a_usable_address_are_counted_together(person):
+    for attempt in range(30):
+        sign_in_with(Browser(REMOTE_ADDR="unix:"), f"{attempt}@x.example", "")
+    assert sign_in_with(Browser(REMOTE_ADDR=""), person.email).status_code == 429
+
+
+@pytest.mark.usefixtures("_still")
 def test_an_unknown_account_is_limited_like_a_known_one(browser):
     statuses = [sign_in_with(browser, "nobody@halden.example").status_code for _ in range(11)]
     assert statuses == [422] * 10 + [429]
@@ -265,6 +291,7 @@ def test_nobody_is_let_in_uncounted(browser, person, monkeypatch):
     answer = sign_in_with(browser, person.email)
     assert answer.status_code == 503
     assert "Not available just now" in main_of(answer)
+    assert answer["Retry-After"] == "60"
     assert not Session.objects.exists()
 
 
