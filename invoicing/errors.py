@@ -31,6 +31,10 @@ class DraftInvalidError(InvoicingError):
         self.problems = problems
 
 
+class DraftCodeUsedError(InvoicingError):
+    """A draft of this code exists already."""
+
+
 class UnknownCurrencyError(InvoicingError):
     """The code names no currency that can be invoiced."""
 

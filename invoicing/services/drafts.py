@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import prefetch_related_objects
 from django.utils import timezone
 
 from invoicing.access import documents_visible_to
-from invoicing.errors import ConflictError
+from invoicing.errors import ConflictError, DraftCodeUsedError
 from invoicing.locks import lock_document
 from invoicing.models import Customer, Document, DocumentStatus, DocumentType, Line, TaxRow, User
 from invoicing.services.draft_input import DraftInput, LineInput, Maker
@@ -65,17 +65,32 @@ def create_draft(
     *,
     maker: Maker | None = None,
     document_type: DocumentType = DocumentType.INVOICE,
+    draft_code: str | None = None,
 ) -> Document:
-    """Save a draft and return it with its lines and tax rows; raises DraftInvalidError."""
+    """Save a draft and return it with its lines and tax rows; raises DraftInvalidError.
+
+    A draft code that is given makes one draft only, however often; then DraftCodeUsedError.
+    """
     with transaction.atomic():
         resolved = resolve_draft(user, draft)
         document = Document(type=document_type, created_by=user, **_header(resolved))
+        document.draft_code = draft_code or document.draft_code
         if maker is not None:
             document.connection_id = maker.connection_id
             document.connection_name = maker.connection_name
-        document.save(force_insert=True)
+        _insert(document)
         _write_parts(document, resolved)
     return document
+
+
+def _insert(document: Document) -> None:
+    try:
+        with transaction.atomic():
+            document.save(force_insert=True)
+    except IntegrityError:
+        if Document.objects.filter(draft_code=document.draft_code).exists():
+            raise DraftCodeUsedError from None
+        raise
 
 
 def update_draft(user: User, pk: UUID, draft: DraftInput, *, lock_version: int) -> Document:

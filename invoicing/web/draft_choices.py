@@ -5,13 +5,12 @@ from dataclasses import dataclass
 from babel.numbers import get_currency_name
 from django.conf import settings
 from django.db.models import Q
-from django.db.models.functions import Lower
 
-from invoicing.access import Permission, customers_visible_to
-from invoicing.models import Customer, Document, TaxRate, User
+from invoicing.models import Document, TaxRate, User
 from invoicing.money import SUPPORTED_CURRENCIES
 from invoicing.totals import DiscountType
 from invoicing.visible_text import mark_invisible
+from invoicing.web.customer_choices import CustomerChoices, choose_customers
 from invoicing.web.formats import APPLICATION_LANGUAGE
 
 Options = list[tuple[str, str]]
@@ -25,6 +24,7 @@ DISCOUNT_KINDS: Options = [(DiscountType.PERCENT, "percent"), (DiscountType.AMOU
 class Choices:
     """The options of each list, by the name of its field."""
 
+    customers: CustomerChoices
     of_header: dict[str, Options]
     of_line: dict[str, Options]
 
@@ -34,11 +34,18 @@ class Choices:
         return dict(options).get(value, value)
 
 
-def choices_for(user: User, document: Document | None = None) -> Choices:
-    """Return what the person may choose, and what the draft says already, fit or not."""
+def choices_for(
+    user: User, document: Document | None = None, *, search: str = "", chosen: str = ""
+) -> Choices:
+    """Return what the person may choose, and what the draft says already, fit or not.
+
+    `search` is for a customer, and `chosen` the ID of the one that the form shows.
+    """
+    customers = choose_customers(user, document, search=search, chosen=chosen)
     return Choices(
+        customers=customers,
         of_header={
-            "customer_id": [NOTHING_CHOSEN, *_customers(user, document)],
+            "customer_id": [NOTHING_CHOSEN, *customers.options],
             "currency_code": _currencies(),
             "language": list(settings.LANGUAGES),
         },
@@ -49,24 +56,15 @@ def choices_for(user: User, document: Document | None = None) -> Choices:
     )
 
 
-def _customers(user: User, document: Document | None) -> Options:
-    chosen = Q(pk=document.customer_id) if document else Q(pk=None)
-    # The whole list is for those who may look at customers; others keep the one they have.
-    may_look = user.has_perm(Permission.VIEW_CUSTOMER)
-    offered = Q(is_active=True) if may_look else Q(pk=None)
-    found = customers_visible_to(user).filter(chosen | offered).order_by(Lower("name"), "id")
-    return [(str(each.id), _mark(each)) for each in found]
-
-
 def _tax_rates(document: Document | None) -> Options:
     used = document.lines.values("tax_rate") if document else []
     found = TaxRate.objects.filter(Q(is_active=True) | Q(pk__in=used))
     return [(str(each.id), _mark(each)) for each in found.order_by("-percentage_ten_thousandths")]
 
 
-def _mark(record: Customer | TaxRate) -> str:
-    name = mark_invisible(str(record))
-    return name if record.is_active else f"{name} (inactive)"
+def _mark(rate: TaxRate) -> str:
+    name = mark_invisible(str(rate))
+    return name if rate.is_active else f"{name} (inactive)"
 
 
 def _currencies() -> Options:

@@ -118,6 +118,9 @@ class TypedDraft:
     lines: list[Typed]
     minor_unit: int
 
+    def with_customer(self, customer_id: str) -> "TypedDraft":
+        return TypedDraft({**self.header, "customer_id": customer_id}, self.lines, self.minor_unit)
+
     def with_line(self) -> "TypedDraft":
         lines = [*self.lines, {}] if len(self.lines) < MAX_LINES else self.lines
         return TypedDraft(self.header, lines, self.minor_unit)

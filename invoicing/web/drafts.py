@@ -7,8 +7,8 @@ from uuid import UUID
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 
-from invoicing.access import Permission, document_for
-from invoicing.errors import ConflictError, DraftInvalidError
+from invoicing.access import Permission, document_for, documents_visible_to
+from invoicing.errors import ConflictError, DraftCodeUsedError, DraftInvalidError
 from invoicing.models import Document, DocumentStatus, DocumentType, User
 from invoicing.services.drafts import (
     DraftInput,
@@ -19,8 +19,10 @@ from invoicing.services.drafts import (
 )
 from invoicing.text import MAX_LINES
 from invoicing.web.draft_choices import Choices, choices_for
+from invoicing.web.draft_codes import give_code, read_code
 from invoicing.web.draft_forms import DraftForms, TypedDraft
 from invoicing.web.formats import Formats
+from invoicing.web.listings import SEARCH_LENGTH
 from invoicing.web.pages import SignedInRequest, page
 from invoicing.web.typed_drafts import begin_typed, compare_drafts, read_typed, write_draft
 
@@ -30,7 +32,7 @@ CONFLICT = 409
 
 @page(Permission.VIEW_DOCUMENT, Permission.MANAGE, methods=("GET", "POST"))
 def new_draft(request: SignedInRequest) -> HttpResponse:
-    editor = Editor(request, choices_for(request.user))
+    editor = Editor(request, _choices(request))
     if request.method != "POST":
         return editor.show(begin_typed(request.user))
     return editor.answer(request.POST)
@@ -39,12 +41,21 @@ def new_draft(request: SignedInRequest) -> HttpResponse:
 @page(Permission.VIEW_DOCUMENT, Permission.MANAGE, methods=("GET", "POST"))
 def edit_draft(request: SignedInRequest, pk: UUID) -> HttpResponse:
     document = document_for(request.user, pk)
-    editor = Editor(request, choices_for(request.user, document), document)
+    editor = Editor(request, _choices(request, document), document)
     if request.method == "POST":
         return editor.answer(request.POST)
     if not is_editable(document):
         return redirect("document", pk=pk)
     return editor.show(write_draft(document, document.lines.all()))
+
+
+def _choices(request: SignedInRequest, document: Document | None = None) -> Choices:
+    search, chosen = _read_search(request.POST), request.POST.get("customer_id", "")
+    return choices_for(request.user, document, search=search, chosen=chosen)
+
+
+def _read_search(data: QueryDict, name: str = "customer_search") -> str:
+    return data.get(name, "")[:SEARCH_LENGTH].strip()
 
 
 def is_editable(document: Document) -> bool:
@@ -68,10 +79,18 @@ class Editor:
     def answer(self, data: QueryDict) -> HttpResponse:
         """Do what the button that was pressed says."""
         typed = read_typed(data)
+        # A search that was typed and not yet done comes first: Enter in its field means Find.
+        is_search = "find_customer" in data or (
+            _read_search(data) != _read_search(data, "customer_searched")
+        )
+        if is_search:
+            typed = typed.with_customer(self.choices.customers.suggested)
         if "add_line" in data:
             return self.show(typed.with_line())
         if "remove_line" in data:
             return self.show(typed.without_line(_read_number(data, "remove_line")))
+        if is_search:
+            return self.show(typed)
         forms = DraftForms.checking(typed, self.choices)
         if not forms.is_valid():
             return self._render(forms, status=UNPROCESSABLE)
@@ -89,13 +108,33 @@ class Editor:
         if "calculate" in self.request.POST:
             return self._render(forms, preview=preview_draft(self.user, draft))
         if self.document is None:
-            return redirect("document", pk=create_draft(self.user, draft).pk)
+            return self._create(forms, draft)
         try:
             lock_version = _read_number(self.request.POST, "lock_version")
             update_draft(self.user, self.document.pk, draft, lock_version=lock_version)
         except ConflictError:
             return self._show_conflict(self.document.pk, forms, draft)
         return redirect("document", pk=self.document.pk)
+
+    def _create(self, forms: DraftForms, draft: DraftInput) -> HttpResponse:
+        code = read_code(self.user, self.request.POST.get("draft_code", ""))
+        try:
+            made = create_draft(self.user, draft, draft_code=code)
+        except DraftCodeUsedError:
+            own = documents_visible_to(self.user).filter(draft_code=code, created_by=self.user)
+            return self._answer_again(own.first(), forms, draft)
+        return redirect("document", pk=made.pk)
+
+    def _answer_again(
+        self, made: Document | None, forms: DraftForms, draft: DraftInput
+    ) -> HttpResponse:
+        """Lead to the draft that this form made before, unless it says something else by now."""
+        preview = preview_draft(self.user, draft)
+        typed = write_draft(preview.document, preview.lines)
+        if made and write_draft(made, made.lines.all()) == typed:
+            return redirect("document", pk=made.pk)
+        again: dict[str, Any] = {"is_sent_again": True, "made_before": made}
+        return self._render(forms, status=CONFLICT, preview=preview, **again)
 
     def _show_conflict(self, pk: UUID, forms: DraftForms, draft: DraftInput) -> HttpResponse:
         """Show what is saved now beside what was typed; nothing of either is lost."""
@@ -119,9 +158,12 @@ class Editor:
         status: int = 200,
         preview: DraftPreview | None = None,
         conflict: dict[str, Any] | None = None,
+        **context: Any,
     ) -> HttpResponse:
-        context = {
+        context |= {
             "document": self.document,
+            "draft_code": self._draft_code_to_send(status),
+            "customers": self.choices.customers,
             "lock_version": self._lock_version_to_send(conflict),
             "forms": forms,
             "may_add_lines": len(forms.lines) < MAX_LINES,
@@ -130,6 +172,12 @@ class Editor:
             "totals": _write_totals(preview) if preview else None,
         }
         return render(self.request, "invoicing/draft.html", context, status=status)
+
+    def _draft_code_to_send(self, status: int) -> str:
+        """Return the code as it came, or a new one if it was used or is not one of ours."""
+        sent = self.request.POST.get("draft_code", "")
+        is_good = status != CONFLICT and read_code(self.user, sent) is not None
+        return sent if is_good else give_code(self.user)
 
     def _lock_version_to_send(self, conflict: dict[str, Any] | None) -> int:
         """Return the version that was seen: the one typed on, or the one just shown beside it."""

@@ -11,6 +11,7 @@ from invoicing.models import Document, DocumentType, User, WorkingHours
 from invoicing.money import MAX_AMOUNT
 from invoicing.services.drafts import update_draft
 from invoicing.totals import DiscountType
+from invoicing.web.customer_choices import LONGEST_LIST
 from tests.browser.inspection import inspect
 from tests.factories import (
     PASSWORD,
@@ -104,7 +105,7 @@ def test_too_many_attempts_are_told_to_wait(open_page, company):
 def test_a_person_writes_a_draft(open_page, delegate, customer, tax_rate, script):
     page = open_page("/documents", delegate, java_script_enabled=script)
     page.get_by_role("link", name="New draft").click()
-    page.get_by_label("Customer").select_option(label="Acme Ltd")
+    page.get_by_label("Customer").select_option(label="Acme Ltd, Amsterdam")
     fill(page, line_0_description="Consulting", line_0_quantity="1.5", line_0_unit_price="10.50")
     page.get_by_label("Tax", exact=True).select_option(label="VAT standard (19 %)")
     page.get_by_role("button", name="Add a line").click()
@@ -118,6 +119,34 @@ def test_a_person_writes_a_draft(open_page, delegate, customer, tax_rate, script
     page.get_by_role("button", name="Save draft").click()
     expect(page.get_by_role("main")).to_contain_text("Written by Dana Delegate")
     assert Document.objects.get().grand_total == 2364
+
+
+def test_a_customer_among_many_is_found_with_the_enter_key(open_page, delegate):
+    CustomerFactory.create_batch(LONGEST_LIST)
+    CustomerFactory.create(name="Zaragoza Cerámica S.L.", city="Zaragoza")
+    page = open_page("/documents/new", delegate)
+    page.get_by_label("Find the customer").fill("zara")
+    page.get_by_label("Find the customer").press("Enter")
+    expect(page.get_by_role("status")).to_have_text("One was found.")
+    chosen = page.get_by_label("Customer", exact=True)
+    expect(chosen.locator("option:checked")).to_have_text("Zaragoza Cerámica S.L., Zaragoza")
+    inspect(page, "draft-customer-search")
+
+
+def test_a_text_that_deceives_is_seen_through(open_page, delegate, customer):
+    hidden = "Pay to \u202e1000 DE\u202c\u200b now"
+    maker = make_maker(hidden)
+    document = make_draft(
+        user=delegate,
+        customer=customer,
+        lines=(line_input(description=f"{hidden}\nשלום 12 עולם", unit="יח"),),
+        notes=f"{hidden}\nThank you.",
+        reference=hidden,
+        maker=maker,
+    )
+    page = open_page(f"/documents/{document.id}", delegate)
+    expect(page.get_by_text("U+202E").first).to_be_visible()
+    inspect(page, "document-deceptive")
 
 
 def test_the_enter_key_saves_and_removes_no_line(open_page, delegate, draft):

@@ -1,5 +1,7 @@
 """Writing drafts in a form: the same services, the same versions, nothing typed is lost."""
 
+import re
+from functools import partial
 from typing import Any
 
 import pytest
@@ -9,6 +11,7 @@ from invoicing.models import Document, DocumentStatus, DocumentType, TaxRate
 from invoicing.services.drafts import update_draft
 from invoicing.services.issuing import issue_document
 from invoicing.totals import DiscountType
+from invoicing.web.draft_codes import give_code
 from tests.clocks import at
 from tests.factories import (
     ISSUED_AT,
@@ -20,6 +23,7 @@ from tests.factories import (
     make_issued,
     make_staff,
 )
+from tests.threads import run_together
 from tests.web.forms import main_of, read_form, text_of
 
 pytestmark = pytest.mark.django_db
@@ -71,6 +75,69 @@ def test_a_person_makes_a_draft(browser, writer, filled, customer):
     assert (draft.notes, draft.reference) == ("Thank you.\nSee you.", "PO 7")
     line = draft.lines.get()
     assert (line.unit_price, line.discount_value, line.quantity) == (1050, 1000, "1.5")
+
+
+def test_sending_a_form_twice_makes_one_draft(browser, filled):
+    form = filled | {"draft_code": read_form(browser.get("/documents/new"))["draft_code"]}
+    answers = [browser.post("/documents/new", {**form, "save": ""}) for _ in range(2)]
+    draft = Document.objects.get()
+    assert [answer["Location"] for answer in answers] == [f"/documents/{draft.id}"] * 2
+    assert form["draft_code"].startswith(f"{draft.draft_code}:")
+
+
+@pytest.mark.postgresql
+@pytest.mark.django_db(transaction=True)
+def test_a_double_click_makes_one_draft(browser, writer, sign_in, filled):
+    form = {**filled, "draft_code": give_code(writer), "save": ""}
+    browsers = [sign_in(writer) for _ in range(5)]
+    clicks = [partial(each.post, "/documents/new", form) for each in browsers]
+    answers = run_together(clicks)
+    path = f"/documents/{Document.objects.get().id}"
+    assert {(answer.status_code, answer["Location"]) for answer in answers} == {(302, path)}
+
+
+def test_a_form_taken_up_again_keeps_its_code_until_it_is_used(browser, filled):
+    form = filled | {"draft_code": read_form(browser.get("/documents/new"))["draft_code"]}
+    for button in ({"calculate": ""}, {"add_line": ""}, {"save": "", "reference": "x" * 101}):
+        shown = read_form(browser.post("/documents/new", form | button))
+        assert shown["draft_code"] == form["draft_code"]
+    assert not Document.objects.exists()
+
+
+def test_a_used_form_that_says_something_else_is_not_swallowed(browser, filled):
+    """After going back to a form, a person may write another draft into it."""
+    form = filled | {"draft_code": read_form(browser.get("/documents/new"))["draft_code"]}
+    browser.post("/documents/new", {**form, "save": ""})
+    first = Document.objects.get()
+    answer = browser.post("/documents/new", {**form, "reference": "Another", "save": ""})
+    assert answer.status_code == 409
+    assert f'has made a draft before, <a href="/documents/{first.id}">{first}</a>' in text_of(
+        answer
+    )
+    again = read_form(answer)
+    assert again["reference"] == "Another"
+    assert again["draft_code"] != form["draft_code"]
+    assert list(Document.objects.values_list("reference", flat=True)) == ["PO 7"]
+    assert browser.post("/documents/new", {**again, "save": ""}).status_code == 302
+    assert sorted(Document.objects.values_list("reference", flat=True)) == ["Another", "PO 7"]
+
+
+def test_a_used_form_of_an_issued_document_makes_nothing(browser, filled):
+    form = filled | {"draft_code": read_form(browser.get("/documents/new"))["draft_code"]}
+    browser.post("/documents/new", {**form, "save": ""})
+    issued = issue_document(Document.objects.get(), clock=at(ISSUED_AT))
+    answer = browser.post("/documents/new", {**form, "save": ""})
+    assert answer["Location"] == f"/documents/{issued.id}"
+    assert Document.objects.count() == 1
+
+
+@pytest.mark.parametrize("code", ["", "D-12345678", "D-12345678:x", "x" * 5000, "another person's"])
+def test_a_code_that_was_not_given_is_another_one(browser, colleague, filled, code):
+    sent = give_code(colleague) if code == "another person's" else code
+    browser.post("/documents/new", {**filled, "draft_code": sent, "save": ""})
+    draft = Document.objects.get()
+    assert re.fullmatch("D-[0-9A-Z]{8}", draft.draft_code)
+    assert draft.draft_code not in sent
 
 
 def test_a_new_draft_begins_today_with_one_line(company, sign_in, time_machine):
@@ -266,7 +333,7 @@ def test_what_became_inactive_is_shown_as_such_and_refused(browser, writer):
     type(draft.customer).objects.update(is_active=False)
     path = f"/documents/{draft.id}/edit"
     page = browser.get(path)
-    assert "Gone (inactive)" in text_of(page)
+    assert "Gone, Amsterdam (inactive)" in text_of(page)
     assert "Old rate (19 %) (inactive)" in text_of(page)
     answer = browser.post(path, {**read_form(page), "save": ""})
     assert answer.status_code == 422

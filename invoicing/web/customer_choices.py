@@ -1,0 +1,96 @@
+"""Which customers a person may choose from: all of a few, or those that a search finds."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
+from django.db.models.functions import Lower
+
+from invoicing.access import Permission, customers_visible_to
+from invoicing.models import Customer, Document, User
+from invoicing.search import matches, words_of
+from invoicing.searched_texts import texts_of_customer
+from invoicing.visible_text import mark_invisible
+
+LONGEST_LIST = 50
+
+
+@dataclass(frozen=True)
+class CustomerChoices:
+    """The customers to choose from; without `is_searchable` they are all that there are.
+
+    `suggested` is the ID to choose after a search: the one found, or the one chosen before if it
+    is among those found, or none.
+    """
+
+    options: list[tuple[str, str]]
+    search: str
+    is_searchable: bool
+    suggested: str
+    hint: str
+
+
+def choose_customers(
+    user: User, document: Document | None, *, search: str, chosen: str
+) -> CustomerChoices:
+    """Return what the person may choose, and what the draft or the form says already."""
+    offered = _offered(user).order_by(Lower("name"), "id")
+    found = list(islice(_search(offered, search) if search else offered, LONGEST_LIST + 1))
+    is_cut = len(found) > LONGEST_LIST
+    listed = found[:LONGEST_LIST] if search or not is_cut else []
+    kept = _kept(user, document, chosen).exclude(pk__in=[each.pk for each in listed])
+    return CustomerChoices(
+        options=[(str(each.pk), _label(each)) for each in (*kept, *listed)],
+        search=search,
+        is_searchable=bool(search) or is_cut,
+        suggested=_suggest(listed, search, chosen),
+        hint=_hint(len(found), search, is_cut=is_cut),
+    )
+
+
+def _offered(user: User) -> QuerySet[Customer]:
+    """Return the list for those who may look at customers; others keep the one they have."""
+    if not user.has_perm(Permission.VIEW_CUSTOMER):
+        return Customer.objects.none()
+    return customers_visible_to(user).filter(is_active=True)
+
+
+def _search(customers: QuerySet[Customer], search: str) -> Iterator[Customer]:
+    words = words_of(search)
+    return (each for each in customers.iterator() if matches(words, texts_of_customer(each)))
+
+
+def _kept(user: User, document: Document | None, chosen: str) -> QuerySet[Customer]:
+    of_document = Q(pk=document.customer_id) if document else Q(pk=None)
+    offered = _offered(user).filter(pk__in=_parse(chosen)).values("pk")
+    return customers_visible_to(user).filter(of_document | Q(pk__in=offered)).order_by("name")
+
+
+def _parse(text: str) -> list[UUID]:
+    try:
+        return [UUID(text)]
+    except ValueError:
+        return []
+
+
+def _suggest(listed: list[Customer], search: str, chosen: str) -> str:
+    ids = [str(each.pk) for each in listed]
+    if not search or chosen in ids:
+        return chosen
+    return ids[0] if len(ids) == 1 else ""
+
+
+def _hint(count: int, search: str, *, is_cut: bool) -> str:
+    if not search:
+        return "There are many customers: search for the name first." if is_cut else ""
+    if is_cut:
+        return f"More than {LONGEST_LIST} were found. Type more of the name."
+    return {0: "None was found.", 1: "One was found."}.get(count, f"{count} were found.")
+
+
+def _label(customer: Customer) -> str:
+    """Return name and place, since two customers may share a name."""
+    label = mark_invisible(", ".join(filter(None, (customer.name, customer.city))))
+    return label if customer.is_active else f"{label} (inactive)"
