@@ -139,7 +139,7 @@ def test_a_text_that_deceives_is_seen_through(open_page, delegate, customer):
     document = make_draft(
         user=delegate,
         customer=customer,
-        lines=(line_input(description=f"{hidden}\nשלום 12 עולם", unit="יח"),),
+        lines=(line_input(description=f"{hidden}\nשבת 12 דרך", unit="שע"),),
         notes=f"{hidden}\nThank you.",
         reference=hidden,
         maker=maker,

@@ -4,14 +4,14 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management import BaseCommand
 from typing_extensions import override
 
 from agent_access.connections import live_connections, turn_access_off, turn_access_on
 from agent_access.models.settings import AccessSettings
+from agent_access.operator_command import OperatorCommand
 
 
-class Command(BaseCommand):
+class Command(OperatorCommand):
     help = "Turns agent access on or off (off ends all connections), or says how it stands."
 
     @override

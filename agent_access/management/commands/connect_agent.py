@@ -5,7 +5,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.contrib.auth import get_user_model
-from django.core.management import BaseCommand, CommandError
+from django.core.management import CommandError
 from typing_extensions import override
 
 from agent_access.connections import (
@@ -14,9 +14,10 @@ from agent_access.connections import (
     UnfitConnectionError,
     create_connection,
 )
+from agent_access.operator_command import OperatorCommand
 
 
-class Command(BaseCommand):
+class Command(OperatorCommand):
     help = "Makes a connection for the owner and prints its credential, once."
 
     @override

@@ -4,14 +4,15 @@ from argparse import ArgumentParser
 from typing import Any
 from uuid import UUID
 
-from django.core.management import BaseCommand, CommandError
+from django.core.management import CommandError
 from typing_extensions import override
 
 from agent_access.connections import revoke_connection
 from agent_access.models.connections import Connection, RevokedReason
+from agent_access.operator_command import OperatorCommand
 
 
-class Command(BaseCommand):
+class Command(OperatorCommand):
     help = "Ends a connection; its receipts and its audit stay."
 
     @override

@@ -6,16 +6,17 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management import BaseCommand, CommandError
+from django.core.management import CommandError
 from typing_extensions import override
 
+from agent_access.operator_command import OperatorCommand
 from agent_access.verification import Position, find_breaks, read_heads
 
 # As this command prints it. A chain without events has no digest, and editors trim the blank.
 HEAD = re.compile(r"(\S+) ([0-9]{1,18})(?: ([0-9a-f]*))?", re.ASCII)
 
 
-class Command(BaseCommand):
+class Command(OperatorCommand):
     help = "Proves the audit chains and prints their heads, or names the first break of each."
 
     @override

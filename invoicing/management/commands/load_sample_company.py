@@ -5,9 +5,10 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.conf import settings
-from django.core.management import BaseCommand, CommandError
+from django.core.management import CommandError
 from typing_extensions import override
 
+from agent_access.operator_command import OperatorCommand
 from invoicing.application_url import loopback_address
 from invoicing.models import Customer, Document, User
 from invoicing.sample_company.loading import (
@@ -19,7 +20,7 @@ from invoicing.sample_company.loading import (
 )
 
 
-class Command(BaseCommand):
+class Command(OperatorCommand):
     help = "Loads the made-up company Halden Works into a database that has no company."
 
     @override

@@ -6,7 +6,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.conf import settings
-from django.core.management import BaseCommand, CommandError, call_command
+from django.core.management import CommandError, call_command
 from django.db import DatabaseError, connection
 from django.utils import timezone
 from typing_extensions import override
@@ -21,6 +21,7 @@ from agent_access.connections import (
     turn_access_on,
 )
 from agent_access.models.connections import RevokedReason
+from agent_access.operator_command import OperatorCommand
 from agent_access.tools import registry
 from invoicing.application_url import loopback_address, port_of
 from invoicing.models import Company, Customer, TaxRate, User
@@ -53,7 +54,7 @@ What an agent does with it, to paste into another shell:
 PLACEHOLDER = "ivc_..."
 
 
-class Command(BaseCommand):
+class Command(OperatorCommand):
     help = "Serves the sample company over HTTPS on this machine until Ctrl-C."
 
     @override

@@ -3,15 +3,16 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management import BaseCommand, CommandError
+from django.core.management import CommandError
 from typing_extensions import override
 
+from agent_access.operator_command import OperatorCommand
 from invoicing.errors import OwnerUnfitError
 from invoicing.models import Company, User
 from invoicing.ownership import hand_over
 
 
-class Command(BaseCommand):
+class Command(OperatorCommand):
     help = "Makes another person the owner and ends all connections."
 
     @override

@@ -3,14 +3,14 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management import BaseCommand
 from typing_extensions import override
 
 from agent_access.models.settings import AccessSettings
 from agent_access.oauth.switch import turn_sign_in_off, turn_sign_in_on
+from agent_access.operator_command import OperatorCommand
 
 
-class Command(BaseCommand):
+class Command(OperatorCommand):
     help = "Turns browser sign-in on or off (off ends all connections that were made by it)."
 
     @override

@@ -1,0 +1,57 @@
+"""What all commands for the operator have in common: where one cannot do its work, it says why."""
+
+from argparse import ArgumentParser
+from typing import Any, NoReturn
+
+from django.core.management import BaseCommand, CommandError
+from django.core.management.base import CommandParser
+from django.db import DatabaseError, OperationalError, ProgrammingError, connection
+from django.db.migrations.executor import MigrationExecutor
+from typing_extensions import override
+
+WRONG_ARGUMENTS = 2
+NOT_MIGRATED = "The database is not up to date: run manage.py migrate first."
+NOT_THERE = "The database cannot be opened, or did not answer in time: see DATABASE_URL."
+
+
+class OperatorCommand(BaseCommand):
+    """Ends with one sentence and a code, where Django would print a usage or a trace.
+
+    `--traceback` shows the trace all the same. No option can be shortened: what a script says
+    must not mean something else one day.
+    """
+
+    # Whoever serves is told of a dangerous setting; a script wants an answer.
+    requires_system_checks = ()
+
+    @override
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
+        parser = super().create_parser(prog_name, subcommand, **kwargs, allow_abbrev=False)
+        parser.error = _refuse_arguments(parser)  # type: ignore[method-assign]  # Django makes it
+        return parser
+
+    @override
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        try:
+            return super().execute(*args, **options)
+        except (OperationalError, ProgrammingError) as error:
+            raise CommandError(_describe_database()) from error
+
+
+def _refuse_arguments(parser: CommandParser) -> Any:
+    def refuse(message: str) -> NoReturn:
+        sentence = f"{message[0].upper()}{message[1:]}."
+        if parser.called_from_command_line:
+            ArgumentParser.exit(parser, WRONG_ARGUMENTS, f"{sentence}\n")
+        raise CommandError(sentence, returncode=WRONG_ARGUMENTS)
+
+    return refuse
+
+
+def _describe_database() -> str:
+    try:
+        executor = MigrationExecutor(connection)
+        plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    except DatabaseError:
+        return NOT_THERE
+    return NOT_MIGRATED if plan else NOT_THERE

@@ -1,0 +1,88 @@
+"""A command that cannot do its work says why in one sentence, and nothing else."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command, get_commands, load_command_class
+from django.db import OperationalError, ProgrammingError
+
+from agent_access.operator_command import NOT_MIGRATED, NOT_THERE, OperatorCommand
+
+OUR_APPS = ("agent_access", "agent_access.oauth", "invoicing")
+OURS = sorted((name, app) for name, app in get_commands().items() if app in OUR_APPS)
+
+WRONG = [
+    ("connect_agent --user x --day 3", "The following arguments are required: --scopes, --days."),
+    (
+        "connect_agent --user x --scopes a --days x",
+        "Argument --days: invalid int value: 'x'.",
+    ),
+    ("connect_agent --user x --scopes a --days 3 --js", "Unrecognized arguments: --js."),
+    ("revoke_connection 7", "Argument ID: invalid UUID value: '7'."),
+    ("verify_audit heads.txt", "Unrecognized arguments: heads.txt."),
+    ("transfer_ownership", "The following arguments are required: EMAIL."),
+    ("load_sample_company --documents many", "Argument --documents: invalid int value: 'many'."),
+    ("quickstart --portable", "Unrecognized arguments: --portable."),
+]
+
+
+@pytest.mark.parametrize(("name", "app"), OURS)
+def test_every_command_of_ours_is_one(name, app):
+    assert isinstance(load_command_class(app, name), OperatorCommand)
+
+
+@pytest.mark.parametrize(("line", "sentence"), WRONG)
+def test_wrong_arguments_get_one_sentence(capsys, line, sentence):
+    name, *arguments = line.split()
+    command = load_command_class(get_commands()[name], name)
+    with pytest.raises(SystemExit) as ending:
+        command.run_from_argv(["manage.py", name, *arguments])
+
+    assert ending.value.code == 2
+    assert capsys.readouterr() == ("", f"{sentence}\n")
+
+
+@pytest.mark.parametrize("choice", ["", "maybe", "ON"])
+def test_a_switch_names_its_states(capsys, choice):
+    with pytest.raises(SystemExit):
+        load_command_class("agent_access", "agent_access").run_from_argv(["m", "a", choice])
+    told = capsys.readouterr().err
+    assert told.startswith("Argument state: invalid choice: ")
+    assert told.count("\n") == 1
+
+
+def test_called_by_another_program_it_raises_the_sentence():
+    with pytest.raises(CommandError) as refusal:
+        call_command("revoke_connection", "7")
+    assert str(refusal.value) == "Argument ID: invalid UUID value: '7'."
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("error", [OperationalError, ProgrammingError])
+def test_a_database_that_does_not_answer_is_named(monkeypatch, error):
+    def fail() -> None:
+        raise error("no password for the secret server")
+
+    monkeypatch.setattr("agent_access.models.settings.AccessSettings.read", fail)
+    with pytest.raises(CommandError) as refusal:
+        call_command("agent_access", "status")
+    assert str(refusal.value) == NOT_THERE
+
+
+@pytest.mark.sqlite
+@pytest.mark.parametrize("line", ["agent_access on", "connect_agent --user a --scopes b --days 1"])
+def test_a_database_without_its_tables_is_to_be_migrated(tmp_path, line):
+    environment = {**os.environ, "DATABASE_URL": f"sqlite:///{tmp_path / 'empty.sqlite3'}"}
+    told = subprocess.run(  # noqa: S603  our own program
+        [sys.executable, "manage.py", *line.split()],
+        cwd=Path(__file__).parents[2],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (told.returncode, told.stdout) == (1, "")
+    assert told.stderr == f"CommandError: {NOT_MIGRATED}\n"
