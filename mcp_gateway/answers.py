@@ -8,7 +8,7 @@ from django.http import HttpResponse
 from mcp_types.jsonrpc import PARSE_ERROR
 
 from agent_access.calls import write_json
-from agent_access.errors import ToolError, UnreadableJsonError
+from agent_access.errors import RateLimitedError, ToolError, UnreadableJsonError
 from mcp_gateway.jsonrpc import ProtocolError, RequestId, error_body, result_body
 
 
@@ -37,6 +37,9 @@ def refuse(error: ToolError, *, request_id: RequestId = None) -> HttpResponse:
     code = PARSE_ERROR if is_unreadable else int(error.status)
     data = error.body()["error"]
     message = data.pop("message")
+    if isinstance(error, RateLimitedError):
+        # Many clients show their model no header field.
+        data["retry_after"] = error.retry_after
     body = error_body(request_id, code=code, message=message, data=data)
     return _json(body, status, error.headers)
 

@@ -66,6 +66,8 @@ def find_era(message: Message, headers: Mapping[str, str]) -> Era:
     if message.is_notification:
         return _find_notification_era(message, claim, header)
     if claim in (None, *LEGACY_VERSIONS) and header in (None, *LEGACY_VERSIONS):
+        if claim and header and claim != header:
+            raise _mismatch(message, VERSION_HEADER)
         return Era(claim or header or LEGACY_VERSIONS[0])
     if claim is None and header not in SUPPORTED_VERSIONS:
         raise _unsupported(message, header)

@@ -115,7 +115,7 @@ def _ping(exchange: Exchange) -> Reply:
 
 
 def _list_tools(exchange: Exchange) -> Reply:
-    if "cursor" in exchange.message.params:
+    if exchange.message.params.get("cursor") is not None:
         raise _invalid_params(exchange, "There is one page of tools and no cursor.")
     listed = execute(_call(exchange, TOOLS_LIST, {}))
     tools = orjson.loads(listed.body)["data"]

@@ -50,6 +50,11 @@ LADDER = {
     ),
     "no version header": (FULL, {}, mismatch("MCP-Protocol-Version")),
     "a legacy version header": (FULL, header(LEGACY[-1]), mismatch("MCP-Protocol-Version")),
+    "another legacy header on a legacy claim": (
+        FULL | {VERSION: LEGACY[-1]},
+        header(LEGACY[0]),
+        mismatch("MCP-Protocol-Version"),
+    ),
     "a modern header on a legacy claim": (
         FULL | {VERSION: LEGACY[-1]},
         header(MODERN),

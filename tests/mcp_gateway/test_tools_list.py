@@ -74,6 +74,12 @@ def test_any_cursor_is_an_invalid_one(agent, legacy, connection, cursor):
     assert audit_of(connection) == [("mcp.message", "validation_failed", "mcp")] * 2
 
 
+def test_a_cursor_that_is_null_is_none(agent, legacy):
+    for speaker in (agent, legacy):
+        whole = speaker.send("tools/list").body["result"]
+        assert speaker.send("tools/list", {"cursor": None}).body["result"] == whole
+
+
 def test_a_list_is_written_down_under_the_name_that_it_has_over_http(agent, connection):
     agent.send("tools/list")
     assert audit_of(connection) == [(TOOLS_LIST.name, "ok", "mcp")]
