@@ -47,6 +47,7 @@ class CallContext:
 
     user: Any
     connection: Connection
+    settings: AccessSettings
     target: UUID | None = None
     idempotency_key: str = ""
 

@@ -126,6 +126,7 @@ def _run_tool(call: ToolCall, inputs: ToolInput) -> Answer:
     context = CallContext(
         user=call.connection.user,
         connection=call.connection,
+        settings=call.settings,
         target=_parse_target(call.target),
         idempotency_key=call.idempotency_key or "",
     )

@@ -7,7 +7,6 @@ from typing_extensions import TypedDict
 from agent_access import conf
 from agent_access.calls import CallContext, Record
 from agent_access.execution import is_granted
-from agent_access.models.settings import AccessSettings
 from agent_access.tools import API_PATH, JSONSchema, Method, NoInput, Tool, registry
 
 
@@ -26,12 +25,15 @@ class ToolDescription(TypedDict):
 
 
 def granted_tools(context: CallContext) -> Iterator[tuple[Tool, JSONSchema]]:
-    """Yield the granted tools of modules that are on, each with its input schema of today."""
-    modules_off = AccessSettings.read().modules_off
+    """Yield the granted tools of modules that are on, each with its input schema of today.
+
+    A grant lists a tool, but today's values are records: they are for who may call it now.
+    """
     fill = conf.host().schema_filler()
     for tool in registry:
-        if tool.module not in modules_off and is_granted(tool, context.connection):
-            yield tool, fill(tool, tool.input_schema)
+        if tool.module not in context.settings.modules_off and is_granted(tool, context.connection):
+            may_call = context.user.has_perms(tool.permissions)
+            yield tool, fill(tool, tool.input_schema) if may_call else tool.input_schema
 
 
 def list_tools(context: CallContext, arguments: NoInput) -> Record[list[ToolDescription]]:

@@ -1,6 +1,7 @@
 """Today's tax rates, currencies and languages in the schemas that agents read."""
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 from django.conf import settings
@@ -13,10 +14,10 @@ from invoicing.money import SUPPORTED_CURRENCIES
 
 def schema_filler() -> Callable[[Tool, JSONSchema], JSONSchema]:
     """Return a function that fills the schemas of draft input with what an agent cannot know."""
-    rates = list(TaxRate.objects.filter(is_active=True).order_by("id"))
+    read_rates = cache(lambda: list(TaxRate.objects.filter(is_active=True).order_by("id")))
 
     def fill(tool: Tool, schema: JSONSchema) -> JSONSchema:
-        return _fill_draft(schema, rates) if issubclass(tool.input, DraftInput) else schema
+        return _fill_draft(schema, read_rates()) if issubclass(tool.input, DraftInput) else schema
 
     return fill
 

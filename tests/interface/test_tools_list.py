@@ -4,9 +4,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from django.db import connection as database
+from django.test.utils import CaptureQueriesContext
 
 from agent_access.models import AccessSettings, Connection
 from agent_access.tools import registry
+from invoicing.access import Permission
 from invoicing.models import TaxRate
 from tests.agents import HTTP_TOOLS
 from tests.factories import TaxRateFactory, UserFactory
@@ -215,6 +218,31 @@ def test_the_schema_of_a_draft_names_the_tax_rates_of_today(agent, tool):
     )
     TaxRate.objects.filter(pk=standard.pk).update(is_active=False)
     assert read()[1] == [str(odd.id), None]
+
+
+@pytest.mark.parametrize(
+    ("permission", "told"),
+    [(Permission.VIEW_DOCUMENT, ["documents.preview"]), (Permission.MANAGE, DRAFT_WRITES)],
+)
+def test_todays_values_are_for_who_may_call_the_tool(connect, tax_rate, permission, told):
+    _, agent = connect(UserFactory.create(permissions=[permission]))
+    entries = listed_by(agent)
+    static = {tool.name: tool.input_schema for tool in registry}
+    assert {tool for tool in LISTED if str(tax_rate.id) in str(entries[tool])} == set(told)
+    for tool in set(LISTED) - set(told):
+        assert entries[tool]["input_schema"] == static[tool]
+
+
+@pytest.mark.parametrize(("permissions", "rate_reads"), [([], 0), ([Permission.MANAGE], 1)])
+def test_a_list_reads_the_switches_once_and_the_rates_only_for_who_may_use_them(
+    connect, tax_rate, permissions, rate_reads
+):
+    _, agent = connect(UserFactory.create(permissions=permissions))
+    with CaptureQueriesContext(database) as queries:
+        agent.call("tools.list")
+    told = [query["sql"] for query in queries]
+    assert sum("agent_access_accesssettings" in sql for sql in told) == 1
+    assert sum("invoices_taxrate" in sql for sql in told) == rate_reads
 
 
 @pytest.mark.parametrize("tool", TAKING_A_DRAFT)
