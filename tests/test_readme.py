@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+from django.core.management import get_commands, load_command_class
+
 from agent_access.listing import TOOLS_LIST
 from agent_access.tools import API_PATH, registry
 from config.environment import Environment
@@ -38,6 +40,26 @@ def test_the_example_environment_has_every_setting():
     text = ENV_EXAMPLE.read_text(encoding="utf-8")
 
     assert re.findall(r"^#?([A-Z_]+)=", text, re.MULTILINE) == list(Environment.model_fields)
+
+
+def test_the_table_of_commands_names_every_command_with_its_options():
+    told = {row[0].strip("`").split()[0]: row[0] for row in read_table("Operator commands")}
+    commands = {
+        name: load_command_class(app, name).create_parser("manage.py", name)
+        for name, app in get_commands().items()
+        if app in {"agent_access", "agent_access.oauth", "invoicing"}
+    }
+    assert set(told) == set(commands)
+    general = {"version", "verbosity", "settings", "pythonpath", "traceback", "no_color"}
+    for name, parser in commands.items():
+        options = {action.dest for action in parser._actions} - general - {"force_color", "help"}
+        unsaid = {
+            option
+            for option in options
+            if f"--{option}" not in told[name]
+            and option.removesuffix("_id") not in {"state", "email", "connection"}
+        }
+        assert unsaid == set(), name
 
 
 def test_plain_defaults_in_the_table_of_settings_are_the_real_ones():

@@ -27,7 +27,7 @@ from invoicing.text import (
     UNIT_LENGTH,
     normalise_text,
 )
-from invoicing.totals import BASIS_POINTS, DiscountType, gross_amount
+from invoicing.totals import BASIS_POINTS, QUANTITY_RULE, DiscountType, gross_amount
 
 DEFAULT_LIMIT = 25
 MAX_LIMIT = 50
@@ -59,10 +59,10 @@ def _parse_date(value: Any) -> date:
 
 
 def _parse_quantity(value: Any) -> int:
-    rule = "must be a positive number with a dot and at most 4 decimal places, such as 1.5"
-    quantity = parse_fixed_point(_match(value, pattern=QUANTITY_PATTERN, text=rule))
+    text = _match(value, pattern=QUANTITY_PATTERN, text=QUANTITY_RULE)
+    quantity = parse_fixed_point(text)
     if quantity == 0:
-        raise problem(rule)
+        raise problem(QUANTITY_RULE)
     return quantity
 
 
@@ -162,7 +162,10 @@ class LineItemInput(ToolInput):
 
     description: Annotated[Description, Field(description="What is sold; may have several lines.")]
     quantity: Annotated[
-        Quantity, Field(description='Positive, at most 4 decimal places, such as "1.5".')
+        Quantity,
+        Field(
+            description='Positive, at most 11 digits before a dot and 4 after it, such as "1.5".'
+        ),
     ]
     unit_price: Annotated[
         UnsignedText,

@@ -27,6 +27,7 @@ from invoicing.text import (
 )
 from invoicing.totals import (
     MAX_QUANTITY,
+    QUANTITY_RULE,
     LineAmounts,
     Totals,
     calculate_totals,
@@ -140,7 +141,7 @@ class _Resolution:
         if not description:
             self._add(f"{path}.description", "must not be empty")
         if not 0 < line.quantity <= MAX_QUANTITY:
-            self._add(f"{path}.quantity", "must be positive, with at most 11 digits before the dot")
+            self._add(f"{path}.quantity", QUANTITY_RULE)
         if not 0 <= line.unit_price <= MAX_AMOUNT:
             self._add(f"{path}.unit_price", "must be a whole number of at most 18 digits")
         if (line.discount_type is None) != (line.discount_value is None):

@@ -11,7 +11,7 @@ from django.utils import timezone
 from invoicing.access import documents_visible_to
 from invoicing.errors import ConflictError, DraftCodeUsedError
 from invoicing.locks import lock_document
-from invoicing.models import Customer, Document, DocumentStatus, DocumentType, Line, TaxRow, User
+from invoicing.models import Document, DocumentStatus, DocumentType, Line, TaxRow, User
 from invoicing.services.draft_input import DraftInput, LineInput, Maker
 from invoicing.services.draft_resolution import ResolvedDraft, resolve_draft
 from invoicing.totals import LineTotals, Totals
@@ -34,16 +34,6 @@ class DraftPreview:
     document: Document
     lines: tuple[Line, ...]
     tax_rows: tuple[TaxRow, ...]
-    customer: Customer
-    totals: Totals
-
-    @property
-    def minor_unit(self) -> int:
-        return self.document.minor_unit
-
-    @property
-    def language(self) -> str:
-        return self.document.language
 
 
 def preview_draft(user: User, draft: DraftInput) -> DraftPreview:
@@ -54,8 +44,6 @@ def preview_draft(user: User, draft: DraftInput) -> DraftPreview:
         document=document,
         lines=tuple(_lines(document, resolved)),
         tax_rows=tuple(_tax_rows(document, resolved.totals)),
-        customer=resolved.customer,
-        totals=resolved.totals,
     )
 
 
@@ -74,21 +62,24 @@ def create_draft(
     with transaction.atomic():
         resolved = resolve_draft(user, draft)
         document = Document(type=document_type, created_by=user, **_header(resolved))
-        document.draft_code = draft_code or document.draft_code
         if maker is not None:
             document.connection_id = maker.connection_id
             document.connection_name = maker.connection_name
-        _insert(document)
+        if draft_code is None:
+            document.save(force_insert=True)
+        else:
+            _insert_once(document, draft_code)
         _write_parts(document, resolved)
     return document
 
 
-def _insert(document: Document) -> None:
+def _insert_once(document: Document, draft_code: str) -> None:
+    document.draft_code = draft_code
     try:
         with transaction.atomic():
             document.save(force_insert=True)
     except IntegrityError:
-        if Document.objects.filter(draft_code=document.draft_code).exists():
+        if Document.objects.filter(draft_code=draft_code).exists():
             raise DraftCodeUsedError from None
         raise
 
