@@ -1,15 +1,19 @@
 """What `manage.py check` says of a project that uses agent access in a dangerous way."""
 
+import logging
 from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core import checks
+from django.core.exceptions import ImproperlyConfigured
 from django.db.models import UUIDField
 
 from agent_access import conf
 from agent_access.tools import registry
+
+logger = logging.getLogger(__name__)
 
 GATE = "agent_access.gate.GateMiddleware"
 LOCAL_CACHES = ("locmem", "dummy", "filebased", "db")
@@ -87,3 +91,16 @@ def check_scopes(**kwargs: Any) -> list[checks.CheckMessage]:
         )
         for scope in sorted(unsaid)
     ]
+
+
+def demand_safe_settings() -> None:
+    """Raise ImproperlyConfigured where it would be dangerous to serve, and log what is doubtful.
+
+    Django runs its checks for commands; a server would start without them.
+    """
+    conf.host()
+    for message in (*check_gate(), *check_cache()):
+        sentence = f"{message.msg} {message.hint}"
+        if message.is_serious():
+            raise ImproperlyConfigured(sentence)
+        logger.warning(sentence)

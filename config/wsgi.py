@@ -1,11 +1,13 @@
-"""The WSGI application that a server loads."""
+"""The WSGI application that a server loads; with a dangerous setting the server does not start."""
 
 import logging
 import os
+import sys
 from importlib import import_module
 
 import django
 from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
 
 from agent_access.gate import GateApplication
 from operations.health import HealthApplication
@@ -15,10 +17,23 @@ from operations.request_log import RequestLog
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
-logging.captureWarnings(capture=True)
-django.setup(set_prefix=False)
-import_module(settings.ROOT_URLCONF)  # now, so that the first caller need not wait for the views
-serve_metrics(settings.METRICS_ADDRESS)
-application = HealthApplication(
-    RequestLog(GateApplication()), is_ready=Readiness(ServiceProbe()).read
-)
+
+def load_application() -> HealthApplication:
+    """Return the application; end the process with one sentence if it must not serve."""
+    logging.captureWarnings(capture=True)
+    try:
+        django.setup(set_prefix=False)
+        # The checks need the models that setup() loads.
+        from agent_access.checks import demand_safe_settings  # noqa: PLC0415
+
+        demand_safe_settings()
+    except ImproperlyConfigured as error:
+        sys.exit(f"Wrong setting: {error}")
+    # Now, so that the first caller need not wait for the views.
+    import_module(settings.ROOT_URLCONF)
+    serve_metrics(settings.METRICS_ADDRESS)
+    is_ready = Readiness(ServiceProbe()).read
+    return HealthApplication(RequestLog(GateApplication()), is_ready=is_ready)
+
+
+application = load_application()

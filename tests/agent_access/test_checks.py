@@ -15,6 +15,7 @@ from agent_access.checks import (
     check_scopes,
     check_transactions,
     check_user,
+    demand_safe_settings,
 )
 from invoicing.agent_host import InvoicingHost
 
@@ -72,6 +73,31 @@ def test_a_cache_of_one_process_is_a_warning_beyond_this_machine(
     settings.AGENT_ACCESS |= {"BASE_URL": base_url}
     with override_settings(CACHES={"default": {"BACKEND": backend, "LOCATION": ""}}):
         assert identifiers(check_cache()) == found
+
+
+def test_a_server_does_not_start_without_its_gate(settings):
+    settings.MIDDLEWARE = ["django.middleware.common.CommonMiddleware", GATE]
+    with pytest.raises(ImproperlyConfigured) as refusal:
+        demand_safe_settings()
+    assert str(refusal.value) == (
+        f"The gate must be the first middleware. Put {GATE} at the beginning of MIDDLEWARE."
+    )
+
+
+def test_a_server_does_not_start_without_its_host(settings):
+    settings.AGENT_ACCESS = {"BASE_URL": "https://x.example"}
+    with pytest.raises(ImproperlyConfigured, match="AGENT_ACCESS needs HOST"):
+        demand_safe_settings()
+
+
+def test_a_server_says_that_its_limits_hold_for_one_process(settings, caplog):
+    settings.AGENT_ACCESS |= {"BASE_URL": "https://invoices.example"}
+    demand_safe_settings()
+    [said] = caplog.messages
+    assert said.startswith("The limits hold within one process only")
+    settings.AGENT_ACCESS |= {"BASE_URL": "https://localhost:8443"}
+    demand_safe_settings()
+    assert caplog.messages == [said]
 
 
 def test_what_a_project_leaves_out_is_the_interfaces(settings):

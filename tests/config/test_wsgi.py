@@ -1,0 +1,49 @@
+"""A server that must not serve ends with one sentence."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from config.environment import PROJECT_FOLDER
+
+GATE_FIRST = (
+    "The gate must be the first middleware."
+    " Put agent_access.gate.GateMiddleware at the beginning of MIDDLEWARE."
+)
+UNSAFE = """
+from django.conf import settings
+import config.settings
+config.settings.MIDDLEWARE.reverse()
+import config.wsgi
+"""
+
+
+@pytest.mark.sqlite
+@pytest.mark.parametrize(
+    ("program", "environment", "sentence"),
+    [
+        (
+            "import config.wsgi",
+            {"BASE_URL": "http://invoices.example"},
+            "BASE_URL must be https, a host and perhaps a port, such as https://invoices.example.",
+        ),
+        (
+            UNSAFE,
+            {},
+            GATE_FIRST,
+        ),
+    ],
+    ids=["a wrong setting", "no gate"],
+)
+def test_a_server_with_a_wrong_setting_does_not_start(program, environment, sentence):
+    told = subprocess.run(  # noqa: S603  our own program
+        [sys.executable, "-c", program],
+        cwd=PROJECT_FOLDER,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (told.returncode, told.stdout, told.stderr) == (1, "", f"Wrong setting: {sentence}\n")
