@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from django.db import connection, transaction
 
@@ -10,10 +11,28 @@ from django.db import connection, transaction
 def one_view() -> Iterator[None]:
     """Let several queries see one moment, so that a record never mixes two versions."""
     outermost = not connection.in_atomic_block
-    with transaction.atomic():
+    with _begin_without_lock(), transaction.atomic():
         if outermost and connection.vendor == "postgresql":
             _run("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
         yield
+
+
+@contextmanager
+def _begin_without_lock() -> Iterator[None]:
+    """Let SQLite's next transaction begin as a reader, where all others begin as writers.
+
+    A reader and a writer never wait for each other; a search that reads long would stop everybody.
+    """
+    if connection.vendor != "sqlite":
+        yield
+        return
+    connection.ensure_connection()  # which sets the mode
+    wrapper: Any = connection
+    mode, wrapper.transaction_mode = wrapper.transaction_mode, "DEFERRED"
+    try:
+        yield
+    finally:
+        wrapper.transaction_mode = mode
 
 
 @contextmanager

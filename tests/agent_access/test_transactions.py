@@ -79,13 +79,27 @@ def test_only_the_event_of_a_read_is_relaxed(agent, draft_body):
     assert read_setting() == FULL
 
 
-@pytest.mark.postgresql
 def test_one_view_does_not_see_what_is_written_meanwhile():
     with one_view():
         assert Customer.objects.count() == 0
         run_elsewhere(CustomerFactory.create)
         assert Customer.objects.count() == 0
     assert Customer.objects.count() == 1
+
+
+@pytest.mark.sqlite
+def test_one_view_is_a_reader_and_what_follows_a_writer():
+    with CaptureQueriesContext(connection) as captured:
+        with one_view():
+            pass
+        with transaction.atomic():
+            pass
+        with pytest.raises(ZeroDivisionError), one_view():
+            raise ZeroDivisionError
+        with transaction.atomic():
+            pass
+    begun = [query["sql"] for query in captured if query["sql"].startswith("BEGIN")]
+    assert begun == ["BEGIN DEFERRED", "BEGIN IMMEDIATE"] * 2
 
 
 @pytest.mark.postgresql
