@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from functools import update_wrapper
 from typing import Any, TypeVar, cast
+from uuid import UUID
 
 from django.conf import settings
 from django.contrib.admin import AdminSite
@@ -23,6 +24,7 @@ from agent_access.models.settings import AccessSettings
 
 View = TypeVar("View", bound=Callable[..., Any])
 
+OWNER = "agent_access_owner_id"
 FRONT_PAGE = "admin:agent_access_accesssettings_changelist"
 # The apps whose models are one section here, under the name of the first.
 SECTION = ("agent_access", "agent_oauth")
@@ -32,8 +34,16 @@ LEFT_OUT = frozenset({"password_change", "password_change_done", "view_on_site"}
 
 def is_owner(request: HttpRequest) -> bool:
     """Tell whether the signed-in person owns this installation; permissions play no part."""
-    owner_id = conf.host().owner_id()
-    return owner_id is not None and request.user.is_active and request.user.pk == owner_id
+    user = request.user
+    return user.is_active and user.pk == _owner_id_for(request)
+
+
+def _owner_id_for(request: HttpRequest) -> UUID | None:
+    """Ask once for a page, which looks at it for each of its parts; an act asks again."""
+    if OWNER not in request.__dict__:
+        request.__dict__[OWNER] = conf.host().owner_id()
+    owner_id: UUID | None = request.__dict__[OWNER]
+    return owner_id
 
 
 class OwnersAdminSite(AdminSite):

@@ -99,13 +99,11 @@ class EventAdmin(OwnersModelAdmin):
     list_display = (
         "moment",
         "action",
-        "outcome",
+        "result",
         "of_connection",
         "actor",
         "target",
-        "detail",
-        "transport",
-        "client_address",
+        "came_from",
     )
     list_filter = (
         ChainFilter,
@@ -135,6 +133,14 @@ class EventAdmin(OwnersModelAdmin):
     @admin.display(description="Time")
     def moment(self, event: AuditEvent) -> str:
         return write_moment(event.occurred_at)
+
+    @admin.display(description="Outcome")
+    def result(self, event: AuditEvent) -> str:
+        return f"{event.outcome} ({event.detail})" if event.detail else event.outcome
+
+    @admin.display(description="From")
+    def came_from(self, event: AuditEvent) -> str:
+        return f"{event.transport} {event.client_address}".strip()
 
     @admin.display(description="Connection")
     def of_connection(self, event: AuditEvent) -> str:

@@ -15,6 +15,7 @@ from agent_access.models.connections import NAME_LENGTH
 from agent_access.tools import registry
 
 SALT = "agent_access.admin.new_connection"
+TOO_OLD = "This form is too old. Please open it again."
 FORM_LIFETIME_SECONDS = 12 * 60 * 60
 
 
@@ -26,7 +27,7 @@ class ConnectionForm(LendingForm):
         label="Name",
         error_messages={"required": "Give it a name by which you will know it."},
     )
-    once = forms.CharField(widget=forms.HiddenInput)
+    once = forms.CharField(widget=forms.HiddenInput, error_messages={"required": TOO_OLD})
 
     field_order = ("name", "acts_as", "scopes", "expires_in_days", "once")
 
@@ -43,7 +44,7 @@ class ConnectionForm(LendingForm):
                 self.cleaned_data["once"], salt=SALT, max_age=FORM_LIFETIME_SECONDS
             )
         except signing.BadSignature:
-            raise forms.ValidationError("This form is too old. Please open it again.") from None
+            raise forms.ValidationError(TOO_OLD) from None
         return UUID(text)
 
     @override

@@ -70,7 +70,7 @@ def module_switches() -> Iterator[Switch]:
             name=f"module-{module}",
             label=f"Module {module}",
             on_means=f"Connections with the grants for it can call {tools}.",
-            off_means=f"No agent finds {tools} any more. No connection ends.",
+            off_means="No agent finds its tools any more. No connection ends.",
             is_on=partial(_is_module_on, module),
             ends=Connection.objects.none,
             turn_on=partial(turn_module_on, module),

@@ -1,5 +1,6 @@
 """Lists of the admin on a phone: each cell says which column it belongs to."""
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -9,6 +10,8 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import capfirst
 
 register = template.Library()
+
+CELL = re.compile(r"<(t[dh])([^>]*)>(.*)</\1>", re.DOTALL)
 
 
 @register.simple_tag
@@ -20,8 +23,11 @@ def labelled_cells(
 
 
 def _label(cell: SafeString, heading: str) -> SafeString:
+    found = CELL.fullmatch(cell)
+    if found is None:
+        return cell
+    tag, attributes, content = found.groups()
     label = escape(capfirst(strip_tags(heading).strip()))
-    for tag in ("<td", "<th"):
-        if cell.startswith(tag):
-            return mark_safe(f'{tag} data-label="{label}"{cell[len(tag) :]}')  # noqa: S308  Django's cell and an escaped label
-    return cell
+    return mark_safe(  # noqa: S308  Django's own cell, and a label that is escaped
+        f'<{tag}{attributes} data-label="{label}"><div>{content}</div></{tag}>'
+    )

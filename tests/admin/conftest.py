@@ -1,16 +1,21 @@
 """The cast at the door of the administration."""
 
-from collections.abc import Callable
+from typing import Any
 
 import pytest
 from django.test import Client
 
+from agent_access.models import Connection
+from agent_access.oauth.metadata import ClientMetadata
+from agent_access.oauth.models import Application
+from agent_access.oauth.registration import client_fields
+from agent_access.oauth.switch import turn_sign_in_on
 from invoicing.access import Permission
 from invoicing.models import User
 from tests.factories import UserFactory
+from tests.oauth.programs import Browser as OwnersBrowser
+from tests.oauth.programs import Program, parameters_of
 from tests.web.conftest import Browser, SignIn
-
-Person = Callable[[], User | None]
 
 
 @pytest.fixture
@@ -51,3 +56,25 @@ def guest(company: object) -> User:
 def owner_desk(sign_in: SignIn, owner: User) -> Client:
     """The owner's browser, signed in."""
     return sign_in(owner)
+
+
+@pytest.fixture
+def client_program(access_on: None) -> Program:
+    """A program that has registered itself."""
+    turn_sign_in_on()
+    columns = client_fields(ClientMetadata("Browser agent", ("https://client.example/callback",)))
+    client = Application.objects.create(registration_source="dcr", **columns)
+    return Program(client_id=str(client.client_id))
+
+
+@pytest.fixture
+def pair(client_program: Program, owner: User, delegate: User) -> dict[str, Any]:
+    """The tokens of a connection that the owner allowed in the browser."""
+    answer = OwnersBrowser(owner).allow(client_program.authorize_path(), delegate)
+    pair: dict[str, Any] = client_program.exchange(parameters_of(answer)["code"]).body
+    return pair
+
+
+@pytest.fixture
+def browser_connection(pair: dict[str, Any]) -> Connection:
+    return Connection.objects.get(kind="browser")

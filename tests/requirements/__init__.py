@@ -16,7 +16,7 @@ from tests.requirements.states import STATES
 
 __all__ = ["BUILT_PARTS", "REQUIREMENTS", "Part", "Requirement"]
 
-BUILT_PARTS = frozenset({Part.HTTP_TOOLS, Part.ISSUING, Part.MCP, Part.SIGN_IN})
+BUILT_PARTS = frozenset(Part)
 
 REQUIREMENTS: tuple[Requirement, ...] = (
     *SERVICE,

@@ -1,0 +1,366 @@
+"""The list of connections, the page of each, and how the owner ends them."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from html import unescape
+
+import pytest
+import time_machine
+from django.db import connection as database
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+from django.utils.html import strip_tags
+
+from agent_access.connections import revoke_connection, turn_access_off
+from agent_access.models import AuditEvent, Connection, Receipt
+from agent_access.models.connections import RevokedReason
+from agent_access.verification import find_breaks
+from invoicing.models import Company, Decision, IssueApproval, User
+from tests.factories import UserFactory
+from tests.snapshots import take_snapshot
+from tests.web.forms import main_of
+
+pytestmark = pytest.mark.django_db
+
+LIST = "/admin/agent_access/connection/"
+REVOKE = f"{LIST}revoke/"
+
+
+def names_in(answer):
+    """Return the names that stand in the rows of the list, in their order."""
+    rows = main_of(answer).split('data-label="Name">')[1:]
+    return [row.split("</a>")[0].rsplit(">", 1)[1] for row in rows]
+
+
+def row_of(answer, name):
+    """Return the cells of a connection's row, by their labels and without markup."""
+    [row] = [row for row in main_of(answer).split("<tr>") if f">{name}</a>" in row]
+    cells = re.findall(r'data-label="([^"]*)">(.*?)</t[dh]>', row)
+    return {label: unescape(" ".join(strip_tags(text).split())) for label, text in cells}
+
+
+def expire(connection):
+    past = timezone.now() - timedelta(seconds=1)
+    Connection.objects.filter(pk=connection.pk).update(
+        created_at=past - timedelta(days=1), expires_at=past
+    )
+
+
+def test_a_row_tells_all_that_one_asks_of_an_agent(owner_desk, connect, delegate):
+    with time_machine.travel(datetime(2030, 3, 2, 12, 3, 30, tzinfo=UTC), tick=False):
+        connection, agent = connect(delegate, scopes=["customers:read"], days=7, name="Ledger")
+        agent.call("customers.search")
+        agent.call("documents.list")  # refused, and a call all the same
+        owner_desk.force_login(Company.objects.get().owner)
+        assert row_of(owner_desk.get(LIST), "Ledger") == {
+            "": "",
+            "Name": "Ledger",
+            "Kind": "Pasted credential",
+            "Acts as": "Dana Delegate",
+            "Scopes": "customers:read",
+            "Last use": "2030-03-02 12:03",
+            "Calls in a day": "2",
+            "Expires": "2030-03-09 12:03",
+            "State": "Living",
+        }
+    assert connection.name == "Ledger"
+
+
+def test_only_calls_of_the_last_day_are_counted(owner_desk, connect, delegate, owner):
+    now = timezone.now()
+    connection, agent = connect(delegate, name="Ledger")
+    for hours in (-25, -23, 0):
+        with time_machine.travel(now + timedelta(hours=hours)):
+            agent.call("tools.list")
+    assert row_of(owner_desk.get(LIST), "Ledger")["Calls in a day"] == "2"
+    revoke_connection(connection.id, reason=RevokedReason.OWNER_REVOKED, actor_id=owner.id)
+    assert row_of(owner_desk.get(LIST), "Ledger")["Calls in a day"] == "2"
+
+
+def test_the_state_says_why(owner_desk, connect, delegate):
+    made = {name: connect(delegate, name=name)[0] for name in ("Living", "Expired", "Ended")}
+    expire(made["Expired"])
+    revoke_connection(made["Ended"].id, reason=RevokedReason.SESSIONS_ENDED)
+    page = owner_desk.get(LIST)
+    assert [row_of(page, name)["State"] for name in made] == [
+        "Living",
+        "Expired",
+        "Ended The delegated user's sessions were ended",
+    ]
+    assert names_in(page) == ["Ended", "Expired", "Living"]
+
+
+def test_a_switch_does_not_make_an_expired_connection_an_ended_one(owner_desk, connect, delegate):
+    connection, _ = connect(delegate, name="Old")
+    expire(connection)
+    turn_access_off()
+    assert row_of(owner_desk.get(LIST), "Old")["State"] == "Expired"
+    assert names_in(owner_desk.get(f"{LIST}?state=expired")) == ["Old"]
+    assert names_in(owner_desk.get(f"{LIST}?state=ended")) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"is_active": False}, "The delegated user was deactivated"),
+        ({"is_guest": True}, "The delegated user became a guest"),
+        ({"session_revision": 2}, "The delegated user's sessions were ended"),
+    ],
+)
+def test_what_ends_at_its_next_call_is_no_longer_called_living(
+    owner_desk, connection, delegate, change, reason
+):
+    User.objects.filter(pk=delegate.pk).update(**change)
+    assert row_of(owner_desk.get(LIST), "Test agent")["State"] == f"Ended {reason}"
+    connection.refresh_from_db()
+    assert connection.revoked_at is None
+
+
+def test_connections_are_filtered_by_state_and_kind(
+    owner_desk, connect, delegate, browser_connection
+):
+    connect(delegate, name="Living")
+    expire(connect(delegate, name="Expired")[0])
+    revoked, _ = connect(delegate, name="Ended")
+    revoke_connection(revoked.id, reason=RevokedReason.OWNER_REVOKED)
+    found = {
+        query: names_in(owner_desk.get(f"{LIST}?{query}"))
+        for query in (
+            "state=living",
+            "state=expired",
+            "state=ended",
+            "kind=browser",
+            "kind=pasted&state=living",
+            "state=nothing",
+        )
+    }
+    assert found == {
+        "state=living": ["Living", "Browser agent"],
+        "state=expired": ["Expired"],
+        "state=ended": ["Ended"],
+        "kind=browser": ["Browser agent"],
+        "kind=pasted&state=living": ["Living"],
+        "state=nothing": [],
+    }
+
+
+@pytest.mark.parametrize(
+    ("search", "found"),
+    [
+        ("ledger", ["Ledger agent"]),
+        ("LEDG", ["Ledger agent"]),
+        ("dana", ["Other", "Ledger agent"]),
+        ("colin", ["Third"]),
+        ("agent dana", ["Ledger agent"]),
+        ("agent colin", []),
+        ("%", []),
+    ],
+)
+def test_connections_are_searched_by_name_and_person(
+    owner_desk, connect, delegate, colleague, search, found
+):
+    for user, name in ((delegate, "Ledger agent"), (delegate, "Other"), (colleague, "Third")):
+        connect(user, name=name)
+    assert names_in(owner_desk.get(LIST, {"q": search})) == found
+
+
+def test_they_are_found_by_the_persons_address_too(owner_desk, connection, delegate):
+    assert names_in(owner_desk.get(LIST, {"q": delegate.email})) == ["Test agent"]
+
+
+def test_the_list_is_sorted_by_name_and_expiry(owner_desk, connect, delegate):
+    for name, days in (("B", 3), ("A", 1), ("C", 2)):
+        connect(delegate, name=name, days=days)
+    assert names_in(owner_desk.get(f"{LIST}?o=1")) == ["A", "B", "C"]
+    assert names_in(owner_desk.get(f"{LIST}?o=7")) == ["A", "C", "B"]
+
+
+def test_a_page_costs_the_same_whatever_the_number_of_rows(owner_desk, connect, delegate):
+    def count() -> int:
+        with CaptureQueriesContext(database) as captured:
+            assert owner_desk.get(LIST).status_code == 200
+        return len([each for each in captured if each["sql"].startswith("SELECT")])
+
+    connect(delegate)[1].call("tools.list")
+    few = count()
+    for number in range(30):
+        user = UserFactory.create() if number % 2 else delegate
+        connect(user, name=f"Agent {number}")[1].call("tools.list")
+    assert (few, count()) == (11, 11)
+
+
+@pytest.mark.requirement("revocation.stops_calls")
+def test_the_owner_revokes_one(owner_desk, owner, connect, delegate):
+    connection, agent = connect(delegate, name="Ledger agent")
+    _, other = connect(delegate, name="Other")
+    page = main_of(owner_desk.get(f"{REVOKE}?id={connection.id}"))
+    assert "Revoke 1 connection?" in page
+    assert "Ledger agent" in page
+    assert "Other" not in page
+    assert agent.call("tools.list").status == 200
+    answer = owner_desk.post(REVOKE, {"id": connection.id})
+    assert (answer.status_code, answer["Location"]) == (302, LIST)
+    assert "1 connection ended." in main_of(owner_desk.get(LIST))
+    assert agent.call("tools.list").status == 401
+    assert other.call("tools.list").status == 200
+    connection.refresh_from_db()
+    assert connection.revoked_reason == "owner_revoked"
+    event = AuditEvent.objects.get(action="connection:revoked")
+    assert (event.actor_id, event.target, event.transport, event.client_address) == (
+        owner.id,
+        str(connection.id),
+        "web",
+        "127.0.0.1",
+    )
+
+
+def test_the_owner_revokes_many(owner_desk, connect, delegate):
+    made = [connect(delegate, name=f"Agent {number}") for number in range(4)]
+    revoke_connection(made[3][0].id, reason=RevokedReason.SESSIONS_ENDED)
+    chosen = [connection.id for connection, _ in made if connection.name != "Agent 1"]
+    form = {"action": "revoke", "index": "0", "_selected_action": chosen}
+    page = main_of(owner_desk.post(LIST, form))
+    assert "Revoke 2 connections?" in page
+    assert Connection.objects.filter(revoked_at=None).count() == 3
+    owner_desk.post(REVOKE, {"id": chosen})
+    assert "2 connections ended." in main_of(owner_desk.get(LIST))
+    assert [agent.call("tools.list").status for _, agent in made] == [401, 200, 401, 401]
+    reasons = Connection.objects.order_by("id").values_list("revoked_reason", flat=True)
+    assert list(reasons) == ["owner_revoked", "", "owner_revoked", "sessions_ended"]
+    assert list(find_breaks()) == []
+
+
+@pytest.mark.parametrize("ids", [[], ["x"], ["0190f1f0-0000-7000-8000-000000000000"], ["\x00"]])
+def test_revoking_nothing_changes_nothing(owner_desk, connection, ids):
+    before, events = take_snapshot(), AuditEvent.objects.count()
+    assert owner_desk.get(REVOKE, {"id": ids})["Location"] == LIST
+    assert owner_desk.post(REVOKE, {"id": ids})["Location"] == LIST
+    after = take_snapshot()
+    assert {**after, "sessions.Session": []} == {**before, "sessions.Session": []}
+    assert AuditEvent.objects.count() == events
+
+
+def test_an_action_without_a_choice_is_told(owner_desk, connection):
+    form = {"action": "revoke", "index": "0"}
+    assert "must be selected" in main_of(owner_desk.post(LIST, form, follow=True))
+
+
+def test_what_has_ended_is_not_ended_again(owner_desk, connection):
+    revoke_connection(connection.id, reason=RevokedReason.SESSIONS_ENDED)
+    events = AuditEvent.objects.count()
+    page = main_of(owner_desk.get(f"{REVOKE}?id={connection.id}", follow=True))
+    assert "None of the chosen connections is living any more." in page
+    owner_desk.post(REVOKE, {"id": connection.id})
+    connection.refresh_from_db()
+    assert connection.revoked_reason == "sessions_ended"
+    assert AuditEvent.objects.count() == events
+
+
+def page_of(desk, connection, query=""):
+    return main_of(desk.get(f"{LIST}{connection.id}/{query}"))
+
+
+def test_the_page_of_a_connection_tells_what_it_is_and_may(owner_desk, connect, delegate):
+    connection, _ = connect(delegate, scopes=["customers:read"], days=3, name="Ledger <agent>")
+    page = page_of(owner_desk, connection)
+    for expected in (
+        "<bdi>Ledger &lt;agent&gt;</bdi>",
+        f"Dana Delegate ({delegate.email})",
+        "Pasted credential",
+        "Search customers and see their names.",
+        str(connection.id),
+        "It has not called yet.",
+        "Nothing yet.",
+        "connection:created",
+        "Olivia Owner",
+    ):
+        assert expected in page
+    assert str(connection.credential_digest) not in page
+
+
+def test_the_page_of_a_browser_connection_names_its_client(owner_desk, browser_connection):
+    page = page_of(owner_desk, browser_connection)
+    for expected in ("Browser agent", "client.example", browser_connection.client_id):
+        assert expected in page
+    assert "code:exchanged" in page
+
+
+def test_a_single_capability_of_the_pilot_is_named(owner_desk, connection):
+    Connection.objects.filter(pk=connection.pk).update(grants=["customers.search"])
+    assert '<code class="quiet">customers.search</code>' in page_of(owner_desk, connection)
+
+
+def test_the_page_shows_calls_and_what_they_made(
+    owner_desk, agent, connection, delegate, draft_body
+):
+    draft = agent.call("drafts.create", draft_body, key="a-key").data
+    version = {"lock_version": 1}
+    approval = agent.call("documents.issue_prepare", version, id=draft["id"], key="b-key").data
+    agent.call("documents.get", id="0190f1f0-0000-7000-8000-000000000000")
+    IssueApproval.objects.filter(pk=approval["approval_id"]).update(
+        decision=Decision.REJECTED, decided_at=timezone.now()
+    )
+    page = page_of(owner_desk, connection)
+    for expected in (
+        "drafts.create",
+        "documents.issue_prepare",
+        "not_found",
+        draft["draft_code"],
+        "Draft",
+        "Issue approval",
+        "Rejected",
+        "a-key",
+        "b-key",
+        "Dana Delegate",
+    ):
+        assert expected in page
+    assert approval["nonce"] not in page
+    assert "Thank you." not in page
+    assert "Acme Ltd" not in page
+
+
+def test_the_work_of_another_connection_is_not_shown(owner_desk, connect, delegate, draft_body):
+    mine, _ = connect(delegate, name="Mine")
+    _, other = connect(delegate, name="Other")
+    draft = other.call("drafts.create", draft_body, key="one").data
+    page = page_of(owner_desk, mine)
+    assert draft["draft_code"] not in page
+    assert "drafts.create" not in page
+
+
+def test_older_calls_are_on_further_pages(owner_desk, agent, connection, settings):
+    settings.AGENT_ACCESS |= {"LIMIT_PER_CONNECTION": 1000, "LIMIT_PER_ADDRESS": 1000}
+    for _ in range(52):
+        agent.call("tools.list")
+    first = page_of(owner_desk, connection)
+    assert first.count("tools.list") == 50
+    assert 'href="?before=3" rel="next">Older' in first
+    second = page_of(owner_desk, connection, "?before=3")
+    assert second.count("tools.list") == 2
+    assert "Older" not in second
+    assert 'href="?">Newest' in second
+
+
+@pytest.mark.parametrize("before", ["x", "", "-1", "\x00", "9" * 40, "\u0663", "0"])
+def test_an_odd_cursor_is_no_mistake(owner_desk, agent, connection, before):
+    agent.call("tools.list")
+    answer = owner_desk.get(f"{LIST}{connection.id}/", {"before": before})
+    assert answer.status_code == 200
+
+
+def test_the_page_says_why_and_when_it_ended(owner_desk, connection):
+    with time_machine.travel(timezone.now() + timedelta(hours=1), tick=False):
+        moment = timezone.now()
+        revoke_connection(connection.id, reason=RevokedReason.REFRESH_REUSE)
+    page = page_of(owner_desk, connection)
+    assert f"A refresh token was used twice at {moment:%H:%M} UTC on {moment:%Y-%m-%d}." in page
+    assert f"{REVOKE}?id=" not in page
+
+
+def test_evidence_stays_after_the_ending(owner_desk, agent, connection, draft_body):
+    agent.call("drafts.create", draft_body, key="a-key")
+    owner_desk.post(REVOKE, {"id": connection.id})
+    page = page_of(owner_desk, connection)
+    for expected in ("drafts.create", "a-key", "connection:revoked", "The owner revoked it at"):
+        assert expected in page
+    assert Receipt.objects.count() == 1

@@ -1,0 +1,258 @@
+"""Receipts and the audit, which the owner reads and nobody changes."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+import time_machine
+from django.db import connection as database
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from agent_access.admin import paging
+from agent_access.connections import revoke_connection, turn_access_off
+from agent_access.models import AuditEvent, Receipt
+from agent_access.models.connections import RevokedReason
+from tests.web.forms import main_of
+
+pytestmark = pytest.mark.django_db
+
+RECEIPTS = "/admin/agent_access/receipt/"
+EVENTS = "/admin/agent_access/auditevent/"
+
+
+def column(desk, path, label, **query: Any):
+    """Return what stands in a column of a list, from its first row to its last."""
+    page = main_of(desk.get(path, query))
+    cells = page.split(f'data-label="{label}"><div>')[1:]
+    return [cell.split("</div>")[0] for cell in cells]
+
+
+def actions(desk, **query: Any):
+    return column(desk, EVENTS, "Action", **query)
+
+
+def keys(desk, **query: Any):
+    return column(desk, RECEIPTS, "Key", **query)
+
+
+@pytest.fixture
+def evidence(connect, delegate, colleague, draft_body):
+    """What two agents did: their connections, and the ID of the draft that one made."""
+    mine, my_agent = connect(delegate, name="Ledger agent")
+    other, other_agent = connect(colleague, scopes=["customers:read"], name="Reader")
+    draft = my_agent.call("drafts.create", draft_body, key="key-one").data
+    version = {"lock_version": 1}
+    my_agent.call("documents.issue_prepare", version, id=draft["id"], key="key-two")
+    other_agent.call("customers.search")
+    other_agent.call("documents.list")
+    return mine, other, draft["id"]
+
+
+def test_receipts_stand_with_what_they_say(owner_desk, evidence):
+    _, _, draft_id = evidence
+    assert keys(owner_desk) == ["key-two", "key-one"]
+    assert column(owner_desk, RECEIPTS, "Tool") == ["documents.issue_prepare", "drafts.create"]
+    assert column(owner_desk, RECEIPTS, "Connection") == ["Ledger agent"] * 2
+    assert column(owner_desk, RECEIPTS, "Status") == ["202", "201"]
+    assert column(owner_desk, RECEIPTS, "Record id")[1] == draft_id
+
+
+def test_receipts_are_filtered_and_searched(owner_desk, evidence):
+    mine, other, draft_id = evidence
+    tomorrow = timezone.now().astimezone(UTC).date() + timedelta(days=1)
+    found = [
+        keys(owner_desk, connection=mine.id),
+        keys(owner_desk, connection=other.id),
+        keys(owner_desk, tool="drafts.create"),
+        keys(owner_desk, tool="customers.search"),
+        keys(owner_desk, q="key-one"),
+        keys(owner_desk, q="key"),
+        keys(owner_desk, q=draft_id),
+        keys(owner_desk, **{"from": str(tomorrow)}),
+        keys(owner_desk, to=str(tomorrow), tool="drafts.create"),
+    ]
+    assert found == [
+        ["key-two", "key-one"],
+        [],
+        ["key-one"],
+        [],
+        ["key-one"],
+        [],
+        ["key-two", "key-one"],
+        [],
+        ["key-one"],
+    ]
+
+
+def test_a_receipt_shows_its_answer_but_never_one_that_holds_a_secret(
+    owner_desk, evidence, agent, draft_body
+):
+    plain = Receipt.objects.get(key="key-one")
+    sealed = Receipt.objects.get(key="key-two")
+    page = main_of(owner_desk.get(f"{RECEIPTS}{plain.id}/"))
+    for expected in ("drafts.create", "key-one", str(plain.record_id), plain.call_digest):
+        assert expected in page
+    assert "&quot;draft_code&quot;" in page
+    hidden = main_of(owner_desk.get(f"{RECEIPTS}{sealed.id}/"))
+    assert "Kept encrypted, since it holds a secret; it is shown nowhere." in hidden
+    assert sealed.answer[:40] not in hidden
+    assert "nonce" not in hidden
+
+
+def test_the_audit_stands_with_what_it_says(owner_desk, evidence):
+    assert actions(owner_desk)[:4] == [
+        "documents.list",
+        "customers.search",
+        "documents.issue_prepare",
+        "drafts.create",
+    ]
+    assert column(owner_desk, EVENTS, "Outcome")[:2] == ["forbidden", "ok"]
+    assert column(owner_desk, EVENTS, "Connection")[1:3] == ["Reader", "Ledger agent"]
+    assert column(owner_desk, EVENTS, "Actor")[1:3] == ["Colin Colleague", "Dana Delegate"]
+    assert column(owner_desk, EVENTS, "From")[0] == "http 127.0.0.1"
+
+
+def test_the_audit_is_filtered(owner_desk, owner, evidence, delegate):
+    mine, other, _ = evidence
+    revoke_connection(other.id, reason=RevokedReason.OWNER_REVOKED, actor_id=owner.id)
+    calls = ["documents.list", "customers.search"]
+    assert actions(owner_desk, connection=other.id, chain="connections") == calls
+    assert actions(owner_desk, connection=other.id, chain="administration") == [
+        "connection:revoked",
+        "connection:created",
+    ]
+    assert actions(owner_desk, tool="customers.search") == ["customers.search"]
+    assert actions(owner_desk, outcome="forbidden") == ["documents.list"]
+    assert actions(owner_desk, actor=delegate.id) == ["documents.issue_prepare", "drafts.create"]
+    assert "connection:created" in actions(owner_desk, actor=owner.id)
+    assert actions(owner_desk, connection=mine.id, tool="customers.search") == []
+    for wrong in ({"tool": "x"}, {"outcome": "x"}, {"actor": "x"}, {"chain": str(mine.id)}):
+        assert actions(owner_desk, **wrong) == []
+
+
+def test_the_audit_is_filtered_by_day_in_utc(owner_desk, owner, connect, delegate):
+    _, agent = connect(delegate)
+    for moment in ("2030-03-01T23:59:59Z", "2030-03-02T00:00:00Z", "2030-03-02T23:59:59Z"):
+        with time_machine.travel(datetime.fromisoformat(moment), tick=False):
+            turn_access_off()
+    events = AuditEvent.objects.filter(occurred_at__year=2030)
+    assert events.exists()
+    inside = {"from": "2030-03-02", "to": "2030-03-02"}
+    before = {"from": "2030-03-01", "to": "2030-03-01"}
+    assert actions(owner_desk, **before)[0] == "access:turned_off"
+    assert actions(owner_desk, **inside) == []
+    with time_machine.travel(datetime(2030, 3, 2, 23, 59, 59, tzinfo=UTC), tick=False):
+        owner_desk.force_login(owner)
+        owner_desk.post("/admin/agent_access/accesssettings/access/", {"state": "on"})
+    assert actions(owner_desk, **inside) == ["access:turned_on"]
+    assert agent.call("tools.list").status == 401
+
+
+@pytest.mark.parametrize(
+    ("search", "found"),
+    [
+        ("customers", ["customers.search"]),
+        ("DRAFTS.create", ["drafts.create"]),
+        ("reader customers", ["customers.search"]),
+        ("ledger drafts", ["drafts.create"]),
+        ("colin search", ["customers.search"]),
+        ("olivia turned", []),
+        ("olivia reader", ["connection:created"]),
+        ("nobody", []),
+        ("%", []),
+    ],
+)
+def test_the_audit_is_searched_by_action_and_names(owner_desk, evidence, search, found):
+    assert actions(owner_desk, q=search) == found
+
+
+def test_the_audit_is_searched_by_identifiers_and_addresses(owner_desk, evidence):
+    mine, _, draft_id = evidence
+    event = AuditEvent.objects.get(action="drafts.create")
+    assert actions(owner_desk, q=event.request_id) == ["drafts.create"]
+    assert actions(owner_desk, q=draft_id) == ["documents.issue_prepare", "drafts.create"]
+    assert "connection:created" in actions(owner_desk, q=str(mine.id))
+    assert len(actions(owner_desk, q="127.0.0.1")) == 4
+    assert actions(owner_desk, q="127.0.0") == []
+
+
+def test_an_event_shows_all_that_is_proved(owner_desk, evidence):
+    event = AuditEvent.objects.get(action="documents.list")
+    page = main_of(owner_desk.get(f"{EVENTS}{event.id}/"))
+    for expected in (
+        "documents.list",
+        "forbidden",
+        "Reader",
+        "Colin Colleague",
+        "http",
+        "127.0.0.1",
+        event.request_id,
+        event.chain,
+        event.digest,
+    ):
+        assert expected in page
+
+
+@pytest.mark.parametrize("path", [RECEIPTS, EVENTS])
+def test_nothing_can_be_added_changed_deleted_chosen_or_taken_away(owner_desk, evidence, path):
+    page = main_of(owner_desk.get(path))
+    for word in ("Add", "Delete", "Export", "Save", "checkbox", "Revoke"):
+        assert word not in page
+    record = (Receipt if path == RECEIPTS else AuditEvent).objects.first()
+    assert record is not None
+    for route in (path, f"{path}{record.pk}/"):
+        assert owner_desk.post(route, {"action": "delete_selected"}).status_code == 405
+    for route in ("add/", f"{record.pk}/change/", f"{record.pk}/delete/", f"{record.pk}/history/"):
+        assert owner_desk.get(path + route).status_code == 404
+
+
+@pytest.mark.parametrize("path", [RECEIPTS, EVENTS])
+def test_a_page_of_evidence_costs_the_same_whatever_it_holds(
+    owner_desk, connect, delegate, colleague, draft_body, path
+):
+    def count() -> int:
+        with CaptureQueriesContext(database) as captured:
+            assert owner_desk.get(path).status_code == 200
+        return len(captured)
+
+    def work(user) -> None:
+        connect(user)[1].call("drafts.create", draft_body, key="one")
+
+    work(delegate)
+    few = count()
+    for user in (delegate, colleague) * 5:
+        work(user)
+    assert count() == few <= 15
+
+
+@pytest.mark.parametrize("path", [RECEIPTS, EVENTS])
+def test_a_long_table_is_never_counted_to_its_end(
+    owner_desk, connect, delegate, draft_body, path, monkeypatch
+):
+    monkeypatch.setattr(paging, "LONGEST", 5)
+    monkeypatch.setattr("agent_access.admin.owners.OwnersModelAdmin.list_per_page", 2)
+    for number in range(8):
+        connect(delegate)[1].call("drafts.create", draft_body, key=f"key-{number}")
+    with CaptureQueriesContext(database) as captured:
+        page = main_of(owner_desk.get(path))
+    counts = [each["sql"] for each in captured if "COUNT(*)" in each["sql"]]
+    assert [("LIMIT 5" in sql) for sql in counts] == [True]
+    assert "there are more. Narrow the search to reach them." in page
+    last = main_of(owner_desk.get(f"{path}?p=3"))
+    assert last.count("<tr>") == 2
+    assert owner_desk.get(f"{path}?p=4").status_code == 302
+
+
+def test_a_short_table_says_nothing_of_more(owner_desk, evidence):
+    assert "there are more" not in main_of(owner_desk.get(EVENTS))
+
+
+def test_a_connection_that_the_address_names_is_among_the_choices(
+    owner_desk, evidence, monkeypatch
+):
+    monkeypatch.setattr("agent_access.admin.filters.CHOICES_SHOWN", 1)
+    mine, _, _ = evidence
+    assert keys(owner_desk, connection=mine.id) == ["key-two", "key-one"]
+    page = main_of(owner_desk.get(RECEIPTS, {"connection": mine.id}))
+    assert f'<option value="{mine.id}" selected>Ledger agent</option>' in page
