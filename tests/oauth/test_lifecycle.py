@@ -1,7 +1,6 @@
 """Whatever happens in whatever order: a token works if, and only if, its connection lives."""
 
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -23,32 +22,25 @@ from typing_extensions import override
 from agent_access.connections import turn_access_off, turn_access_on
 from agent_access.models import Connection
 from agent_access.oauth.switch import turn_sign_in_off, turn_sign_in_on
+from invoicing.access import Permission
 from invoicing.models import User
 from tests.agents import HttpAgent
 from tests.factories import CompanyFactory, UserFactory
+from tests.oauth.loans import Lent
 from tests.oauth.programs import SCOPES, Browser, Program, parameters_of
 
-ANY = strategies.integers(min_value=0, max_value=99)
-
-
-@dataclass
-class Lent:
-    """What the test knows of a connection: its secrets, and whether it should live."""
-
-    program: Program
-    code: str
-    expires_at: datetime
-    is_ended: bool = False
-    is_code_used: bool = False
-    access: list[tuple[str, datetime]] = field(default_factory=list)
-    refresh: list[str] = field(default_factory=list)
-
-    def is_living(self) -> bool:
-        return not self.is_ended and timezone.now() < self.expires_at
-
-    def keep(self, pair: dict[str, Any]) -> None:
-        self.access.append((pair["access_token"], timezone.now() + timedelta(hours=1)))
-        self.refresh.append(pair["refresh_token"])
+# Small, so that the same one is often used twice.
+ANY = strategies.integers(min_value=0, max_value=3)
+THIEF = "the thief"
+MINUTES = strategies.sampled_from([0, 0, 4, 5, 60, 23 * 60 + 30, 24 * 60])
+SUBSETS = strategies.sampled_from([SCOPES, SCOPES[:1], SCOPES[1:3]])
+FLAWS: list[dict[str, Any]] = [
+    {"client_id": "nobody"},
+    {"client_id": THIEF},
+    {"client_id": None},
+    {"resource": None},
+    {"grant_type": "password"},
+]
 
 
 class SignIn(RuleBasedStateMachine):
@@ -60,11 +52,15 @@ class SignIn(RuleBasedStateMachine):
         self.clock = time_machine.travel(timezone.now(), tick=False)
         self.travel = self.clock.start()
         self.owner: User = CompanyFactory.create().owner
-        self.delegate = UserFactory.create()
+        self.delegate = UserFactory.create(permissions=tuple(Permission))
         self.lent: list[Lent] = []
         self.is_on = self.is_sign_in_on = True
         turn_access_on()
         turn_sign_in_on()
+        self.thief = self.register()
+        self.allow(days=30)
+        self.exchange(0)
+        self.allow(days=1)
 
     @override
     def teardown(self) -> None:
@@ -77,24 +73,49 @@ class SignIn(RuleBasedStateMachine):
     def is_open(self) -> bool:
         return self.is_on and self.is_sign_in_on
 
-    def end_all(self) -> None:
-        for each in self.lent:
-            each.is_ended = True
-
-    @precondition(lambda self: self.is_open and len(self.lent) < 4)
-    @rule(days=strategies.sampled_from([1, 30]))
-    def allow(self, days: int) -> None:
+    def register(self) -> Program:
         program = Program()
         uris = {"redirect_uris": [program.return_address]}
         program.client_id = program.post_json("/oauth/register", uris).body["client_id"]
+        return program
+
+    def name_thief(self, flaw: dict[str, Any]) -> dict[str, Any]:
+        """Put another client that is known into the flaw, where it wants one."""
+        is_theft = flaw.get("client_id") == THIEF
+        return {"client_id": self.thief.client_id} if is_theft else flaw
+
+    @precondition(lambda self: self.is_open and len(self.lent) < 3)
+    @rule(days=strategies.sampled_from([1, 30]))
+    def allow(self, days: int) -> None:
+        program = self.register()
         path = program.authorize_path(scope=" ".join(SCOPES))
         answer = Browser(self.owner).allow(path, self.delegate, scopes=SCOPES, days=days)
-        expires_at = timezone.now() + timedelta(days=days)
-        self.lent.append(Lent(program, parameters_of(answer)["code"], expires_at))
+        now = timezone.now()
+        code = parameters_of(answer)["code"]
+        until = now + timedelta(minutes=5)
+        self.lent.append(Lent(program, code, until, expires_at=now + timedelta(days=days)))
+
+    @precondition(lambda self: self.is_open)
+    @rule()
+    def refuse(self) -> None:
+        before = Connection.objects.count()
+        path = self.register().authorize_path()
+        answer = Browser(self.owner).send(path, {"decision": "refuse"})
+        assert parameters_of(answer)["error"] == "access_denied"
+        assert Connection.objects.count() == before
+
+    @precondition(lambda self: not self.is_open)
+    @rule()
+    def ask_while_it_is_off(self) -> None:
+        before = Connection.objects.count()
+        path = Program(client_id="x").authorize_path()
+        assert Browser(self.owner).allow(path, self.delegate).status_code == 404
+        assert Connection.objects.count() == before
 
     @precondition(lambda self: self.lent)
-    @rule(which=ANY)
-    def exchange(self, which: int) -> None:
+    @rule(which=ANY, after=MINUTES)
+    def exchange(self, which: int, after: int = 0) -> None:
+        self.travel.shift(timedelta(minutes=after))
         lent = self.lent[which % len(self.lent)]
         answer = lent.program.exchange(lent.code)
         if not self.is_open:
@@ -102,18 +123,31 @@ class SignIn(RuleBasedStateMachine):
         elif lent.is_code_used:
             assert answer.status == 400
             lent.is_ended = True
-        elif answer.status == 200:
-            assert lent.is_living()
+        elif lent.is_living() and timezone.now() < lent.code_until:
+            assert answer.status == 200
             lent.is_code_used = True
-            lent.keep(answer.body)
+            lent.keep(answer.body, SCOPES)
+        else:
+            assert answer.status == 400
+
+    @precondition(lambda self: self.lent)
+    @rule(which=ANY, flaw=strategies.sampled_from(FLAWS))
+    def exchange_wrongly(self, which: int, flaw: dict[str, Any]) -> None:
+        """A code that was used ends its connection; one that was not stays as good as it was."""
+        lent = self.lent[which % len(self.lent)]
+        answer = lent.program.exchange(lent.code, **self.name_thief(flaw))
+        assert answer.status in ({400, 401} if self.is_open else {404})
+        lent.is_ended = lent.is_ended or (self.is_open and lent.is_code_used)
 
     @precondition(lambda self: any(lent.refresh for lent in self.lent))
-    @rule(which=ANY, token=ANY)
-    def refresh(self, which: int, token: int) -> None:
+    @rule(which=ANY, token=ANY, scopes=SUBSETS, after=MINUTES)
+    def refresh(self, which: int, token: int, scopes: tuple[str, ...], after: int) -> None:
+        """Ask for all, or for less; whoever asked for less may have all again."""
+        self.travel.shift(timedelta(minutes=after))
         having = [lent for lent in self.lent if lent.refresh]
         lent = having[which % len(having)]
         presented = lent.refresh[token % len(lent.refresh)]
-        answer = lent.program.refresh(presented)
+        answer = lent.program.refresh(presented, scope=" ".join(scopes))
         if not self.is_open:
             assert answer.status == 404
         elif presented != lent.refresh[-1]:
@@ -122,7 +156,17 @@ class SignIn(RuleBasedStateMachine):
         else:
             assert answer.status == (200 if lent.is_living() else 400)
             if answer.status == 200:
-                lent.keep(answer.body)
+                lent.keep(answer.body, scopes)
+
+    @precondition(lambda self: any(lent.refresh for lent in self.lent))
+    @rule(which=ANY, token=ANY, flaw=strategies.sampled_from(FLAWS))
+    def refresh_wrongly(self, which: int, token: int, flaw: dict[str, Any]) -> None:
+        having = [lent for lent in self.lent if lent.refresh]
+        lent = having[which % len(having)]
+        presented = lent.refresh[token % len(lent.refresh)]
+        answer = lent.program.refresh(presented, **self.name_thief(flaw))
+        assert answer.status in ({400, 401} if self.is_open else {404})
+        lent.is_ended = lent.is_ended or (self.is_open and presented != lent.refresh[-1])
 
     @precondition(lambda self: any(lent.refresh for lent in self.lent))
     @rule(which=ANY, token=ANY, is_access=strategies.booleans())
@@ -130,60 +174,63 @@ class SignIn(RuleBasedStateMachine):
         having = [lent for lent in self.lent if lent.refresh]
         lent = having[which % len(having)]
         place = token % len(lent.refresh)
-        presented = lent.access[place][0] if is_access else lent.refresh[place]
+        presented = lent.access[place].token if is_access else lent.refresh[place]
         answer = lent.program.revoke(presented)
         assert answer.status == (200 if self.is_open else 404)
         lent.is_ended = lent.is_ended or self.is_open
 
-    @rule(is_on=strategies.booleans())
-    def switch_sign_in(self, is_on: bool) -> None:  # noqa: FBT001  as above
-        if is_on:
-            turn_sign_in_on()
-        else:
-            turn_sign_in_off()
-            self.end_all()
-        self.is_sign_in_on = is_on
-
-    @rule(is_on=strategies.booleans())
-    def switch_access(self, is_on: bool) -> None:  # noqa: FBT001  as above
-        if is_on:
-            turn_access_on()
-        else:
-            turn_access_off()
-            self.end_all()
-        self.is_on = is_on
-
-    @rule(minutes=strategies.sampled_from([1, 5, 30, 60, 24 * 60, 30 * 24 * 60]))
-    def wait(self, minutes: int) -> None:
-        self.travel.shift(timedelta(minutes=minutes))
-
+    @precondition(lambda self: not self.is_open)
     @rule()
-    def end_sessions(self) -> None:
+    def switch_on(self) -> None:
+        turn_access_on()
+        turn_sign_in_on()
+        self.is_on = self.is_sign_in_on = True
+
+    @rule(
+        ending=strategies.sampled_from(
+            ["sign_in_off", "access_off", "sessions", "deactivation", "time"]
+        )
+    )
+    def end(self, ending: str) -> None:
+        """One rule for all, so that most sequences do not end before they have begun."""
+        getattr(self, f"end_by_{ending}")()
+        for each in self.lent:
+            each.is_ended = True
+
+    def end_by_sign_in_off(self) -> None:
+        turn_sign_in_off()
+        self.is_sign_in_on = False
+
+    def end_by_access_off(self) -> None:
+        turn_access_off()
+        self.is_on = False
+
+    def end_by_sessions(self) -> None:
         self.delegate.session_revision += 1
         self.delegate.save()
-        self.end_all()
 
-    @rule()
-    def deactivate_and_activate(self) -> None:
-        """The guest flag and this one are read on every use; what was used meanwhile has ended."""
+    def end_by_deactivation(self) -> None:
+        """The active flag is read on every use; the person comes back with new sessions."""
         User.objects.filter(pk=self.delegate.pk).update(is_active=False)
         for lent in self.lent:
-            for token, _ in lent.access:
-                assert HttpAgent(token).call("tools.list").status in {401, 404}
-        self.delegate.session_revision += 1
-        self.delegate.save()
-        self.end_all()
+            for access in lent.access:
+                assert HttpAgent(access.token).call("tools.list").status in {401, 404}
+        self.end_by_sessions()
+
+    def end_by_time(self) -> None:
+        self.travel.shift(timedelta(days=30))
 
     @invariant()
     def a_token_works_if_and_only_if_its_connection_lives(self) -> None:
         for lent in getattr(self, "lent", []):
-            works = [HttpAgent(token).call("tools.list").status for token, _ in lent.access]
-            now = timezone.now()
-            living = self.is_on and lent.is_living()
-            hour = [living and now < min(until, lent.expires_at) for _, until in lent.access]
-            assert [status == 200 for status in works] == hour
-            for token in lent.refresh:
-                assert HttpAgent(token).call("tools.list").status != 200
+            for access in lent.access:
+                agent = HttpAgent(access.token)
+                expected = 401 if self.is_on else 404
+                if self.is_on and lent.is_living() and timezone.now() < access.until:
+                    expected = 200 if "customers:read" in access.scopes else 403
+                assert agent.call("customers.search").status == expected
+            for token in lent.refresh[-1:]:
+                assert HttpAgent(token).call("customers.search").status in {401, 404}
 
     @invariant()
     def an_ended_connection_says_why(self) -> None:
@@ -197,8 +244,8 @@ def test_no_sequence_of_events_leaves_a_token_that_outlives_its_connection():
     run_state_machine_as_test(
         SignIn,
         settings=settings(
-            max_examples=25,
-            stateful_step_count=20,
+            max_examples=40,
+            stateful_step_count=15,
             deadline=None,
             suppress_health_check=list(HealthCheck),
             derandomize=True,
