@@ -16,6 +16,7 @@ pytestmark = pytest.mark.postgresql
 OPERATIONS = PROJECT_FOLDER / "docs" / "operations.md"
 
 SERIES = "SELECT type, year, last_value FROM invoices_numberseries ORDER BY type, year"
+LIVING = "SELECT count(*) FROM agent_access_connection WHERE revoked_at IS NULL"
 NUMBERS = "SELECT number FROM invoices_document WHERE number IS NOT NULL ORDER BY number"
 
 NEXT_NUMBER = """
@@ -37,16 +38,27 @@ def heads(installation: Installation) -> Path:
 
 
 @pytest.fixture(scope="module")
-def restored(installation: Installation, heads: Path) -> Installation:
-    """The books as a backup gives them back, beside those that went on."""
-    binaries, dump = installation.cluster.binaries, str(installation.folder / "books.dump")
-    made = replace(installation, database="restored")
-    owner = installation.url(OWNER_ROLE)
-    run([str(binaries / "pg_dump"), "--format=custom", f"--file={dump}", owner])
-    make_books(installation.cluster, made.database)
-    restore = [str(binaries / "pg_restore"), "--exit-on-error", "--single-transaction"]
-    run([*restore, f"--dbname={made.url('postgres')}", dump])
+def backup(installation: Installation, heads: Path) -> Path:
+    file = installation.folder / "books.dump"
+    pg_dump = str(installation.cluster.binaries / "pg_dump")
+    run([pg_dump, "--format=custom", f"--file={file}", installation.url(OWNER_ROLE)])
+    return file
+
+
+def restore(installation: Installation, backup: Path, *, database: str) -> Installation:
+    """Return the books as the backup gives them back, beside those that went on."""
+    made = replace(installation, database=database)
+    make_books(installation.cluster, database)
+    pg_restore = str(installation.cluster.binaries / "pg_restore")
+    options = ["--exit-on-error", "--single-transaction", f"--dbname={made.url('postgres')}"]
+    run([pg_restore, *options, str(backup)])
     return made
+
+
+@pytest.fixture(scope="module")
+def restored(installation: Installation, backup: Path) -> Installation:
+    """Restored books that no test changes."""
+    return restore(installation, backup, database="restored")
 
 
 @pytest.mark.parametrize(
@@ -98,17 +110,15 @@ def test_what_happened_after_the_backup_is_named(installation, restored):
     assert "administration" in str(refusal.value)
 
 
-def test_a_series_goes_on_after_numbers_that_were_given_after_the_backup(restored):
+def test_the_steps_after_a_restore_end_what_it_revived_and_move_the_series(installation, backup):
+    restored = restore(installation, backup, database="mended")
+    restored.connect("Alive again")
+    assert restored.query(LIVING) != [(0,)]
+    restored.manage("agent_access", "off")
+    assert restored.query(LIVING) == [(0,)]
+
     [statement] = re.findall(r"UPDATE invoices_numberseries [^;]+", OPERATIONS.read_text("utf-8"))
     with psycopg.connect(restored.url(OWNER_ROLE)) as connection:
         assert connection.execute(statement).rowcount == 1
     told = restored.manage("shell", "--no-imports", "--command", NEXT_NUMBER)
     assert told == "INV-2026-4712\n"
-
-
-def test_a_connection_that_the_restore_revived_ends_with_the_switch(restored):
-    living = "SELECT count(*) FROM agent_access_connection WHERE revoked_at IS NULL"
-    restored.connect("Alive again")
-    assert restored.query(living) != [(0,)]
-    restored.manage("agent_access", "off")
-    assert restored.query(living) == [(0,)]

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.agents import Answer
-from tests.servers.installation import Installation, Process, RemoteAgent, wait_until
+from tests.servers.installation import Installation, Process, wait_until
 
 pytestmark = pytest.mark.postgresql
 
@@ -20,6 +20,7 @@ ROOMY = "1000000"
 WRITES = 1000
 THREADS = 8
 WRITES_BEFORE_THE_CRASH = 300
+PAUSE_SECONDS = 0.1
 
 
 @pytest.fixture(scope="module")
@@ -45,22 +46,20 @@ def remaining(answer: Answer) -> int:
     return int(told[1])
 
 
-def spend_a_window(agents: list[RemoteAgent]) -> list[tuple[int, int]]:
-    """Call in turns; return status and allowance of each call, all within one window."""
-    while True:
-        answers = [agents[turn % 2].call("tools.list") for turn in range(QUOTA + 2)]
-        told = [(answer.status, remaining(answer)) for answer in answers]
-        allowances = [allowance for _, allowance in told]
-        if allowances == sorted(allowances, reverse=True):
-            return told
-        # A new window began between two calls, or the last one's was not yet over.
+def spend(installation: Installation, processes: list[Process]) -> list[tuple[int, int]]:
+    """Call in turns with a new connection; return status and allowance of each call."""
+    _, credential = installation.connect("Spender")
+    agents = [process.agent(credential) for process in processes]
+    answers = [agents[turn % 2].call("tools.list") for turn in range(QUOTA + 2)]
+    return [(answer.status, remaining(answer)) for answer in answers]
 
 
 @pytest.mark.requirement("limit.per_connection")
 def test_a_limit_holds_across_both_processes(installation, pair):
-    _, credential = installation.connect("Spender")
-    told = spend_a_window([process.agent(credential) for process in pair])
-    assert told == [(200, left) for left in reversed(range(QUOTA))] + [(429, 0)] * 2
+    one_window = [(200, left) for left in reversed(range(QUOTA))] + [(429, 0)] * 2
+    # A window may end between two calls, but not again and again.
+    tries = (spend(installation, pair) for _ in range(3))
+    assert one_window in tries
 
 
 @pytest.mark.requirement("revocation.stops_calls")
@@ -103,6 +102,7 @@ class Writers:
     answers: dict[int, Answer] = field(default_factory=dict)
     refusals: list[tuple[int, str]] = field(default_factory=list)
     is_stopped: bool = False
+    pause: threading.Event = field(default_factory=threading.Event)
     changed: threading.Condition = field(default_factory=threading.Condition)
 
     def write(self, number: int) -> None:
@@ -115,6 +115,7 @@ class Writers:
                 continue  # whether it was saved is not known
             if self._note(number, answer):
                 return
+            self.pause.wait(PAUSE_SECONDS)
 
     def _try(self, number: int, process: Process) -> Answer:
         agent = process.agent(self.credentials[number % len(self.credentials)])
