@@ -22,6 +22,8 @@ ALLOWED_HOSTS = ["*"]
 APPEND_SLASH = False
 
 INSTALLED_APPS = [
+    # Before auth, whose command changepassword would leave connections alive.
+    "invoicing",
     "config.apps.OwnersAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
@@ -34,7 +36,6 @@ INSTALLED_APPS = [
     "agent_access.oauth",  # before the toolkit, some of whose commands it refuses
     "oauth2_provider",
     "mcp_gateway",
-    "invoicing",
     "operations",
 ]
 MIDDLEWARE = [
@@ -135,13 +136,19 @@ CACHES = {
 AUTH_USER_MODEL = "invoices.User"
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.ScryptPasswordHasher"]
 AUTH_PASSWORD_VALIDATORS = [
-    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {
+        "NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator",
+        "OPTIONS": {"user_attributes": ["name", "email"]},
+    },
     {
         "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
         "OPTIONS": {"min_length": 12},
     },
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
+
+# How long a one-time code lets somebody choose a password.
+PASSWORD_RESET_TIMEOUT = 24 * 60 * 60
 
 LOGIN_URL = "sign-in"
 SESSION_ENGINE = "invoicing.web.sessions"

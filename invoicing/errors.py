@@ -59,6 +59,10 @@ class OwnerUnfitError(InvoicingError):
     """Only an active person of the staff who is not a guest can own the company."""
 
 
+class CodeInvalidError(InvoicingError):
+    """The one-time code is none, was used, or has ended."""
+
+
 class InactiveReferenceError(ConflictError):
     """The draft names a customer or a tax rate that is not active any more."""
 

@@ -3,13 +3,16 @@
 SQLite has no row locks; there the transaction itself is the lock (transaction_mode IMMEDIATE).
 """
 
+from typing import TypeVar
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 
 from invoicing.errors import RecordNotFoundError
-from invoicing.models import Document, DocumentType, IssueApproval, NumberSeries
+from invoicing.models import Document, DocumentType, IssueApproval, NumberSeries, User
+
+_Record = TypeVar("_Record", bound=Model)
 
 
 def require_transaction() -> None:
@@ -18,22 +21,31 @@ def require_transaction() -> None:
         raise RuntimeError("a row is locked inside a transaction or not at all")
 
 
+def lock_record(records: QuerySet[_Record], pk: UUID | int) -> _Record:
+    """Return the record, locked; raises RecordNotFoundError where the queryset lacks it.
+
+    Rows that only point to it may be written meanwhile.
+    """
+    require_transaction()
+    record = records.select_for_update(of=("self",), no_key=True).filter(pk=pk).first()
+    if record is None:
+        raise RecordNotFoundError
+    return record
+
+
+def lock_person(pk: UUID) -> User:
+    """Return the person, locked; raises RecordNotFoundError."""
+    return lock_record(User.objects.all(), pk)
+
+
 def lock_approval(approvals: QuerySet[IssueApproval], pk: UUID) -> IssueApproval:
     """Return the approval, locked; raises RecordNotFoundError where the queryset lacks it."""
-    require_transaction()
-    approval = approvals.select_for_update(of=("self",), no_key=True).filter(pk=pk).first()
-    if approval is None:
-        raise RecordNotFoundError
-    return approval
+    return lock_record(approvals, pk)
 
 
 def lock_document(documents: QuerySet[Document], pk: UUID) -> Document:
     """Return the document, locked; raises RecordNotFoundError where the queryset lacks it."""
-    require_transaction()
-    document = documents.select_for_update(of=("self",), no_key=True).filter(pk=pk).first()
-    if document is None:
-        raise RecordNotFoundError
-    return document
+    return lock_record(documents, pk)
 
 
 def lock_number_series(document_type: DocumentType, year: int) -> NumberSeries:

@@ -1,25 +1,47 @@
 """Ownership moves, and with it ends every connection that the former owner approved."""
 
-from django.db import transaction
+from uuid import UUID
 
-from agent_access import audit
-from agent_access.audit import Fact
-from agent_access.connections import SYSTEM, revoke_connections
+from agent_access.connections import revoke_connections
 from agent_access.models.connections import Connection, RevokedReason
-from agent_access.models.settings import AccessSettings
-from invoicing.models import User
+from invoicing.administration.acts import (
+    OPERATOR,
+    Actor,
+    act_of,
+    locked_administration,
+    write_down,
+)
+from invoicing.administrators import is_owner
+from invoicing.locks import lock_person
 from invoicing.services.company import current_company, transfer_ownership
 
 
-@transaction.atomic
-def hand_over(to: User) -> int:
-    """Make another person the owner; return how many connections that ended.
+def hand_over(to: UUID) -> int:
+    """Make another person the owner, at the command line; return how many connections that ended.
 
     Raises OwnerUnfitError for guests and inactive people, Company.DoesNotExist without a company.
     """
-    AccessSettings.lock()  # no connection is being made meanwhile
-    transfer_ownership(current_company(), to=to)
-    ended = revoke_connections(Connection.objects.all(), reason=RevokedReason.OWNER_CHANGED)
-    fact = Fact(action="ownership:transferred", origin=SYSTEM, target=str(to.id))
-    audit.record_administration(fact)
+    with locked_administration():
+        return _hand_over(to, actor=OPERATOR)
+
+
+def hand_over_own(actor: Actor, to: UUID) -> int:
+    """Make another person the owner, as the owner; return how many connections that ended.
+
+    Raises as above, PermissionMissingError for everybody else, and RecordNotFoundError.
+    """
+    with act_of(actor, is_owner):
+        return _hand_over(to, actor=actor)
+
+
+def _hand_over(to: UUID, *, actor: Actor) -> int:
+    successor = lock_person(to)
+    transfer_ownership(current_company(), to=successor)
+    ended = revoke_connections(
+        Connection.objects.all(),
+        reason=RevokedReason.OWNER_CHANGED,
+        origin=actor.origin,
+        actor_id=actor.id,
+    )
+    write_down("ownership:transferred", target=to, actor=actor)
     return ended

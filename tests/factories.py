@@ -105,7 +105,7 @@ class TaxRateFactory(RecordFactory[TaxRate]):
     percentage_ten_thousandths = 19 * SCALE
 
 
-def grant(user: User, *permissions: Permission) -> None:
+def grant(user: User, *permissions: str) -> None:
     """Give permissions, without the cached answers that the user object may hold."""
     if not permissions:
         return
@@ -113,13 +113,13 @@ def grant(user: User, *permissions: Permission) -> None:
     _forget_permissions(user)
 
 
-def withdraw(user: User, *permissions: Permission) -> None:
+def withdraw(user: User, *permissions: str) -> None:
     """Take away permissions that were given to the person directly."""
     user.user_permissions.remove(*_permission_rows(permissions))
     _forget_permissions(user)
 
 
-def _permission_rows(permissions: Iterable[Permission]) -> Iterable[PermissionRow]:
+def _permission_rows(permissions: Iterable[str]) -> Iterable[PermissionRow]:
     codenames = [permission.removeprefix("invoices.") for permission in permissions]
     return PermissionRow.objects.filter(content_type__app_label="invoices", codename__in=codenames)
 
@@ -129,7 +129,7 @@ def _forget_permissions(user: User) -> None:
         user.__dict__.pop(cache, None)
 
 
-def make_staff(*permissions: Permission, **fields: Any) -> User:
+def make_staff(*permissions: str, **fields: Any) -> User:
     """Return a person who sees all customers and holds the permissions."""
     return UserFactory.create(permissions=[Permission.VIEW_ALL_CUSTOMERS, *permissions], **fields)
 

@@ -11,7 +11,7 @@ from django.db.models import CharField, Q, QuerySet
 def text_fields() -> list[str]:
     """Return the fields that a project must ask of every user, as far as they are texts."""
     model = get_user_model()
-    fields = {field.name: field for field in model._meta.get_fields()}  # noqa: SLF001  Django's documented name
+    fields = {field.name: field for field in model._meta.get_fields()}
     names = [model.USERNAME_FIELD, *model.REQUIRED_FIELDS]
     return [name for name in names if isinstance(fields[name], CharField)]
 

@@ -1,7 +1,7 @@
 """The company, and whose it is."""
 
 from invoicing.access import may_be_delegate
-from invoicing.errors import OwnerUnfitError
+from invoicing.errors import ConflictError, OwnerUnfitError
 from invoicing.models import Company, User
 
 
@@ -11,8 +11,12 @@ def current_company() -> Company:
 
 
 def transfer_ownership(company: Company, *, to: User) -> None:
-    """Make another person the owner; raises OwnerUnfitError for guests and inactive people."""
+    """Make another person the owner; raises OwnerUnfitError for guests and inactive people.
+
+    Raises ConflictError where the ownership moved since the company was read.
+    """
     if not may_be_delegate(to):
         raise OwnerUnfitError
-    Company.objects.filter(pk=company.pk).update(owner=to)
+    if not Company.objects.filter(pk=company.pk, owner=company.owner_id).update(owner=to):
+        raise ConflictError
     company.owner = to

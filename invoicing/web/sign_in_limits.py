@@ -42,6 +42,11 @@ def count_attempt(request: HttpRequest, *, account: str) -> None:
     _spend(request, group="sign-in.account", key=lambda *_: name, rate=ATTEMPTS_PER_ACCOUNT)
 
 
+def count_code(request: HttpRequest) -> None:
+    """Count one use of a one-time code, good or not; raises the two errors above."""
+    _spend(request, group="code.address", key="ip", rate=ATTEMPTS_PER_ADDRESS)
+
+
 def _spend(request: HttpRequest, **bucket: Any) -> None:
     try:
         usage = get_usage(request, increment=True, **bucket)

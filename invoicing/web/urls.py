@@ -2,12 +2,26 @@
 
 from django.urls import path
 
-from invoicing.web import approvals, customers, documents, drafts, home, issuing, people, sign_in
+from invoicing.web import (
+    account,
+    approvals,
+    customers,
+    documents,
+    drafts,
+    home,
+    issuing,
+    people,
+    set_password,
+    sign_in,
+)
 
 urlpatterns = [
     path("", home.home, name="home"),
     path("sign-in", sign_in.sign_in, name="sign-in"),
     path("sign-out", sign_in.sign_out, name="sign-out"),
+    path("set-password", set_password.set_password, name="set-password"),
+    path("account", account.account, name="account"),
+    path("account/sign-out-everywhere", account.end_own_sessions, name="end-own-sessions"),
     path("documents", documents.list_documents, name="documents"),
     path("documents/new", drafts.new_draft, name="new-draft"),
     path("documents/<uuid:pk>", documents.show_document, name="document"),

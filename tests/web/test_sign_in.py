@@ -313,9 +313,9 @@ def all_pages() -> list[URLPattern]:
     return list(walk(get_resolver().url_patterns))
 
 
-OPEN = {"sign-in"}
-# These guard themselves: sign-out needs no permission.
-UNGUARDED = {"sign-in", "sign-out"}
+OPEN = {"sign-in", "set-password"}
+# These guard themselves: sign-out needs no permission, and a one-time code is one.
+UNGUARDED = {"sign-in", "sign-out", "set-password"}
 
 
 @pytest.mark.parametrize("route", all_pages(), ids=lambda route: route.name)

@@ -171,7 +171,7 @@ class Command(OperatorCommand):
 
 def _refuse_another_company() -> None:
     """Raise QuickstartError for a company that is not the sample: access to it is its owner's."""
-    table = Company._meta.db_table  # noqa: SLF001  Django's documented name
+    table = Company._meta.db_table
     if table not in connection.introspection.table_names():
         return
     is_sample = User.objects.filter(email=BOOKKEEPER).exists()

@@ -8,7 +8,8 @@ from typing_extensions import override
 
 from agent_access.operator_command import OperatorCommand
 from invoicing.errors import OwnerUnfitError
-from invoicing.models import Company, User
+from invoicing.management.people import find_person
+from invoicing.models import Company
 from invoicing.ownership import hand_over
 
 
@@ -21,21 +22,14 @@ class Command(OperatorCommand):
 
     @override
     def handle(self, *args: Any, **options: Any) -> None:
-        person = _find_person(options["email"])
+        person = find_person(options["email"])
         if Company.objects.filter(owner=person).exists():
             self.stdout.write(f"{person.email} is the owner already; nothing was changed.")
             return
         try:
-            ended = hand_over(person)
+            ended = hand_over(person.pk)
         except OwnerUnfitError:
             raise CommandError("The owner must be an active person and not a guest.") from None
         except Company.DoesNotExist:
             raise CommandError("There is no company yet that could be owned.") from None
         self.stdout.write(f"{person.email} is the owner now. Connections ended: {ended}.")
-
-
-def _find_person(email: str) -> User:
-    try:
-        return User.objects.get_by_natural_key(email)
-    except User.DoesNotExist:
-        raise CommandError("There is no person with this e-mail address.") from None

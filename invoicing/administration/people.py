@@ -1,0 +1,61 @@
+"""People are made and changed by administrators; what that ends ends with it."""
+
+from collections.abc import Sequence
+from functools import partial
+from uuid import UUID
+
+from invoicing.administration.acts import Actor, act_of, end_connections, write_down
+from invoicing.administrators import may_administer
+from invoicing.errors import ConflictError
+from invoicing.locks import lock_person
+from invoicing.models import User
+from invoicing.services import people
+from invoicing.services.people import PersonChange
+from invoicing.services.record_changes import Changes
+from invoicing.services.working_hours import Stretch
+
+may_add_people = partial(may_administer, permission="invoices.add_user")
+may_change_people = partial(may_administer, permission="invoices.change_user")
+
+
+def create_person(actor: Actor, changes: Changes, *, hours: Sequence[Stretch] = ()) -> User:
+    """Save a new person; raises as services.people.create_person does."""
+    with act_of(actor, may_add_people) as by:
+        person = people.create_person(changes, hours=hours, by=by)
+        write_down("person:created", target=person.pk, actor=actor)
+    return person
+
+
+def change_person(
+    actor: Actor,
+    pk: UUID,
+    changes: Changes,
+    *,
+    hours: Sequence[Stretch] | None = None,
+    seen: str,
+) -> PersonChange:
+    """Write the changes of a person who still is as `seen`, a digest_person(), says.
+
+    Raises as services.people.change_person does, RecordNotFoundError, and ConflictError where
+    somebody else changed the person meanwhile.
+    """
+    with act_of(actor, may_change_people) as by:
+        person = lock_person(pk)
+        if people.digest_person(person) != seen:
+            raise ConflictError
+        change = people.change_person(person, changes, hours=hours, by=by)
+        if change.end:
+            end_connections(person, change.end, actor=actor)
+        if change.fields:
+            detail = _tell(change)
+            write_down("person:changed", target=pk, actor=actor, detail=detail)
+    return change
+
+
+def _tell(change: PersonChange) -> str:
+    """Name the fields, and say which way a flag went."""
+    values = ((name, getattr(change.person, name)) for name in change.fields)
+    return ", ".join(
+        f"{name}={'yes' if value else 'no'}" if isinstance(value, bool) else name
+        for name, value in values
+    )

@@ -1,0 +1,89 @@
+"""The books beside the people: customers, teams, roles, tax rates and the company."""
+
+from collections.abc import Callable
+from typing import TypeVar
+from uuid import UUID
+
+from django.db.models import Model, QuerySet
+
+from invoicing.administration.acts import Actor, act_of, write_down
+from invoicing.administrators import is_head
+from invoicing.errors import ConflictError
+from invoicing.locks import lock_record
+from invoicing.models import Company, TaxRate, User
+from invoicing.services.record_changes import (
+    Changes,
+    digest_record,
+    find_changed,
+    tidy_changes,
+    write_changes,
+)
+from invoicing.services.taxes import change_tax_rate
+
+Record = TypeVar("Record", bound=Model)
+IsAllowed = Callable[[User], bool]
+
+
+def create_record(
+    actor: Actor, record: Record, changes: Changes, *, is_allowed: IsAllowed
+) -> Record:
+    """Save a record that is new; raises ValidationError, PermissionMissingError."""
+    with act_of(actor, is_allowed):
+        write_changes(record, tidy_changes(record, changes))
+        write_down(_name(record, "created"), target=record.pk, actor=actor)
+    return record
+
+
+def change_record(
+    actor: Actor,
+    records: QuerySet[Record],
+    pk: UUID | int,
+    changes: Changes,
+    *,
+    seen: str,
+    is_allowed: IsAllowed,
+) -> Model:
+    """Write the changes of a record that still is as `seen`, a digest_record(), says.
+
+    Of a tax rate the one that replaces it is returned. Raises ValidationError,
+    PermissionMissingError, RecordNotFoundError, and ConflictError where somebody else changed it.
+    """
+    with act_of(actor, is_allowed):
+        record = lock_record(records, pk)
+        if digest_record(record) != seen:
+            raise ConflictError
+        tidied = tidy_changes(record, changes)
+        changed = find_changed(record, tidied)
+        if not changed:
+            return record
+        written = _write(record, {name: tidied[name] for name in changed}, tidied)
+        detail = ", ".join(changed)
+        write_down(_name(record, "changed"), target=written.pk, actor=actor, detail=detail)
+    return written
+
+
+def _write(record: Model, changes: Changes, all_facts: Changes) -> Model:
+    if isinstance(record, TaxRate):
+        return change_tax_rate(record, all_facts)
+    write_changes(record, changes)
+    return record
+
+
+def _name(record: Model, act: str) -> str:
+    return f"{record._meta.verbose_name_raw.replace(' ', '_')}:{act}"
+
+
+def found_company(actor: Actor, changes: Changes) -> Company:
+    """Save the company of an installation that has none; a superuser founds it, and owns it.
+
+    Raises ValidationError, PermissionMissingError.
+    """
+    with act_of(actor, may_found_company) as founder:
+        company = Company(owner=founder)
+        write_changes(company, tidy_changes(company, changes))
+        write_down("company:created", target=company.pk, actor=actor)
+    return company
+
+
+def may_found_company(user: User) -> bool:
+    return is_head(user) and not Company.objects.exists()

@@ -1,0 +1,108 @@
+"""Passwords, one-time codes and signing out everywhere; each ends the person's connections."""
+
+from uuid import UUID
+
+from django.contrib.auth.hashers import make_password
+from django.contrib.auth.password_validation import validate_password
+
+from invoicing.administration.acts import (
+    OPERATOR,
+    Actor,
+    act_of,
+    end_connections,
+    locked_administration,
+    write_down,
+)
+from invoicing.administration.people import may_change_people
+from invoicing.administrators import may_change_sign_in
+from invoicing.errors import CodeInvalidError, ConflictError, PermissionMissingError
+from invoicing.locks import lock_person
+from invoicing.models import User
+from invoicing.services import sign_ins
+from invoicing.services.people import SessionsEnd
+
+
+def sign_out_everywhere(actor: Actor, pk: UUID) -> int:
+    """End a person's web sessions and connections; return how many connections.
+
+    For oneself, and for administrators. Raises RecordNotFoundError, PermissionMissingError.
+    """
+    with act_of(actor, lambda by: by.pk == pk or may_change_people(by)) as by:
+        person = lock_person(pk)
+        if by.pk != pk and not may_change_sign_in(by, person):
+            raise PermissionMissingError
+        sign_ins.raise_session_revision(person)
+        ended = end_connections(person, SessionsEnd.SIGNED_OUT, actor=actor)
+        write_down("person:signed_out", target=pk, actor=actor)
+    return ended
+
+
+def make_code(actor: Actor, pk: UUID) -> str:
+    """Return a secret, shown once, with which a person may choose a password.
+
+    Raises RecordNotFoundError, PermissionMissingError, and CodeInvalidError for inactive people.
+    """
+    with act_of(actor, may_change_people) as by:
+        person = lock_person(pk)
+        if not may_change_sign_in(by, person):
+            raise PermissionMissingError
+        return _make_code(person, actor=actor)
+
+
+def make_code_as_operator(pk: UUID) -> str:
+    """Return such a secret for anybody, the owner too; raises CodeInvalidError as above."""
+    with locked_administration():
+        return _make_code(lock_person(pk), actor=OPERATOR)
+
+
+def _make_code(person: User, *, actor: Actor) -> str:
+    if not person.is_active:
+        raise CodeInvalidError
+    write_down("person:code_made", target=person.pk, actor=actor)
+    return sign_ins.make_code(person)
+
+
+def use_code(code: str, password: str, *, actor: Actor) -> None:
+    """Let the person whose code it is choose a password.
+
+    Raises CodeInvalidError, and ValidationError for a password that is too easy to guess.
+    """
+    person = sign_ins.find_by_code(code)
+    validate_password(password, person)
+    digest = make_password(password)  # slow by design, so before any lock
+    with locked_administration():
+        person = lock_person(person.pk)
+        sign_ins.check_code(code, person)
+        user = Actor(person, actor.origin)
+        _write_password(person, digest, action="person:code_used", actor=user)
+
+
+def change_own_password(actor: Actor, password: str) -> None:
+    """Change the password of the person who acts, if it still is the one that he knew.
+
+    Raises ValidationError, ConflictError where it was changed meanwhile, PermissionMissingError
+    where the person is not active any more.
+    """
+    known = actor.user
+    validate_password(password, known)
+    digest = make_password(password)
+    with act_of(actor, lambda by: by.is_active) as by:
+        person = lock_person(by.pk)
+        if known is None or person.password != known.password:
+            raise ConflictError
+        _write_password(person, digest, action="person:password_changed", actor=actor)
+
+
+def change_password_as_operator(person: User, password: str) -> int:
+    """Set anybody's password; return how many connections that ended."""
+    digest = make_password(password)
+    with locked_administration():
+        person = lock_person(person.pk)
+        return _write_password(person, digest, action="person:password_changed", actor=OPERATOR)
+
+
+def _write_password(person: User, digest: str, *, action: str, actor: Actor) -> int:
+    sign_ins.write_password(person, digest)
+    ended = end_connections(person, SessionsEnd.SIGNED_OUT, actor=actor)
+    write_down(action, target=person.pk, actor=actor)
+    return ended

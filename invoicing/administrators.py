@@ -1,0 +1,47 @@
+"""Who may administer what: the owner all of it, others what Django's model permissions say."""
+
+from django.contrib.auth.models import Permission as PermissionRow
+from django.db.models import Q
+
+from invoicing.access import may_be_delegate
+from invoicing.models import Company, User
+
+
+def is_owner(user: User) -> bool:
+    return Company.objects.filter(owner_id=user.pk).exists()
+
+
+def is_administrator(user: User) -> bool:
+    """Tell whether the person may enter the administration at all."""
+    return may_be_delegate(user) and (user.is_staff or is_owner(user))
+
+
+def is_head(user: User) -> bool:
+    """Tell whether the person may give every right: a superuser, or the owner."""
+    return is_administrator(user) and (user.is_superuser or is_owner(user))
+
+
+def may_administer(user: User, permission: str) -> bool:
+    """Tell whether an administrator may do what the permission is for, such as change_customer."""
+    return is_administrator(user) and (user.has_perm(permission) or is_owner(user))
+
+
+def may_change_sign_in(by: User, person: User) -> bool:
+    """Tell whether somebody may change how, and whether, another person signs in.
+
+    Nobody but the owner changes the owner's. Nobody reaches, by way of another person's sign-in,
+    what he may not do himself.
+    """
+    if is_owner(person):
+        return by.pk == person.pk
+    if is_head(by):
+        return True
+    has_more = person.is_staff or person.is_superuser or not rights_of(person) <= rights_of(by)
+    return not has_more and is_administrator(by)
+
+
+def rights_of(person: User) -> set[str]:
+    """Return the permissions given to the person or his roles, also while he is inactive."""
+    given = PermissionRow.objects.filter(Q(user=person) | Q(group__user=person))
+    names = given.values_list("content_type__app_label", "codename")
+    return {f"{app_label}.{codename}" for app_label, codename in names}

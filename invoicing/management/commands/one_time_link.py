@@ -1,0 +1,29 @@
+"""A way back in for somebody without a password, the owner too."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management import BaseCommand, CommandError
+from typing_extensions import override
+
+from invoicing.administration.sign_ins import make_code_as_operator
+from invoicing.errors import CodeInvalidError
+from invoicing.management.people import find_person
+from invoicing.one_time_links import HOURS, link_of
+
+
+class Command(BaseCommand):
+    help = "Prints a link with which a person chooses a password, once."
+
+    @override
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("email", metavar="EMAIL")
+
+    @override
+    def handle(self, *args: Any, **options: Any) -> None:
+        person = find_person(options["email"])
+        try:
+            code = make_code_as_operator(person.pk)
+        except CodeInvalidError:
+            raise CommandError("This person is not active and cannot sign in.") from None
+        self.stdout.write(f"For {person.email}, once, within {HOURS} hours:\n{link_of(code)}")

@@ -1,0 +1,128 @@
+"""People: who they are, what they may do, and how a change of that ends what they signed in."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Any
+
+from django.core.exceptions import ValidationError
+
+from invoicing.administrators import is_head, is_owner, may_change_sign_in
+from invoicing.errors import PermissionMissingError
+from invoicing.models import User
+from invoicing.services.record_changes import (
+    Changes,
+    digest_record,
+    find_changed,
+    tidy_changes,
+    write_changes,
+)
+from invoicing.services.sign_ins import raise_session_revision
+from invoicing.services.working_hours import Stretch, read_hours, write_hours
+
+# What decides whether and how somebody signs in, and what gives rights over others.
+SIGN_IN = frozenset({"email", "is_active", "is_guest"})
+OFFICES = frozenset({"is_staff", "is_superuser"})
+RIGHTS = OFFICES | {"groups", "user_permissions"}
+
+OWNER_STAYS = "The owner stays an active person and no guest. Transfer the ownership first."
+OWN_MANAGER = "Nobody is their own manager, not by way of others either."
+
+
+class SessionsEnd(Enum):
+    """Why everything that a person signed in ends."""
+
+    DEACTIVATED = auto()
+    BECAME_GUEST = auto()
+    SIGNED_OUT = auto()
+
+
+@dataclass(frozen=True)
+class PersonChange:
+    """The person as written, what changed, and whether that ended the person's sessions."""
+
+    person: User
+    fields: tuple[str, ...]
+    end: SessionsEnd | None
+
+
+def digest_person(person: User) -> str:
+    """Return what is another text as soon as any fact that an administrator sees is another."""
+    return digest_record(person, also=read_hours(person))
+
+
+def create_person(changes: Changes, *, hours: Sequence[Stretch] = (), by: User) -> User:
+    """Save a new person, who cannot sign in before a one-time code was used.
+
+    Raises ValidationError, PermissionMissingError for rights that only a head may give.
+    """
+    person = User()
+    person.set_unusable_password()
+    tidied = _tidy(person, changes)
+    given = {name for name in RIGHTS & tidied.keys() if tidied[name]}
+    if given and not is_head(by):
+        raise PermissionMissingError
+    write_changes(person, tidied)
+    write_hours(person, hours)
+    return person
+
+
+def change_person(
+    person: User, changes: Changes, *, hours: Sequence[Stretch] | None = None, by: User
+) -> PersonChange:
+    """Write the changes of a locked person, and raise the session revision where they ask for it.
+
+    Raises ValidationError, and PermissionMissingError for what this administrator may not change.
+    """
+    tidied = _tidy(person, changes)
+    changed = find_changed(person, tidied)
+    if changed:
+        _check_rights(person, changed, by=by)
+        _check_manager(person, tidied.get("manager"))
+        write_changes(person, {name: tidied[name] for name in changed})
+    if hours is not None and sorted(hours) != read_hours(person):
+        write_hours(person, hours)
+        changed = (*changed, "working_hours")
+    end = _find_end(person, changed)
+    if end:
+        raise_session_revision(person)
+    return PersonChange(person, changed, end)
+
+
+def _tidy(person: User, changes: Changes) -> dict[str, Any]:
+    tidied = tidy_changes(person, changes)
+    if "email" in tidied:
+        tidied["email"] = tidied["email"].lower()
+    return tidied
+
+
+def _check_rights(person: User, changed: Collection[str], *, by: User) -> None:
+    if RIGHTS.intersection(changed) and not is_head(by):
+        raise PermissionMissingError
+    if SIGN_IN.intersection(changed) and not may_change_sign_in(by, person):
+        raise PermissionMissingError
+    if not is_owner(person):
+        return
+    if OFFICES.intersection(changed) and by.pk != person.pk:
+        raise PermissionMissingError
+    stays = {name: OWNER_STAYS for name in ("is_active", "is_guest") if name in changed}
+    if stays:
+        raise ValidationError(stays)
+
+
+def _check_manager(person: User, manager: User | None) -> None:
+    above: list[User] = []
+    while manager and manager not in above:
+        above.append(manager)
+        manager = manager.manager
+    if person in above:
+        raise ValidationError({"manager": OWN_MANAGER})
+
+
+def _find_end(person: User, changed: Collection[str]) -> SessionsEnd | None:
+    if "is_active" in changed and not person.is_active:
+        return SessionsEnd.DEACTIVATED
+    if "is_guest" in changed and person.is_guest:
+        return SessionsEnd.BECAME_GUEST
+    is_ended = not {"is_guest", *OFFICES}.isdisjoint(changed)
+    return SessionsEnd.SIGNED_OUT if is_ended else None

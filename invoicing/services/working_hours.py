@@ -1,0 +1,40 @@
+"""A person's working week, as stretches of time on its days."""
+
+from collections.abc import Iterable
+from datetime import time
+from itertools import pairwise
+from typing import NamedTuple
+
+from django.core.exceptions import ValidationError
+
+from invoicing.models import User, WorkingHours
+
+OVERLAP = "The hours of a day follow one another, each from earlier to later."
+
+
+class Stretch(NamedTuple):
+    """Monday is weekday 0."""
+
+    weekday: int
+    start_time: time
+    end_time: time
+
+
+def read_hours(person: User) -> list[Stretch]:
+    rows = person.working_hours.values_list("weekday", "start_time", "end_time")
+    return sorted(Stretch(*row) for row in rows)
+
+
+def write_hours(person: User, hours: Iterable[Stretch]) -> None:
+    """Replace the person's hours; raises ValidationError where two of a day overlap."""
+    stretches = sorted(hours)
+    is_wrong = any(each.start_time >= each.end_time for each in stretches) or any(
+        first.weekday == second.weekday and first.end_time > second.start_time
+        for first, second in pairwise(stretches)
+    )
+    if is_wrong:
+        raise ValidationError(OVERLAP)
+    person.working_hours.all().delete()
+    WorkingHours.objects.bulk_create(
+        WorkingHours(person=person, **stretch._asdict()) for stretch in stretches
+    )

@@ -1,0 +1,66 @@
+"""The page on which a person changes his own password, and signs out everywhere."""
+
+from typing import Any
+
+from django.contrib.auth import logout, update_session_auth_hash
+from django.core.exceptions import ValidationError
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+
+from invoicing.administration.acts import actor_of
+from invoicing.administration.sign_ins import change_own_password, sign_out_everywhere
+from invoicing.errors import ConflictError
+from invoicing.models import User
+from invoicing.web.pages import SignedInRequest, page
+from invoicing.web.password_forms import OwnPasswordForm
+from invoicing.web.sign_in_limits import LimitReachedError, LimitUnknownError, count_attempt
+
+CHANGED_MEANWHILE = "Your password was changed at this moment, elsewhere. Please look again."
+
+
+@page(methods=("GET", "POST"))
+def account(request: SignedInRequest) -> HttpResponse:
+    """Change the password by POST; the session at hand goes on, all others end."""
+    if request.method != "POST":
+        is_changed = "changed" in request.GET
+        return _show(request, OwnPasswordForm(user=request.user), is_changed=is_changed)
+    try:
+        count_attempt(request, account=request.user.email)
+    except LimitReachedError as error:
+        form = OwnPasswordForm(user=request.user)
+        response = _show(request, form, status=429, minutes_to_wait=error.minutes)
+        response["Retry-After"] = str(error.seconds)
+        return response
+    except LimitUnknownError:
+        return render(request, "503.html", status=503)
+    return _change(request, OwnPasswordForm(request.POST, user=request.user))
+
+
+def _change(request: SignedInRequest, form: OwnPasswordForm) -> HttpResponse:
+    if form.is_valid() and _write(request, form):
+        update_session_auth_hash(request, User.objects.get(pk=request.user.pk))
+        return redirect("/account?changed")
+    return _show(request, form, status=422)
+
+
+def _write(request: SignedInRequest, form: OwnPasswordForm) -> bool:
+    try:
+        change_own_password(actor_of(request), form.cleaned_data["password"])
+    except ConflictError:
+        form.add_error(None, CHANGED_MEANWHILE)
+    except ValidationError as problem:
+        form.add_error("password", problem)
+    return form.is_valid()
+
+
+def _show(
+    request: SignedInRequest, form: OwnPasswordForm, *, status: int = 200, **context: Any
+) -> HttpResponse:
+    return render(request, "invoicing/account.html", {"form": form, **context}, status=status)
+
+
+@page(methods=("POST",))
+def end_own_sessions(request: SignedInRequest) -> HttpResponse:
+    sign_out_everywhere(actor_of(request), request.user.pk)
+    logout(request)
+    return redirect("sign-in")

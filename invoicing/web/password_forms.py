@@ -1,0 +1,64 @@
+"""The forms in which people choose passwords."""
+
+from typing import Any
+
+from django import forms
+from django.contrib.auth.password_validation import password_validators_help_texts
+from typing_extensions import override
+
+from invoicing.models import User
+from invoicing.web.sign_in import PASSWORD_LENGTH
+
+DIFFERENT = "The two passwords differ."
+CODE_LENGTH = 100
+
+
+def password_field(label: str, *, is_new: bool = True) -> forms.CharField:
+    kind = "new-password" if is_new else "current-password"
+    widget = forms.PasswordInput(attrs={"autocomplete": kind})
+    return forms.CharField(label=label, max_length=PASSWORD_LENGTH, strip=False, widget=widget)
+
+
+class NewPasswordForm(forms.Form):
+    """Twice the same; whether it is hard enough to guess is said when it is written."""
+
+    password = password_field("New password")
+    again = password_field("The same again")
+
+    @property
+    def rules(self) -> list[str]:
+        return password_validators_help_texts()
+
+    @override
+    def clean(self) -> None:
+        data = self.cleaned_data
+        if {"password", "again"} <= data.keys() and data["password"] != data["again"]:
+            self.add_error("again", DIFFERENT)
+
+
+class CodeForm(NewPasswordForm):
+    """The code comes out of the link, by a script or by hand."""
+
+    code = forms.CharField(
+        label="One-time code",
+        max_length=CODE_LENGTH,
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+    )
+    field_order = ("code", "password", "again")
+
+
+class OwnPasswordForm(NewPasswordForm):
+    """Whoever sits at an open browser does not know the password for that."""
+
+    current = password_field("Current password", is_new=False)
+    field_order = ("current", "password", "again")
+
+    def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.user = user
+
+    def clean_current(self) -> str:
+        current: str = self.cleaned_data["current"]
+        if not self.user.check_password(current):
+            raise forms.ValidationError("This is not your password.")
+        return current

@@ -1,0 +1,63 @@
+"""The page on which somebody with a one-time code chooses a password."""
+
+from typing import Any
+
+from django.contrib.auth.decorators import login_not_required
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_http_methods
+
+from invoicing.administration.acts import actor_of
+from invoicing.administration.sign_ins import use_code
+from invoicing.errors import CodeInvalidError, ConflictError
+from invoicing.web.password_forms import CodeForm
+from invoicing.web.sign_in_limits import (
+    LimitReachedError,
+    LimitUnknownError,
+    count_code,
+)
+
+# One sentence for every reason: a code tells nobody whose it was, or whether it ever was one.
+NO_CODE = "This code lets nobody in. Codes work once and not for long: ask for another one."
+
+
+@login_not_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def set_password(request: HttpRequest) -> HttpResponse:
+    """Show the form whatever the code; only sending it looks at the code, and uses it."""
+    if request.method != "POST":
+        return _show(request, CodeForm())
+    form = CodeForm(request.POST)
+    try:
+        count_code(request)
+    except LimitReachedError as error:
+        response = _show(request, form, status=429, minutes_to_wait=error.minutes)
+        response["Retry-After"] = str(error.seconds)
+        return response
+    except LimitUnknownError:
+        return render(request, "503.html", status=503)
+    if form.is_valid() and _use(request, form):
+        return render(request, "invoicing/password_set.html")
+    return _show(request, form, status=422)
+
+
+def _use(request: HttpRequest, form: CodeForm) -> bool:
+    try:
+        use_code(
+            form.cleaned_data["code"].strip(),
+            form.cleaned_data["password"],
+            actor=actor_of(request),
+        )
+    except (CodeInvalidError, ConflictError):
+        form.add_error("code", NO_CODE)
+    except ValidationError as problem:
+        form.add_error("password", problem)
+    return form.is_valid()
+
+
+def _show(
+    request: HttpRequest, form: CodeForm, *, status: int = 200, **context: Any
+) -> HttpResponse:
+    values = {"form": form, **context}
+    return render(request, "invoicing/set_password.html", values, status=status)

@@ -1,0 +1,30 @@
+"""Administrators at work: who acts, and what was written down of it."""
+
+from typing import Any
+
+from agent_access.audit import Origin
+from agent_access.models import AuditEvent
+from agent_access.models.audit import ADMINISTRATION, Transport
+from invoicing.administration.acts import Actor
+from invoicing.models import User
+from tests.factories import UserFactory
+
+ADDRESS = "192.0.2.7"
+ORIGIN = Origin(transport=Transport.WEB, client_address=ADDRESS)
+
+
+def acting(user: User | None) -> Actor:
+    return Actor(user, ORIGIN)
+
+
+def make_administrator(*permissions: str, **fields: Any) -> User:
+    """Return a person of the staff who may enter the administration, with these permissions."""
+    named = [f"invoices.{each}" for each in permissions]
+    person: User = UserFactory.create(is_staff=True, permissions=named, **fields)
+    return person
+
+
+def acts_written() -> list[tuple[str, str, str]]:
+    """Return action, target and detail of the administration's events, oldest first."""
+    events = AuditEvent.objects.filter(chain=ADMINISTRATION).order_by("sequence")
+    return list(events.values_list("action", "target", "detail"))

@@ -1,0 +1,192 @@
+"""What ends everything that a person signed in, and what does not."""
+
+from collections.abc import Callable
+from io import StringIO
+from unittest.mock import patch
+
+import pytest
+from django.contrib.auth.hashers import check_password
+from django.core.management import CommandError, call_command
+
+from agent_access.models import AuditEvent
+from agent_access.models.audit import ADMINISTRATION
+from agent_access.verification import find_breaks
+from invoicing.access import Permission
+from invoicing.administration.people import change_person
+from invoicing.administration.sign_ins import (
+    change_own_password,
+    make_code,
+    sign_out_everywhere,
+    use_code,
+)
+from invoicing.models import User
+from invoicing.services.people import digest_person
+from tests.administration import ADDRESS, acting, acts_written
+from tests.factories import UserFactory, withdraw
+from tests.snapshots import take_snapshot
+
+NEW = "another-long-password"
+
+
+@pytest.fixture(autouse=True)
+def _quick_passwords(settings) -> None:
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
+def read(person: User) -> User:
+    return User.objects.get(pk=person.pk)
+
+
+def change(owner: User, person: User, **changes: object) -> None:
+    change_person(acting(owner), person.pk, changes, seen=digest_person(read(person)))
+
+
+def flag(name: str, *, value: bool) -> Callable[[User, User], None]:
+    def act(owner: User, person: User) -> None:
+        change(owner, person, **{name: value})
+
+    return act
+
+
+def change_password(owner: User, person: User) -> None:
+    change_own_password(acting(read(person)), NEW)
+
+
+def use_a_code(owner: User, person: User) -> None:
+    use_code(make_code(acting(owner), person.pk), NEW, actor=acting(None))
+
+
+def sign_out(owner: User, person: User) -> None:
+    sign_out_everywhere(acting(read(person)), person.pk)
+
+
+def sign_out_by_the_owner(owner: User, person: User) -> None:
+    sign_out_everywhere(acting(owner), person.pk)
+
+
+def change_password_by_command(owner: User, person: User) -> None:
+    with patch("getpass.getpass", return_value=NEW):
+        call_command("changepassword", person.email.upper(), stdout=StringIO())
+
+
+ENDINGS: dict[str, tuple[Callable[[User, User], None], str, str]] = {
+    "password": (change_password, "sessions_ended", "person:password_changed"),
+    "code": (use_a_code, "sessions_ended", "person:code_used"),
+    "command": (change_password_by_command, "sessions_ended", "person:password_changed"),
+    "sign out": (sign_out, "sessions_ended", "person:signed_out"),
+    "signed out": (sign_out_by_the_owner, "sessions_ended", "person:signed_out"),
+    "deactivated": (flag("is_active", value=False), "user_deactivated", "person:changed"),
+    "guest": (flag("is_guest", value=True), "user_became_guest", "person:changed"),
+    "staff": (flag("is_staff", value=True), "sessions_ended", "person:changed"),
+    "superuser": (flag("is_superuser", value=True), "sessions_ended", "person:changed"),
+}
+
+
+@pytest.mark.requirement("revocation.other_endings")
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_what_raises_the_revision_ends_connections_at_once(
+    connect, owner, delegate, colleague, ending
+):
+    act, reason, action = ENDINGS[ending]
+    connection, agent = connect(delegate)
+    other, other_agent = connect(colleague)
+
+    act(owner, delegate)
+
+    # Written down by the act, not by the next call.
+    connection.refresh_from_db()
+    assert connection.revoked_reason == reason
+    assert read(delegate).session_revision == 2
+    assert agent.call("tools.list").status == 401
+    other.refresh_from_db()
+    assert (other.revoked_at, other_agent.call("tools.list").status) == (None, 200)
+    assert [each[:2] for each in acts_written()[-2:]] == [
+        ("connection:revoked", str(connection.id)),
+        (action, str(delegate.id)),
+    ]
+    assert list(find_breaks()) == []
+
+
+@pytest.mark.parametrize("ending", ["staff", "deactivated", "signed out"])
+def test_an_act_names_who_acted_and_from_where(connect, owner, delegate, ending):
+    connect(delegate)
+    ENDINGS[ending][0](owner, delegate)
+    events = AuditEvent.objects.filter(chain=ADMINISTRATION).order_by("-sequence")[:2]
+    assert [(event.actor_id, event.client_address, event.transport) for event in events] == [
+        (owner.id, ADDRESS, "web")
+    ] * 2
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"name": "Dana Doe", "job_title": "Clerk", "email": "dana.doe@halden.example"},
+        {"groups": [], "user_permissions": []},
+    ],
+    ids=["name", "permissions"],
+)
+def test_another_name_or_fewer_permissions_end_nothing(connect, owner, delegate, changes):
+    connection, agent = connect(delegate)
+    change(owner, delegate, **changes)
+    connection.refresh_from_db()
+    assert (connection.revoked_at, read(delegate).session_revision) == (None, 1)
+    assert agent.call("tools.list").status == 200
+
+
+def test_a_lost_permission_is_403_also_for_a_retry(connect, delegate, draft_body):
+    _, agent = connect(delegate)
+    assert agent.call("drafts.create", draft_body, key="one").status == 201
+    withdraw(delegate, Permission.MANAGE)
+    assert agent.call("drafts.create", draft_body, key="one").code == "forbidden"
+    assert agent.call("teams.list").status == 200
+
+
+def test_what_was_ended_stays_so_when_the_flag_comes_back(connect, owner, delegate):
+    connection, agent = connect(delegate)
+    change(owner, delegate, is_active=False)
+    change(owner, delegate, is_active=True)
+    assert agent.call("tools.list").status == 401
+    connection.refresh_from_db()
+    assert connection.revoked_reason == "user_deactivated"
+    assert acts_written()[-1] == ("person:changed", str(delegate.id), "is_active=yes")
+
+
+def test_a_guest_who_is_none_any_more_begins_anew(owner, delegate):
+    change(owner, delegate, is_guest=True)
+    change(owner, delegate, is_guest=False)
+    assert read(delegate).session_revision == 3
+
+
+def test_the_command_says_what_it_did(connect, delegate):
+    connect(delegate)
+    output = StringIO()
+    with patch("getpass.getpass", return_value=NEW):
+        call_command("changepassword", delegate.email, stdout=output)
+    assert output.getvalue() == f"{delegate.email} has a new password. Connections ended: 1.\n"
+    assert check_password(NEW, read(delegate).password)
+
+
+@pytest.mark.parametrize(
+    ("typed", "refusal"),
+    [
+        ([NEW, "something-else"], "The two passwords differ; nothing was changed."),
+        (
+            ["short", "short"],
+            "This password is too short. It must contain at least 12 characters.",
+        ),
+    ],
+    ids=["differ", "short"],
+)
+def test_the_command_refuses_what_is_no_password(connection, delegate, typed, refusal):
+    before = take_snapshot()
+    with patch("getpass.getpass", side_effect=typed), pytest.raises(CommandError) as refused:
+        call_command("changepassword", delegate.email, stdout=StringIO())
+    assert str(refused.value) == refusal
+    assert take_snapshot() == before
+
+
+def test_a_person_of_the_same_name_is_left_alone(connect, owner, delegate):
+    twin = UserFactory.create(name=delegate.name)
+    _, agent = connect(twin)
+    sign_out(owner, delegate)
+    assert agent.call("tools.list").status == 200

@@ -1,0 +1,113 @@
+"""The page behind a one-time link."""
+
+import pytest
+from django.contrib.auth.hashers import check_password
+
+from invoicing.administration.sign_ins import make_code
+from invoicing.models import User
+from tests.administration import acting, acts_written
+from tests.factories import PASSWORD
+from tests.snapshots import take_snapshot
+from tests.web.conftest import Browser
+from tests.web.forms import main_of
+
+pytestmark = pytest.mark.django_db
+
+NEW = "another-long-password"
+NO_CODE = "This code lets nobody in."
+
+
+@pytest.fixture
+def code(owner, person) -> str:
+    return make_code(acting(owner), person.pk)
+
+
+def form(code: str, password: str = NEW, again: str | None = None) -> dict[str, str]:
+    return {"code": code, "password": password, "again": password if again is None else again}
+
+
+def test_the_person_chooses_a_password_and_signs_in(browser, sign_in, owner, person, connect):
+    _, agent = connect(person)
+    elsewhere = sign_in(person)
+    code = make_code(acting(owner), person.pk)
+
+    answer = browser.post("/set-password", form(f" {code} "))
+
+    assert answer.status_code == 200
+    assert "Your password is set" in main_of(answer)
+    assert "__Host-session" not in browser.cookies
+    assert elsewhere.get("/account").status_code == 302
+    assert agent.call("tools.list").status == 401
+    credentials = {"username": person.email, "password": NEW}
+    assert browser.post("/sign-in", credentials).status_code == 302
+
+
+def test_a_used_code_reads_like_any_other_text(browser, code):
+    browser.post("/set-password", form(code))
+    before = take_snapshot()
+    answers = [browser.post("/set-password", form(each)) for each in (code, "nonsense", "A" * 40)]
+    assert [answer.status_code for answer in answers] == [422] * 3
+    assert all(NO_CODE in main_of(answer) for answer in answers)
+    assert take_snapshot() == before
+
+
+def test_looking_uses_nothing(browser, person, code):
+    for _ in range(3):
+        assert browser.get("/set-password").status_code == 200
+    browser.head("/set-password")
+    assert acts_written() == [("person:code_made", str(person.id), "")]
+    assert browser.post("/set-password", form(code)).status_code == 200
+
+
+def test_no_answer_is_kept_or_told_on(browser, code):
+    answers = [
+        browser.get("/set-password"),
+        browser.post("/set-password", form("nonsense")),
+        browser.post("/set-password", form(code)),
+    ]
+    # Not "no-referrer": browsers then send "Origin: null" with the form, which is refused. The
+    # code is no part of any address that is sent.
+    assert {answer["Referrer-Policy"] for answer in answers} == {"same-origin"}
+    assert {answer["Cache-Control"] for answer in answers} == {"no-store"}
+
+
+@pytest.mark.parametrize(
+    ("password", "again", "sentence"),
+    [
+        ("short", "short", "This password is too short."),
+        (NEW, "something-else", "The two passwords differ."),
+    ],
+)
+def test_a_password_that_will_not_do_leaves_the_code_good(
+    browser, person, code, password, again, sentence
+):
+    before = take_snapshot()
+    answer = browser.post("/set-password", form(code, password, again))
+    assert answer.status_code == 422
+    assert sentence in main_of(answer)
+    assert f'value="{code}"' in main_of(answer)
+    assert take_snapshot() == before
+    assert browser.post("/set-password", form(code)).status_code == 200
+
+
+def test_guessing_ends_soon(browser, person, code):
+    statuses = [browser.post("/set-password", form("A" * 40)).status_code for _ in range(30)]
+    assert set(statuses) == {422}
+    answer = browser.post("/set-password", form(code))
+    assert answer.status_code == 429
+    assert int(answer["Retry-After"]) > 0
+    assert check_password(PASSWORD, User.objects.get(pk=person.pk).password)
+
+
+def test_the_form_needs_its_token(code, person):
+    browser = Browser(enforce_csrf_checks=True)
+    browser.get("/set-password")
+    assert browser.post("/set-password", form(code)).status_code == 403
+    assert check_password(PASSWORD, User.objects.get(pk=person.pk).password)
+
+
+def test_no_log_has_the_code(browser, code, caplog):
+    strict = Browser(enforce_csrf_checks=True)
+    strict.post("/set-password", form(code))
+    browser.post("/set-password", form(code))
+    assert code not in caplog.text
