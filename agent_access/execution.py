@@ -15,6 +15,7 @@ from agent_access.errors import (
     InsufficientScopeError,
     NotFoundError,
     ToolError,
+    UnauthenticatedError,
     UnavailableError,
 )
 from agent_access.inputs import find_key_problem, parse_input, read_id
@@ -118,6 +119,7 @@ def _write(call: ToolCall, arguments: Arguments, inputs: ToolInput) -> ToolResul
             keep_answer(receipt, call.tool, answer, result)
         else:
             _check_still_visible(call, receipt.record_id)
+        _check_still_allowed(call)
         audit.record_call(_fact(call, record_id=receipt.record_id, is_replay=result.is_replay))
     return result
 
@@ -147,6 +149,15 @@ def _parse_target(target: str | None) -> UUID | None:
 def _check_still_visible(call: ToolCall, record_id: UUID | None) -> None:
     if call.tool.find_record is not None and record_id is not None:
         call.tool.find_record(call.connection.user, record_id)
+
+
+def _check_still_allowed(call: ToolCall) -> None:
+    """Look at the user again, after every wait for another call: what was withdrawn is not used."""
+    user = type(call.connection.user)._default_manager.get(pk=call.connection.user_id)  # noqa: SLF001  Django's public name for a swapped model's manager
+    if conf.host().delegate_problem(user):
+        raise UnauthenticatedError
+    if not user.has_perms(call.tool.permissions):
+        raise ForbiddenError
 
 
 def _fact(

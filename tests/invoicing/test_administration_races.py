@@ -1,0 +1,251 @@
+"""People change while calls and other administrators are at work."""
+
+from collections.abc import Callable
+from functools import partial
+from threading import Event
+from typing import Any
+
+import pytest
+from django.contrib.auth.hashers import check_password
+
+from agent_access import execution, receipts
+from agent_access.models import AuditEvent, Receipt
+from agent_access.models.audit import ADMINISTRATION
+from agent_access.verification import find_breaks
+from invoicing.access import Permission
+from invoicing.administration.people import change_person, create_person
+from invoicing.administration.records import change_record
+from invoicing.administration.sign_ins import make_code, sign_out_everywhere, use_code
+from invoicing.models import Company, Document, TaxRate, User
+from invoicing.ownership import hand_over
+from invoicing.services.people import digest_person
+from invoicing.services.record_changes import digest_record
+from tests.administration import acting
+from tests.agents import HttpAgent
+from tests.factories import UserFactory, withdraw
+from tests.threads import PATIENCE_SECONDS, run_together
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def _quick(settings) -> None:
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    settings.AGENT_ACCESS |= {"LIMIT_PER_CONNECTION": 10_000, "LIMIT_PER_ADDRESS": 10_000}
+
+
+@pytest.fixture
+def superuser(company) -> User:
+    return UserFactory.create(is_staff=True, is_superuser=True)
+
+
+def read(person: User) -> User:
+    return User.objects.get(pk=person.pk)
+
+
+def change(by: User, person: User, **changes: object) -> None:
+    change_person(acting(by), person.pk, changes, seen=digest_person(read(person)))
+
+
+def outcome_of(act: Callable[[], Any]) -> str:
+    try:
+        act()
+    except Exception as error:  # noqa: BLE001  a race may end in any refusal, and says in which
+        return type(error).__name__
+    return "done"
+
+
+class Pause:
+    """Holds a call inside its transaction until the other act has begun, or soon."""
+
+    def __init__(self) -> None:
+        self.is_reached, self.may_go_on = Event(), Event()
+
+    def wait_here(self, *args: Any) -> None:
+        self.is_reached.set()
+        self.may_go_on.wait(0.5)  # on SQLite the other act cannot come before the call ends
+
+
+@pytest.mark.requirement("revocation.stops_calls", "authentication.current_permissions")
+@pytest.mark.parametrize(
+    ("flag", "reason"), [("is_active", "user_deactivated"), ("is_guest", "user_became_guest")]
+)
+def test_no_call_in_flight_commits_after_its_person_was_sent_away(  # noqa: PLR0917  fixtures
+    connect, owner, delegate, draft_body, monkeypatch, flag, reason
+):
+    """The act either waits for the call, or the call fails: never does it commit afterwards."""
+    connection, agent = connect(delegate)
+    pause = Pause()
+    claim = receipts.claim_receipt
+
+    def claim_and_wait(*args: Any) -> Any:
+        receipt = claim(*args)
+        pause.wait_here()
+        return receipt
+
+    def send_away() -> int:
+        pause.is_reached.wait(PATIENCE_SECONDS)
+        change(owner, delegate, **{flag: not getattr(delegate, flag)})
+        pause.may_go_on.set()
+        return 0
+
+    monkeypatch.setattr(execution, "claim_receipt", claim_and_wait)
+    call = lambda: agent.call("drafts.create", draft_body, key="one").status  # noqa: E731  the other act
+    status, _ = run_together([call, send_away])
+
+    connection.refresh_from_db()
+    assert connection.revoked_reason == reason
+    done = AuditEvent.objects.filter(chain=str(connection.id), outcome="ok")
+    assert Document.objects.count() == Receipt.objects.count() == done.count() == (status == 201)
+    assert status in {201, 401}
+    ended = AuditEvent.objects.get(chain=ADMINISTRATION, action="connection:revoked")
+    assert not done.filter(occurred_at__gt=ended.occurred_at).exists()
+    assert agent.call("tools.list").status == 401
+    assert list(find_breaks()) == []
+
+
+@pytest.mark.postgresql
+@pytest.mark.requirement("authentication.current_permissions")
+@pytest.mark.parametrize(
+    ("take_away", "code"),
+    [
+        (lambda person: withdraw(person, Permission.MANAGE), "forbidden"),
+        (
+            lambda person: User.objects.filter(pk=person.pk).update(is_active=False),
+            "unauthenticated",
+        ),
+    ],
+    ids=["permission", "active"],
+)
+def test_what_is_withdrawn_between_admission_and_commit_is_not_used(
+    connect, delegate, draft_body, monkeypatch, take_away, code
+):
+    connection, agent = connect(delegate)
+    claim = receipts.claim_receipt
+
+    def claim_then_lose(*args: Any) -> Any:
+        receipt = claim(*args)
+        run_together([partial(take_away, read(delegate))])  # committed by somebody else
+        return receipt
+
+    monkeypatch.setattr(execution, "claim_receipt", claim_then_lose)
+    answer = agent.call("drafts.create", draft_body, key="one")
+
+    assert answer.code == code
+    assert (Document.objects.count(), Receipt.objects.count()) == (0, 0)
+    outcomes = AuditEvent.objects.filter(chain=str(connection.id)).values_list("outcome", flat=True)
+    assert list(outcomes) == [code]
+
+
+def test_of_two_administrators_who_change_one_person_the_second_is_told(owner, superuser):
+    person = UserFactory.create()
+    seen = digest_person(read(person))
+
+    def act(by: User, **changes: object) -> str:
+        return outcome_of(lambda: change_person(acting(by), person.pk, changes, seen=seen))
+
+    outcomes = run_together(
+        [partial(act, owner, is_guest=True), partial(act, superuser, is_staff=True)]
+    )
+    assert sorted(outcomes) == ["ConflictError", "done"]
+    held = read(person)
+    assert (held.is_guest != held.is_staff, held.session_revision) == (True, 2)
+
+
+def test_of_two_superusers_who_demote_each_other_one_remains(owner, superuser):
+    other = UserFactory.create(is_staff=True, is_superuser=True)
+
+    def demote(by: User, person: User) -> str:
+        return outcome_of(lambda: change(by, person, is_superuser=False, is_staff=False))
+
+    outcomes = run_together([partial(demote, superuser, other), partial(demote, other, superuser)])
+    assert sorted(outcomes) == ["PermissionMissingError", "done"]
+    assert User.objects.filter(is_superuser=True).count() == 1
+
+
+def test_two_people_never_get_one_address(owner, superuser):
+    facts = {"name": "New", "email": "new@halden.example"}
+    acts = [partial(create_person, acting(by), facts) for by in (owner, superuser)]
+    outcomes = run_together([partial(outcome_of, act) for act in acts])
+    assert sorted(outcomes) == ["ValidationError", "done"]
+    assert User.objects.filter(email="new@halden.example").count() == 1
+
+
+def test_a_code_used_twice_at_once_works_once(owner, monkeypatch):
+    person = UserFactory.create()
+    code = make_code(acting(owner), person.pk)
+    passwords = ["a-long-password-number-one", "a-long-password-number-two"]
+
+    def use(password: str) -> str:
+        return outcome_of(lambda: use_code(code, password, actor=acting(None)))
+
+    outcomes = run_together([partial(use, password) for password in passwords])
+    assert sorted(outcomes) == ["CodeInvalidError", "done"]
+    assert check_password(passwords[outcomes.index("done")], read(person).password)
+
+
+def test_nobody_becomes_owner_who_is_sent_away_at_that_moment(owner, superuser):
+    successor = UserFactory.create()
+    hand = partial(hand_over, successor.pk)
+    send_away = partial(change, superuser, successor, is_active=False)
+    outcomes: list[str] = run_together([partial(outcome_of, act) for act in (hand, send_away)])
+    assert sorted(outcomes) in (["OwnerUnfitError", "done"], ["PermissionMissingError", "done"])
+    assert Company.objects.get().owner.is_active
+
+
+def test_a_tax_rate_is_replaced_once(owner, superuser, tax_rate):
+    seen = digest_record(tax_rate)
+
+    def replace(by: User, percentage: int) -> str:
+        changes = {"name": "VAT", "percentage_ten_thousandths": percentage, "is_active": True}
+        return outcome_of(
+            lambda: change_record(
+                acting(by),
+                TaxRate.objects.all(),
+                tax_rate.pk,
+                changes,
+                seen=seen,
+                is_allowed=lambda _: True,
+            )
+        )
+
+    outcomes = run_together([partial(replace, owner, 70_000), partial(replace, superuser, 80_000)])
+    assert sorted(outcomes) == ["ConflictError", "done"]
+    assert TaxRate.objects.filter(is_active=True).count() == 1
+
+
+def test_acts_calls_and_new_addresses_never_wait_in_a_circle(
+    connect, owner, superuser, delegate, draft_body
+):
+    """A changed address locks the person's row also against new rows that point to it."""
+    _, agent = connect(delegate)
+
+    def write(worker: int) -> set[str]:
+        calls = (
+            HttpAgent(agent.credential).call("drafts.create", draft_body, key=f"k{worker}-{number}")
+            for number in range(8)
+        )
+        return {str(each.status) for each in calls}
+
+    def rename(by: User) -> set[str]:
+        return {
+            outcome_of(partial(change, by, delegate, email=f"{by.pk}-{number}@halden.example"))
+            for number in range(8)
+        }
+
+    def sign_out(by: User) -> set[str]:
+        return {outcome_of(lambda: sign_out_everywhere(acting(by), by.pk)) for _ in range(8)}
+
+    results = run_together(
+        [
+            partial(write, 1),
+            partial(write, 2),
+            partial(rename, owner),
+            partial(rename, superuser),
+            partial(sign_out, owner),
+        ]
+    )
+    assert results[0] | results[1] == {"201"}
+    assert results[2] | results[3] <= {"done", "ConflictError"}
+    assert results[4] == {"done"}
+    assert list(find_breaks()) == []
