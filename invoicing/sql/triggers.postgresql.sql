@@ -77,3 +77,18 @@ $$;
 CREATE TRIGGER invoices_issueapproval_kept BEFORE DELETE OR UPDATE ON invoices_issueapproval FOR EACH ROW EXECUTE FUNCTION invoices_keep_approval();
 
 CREATE TRIGGER invoices_issueapproval_truncate BEFORE TRUNCATE ON invoices_issueapproval FOR EACH STATEMENT EXECUTE FUNCTION invoices_keep_approval();
+
+-- A person is deactivated, never deleted: the audit and the books go on naming them.
+
+CREATE FUNCTION invoices_keep_person() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF TG_OP = 'DELETE' OR EXISTS (SELECT 1 FROM invoices_user) THEN
+        RAISE EXCEPTION 'A person cannot be deleted.' USING ERRCODE = 'restrict_violation';
+    END IF;
+    RETURN NULL;
+END;
+$$;
+
+CREATE TRIGGER invoices_user_kept BEFORE DELETE ON invoices_user FOR EACH ROW EXECUTE FUNCTION invoices_keep_person();
+
+CREATE TRIGGER invoices_user_truncate BEFORE TRUNCATE ON invoices_user FOR EACH STATEMENT EXECUTE FUNCTION invoices_keep_person();

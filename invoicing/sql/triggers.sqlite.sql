@@ -119,3 +119,16 @@ CREATE TRIGGER invoices_issueapproval_kept_delete BEFORE DELETE ON invoices_issu
 BEGIN
     SELECT RAISE(ABORT, 'An approval cannot be deleted.');
 END;
+
+-- A person is deactivated, never deleted: the audit and the books go on naming them.
+
+CREATE TRIGGER invoices_user_kept_insert BEFORE INSERT ON invoices_user
+WHEN EXISTS (SELECT 1 FROM invoices_user WHERE id = NEW.id OR email = NEW.email)
+BEGIN
+    SELECT RAISE(ABORT, 'UNIQUE constraint failed: a person cannot be replaced.');
+END;
+
+CREATE TRIGGER invoices_user_kept_delete BEFORE DELETE ON invoices_user
+BEGIN
+    SELECT RAISE(ABORT, 'A person cannot be deleted.');
+END;
