@@ -1,0 +1,267 @@
+"""Every reason for which a connection ends, for both kinds of connection, over both transports."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+
+from agent_access.connections import turn_access_off, turn_access_on
+from agent_access.models import AuditEvent, Connection
+from agent_access.models.connections import ConnectionKind, RevokedReason
+from agent_access.oauth.switch import turn_sign_in_off, turn_sign_in_on
+from agent_access.verification import find_breaks
+from invoicing.administration.people import change_person
+from invoicing.administration.sign_ins import sign_out_everywhere
+from invoicing.models import User
+from invoicing.ownership import hand_over
+from invoicing.services.people import digest_person
+from tests.administration import acting
+from tests.agents import HOST, Answer, HttpAgent
+from tests.interface import issuing
+from tests.mcp_agent import McpAgent
+from tests.oauth.programs import SCOPES, Browser, Program, parameters_of
+from tests.snapshots import take_snapshot
+
+OTHER_HOST = "moved.example"
+
+# What remains of a connection's work, beside its own row and its chain.
+EVIDENCE = (
+    "agent_access.Receipt",
+    "invoices.Document",
+    "invoices.IssueApproval",
+    "invoices.Line",
+    "invoices.NumberSeries",
+    "invoices.TaxRow",
+)
+
+
+@dataclass
+class Lent:
+    """A connection with all that its program holds, and the people around it."""
+
+    owner: User
+    delegate: User
+    successor: User
+    settings: Any
+    secrets: list[str]
+    id: Any = None
+    program: Program = field(default_factory=Program)
+    code: str = ""
+    refresh_token: str = ""
+
+    def change_delegate(self, **flags: bool) -> None:
+        owner = User.objects.get(pk=self.owner.pk)
+        person = User.objects.get(pk=self.delegate.pk)
+        change_person(acting(owner), person.pk, flags, seen=digest_person(person))
+
+    def move_to(self, host: str) -> None:
+        moved = {"BASE_URL": f"https://{host}"}
+        self.settings.AGENT_ACCESS = {**self.settings.AGENT_ACCESS, **moved}
+
+
+def revoke(lent: Lent) -> None:
+    call_command("revoke_connection", str(lent.id))
+
+
+def turn_off(lent: Lent) -> None:
+    """While access is off nothing answers at all (404); the reason shows when it is on again."""
+    turn_access_off()
+    turn_access_on()
+
+
+def turn_browser_sign_in_off(lent: Lent) -> None:
+    turn_sign_in_off()
+
+
+def end_sessions(lent: Lent) -> None:
+    sign_out_everywhere(acting(lent.delegate), lent.delegate.pk)
+
+
+def deactivate(lent: Lent) -> None:
+    lent.change_delegate(is_active=False)
+
+
+def make_guest(lent: Lent) -> None:
+    lent.change_delegate(is_guest=True)
+
+
+def transfer(lent: Lent) -> None:
+    hand_over(lent.successor.pk)
+
+
+def move(lent: Lent) -> None:
+    lent.move_to(OTHER_HOST)
+
+
+def use_the_code_again(lent: Lent) -> None:
+    assert lent.program.exchange(lent.code).body["error"] == "invalid_grant"
+
+
+def use_a_rotated_token(lent: Lent) -> None:
+    rotated = lent.program.refresh(lent.refresh_token)
+    lent.secrets += [rotated.body["access_token"]]
+    assert lent.program.refresh(lent.refresh_token).body["error"] == "invalid_grant"
+
+
+def give_back(lent: Lent) -> None:
+    assert lent.program.revoke(lent.secrets[0]).status == 200
+
+
+ENDINGS: dict[RevokedReason, Callable[[Lent], None]] = {
+    RevokedReason.OWNER_REVOKED: revoke,
+    RevokedReason.ACCESS_OFF: turn_off,
+    RevokedReason.BROWSER_SIGN_IN_OFF: turn_browser_sign_in_off,
+    RevokedReason.SESSIONS_ENDED: end_sessions,
+    RevokedReason.USER_DEACTIVATED: deactivate,
+    RevokedReason.USER_BECAME_GUEST: make_guest,
+    RevokedReason.OWNER_CHANGED: transfer,
+    RevokedReason.APPLICATION_URL_CHANGED: move,
+    RevokedReason.CODE_REUSE: use_the_code_again,
+    RevokedReason.REFRESH_REUSE: use_a_rotated_token,
+    RevokedReason.CLIENT_REVOKED: give_back,
+}
+
+# A pasted credential has no code, no refresh token and no client, and its own way in.
+BROWSER_ONLY = {
+    RevokedReason.BROWSER_SIGN_IN_OFF,
+    RevokedReason.CODE_REUSE,
+    RevokedReason.REFRESH_REUSE,
+    RevokedReason.CLIENT_REVOKED,
+}
+CASES = [
+    (reason, kind)
+    for reason, kind in product(RevokedReason, ConnectionKind)
+    if kind == ConnectionKind.BROWSER or reason not in BROWSER_ONLY
+]
+
+
+def call_at(agent: HttpAgent, host: str) -> Answer:
+    if isinstance(agent, McpAgent):
+        params = {"name": "teams_list", "arguments": {}}
+        return agent.send("tools/call", params, headers={"Host": host})
+    return agent.request("GET", "/api/v1/teams", headers={"Host": host})
+
+
+@pytest.fixture
+def lent(access_on, owner, delegate, colleague, settings) -> Lent:
+    turn_sign_in_on()
+    return Lent(owner, delegate, colleague, settings, secrets=[])
+
+
+def lend(lent: Lent, kind: ConnectionKind, connect: Any) -> None:
+    if kind == ConnectionKind.PASTED:
+        connection, agent = connect(lent.delegate)
+        lent.id, lent.secrets = connection.id, [agent.credential]
+        return
+    program = lent.program
+    client = {"redirect_uris": [program.return_address], "client_name": "Ledger agent"}
+    program.client_id = program.post_json("/oauth/register", client).body["client_id"]
+    path = program.authorize_path(scope=" ".join(SCOPES))
+    allowed = Browser(lent.owner).allow(path, lent.delegate, scopes=SCOPES)
+    lent.code = parameters_of(allowed)["code"]
+    pair = program.exchange(lent.code).body
+    lent.secrets, lent.refresh_token = [pair["access_token"]], pair["refresh_token"]
+    lent.id = Connection.objects.get().id
+
+
+def work(agent: HttpAgent, draft_body: dict[str, Any]) -> None:
+    """Leave a draft, an issued invoice and an approval that waits."""
+    for name in ("issued", "waiting"):
+        draft = agent.call("drafts.create", draft_body, key=f"draft-{name}").data
+        prepared = issuing.prepare(agent, draft["id"], key=f"prepare-{name}").data
+        if name == "issued":
+            issuing.decide(prepared)
+            assert issuing.execute(agent, prepared).data["status"] == "executed"
+
+
+def read_evidence(lent: Lent) -> dict[str, Any]:
+    """Return all rows of the connection's work, its chain, and its own row up to its ending."""
+    rows = take_snapshot()
+    kept: dict[str, Any] = {label: rows[label] for label in EVIDENCE}
+    chain = AuditEvent.objects.filter(chain=str(lent.id)).order_by("sequence")
+    connection = Connection.objects.filter(pk=lent.id).values().get()
+    del connection["revoked_at"], connection["revoked_reason"]
+    return kept | {"chain": list(chain.values()), "connection": connection}
+
+
+def undo_everything(lent: Lent) -> None:
+    """Switch everything off and on, bring the person and the owner back, return to the address."""
+    lent.move_to(HOST)
+    hand_over(lent.owner.pk)
+    turn_sign_in_off()
+    turn_sign_in_on()
+    turn_access_off()
+    turn_access_on()
+    lent.change_delegate(is_active=True, is_guest=False)
+
+
+@pytest.mark.requirement(
+    "revocation.stops_calls",
+    "revocation.access_off",
+    "revocation.sign_in_off",
+    "revocation.other_endings",
+    "revocation.evidence_remains",
+    "revocation.approval_results_remain",
+    "sign_in.reuse",
+    "authentication.refused",
+)
+@pytest.mark.parametrize("transport", [HttpAgent, McpAgent], ids=["http", "mcp"])
+@pytest.mark.parametrize(("reason", "kind"), CASES)
+def test_the_next_call_is_refused_all_evidence_stays_and_nothing_revives(
+    lent, connect, draft_body, reason, kind, transport
+):
+    lend(lent, kind, connect)
+    agent = transport(lent.secrets[0])
+    work(agent, draft_body)
+    evidence = read_evidence(lent)
+
+    ENDINGS[reason](lent)
+
+    host = OTHER_HOST if reason == RevokedReason.APPLICATION_URL_CHANGED else HOST
+    for secret in lent.secrets:
+        refused = call_at(transport(secret), host)
+        assert (refused.status, "WWW-Authenticate" in refused.headers) == (401, True)
+    ended = Connection.objects.get(pk=lent.id)
+    assert (ended.revoked_at is not None, ended.revoked_reason) == (True, reason)
+    assert read_evidence(lent) == evidence
+
+    undo_everything(lent)
+
+    for secret in lent.secrets:
+        agent = transport(secret)
+        assert call_at(agent, HOST).status == 401
+        # The receipt that is kept gives nobody its answer.
+        assert agent.call("drafts.create", draft_body, key="draft-issued").status == 401
+    if kind == ConnectionKind.BROWSER:
+        assert lent.program.refresh(lent.refresh_token).body["error"] == "invalid_grant"
+    again = Connection.objects.get(pk=lent.id)
+    assert (again.revoked_at, again.revoked_reason) == (ended.revoked_at, reason)
+    assert read_evidence(lent) == evidence
+    assert list(find_breaks()) == []
+
+
+def test_every_reason_stands_in_the_matrix():
+    assert set(ENDINGS) == set(RevokedReason)
+    assert {reason for reason, _ in CASES} == set(RevokedReason)
+    assert {reason for reason, kind in CASES if kind == ConnectionKind.PASTED} == (
+        set(RevokedReason) - BROWSER_ONLY
+    )
+
+
+@pytest.mark.parametrize("transport", [HttpAgent, McpAgent], ids=["http", "mcp"])
+def test_a_pasted_credential_outlives_browser_sign_in(lent, connect, transport):
+    lend(lent, ConnectionKind.PASTED, connect)
+    turn_sign_in_off()
+    assert call_at(transport(lent.secrets[0]), HOST).status == 200
+
+
+def test_a_connection_for_a_person_as_he_was_before_his_end_is_dead_at_birth(lent, connect):
+    """The owner's page read the person; before it wrote, he was sent away and let in again."""
+    lent.change_delegate(is_active=False)
+    lent.change_delegate(is_active=True)
+    lend(lent, ConnectionKind.PASTED, connect)
+    assert call_at(HttpAgent(lent.secrets[0]), HOST).status == 401
+    assert Connection.objects.get().revoked_reason == RevokedReason.SESSIONS_ENDED
