@@ -3,7 +3,7 @@ from invoicing.models.company import Company
 from invoicing.models.customers import Customer
 from invoicing.models.documents import Document, DocumentStatus, Line, TaxRow
 from invoicing.models.numbering import DocumentType, NumberSeries
-from invoicing.models.people import Skill, Team, TimeOff, TimeOffKind, User, WorkingHours
+from invoicing.models.people import Role, Skill, Team, TimeOff, TimeOffKind, User, WorkingHours
 from invoicing.models.taxes import TaxRate
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "IssueApproval",
     "Line",
     "NumberSeries",
+    "Role",
     "Skill",
     "TaxRate",
     "TaxRow",

@@ -3,7 +3,7 @@
 from typing import Any, ClassVar
 
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
-from django.contrib.auth.models import PermissionsMixin
+from django.contrib.auth.models import Group, PermissionsMixin
 from django.db import models
 from django.db.models.functions import Lower
 from django.utils.crypto import salted_hmac
@@ -21,6 +21,14 @@ class Skill(Record):
     @override
     def __str__(self) -> str:
         return self.name
+
+
+class Role(Group):
+    """Permissions that are given together, under our own word for them."""
+
+    class Meta:
+        proxy = True
+        default_permissions = ()  # only who may give every right gives roles
 
 
 class UserManager(BaseUserManager["User"]):
@@ -69,6 +77,8 @@ class User(Record, AbstractBaseUser, PermissionsMixin):
     REQUIRED_FIELDS: ClassVar[list[str]] = ["name"]
 
     class Meta:
+        verbose_name = "person"
+        verbose_name_plural = "people"
         permissions = [("view_person", "Can view people and teams")]
         constraints = [
             models.CheckConstraint(condition=models.Q(email=Lower("email")), name="email_lower"),

@@ -1,0 +1,46 @@
+"""Customers with their account managers, in the administrator's own scope, and number series."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from typing_extensions import override
+
+from invoicing.access import customers_visible_to
+from invoicing.admin.fields import PeopleField
+from invoicing.admin.records import ReadOnlyAdmin, RecordAdmin, RecordForm
+from invoicing.administrators import is_owner
+from invoicing.models import Customer, NumberSeries
+
+ADDRESS = ("street", ("postcode", "city"), "country", "vat_number")
+
+
+class CustomerForm(RecordForm):
+    account_managers = PeopleField(
+        help_text="They see the customer and its documents without further permission."
+    )
+
+
+@admin.register(Customer)
+class CustomerAdmin(RecordAdmin):
+    form = CustomerForm
+    fields = ("name", *ADDRESS, "account_managers", "is_active")
+    list_display = ("name", "city", "country", "is_active")
+    list_filter = ("is_active",)
+    search_fields = ("name", "city", "vat_number")
+    ordering = ("name", "id")
+
+    @override
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Customer]:
+        user: Any = request.user
+        return Customer.objects.all() if is_owner(user) else customers_visible_to(user)
+
+
+@admin.register(NumberSeries)
+class NumberSeriesAdmin(ReadOnlyAdmin):
+    """Issuing moves a series, and nothing else does."""
+
+    fields = ("type", "year", "last_value")
+    list_display = ("type", "year", "last_value")
+    ordering = ("-year", "type")

@@ -1,0 +1,117 @@
+"""The fields of the books' forms that choose among people and permissions, or read hours."""
+
+import re
+from collections.abc import Mapping
+from datetime import time
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+from django.contrib.auth.models import Permission as PermissionRow
+from django.core.exceptions import ValidationError
+from django.db.models import Case, Model, Q, QuerySet, When
+from typing_extensions import override
+
+from invoicing.access import people_listed
+from invoicing.models import User
+
+if TYPE_CHECKING:
+    ModelMultipleChoiceField = forms.ModelMultipleChoiceField[Any]
+else:
+    ModelMultipleChoiceField = forms.ModelMultipleChoiceField
+
+Hours = list[tuple[time, time]]
+
+_STRETCH = re.compile(r"(\d{1,2}:\d{2})\s*(?:-|\u2013|to)\s*(\d{1,2}:\d{2})", re.ASCII)
+MISTYPED_HOURS = "Write hours such as 9:00 to 12:30, 13:00 to 17:30, or nothing for a day off."
+
+
+class TicksField(ModelMultipleChoiceField):
+    """Several of a list, each with a box to tick."""
+
+    widget = forms.CheckboxSelectMultiple
+
+    def __init__(self, queryset: QuerySet[Any], **kwargs: Any) -> None:
+        super().__init__(queryset=queryset, required=False, **kwargs)
+
+    def offer(self, held: QuerySet[Any]) -> None:
+        """Look at what the record holds, before the list is shown."""
+
+
+class PeopleField(TicksField):
+    """Several active people of the staff, and those who were chosen before."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(User.objects.none(), **kwargs)
+
+    @override
+    def offer(self, held: QuerySet[Any]) -> None:
+        fitting = Q(pk__in=people_listed().values("pk")) | Q(pk__in=held.values("pk"))
+        self.queryset = User.objects.filter(fitting).order_by("name", "email")
+
+    @override
+    def label_from_instance(self, obj: Model) -> str:
+        return describe_person(obj)
+
+
+def describe_person(person: Any) -> str:
+    return f"{person.name} ({person.email})"
+
+
+class PermissionsField(TicksField):
+    """Permissions in plain words; those that have none are neither shown nor taken away."""
+
+    def __init__(self, words: Mapping[str, str], **kwargs: Any) -> None:
+        super().__init__(PermissionRow.objects.none(), **kwargs)
+        self.words = words
+        self.unsaid: list[PermissionRow] = []
+
+    @override
+    def offer(self, held: QuerySet[Any]) -> None:
+        codenames = [name.partition(".")[2] for name in self.words]
+        ours = PermissionRow.objects.filter(content_type__app_label="invoices")
+        said = ours.filter(codename__in=codenames)
+        places = (When(codename=name, then=place) for place, name in enumerate(codenames))
+        self.queryset = said.order_by(Case(*places))
+        self.unsaid = list(held.exclude(pk__in=said.values("pk")))
+
+    @override
+    def clean(self, value: Any) -> Any:
+        return [*super().clean(value), *self.unsaid]
+
+    @override
+    def label_from_instance(self, obj: Any) -> str:
+        return self.words[f"invoices.{obj.codename}"]
+
+
+class HoursField(forms.CharField):
+    """The hours of one day, as people write them."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        widget = forms.TextInput(attrs={"placeholder": "9:00 to 17:30"})
+        super().__init__(required=False, max_length=100, widget=widget, **kwargs)
+
+    @override
+    def clean(self, value: Any) -> Any:
+        text = super().clean(value)
+        parts = [part for part in re.split(r"[,;]\s*", text) if part.strip()]
+        return [_parse_stretch(part) for part in parts]
+
+    @override
+    def prepare_value(self, value: Any) -> Any:
+        if isinstance(value, list):
+            return ", ".join(f"{start:%H:%M} to {end:%H:%M}" for start, end in value)
+        return value
+
+
+def _parse_stretch(text: str) -> tuple[time, time]:
+    match = _STRETCH.fullmatch(text.strip())
+    try:
+        start, end = map(_parse_time, match.groups() if match else ())
+    except ValueError:
+        raise ValidationError(MISTYPED_HOURS) from None
+    return start, end
+
+
+def _parse_time(text: str) -> time:
+    hour, minute = map(int, text.split(":"))
+    return time(hour, minute)

@@ -1,0 +1,96 @@
+"""The page on which the owner, and nobody else, hands the installation over."""
+
+from typing import Any
+
+from django import forms
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from typing_extensions import override
+
+from invoicing.access import people_listed
+from invoicing.admin.person_forms import ManagerField
+from invoicing.administration.acts import actor_of, count_connections
+from invoicing.administrators import is_owner
+from invoicing.errors import (
+    ConflictError,
+    OwnerUnfitError,
+    PermissionMissingError,
+    RecordNotFoundError,
+)
+from invoicing.models import User
+from invoicing.ownership import hand_over_own
+from invoicing.web.password_forms import password_field
+from invoicing.web.sign_in_limits import LimitReachedError, LimitUnknownError, count_attempt
+
+UNFIT = "The owner must be an active person and not a guest."
+
+
+class TransferForm(forms.Form):
+    """The new owner is chosen, then typed: nobody hands all of it over with one slip."""
+
+    successor = ManagerField(User.objects.none(), label="New owner")
+    email = forms.EmailField(
+        label="Type the new owner's e-mail address",
+        widget=forms.EmailInput(attrs={"autocomplete": "off"}),
+    )
+    password = password_field("Your own password", is_new=False)
+
+    def __init__(self, *args: Any, owner: User, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.owner = owner
+        successor: Any = self.fields["successor"]
+        successor.queryset = people_listed().exclude(pk=owner.pk).order_by("name", "email")
+
+    def clean_password(self) -> str:
+        password: str = self.cleaned_data["password"]
+        if not self.owner.check_password(password):
+            raise forms.ValidationError("This is not your password.")
+        return password
+
+    @override
+    def clean(self) -> None:
+        data = self.cleaned_data
+        successor, typed = data.get("successor"), data.get("email", "")
+        if successor and typed and typed.strip().lower() != successor.email:
+            self.add_error("email", "This is not the address of the person chosen above.")
+
+
+def transfer(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
+    """Ask, then hand over; everybody but the owner finds nothing here."""
+    owner: Any = request.user
+    if not is_owner(owner):
+        raise Http404
+    context |= {"connections": count_connections()}
+    if request.method != "POST":
+        return _show(request, context, TransferForm(owner=owner))
+    try:
+        count_attempt(request, account=owner.email)
+    except LimitReachedError as error:
+        waiting = context | {"minutes_to_wait": error.minutes}
+        response = _show(request, waiting, TransferForm(owner=owner), status=429)
+        response["Retry-After"] = str(error.seconds)
+        return response
+    except LimitUnknownError:
+        return render(request, "503.html", status=503)
+    form = TransferForm(request.POST, owner=owner)
+    if form.is_valid() and _hand_over(request, form):
+        return redirect("home")
+    return _show(request, context, form, status=422)
+
+
+def _hand_over(request: HttpRequest, form: TransferForm) -> bool:
+    try:
+        hand_over_own(actor_of(request), form.cleaned_data["successor"].pk)
+    except (OwnerUnfitError, RecordNotFoundError):
+        form.add_error("successor", UNFIT)
+    except (PermissionMissingError, ConflictError):
+        raise PermissionDenied from None
+    return form.is_valid()
+
+
+def _show(
+    request: HttpRequest, context: dict[str, Any], form: TransferForm, *, status: int = 200
+) -> HttpResponse:
+    values = {**context, "form": form}
+    return render(request, "admin/invoices/transfer.html", values, status=status)

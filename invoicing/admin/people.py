@@ -1,0 +1,157 @@
+"""People and their sign-ins: made and changed by administrators, deactivated, never deleted."""
+
+from functools import partial
+from typing import Any
+
+from django.contrib import admin
+from django.core.exceptions import PermissionDenied
+from django.db.models import Model
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import URLPattern, path
+from typing_extensions import override
+
+from invoicing.admin.person_forms import WEEKDAYS, PersonForm
+from invoicing.admin.records import RecordAdmin, RecordForm
+from invoicing.administration.acts import actor_of, count_connections
+from invoicing.administration.people import change_person, create_person
+from invoicing.administration.sign_ins import make_code, sign_out_everywhere
+from invoicing.administrators import is_head, is_owner, may_change_sign_in
+from invoicing.errors import CodeInvalidError, PermissionMissingError, RecordNotFoundError
+from invoicing.models import User
+from invoicing.one_time_links import HOURS, link_of
+from invoicing.services.people import RIGHTS, SIGN_IN
+
+OWNERS_OWN = ("is_active", "is_guest")
+
+
+@admin.register(User)
+class PersonAdmin(RecordAdmin):
+    form = PersonForm
+    change_form_template = "admin/invoices/person.html"
+    list_display = ("name", "email", "job_title", "standing")
+    list_filter = ("is_active", "is_guest", "is_staff", "groups")
+    search_fields = ("name", "email", "job_title")
+    ordering = ("name", "email")
+    fieldsets = (
+        (None, {"fields": (("name", "job_title"), ("manager", "time_zone"), "skills")}),
+        (
+            "Sign-in",
+            {
+                "fields": ("email", "is_active", "is_guest"),
+                "description": (
+                    "Deactivating a person or making them a guest ends their sessions and every"
+                    " connection that acts as them, at once. Connections do not come back."
+                ),
+            },
+        ),
+        (
+            "Rights",
+            {
+                "fields": ("is_staff", "is_superuser", "groups", "user_permissions"),
+                "description": "Only superusers and the owner give rights.",
+            },
+        ),
+        ("Working hours", {"fields": (WEEKDAYS[:3], WEEKDAYS[3:6], WEEKDAYS[6:])}),
+        (
+            "Private",
+            {
+                "fields": (("private_email", "private_phone"), "hourly_rate"),
+                "description": "Never told to an agent, nor to colleagues.",
+            },
+        ),
+    )
+
+    @admin.display(description="standing")
+    def standing(self, person: User) -> str:
+        if not person.is_active:
+            return "deactivated"
+        if person.is_guest:
+            return "guest"
+        if person.is_superuser and person.is_staff:
+            return "superuser"
+        return "administrator" if person.is_staff else "active"
+
+    @override
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
+        by: Any = request.user
+        locked: set[str] = set() if is_head(by) else set(RIGHTS)
+        if obj is not None and not may_change_sign_in(by, obj):
+            locked |= SIGN_IN
+        if obj is not None and is_owner(obj):
+            locked.update(OWNERS_OWN)
+            if by.pk != obj.pk:
+                locked |= {"is_staff", "is_superuser"}
+        return sorted(locked)
+
+    @override
+    def create(self, request: HttpRequest, form: RecordForm) -> Model:
+        assert isinstance(form, PersonForm)  # noqa: S101  for the sake of types
+        return create_person(actor_of(request), form.changes(), hours=form.hours())
+
+    @override
+    def change(self, request: HttpRequest, obj: Any, form: RecordForm) -> Model:
+        assert isinstance(form, PersonForm)  # noqa: S101  for the sake of types
+        seen = form.cleaned_data["seen"]
+        hours = form.hours()
+        change = change_person(actor_of(request), obj.pk, form.changes(), hours=hours, seen=seen)
+        return change.person
+
+    @override
+    def render_change_form(
+        self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any
+    ) -> Any:
+        person, by = context.get("original"), request.user
+        may = person is not None and self.may(request, "change")
+        context["may_change_sign_in"] = may and may_change_sign_in(by, person)  # type: ignore[arg-type]  # signed in
+        return super().render_change_form(request, context, *args, **kwargs)
+
+    @override
+    def get_urls(self) -> list[URLPattern]:
+        guard = self.admin_site.admin_view
+        own = [
+            path("<uuid:pk>/one-time-link", guard(self.one_time_link), name="one-time-link"),
+            path("<uuid:pk>/sign-out", guard(self.sign_out), name="sign-person-out"),
+        ]
+        return [*own, *super().get_urls()]
+
+    def one_time_link(self, request: HttpRequest, pk: Any) -> HttpResponse:
+        """Ask, then show the link, once: it is in no message, session or log."""
+        person = self._find(request, pk)
+        context = self._context(request, person) | {"hours": HOURS}
+        if request.method == "POST":
+            code = self._act(partial(make_code, actor_of(request), pk))
+            context["link"] = link_of(code)
+        return render(request, "admin/invoices/one_time_link.html", context)
+
+    def sign_out(self, request: HttpRequest, pk: Any) -> HttpResponse:
+        """Ask, saying how many connections it ends, then sign the person out everywhere."""
+        person = self._find(request, pk)
+        if request.method != "POST":
+            context = self._context(request, person) | {"connections": count_connections(person)}
+            return render(request, "admin/invoices/sign_out.html", context)
+        ended = self._act(partial(sign_out_everywhere, actor_of(request), pk))
+        self.message_user(
+            request, f"{person} is signed out everywhere. Connections ended: {ended}."
+        )
+        return redirect("admin:invoices_user_change", pk)
+
+    def _find(self, request: HttpRequest, pk: Any) -> User:
+        by: Any = request.user
+        person = User.objects.filter(pk=pk).first()
+        if person is None:
+            raise Http404
+        if not self.may(request, "change") or not may_change_sign_in(by, person):
+            raise PermissionDenied
+        return person
+
+    def _act(self, act: Any) -> Any:
+        try:
+            return act()
+        except (PermissionMissingError, CodeInvalidError):
+            raise PermissionDenied from None
+        except RecordNotFoundError:
+            raise Http404 from None
+
+    def _context(self, request: HttpRequest, person: User) -> dict[str, Any]:
+        return {**self.admin_site.each_context(request), "opts": self.opts, "person": person}

@@ -1,0 +1,70 @@
+"""The form of a person: who it is, how it signs in, what it may do, when it works."""
+
+from datetime import time
+from typing import Any
+from zoneinfo import available_timezones
+
+from django import forms
+from django.contrib.auth.models import Group
+from typing_extensions import override
+
+from invoicing.access import people_listed
+from invoicing.admin.fields import HoursField, PermissionsField, TicksField, describe_person
+from invoicing.admin.permission_words import WORDS
+from invoicing.admin.records import RecordForm
+from invoicing.models import Skill, User
+from invoicing.services.people import digest_person
+from invoicing.services.working_hours import Stretch, read_hours
+
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+UNKNOWN_ZONE = "Write a name of the IANA time zone database, such as Europe/Berlin."
+
+
+class ManagerField(forms.ModelChoiceField):  # type: ignore[type-arg]  # not subscriptable at run time
+    @override
+    def label_from_instance(self, obj: Any) -> str:
+        return describe_person(obj)
+
+
+class PersonForm(RecordForm):
+    manager = ManagerField(people_listed().order_by("name", "email"), required=False)
+    skills = TicksField(Skill.objects.all())
+    groups = TicksField(Group.objects.order_by("name"), label="Roles")
+    user_permissions = PermissionsField(WORDS, label="Permissions beside those of the roles")
+
+    monday = HoursField()
+    tuesday = HoursField()
+    wednesday = HoursField()
+    thursday = HoursField()
+    friday = HoursField()
+    saturday = HoursField()
+    sunday = HoursField()
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if self.instance._state.adding:
+            return
+        for weekday, start, end in read_hours(self.instance):
+            self.initial.setdefault(WEEKDAYS[weekday], []).append((start, end))
+        if "manager" in self.fields:
+            known = User.objects.filter(pk=self.instance.manager_id)
+            manager: Any = self.fields["manager"]
+            manager.queryset = (people_listed() | known).order_by("name", "email")
+
+    @override
+    def digest(self) -> str:
+        return digest_person(self.instance)
+
+    def clean_email(self) -> str:
+        email: str = self.cleaned_data["email"]
+        return email.strip().lower()
+
+    def clean_time_zone(self) -> str:
+        zone: str = self.cleaned_data["time_zone"]
+        if zone not in available_timezones():
+            raise forms.ValidationError(UNKNOWN_ZONE)
+        return zone
+
+    def hours(self) -> list[Stretch]:
+        days: list[list[tuple[time, time]]] = [self.cleaned_data[name] for name in WEEKDAYS]
+        return [Stretch(weekday, *hours) for weekday, day in enumerate(days) for hours in day]

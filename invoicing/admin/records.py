@@ -1,0 +1,209 @@
+"""What all pages of the books have in common: acts write, nothing is deleted, nobody is overrun."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
+
+from django import forms
+from django.contrib import admin
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.db.models import Model, QuerySet
+from django.http import Http404, HttpRequest
+from django.urls import URLPattern
+from typing_extensions import override
+
+from invoicing.admin.fields import TicksField
+from invoicing.administration.acts import actor_of
+from invoicing.administration.records import IsAllowed, change_record, create_record
+from invoicing.administrators import may_administer
+from invoicing.errors import ConflictError, PermissionMissingError, RecordNotFoundError
+from invoicing.services.record_changes import digest_record
+
+if TYPE_CHECKING:
+    ModelAdmin = admin.ModelAdmin[Any]
+    ModelForm = forms.ModelForm[Any]
+else:
+    ModelAdmin = admin.ModelAdmin
+    ModelForm = forms.ModelForm
+
+CHANGED_MEANWHILE = (
+    "Somebody else changed this since you opened it; nothing was saved. Open it again to see how"
+    " it stands."
+)
+
+# A record has no page to be deleted on, and its history is the audit of the administration.
+LEFT_OUT = ("_delete", "_history")
+
+
+class RecordForm(ModelForm):
+    """A form that knows which state of the record it shows, and what was refused after it."""
+
+    # Set on the class that is made for one request.
+    refusal: ValidationError | None = None
+
+    seen = forms.CharField(required=False, widget=forms.HiddenInput)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        is_new = self.instance._state.adding
+        if not is_new:
+            self.initial["seen"] = self.digest()
+        for name, field in self.fields.items():
+            if isinstance(field, TicksField):
+                nothing = cast("QuerySet[Any]", field.queryset).none()
+                held = nothing if is_new else getattr(self.instance, name).all()
+                field.offer(held)
+
+    def digest(self) -> str:
+        return digest_record(self.instance)
+
+    @override
+    def clean(self) -> None:
+        super().clean()
+        if self.refusal:
+            for name, problems in read_problems(self.refusal).items():
+                self.add_error(name if name in self.fields else None, problems)
+
+    def changes(self) -> dict[str, Any]:
+        """Return the values that a valid form gives to the fields of the record."""
+        names = {field.name for field in self._meta.model._meta.get_fields()}
+        return {name: value for name, value in self.cleaned_data.items() if name in names}
+
+
+def read_problems(refusal: ValidationError) -> Mapping[str, list[str]]:
+    if hasattr(refusal, "error_dict"):
+        return refusal.message_dict
+    return {"": refusal.messages}
+
+
+class RecordAdmin(ModelAdmin):
+    """One record at a time, through an act of administration."""
+
+    form = RecordForm
+    actions = None
+    list_per_page = 50
+    show_full_result_count = False
+
+    def may(self, request: HttpRequest, act: str) -> bool:
+        return self.is_allowed(act)(request.user)  # type: ignore[arg-type]  # the site lets people in only
+
+    def is_allowed(self, act: str) -> IsAllowed:
+        permission = f"{self.opts.app_label}.{act}_{self.opts.model_name}"
+        return partial(may_administer, permission=permission)
+
+    @override
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        return self.has_view_or_change_permission(request) or self.has_add_permission(request)
+
+    @override
+    def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return self.may(request, "view")
+
+    @override
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return self.may(request, "add")
+
+    @override
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return self.may(request, "change")
+
+    @override
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    @override
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
+        """Allow what the filters ask: any other column, such as a digest, could be guessed at."""
+        offered = lookup.partition("__")[0] in self.list_filter
+        return offered and super().lookup_allowed(lookup, value, request)
+
+    @override
+    def get_urls(self) -> list[URLPattern]:
+        return [url for url in super().get_urls() if not str(url.name).endswith(LEFT_OUT)]
+
+    @override
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        fieldsets = [*super().get_fieldsets(request, obj)]
+        if obj is not None and self.has_change_permission(request, obj):
+            fieldsets.append((None, {"fields": ["seen"], "classes": ["hidden"]}))
+        return fieldsets
+
+    @override
+    def get_form(
+        self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any
+    ) -> Any:
+        form: Any = super().get_form(request, obj, change=change, **kwargs)
+        form.refusal = getattr(request, "refusal", None)
+        return form
+
+    @override
+    def changeform_view(
+        self,
+        request: HttpRequest,
+        object_id: str | None = None,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> Any:
+        """Show the form again where its act was refused; all that it wrote is rolled back."""
+        buttons = {"show_save_and_continue": False, "show_save_and_add_another": False}
+        context = {**buttons, **(extra_context or {})}
+        show = partial(super().changeform_view, request, object_id, form_url, context)
+        try:
+            return show()
+        except ValidationError as refusal:
+            request.refusal = refusal  # type: ignore[attr-defined]  # read by get_form
+        except ConflictError:
+            request.refusal = ValidationError(CHANGED_MEANWHILE)  # type: ignore[attr-defined]  # as above
+        except PermissionMissingError:
+            raise PermissionDenied from None
+        except RecordNotFoundError:
+            raise Http404 from None
+        return show()
+
+    @override
+    def save_form(self, request: HttpRequest, form: Any, change: bool) -> Any:
+        return form.instance
+
+    @override
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        written = self.change(request, obj, form) if change else self.create(request, form)
+        obj.pk = written.pk
+
+    def create(self, request: HttpRequest, form: RecordForm) -> Model:
+        record: Model = self.model()
+        is_allowed = self.is_allowed("add")
+        return create_record(actor_of(request), record, form.changes(), is_allowed=is_allowed)
+
+    def change(self, request: HttpRequest, obj: Model, form: RecordForm) -> Model:
+        return change_record(
+            actor_of(request),
+            self.get_queryset(request),
+            obj.pk,
+            form.changes(),
+            seen=form.cleaned_data["seen"],
+            is_allowed=self.is_allowed("change"),
+        )
+
+    @override
+    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+        """Do nothing: the act has written all of it."""
+
+    @override
+    def log_addition(self, request: HttpRequest, obj: Any, message: Any) -> Any:
+        """Do nothing: the act is in the audit."""
+
+    @override
+    def log_change(self, request: HttpRequest, obj: Any, message: Any) -> Any:
+        """Do nothing: the act is in the audit."""
+
+
+class ReadOnlyAdmin(RecordAdmin):
+    """Records that the application itself writes."""
+
+    @override
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    @override
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False

@@ -1,0 +1,32 @@
+"""Roles: permissions that are given together, by those only who may give every right."""
+
+import django.contrib.auth.admin  # noqa: F401  puts there what is taken away below
+from django.contrib import admin
+from django.contrib.auth.models import Group
+from typing_extensions import override
+
+from invoicing.admin.fields import PermissionsField
+from invoicing.admin.permission_words import WORDS
+from invoicing.admin.records import RecordAdmin, RecordForm
+from invoicing.administration.records import IsAllowed
+from invoicing.administrators import is_head
+from invoicing.models import Role
+
+# Django's own page of groups would write past the audit.
+admin.site.unregister(Group)
+
+
+class RoleForm(RecordForm):
+    permissions = PermissionsField(WORDS)
+
+
+@admin.register(Role)
+class RoleAdmin(RecordAdmin):
+    form = RoleForm
+    fields = ("name", "permissions")
+    search_fields = ("name",)
+    ordering = ("name",)
+
+    @override
+    def is_allowed(self, act: str) -> IsAllowed:
+        return is_head

@@ -1,0 +1,52 @@
+"""Teams and skills."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.utils import timezone
+from typing_extensions import override
+
+from invoicing.admin.fields import PeopleField
+from invoicing.admin.records import RecordAdmin, RecordForm
+from invoicing.models import Skill, Team
+
+
+class TeamForm(RecordForm):
+    is_archived = forms.BooleanField(
+        label="Archived",
+        required=False,
+        help_text="An archived team is kept, and shown to nobody outside of the administration.",
+    )
+    leads = PeopleField()
+    members = PeopleField()
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.initial["is_archived"] = self.instance.archived_at is not None
+
+    @override
+    def changes(self) -> dict[str, Any]:
+        is_archived = self.cleaned_data["is_archived"]
+        archived_at = (self.instance.archived_at or timezone.now()) if is_archived else None
+        return {**super().changes(), "archived_at": archived_at}
+
+
+@admin.register(Team)
+class TeamAdmin(RecordAdmin):
+    form = TeamForm
+    fields = ("name", "description", "leads", "members", "is_archived")
+    list_display = ("name", "description", "is_live")
+    search_fields = ("name", "description")
+    ordering = ("name",)
+
+    @admin.display(boolean=True, description="live")
+    def is_live(self, team: Team) -> bool:
+        return team.archived_at is None
+
+
+@admin.register(Skill)
+class SkillAdmin(RecordAdmin):
+    fields = ("name",)
+    search_fields = ("name",)
+    ordering = ("name",)

@@ -1,0 +1,264 @@
+"""The books in the administration: who opens what, and what nobody may do there."""
+
+import re
+
+import pytest
+from django.contrib import admin
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import Group
+from django.contrib.auth.models import Permission as PermissionRow
+from django.urls import NoReverseMatch, reverse
+
+from agent_access.models import AuditEvent
+from invoicing.access import Permission
+from invoicing.admin.permission_words import WORDS
+from invoicing.models import (
+    Company,
+    Customer,
+    Document,
+    NumberSeries,
+    Role,
+    Skill,
+    TaxRate,
+    Team,
+    User,
+)
+from tests.admin.forms import form_of
+from tests.administration import make_administrator
+from tests.factories import (
+    CustomerFactory,
+    TaxRateFactory,
+    TeamFactory,
+    UserFactory,
+    grant,
+    make_draft,
+    make_issued,
+)
+from tests.snapshots import take_snapshot
+from tests.web.forms import main_of
+
+pytestmark = pytest.mark.django_db
+
+BOOKS = (Company, Customer, Document, NumberSeries, Role, Skill, TaxRate, Team, User)
+ADDABLE = (Customer, Role, Skill, TaxRate, Team, User)
+READ_ONLY = (Document, NumberSeries)
+
+# What a superuser opens; of the rest, who opens it with which permission.
+OPENERS = {
+    "company": "view_company",
+    "customer": "view_customer",
+    "document": "view_document",
+    "numberseries": "view_numberseries",
+    "skill": "change_skill",
+    "taxrate": "view_taxrate",
+    "team": "view_team",
+    "user": "view_user",
+}
+
+
+@pytest.fixture
+def books(company):
+    """One record of each, at least."""
+    CustomerFactory.create(account_managers=[company.owner])
+    TaxRateFactory.create()
+    TeamFactory.create(members=[company.owner])
+    make_issued()
+    make_draft()
+    Skill.objects.create(name="Typing")
+    Role.objects.create(name="Viewer")
+
+
+def name_of(model) -> str:
+    return str(model._meta.model_name)
+
+
+def url_of(model, page="changelist", *args: object) -> str:
+    return reverse(f"admin:invoices_{name_of(model)}_{page}", args=args)
+
+
+def pages_of(model) -> list[str]:
+    """Return every page of a book, of one of its records where it is of one."""
+    record = model.objects.first()
+    urls = [url_of(model), url_of(model, "change", record.pk)]
+    if model is User:
+        urls += [reverse(f"admin:{name}", args=[record.pk]) for name in PERSON_PAGES]
+    if model is Company:
+        urls.append(reverse("admin:transfer-ownership"))
+    return [*urls, url_of(model, "add")]
+
+
+PERSON_PAGES = ("one-time-link", "sign-person-out")
+
+
+def test_every_page_of_the_books_is_known_to_these_tests():
+    found = {
+        str(url.name)
+        for model in BOOKS
+        for url in admin.site.get_model_admin(model).urls
+        if url.name
+    }
+    actions = {
+        f"invoices_{name_of(model)}_{page}"
+        for model in BOOKS
+        for page in ("changelist", "add", "change")
+    }
+    assert found == actions | {*PERSON_PAGES, "transfer-ownership"}
+    ours = {model for model in admin.site._registry if model._meta.app_label == "invoices"}
+    assert (ours, admin.site.is_registered(Group)) == (set(BOOKS), False)
+
+
+@pytest.mark.parametrize("model", BOOKS, ids=name_of)
+@pytest.mark.parametrize("name", ["superuser", "owner"])
+def test_the_owner_and_superusers_open_every_book(request, books, sign_in, owner, name, model):
+    # Documents are seen with the permission to see them, by the owner too.
+    grant(owner, Permission.VIEW_DOCUMENT, Permission.VIEW_ALL_CUSTOMERS)
+    browser = sign_in(request.getfixturevalue(name))
+    statuses = [browser.get(url).status_code for url in pages_of(model)[:2]]
+    assert statuses == [302 if model is Company else 200, 200]
+    assert browser.get(url_of(model, "add")).status_code == (200 if model in ADDABLE else 403)
+
+
+@pytest.mark.parametrize("model", BOOKS, ids=name_of)
+@pytest.mark.parametrize("name", ["nobody", "delegate", "guest", "administrator"])
+def test_nobody_else_opens_a_page_without_its_permission(request, books, sign_in, name, model):
+    """The administrator has every permission of the application, and none of administration."""
+    browser = sign_in(request.getfixturevalue(name)) if name != "nobody" else None
+    browser = browser or request.getfixturevalue("browser")
+    allowed = name == "administrator" and model in {Customer, Document}
+    before, events = take_snapshot(), AuditEvent.objects.count()
+    for number, url in enumerate(pages_of(model)):
+        expected = {302} if name == "nobody" else {403, 404}
+        if allowed and number < 2:
+            expected = {200}
+        assert browser.get(url).status_code in expected, url
+        browser.post(url, {"name": "Other", "_save": ""})
+    after = take_snapshot()
+    sessions = {"sessions.Session"}
+    assert {name for name in before if before[name] != after[name]} <= sessions
+    assert AuditEvent.objects.count() == events
+
+
+@pytest.mark.parametrize("model", OPENERS)
+def test_one_permission_opens_one_book(books, sign_in, model):
+    permissions = [OPENERS[model], "view_all_customers"]
+    browser = sign_in(make_administrator(*permissions))
+    opened = [
+        name_of(each) for each in BOOKS if browser.get(url_of(each)).status_code in {200, 302}
+    ]
+    assert opened == [model]
+    assert [each for each in BOOKS if url_of(each) in browser.get("/admin/").content.decode()] == [
+        each for each in BOOKS if name_of(each) == model
+    ]
+
+
+def test_a_page_to_look_at_has_no_way_to_save(books, sign_in):
+    viewer = make_administrator(*OPENERS.values(), "view_all_customers")
+    viewer.user_permissions.remove(*viewer.user_permissions.filter(codename="change_skill"))
+    browser = sign_in(viewer)
+    for model in (Company, Customer, Document, NumberSeries, TaxRate, Team, User):
+        record = model.objects.first()
+        assert record is not None
+        url = url_of(model, "change", record.pk)
+        page = main_of(browser.get(url))
+        assert 'name="_save"' not in page, model
+        assert browser.post(url, {"name": "Other"}).status_code == 403
+
+
+@pytest.mark.parametrize("model", BOOKS, ids=name_of)
+def test_nothing_is_deleted_and_no_history_shown(books, sign_in, superuser, model):
+    with pytest.raises(NoReverseMatch):
+        url_of(model, "delete", model.objects.first().pk)
+    browser = sign_in(superuser)
+    pk = model.objects.first().pk
+    before = take_snapshot()
+    for page in ("delete", "history"):
+        browser.post(f"{url_of(model)}{pk}/{page}/", {"post": "yes"})
+    browser.post(url_of(model), {"action": "delete_selected", "_selected_action": pk, "post": "y"})
+    assert take_snapshot() == before
+    assert "delete_selected" not in browser.get(url_of(model), follow=True).content.decode()
+
+
+@pytest.mark.parametrize("model", BOOKS, ids=name_of)
+def test_looking_changes_nothing(books, sign_in, superuser, model):
+    browser = sign_in(superuser)
+    before, events = take_snapshot(), AuditEvent.objects.count()
+    for url in pages_of(model):
+        browser.get(url)
+        browser.head(url)
+    assert (take_snapshot(), AuditEvent.objects.count()) == (before, events)
+
+
+@pytest.mark.parametrize("model", BOOKS, ids=name_of)
+def test_hostile_addresses_are_no_bug(books, sign_in, superuser, model):
+    browser = sign_in(superuser)
+    for tail in ("%00/change/", "x" * 500 + "/change/", "0/change/", "..%2f/change/"):
+        assert browser.get(url_of(model) + tail).status_code in {302, 404}
+    for query in (
+        "q=%00",
+        "q=" + "x" * 5000,
+        "p=%00",
+        "o=%00",
+        "p=-1",
+        "p=99999999999",
+        "is_active__exact=%00",
+        "_to_field=password",
+        "e=1",
+        "id__exact=%00",
+        "password__startswith=p",
+    ):
+        assert browser.get(f"{url_of(model)}?{query}").status_code in {200, 302, 400}, query
+
+
+@pytest.mark.parametrize(
+    "lookup", ["password__startswith", "private_email__contains", "session_revision", "last_login"]
+)
+def test_a_list_answers_no_guess_about_what_it_does_not_show(books, sign_in, superuser, lookup):
+    browser = sign_in(superuser)
+    assert browser.get(f"{url_of(User)}?is_staff__exact=1").status_code == 200
+    assert browser.get(f"{url_of(User)}?{lookup}=1").status_code == 400
+    assert browser.get(f"{url_of(Document)}?created_by__{lookup}=1").status_code == 400
+
+
+def test_the_administration_keeps_no_second_log(books, sign_in, superuser):
+    browser = sign_in(superuser)
+    url = url_of(Skill, "change", Skill.objects.get().pk)
+    assert browser.post(url, form_of(browser.get(url)) | {"name": "Singing"}).status_code == 302
+    assert Skill.objects.get().name == "Singing"
+    assert not LogEntry.objects.exists()
+
+
+def test_administrators_see_the_customers_and_documents_of_their_scope(sign_in, company):
+    ada = make_administrator("change_customer", "view_document", name="Ada")
+    mine, other = CustomerFactory.create(account_managers=[ada]), CustomerFactory.create()
+    draft, hidden = make_draft(customer=mine), make_draft(customer=other)
+    browser = sign_in(ada)
+    listed = main_of(browser.get(url_of(Customer))) + main_of(browser.get(url_of(Document)))
+    assert (mine.name in listed, draft.draft_code in listed) == (True, True)
+    assert (other.name in listed, hidden.draft_code in listed) == (False, False)
+    for record in (other, hidden):
+        assert browser.get(url_of(type(record), "change", record.pk)).status_code == 302
+
+
+def test_every_permission_that_can_be_given_exists_and_has_words(company):
+    known = {
+        f"invoices.{name}"
+        for name in PermissionRow.objects.filter(content_type__app_label="invoices").values_list(
+            "codename", flat=True
+        )
+    }
+    assert set(WORDS) <= known
+    assert {str(each) for each in Permission} <= set(WORDS)
+    assert all(re.fullmatch(r"[A-Z][\w ,:-]+", words) for words in WORDS.values())
+
+
+def test_lists_cost_the_same_whatever_their_length(
+    books, sign_in, superuser, django_assert_max_num_queries
+):
+    browser = sign_in(superuser)
+    UserFactory.create_batch(40)
+    for _ in range(20):
+        make_draft()
+    CustomerFactory.create_batch(30)
+    for model in BOOKS:
+        with django_assert_max_num_queries(14):
+            browser.get(url_of(model))

@@ -1,0 +1,250 @@
+"""People in the administration: forms, one-time links, signing out everywhere."""
+
+import pytest
+from django.urls import reverse
+
+from agent_access.models import AuditEvent
+from invoicing.access import Permission
+from invoicing.admin.fields import MISTYPED_HOURS
+from invoicing.admin.person_forms import UNKNOWN_ZONE
+from invoicing.admin.records import CHANGED_MEANWHILE
+from invoicing.models import Role, User
+from invoicing.services.people import OWN_MANAGER
+from invoicing.services.sign_ins import find_by_code
+from invoicing.services.working_hours import read_hours
+from tests.admin.forms import form_of, problems_of, refused, save_at, snapshot_of_books
+from tests.administration import acts_written, make_administrator
+from tests.factories import UserFactory, grant
+from tests.web.forms import main_of
+
+pytestmark = pytest.mark.django_db
+
+ADD = "/admin/invoices/user/add/"
+
+
+def url_of(person: User, page: str = "invoices_user_change") -> str:
+    return reverse(f"admin:{page}", args=[person.pk])
+
+
+def read(person: User) -> User:
+    return User.objects.get(pk=person.pk)
+
+
+@pytest.fixture
+def ada(company) -> User:
+    """An administrator of people who may give no rights."""
+    return make_administrator("view_user", "add_user", "change_user", name="Ada Admin")
+
+
+@pytest.fixture
+def person(company) -> User:
+    return UserFactory.create(name="Paul Plain")
+
+
+@pytest.fixture
+def desk(sign_in, ada):
+    return sign_in(ada)
+
+
+def test_a_person_is_added_and_given_a_link(desk, person):
+    fields = {
+        "name": "Nora New",
+        "email": "Nora@Halden.example",
+        "monday": "9:00 to 12:30, 13:00-17:30",
+        "sunday": "8:00\u201312:00",
+        "time_zone": "Europe/Berlin",
+        "manager": str(person.pk),
+    }
+    assert save_at(desk, ADD, **fields).status_code == 302
+    nora = User.objects.get(name="Nora New")
+    assert (nora.email, nora.manager, nora.is_active) == ("nora@halden.example", person, True)
+    hours = [f"{day} {start:%H:%M} {end:%H:%M}" for day, start, end in read_hours(nora)]
+    assert hours == ["0 09:00 12:30", "0 13:00 17:30", "6 08:00 12:00"]
+    assert not nora.has_usable_password()
+
+    page = main_of(desk.post(url_of(nora, "one-time-link")))
+    code = page.partition("set-password#")[2].partition('"')[0]
+    assert find_by_code(code) == nora
+
+
+def test_a_form_sent_as_it_is_changes_nothing(desk, person, sign_in, owner):
+    grant(person, Permission.VIEW_DOCUMENT)
+    person.groups.add(Role.objects.create(name="Viewer"))
+    for browser in (desk, sign_in(owner)):
+        before = snapshot_of_books()
+        assert save_at(browser, url_of(person)).status_code == 302
+        assert (snapshot_of_books(), acts_written()) == (before, [])
+
+
+@pytest.mark.parametrize(
+    ("fields", "problems"),
+    [
+        ({"name": ""}, {"name": ["This field is required."]}),
+        ({"email": "x"}, {"email": ["Enter a valid email address."]}),
+        ({"email": "OLIVIA@halden.example"}, {"email": None}),
+        ({"time_zone": "Mars/Olympus"}, {"time_zone": [UNKNOWN_ZONE]}),
+        ({"monday": "morning"}, {"monday": [MISTYPED_HOURS]}),
+        ({"monday": "25:00 to 26:00"}, {"monday": [MISTYPED_HOURS]}),
+        ({"monday": "12:00 to 9:00"}, {"__all__": None}),
+        ({"monday": "9:00 to 12:00, 11:00 to 13:00"}, {"__all__": None}),
+        ({"job_title": "J\0"}, {"job_title": None}),
+        ({"hourly_rate": "9" * 19}, {"hourly_rate": None}),
+        ({"seen": "x"}, {"__all__": [CHANGED_MEANWHILE]}),
+    ],
+    ids=range(11),
+)
+def test_what_cannot_be_is_said_in_the_form(desk, person, fields, problems):
+    said = refused(lambda: save_at(desk, url_of(person), **fields))
+    assert list(said) == list(problems)
+    assert all(problem in (None, said[name]) for name, problem in problems.items())
+
+
+def test_nobody_is_made_their_own_manager(desk, person):
+    said = refused(lambda: save_at(desk, url_of(person), manager=str(person.pk)))
+    assert said == {"manager": [OWN_MANAGER]}
+
+
+def test_an_administrator_sees_rights_and_cannot_send_them(desk, person, ada):
+    Role.objects.create(name="Chief")
+    page = main_of(desk.get(url_of(person)))
+    assert "Only superusers and the owner give rights." in page
+    assert 'name="is_staff"' not in page
+    role = str(Role.objects.get().pk)
+    forged = {"is_staff": "on", "is_superuser": "on", "groups": [role]}
+    for target in (person, ada):
+        assert save_at(desk, url_of(target), **forged).status_code == 302
+        held = read(target)
+        assert (held.is_superuser, held.groups.exists()) == (False, False)
+    assert not read(person).is_staff
+    added = {"name": "New", "email": "new@halden.example", "time_zone": "UTC", **forged}
+    assert save_at(desk, ADD, **added).status_code == 302
+    new = User.objects.get(name="New")
+    assert (new.is_staff, new.is_superuser, new.groups.exists()) == (False,) * 3
+
+
+@pytest.mark.parametrize("name", ["owner", "superuser"])
+def test_an_administrator_cannot_send_the_sign_in_of_somebody_above(request, desk, name):
+    above = request.getfixturevalue(name)
+    before = snapshot_of_books()
+    forged = {"email": "mine@halden.example", "is_active": None, "is_guest": "on"}
+    assert save_at(desk, url_of(above), **forged).status_code == 302
+    assert snapshot_of_books() == before
+    for page in ("one-time-link", "sign-person-out"):
+        assert url_of(above, page) not in main_of(desk.get(url_of(above)))
+        assert desk.get(url_of(above, page)).status_code == 403
+        assert desk.post(url_of(above, page)).status_code == 403
+    assert snapshot_of_books() == before
+
+
+def test_the_owner_and_superusers_give_rights_with_the_form(sign_in, owner, superuser, person):
+    role = Role.objects.create(name="Viewer")
+    for head in (owner, superuser):
+        desk = sign_in(head)
+        assert (
+            save_at(desk, url_of(person), groups=[str(role.pk)], is_staff="on").status_code == 302
+        )
+        held = read(person)
+        assert (held.is_staff, [each.pk for each in held.groups.all()]) == (True, [role.pk])
+        assert save_at(desk, url_of(person), groups=[], is_staff=None).status_code == 302
+        held = read(person)
+        assert (held.is_staff, held.groups.exists()) == (False, False)
+
+
+def test_not_even_the_owner_can_send_himself_away(sign_in, owner):
+    desk = sign_in(owner)
+    assert save_at(desk, url_of(owner), is_active=None, is_guest="on").status_code == 302
+    held = read(owner)
+    assert (held.is_active, held.is_guest) == (True, False)
+
+
+def test_a_superuser_sees_the_owners_flags_and_cannot_send_them(sign_in, owner, superuser):
+    desk = sign_in(superuser)
+    before = snapshot_of_books()
+    forged = {"is_staff": "on", "is_superuser": "on", "email": "x@halden.example"}
+    assert save_at(desk, url_of(owner), **forged).status_code == 302
+    assert snapshot_of_books() == before
+
+
+def test_deactivating_by_the_form_ends_sessions_and_connections(
+    desk, sign_in, person, connect, owner
+):
+    connection, agent = connect(person)
+    browser = sign_in(person)
+    assert save_at(desk, url_of(person), is_active=None).status_code == 302
+    connection.refresh_from_db()
+    assert connection.revoked_reason == "user_deactivated"
+    assert agent.call("tools.list").status == 401
+    assert browser.get("/account").status_code == 302
+    assert acts_written()[-1] == ("person:changed", str(person.id), "is_active=no")
+
+
+def test_the_second_of_two_administrators_is_told(desk, sign_in, owner, person):
+    other = sign_in(owner)
+    first, second = form_of(other.get(url_of(person))), form_of(desk.get(url_of(person)))
+    assert other.post(url_of(person), first | {"is_guest": "on"}).status_code == 302
+    before = snapshot_of_books()
+    answer = desk.post(url_of(person), second | {"name": "Other"})
+    assert problems_of(answer) == {"__all__": [CHANGED_MEANWHILE]}
+    assert snapshot_of_books() == before
+
+
+# One-time links
+
+
+def test_a_link_is_shown_once_and_kept_nowhere(desk, person, ada):
+    asked = desk.get(url_of(person, "one-time-link"))
+    assert "set-password#" not in main_of(asked)
+    assert acts_written() == []
+
+    answer = desk.post(url_of(person, "one-time-link"))
+
+    page = main_of(answer)
+    code = page.partition("https://invoices.example/set-password#")[2].partition('"')[0]
+    assert find_by_code(code) == person
+    assert answer["Cache-Control"] == "no-store"
+    assert code not in str(snapshot_of_books())
+    assert code not in main_of(desk.get(url_of(person, "one-time-link")))
+    event = AuditEvent.objects.get()
+    assert (event.action, event.actor_id, event.target, event.client_address) == (
+        "person:code_made",
+        ada.id,
+        str(person.id),
+        "127.0.0.1",
+    )
+
+
+def test_an_inactive_person_gets_no_link(desk, person):
+    User.objects.filter(pk=person.pk).update(is_active=False)
+    assert url_of(person, "one-time-link") not in main_of(desk.get(url_of(person)))
+    assert desk.post(url_of(person, "one-time-link")).status_code == 403
+    assert acts_written() == []
+
+
+@pytest.mark.parametrize("page", ["one-time-link", "sign-person-out"])
+def test_nobody_is_found_under_an_unknown_id(desk, customer, page):
+    url = reverse(f"admin:{page}", args=[customer.pk])
+    assert (desk.get(url).status_code, desk.post(url).status_code) == (404, 404)
+
+
+def test_the_owner_may_make_a_link_for_himself(sign_in, owner):
+    page = main_of(sign_in(owner).post(url_of(owner, "one-time-link")))
+    assert "set-password#" in page
+
+
+# Signing out everywhere
+
+
+def test_signing_a_person_out_says_first_what_it_ends(desk, sign_in, person, connect):
+    _, agent = connect(person)
+    connect(person)
+    browser = sign_in(person)
+    asked = main_of(desk.get(url_of(person, "sign-person-out")))
+    assert "2 connections of agents that act as them" in asked
+    assert agent.call("tools.list").status == 200
+
+    answer = desk.post(url_of(person, "sign-person-out"), follow=True)
+
+    assert "Connections ended: 2." in main_of(answer)
+    assert agent.call("tools.list").status == 401
+    assert browser.get("/account").status_code == 302
+    assert acts_written()[-1] == ("person:signed_out", str(person.id), "")

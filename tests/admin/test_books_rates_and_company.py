@@ -1,0 +1,126 @@
+"""Tax rates and the company as administrators change them; series and documents as they do not."""
+
+import pytest
+
+from invoicing.models import Company, Document, NumberSeries, TaxRate
+from tests.admin.forms import add_url_of, assert_saved, form_of, refused, save, url_of
+from tests.administration import acts_written, make_administrator
+from tests.factories import (
+    TaxRateFactory,
+    UserFactory,
+    line_input,
+    make_draft,
+    make_issued,
+)
+from tests.snapshots import take_snapshot
+from tests.web.forms import main_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def desk(sign_in, superuser):
+    return sign_in(superuser)
+
+
+def test_another_percentage_is_another_rate(desk, tax_rate):
+    make_draft(lines=(line_input(tax_rate_id=tax_rate.id),))
+    assert_saved(save(desk, tax_rate, percentage="20.5"))
+    old, new = TaxRate.objects.order_by("id")
+    assert (old.id, old.percentage, old.is_active) == (tax_rate.id, "19", False)
+    assert (new.name, new.percentage, new.is_active) == (tax_rate.name, "20.5", True)
+    assert list(Document.objects.values_list("tax_rows__tax_rate", flat=True)) == [tax_rate.id]
+    assert acts_written() == [("tax_rate:changed", str(new.id), "percentage_ten_thousandths")]
+
+
+def test_another_name_is_another_rate_too(desk, tax_rate):
+    assert_saved(save(desk, tax_rate, name="VAT"))
+    assert sorted(TaxRate.objects.values_list("name", "is_active")) == [
+        ("VAT", True),
+        ("VAT standard", False),
+    ]
+
+
+def test_a_rate_is_retired_and_taken_up_again_as_it_is(desk, tax_rate):
+    assert_saved(save(desk, tax_rate, is_active=None))
+    assert not TaxRate.objects.get().is_active
+    tax_rate.refresh_from_db()
+    assert_saved(save(desk, tax_rate, is_active="on"))
+    assert TaxRate.objects.get().is_active
+
+
+def test_a_retired_rate_does_not_change(desk):
+    rate = TaxRateFactory.create(is_active=False)
+    said = refused(lambda: save(desk, rate, percentage="7"))
+    assert said == {"__all__": ["This rate is not active any more. Add a new one instead."]}
+
+
+@pytest.mark.parametrize(
+    "percentage", ["", "x", "-1", "1,234", "1.23456", "101", "1e1", "9" * 11, "\u0661", "\0"]
+)
+def test_a_percentage_is_typed_without_doubt(desk, tax_rate, percentage):
+    assert list(refused(lambda: save(desk, tax_rate, percentage=percentage))) == ["percentage"]
+
+
+def test_another_address_of_the_company_makes_open_approvals_stale(
+    desk, agent, connection, draft_body, company
+):
+    draft = agent.call("drafts.create", draft_body, key="draft").data
+    prepared = agent.call(
+        "documents.issue_prepare", {"lock_version": 1}, id=draft["id"], key="prepare"
+    ).data
+    assert_saved(save(desk, company, street="Harbour Street 2"))
+    approval = agent.call("approvals.get", id=prepared["approval_id"]).data
+    assert (approval["status"], approval["stale_fields"]) == ("stale", ["seller.address"])
+    assert acts_written()[-1] == ("company:changed", str(company.id), "street")
+
+
+def test_the_form_of_the_company_moves_no_ownership(desk, company, superuser, owner):
+    assert_saved(save(desk, company, owner=str(superuser.pk), name="Halden"))
+    assert Company.objects.get().owner == owner
+
+
+def test_a_second_company_is_not_founded(desk, company):
+    assert desk.get(add_url_of(Company)).status_code == 403
+    assert desk.post(add_url_of(Company), {"name": "Second"}).status_code == 403
+    assert Company.objects.count() == 1
+
+
+def test_the_first_superuser_founds_the_company_and_owns_it(sign_in, db):
+    founder = UserFactory.create(is_staff=True, is_superuser=True)
+    desk = sign_in(founder)
+    form = {**form_of(desk.get(add_url_of(Company))), "name": "Halden Works"}
+    assert_saved(desk.post(add_url_of(Company), form))
+    company = Company.objects.get()
+    assert (company.name, company.owner) == ("Halden Works", founder)
+    assert acts_written() == [("company:created", str(company.id), "")]
+
+
+def test_an_administrator_founds_nothing(sign_in, db):
+    desk = sign_in(make_administrator("add_company", "view_company"))
+    assert desk.post(add_url_of(Company), {"name": "Mine"}).status_code == 403
+    assert not Company.objects.exists()
+
+
+def test_a_series_shows_its_last_number_and_takes_none(desk, company):
+    make_issued()
+    series = NumberSeries.objects.get()
+    page = main_of(desk.get("/admin/invoices/numberseries/"))
+    assert "2026" in page
+    assert desk.post(url_of(series), {"last_value": "7"}).status_code == 403
+    assert NumberSeries.objects.get().last_value == 1
+
+
+@pytest.mark.parametrize("make", [make_draft, make_issued])
+def test_documents_are_looked_up_and_changed_elsewhere(desk, company, make):
+    document = make()
+    page = main_of(desk.get(url_of(document)))
+    assert f'<a href="/documents/{document.id}">{document}</a>' in page
+    before = take_snapshot()
+    assert desk.post(url_of(document), {"reference": "Forged"}).status_code == 403
+    assert take_snapshot() == before
+
+
+def test_people_are_chosen_by_name_and_address(desk, customer, delegate):
+    page = main_of(desk.get(url_of(customer)))
+    assert f"{delegate.name} ({delegate.email})" in page

@@ -1,0 +1,181 @@
+"""Customers, teams, roles, tax rates and the company, as administrators change them."""
+
+import pytest
+from django.contrib.auth.models import Permission as PermissionRow
+from django.db import IntegrityError
+
+from invoicing.admin.records import CHANGED_MEANWHILE
+from invoicing.models import Customer, Role, Team
+from invoicing.services.record_changes import TAKEN_MEANWHILE, UNREADABLE
+from tests.admin.forms import assert_saved, form_of, refused, save, url_of
+from tests.administration import acts_written
+from tests.factories import (
+    UserFactory,
+    make_draft,
+    make_issued,
+)
+from tests.web.forms import main_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def desk(sign_in, superuser):
+    return sign_in(superuser)
+
+
+def test_a_customer_is_added_with_its_account_managers(desk, delegate):
+    answer = save(
+        desk, Customer, name=" Nordwind  GmbH ", city="Kiel", account_managers=[str(delegate.pk)]
+    )
+    assert_saved(answer)
+    customer = Customer.objects.get()
+    assert (customer.name, customer.city, customer.is_active) == ("Nordwind  GmbH", "Kiel", True)
+    assert list(customer.account_managers.all()) == [delegate]
+    assert acts_written() == [("customer:created", str(customer.id), "")]
+
+
+def test_a_renamed_customer_is_found_by_its_new_name_and_its_invoices_by_the_old(
+    desk, connect, delegate, customer
+):
+    _, agent = connect(delegate)
+    draft, issued = make_draft(customer=customer), make_issued(customer=customer)
+
+    assert_saved(save(desk, customer, name="Zephyr AG"))
+
+    def found(tool: str, search: str) -> list[str]:
+        return [each["id"] for each in agent.call(tool, {"search": search}).data]
+
+    assert found("customers.search", "zephyr") == [str(customer.id)]
+    assert found("customers.search", "acme") == []
+    assert found("documents.list", "zephyr") == [str(draft.id)]
+    assert found("documents.list", "acme") == [str(issued.id)]
+    assert acts_written()[-1] == ("customer:changed", str(customer.id), "name")
+
+
+def test_an_inactive_customer_is_not_offered_any_more(desk, connect, delegate, customer):
+    _, agent = connect(delegate)
+    assert_saved(save(desk, customer, is_active=None))
+    assert agent.call("customers.search").data == []
+
+
+def test_an_account_manager_who_left_stays_until_taken_away(desk, customer):
+    gone = UserFactory.create(name="Gone", is_active=False)
+    customer.account_managers.add(gone)
+    assert_saved(save(desk, customer, city="Ghent"))
+    assert list(customer.account_managers.all()) == [gone]
+    assert_saved(save(desk, customer, account_managers=[]))
+    assert not customer.account_managers.exists()
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"name": ""},
+        {"name": "N" * 201},
+        {"name": "N\0"},
+        {"country": "DEU"},
+        {"vat_number": "X" * 21},
+        {"account_managers": ["not-an-id"]},
+        {"account_managers": ["01a1fb8b-efc0-71c1-99d2-a7735c6388ff"]},
+    ],
+    ids=range(7),
+)
+def test_a_customer_that_cannot_be_is_refused(desk, customer, fields):
+    assert list(refused(lambda: save(desk, customer, **fields))) == list(fields)
+
+
+@pytest.mark.parametrize("name", ["N\x07", "N\x1b[31m", "two\nlines", "N\x85N"])
+def test_a_name_has_no_letters_that_nobody_can_read(desk, customer, name):
+    assert refused(lambda: save(desk, customer, name=name)) == {"name": [UNREADABLE]}
+
+
+def test_the_second_of_two_who_change_one_record_is_told(desk, customer):
+    url = url_of(customer)
+    first, second = form_of(desk.get(url)), form_of(desk.get(url))
+    assert_saved(desk.post(url, first | {"city": "Antwerp"}))
+
+    said = refused(lambda: desk.post(url, second | {"street": "Other Street 1"}))
+
+    assert said == {"__all__": [CHANGED_MEANWHILE]}
+    assert Customer.objects.get().city == "Antwerp"
+
+
+@pytest.mark.parametrize("seen", ["", "0" * 64, "\u0661", "x" * 10_000])
+def test_a_form_that_does_not_say_what_was_seen_is_refused(desk, customer, seen):
+    assert refused(lambda: save(desk, customer, seen=seen, city="Antwerp")) == {
+        "__all__": [CHANGED_MEANWHILE]
+    }
+
+
+def test_a_change_that_the_database_refuses_is_said_in_the_form(desk, customer, monkeypatch):
+    def fail(*args: object, **kwargs: object) -> None:
+        raise IntegrityError
+
+    monkeypatch.setattr(Customer, "save", fail)
+    assert refused(lambda: save(desk, customer, city="Antwerp")) == {"__all__": [TAKEN_MEANWHILE]}
+
+
+def test_a_team_is_added_archived_and_brought_back(desk, connect, delegate, colleague):
+    _, agent = connect(delegate)
+    members = [str(delegate.pk), str(colleague.pk)]
+    assert_saved(save(desk, Team, name="Finance", leads=members[:1], members=members))
+    team = Team.objects.get()
+    assert [each["member_ids"] for each in agent.call("teams.list").data] == [sorted(members)]
+
+    assert_saved(save(desk, team, is_archived="on"))
+    assert agent.call("teams.list").data == []
+    team.refresh_from_db()
+    assert_saved(save(desk, team, description="Money"))
+    assert Team.objects.get().archived_at == team.archived_at
+
+    assert_saved(save(desk, team, is_archived=None))
+    assert len(agent.call("teams.list").data) == 1
+    assert [act[2] for act in acts_written()[-4:]] == [
+        "",
+        "archived_at",
+        "description",
+        "archived_at",
+    ]
+
+
+def permission(codename: str) -> PermissionRow:
+    return PermissionRow.objects.get(codename=codename, content_type__app_label="invoices")
+
+
+def test_a_role_gives_and_takes_permissions_at_once(desk, connect, delegate, draft_body):
+    person = UserFactory.create()
+    manage = [permission(name) for name in ("manage", "view_all_customers")]
+    assert_saved(save(desk, Role, name="Writer", permissions=[str(each.pk) for each in manage]))
+    role = Role.objects.get()
+    person.groups.add(role)
+    connection, agent = connect(person)
+    assert agent.call("drafts.create", draft_body, key="one").status == 201
+
+    assert_saved(save(desk, role, permissions=[]))
+
+    assert agent.call("drafts.create", draft_body, key="one").code == "forbidden"
+    connection.refresh_from_db()
+    assert connection.revoked_at is None
+    assert acts_written()[-1] == ("role:changed", str(role.pk), "permissions")
+
+
+def test_a_permission_without_words_is_neither_shown_nor_taken_away(desk):
+    role = Role.objects.create(name="Old")
+    unsaid = PermissionRow.objects.get(codename="add_session")
+    role.permissions.add(unsaid, permission("manage"))
+    page = main_of(desk.get(url_of(role)))
+    assert ("Make and change drafts" in page, "session" in page) == (True, False)
+    assert_saved(save(desk, role, name="New", permissions=[]))
+    assert list(role.permissions.all()) == [unsaid]
+
+
+def test_a_permission_without_words_cannot_be_given(desk):
+    role = Role.objects.create(name="Old")
+    unsaid = PermissionRow.objects.get(codename="add_session")
+    assert list(refused(lambda: save(desk, role, permissions=[str(unsaid.pk)]))) == ["permissions"]
+
+
+def test_two_roles_have_two_names(desk):
+    Role.objects.create(name="Viewer")
+    assert list(refused(lambda: save(desk, Role, name="Viewer"))) == ["name"]

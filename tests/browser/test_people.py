@@ -1,0 +1,158 @@
+"""An administrator and a new person, in a real browser; and the pages of the books, looked at."""
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Permission as PermissionRow
+from playwright.sync_api import Page, expect
+
+from agent_access.models import Connection
+from invoicing.administration.sign_ins import make_code
+from invoicing.models import Company, Role, Skill, User
+from tests.administration import acting
+from tests.browser.inspection import inspect
+from tests.factories import (
+    PASSWORD,
+    CustomerFactory,
+    TaxRateFactory,
+    TeamFactory,
+    UserFactory,
+    make_issued,
+)
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+NEW = "another-long-password"
+
+
+@pytest.fixture
+def superuser(company: Company) -> User:
+    return UserFactory.create(name="Sue Super", is_staff=True, is_superuser=True)
+
+
+@pytest.fixture
+def books(owner: User) -> dict[str, Any]:
+    """Enough of everything that pages look as they do in use."""
+    role = Role.objects.create(name="Bookkeeper")
+    role.permissions.set(PermissionRow.objects.filter(codename__in=["manage", "finalize"]))
+    skills = [Skill.objects.create(name=name) for name in ("Bookkeeping", "German", "Spanish")]
+    people = UserFactory.create_batch(8, job_title="Clerk", skills=skills[:1])
+    UserFactory.create(name="Ivan Gone", is_active=False)
+    customer = CustomerFactory.create(name="Nordwind GmbH", account_managers=people[:2])
+    make_issued(customer=customer)
+    return {
+        "person": people[0],
+        "customer": customer,
+        "rate": TaxRateFactory.create(),
+        "team": TeamFactory.create(name="Finance", leads=people[:1], members=people[:3]),
+        "role": role,
+    }
+
+
+def test_a_new_person_comes_in_by_a_link(open_page, superuser):
+    admin = open_page("/admin/invoices/user/add/", superuser)
+    admin.get_by_label("Name:", exact=True).fill("Nora New")
+    admin.get_by_label("Work e-mail").fill("nora@halden.example")
+    admin.get_by_label("Monday").fill("9:00 to 17:00")
+    admin.get_by_role("button", name="Save").click()
+    admin.get_by_role("main").get_by_role("link", name="Nora New").first.click()
+    admin.get_by_role("link", name="One-time link").click()
+    inspect(admin, "one-time-link-asked")
+    admin.get_by_role("button", name="Make the link").click()
+    link = admin.get_by_label("Link", exact=True).input_value()
+    inspect(admin, "one-time-link")
+
+    nora = open_page(link)
+    expect(nora).to_have_url("https://invoices.example/set-password")
+    assert nora.get_by_label("One-time code").input_value() == link.partition("#")[2]
+    inspect(nora, "set-password")
+    nora.get_by_label("New password").fill("short")
+    nora.get_by_label("The same again").fill("short")
+    nora.get_by_role("button", name="Set the password").click()
+    expect(nora.get_by_text("This password is too short.")).to_be_visible()
+    inspect(nora, "set-password-mended")
+    nora.get_by_label("New password").fill(NEW)
+    nora.get_by_label("The same again").fill(NEW)
+    nora.get_by_role("button", name="Set the password").click()
+    inspect(nora, "password-set")
+    nora.get_by_role("link", name="Sign in").click()
+    nora.get_by_label("Work e-mail").fill("nora@halden.example")
+    nora.get_by_label("Password").fill(NEW)
+    nora.get_by_role("button", name="Sign in").click()
+    nora.get_by_role("link", name="Nora New").click()
+    inspect(nora, "account")
+
+
+def test_without_a_script_the_code_is_pasted(open_page, owner):
+    person = UserFactory.create()
+    code = make_code(acting(owner), person.pk)
+    page = open_page(f"/set-password#{code}", java_script_enabled=False)
+    page.get_by_label("One-time code").fill(code)
+    page.get_by_label("New password").fill(NEW)
+    page.get_by_label("The same again").fill(NEW)
+    page.get_by_role("button", name="Set the password").click()
+    expect(page.get_by_role("heading", name="Your password is set")).to_be_visible()
+
+
+def test_signing_out_everywhere_signs_out_here_too(open_page, delegate, connect):
+    connect(delegate)
+    page = open_page("/account", delegate)
+    page.get_by_role("button", name="Sign out everywhere").click()
+    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+    assert Connection.objects.get().revoked_reason == "sessions_ended"
+
+
+def test_the_owner_hands_over(open_page, owner, delegate, connect):
+    connect(delegate)
+    owner.set_password(PASSWORD)
+    owner.save()
+    page = open_page("/admin/invoices/company/", owner)
+    page.get_by_role("link", name="Transfer the ownership").click()
+    inspect(page, "transfer")
+    page.get_by_label("New owner", exact=True).select_option(
+        label=f"{delegate.name} ({delegate.email})"
+    )
+    page.get_by_label("Type the new owner's e-mail address").fill("slip@halden.example")
+    page.get_by_label("Your own password").fill(PASSWORD)
+    page.get_by_role("button", name="Transfer the ownership").click()
+    expect(page.get_by_text("not the address of the person chosen")).to_be_visible()
+    inspect(page, "transfer-mended")
+    page.get_by_label("Type the new owner's e-mail address").fill(delegate.email)
+    page.get_by_label("Your own password").fill(PASSWORD)
+    page.get_by_role("button", name="Transfer the ownership").click()
+    expect(page.get_by_role("heading", name="Approvals")).to_be_visible()
+    assert Company.objects.get().owner == delegate
+
+
+def test_the_books_read_well(open_page, superuser, books):
+    page: Page = open_page("/admin/", superuser)
+    inspect(page, "admin-administrator")
+    for name in (
+        "user",
+        "customer",
+        "document",
+        "team",
+        "skill",
+        "taxrate",
+        "numberseries",
+        "role",
+    ):
+        page.goto(f"/admin/invoices/{name}/")
+        inspect(page, f"books-{name}-list")
+    for name in ("person", "customer", "rate", "team", "role"):
+        record = books[name]
+        page.goto(f"/admin/invoices/{record._meta.model_name}/{record.pk}/change/")
+        inspect(page, f"books-{name}")
+    page.goto("/admin/invoices/company/")
+    inspect(page, "books-company")
+    page.goto("/admin/invoices/document/")
+    page.get_by_role("link", name="INV-2026-0001").click()
+    inspect(page, "books-document")
+    page.goto(f"/admin/invoices/user/{books['person'].pk}/sign-out")
+    inspect(page, "books-sign-out")
+    page.goto(f"/admin/invoices/user/{books['person'].pk}/change/")
+    page.get_by_label("Work e-mail").fill("no address")
+    page.get_by_label("Monday").fill("morning")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("Nothing was saved yet.")).to_be_visible()
+    inspect(page, "books-person-mended")
