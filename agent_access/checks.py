@@ -52,7 +52,7 @@ def check_cache(**kwargs: Any) -> list[checks.CheckMessage]:
 @checks.register(checks.Tags.models)
 def check_user(**kwargs: Any) -> list[checks.CheckMessage]:
     """Look at the key: the owner, and the actors of the audit, are kept as UUIDs."""
-    if isinstance(get_user_model()._meta.pk, UUIDField):  # noqa: SLF001  Django's public name
+    if isinstance(get_user_model()._meta.pk, UUIDField):
         return []
     return [
         checks.Error(
