@@ -68,6 +68,7 @@ def refresh_client(client_id: str, *, origin: Origin) -> None:
     except UnfitDocumentError as error:
         cache.set(failure, str(error), FAILURE_SECONDS)
         raise
+    forget_unused_clients(SWEEP)  # before, since this very client may be an old unused one
     _keep(client_id, fields | {"cimd_expires_at": now + _lifetime(document)}, origin)
 
 
@@ -125,7 +126,6 @@ def _lifetime(document: Document) -> timedelta:
 
 @transaction.atomic
 def _keep(client_id: str, fields: Mapping[str, Any | datetime], origin: Origin) -> None:
-    forget_unused_clients(SWEEP)
     source = Application.RegistrationSource.CIMD
     client, is_new = Application.objects.update_or_create(
         client_id=client_id, defaults={**fields, "registration_source": source}

@@ -6,6 +6,7 @@ from http import HTTPStatus
 
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
+from oauthlib.oauth2 import InvalidGrantError
 
 from agent_access import audit, conf
 from agent_access.audit import Fact, Origin
@@ -20,6 +21,8 @@ from agent_access.throttling import is_first
 REFUSED = "token_request:refused"
 NOBODY = "nobody"
 
+REUSED: tuple[Mapping[str, str], str, int] = ({}, InvalidGrantError().json, HTTPStatus.BAD_REQUEST)
+
 
 @machine_endpoint("POST", policy="token")
 def issue_tokens(request: HttpRequest, origin: Origin) -> HttpResponse:
@@ -27,10 +30,14 @@ def issue_tokens(request: HttpRequest, origin: Origin) -> HttpResponse:
     form = read_form(request, parameters.TOKEN)
     with transaction.atomic(durable=True):
         presented = read_presented(form)
-        server = Server(origin, end_reused(presented, origin=origin))
-        headers, body, status = server.create_token_response(
-            conf.base_url() + TOKEN_PATH, body=form
-        )
+        if end_reused(presented, origin=origin):
+            # Nothing else is asked, so that nothing else can fail and undo the ending.
+            answer = REUSED
+        else:
+            answer = Server(origin, presented).create_token_response(
+                conf.base_url() + TOKEN_PATH, body=form
+            )
+        headers, body, status = answer
         if status != HTTPStatus.OK:
             _record_refusal(json.loads(body)["error"], presented.connection, origin)
     return _write(headers, body, status)

@@ -41,8 +41,8 @@ def read_presented(form: str) -> Presented:
     )
 
 
-def end_reused(presented: Presented, *, origin: Origin) -> Presented:
-    """End the connection of a secret that was used before; return what counts then: nothing."""
+def end_reused(presented: Presented, *, origin: Origin) -> bool:
+    """End the connection of a secret that was used before; tell whether there was one."""
     code, token = presented.code, presented.refresh_token
     reused = []
     if code is not None and code.consumed_at is not None:
@@ -51,7 +51,7 @@ def end_reused(presented: Presented, *, origin: Origin) -> Presented:
         reused.append((token.connection_id, RevokedReason.REFRESH_REUSE))
     for connection_id, reason in reused:
         revoke_connection(connection_id, reason=reason, origin=origin)
-    return Presented() if reused else presented
+    return bool(reused)
 
 
 def _find_alone(model: type[Held], **lookup: str) -> Held | None:

@@ -34,6 +34,7 @@ def register(request: HttpRequest, origin: Origin) -> HttpResponse:
         metadata = read_metadata(_read_object(request))
     except UnfitMetadataError as error:
         raise OAuthRefusalError(error.error, error.description) from None
+    forget_unused_clients(SWEEP)
     client = register_client(metadata, origin=origin)
     body = write_json(_describe(client))
     return HttpResponse(body, status=HTTPStatus.CREATED, content_type="application/json")
@@ -58,8 +59,7 @@ def _read_object(request: HttpRequest) -> dict[str, Any]:
 
 @transaction.atomic
 def register_client(metadata: ClientMetadata, *, origin: Origin) -> Application:
-    """Return a new public client, and forget some that never came to a connection."""
-    forget_unused_clients(SWEEP)
+    """Return a new public client."""
     client = Application.objects.create(
         registration_source=Application.RegistrationSource.DCR, **client_fields(metadata)
     )

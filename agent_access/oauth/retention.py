@@ -30,7 +30,11 @@ BATCH = 1000
 
 
 def forget_unused_clients(at_most: int) -> int:
-    """Delete the oldest clients that never came to a connection; return how many."""
+    """Delete the oldest clients that never came to a connection; return how many.
+
+    A transaction of its own: whoever makes a connection holds the audit and then waits for the
+    client's row, so nobody may hold such a row and then wait for the audit.
+    """
     long_ago = timezone.now() - CLIENT_KEPT_WITHOUT_CONNECTION
     connected = Connection.objects.filter(client_id=OuterRef("client_id"))
     unused = Application.objects.filter(~Exists(connected), created__lt=long_ago)

@@ -7,6 +7,7 @@ from oauthlib.oauth2 import WebApplicationServer
 from oauthlib.oauth2.rfc6749.errors import (
     CustomOAuth2Error,
     InvalidRequestError,
+    UnsupportedGrantTypeError,
     UnsupportedResponseTypeError,
 )
 
@@ -34,13 +35,20 @@ class Server(WebApplicationServer):
         )
         before_consent = self.auth_grant.custom_validators.pre_auth
         before_consent += [_require_code, _require_challenge, _require_resource]
-        self.auth_grant.custom_validators.pre_token.append(_require_resource)
+        self.auth_grant.custom_validators.pre_token += [_require_code_grant, _require_resource]
         self.refresh_grant.custom_validators.pre_token.append(_require_resource)
 
 
 def _require_code(request: Any) -> dict[str, Any]:
     if request.response_type not in {None, "code"}:
         raise UnsupportedResponseTypeError(request=request)
+    return {}
+
+
+def _require_code_grant(request: Any) -> dict[str, Any]:
+    """Refuse OpenID's word for it, which oauthlib takes and the toolkit stumbles over."""
+    if request.grant_type != "authorization_code":
+        raise UnsupportedGrantTypeError(request=request)
     return {}
 
 

@@ -85,6 +85,7 @@ def test_parameters_of_the_url_are_refused(program, path):
         ({"grant_type": None}, 400, "unsupported_grant_type"),
         ({"grant_type": "password"}, 400, "unsupported_grant_type"),
         ({"grant_type": "client_credentials"}, 400, "unsupported_grant_type"),
+        ({"grant_type": "openid"}, 400, "unsupported_grant_type"),
         (
             {"grant_type": "urn:ietf:params:oauth:grant-type:device_code"},
             400,

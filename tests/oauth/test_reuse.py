@@ -1,12 +1,15 @@
 """A secret used twice ends its connection whoever sends it; refused requests are written down."""
 
 from datetime import timedelta
+from unittest.mock import Mock
 
 import pytest
 import time_machine
+from django.db import DatabaseError
 from django.utils import timezone
 
 from agent_access.models import AuditEvent, Connection
+from agent_access.oauth import exchange
 from agent_access.oauth.models import RefreshToken
 from agent_access.verification import find_breaks
 from tests.agents import HttpAgent
@@ -20,6 +23,7 @@ FLAWS = [
     {"client_id": "https://client.example/client.json"},
     {"grant_type": None},
     {"grant_type": "password"},
+    {"grant_type": "openid"},
     {"resource": None},
     {"resource": "https://other.example/mcp"},
     {"resource": [RESOURCE, RESOURCE]},
@@ -50,7 +54,8 @@ def test_a_used_code_ends_its_connection_whatever_else_is_wrong(
     program, code, pair, browser_connection, flaw
 ):
     answer = program.exchange(code, **flaw)
-    assert answer.status in {400, 401}
+    assert (answer.status, answer.body["error"]) == (400, "invalid_grant")
+    assert answer.headers["Cache-Control"] == "no-store"
     assert reason(browser_connection) == "code_reuse"
     assert HttpAgent(pair["access_token"]).call("tools.list").status == 401
 
@@ -62,7 +67,7 @@ def test_a_rotated_token_ends_its_connection_whatever_else_is_wrong(
 ):
     newest = program.refresh(pair["refresh_token"]).body
     answer = program.refresh(pair["refresh_token"], **flaw)
-    assert answer.status in {400, 401}
+    assert (answer.status, answer.body["error"]) == (400, "invalid_grant")
     assert reason(browser_connection) == "refresh_reuse"
     assert HttpAgent(newest["access_token"]).call("tools.list").status == 401
 
@@ -100,6 +105,12 @@ def test_a_used_code_beside_a_good_refresh_token_gives_nothing(
     assert (answer.status, answer.body["error"]) == (400, "invalid_grant")
     assert reason(browser_connection) == "code_reuse"
     assert RefreshToken.objects.count() == 1
+
+
+def test_no_later_failure_undoes_an_ending(program, code, pair, browser_connection, monkeypatch):
+    monkeypatch.setattr(exchange, "Server", Mock(side_effect=DatabaseError))
+    assert program.exchange(code).body["error"] == "invalid_grant"
+    assert reason(browser_connection) == "code_reuse"
 
 
 def test_a_refused_request_is_written_down_with_its_connection(program, code, browser, delegate):
