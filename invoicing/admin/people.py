@@ -52,7 +52,7 @@ class PersonAdmin(RecordAdmin):
                 "description": "Only superusers and the owner give rights.",
             },
         ),
-        ("Working hours", {"fields": (WEEKDAYS[:3], WEEKDAYS[3:6], WEEKDAYS[6:])}),
+        ("Working hours", {"fields": (WEEKDAYS[:2], WEEKDAYS[2:4], WEEKDAYS[4:6], WEEKDAYS[6:])}),
         (
             "Private",
             {
