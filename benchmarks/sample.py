@@ -36,10 +36,10 @@ class Sample:
     def approve(self, connection: Connection) -> tuple[str, str]:
         """Return the ID and the nonce of an approved issue of a new draft of ten lines."""
         draft = DraftInput.model_validate(write_draft(self.references, lines=10))
-        maker, now = Maker(connection.id, connection.name), timezone.now()
+        maker = Maker(connection.id, connection.name)
         document = create_draft(self._user, _read_draft(draft), maker=maker)
         reviewed, nonce = prepare_approval(
-            self._user, document.id, lock_version=1, maker=maker, now=now
+            self._user, document.id, lock_version=1, maker=maker, clock=timezone.now
         )
         approval = reviewed.approval
         decide_approval(
@@ -47,7 +47,7 @@ class Sample:
             approval.id,
             decision=Decision.APPROVED,
             fingerprint=approval.fingerprint,
-            now=now,
+            clock=timezone.now,
         )
         return str(approval.id), nonce
 
