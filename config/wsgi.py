@@ -23,8 +23,7 @@ def load_application() -> HealthApplication:
     logging.captureWarnings(capture=True)
     try:
         django.setup(set_prefix=False)
-        # The checks need the models that setup() loads.
-        from agent_access.checks import demand_safe_settings  # noqa: PLC0415
+        from agent_access.checks import demand_safe_settings  # noqa: PLC0415  after setup()
 
         demand_safe_settings()
     except ImproperlyConfigured as error:
