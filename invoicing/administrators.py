@@ -6,8 +6,18 @@ from django.db.models import Q
 from invoicing.access import may_be_delegate
 from invoicing.models import Company, User
 
+OWNS = "owns_the_installation"
+
+
+def remember_ownership(user: User) -> None:
+    """Ask once for a page, which asks for each of its parts; an act reads its actor anew."""
+    user.__dict__.setdefault(OWNS, is_owner(user))
+
 
 def is_owner(user: User) -> bool:
+    known: bool | None = user.__dict__.get(OWNS)
+    if known is not None:
+        return known
     return Company.objects.filter(owner_id=user.pk).exists()
 
 

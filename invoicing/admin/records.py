@@ -15,8 +15,9 @@ from typing_extensions import override
 from invoicing.admin.fields import TicksField
 from invoicing.administration.acts import actor_of
 from invoicing.administration.records import IsAllowed, change_record, create_record
-from invoicing.administrators import may_administer
+from invoicing.administrators import may_administer, remember_ownership
 from invoicing.errors import ConflictError, PermissionMissingError, RecordNotFoundError
+from invoicing.models import User
 from invoicing.services.record_changes import digest_record
 
 if TYPE_CHECKING:
@@ -85,7 +86,9 @@ class RecordAdmin(ModelAdmin):
     show_full_result_count = False
 
     def may(self, request: HttpRequest, act: str) -> bool:
-        return self.is_allowed(act)(request.user)  # type: ignore[arg-type]  # the site lets people in only
+        user = cast("User", request.user)
+        remember_ownership(user)
+        return self.is_allowed(act)(user)
 
     def is_allowed(self, act: str) -> IsAllowed:
         permission = f"{self.opts.app_label}.{act}_{self.opts.model_name}"

@@ -214,6 +214,7 @@ def test_a_tax_rate_is_replaced_once(owner, superuser, tax_rate):
     assert TaxRate.objects.filter(is_active=True).count() == 1
 
 
+@pytest.mark.postgresql  # SQLite has one writer, and no circle
 def test_acts_calls_and_new_addresses_never_wait_in_a_circle(
     connect, owner, superuser, delegate, draft_body
 ):

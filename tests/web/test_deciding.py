@@ -158,7 +158,14 @@ def test_out_of_scope_it_can_only_be_rejected_and_shows_nothing_of_the_document(
     assert "The agent Ledger agent asked you on March 2, 2026, 09:00 UTC" in read(answer)
     assert "You can reject it until 09:10:00 UTC: 9 min 0 s left." in read(answer)
     document = prepared.approval.document
-    for fact in ("Acme", "119", "Consulting", "Thank you", document.draft_code, str(document.pk)):
+    for fact in (
+        "Acme",
+        "119.00",
+        "Consulting",
+        "Thank you",
+        document.draft_code,
+        str(document.pk),
+    ):
         assert fact not in answer.content.decode()
     assert "Approve" not in answer.content.decode()
     assert send(desk, prepared, "approve").status_code == 404

@@ -3,13 +3,13 @@
 import json
 from typing import Any
 
-from django.core.management import BaseCommand
 from typing_extensions import override
 
 from agent_access.openapi import describe_api
+from agent_access.operator_command import OperatorCommand
 
 
-class Command(BaseCommand):
+class Command(OperatorCommand):
     help = "Prints the HTTP tools as an OpenAPI 3.1 document."
 
     @override

@@ -2,11 +2,13 @@
 
 from typing import Any
 
-from django.core.management import BaseCommand, CommandError
+from django.core.management import CommandError
 from typing_extensions import override
 
+from agent_access.operator_command import OperatorCommand
 
-class RefusedCommand(BaseCommand):
+
+class RefusedCommand(OperatorCommand):
     """Says why not, and what to do instead."""
 
     instead: str

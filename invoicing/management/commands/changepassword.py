@@ -6,14 +6,15 @@ from typing import Any
 
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
-from django.core.management import BaseCommand, CommandError
+from django.core.management import CommandError
 from typing_extensions import override
 
+from agent_access.operator_command import OperatorCommand
 from invoicing.administration.sign_ins import change_password_as_operator
 from invoicing.management.people import find_person
 
 
-class Command(BaseCommand):
+class Command(OperatorCommand):
     help = "Changes a person's password; ends the person's web sessions and connections."
 
     @override

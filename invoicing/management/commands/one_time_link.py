@@ -3,16 +3,17 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management import BaseCommand, CommandError
+from django.core.management import CommandError
 from typing_extensions import override
 
+from agent_access.operator_command import OperatorCommand
 from invoicing.administration.sign_ins import make_code_as_operator
 from invoicing.errors import CodeInvalidError
 from invoicing.management.people import find_person
 from invoicing.one_time_links import HOURS, link_of
 
 
-class Command(BaseCommand):
+class Command(OperatorCommand):
     help = "Prints a link with which a person chooses a password, once."
 
     @override

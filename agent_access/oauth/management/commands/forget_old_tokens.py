@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from django.core.management import BaseCommand
 from typing_extensions import override
 
 from agent_access.oauth.retention import BATCH, forget_old_tokens, forget_unused_clients
+from agent_access.operator_command import OperatorCommand
 
 
-class Command(BaseCommand):
+class Command(OperatorCommand):
     help = (
         "Deletes the codes, tokens and clients of browser sign-in that can show nothing any more."
     )
