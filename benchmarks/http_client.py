@@ -22,6 +22,9 @@ class HttpClient:
         self._socket = socket.create_connection(("127.0.0.1", port), timeout=60)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
+    def close(self) -> None:
+        self._socket.close()
+
     def exchange(self, request: bytes, *, status: int = 200) -> bytes:
         """Send a request and return the body; raise UnexpectedAnswerError for another status."""
         self._socket.sendall(request)

@@ -2,6 +2,7 @@
 
 import json
 import socket
+from contextlib import closing
 from threading import Thread
 
 import pytest
@@ -85,11 +86,13 @@ def answer_once(answer: bytes) -> int:
     ("answer", "status", "body"), [(CHUNKED, 200, b"hello world"), (MEASURED, 201, b"hello")]
 )
 def test_the_client_reads_a_body_of_either_form(answer, status, body):
-    client = HttpClient(answer_once(answer))
-    assert client.exchange(write_request("GET", "/", {}), status=status) == body
+    with closing(HttpClient(answer_once(answer))) as client:
+        assert client.exchange(write_request("GET", "/", {}), status=status) == body
 
 
 def test_the_client_refuses_another_status():
-    client = HttpClient(answer_once(MEASURED))
-    with pytest.raises(UnexpectedAnswerError, match="201 Created"):
+    with (
+        closing(HttpClient(answer_once(MEASURED))) as client,
+        pytest.raises(UnexpectedAnswerError, match="201 Created"),
+    ):
         client.exchange(write_request("GET", "/", {}))

@@ -186,7 +186,7 @@ def test_a_page_costs_the_same_whatever_the_number_of_rows(owner_desk, connect, 
     for number in range(30):
         user = UserFactory.create() if number % 2 else delegate
         connect(user, name=f"Agent {number}")[1].call("tools.list")
-    assert (few, count()) == (11, 11)
+    assert (few, count()) == (13, 13)
 
 
 @pytest.mark.requirement("revocation.stops_calls")
