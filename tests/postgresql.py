@@ -51,13 +51,11 @@ def _candidate_folders() -> Iterator[Path]:
 class Cluster:
     """An empty cluster kept under a folder, and the server that can be taken away from it.
 
-    Nothing listens on the network: the socket is in the folder too. Without fsync what is
-    written may be lost, and is written quicker.
+    Nothing listens on the network: the socket is in the folder too.
     """
 
-    def __init__(self, binaries: Path, folder: Path, *, fsync: bool = False) -> None:
+    def __init__(self, binaries: Path, folder: Path) -> None:
         self.folder = folder
-        self._fsync = fsync
         self._account = account = _server_account()
         folder.mkdir()
         if account.user is not None and account.group is not None:
@@ -70,7 +68,7 @@ class Cluster:
         return f"postgresql://{role}@{quote(str(self.folder), safe='')}/{database}"
 
     def start(self) -> None:
-        self._server = _start(self.binaries, self.folder, self._account, fsync=self._fsync)
+        self._server = _start(self.binaries, self.folder, self._account)
         _wait_until_ready(self._server, self.folder)
 
     def stop(self, how: signal.Signals = signal.SIGINT) -> None:
@@ -82,9 +80,9 @@ class Cluster:
 
 
 @contextmanager
-def run_cluster(binaries: Path, folder: Path, *, fsync: bool = False) -> Iterator[Cluster]:
+def run_cluster(binaries: Path, folder: Path) -> Iterator[Cluster]:
     """Serve an empty cluster until the end of the context."""
-    cluster = Cluster(binaries, folder, fsync=fsync)
+    cluster = Cluster(binaries, folder)
     try:
         cluster.start()
         yield cluster
@@ -129,8 +127,9 @@ def _run(command: list[Path | str], folder: Path, account: Account) -> None:
         raise RuntimeError(f"{command[0]} failed:\n{done.stdout}{done.stderr}")
 
 
-def _start(binaries: Path, folder: Path, account: Account, *, fsync: bool) -> subprocess.Popen[Any]:
-    options = ["-k", str(folder), "-c", "listen_addresses=", "-c", f"fsync={fsync}"]
+def _start(binaries: Path, folder: Path, account: Account) -> subprocess.Popen[Any]:
+    # -F: no fsync. These tables may be lost, and the tests are quicker.
+    options = ["-F", "-k", str(folder), "-c", "listen_addresses="]
     with (folder / "server.log").open("wb") as log:
         return subprocess.Popen(  # noqa: S603  the command is ours
             [binaries / "postgres", "-D", folder / "data", *options],
