@@ -188,6 +188,7 @@ def pictured(delegate, connection) -> Prepared:
     return prepare(document, user=delegate, maker=maker, now=timezone.now())
 
 
+@pytest.mark.sqlite  # a page looks the same on both
 def test_every_state_reads_well(open_page, delegate, pictured):
     now = timezone.now()
     document = pictured.approval.document
@@ -215,10 +216,12 @@ def test_every_state_reads_well(open_page, delegate, pictured):
     inspect(page, "review-executed")
 
 
+@pytest.mark.sqlite  # a page looks the same on both
 def test_an_empty_inbox_reads_well(open_page, delegate):
     inspect(open_page("/approvals", delegate), "inbox-empty")
 
 
+@pytest.mark.sqlite  # a page looks the same on both
 def test_the_inspection_sees_what_is_wrong(open_page, delegate):
     page = open_page("/approvals", delegate)
     page.evaluate("document.querySelector('h1').outerHTML = '<img src=x>'")

@@ -9,6 +9,9 @@ from django.core.exceptions import ImproperlyConfigured
 from config.environment import PROJECT_FOLDER, Environment, read_environment, split_keys
 from tests.environment import SETTINGS
 
+# Nothing here needs a database: once is enough.
+pytestmark = pytest.mark.sqlite
+
 KEY = "the-key-of-this-installation-0123456789"
 ADDRESS = "BASE_URL must be https, a host and perhaps a port, such as https://invoices.example."
 DATABASE = "DATABASE_URL must be a postgresql:// or sqlite:/// address that names a database."

@@ -11,6 +11,9 @@ from hypothesis import strategies as st
 from invoicing.errors import AmountTooLargeError
 from invoicing.totals import MAX_QUANTITY, DiscountType, LineAmounts, TaxFacts, calculate_totals
 
+# Nothing here needs a database: once is enough.
+pytestmark = pytest.mark.sqlite
+
 CEILING = 10**18
 RATES = [
     TaxFacts(id=UUID(int=percentage), name=str(percentage), percentage=percentage)

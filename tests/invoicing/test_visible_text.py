@@ -7,6 +7,9 @@ import pytest
 
 from invoicing.visible_text import INVISIBLE, mark_invisible
 
+# Nothing here needs a database: once is enough.
+pytestmark = pytest.mark.sqlite
+
 # Format characters that are signs to be seen, in front of Arabic, Syriac, Kaithi and Egyptian.
 SEEN_FORMATS = frozenset(
     {0x06DD, 0x070F, 0x0890, 0x0891, 0x08E2, 0x110BD, 0x110CD}

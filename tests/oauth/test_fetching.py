@@ -16,6 +16,9 @@ from agent_access.oauth import fetching
 from agent_access.oauth.fetching import FetchError, fetch, is_public
 from tests.oauth.certificates import document, send, stranger
 
+# Nothing here needs a database: once is enough.
+pytestmark = pytest.mark.sqlite
+
 
 @pytest.fixture(scope="module")
 def authority() -> trustme.CA:

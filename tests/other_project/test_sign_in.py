@@ -4,9 +4,14 @@ import re
 from http.cookies import SimpleCookie
 from urllib.parse import parse_qs, urlencode, urlsplit
 
+import pytest
+
 from tests.agents import Answer
 from tests.oauth.programs import VERIFIER, challenge_of
 from tests.other_project.conftest import BASE_URL, PASSWORD, Project
+
+# test_tools.py shows the project on both databases.
+pytestmark = pytest.mark.sqlite
 
 SETTINGS = "notes.settings_with_sign_in"
 

@@ -10,6 +10,9 @@ from invoicing.money import MAX_AMOUNT, SUPPORTED_CURRENCIES, minor_unit
 from invoicing.web.formats import Formats, format_instant, local_date
 from invoicing.web.typed_numbers import MistypedNumberError, parse_typed, write_typed
 
+# Nothing here needs a database: once is enough.
+pytestmark = pytest.mark.sqlite
+
 SPACE = "\N{NO-BREAK SPACE}"
 NARROW = "\N{NARROW NO-BREAK SPACE}"
 
