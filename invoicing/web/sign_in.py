@@ -1,12 +1,15 @@
 """Signing in and out."""
 
+from datetime import timedelta
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.contrib.auth import authenticate, login, logout
 from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -56,6 +59,8 @@ def _try_to_sign_in(request: HttpRequest, form: SignInForm) -> HttpResponse:
         # One sentence for every reason: nobody learns which addresses have an account.
         return _show(request, form, status=422, is_refused=True)
     login(request, user)
+    # A moment, so that no message that a page keeps in the session puts its end off.
+    request.session.set_expiry(timezone.now() + timedelta(seconds=settings.SESSION_COOKIE_AGE))
     return redirect(_next_path(request))
 
 

@@ -188,6 +188,18 @@ def test_a_session_ends_after_twelve_hours_of_work(sign_in, person, time_machine
     assert browser.get("/documents").status_code == 302
 
 
+def test_what_a_page_keeps_in_a_session_puts_its_end_not_off(browser, person, time_machine):
+    time_machine.move_to("2026-03-02T08:00:00+00:00", tick=False)
+    sign_in_with(browser, person.email)
+    time_machine.move_to("2026-03-02T19:59:59+00:00", tick=False)
+    session = browser.session
+    session["message"] = "Saved."
+    session.save()
+    assert browser.get("/documents").status_code == 200
+    time_machine.move_to("2026-03-02T20:00:01+00:00", tick=False)
+    assert browser.get("/documents").status_code == 302
+
+
 @pytest.fixture
 def _still(time_machine) -> None:
     """Stop the clock, so that no window of a limit ends by itself."""
