@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 
 from agent_access import conf
 from agent_access.errors import ForbiddenError, ToolError
-from agent_access.request_facts import forget_facts
+from agent_access.request_facts import forget_facts, note_client
 from agent_access.request_ids import begin_request
 from agent_access.tools import API_PATH
 
@@ -55,6 +55,7 @@ class GateMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         request_id = begin_request()
         forget_facts()
+        note_client(client_address(request))
         _drop_cookies(request)
         response = self.get_response(request) if _may_enter(request) else _refuse(request)
         if not _is_immutable(response):

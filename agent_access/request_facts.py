@@ -7,13 +7,16 @@ from uuid import UUID
 
 @dataclass(frozen=True)
 class RequestFacts:
-    """Names and identifiers only; what is not known, or not so, is empty.
+    """Names, identifiers and the client's address; what is not known, or not so, is empty.
 
-    `outcome` is the audit's word for how the tool's call ended: `ok` or an error code.
+    `person_id` is who has signed in to the pages. `outcome` is the audit's word for how the tool's
+    call ended: `ok` or an error code, or how an attempt to sign in did.
     """
 
     transport: str = ""
+    client_address: str = ""
     connection_id: UUID | None = None
+    person_id: UUID | None = None
     tool: str = ""
     outcome: str = ""
 
@@ -32,12 +35,24 @@ def forget_facts() -> None:
     _current.set(UNKNOWN)
 
 
+def note_client(address: str) -> None:
+    _current.set(replace(_current.get(), client_address=address))
+
+
 def note_transport(transport: str) -> None:
     _current.set(replace(_current.get(), transport=transport))
 
 
 def note_connection(connection_id: UUID) -> None:
     _current.set(replace(_current.get(), connection_id=connection_id))
+
+
+def note_person(person_id: UUID | None) -> None:
+    _current.set(replace(_current.get(), person_id=person_id))
+
+
+def note_outcome(outcome: str) -> None:
+    _current.set(replace(_current.get(), outcome=outcome))
 
 
 def note_call(tool: str, *, outcome: str) -> None:

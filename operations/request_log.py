@@ -62,9 +62,12 @@ def _record(environ: WSGIEnvironment, *, status: int, seconds: float) -> None:
         "duration_ms": round(seconds * 1000, 1),
         "tool": facts.tool,
         "outcome": facts.outcome,
+        "client_address": facts.client_address,
+        "person_id": str(facts.person_id or ""),
     }
-    text = "{method} {path} {status} {duration_ms} ms {tool} {outcome}".format_map(told)
-    logger.info("%s", text.rstrip(), extra={FACTS: told})
+    units = {"duration_ms": f"{told['duration_ms']} ms"}
+    text = " ".join(str(value) for value in (told | units).values() if value)
+    logger.info("%s", text, extra={FACTS: told})
 
 
 def describe_path(path: str) -> str:

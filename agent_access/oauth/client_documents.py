@@ -6,6 +6,7 @@ connected to, no redirect, and bounds on size and on the whole time.
 (draft-ietf-oauth-client-id-metadata-document)
 """
 
+import logging
 import re
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -28,6 +29,8 @@ from agent_access.oauth.registration import client_fields, record_registration
 from agent_access.oauth.retention import SWEEP, forget_unused_clients
 from agent_access.oauth.return_addresses import HTTPS_ADDRESS, is_fit
 from agent_access.throttling import spend
+
+logger = logging.getLogger(__name__)
 
 MIN_AGE = timedelta(minutes=5)
 MAX_AGE = timedelta(days=1)
@@ -76,7 +79,10 @@ def _read(client_id: str) -> tuple[Document, dict[str, Any]]:
     try:
         document = fetch(client_id)
         return document, _read_document(client_id, document)
-    except FetchError:
+    except FetchError as error:
+        # Not its text: that would be a stranger's.
+        reason = type(error.__cause__ or error).__name__
+        logger.warning("A client's metadata document could not be fetched: %s.", reason)
         raise UnfitDocumentError(
             f"The client's metadata document could not be read. {RETRY}"
         ) from None

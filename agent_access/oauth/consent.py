@@ -33,6 +33,7 @@ from agent_access.oauth.registration import TARGET_LENGTH
 from agent_access.oauth.return_addresses import host_of, is_loopback, policy_source
 from agent_access.oauth.server import Server
 from agent_access.origins import make_origin
+from agent_access.request_facts import note_person
 
 ALLOW, REFUSE = "allow", "refuse"
 NOT_THE_OWNER = "Only the owner of this application can allow a client in."
@@ -66,6 +67,7 @@ def _ask(request: HttpRequest) -> HttpResponseBase:
     """Ask the owner, every time anew."""
     if not request.user.is_authenticated:
         return redirect_to_login(request.get_full_path())
+    note_person(request.user.pk)
     if request.user.pk != conf.host().owner_id():
         return _show_problem(request, NOT_THE_OWNER, status=403)
     origin = make_origin(request, Transport.WEB)

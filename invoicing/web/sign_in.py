@@ -13,6 +13,8 @@ from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_http_methods, require_POST
 
+from invoicing.models import User
+from invoicing.visits import SignInOutcome, note_attempt
 from invoicing.web.failures import show_unavailable
 from invoicing.web.sign_in_limits import LimitReachedError, LimitUnknownError, count_attempt
 
@@ -49,6 +51,7 @@ def _try_to_sign_in(request: HttpRequest, form: SignInForm) -> HttpResponse:
     try:
         count_attempt(request, account=request.POST.get("username", ""))
     except LimitReachedError as error:
+        note_attempt(SignInOutcome.LIMITED)
         response = _show(request, form, status=429, minutes_to_wait=error.minutes)
         response["Retry-After"] = str(error.seconds)
         return response
@@ -56,12 +59,20 @@ def _try_to_sign_in(request: HttpRequest, form: SignInForm) -> HttpResponse:
         return show_unavailable()
     user = authenticate(request, **form.cleaned_data) if form.is_valid() else None
     if user is None:
+        _note_refusal(form)
         # One sentence for every reason: nobody learns which addresses have an account.
         return _show(request, form, status=422, is_refused=True)
     login(request, user)
     # A moment, so that no message that a page keeps in the session puts its end off.
     request.session.set_expiry(timezone.now() + timedelta(seconds=settings.SESSION_COOKIE_AGE))
+    note_attempt(SignInOutcome.SIGNED_IN, user.pk)
     return redirect(_next_path(request))
+
+
+def _note_refusal(form: SignInForm) -> None:
+    name = form.cleaned_data.get("username", "").strip().lower()
+    tried = User.objects.filter(email=name).values_list("pk", flat=True).first()
+    note_attempt(SignInOutcome.REFUSED, tried)
 
 
 def _show(

@@ -8,6 +8,8 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from typing_extensions import override
 
+from invoicing.visits import note_visitor
+
 
 class SignedInMiddleware(LoginRequiredMiddleware):
     """Django's own, which looks at the session even where nobody needs to have signed in."""
@@ -23,4 +25,6 @@ class SignedInMiddleware(LoginRequiredMiddleware):
         # The tools are such a place: they never ask the session who is there.
         if not getattr(view_func, "login_required", True):
             return None
+        if request.user.is_authenticated:
+            note_visitor(request.user.pk)
         return super().process_view(request, view_func, view_args, view_kwargs)

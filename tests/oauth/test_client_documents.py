@@ -196,12 +196,14 @@ def test_an_address_that_no_document_may_have_is_not_asked(web, browser, client_
     assert web.asked == []
 
 
-def test_a_document_that_cannot_be_read_gets_a_page(web, browser):
+def test_a_document_that_cannot_be_read_gets_a_page_and_a_line_in_the_log(web, browser, caplog):
     program = Program(client_id="https://gone.example/client.json")
     response = browser.open(program.authorize_path())
     assert response.status_code == 400
     assert b"document could not be read" in response.content
     assert not Application.objects.exists()
+    assert "A client's metadata document could not be fetched: FetchError." in caplog.text
+    assert "gone.example" not in caplog.text
 
 
 @pytest.mark.parametrize("published", [None, b"not json"], ids=["unreachable", "unfit"])

@@ -30,7 +30,7 @@ def lines(caplog) -> Any:
 
 
 def ask(method: str, path: str, *, credential: str | None = None, **environ: Any) -> Any:
-    headers = {"HTTP_HOST": HOST, "wsgi.url_scheme": "https", **environ}
+    headers = {"HTTP_HOST": HOST, "REMOTE_ADDR": "192.0.2.7", "wsgi.url_scheme": "https", **environ}
     if credential:
         headers["HTTP_AUTHORIZATION"] = f"Bearer {credential}"
     with kept_connection():
@@ -51,9 +51,11 @@ def test_a_call_is_one_line_that_names_its_tool(agent, connection, lines, caplog
         "status": 200,
         "tool": "customers.search",
         "outcome": "ok",
+        "client_address": "192.0.2.7",
+        "person_id": "",
     }
     assert caplog.records[-1].getMessage().startswith("GET /api/v1/customers 200 ")
-    assert caplog.records[-1].getMessage().endswith(" ms customers.search ok")
+    assert caplog.records[-1].getMessage().endswith(" ms customers.search ok 192.0.2.7")
     assert answer.status == 200
 
 

@@ -1,0 +1,25 @@
+"""Who asks for a page, and who tried to sign in, as the log of requests names it."""
+
+from enum import StrEnum
+from uuid import UUID
+
+from agent_access.request_facts import note_outcome, note_person
+
+
+class SignInOutcome(StrEnum):
+    """How an attempt to sign in ended."""
+
+    SIGNED_IN = "signed_in"
+    REFUSED = "sign_in_refused"
+    LIMITED = "rate_limited"
+
+
+def note_visitor(person_id: UUID) -> None:
+    """Name the person who has signed in."""
+    note_person(person_id)
+
+
+def note_attempt(outcome: SignInOutcome, person_id: UUID | None = None) -> None:
+    """Name the account that was tried, if there is one; what was typed may be a password."""
+    note_person(person_id)
+    note_outcome(outcome)
