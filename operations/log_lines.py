@@ -2,6 +2,7 @@
 
 import json
 import logging
+import time
 from datetime import UTC, datetime
 
 from typing_extensions import override
@@ -14,14 +15,18 @@ FACTS = "facts"
 
 
 class TextLines(logging.Formatter):
-    """One line, then the trace if there is one."""
+    """One line, in UTC, then the trace if there is one."""
+
+    converter = staticmethod(time.gmtime)
 
     @override
     def format(self, record: logging.LogRecord) -> str:
-        record.message = hide_secrets(record.getMessage())
+        # Whatever somebody sent, it begins no line of its own and moves no cursor.
+        record.message = _escape(hide_secrets(record.getMessage()))
         record.asctime = self.formatTime(record)
         # Never the trace that another formatter kept on the record: it may say more.
-        return "\n".join(filter(None, [self.formatMessage(record), _trace(record)]))
+        trace = map(_escape, _trace(record).split("\n"))
+        return "\n".join(filter(None, [self.formatMessage(record), *trace]))
 
 
 class JsonLines(logging.Formatter):
@@ -42,6 +47,12 @@ class JsonLines(logging.Formatter):
         }
         # ASCII only: a lone surrogate from a hostile path could not be written otherwise.
         return json.dumps({key: value for key, value in line.items() if value not in (None, "")})
+
+
+def _escape(line: str) -> str:
+    return "".join(
+        each if each.isprintable() else each.encode("unicode_escape").decode() for each in line
+    )
 
 
 def _trace(record: logging.LogRecord) -> str:

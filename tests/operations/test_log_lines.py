@@ -2,6 +2,7 @@
 
 import json
 import logging
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
@@ -69,6 +70,26 @@ def test_further_facts_stand_beside_it_and_nothing_else_of_the_record():
 
 def test_a_line_to_read_is_one_line():
     assert TEXT.format(make_record("It is %s.", "so")) == "WARNING some.logger [-] It is so."
+
+
+def test_a_line_to_read_is_in_utc_whatever_the_machines_zone(monkeypatch):
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    time.tzset()
+    try:
+        written = TextLines("{asctime} {message}", style="{").format(make_record("x"))
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    assert written.startswith("2026-11-21 09:30:15,")
+
+
+def test_a_hostile_message_stays_within_its_line_to_read():
+    hostile = "a\n2026-11-21 INFO forged\r\x1b[2J\u2028\udcff"
+    written = TEXT.format(make_record("%s", hostile, error=RuntimeError("b\r\x1b[2J\x00")))
+    assert written.splitlines() == [
+        r"WARNING some.logger [-] a\n2026-11-21 INFO forged\r\x1b[2J\u2028\udcff",
+        r"RuntimeError: b\r\x1b[2J\x00",
+    ]
 
 
 @pytest.mark.parametrize("formatter", [TEXT, JsonLines()], ids=["text", "json"])
