@@ -44,7 +44,8 @@ def count_attempt(request: HttpRequest, *, account: str) -> None:
 
 def count_code(request: HttpRequest) -> None:
     """Count one use of a one-time code, good or not; raises the two errors above."""
-    _spend(request, group="code.address", key="ip", rate=ATTEMPTS_PER_ADDRESS)
+    network = web_origin(request).client_network
+    _spend(request, group="code.address", key=lambda *_: network, rate=ATTEMPTS_PER_ADDRESS)
 
 
 def _spend(request: HttpRequest, **bucket: Any) -> None:

@@ -101,6 +101,24 @@ def test_guessing_ends_soon(browser, person, code, time_machine):
     assert check_password(PASSWORD, User.objects.get(pk=person.pk).password)
 
 
+def test_behind_a_proxy_nobody_uses_up_the_attempts_of_another(browser, code, settings):
+    settings.AGENT_ACCESS = {**settings.AGENT_ACCESS, "TRUSTED_PROXIES": 1}
+
+    def send(address: str, code: str) -> int:
+        headers = {"X-Forwarded-For": address, "X-Forwarded-Proto": "https"}
+        answer = browser.post("/set-password", form(code), headers=headers)
+        return int(answer.status_code)
+
+    assert {send("203.0.113.1", "A" * 40) for _ in range(31)} == {422, 429}
+    assert send("203.0.113.2", code) == 200
+
+
+@pytest.mark.parametrize("address", ["", "unix:", "not an address"])
+def test_a_code_works_from_a_place_without_a_usable_address(code, address):
+    answer = Browser(REMOTE_ADDR=address).post("/set-password", form(code))
+    assert answer.status_code == 200
+
+
 def test_the_form_needs_its_token(code, person):
     browser = Browser(enforce_csrf_checks=True)
     browser.get("/set-password")
