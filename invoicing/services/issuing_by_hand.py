@@ -35,7 +35,8 @@ def issue_by_hand(user: User, pk: UUID, *, fingerprint: str, clock: Clock) -> Do
     """
     with transaction.atomic():
         draft = lock_document(documents_visible_to(user), pk)
-        if not user.has_perms(NEEDED):
+        # Anew, after every wait: what was withdrawn meanwhile is not used.
+        if not User.objects.get(pk=user.pk).has_perms(NEEDED):
             raise PermissionMissingError
         if draft.status != DocumentStatus.DRAFT:
             raise ConflictError

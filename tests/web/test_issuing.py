@@ -133,6 +133,15 @@ def test_both_permissions_are_needed(company, sign_in, draft, missing):
     assert Document.objects.get().status == DocumentStatus.DRAFT
 
 
+def test_what_was_withdrawn_while_the_draft_was_waited_for_is_not_used(delegate, draft):
+    known = User.objects.get(pk=delegate.pk)
+    assert known.has_perms(ISSUER)
+    User.objects.filter(pk=delegate.pk).update(is_active=False)
+    with pytest.raises(PermissionMissingError):
+        issue_by_hand(known, draft.pk, clock=at(ISSUED_AT), fingerprint=fingerprint_draft(draft))
+    assert Document.objects.get().status == DocumentStatus.DRAFT
+
+
 def test_a_document_out_of_scope_cannot_be_issued(company, sign_in, stranger, draft):
     form = {"fingerprint": fingerprint_draft(draft)}
     answer = sign_in(stranger).post(f"/documents/{draft.id}/issue", form)
