@@ -1,6 +1,6 @@
 """How browser connections end: the switches, the client, time and people, and how it is told."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from io import StringIO
 
 import pytest
@@ -51,6 +51,17 @@ def assert_nothing_is_there(person=None) -> None:
 def test_sign_in_starts_off_and_has_nothing_to_find(access_on, owner):
     assert_nothing_is_there()
     assert_nothing_is_there(owner)
+
+
+def test_no_rotation_carries_a_refresh_token_past_its_connection(program, pair, browser_connection):
+    token = pair["refresh_token"]
+    begun = browser_connection.created_at
+    with time_machine.travel(begun, tick=False) as clock:
+        for day in range(10, 30, 10):
+            clock.move_to(begun + timedelta(days=day))
+            token = program.refresh(token).body["refresh_token"]
+        clock.move_to(browser_connection.expires_at)
+        assert program.refresh(token).body["error"] == "invalid_grant"
 
 
 @pytest.mark.requirement("sign_in.switch", "revocation.sign_in_off")
