@@ -1,0 +1,160 @@
+"""docs/security.md says of every line where it is met and what shows it, and says so truly."""
+
+import ast
+import re
+from functools import cache
+from typing import NamedTuple
+
+import pytest
+from django.apps import apps
+from django.urls import URLPattern
+
+from agent_access.listing import TOOLS_LIST
+from agent_access.tools import registry
+from config.environment import PROJECT_FOLDER
+from tests.web.test_sign_in import OPEN, all_pages
+
+# Nothing here needs a database: once is enough.
+pytestmark = pytest.mark.sqlite
+
+TEXT = (PROJECT_FOLDER / "docs" / "security.md").read_text(encoding="utf-8")
+STATES = {"met", "partly", "not met", "no case"}
+
+# From a section, or an entry of the list, to how many lines it has: ASVS 5.0.0, API Top 10 2023.
+SECTIONS = {
+    "V2.3": 5,
+    "V8.1": 4,
+    "V8.2": 4,
+    "V8.3": 3,
+    "V8.4": 2,
+    "V10.4": 16,
+    "V14.1": 2,
+    "V14.2": 8,
+    "V14.3": 3,
+    "V16.1": 1,
+    "V16.2": 5,
+    "V16.3": 4,
+    "V16.4": 3,
+    "V16.5": 4,
+    "API1": 4,
+    "API2": 10,
+    "API3": 6,
+    "API4": 7,
+    "API5": 4,
+    "API6": 3,
+    "API7": 6,
+    "API8": 9,
+    "API9": 8,
+    "API10": 4,
+}
+
+ENTRY = re.compile(
+    r"^- \*\*(?P<line>[\w.]+)\*\* \((?:L[123], )?(?P<state>[a-z ]+)\) (?P<text>(?:.+\n)+?)"
+    r"(?=- \*\*|\n|\Z)",
+    re.MULTILINE,
+)
+TEST = re.compile(r"`(tests/[\w/]+\.py)::(\w+)`")
+FILE = re.compile(r"`([\w./-]+\.[a-z]{2,5}|Dockerfile)`")
+
+
+class Entry(NamedTuple):
+    line: str
+    state: str
+    text: str
+
+    @property
+    def tests(self) -> list[tuple[str, str]]:
+        return TEST.findall(self.text)
+
+    @property
+    def missing(self) -> str:
+        return self.text.partition("Missing: ")[2]
+
+
+ENTRIES = [Entry(*found.groups()) for found in ENTRY.finditer(TEXT)]
+WITHOUT_A_TEST = {each.line for each in ENTRIES if each.state == "not met"}
+
+
+def read_table(heading: str) -> list[list[str]]:
+    """Return the rows of the table that has this head."""
+    [after] = [part for part in TEXT.split("\n\n") if part.startswith(f"| {heading} |")]
+    return [
+        [cell.strip() for cell in row.strip("|").split(" | ")] for row in after.splitlines()[2:]
+    ]
+
+
+@cache
+def functions_of(path: str) -> set[str]:
+    tree = ast.parse((PROJECT_FOLDER / path).read_text(encoding="utf-8"))
+    return {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+
+
+def test_every_line_of_both_lists_is_read_in_order():
+    lines = [f"{section}.{i}" for section, count in SECTIONS.items() for i in range(1, count + 1)]
+    assert [each.line for each in ENTRIES] == lines
+    assert {each.state for each in ENTRIES} == STATES
+    assert TEXT.count("\n- **") == len(ENTRIES)
+
+
+def test_every_line_names_a_file_and_a_test_and_each_is_there():
+    for each in ENTRIES:
+        files = FILE.findall(each.text)
+        assert each.line in WITHOUT_A_TEST or (each.tests and files), each.line
+        assert [path for path in files if not (PROJECT_FOLDER / path).is_file()] == [], each.line
+        gone = [(path, name) for path, name in each.tests if name not in functions_of(path)]
+        assert gone == [], each.line
+    assert len(TEST.findall(TEXT)) == TEXT.count("::")
+
+
+def test_what_is_missing_is_said_and_said_in_short():
+    lacking = {each.line for each in ENTRIES if each.state in {"partly", "not met"}}
+    assert {each.line for each in ENTRIES if each.missing} == lacking
+    in_short = [line for row in read_table("Line") for line in row[0].split(", ")]
+    assert in_short == [each.line for each in ENTRIES if each.line in lacking]
+
+
+def short(permission: str) -> str:
+    return permission.removeprefix("invoices.")
+
+
+def test_the_table_of_tools_is_the_registry():
+    told = [tuple(row) for row in read_table("Tool")]
+    tools = [
+        (tool.name, str(tool.scope), ", ".join(map(short, tool.permissions))) for tool in registry
+    ]
+    assert told == [(TOOLS_LIST.name, "any connection", "none"), *tools]
+
+
+def test_the_table_of_pages_is_the_routes():
+    def needs(route: URLPattern) -> str:
+        if route.name in OPEN:
+            return "not even a sign-in"
+        permissions = getattr(route.callback, "permissions", ())
+        return ", ".join(map(short, permissions)) or "none"
+
+    pages = {
+        "/" + str(route.pattern).replace("<uuid:pk>", "{id}"): needs(route) for route in all_pages()
+    }
+    assert dict(read_table("Page")) == pages
+
+
+def test_every_table_has_a_level_of_protection():
+    tables = sorted(model._meta.label for model in apps.get_models() if not model._meta.proxy)
+    told = dict(read_table("Table"))
+    assert sorted(told) == tables
+    assert set(told.values()) == {row[0] for row in read_table("Level")}
+
+
+def test_every_level_says_how_it_is_protected():
+    rows = read_table("Level")
+    assert [row[0] for row in rows] == ["secret", "private", "business", "evidence", "plain"]
+    assert [len(list(filter(None, row))) for row in rows] == [5] * 5
+
+
+def test_the_service_has_bounds_of_memory_and_processes():
+    compose = (PROJECT_FOLDER / "compose.yaml").read_text(encoding="utf-8")
+    service = compose.partition("x-service:")[2].partition("\nservices:")[0]
+    assert re.findall(r"^  (mem_limit|pids_limit): (\w+)$", service, re.MULTILINE) == [
+        ("mem_limit", "1g"),
+        ("pids_limit", "256"),
+    ]
