@@ -36,7 +36,9 @@ NONCE_LENGTH = 200
 MAX_LOCK_VERSION = 2**31 - 1
 
 AMOUNT_PATTERN = rf"^(0|[1-9][0-9]{{0,{AMOUNT_DIGITS - 1}}})$"
-QUANTITY_PATTERN = r"^(0|[1-9][0-9]{0,10})(\.[0-9]{1,4})?$"
+# Positive, without a look-ahead, which not every reader of JSON Schema has.
+FRACTION_PATTERN = r"[1-9][0-9]{0,3}|0[1-9][0-9]{0,2}|00[1-9][0-9]?|000[1-9]"
+QUANTITY_PATTERN = rf"^([1-9][0-9]{{0,10}}(\.[0-9]{{1,4}})?|0\.({FRACTION_PATTERN}))$"
 DATE_PATTERN = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 CURRENCY_PATTERN = r"^[A-Z]{3}$"
 LANGUAGE_PATTERN = r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$"
@@ -59,11 +61,7 @@ def _parse_date(value: Any) -> date:
 
 
 def _parse_quantity(value: Any) -> int:
-    text = _match(value, pattern=QUANTITY_PATTERN, text=QUANTITY_RULE)
-    quantity = parse_fixed_point(text)
-    if quantity == 0:
-        raise problem(QUANTITY_RULE)
-    return quantity
+    return parse_fixed_point(_match(value, pattern=QUANTITY_PATTERN, text=QUANTITY_RULE))
 
 
 def _parse_unsigned(value: Any) -> int:
