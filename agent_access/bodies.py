@@ -38,7 +38,8 @@ def read_body(request: HttpRequest, *, limit: int) -> bytes:
     Django takes a body without Content-Length (chunked) for empty; where the server ends the
     stream itself, as PEP 3333's `wsgi.input_terminated` promises, the stream is read instead.
     """
-    if _declares_more_than(limit, request.META.get("CONTENT_LENGTH") or ""):
+    declared = request.META.get("CONTENT_LENGTH") or ""
+    if _declares_more_than(limit, declared):
         raise PayloadTooLargeError
     terminated = request.META.get("wsgi.input_terminated")
     stream = request.META["wsgi.input"] if terminated else request
@@ -50,6 +51,10 @@ def read_body(request: HttpRequest, *, limit: int) -> bytes:
         raise UnreadableJsonError from None
     if len(body) > limit:
         raise PayloadTooLargeError
+    # To some servers a connection that broke off is the end of the stream, and half a body may be
+    # whole JSON.
+    if _declares_more_than(len(body), declared):
+        raise UnreadableJsonError
     return body
 
 

@@ -139,6 +139,19 @@ def test_a_body_shorter_than_its_length_is_refused(target):
     assert_nothing_changed(before)
 
 
+@pytest.mark.parametrize("tool", BODY_TOOLS)
+@pytest.mark.parametrize("terminated", [True, False])
+def test_a_body_shorter_than_its_length_is_refused_though_it_is_whole_json(
+    target, tool, terminated
+):
+    """To granian a connection that broke off is the end of the stream."""
+    before = take_snapshot()
+    body = json.dumps(target.body_for(tool)).encode()
+    environ = {"CONTENT_LENGTH": str(len(body) + 1), "wsgi.input_terminated": terminated}
+    assert_refused(target.send(tool, body, **environ), 422, fields=[])
+    assert_nothing_changed(before)
+
+
 def test_a_connection_that_breaks_off_changes_nothing(target, subtests):
     before = take_snapshot()
     body = json.dumps(target.body_for("drafts.create")).encode()
