@@ -12,7 +12,17 @@ from config.environment import PROJECT_FOLDER
 pytestmark = pytest.mark.sqlite
 
 PROGRAMS = ("sh", "dirname", "cmp", "sed", "rm", "cp", "mkdir", "touch", "cat", "chmod")
-COMMANDS = ("run", "test", "coverage", "check", "conformance", "lint", "lock", "help")
+COMMANDS = (
+    "run",
+    "test",
+    "coverage",
+    "check",
+    "conformance",
+    "fuzz",
+    "lint",
+    "lock",
+    "help",
+)
 
 INSTALLING = "Installing what requirements.txt lists; the first time takes a minute.\n"
 

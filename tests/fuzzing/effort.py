@@ -1,0 +1,28 @@
+"""How hard the fuzzers try: a little and always alike in the tests, much more by command."""
+
+import os
+from collections import Counter
+from typing import Any
+
+from hypothesis import HealthCheck, settings
+
+# `./dev fuzz` sets both, a seed of its own for every round.
+SEED = int(os.environ.get("FUZZ_SEED", "0"))
+EFFORT = int(os.environ.get("FUZZ_EFFORT", "1"))
+IS_LONG = EFFORT > 1
+
+# What was sent, by fuzzer, so that a run can say how much it tried.
+tally: Counter[str] = Counter()
+
+
+def try_hard(examples: int, **more: Any) -> settings:
+    """Return settings for this many examples in the tests, and for more in a long run."""
+    return settings(
+        max_examples=examples * EFFORT,
+        deadline=None,
+        derandomize=not IS_LONG,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+        print_blob=True,
+        **more,
+    )

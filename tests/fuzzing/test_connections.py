@@ -1,0 +1,187 @@
+"""Pasted credentials as a model has them: a call succeeds if, and only if, nothing ended it."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import pytest
+from hypothesis import strategies as st
+from hypothesis.stateful import invariant, precondition, rule
+from typing_extensions import override
+
+from agent_access.connections import (
+    ConnectionRequest,
+    UnfitConnectionError,
+    create_connection,
+    revoke_connection,
+    turn_access_off,
+    turn_access_on,
+)
+from agent_access.models import Connection
+from agent_access.models.connections import RevokedReason
+from invoicing.access import Permission
+from invoicing.administration.people import change_person
+from invoicing.administration.sign_ins import sign_out_everywhere
+from invoicing.models import User
+from invoicing.ownership import hand_over
+from invoicing.services.people import digest_person
+from tests.administration import acting
+from tests.agents import HttpAgent
+from tests.factories import UserFactory, grant, withdraw
+from tests.fuzzing.machines import Machine, run
+from tests.mcp_agent import McpAgent
+
+SCOPES = st.sampled_from([("customers:read",), ("customers:read", "people:read"), ("people:read",)])
+PEOPLE = st.integers(0, 1)
+WHICH = st.integers(0, 4)
+
+
+@dataclass
+class Lent:
+    """What the model knows of a connection; `reason` is why it ended before its time."""
+
+    id: str
+    credential: str
+    person: int
+    scopes: tuple[str, ...]
+    expires_at: datetime
+    reason: str = ""
+
+
+@dataclass
+class Person:
+    """What the model knows of a delegate."""
+
+    user: User
+    is_active: bool = True
+    is_guest: bool = False
+    may_view: bool = True
+
+    @property
+    def is_fit(self) -> bool:
+        return self.is_active and not self.is_guest
+
+
+class Connections(Machine):
+    @override
+    def begin(self) -> None:
+        self.owners = [self.owner, UserFactory.create()]
+        self.people = [Person(self.make_delegate()), Person(self.make_delegate())]
+        self.lent: list[Lent] = []
+        self.is_on = True
+        self.create(0, ("customers:read",), 30)
+
+    def end(self, reason: RevokedReason) -> None:
+        """Write the reason to every connection that has none yet, expired ones too."""
+        for each in self.lent:
+            each.reason = each.reason or reason.value
+
+    def end_of(self, person: int, reason: RevokedReason) -> None:
+        """Write the reason to the connections that lived as this person."""
+        for each in self.lent:
+            if each.person == person and self.now < each.expires_at:
+                each.reason = each.reason or reason.value
+
+    @rule(person=PEOPLE, scopes=SCOPES, days=st.sampled_from([1, 30]))
+    def create(self, person: int, scopes: tuple[str, ...], days: int) -> None:
+        user = User.objects.get(pk=self.people[person].user.pk)
+        request = ConnectionRequest(user=user, scopes=scopes, days=days, name="Machine")
+        if not (self.is_on and self.people[person].is_fit):
+            with pytest.raises(UnfitConnectionError):
+                create_connection(request)
+            return
+        connection, credential = create_connection(request)
+        expires_at = self.now + timedelta(days=days)
+        self.lent.append(Lent(str(connection.id), credential, person, scopes, expires_at))
+
+    @rule(which=WHICH)
+    def revoke(self, which: int) -> None:
+        lent = self.lent[which % len(self.lent)]
+        reason = RevokedReason.OWNER_REVOKED
+        connection = Connection.objects.get(pk=lent.id)
+        assert revoke_connection(connection.id, reason=reason) == (lent.reason == "")
+        lent.reason = lent.reason or reason.value
+
+    @rule()
+    def turn_off(self) -> None:
+        turn_access_off()
+        self.is_on = False
+        self.end(RevokedReason.ACCESS_OFF)
+
+    @precondition(lambda self: not self.is_on)
+    @rule()
+    def turn_on(self) -> None:
+        """Bring the agents back, and none of the connections."""
+        turn_access_on()
+        self.is_on = True
+
+    @rule(time=st.sampled_from([timedelta(hours=23, minutes=59), timedelta(days=1)]))
+    def pass_time(self, time: timedelta) -> None:
+        self.wait(time)
+
+    @rule(person=PEOPLE)
+    def turn_activity(self, person: int) -> None:
+        found = self.people[person]
+        found.is_active = not found.is_active
+        self.change(found, is_active=found.is_active)
+        if not found.is_active:
+            self.end_of(person, RevokedReason.USER_DEACTIVATED)
+
+    @rule(person=PEOPLE)
+    def turn_guest(self, person: int) -> None:
+        found = self.people[person]
+        found.is_guest = not found.is_guest
+        self.change(found, is_guest=found.is_guest)
+        if found.is_guest:
+            self.end_of(person, RevokedReason.USER_BECAME_GUEST)
+
+    def change(self, person: Person, **flags: bool) -> None:
+        by = acting(User.objects.get(pk=self.owners[0].pk))
+        user = User.objects.get(pk=person.user.pk)
+        change_person(by, user.pk, flags, seen=digest_person(user))
+
+    @rule(person=PEOPLE)
+    def end_sessions(self, person: int) -> None:
+        user = User.objects.get(pk=self.people[person].user.pk)
+        by = acting(User.objects.get(pk=self.owners[0].pk))
+        sign_out_everywhere(by, user.pk)
+        self.end_of(person, RevokedReason.SESSIONS_ENDED)
+
+    @rule()
+    def transfer(self) -> None:
+        self.owners.reverse()
+        hand_over(self.owners[0].pk)
+        self.end(RevokedReason.OWNER_CHANGED)
+
+    @rule(person=PEOPLE)
+    def turn_permission(self, person: int) -> None:
+        """Losing a permission ends nothing; it is read on every call."""
+        found = self.people[person]
+        (withdraw if found.may_view else grant)(found.user, Permission.VIEW_CUSTOMER)
+        found.may_view = not found.may_view
+
+    def expected(self, lent: Lent) -> int:
+        if not self.is_on:
+            return 404
+        if lent.reason or self.now >= lent.expires_at:
+            return 401
+        may = "customers:read" in lent.scopes and self.people[lent.person].may_view
+        return 200 if may else 403
+
+    @invariant()
+    def a_call_succeeds_if_and_only_if_nothing_ended_its_connection(self) -> None:
+        for lent in self.lent:
+            for agent in (HttpAgent(lent.credential), McpAgent(lent.credential)):
+                assert agent.call("customers.search").status == self.expected(lent)
+
+    @invariant()
+    def an_ended_connection_says_why(self) -> None:
+        told = Connection.objects.values_list("id", "revoked_reason")
+        assert {str(id_): reason for id_, reason in told} == {
+            lent.id: lent.reason for lent in self.lent
+        }
+
+
+@pytest.mark.django_db
+@pytest.mark.requirement("revocation.stops_calls", "revocation.other_endings")
+def test_connections_are_what_a_model_of_them_is():
+    run(Connections, examples=8, steps=12)
