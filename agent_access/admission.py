@@ -1,11 +1,13 @@
 """The checks before any tool, in the interface's order, for every transport."""
 
+from time import monotonic
+
 from django.db import transaction
 from django.http import HttpRequest
 
 from agent_access import audit, conf
 from agent_access.audit import Fact, Origin
-from agent_access.authentication import authenticate
+from agent_access.authentication import authenticate, find_caller
 from agent_access.discovery import challenge_parameters
 from agent_access.errors import NotFoundError, UnauthenticatedError
 from agent_access.gate import client_address
@@ -14,6 +16,7 @@ from agent_access.models.connections import Connection
 from agent_access.models.settings import AccessSettings
 from agent_access.request_facts import note_connection, note_transport
 from agent_access.request_ids import current_request_id
+from agent_access.standings import Standing
 from agent_access.throttling import Allowance, describe_allowances, spend
 
 
@@ -27,7 +30,9 @@ class Admission:
         note_transport(transport)
         self._request = request
         self._allowances: list[Allowance] = []
+        self._caller: Standing | None = None
         self.settings = AccessSettings()
+        self.admitted_at = monotonic()
         self.origin = Origin(
             transport=transport,
             request_id=current_request_id(),
@@ -40,7 +45,10 @@ class Admission:
         return describe_allowances(self._allowances)
 
     def require_access_on(self) -> None:
-        self.settings = AccessSettings.read()
+        """Raise NotFoundError while access is off; one statement tells that and who calls."""
+        self.admitted_at = monotonic()
+        self._caller = find_caller(self._request)
+        self.settings = self._caller.settings if self._caller else AccessSettings.read()
         if not self.settings.access_on:
             raise NotFoundError
 
@@ -62,7 +70,7 @@ class Admission:
 
     def _authenticate(self) -> Connection:
         try:
-            return authenticate(self._request, origin=self.origin)
+            return authenticate(self._request, self._caller, origin=self.origin)
         except UnauthenticatedError as error:
             if self.settings.browser_sign_in_on and self.origin.transport == Transport.MCP:
                 error.discovery = challenge_parameters()

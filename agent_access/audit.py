@@ -2,21 +2,49 @@
 
 import hashlib
 import ipaddress
+from contextlib import nullcontext
 from dataclasses import dataclass
-from datetime import UTC
+from datetime import UTC, datetime
+from functools import cache
+from typing import Any
 from uuid import UUID
 
 import orjson
-from django.db import transaction
+from django.db import connection
 from django.utils import timezone
 
 from agent_access.errors import UnauthenticatedError
 from agent_access.models.audit import ADMINISTRATION, AuditEvent, ChainHead, Transport
+from agent_access.rows import Rows
+from agent_access.transactions import relaxed_commit
 
 OK = "ok"
 # What one subscriber of IPv6 is given at least, and hops about in as he likes.
 IPV6_PREFIX = 64
 REVOKED = "connection:revoked"
+
+HEADS = Rows(ChainHead)
+EVENTS = Rows(AuditEvent, without=("sequence", "digest"))
+
+# On PostgreSQL. A setting that a statement makes by itself ends with that statement's transaction.
+RELAXED = "mode AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true)),"
+APPEND = """
+    WITH {relaxed} moved AS (
+        UPDATE {heads} SET
+            sequence = sequence + 1,
+            digest = encode(sha256(convert_to(
+                '["' || digest || '",' || %s::text
+                    || ',' || (sequence + 1) || ',' || %s::text || ']',
+                'UTF8'
+            )), 'hex'),
+            last_used_at = %s
+        {from_mode}
+        WHERE chain = %s AND (is_open OR %s)
+        RETURNING sequence, digest
+    )
+    INSERT INTO {events} (sequence, digest, {columns})
+    SELECT moved.sequence, moved.digest, {values} FROM moved
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,50 +86,63 @@ def close_chain(chain: str) -> None:
     ChainHead.objects.filter(chain=chain).update(is_open=False)
 
 
-def record_call(fact: Fact) -> None:
+def record_call(fact: Fact, *, relaxed: bool = False) -> None:
     """Append a successful call; raise UnauthenticatedError if the connection was revoked meanwhile.
 
-    Locks the connection's head row, the last lock of a call.
+    Locks the connection's head row, the last lock of a call. A relaxed event has a transaction of
+    its own, which does not wait for the disk.
     """
-    head = _lock_head(str(fact.connection_id))
-    if not head.is_open:
+    if not _append(str(fact.connection_id), fact, only_open=True, relaxed=relaxed):
         raise UnauthenticatedError
-    _append(head, fact)
 
 
-def record_refusal(fact: Fact) -> None:
+def record_refusal(fact: Fact, *, relaxed: bool = False) -> None:
     """Append a refused call to the connection's chain, open or closed."""
-    _append(_lock_head(str(fact.connection_id)), fact)
+    _append(str(fact.connection_id), fact, relaxed=relaxed)
 
 
 def record_decision(fact: Fact) -> None:
     """Append what a person decided about the connection's work, open or closed."""
-    _append(_lock_head(str(fact.connection_id)), fact)
+    _append(str(fact.connection_id), fact)
 
 
 def record_administration(fact: Fact) -> None:
     """Append a switch, or the making or ending of a connection."""
-    _append(lock_administration(), fact)
+    lock_administration()
+    _append(ADMINISTRATION, fact)
 
 
-def lock_administration() -> ChainHead:
+def lock_administration() -> None:
     """Make acts of administration wait for each other; taken before any connection's chain."""
+    _require_transaction()
     open_chain(ADMINISTRATION)
-    return _lock_head(ADMINISTRATION)
+    ChainHead.objects.select_for_update().get(chain=ADMINISTRATION)
 
 
-def _lock_head(chain: str) -> ChainHead:
-    if not transaction.get_connection().in_atomic_block:
+def _append(chain: str, fact: Fact, *, only_open: bool = False, relaxed: bool = False) -> bool:
+    """Move the head and add the event; return False where the chain is closed to it."""
+    if not relaxed:
+        _require_transaction()
+    event = _make_event(chain, fact)
+    if connection.vendor == "postgresql":
+        is_appended = _append_at_once(event, only_open=only_open, relaxed=relaxed)
+    else:
+        with relaxed_commit() if relaxed else nullcontext():
+            is_appended = _append_in_steps(event, only_open=only_open)
+    if not is_appended:
+        ChainHead.objects.get(chain=chain)  # a chain that has no head is another fault
+    return is_appended
+
+
+def _require_transaction() -> None:
+    if not connection.in_atomic_block:
         raise RuntimeError("an audit event belongs to a transaction")
-    return ChainHead.objects.select_for_update().get(chain=chain)
 
 
-def _append(head: ChainHead, fact: Fact) -> None:
-    now = timezone.now()
-    event = AuditEvent(
-        chain=head.chain,
-        sequence=head.sequence + 1,
-        occurred_at=now,
+def _make_event(chain: str, fact: Fact) -> AuditEvent:
+    return AuditEvent(
+        chain=chain,
+        occurred_at=timezone.now(),
         actor_id=fact.actor_id,
         connection_id=fact.connection_id,
         action=fact.action,
@@ -112,24 +153,63 @@ def _append(head: ChainHead, fact: Fact) -> None:
         request_id=fact.origin.request_id,
         client_address=fact.origin.client_address,
     )
+
+
+def _append_at_once(event: AuditEvent, *, only_open: bool, relaxed: bool) -> bool:
+    """Append in one statement: its lock of the head is as short as it can be.
+
+    The digest is computed where the one before is known, over the text that digest_event reads.
+    """
+    before, after = _write_facts(event)
+    moving: list[Any] = [before, after, _minute_of(event), event.chain, not only_open]
+    with connection.cursor() as cursor:
+        cursor.execute(_append_statement(relaxed=relaxed), [*moving, *EVENTS.write(event)])
+        return bool(cursor.rowcount == 1)
+
+
+@cache
+def _append_statement(*, relaxed: bool) -> str:
+    return APPEND.format(
+        relaxed=RELAXED if relaxed else "",
+        from_mode="FROM mode" if relaxed else "",
+        heads=HEADS.table,
+        events=EVENTS.table,
+        columns=", ".join(EVENTS.columns),
+        values=", ".join(EVENTS.placeholders),
+    )
+
+
+def _append_in_steps(event: AuditEvent, *, only_open: bool) -> bool:
+    """Append where the transaction holds the whole database anyway."""
+    head = ChainHead.objects.get(chain=event.chain)
+    if only_open and not head.is_open:
+        return False
+    event.sequence = head.sequence + 1
     event.digest = digest_event(event, previous_digest=head.digest)
     moved = ChainHead.objects.filter(chain=head.chain, sequence=head.sequence).update(
-        sequence=event.sequence,
-        digest=event.digest,
-        last_used_at=now.replace(second=0, microsecond=0),
+        sequence=event.sequence, digest=event.digest, last_used_at=_minute_of(event)
     )
     if not moved:
         raise RuntimeError("an audit chain moved under its lock")
     event.save(force_insert=True)
+    return True
+
+
+def _minute_of(event: AuditEvent) -> datetime:
+    return event.occurred_at.replace(second=0, microsecond=0)
 
 
 def digest_event(event: AuditEvent, *, previous_digest: str) -> str:
     """Return the SHA-256 over the digest before and every stored fact, in hexadecimal."""
-    facts = [
-        previous_digest,
-        event.id,
-        event.chain,
-        event.sequence,
+    before, after = _write_facts(event)
+    text = f'["{previous_digest}",{before},{event.sequence},{after}]'
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _write_facts(event: AuditEvent) -> tuple[str, str]:
+    """Return the event's facts as JSON: those that stand before its sequence, and those after."""
+    before: list[Any] = [event.id, event.chain]
+    after: list[Any] = [
         event.occurred_at.astimezone(UTC),
         event.actor_id,
         event.connection_id,
@@ -141,4 +221,8 @@ def digest_event(event: AuditEvent, *, previous_digest: str) -> str:
         event.request_id,
         event.client_address,
     ]
-    return hashlib.sha256(orjson.dumps(facts, option=orjson.OPT_UTC_Z)).hexdigest()
+    return _write_members(before), _write_members(after)
+
+
+def _write_members(values: list[Any]) -> str:
+    return orjson.dumps(values, option=orjson.OPT_UTC_Z)[1:-1].decode()

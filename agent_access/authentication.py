@@ -13,30 +13,40 @@ from agent_access.connections import revoke_connection
 from agent_access.credentials import CREDENTIAL, digest_credential
 from agent_access.errors import UnauthenticatedError
 from agent_access.models.connections import Connection, RevokedReason
+from agent_access.standings import Standing, find_standing
 
 # RFC 6750 section 2.1; RFC 9110 section 11.1: the scheme's case does not matter.
 BEARER = re.compile(r"[Bb][Ee][Aa][Rr][Ee][Rr] +([!-~]+)")
 
 
-FindConnection = Callable[[str], Connection | None]
+FindStanding = Callable[[str], Standing | None]
 
-_ways: list[tuple[re.Pattern[str], FindConnection]] = []
+_ways: list[tuple[re.Pattern[str], FindStanding]] = []
 
 
-def register_bearer(pattern: re.Pattern[str], find: FindConnection) -> None:
-    """Name a form of bearer credential, and how its connection, with its user, is found."""
+def register_bearer(pattern: re.Pattern[str], find: FindStanding) -> None:
+    """Name a form of bearer credential, and how the standing of its connection is found."""
     _ways.append((pattern, find))
 
 
-def authenticate(request: HttpRequest, *, origin: Origin) -> Connection:
-    """Return the live connection that the request's credential belongs to, with its user.
+def find_caller(request: HttpRequest) -> Standing | None:
+    """Return how the connection stands that the request's credential belongs to, if it has one."""
+    header = request.META.get("HTTP_AUTHORIZATION", "")
+    match = BEARER.fullmatch(header)
+    if match is None:
+        return None
+    fitting = (find for pattern, find in _ways if pattern.fullmatch(match[1]))
+    return next((find(match[1]) for find in fitting), None)
+
+
+def authenticate(request: HttpRequest, caller: Standing | None, *, origin: Origin) -> Connection:
+    """Return the caller's connection, with its user, if it may be used.
 
     Raises UnauthenticatedError for everything else.
     """
-    connection = _find_connection(_read_bearer(request))
-    if connection is None or not still_holds(connection, origin=origin):
-        raise UnauthenticatedError
-    return connection
+    if caller is None or not still_holds(caller.connection, origin=origin):
+        raise UnauthenticatedError(credential_sent="HTTP_AUTHORIZATION" in request.META)
+    return caller.connection
 
 
 def still_holds(connection: Connection, *, origin: Origin) -> bool:
@@ -67,24 +77,8 @@ def find_ending(connection: Connection, *, owner_id: UUID | None) -> RevokedReas
     return None
 
 
-def _read_bearer(request: HttpRequest) -> str:
-    header = request.META.get("HTTP_AUTHORIZATION")
-    if header is None:
-        raise UnauthenticatedError(credential_sent=False)
-    match = BEARER.fullmatch(header)
-    if match is None:
-        raise UnauthenticatedError
-    return match[1]
-
-
-def _find_connection(bearer: str) -> Connection | None:
-    fitting = (find for pattern, find in _ways if pattern.fullmatch(bearer))
-    return next((find(bearer) for find in fitting), None)
-
-
-def _find_by_credential(credential: str) -> Connection | None:
-    found = Connection.objects.filter(credential_digest=digest_credential(credential))
-    return found.select_related("user").first()
+def _find_by_credential(credential: str) -> Standing | None:
+    return find_standing(credential_digest=digest_credential(credential))
 
 
 register_bearer(CREDENTIAL, _find_by_credential)

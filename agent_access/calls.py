@@ -1,5 +1,6 @@
 """What goes into a tool and what comes out, whatever the transport."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -28,7 +29,8 @@ class ToolCall:
 
     `read_arguments` is asked once, so that an unreadable body is refused and audited like any
     other mistake. `target` is the `{id}` of the path as it was sent. `key_field` names the place
-    of the idempotency key in this transport's problems.
+    of the idempotency key in this transport's problems. `admitted_at` is the reading of the
+    monotonic clock at which the connection's standing was read.
     """
 
     tool: Tool
@@ -39,6 +41,7 @@ class ToolCall:
     target: str | None = None
     idempotency_key: str | None = None
     key_field: str = "idempotency_key"
+    admitted_at: float = -math.inf
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,8 @@
 """The only path to a tool: grants, input, receipt, run and audit, in the interface's order."""
 
 import logging
+from contextlib import nullcontext
+from time import monotonic
 from typing import NoReturn
 from uuid import UUID
 
@@ -22,10 +24,14 @@ from agent_access.inputs import find_key_problem, parse_input, read_id
 from agent_access.models.connections import Connection, ConnectionKind
 from agent_access.receipts import claim_receipt, keep_answer, stored_result
 from agent_access.request_facts import note_call
+from agent_access.standings import find_standing, forget_permissions
 from agent_access.tools import Tool, ToolInput, registry
-from agent_access.transactions import one_view, relaxed_commit
+from agent_access.transactions import one_view
 
 logger = logging.getLogger(__name__)
+
+# A body may come slowly; meanwhile a permission may be withdrawn.
+FRESH_SECONDS = 1
 
 
 def execute(call: ToolCall) -> ToolResult:
@@ -82,6 +88,8 @@ def _parse(call: ToolCall, arguments: Arguments) -> ToolInput:
 
 def _check_reach(call: ToolCall) -> None:
     tool, user = call.tool, call.connection.user
+    if monotonic() - call.admitted_at > FRESH_SECONDS:
+        forget_permissions(user)
     if tool.module in call.settings.modules_off:
         raise NotFoundError
     if not is_granted(tool, call.connection):
@@ -102,10 +110,9 @@ def _missing_grant(tool: Tool, connection: Connection) -> ForbiddenError:
 
 
 def _read(call: ToolCall, inputs: ToolInput) -> ToolResult:
-    with one_view():
+    with nullcontext() if call.tool.reads_at_once else one_view():
         answer = _run_tool(call, inputs)
-    with relaxed_commit():
-        audit.record_call(_fact(call, record_id=answer.record_id))
+    audit.record_call(_fact(call, record_id=answer.record_id), relaxed=True)
     return ToolResult(call.tool.status, answer.body())
 
 
@@ -153,10 +160,10 @@ def _check_still_visible(call: ToolCall, record_id: UUID | None) -> None:
 
 def _check_still_allowed(call: ToolCall) -> None:
     """Look at the user again, after every wait for another call: what was withdrawn is not used."""
-    user = type(call.connection.user)._default_manager.get(pk=call.connection.user_id)  # noqa: SLF001  Django's public name for a swapped model's manager
-    if conf.host().delegate_problem(user):
+    standing = find_standing(id=call.connection.id)
+    if standing is None or conf.host().delegate_problem(standing.connection.user):
         raise UnauthenticatedError
-    if not user.has_perms(call.tool.permissions):
+    if not standing.connection.user.has_perms(call.tool.permissions):
         raise ForbiddenError
 
 
@@ -188,8 +195,9 @@ def _sayable_target(target: str | None) -> UUID | None:
 
 def _record_refusal(call: ToolCall, error: ToolError) -> None:
     try:
-        with transaction.atomic() if call.tool.writes else relaxed_commit():
-            audit.record_refusal(_fact(call, outcome=error.code))
+        is_read = not call.tool.writes
+        with nullcontext() if is_read else transaction.atomic():
+            audit.record_refusal(_fact(call, outcome=error.code), relaxed=is_read)
     except Exception as exception:  # noqa: BLE001  a refusal that leaves no trace is not given
         _fail_unrecorded(exception)
 

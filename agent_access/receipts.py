@@ -11,7 +11,10 @@ from agent_access import sealing
 from agent_access.calls import Answer, ToolCall, ToolResult
 from agent_access.errors import ConflictError
 from agent_access.models.receipts import Receipt
+from agent_access.rows import Rows
 from agent_access.tools import Tool
+
+RECEIPTS = Rows(Receipt)
 
 
 def claim_receipt(call: ToolCall, arguments: Mapping[str, Any]) -> Receipt:
@@ -29,7 +32,8 @@ def claim_receipt(call: ToolCall, arguments: Mapping[str, Any]) -> Receipt:
         call_digest=digest,
         created_at=timezone.now(),
     )
-    Receipt.objects.bulk_create([claim], ignore_conflicts=True)
+    if RECEIPTS.insert(claim, unless_there=True):
+        return claim
     receipt = Receipt.objects.get(connection=call.connection, key=call.idempotency_key)
     if receipt.call_digest != digest:
         raise ConflictError
@@ -52,7 +56,7 @@ def keep_answer(receipt: Receipt, tool: Tool, answer: Answer, result: ToolResult
     receipt.status = result.status
     receipt.answer = body.decode()
     receipt.is_encrypted = tool.answers_secret
-    receipt.save(update_fields=["record_id", "status", "answer", "is_encrypted"])
+    RECEIPTS.update(receipt, "record_id", "status", "answer", "is_encrypted")
 
 
 def stored_result(receipt: Receipt) -> ToolResult | None:

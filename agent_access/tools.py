@@ -87,7 +87,8 @@ class Tool:
     for a user or raises the project's "not found"; a replay asks it whether the record is still
     in the user's reach. An answer that holds a secret is kept encrypted.
     A destructive tool replaces or freezes what was there, where others only add (MCP's
-    `destructiveHint`).
+    `destructiveHint`). A tool that reads at once sees one moment of the data by itself; for any
+    other a transaction is held.
     `run` takes a CallContext and the input, and says in its annotation what it gives:
     `Record[Shape]` or `Page[Shape]`, with a TypedDict as the shape. `refusals` are the project's
     own, beside those that every tool may give.
@@ -109,6 +110,7 @@ class Tool:
     answers_secret: bool = False
     is_destructive: bool = False
     refusals: Sequence[type[ToolError]] = ()
+    reads_at_once: bool = False
 
     def __post_init__(self) -> None:
         if not NAME.fullmatch(self.name):

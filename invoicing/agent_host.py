@@ -10,6 +10,7 @@ from django.db.models import QuerySet
 from agent_access.errors import ToolError
 from agent_access.host import ScopeTerms, Service, Work
 from agent_access.models.connections import RevokedReason
+from agent_access.rows import Rows
 from agent_access.tools import JSONSchema, Tool
 from invoicing.agent_tools.failures import FAILURES
 from invoicing.agent_tools.schemas import schema_filler
@@ -55,11 +56,15 @@ SCOPES = {
 }
 
 
+COMPANIES = Rows(Company)
+
+
 class InvoicingHost:
     """Implements `agent_access.host.Host`."""
 
     def owner_id(self) -> UUID | None:
-        return Company.objects.values_list("owner_id", flat=True).first()
+        owner_id: UUID | None = COMPANIES.find_value("owner_id")
+        return owner_id
 
     def delegate_problem(self, user: User) -> RevokedReason | None:
         if not user.is_active:

@@ -43,6 +43,7 @@ class Exchange:
     connection: Connection
     settings: AccessSettings
     origin: Origin
+    admitted_at: float
 
 
 @dataclass(frozen=True)
@@ -174,6 +175,7 @@ def _call(exchange: Exchange, tool: Tool, sent: dict[str, Any]) -> ToolCall:
         connection=exchange.connection,
         settings=exchange.settings,
         origin=exchange.origin,
+        admitted_at=exchange.admitted_at,
         read_arguments=lambda: Arguments(values, problems),
         target=target if isinstance(target, str) else None,
         idempotency_key=key if key is None or isinstance(key, str) else "",

@@ -62,6 +62,7 @@ def _answer(request: HttpRequest, admission: Admission, connection: Connection) 
         connection=connection,
         settings=admission.settings,
         origin=admission.origin,
+        admitted_at=admission.admitted_at,
     )
     try:
         reply = answer_request(exchange)

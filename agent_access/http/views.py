@@ -99,6 +99,7 @@ class ToolView(APIView):
                 target=target,
                 idempotency_key=request.META.get("HTTP_IDEMPOTENCY_KEY"),
                 key_field=KEY_HEADER,
+                admitted_at=self.admission.admitted_at,
             )
         )
         headers = self.admission.headers | result.headers

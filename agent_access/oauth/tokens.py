@@ -9,6 +9,7 @@ from django.utils import timezone
 from agent_access.credentials import RANDOM_PART, digest_credential, make_secret
 from agent_access.models.connections import Connection
 from agent_access.oauth.models import AccessToken
+from agent_access.standings import Standing, find_standing
 
 ACCESS_PREFIX = "iva_"
 REFRESH_PREFIX = "ivr_"
@@ -32,18 +33,20 @@ def seconds_to_live(connection: Connection) -> int:
     return int(min(ACCESS_TOKEN_LIFETIME, rest).total_seconds())
 
 
-def find_by_access_token(token: str) -> Connection | None:
-    """Return the connection of a token that has not expired, with no more than the token's scopes.
+def find_by_access_token(token: str) -> Standing | None:
+    """Return the standing of a token that has not expired, with no more than the token's scopes.
 
     A refresh may have asked for less than the owner allowed (RFC 6749 section 6).
     """
-    found = (
-        AccessToken.objects.select_related("connection__user")
-        .filter(token_checksum=digest_credential(token), expires__gt=timezone.now())
-        .first()
+    living = AccessToken.objects.filter(
+        token_checksum=digest_credential(token), expires__gt=timezone.now()
     )
+    found = living.values_list("connection_id", "scope").first()
     if found is None:
         return None
-    connection: Connection = found.connection
-    connection.grants = [grant for grant in connection.grants if grant in found.scope.split()]
-    return connection
+    connection_id, scopes = found
+    standing = find_standing(id=connection_id)
+    if standing is not None:
+        granted = standing.connection.grants
+        standing.connection.grants = [grant for grant in granted if grant in scopes.split()]
+    return standing

@@ -7,13 +7,13 @@ import pytest
 from django.db import OperationalError
 from django.http import HttpRequest
 
-from agent_access import execution
+from agent_access import admission, execution
 from agent_access.bodies import read_json
 from agent_access.connections import revoke_connection
 from agent_access.errors import ForbiddenError, UnavailableError
 from agent_access.execution import find_tool_error, is_granted
 from agent_access.listing import TOOLS_LIST
-from agent_access.models import AccessSettings, AuditEvent, ChainHead, Connection, Receipt
+from agent_access.models import AuditEvent, ChainHead, Connection, Receipt
 from agent_access.models.connections import RevokedReason
 from agent_access.tools import registry
 from invoicing.errors import ConflictError, InvoicingError
@@ -94,7 +94,7 @@ def test_a_database_that_is_gone_is_unavailable(agent, monkeypatch, caplog):
     def fail(*args: object) -> None:
         raise OperationalError("could not connect to MARKER")
 
-    monkeypatch.setattr(AccessSettings, "read", fail)
+    monkeypatch.setattr(admission, "find_caller", fail)
     answer = agent.call("tools.list")
     assert (answer.status, answer.body) == (503, UNAVAILABLE)
     assert answer.headers["Cache-Control"] == "no-store"

@@ -1,0 +1,145 @@
+"""A model's rows in statements written by hand, for the few that every call makes.
+
+Django's queries are built anew each time, which costs more than the database does. Table and column
+names, and how a value is kept on either database, still come from the model.
+"""
+
+from collections.abc import Callable, Container, Sequence
+from functools import cached_property
+from typing import Any, Generic, TypeVar
+
+from django.db import connection
+from django.db.models import Field, Model
+
+Record = TypeVar("Record", bound=Model)
+
+
+class Rows(Generic[Record]):
+    """A model's columns in one order: all, `only` some, or all `without` some."""
+
+    def __init__(
+        self,
+        model: type[Record],
+        *,
+        only: Container[str] | None = None,
+        without: Container[str] = (),
+    ) -> None:
+        self.model = model
+        self._only = only
+        self._without = without
+
+    @cached_property
+    def table(self) -> str:
+        return self.model._meta.db_table
+
+    @cached_property
+    def key(self) -> str:
+        return str(self.model._meta.pk.column)
+
+    @cached_property
+    def columns(self) -> list[str]:
+        return [str(field.column) for field in self._fields]
+
+    @cached_property
+    def placeholders(self) -> list[str]:
+        """Return a placeholder for each column, with its type where PostgreSQL could not tell it.
+
+        Without its length: a cast would cut what is too long, where the column refuses it.
+        """
+        if connection.vendor != "postgresql":
+            return ["%s"] * len(self._fields)
+        return [f"%s::{_kind(field)}" for field in self._fields]
+
+    def select(self, alias: str) -> str:
+        """Return the columns as a statement selects them, to be given to `read`."""
+        return ", ".join(f"{alias}.{column}" for column in self.columns)
+
+    def read(self, values: Sequence[Any]) -> Record:
+        """Return the record of a selected row."""
+        return self.model.from_db(connection.alias, self._names, self._convert(values))
+
+    def read_columns(self, values: Sequence[Any]) -> dict[str, Any]:
+        """Return a selected row by its columns, without the cost of a record."""
+        return dict(zip(self._names, self._convert(values), strict=True))
+
+    def find_value(self, name: str) -> Any:
+        """Return this value of the first row, or None where there is no row."""
+        column = self._names.index(name)
+        statement = f"SELECT {self.columns[column]} FROM {self.table} ORDER BY {self.key} LIMIT 1"  # noqa: S608  names only
+        with connection.cursor() as cursor:
+            cursor.execute(statement)
+            row = cursor.fetchone()
+        convert = self._converters[column]
+        return convert(row[0]) if row and convert else row and row[0]
+
+    def adapt(self, name: str, value: Any) -> Any:
+        """Return a value as the database compares it with a column."""
+        field: Any = self.model._meta.get_field(name)
+        return field.get_db_prep_value(value, connection)
+
+    def write(self, record: Record) -> list[Any]:
+        """Return the record's values as the database keeps them."""
+        return [
+            field.get_db_prep_save(getattr(record, name), connection)
+            for field, name in zip(self._fields, self._names, strict=True)
+        ]
+
+    def insert(self, record: Record, *, unless_there: bool = False) -> bool:
+        """Insert the record; with `unless_there` return whether no other row was in the way."""
+        addition = " ON CONFLICT DO NOTHING" if unless_there else ""
+        with connection.cursor() as cursor:
+            cursor.execute(self._insert + addition, self.write(record))
+            return bool(cursor.rowcount == 1)
+
+    def update(self, record: Record, *names: str) -> None:
+        """Write these values of the record to its row."""
+        columns = ", ".join(f"{name} = %s" for name in names)
+        values = [self.adapt(name, getattr(record, name)) for name in (*names, self.key)]
+        with connection.cursor() as cursor:
+            cursor.execute(f"UPDATE {self.table} SET {columns} WHERE {self.key} = %s", values)  # noqa: S608  names only
+
+    @cached_property
+    def _insert(self) -> str:
+        columns, values = ", ".join(self.columns), ", ".join(self.placeholders)
+        return f"INSERT INTO {self.table} ({columns}) VALUES ({values})"  # noqa: S608  names only
+
+    def _convert(self, values: Sequence[Any]) -> list[Any]:
+        return [
+            convert(value) if convert else value
+            for convert, value in zip(self._converters, values, strict=True)
+        ]
+
+    @cached_property
+    def _fields(self) -> "Sequence[Field[Any, Any]]":
+        fields = self.model._meta.concrete_fields
+        return [field for field in fields if self._has(field.attname)]
+
+    def _has(self, name: str) -> bool:
+        return name not in self._without and (self._only is None or name in self._only)
+
+    @cached_property
+    def _names(self) -> list[str]:
+        return [field.attname for field in self._fields]
+
+    @cached_property
+    def _converters(self) -> list[Callable[[Any], Any] | None]:
+        return [_converter(field) for field in self._fields]
+
+
+def _kind(field: "Field[Any, Any]") -> str:
+    return str(field.db_type(connection)).partition("(")[0]
+
+
+def _converter(field: "Field[Any, Any]") -> Callable[[Any], Any] | None:
+    """Return what makes a field's value of a column's, or None where they are the same."""
+    column = field.get_col(field.model._meta.db_table)
+    steps = [*connection.ops.get_db_converters(column), *column.get_db_converters(connection)]
+    if not steps:
+        return None
+
+    def convert(value: Any) -> Any:
+        for step in steps:
+            value = step(value, column, connection)
+        return value
+
+    return convert

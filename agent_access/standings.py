@@ -1,0 +1,123 @@
+"""How a connection stands at this moment: all that authentication needs, in one statement."""
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from django.conf import settings as project
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Group, Permission, PermissionsMixin
+from django.contrib.contenttypes.models import ContentType
+from django.db import connection as database
+
+from agent_access.models.connections import Connection
+from agent_access.models.settings import AccessSettings
+from agent_access.rows import Rows
+
+MODEL_BACKEND = "django.contrib.auth.backends.ModelBackend"
+# Where that backend keeps, on a user, what it has asked for.
+CACHE = "_perm_cache"
+CONCATENATE = {"postgresql": "string_agg", "sqlite": "group_concat"}
+
+STANDING = """
+    SELECT {columns}, {permissions}
+    FROM {connections} AS lent
+    JOIN {users} AS person ON person.{key} = lent.user_id
+    LEFT JOIN {settings} AS switches ON switches.id = {only_id}
+    WHERE lent.{wanted} = %s
+"""
+# The user's own and those of his groups; neither app labels nor codenames hold white space.
+PERMISSIONS = """(
+    SELECT {concatenate}(kind.app_label || '.' || permission.codename, ' ')
+    FROM {permissions} AS permission
+    JOIN {content_types} AS kind ON kind.id = permission.content_type_id
+    WHERE permission.id IN (
+        SELECT own.permission_id FROM {own} AS own WHERE own.{own_key} = person.{key}
+        UNION
+        SELECT lent.permission_id FROM {of_groups} AS lent
+        JOIN {groups} AS member ON member.group_id = lent.group_id
+        WHERE member.{groups_key} = person.{key}
+    )
+)"""
+
+CONNECTIONS = Rows(Connection)
+SETTINGS = Rows(AccessSettings)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A connection with its user, whose permissions are known, and the owner's switches."""
+
+    connection: Connection
+    settings: AccessSettings
+
+
+def find_standing(**wanted: Any) -> Standing | None:
+    """Return the standing of the one connection that has this value in a unique column."""
+    ((column, value),) = wanted.items()
+    with database.cursor() as cursor:
+        cursor.execute(_statement(column, database.vendor), [CONNECTIONS.adapt(column, value)])
+        row = cursor.fetchone()
+    return row and _read(row)
+
+
+def forget_permissions(user: Any) -> None:
+    """Let Django ask for the user's permissions again: what is known may be out of date."""
+    vars(user).pop(CACHE, None)
+
+
+def _read(row: tuple[Any, ...]) -> Standing:
+    user_from, settings_from = len(CONNECTIONS.columns), -1 - len(SETTINGS.columns)
+    connection = CONNECTIONS.read(row[:user_from])
+    connection.user = _users().read(row[user_from:settings_from])
+    if _asks_tables_alone():
+        vars(connection.user)[CACHE] = set((row[-1] or "").split())
+    switches = row[settings_from:-1]
+    # No row of settings is a row of nulls here, and means that everything is off.
+    settings = AccessSettings() if switches[0] is None else SETTINGS.read(switches)
+    return Standing(connection, settings)
+
+
+@cache
+def _users() -> Rows[Any]:
+    return Rows(get_user_model())
+
+
+@cache
+def _asks_tables_alone() -> bool:
+    """Tell whether permissions are those of Django's tables and nothing else."""
+    has_tables = issubclass(get_user_model(), PermissionsMixin)
+    return has_tables and project.AUTHENTICATION_BACKENDS == [MODEL_BACKEND]
+
+
+@cache
+def _statement(wanted: str, vendor: str) -> str:
+    users = _users()
+    selected = (CONNECTIONS.select("lent"), users.select("person"), SETTINGS.select("switches"))
+    return STANDING.format(
+        columns=", ".join(selected),
+        permissions=_write_permissions(vendor) if _asks_tables_alone() else "NULL",
+        connections=CONNECTIONS.table,
+        users=users.table,
+        key=users.key,
+        settings=SETTINGS.table,
+        only_id=AccessSettings.ONLY_ID,
+        wanted=wanted,
+    )
+
+
+def _write_permissions(vendor: str) -> str:
+    users = _users()
+    own = users.model._meta.get_field("user_permissions")
+    groups = users.model._meta.get_field("groups")
+    return PERMISSIONS.format(
+        concatenate=CONCATENATE[vendor],
+        permissions=Permission._meta.db_table,
+        content_types=ContentType._meta.db_table,
+        own=own.m2m_db_table(),
+        own_key=own.m2m_column_name(),
+        of_groups=Group._meta.get_field("permissions").m2m_db_table(),
+        groups=groups.m2m_db_table(),
+        groups_key=groups.m2m_column_name(),
+        key=users.key,
+    )

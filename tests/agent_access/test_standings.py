@@ -1,0 +1,88 @@
+"""One statement tells who calls, what the person may, and what is switched on."""
+
+import pytest
+from django.contrib.auth.models import Group
+from django.contrib.auth.models import Permission as StoredPermission
+from django.db import connection as database
+from django.test.utils import CaptureQueriesContext
+
+from agent_access import standings
+from agent_access.models import AccessSettings, Connection
+from agent_access.standings import find_standing, forget_permissions
+from invoicing.access import Permission
+from invoicing.models import User
+from tests.factories import UserFactory
+
+
+@pytest.fixture
+def person(company):
+    """Somebody with one permission of his own and one of a group, which he has twice."""
+    group = Group.objects.create(name="Bookkeepers")
+    stored = StoredPermission.objects.filter(codename__in=["manage", "finalize"])
+    group.permissions.set(stored)
+    user = UserFactory.create(permissions=[Permission.VIEW_PERSON, Permission.MANAGE])
+    user.groups.add(group)
+    return user
+
+
+def find(connection):
+    with CaptureQueriesContext(database) as captured:
+        standing = find_standing(id=connection.id)
+    assert len(captured) == 1
+    return standing
+
+
+def test_a_standing_is_the_connection_its_user_and_the_switches(connect, person):
+    connection, _ = connect(person)
+    AccessSettings.objects.update(browser_sign_in_on=True, modules_off=["people"])
+    standing = find(connection)
+    saved = Connection.objects.get(pk=connection.pk)
+    for name in ("id", "kind", "grants", "expires_at", "owner_id", "base_url", "revoked_at"):
+        assert getattr(standing.connection, name) == getattr(saved, name)
+    assert standing.connection.user == person
+    assert standing.connection.user.session_revision == person.session_revision
+    assert standing.settings.browser_sign_in_on
+    assert standing.settings.modules_off == ["people"]
+
+
+def test_permissions_are_those_that_django_finds_and_cost_no_further_statement(connect, person):
+    connection, _ = connect(person)
+    standing = find(connection)
+    asked = User.objects.get(pk=person.pk)
+    with CaptureQueriesContext(database) as captured:
+        known = standing.connection.user.get_all_permissions()
+    assert len(captured) == 0
+    assert known == asked.get_all_permissions()
+    assert known == {Permission.VIEW_PERSON, Permission.MANAGE, Permission.FINALIZE}
+
+
+def test_a_person_without_permissions_has_none(connect, company):
+    connection, _ = connect(UserFactory.create())
+    assert find(connection).connection.user.get_all_permissions() == set()
+
+
+def test_without_a_row_of_settings_everything_is_off(connection):
+    AccessSettings.objects.all().delete()
+    standing = find(connection)
+    assert (standing.settings.access_on, standing.settings.modules_off) == (False, [])
+
+
+def test_what_nobody_has_has_no_standing(connection):
+    assert find_standing(credential_digest="unknown") is None
+
+
+def test_forgotten_permissions_are_asked_for_again(connect, person):
+    user = find(connect(person)[0]).connection.user
+    person.user_permissions.clear()
+    person.groups.clear()
+    assert user.has_perm(Permission.MANAGE)
+    forget_permissions(user)
+    assert not user.has_perm(Permission.MANAGE)
+
+
+def test_another_backend_is_asked_by_django_itself(connect, person, monkeypatch):
+    monkeypatch.setattr(standings, "_asks_tables_alone", lambda: False)
+    connection, _ = connect(person)
+    user = find(connection).connection.user
+    assert "_perm_cache" not in vars(user)
+    assert user.has_perm(Permission.FINALIZE)
