@@ -1,9 +1,10 @@
 """What a user may see, and the permissions that decide it."""
 
 from enum import StrEnum
-from typing import TypeVar
+from typing import Any, TypeVar
 from uuid import UUID
 
+from django.db import connection
 from django.db.models import QuerySet
 
 from invoicing.errors import RecordNotFoundError
@@ -41,6 +42,16 @@ def documents_visible_to(user: User) -> QuerySet[Document]:
     if user.has_perm(Permission.VIEW_ALL_CUSTOMERS):
         return Document.objects.all()
     return Document.objects.filter(customer__in=customers_visible_to(user).values("id"))
+
+
+def customer_condition(user: User, column: str) -> tuple[str, list[Any]]:
+    """Return the scope of customers_visible_to in SQL, for a column that names a customer."""
+    if user.has_perm(Permission.VIEW_ALL_CUSTOMERS):
+        return "TRUE", []
+    managed = Customer.account_managers.through
+    own = managed._meta.get_field("user").get_db_prep_value(user.pk, connection)
+    table = managed._meta.db_table
+    return f"{column} IN (SELECT customer_id FROM {table} WHERE user_id = %s)", [own]  # noqa: S608  names only
 
 
 def people_listed() -> QuerySet[User]:

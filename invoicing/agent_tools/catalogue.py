@@ -53,6 +53,7 @@ CATALOGUE = (
         permissions=(Permission.VIEW_DOCUMENT,),
         input=inputs.PageInput,
         run=functions.list_documents,
+        reads_at_once=True,
     ),
     Tool(
         name="documents.get",
@@ -71,6 +72,7 @@ CATALOGUE = (
         permissions=(Permission.VIEW_DOCUMENT,),
         input=NoInput,
         run=functions.get_document,
+        reads_at_once=True,
     ),
     Tool(
         name="documents.preview",

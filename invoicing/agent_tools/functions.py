@@ -4,7 +4,7 @@ from typing import Any
 from uuid import UUID
 
 import orjson
-from django.db.models import Prefetch, QuerySet, prefetch_related_objects
+from django.db.models import Prefetch, QuerySet
 from django.utils import timezone
 
 from agent_access.calls import CallContext, Page, Record, write_json
@@ -12,12 +12,11 @@ from agent_access.tools import NoInput
 from invoicing import searched_texts
 from invoicing.access import (
     customers_visible_to,
-    document_for,
     documents_visible_to,
     people_listed,
     teams_listed,
 )
-from invoicing.agent_tools import inputs, outputs, shapes
+from invoicing.agent_tools import inputs, outputs, reading, shapes
 from invoicing.errors import RecordNotFoundError
 from invoicing.models import Team, User
 from invoicing.search import find_page
@@ -37,6 +36,9 @@ def search_customers(context: CallContext, page: inputs.PageInput) -> Page[shape
 
 
 def list_documents(context: CallContext, page: inputs.PageInput) -> Page[shapes.DocumentSummary]:
+    if not (page.search or "").strip():
+        rows, after = reading.read_page(context.user, after=page.after, limit=page.limit)
+        return Page([outputs.describe_summary(row) for row in rows], after)
     found, after = find_page(
         documents_visible_to(context.user).select_related("customer"),
         texts=searched_texts.texts_of_document,
@@ -44,13 +46,13 @@ def list_documents(context: CallContext, page: inputs.PageInput) -> Page[shapes.
         after=page.after,
         limit=page.limit,
     )
-    return Page([outputs.describe_summary(document) for document in found], after)
+    return Page([outputs.describe_summary(vars(document)) for document in found], after)
 
 
 def get_document(context: CallContext, no_input: NoInput) -> Record[shapes.Document]:
-    document = document_for(context.user, context.record_id())
-    prefetch_related_objects([document], "lines", "tax_rows")
-    return Record(outputs.describe_document(document), document.id)
+    document_id = context.record_id()
+    found = reading.read_document(context.user, document_id)
+    return Record(outputs.describe_document(*found), document_id)
 
 
 def preview_document(context: CallContext, draft: inputs.DraftInput) -> Record[shapes.Preview]:
@@ -60,7 +62,7 @@ def preview_document(context: CallContext, draft: inputs.DraftInput) -> Record[s
 
 def create_draft(context: CallContext, draft: inputs.DraftInput) -> Record[shapes.Document]:
     document = drafts.create_draft(context.user, _read_draft(draft), maker=_maker(context))
-    return Record(outputs.describe_document(document), document.id)
+    return Record(outputs.describe_written(document), document.id)
 
 
 def _maker(context: CallContext) -> drafts.Maker:
@@ -71,7 +73,7 @@ def update_draft(context: CallContext, draft: inputs.DraftUpdateInput) -> Record
     document = drafts.update_draft(
         context.user, context.record_id(), _read_draft(draft), lock_version=draft.lock_version
     )
-    return Record(outputs.describe_document(document), document.id)
+    return Record(outputs.describe_written(document), document.id)
 
 
 def _read_draft(draft: inputs.DraftInput) -> drafts.DraftInput:

@@ -3,99 +3,122 @@
 Amounts are strings of minor units. What is named here is all that leaves.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, get_args
 
 from django.conf import settings
 
 from invoicing.agent_tools import shapes
+from invoicing.fixed_point import format_fixed_point
 from invoicing.models import Customer, Document, Line, TaxRow, Team, User, WorkingHours
 from invoicing.services.approvals import ReviewedApproval
 
 WEEKDAYS: tuple[shapes.Weekday, ...] = get_args(shapes.Weekday)
+
+# What a summary and a whole document are told from.
+SUMMARY_COLUMNS = (
+    *("id", "type", "status", "number", "draft_code", "lock_version", "connection_id"),
+    *("customer_id", "issue_date", "due_date", "currency_code", "minor_unit"),
+    *("net_total", "discount_total", "tax_total", "grand_total"),
+)
+DOCUMENT_COLUMNS = (*SUMMARY_COLUMNS, "language", "notes", "reference", "issued_at")
+
+# A row by its columns, read as such or held by a model's instance.
+Columns = Mapping[str, Any]
 
 
 def describe_customer(customer: Customer) -> shapes.Customer:
     return {"id": customer.id, "name": customer.name}
 
 
-def describe_summary(document: Document) -> shapes.DocumentSummary:
+def describe_summary(document: Columns) -> shapes.DocumentSummary:
     return {
-        "id": document.id,
-        "type": document.type,
-        "status": document.status,
-        "number": document.number,
-        "draft_code": document.draft_code,
+        "id": document["id"],
+        "type": document["type"],
+        "status": document["status"],
+        "number": document["number"],
+        "draft_code": document["draft_code"],
         **_describe_header(document),
-        "lock_version": document.lock_version,
-        "connection_id": document.connection_id,
-        "href": f"{settings.BASE_URL}/documents/{document.id}",
+        "lock_version": document["lock_version"],
+        "connection_id": document["connection_id"],
+        "href": f"{settings.BASE_URL}/documents/{document['id']}",
     }
 
 
-def describe_document(document: Document) -> shapes.Document:
-    """Return the summary with texts, lines and taxes, which the document must have prefetched."""
+def describe_document(
+    document: Columns, lines: Iterable[Columns], tax_rows: Iterable[Columns]
+) -> shapes.Document:
+    """Return the summary with texts, lines and taxes."""
     return {
         **describe_summary(document),
-        **_describe_content(document, document.lines.all(), document.tax_rows.all()),
-        "issued_at": document.issued_at,
+        **_describe_content(document, lines, tax_rows),
+        "issued_at": document["issued_at"],
     }
+
+
+def describe_written(document: Document) -> shapes.Document:
+    """Return a document whose parts are at hand, as its writer gives it."""
+    lines, tax_rows = document.lines.all(), document.tax_rows.all()
+    return describe_document(vars(document), map(vars, lines), map(vars, tax_rows))
 
 
 def describe_preview(
     document: Document, lines: Iterable[Line], tax_rows: Iterable[TaxRow]
 ) -> shapes.Preview:
     """Return what a draft would say, without what only a saved record has."""
-    return {**_describe_header(document), **_describe_content(document, lines, tax_rows)}
+    header = vars(document)
+    content = _describe_content(header, map(vars, lines), map(vars, tax_rows))
+    return {**_describe_header(header), **content}
 
 
-def _describe_header(document: Document) -> shapes.Header:
+def _describe_header(document: Columns) -> shapes.Header:
     return {
-        "customer_id": document.customer_id,
-        "issue_date": document.issue_date,
-        "due_date": document.due_date,
-        "currency_code": document.currency_code,
-        "minor_unit": document.minor_unit,
-        "net_total": str(document.net_total),
-        "discount_total": str(document.discount_total),
-        "tax_total": str(document.tax_total),
-        "grand_total": str(document.grand_total),
+        "customer_id": document["customer_id"],
+        "issue_date": document["issue_date"],
+        "due_date": document["due_date"],
+        "currency_code": document["currency_code"],
+        "minor_unit": document["minor_unit"],
+        "net_total": str(document["net_total"]),
+        "discount_total": str(document["discount_total"]),
+        "tax_total": str(document["tax_total"]),
+        "grand_total": str(document["grand_total"]),
     }
 
 
 def _describe_content(
-    document: Document, lines: Iterable[Line], tax_rows: Iterable[TaxRow]
+    document: Columns, lines: Iterable[Columns], tax_rows: Iterable[Columns]
 ) -> shapes.Content:
     return {
-        "language": document.language,
-        "notes": document.notes or None,
-        "reference": document.reference or None,
+        "language": document["language"],
+        "notes": document["notes"] or None,
+        "reference": document["reference"] or None,
         "line_items": [_describe_line(line) for line in lines],
         "tax_breakdown": [_describe_tax(row) for row in tax_rows],
     }
 
 
-def _describe_line(line: Line) -> shapes.Line:
+def _describe_line(line: Columns) -> shapes.Line:
+    discount_value = line["discount_value"]
     return {
-        "description": line.description,
-        "quantity": line.quantity,
-        "unit": line.unit or None,
-        "unit_price": str(line.unit_price),
-        "discount_type": line.discount_type,
-        "discount_value": None if line.discount_value is None else str(line.discount_value),
-        "tax_rate_id": line.tax_rate_id,
-        "discount_amount": str(line.discount_amount),
-        "net_amount": str(line.net_amount),
+        "description": line["description"],
+        "quantity": format_fixed_point(line["quantity_ten_thousandths"]),
+        "unit": line["unit"] or None,
+        "unit_price": str(line["unit_price"]),
+        "discount_type": line["discount_type"],
+        "discount_value": None if discount_value is None else str(discount_value),
+        "tax_rate_id": line["tax_rate_id"],
+        "discount_amount": str(line["discount_amount"]),
+        "net_amount": str(line["net_amount"]),
     }
 
 
-def _describe_tax(row: TaxRow) -> shapes.TaxRow:
+def _describe_tax(row: Columns) -> shapes.TaxRow:
     return {
-        "tax_rate_id": row.tax_rate_id,
-        "name": row.name,
-        "percentage": row.percentage,
-        "taxable_amount": str(row.taxable_amount),
-        "tax_amount": str(row.tax_amount),
+        "tax_rate_id": row["tax_rate_id"],
+        "name": row["name"],
+        "percentage": format_fixed_point(row["percentage_ten_thousandths"]),
+        "taxable_amount": str(row["taxable_amount"]),
+        "tax_amount": str(row["tax_amount"]),
     }
 
 
@@ -143,7 +166,7 @@ def describe_execution(reviewed: ReviewedApproval, document: Document) -> shapes
         "approval_id": reviewed.approval.id,
         "status": reviewed.state,
         "number": str(document.number),
-        "document": describe_document(document),
+        "document": describe_written(document),
     }
 
 

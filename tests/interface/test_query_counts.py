@@ -20,7 +20,10 @@ from tests.factories import (
 )
 from tests.interface.issuing import decide
 
-KINDS = ("SELECT", "INSERT", "UPDATE", "DELETE")
+# What the audit event costs: PostgreSQL moves the head and adds the event in one statement.
+EVENT = 1 if database.vendor == "postgresql" else 3
+
+KINDS = ("SELECT", "INSERT", "UPDATE", "DELETE", "WITH")
 
 
 def count_statements(agent, tool, arguments=None, **call: Any):
@@ -28,7 +31,7 @@ def count_statements(agent, tool, arguments=None, **call: Any):
     with CaptureQueriesContext(database) as captured:
         answer = agent.call(tool, arguments, **call)
     assert answer.status < 300
-    statements = [each["sql"] for each in captured if each["sql"].startswith(KINDS)]
+    statements = [each["sql"] for each in captured if each["sql"].lstrip().startswith(KINDS)]
     return len(statements), answer.data
 
 
@@ -53,7 +56,7 @@ def test_a_page_of_customers(agent, search):
     few, _ = count_statements(agent, "customers.search", {"search": search})
     CustomerFactory.create_batch(23)
     many, rows = count_statements(agent, "customers.search", {"search": search})
-    assert (few, many, len(rows)) == (9, 9, 25)
+    assert (few, many, len(rows)) == (3 + EVENT, 3 + EVENT, 25)
 
 
 @pytest.mark.parametrize("search", ["", "customer"])
@@ -64,7 +67,7 @@ def test_a_page_of_documents(agent, search):
     for _ in range(24):
         make_draft(user=user)
     many, rows = count_statements(agent, "documents.list", {"search": search})
-    assert (few, many, len(rows)) == (9, 9, 25)
+    assert (few, many, len(rows)) == (3 + EVENT, 3 + EVENT, 25)
 
 
 def test_a_document_of_100_lines(agent):
@@ -72,7 +75,7 @@ def test_a_document_of_100_lines(agent):
     lines = tuple(line_input(tax_rate_id=rates[number % 5].id) for number in range(100))
     few, _ = count_statements(agent, "documents.get", id=make_draft().id)
     many, document = count_statements(agent, "documents.get", id=make_draft(lines=lines).id)
-    assert (few, many, len(document["line_items"])) == (11, 11, 100)
+    assert (few, many, len(document["line_items"])) == (3 + EVENT, 3 + EVENT, 100)
     assert len(document["tax_breakdown"]) == 5
 
 
@@ -93,7 +96,9 @@ def test_a_draft_of_100_lines_is_previewed_written_and_replaced(agent, draft_bod
         counts[name] = (preview, create, update, replay)
     # SQLite takes 999 parameters in a statement, so 100 lines are two.
     more = 1 if database.vendor == "sqlite" else 0
-    assert counts == {"few": (10, 21, 24, 14), "many": (10, 21 + more, 24 + more, 14)}
+    few, many = counts["few"], counts["many"]
+    assert few == (4 + EVENT, 12 + EVENT, 15 + EVENT, 6 + EVENT)
+    assert many == (few[0], few[1] + more, few[2] + more, few[3])
 
 
 def test_a_draft_of_100_lines_is_prepared_read_and_issued(agent):
@@ -118,7 +123,8 @@ def test_a_draft_of_100_lines_is_prepared_read_and_issued(agent):
             agent, "documents.issue", nonce, id=prepared["approval_id"], key=f"e-{name}"
         )
         counts[name] = (prepare, replay, read, execute)
-    assert counts == {"few": (22, 14, 13, 29), "many": (22, 14, 13, 29)}
+    assert counts["few"] == (13 + EVENT, 6 + EVENT, 7 + EVENT, 20 + EVENT)
+    assert counts["many"] == counts["few"]
 
 
 @pytest.mark.parametrize("search", ["", "person"])
@@ -127,21 +133,21 @@ def test_a_page_of_people(agent, search):
     few, _ = count_statements(agent, "people.list", {"search": search, "limit": 50})
     TeamFactory.create(members=UserFactory.create_batch(30, skills=list(Skill.objects.all())))
     many, rows = count_statements(agent, "people.list", {"search": search, "limit": 50})
-    assert (few, many) == (11, 11)
+    assert (few, many) == (5 + EVENT, 5 + EVENT)
     assert len(rows) > 30
 
 
 def test_a_page_of_people_of_one_team(agent):
     team = TeamFactory.create(members=make_people(25))
     count, rows = count_statements(agent, "people.list", {"team_id": str(team.id)})
-    assert (count, len(rows)) == (11, 25)
+    assert (count, len(rows)) == (5 + EVENT, 25)
 
 
 def test_one_person(agent):
     (person,) = make_people(1)
     TeamFactory.create(members=[person])
     count, _ = count_statements(agent, "people.get", id=person.id)
-    assert count == 12
+    assert count == 6 + EVENT
 
 
 @pytest.mark.parametrize("search", ["", "team"])
@@ -152,7 +158,7 @@ def test_a_page_of_teams(agent, search):
     for _ in range(24):
         TeamFactory.create(leads=people[:5], members=people)
     many, rows = count_statements(agent, "teams.list", {"search": search})
-    assert (few, many, len(rows)) == (11, 11, 25)
+    assert (few, many, len(rows)) == (5 + EVENT, 5 + EVENT, 25)
 
 
 def test_the_list_of_tools(agent):
@@ -160,5 +166,4 @@ def test_the_list_of_tools(agent):
     few, _ = count_statements(agent, "tools.list")
     TaxRateFactory.create_batch(20)
     many, _ = count_statements(agent, "tools.list")
-    # Permissions of the person and of the groups among them: what may be called is filled.
-    assert (few, many) == (9, 9)
+    assert (few, many) == (3 + EVENT, 3 + EVENT)

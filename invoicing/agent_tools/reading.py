@@ -1,0 +1,92 @@
+"""Documents as agents read them most: each answer in one statement, and so of one moment."""
+
+from functools import cache
+from typing import Any
+from uuid import UUID
+
+import orjson
+from django.db import connection
+
+from agent_access.rows import Rows
+from invoicing.access import customer_condition
+from invoicing.agent_tools import outputs
+from invoicing.errors import RecordNotFoundError
+from invoicing.models import Document, Line, TaxRow, User
+
+DOCUMENTS = Rows(Document, only=outputs.DOCUMENT_COLUMNS)
+SUMMARIES = Rows(Document, only=outputs.SUMMARY_COLUMNS)
+
+DOCUMENT = (
+    "SELECT {columns}, {lines}, {tax_rows} FROM {table} AS document WHERE id = %s AND {scope}"
+)
+PAGE = "SELECT {columns} FROM {table} AS document WHERE {after} AND {scope} ORDER BY id LIMIT %s"
+PARTS = (
+    "(SELECT CAST({many}({one}({members})) AS text) FROM {table} WHERE document_id = document.id)"
+)
+
+# The functions that make a JSON array of many rows, and a JSON object of one.
+JSON_FUNCTIONS = {
+    "postgresql": {"many": "json_agg", "one": "json_build_object"},
+    "sqlite": {"many": "json_group_array", "one": "json_object"},
+}
+
+Columns = dict[str, Any]
+
+
+def read_document(user: User, pk: UUID) -> tuple[Columns, list[Columns], list[Columns]]:
+    """Return a document, its lines and its tax rows; raises RecordNotFoundError if hidden too."""
+    scope, values = customer_condition(user, "document.customer_id")
+    with connection.cursor() as cursor:
+        cursor.execute(_document_statement(scope), [DOCUMENTS.adapt("id", pk), *values])
+        row = cursor.fetchone()
+    if row is None:
+        raise RecordNotFoundError
+    *header, lines, tax_rows = row
+    return DOCUMENTS.read_columns(header), _read_parts(lines), _read_parts(tax_rows)
+
+
+def read_page(user: User, *, after: UUID | None, limit: int) -> tuple[list[Columns], UUID | None]:
+    """Return up to `limit` documents in order of ID, and the cursor of the next page or None."""
+    scope, values = customer_condition(user, "document.customer_id")
+    beginning = [] if after is None else [SUMMARIES.adapt("id", after)]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _page_statement(scope, is_first=after is None), [*beginning, *values, limit + 1]
+        )
+        rows = [SUMMARIES.read_columns(row) for row in cursor.fetchall()]
+    return rows[:limit], rows[limit - 1]["id"] if len(rows) > limit else None
+
+
+def _read_parts(parts: str | None) -> list[Columns]:
+    """Return lines or tax rows in their order; PostgreSQL tells of none with a null."""
+    rows = orjson.loads(parts or "[]")
+    for row in rows:
+        # SQLite keeps an ID without hyphens.
+        row["tax_rate_id"] = row["tax_rate_id"] and UUID(row["tax_rate_id"])
+    return sorted(rows, key=lambda row: row["position"])
+
+
+@cache
+def _document_statement(scope: str) -> str:
+    return DOCUMENT.format(
+        columns=DOCUMENTS.select("document"),
+        lines=_write_parts(Rows(Line)),
+        tax_rows=_write_parts(Rows(TaxRow)),
+        table=DOCUMENTS.table,
+        scope=scope,
+    )
+
+
+@cache
+def _page_statement(scope: str, *, is_first: bool) -> str:
+    return PAGE.format(
+        columns=SUMMARIES.select("document"),
+        table=SUMMARIES.table,
+        after="TRUE" if is_first else "id > %s",
+        scope=scope,
+    )
+
+
+def _write_parts(rows: Rows[Any]) -> str:
+    members = ", ".join(f"'{column}', {column}" for column in rows.columns)
+    return PARTS.format(members=members, table=rows.table, **JSON_FUNCTIONS[connection.vendor])
