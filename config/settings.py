@@ -93,6 +93,7 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     # Django's own choice is a database in memory, which has no WAL and no second connection.
     DATABASES["default"]["TEST"] = {"NAME": f"{DATABASES['default']['NAME']}.test"}
 else:
+    DATABASES["default"]["ENGINE"] = "config.postgresql"
     DATABASES["default"]["CONN_MAX_AGE"] = None
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
     DATABASES["default"]["OPTIONS"] = {

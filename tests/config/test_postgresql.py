@@ -1,0 +1,75 @@
+"""A connection to PostgreSQL is known to live without a question to the server."""
+
+from select import select
+
+import pytest
+from django.db import connection, connections
+from django.db.backends.postgresql.base import DatabaseWrapper
+
+pytestmark = [pytest.mark.postgresql, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def questions(monkeypatch) -> list[str]:
+    """Count how often the server is asked."""
+    asked: list[str] = []
+    ask = DatabaseWrapper.is_usable
+
+    def count(self) -> bool:
+        asked.append("SELECT 1")
+        return ask(self)
+
+    monkeypatch.setattr(DatabaseWrapper, "is_usable", count)
+    return asked
+
+
+def end_session_from_outside() -> None:
+    """Let the server end our session, as a restart does."""
+    other = connection.copy()
+    connection.ensure_connection()
+    pid = connection.connection.info.backend_pid
+    with other.cursor() as cursor:
+        cursor.execute("SELECT pg_terminate_backend(%s, 5000)", [pid])
+    other.close()
+
+
+def test_a_living_connection_costs_no_question(questions):
+    connection.ensure_connection()
+    assert connection.is_usable()
+    assert questions == []
+
+
+def test_a_connection_that_the_server_ended_is_not_usable(questions):
+    end_session_from_outside()
+    assert not connection.is_usable()
+    assert questions == ["SELECT 1"]
+    connection.close()
+
+
+def test_a_word_of_the_server_is_no_end(questions):
+    connection.ensure_connection()
+    with connection.cursor() as cursor:
+        cursor.execute("LISTEN news")
+    other = connection.copy()
+    with other.cursor() as cursor:
+        cursor.execute("NOTIFY news")
+    other.close()
+    assert select([connection.connection], [], [], 5)[0]
+    assert connection.is_usable()
+    assert questions == ["SELECT 1"]
+    connection.close()
+
+
+def test_no_connection_is_not_usable(questions):
+    connection.close()
+    assert not connection.is_usable()
+    assert questions == []
+
+
+def test_a_request_after_the_end_is_served(agent, monkeypatch):
+    assert agent.call("documents.list").status == 200
+    end_session_from_outside()
+    # What Django does at the beginning of a request, and its test client does not.
+    monkeypatch.setattr(connections["default"], "health_check_enabled", True)
+    monkeypatch.setattr(connections["default"], "health_check_done", False)
+    assert agent.call("documents.list").status == 200
