@@ -51,11 +51,13 @@ def _candidate_folders() -> Iterator[Path]:
 class Cluster:
     """An empty cluster kept under a folder, and the server that can be taken away from it.
 
-    Nothing listens on the network: the socket is in the folder too.
+    Nothing listens on the network: the socket is in the folder too. Without fsync what is
+    written may be lost, and is written quicker.
     """
 
-    def __init__(self, binaries: Path, folder: Path) -> None:
+    def __init__(self, binaries: Path, folder: Path, *, fsync: bool = False) -> None:
         self.folder = folder
+        self._fsync = fsync
         self._account = account = _server_account()
         folder.mkdir()
         if account.user is not None and account.group is not None:
@@ -68,7 +70,7 @@ class Cluster:
         return f"postgresql://{role}@{quote(str(self.folder), safe='')}/{database}"
 
     def start(self) -> None:
-        self._server = _start(self.binaries, self.folder, self._account)
+        self._server = _start(self.binaries, self.folder, self._account, fsync=self._fsync)
         _wait_until_ready(self._server, self.folder)
 
     def stop(self, how: signal.Signals = signal.SIGINT) -> None:
@@ -80,9 +82,9 @@ class Cluster:
 
 
 @contextmanager
-def run_cluster(binaries: Path, folder: Path) -> Iterator[Cluster]:
+def run_cluster(binaries: Path, folder: Path, *, fsync: bool = False) -> Iterator[Cluster]:
     """Serve an empty cluster until the end of the context."""
-    cluster = Cluster(binaries, folder)
+    cluster = Cluster(binaries, folder, fsync=fsync)
     try:
         cluster.start()
         yield cluster
@@ -127,9 +129,8 @@ def _run(command: list[Path | str], folder: Path, account: Account) -> None:
         raise RuntimeError(f"{command[0]} failed:\n{done.stdout}{done.stderr}")
 
 
-def _start(binaries: Path, folder: Path, account: Account) -> subprocess.Popen[Any]:
-    # -F: no fsync. These tables may be lost, and the tests are quicker.
-    options = ["-F", "-k", str(folder), "-c", "listen_addresses="]
+def _start(binaries: Path, folder: Path, account: Account, *, fsync: bool) -> subprocess.Popen[Any]:
+    options = ["-k", str(folder), "-c", "listen_addresses=", "-c", f"fsync={fsync}"]
     with (folder / "server.log").open("wb") as log:
         return subprocess.Popen(  # noqa: S603  the command is ours
             [binaries / "postgres", "-D", folder / "data", *options],

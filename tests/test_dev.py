@@ -19,6 +19,7 @@ COMMANDS = (
     "check",
     "conformance",
     "fuzz",
+    "bench",
     "lint",
     "lock",
     "help",

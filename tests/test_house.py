@@ -20,7 +20,7 @@ PROJECT = tomllib.loads((PROJECT_FOLDER / "pyproject.toml").read_text(encoding="
 CONTRACTS = {
     contract["id"]: contract["name"] for contract in PROJECT["tool"]["importlinter"]["contracts"]
 }
-LOCK_FILES = ("requirements.txt", "requirements-dev.txt")
+LOCK_FILES = ("requirements.txt", "requirements-dev.txt", "requirements-bench.txt")
 
 # Contract, file, and the line that breaks the contract when the file gets it.
 BREACHES = [

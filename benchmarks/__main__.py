@@ -1,0 +1,111 @@
+"""Measures the product beside its peers, and writes down what came of it."""
+
+import os
+import tempfile
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import psycopg
+
+from benchmarks import product
+from benchmarks.floor import Floor
+from benchmarks.load import load_product
+from benchmarks.machine import describe_machine
+from benchmarks.measuring import measure_in_turns, run_at_once
+from benchmarks.peers import fastmcp_subject
+from benchmarks.peers.drf import subject as drf_subject
+from benchmarks.peers.drf.subject import DrfPeer
+from benchmarks.product import Product
+from benchmarks.report import write_results
+from benchmarks.subjects import Subject
+from tests.postgresql import find_binaries, run_cluster
+
+CLIENTS_AT_ONCE = 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class Field:
+    """All who take part."""
+
+    product: Product
+    drf: DrfPeer
+    fastmcp: Subject
+    floor: Floor
+
+    def subjects(self) -> list[Subject]:
+        ours, over_mcp = self.product.subjects()
+        return [self.floor.subject(), ours, self.drf.subject(), over_mcp, self.fastmcp]
+
+
+@contextmanager
+def set_up(folder: Path) -> Iterator[Field]:
+    """Serve all who take part, each on a database of one PostgreSQL that keeps its promises."""
+    binaries = find_binaries()
+    if binaries is None:
+        raise SystemExit("No PostgreSQL was found to measure with.")
+    with ExitStack() as stack:
+        url = stack.enter_context(run_cluster(binaries, folder / "postgresql", fsync=True)).url()
+        ours, theirs = (_make_database(url, name) for name in ("product", "drf"))
+        drf = stack.enter_context(drf_subject.serve(theirs, folder, dict(os.environ)))
+        served = stack.enter_context(product.serve(ours, folder))
+        fastmcp = stack.enter_context(
+            fastmcp_subject.serve(
+                ours,
+                folder,
+                document_id=served.document_id,
+                next_credential=served.next_credential,
+            )
+        )
+        yield Field(product=served, drf=drf, fastmcp=fastmcp, floor=Floor(ours, served.references))
+
+
+def _make_database(url: str, name: str) -> str:
+    parts = urlsplit(url)
+    with psycopg.connect(parts._replace(path="/postgres").geturl(), autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+    return parts._replace(path=f"/{name}").geturl()
+
+
+def measure(field: Field, options: Namespace) -> dict[str, Any]:
+    """Return every figure, ready to be written down."""
+    results = measure_in_turns(field.subjects(), rounds=options.rounds, requests=options.requests)
+    share = options.issues // CLIENTS_AT_ONCE
+    at_once = {
+        "product": run_at_once(field.product.execute_steps(share, clients=CLIENTS_AT_ONCE)),
+        "DRF": run_at_once(field.drf.issue_steps(share, clients=CLIENTS_AT_ONCE)),
+    }
+    return {
+        "work": {
+            operation: {name: figures.summary() for name, figures in by_subject.items()}
+            for operation, by_subject in results.items()
+        },
+        "issues_a_second": {name: round(rate) for name, rate in at_once.items()},
+        "gaps": field.product.sample.count_gaps(),
+        "start_seconds": round(field.product.server.start_seconds, 2),
+        "mebibytes": load_product(field.product, requests=options.load),
+    }
+
+
+def main() -> None:
+    parser = ArgumentParser(prog="./dev bench", description=__doc__)
+    parser.add_argument("--rounds", type=int, default=10, help="in which all take turns")
+    parser.add_argument("--requests", type=int, default=40, help="of each kind in a round")
+    parser.add_argument("--issues", type=int, default=400, help="by eight clients at once")
+    parser.add_argument("--load", type=int, default=10_000, help="requests before memory is read")
+    options = parser.parse_args()
+    machine = describe_machine()
+    with tempfile.TemporaryDirectory(prefix="invoicing-benchmarks-") as name:
+        folder = Path(name)
+        folder.chmod(0o711)  # PostgreSQL's account passes through to its own folder inside
+        with set_up(folder) as field:
+            figures = measure(field, options)
+    write_results({"machine": machine, "options": vars(options), **figures})
+
+
+if __name__ == "__main__":
+    main()

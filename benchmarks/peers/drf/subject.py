@@ -1,0 +1,85 @@
+"""The peer as it is measured: plain Django REST framework with Django OAuth Toolkit."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from benchmarks.http_client import HttpClient, write_request
+from benchmarks.servers import PROJECT, Server, granian, run_server
+from benchmarks.subjects import References, Step, Subject, write_draft
+
+LISTED_DOCUMENTS = 120
+
+
+@contextmanager
+def serve(database_url: str, folder: Path, environment: dict[str, str]) -> Iterator["DrfPeer"]:
+    """Serve the peer on a database of its own."""
+    environment = environment | {"DATABASE_URL": database_url}
+    prepared = subprocess.run(
+        [sys.executable, "-m", "benchmarks.peers.drf.prepare"],
+        cwd=PROJECT,
+        env=environment,
+        check=True,
+        stdout=subprocess.PIPE,
+    )
+    command = granian("benchmarks.peers.drf.wsgi:application")
+    with run_server(command, environment, log=folder / "drf.log") as server:
+        yield DrfPeer(server, json.loads(prepared.stdout))
+
+
+class DrfPeer:
+    """It writes no receipt and no audit event, and counts no limits."""
+
+    def __init__(self, server: Server, prepared: dict[str, Any]) -> None:
+        self._server = server
+        self._token = prepared["token"]
+        self._references = References(
+            customer_id=prepared["customer_id"], tax_rate_ids=tuple(prepared["tax_rate_ids"])
+        )
+        self._document_ids = self._create(LISTED_DOCUMENTS)
+
+    def subject(self) -> Subject:
+        operations = {
+            "read": self._reads,
+            "list": self._lists,
+            "create 10": partial(self._creates, lines=10),
+            "create 100": partial(self._creates, lines=100),
+            "execute": self._issues,
+        }
+        return Subject("DRF", operations, self._server.cpu_seconds)
+
+    def issue_steps(self, amount: int, *, clients: int) -> list[list[Step]]:
+        """Return so many issues for each of so many clients."""
+        return [self._issues(amount) for _ in range(clients)]
+
+    def _create(self, amount: int) -> list[str]:
+        return [json.loads(step())["id"] for step in self._creates(amount, lines=10)]
+
+    def _reads(self, amount: int) -> list[Step]:
+        request = self._write("GET", f"/documents/{self._document_ids[0]}")
+        return self._send([request] * amount)
+
+    def _lists(self, amount: int) -> list[Step]:
+        return self._send([self._write("GET", "/documents")] * amount)
+
+    def _creates(self, amount: int, *, lines: int) -> list[Step]:
+        request = self._write("POST", "/documents", write_draft(self._references, lines=lines))
+        return self._send([request] * amount, status=201)
+
+    def _issues(self, amount: int) -> list[Step]:
+        paths = [f"/documents/{document_id}/issue" for document_id in self._create(amount)]
+        return self._send([self._write("POST", path, {}) for path in paths])
+
+    def _send(self, requests: list[bytes], *, status: int = 200) -> list[Step]:
+        client = HttpClient(self._server.port)
+        return [partial(client.exchange, request, status=status) for request in requests]
+
+    def _write(self, method: str, path: str, body: Any = None) -> bytes:
+        headers = {"Host": "peer.example", "Authorization": f"Bearer {self._token}"}
+        content = b"" if body is None else json.dumps(body).encode()
+        return write_request(method, path, headers, content)

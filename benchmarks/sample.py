@@ -1,0 +1,64 @@
+"""The records that the product is measured with, made by its own services."""
+
+from django.db.models import Sum
+from django.utils import timezone
+
+from agent_access.connections import ConnectionRequest, create_connection, turn_access_on
+from agent_access.models import Connection
+from agent_access.tools import registry
+from benchmarks.subjects import References, write_draft
+from invoicing.agent_tools.functions import _read_draft
+from invoicing.agent_tools.inputs import DraftInput
+from invoicing.models import Customer, Decision, Document, NumberSeries, TaxRate, User
+from invoicing.sample_company.loading import BOOKKEEPER
+from invoicing.services.approvals import decide_approval, prepare_approval
+from invoicing.services.draft_input import Maker
+from invoicing.services.drafts import create_draft
+
+
+class Sample:
+    """The bookkeeper's connections, and approvals that only wait to be executed."""
+
+    def __init__(self, connections: int) -> None:
+        turn_access_on()
+        self._user = User.objects.get(email=BOOKKEEPER)
+        self._connections = [self._connect(number) for number in range(connections)]
+        rates = TaxRate.objects.filter(is_active=True).order_by("id").values_list("id", flat=True)
+        self.references = References(
+            customer_id=str(Customer.objects.filter(is_active=True).order_by("id")[0].id),
+            tax_rate_ids=tuple(map(str, rates)),
+        )
+
+    def connection(self, number: int) -> tuple[Connection, str]:
+        """Return a connection and its credential; they go round."""
+        return self._connections[number % len(self._connections)]
+
+    def approve(self, connection: Connection) -> tuple[str, str]:
+        """Return the ID and the nonce of an approved issue of a new draft of ten lines."""
+        draft = DraftInput.model_validate(write_draft(self.references, lines=10))
+        maker = Maker(connection.id, connection.name)
+        document = create_draft(self._user, _read_draft(draft), maker=maker)
+        reviewed, nonce = prepare_approval(
+            self._user, document.id, lock_version=1, maker=maker, clock=timezone.now
+        )
+        approval = reviewed.approval
+        decide_approval(
+            self._user,
+            approval.id,
+            decision=Decision.APPROVED,
+            fingerprint=approval.fingerprint,
+            clock=timezone.now,
+        )
+        return str(approval.id), nonce
+
+    def count_gaps(self) -> int:
+        """Return how many numbers are missing in all series together."""
+        given = Document.objects.filter(series__isnull=False).count()
+        last = NumberSeries.objects.aggregate(total=Sum("last_value"))["total"]
+        return int(last) - given
+
+    def _connect(self, number: int) -> tuple[Connection, str]:
+        request = ConnectionRequest(
+            user=self._user, scopes=registry.scopes, days=1, name=f"Agent {number}"
+        )
+        return create_connection(request)
