@@ -1,6 +1,6 @@
 """The one form in which text is kept: line feeds, no tabs, trimmed, nothing invisible."""
 
-import unicodedata
+import re
 
 from invoicing.errors import ControlCharacterError
 
@@ -10,7 +10,8 @@ DESCRIPTION_LENGTH = 1000
 UNIT_LENGTH = 20
 MAX_LINES = 100
 
-_CONTROL_OR_SURROGATE = frozenset({"Cc", "Cs"})
+# Unicode's categories Cc and Cs, but the line feed.
+_CONTROL_OR_SURROGATE = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def normalise_text(value: str, *, multiline: bool) -> str:
@@ -21,8 +22,7 @@ def normalise_text(value: str, *, multiline: bool) -> str:
     """
     text = value.replace("\r\n", "\n").replace("\r", "\n").replace("\t", " ")
     # Looked at before trimming: to Python some control characters are white space.
-    letters = text.replace("\n", "")
-    if any(unicodedata.category(letter) in _CONTROL_OR_SURROGATE for letter in letters):
+    if _CONTROL_OR_SURROGATE.search(text):
         raise ControlCharacterError
     text = text.strip()
     if "\n" in text and not multiline:

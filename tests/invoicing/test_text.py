@@ -1,3 +1,5 @@
+import unicodedata
+
 import pytest
 
 from invoicing.errors import ControlCharacterError
@@ -37,3 +39,18 @@ def test_control_characters_are_not_trimmed_away(character) -> None:
 def test_a_line_end_is_refused_where_the_text_has_one_line(line_end) -> None:
     with pytest.raises(ControlCharacterError):
         normalise_text(f"a{line_end}b", multiline=False)
+
+
+def is_refused(character: str) -> bool:
+    try:
+        normalise_text(f"a{character}b", multiline=True)
+    except ControlCharacterError:
+        return True
+    return False
+
+
+def test_what_is_refused_is_what_unicode_calls_a_control_or_a_surrogate() -> None:
+    """But for a line feed, a tab and a carriage return, which are mended."""
+    for character in map(chr, range(0x10000)):
+        is_bad = unicodedata.category(character) in {"Cc", "Cs"} and character not in "\n\t\r"
+        assert is_refused(character) is is_bad

@@ -1,0 +1,52 @@
+"""The lines and tax rows of a document, written together and then at hand."""
+
+from collections.abc import Sequence
+from functools import cache
+
+from django.db import connection
+from django.db.models import Field, Manager, Model
+
+from invoicing.models import Document, Line, TaxRow
+
+
+def insert_parts(document: Document, lines: list[Line], tax_rows: list[TaxRow]) -> None:
+    """Save the parts of a document that has none, and keep them with it as if they were read."""
+    _insert_lines(lines)
+    TaxRow.objects.bulk_create(tax_rows)
+    _keep(document, "lines", lines)
+    _keep(document, "tax_rows", tax_rows)
+
+
+def _keep(document: Document, name: str, parts: Sequence[Model]) -> None:
+    """Do what prefetch_related does, without reading what was just written."""
+    manager: Manager[Model] = getattr(document, name)
+    read = manager.all()
+    read._result_cache = list(parts)  # noqa: SLF001  as prefetch_related keeps it
+    kept = vars(document).setdefault("_prefetched_objects_cache", {})
+    kept[name] = read
+
+
+def _insert_lines(lines: list[Line]) -> None:
+    """Insert all lines in one statement, of which PostgreSQL gets a list for each column.
+
+    A hundred lines of thirteen values each cost Django more than all else in a draft.
+    """
+    if connection.vendor != "postgresql":
+        Line.objects.bulk_create(lines)
+        return
+    columns = [[getattr(line, field.attname) for line in lines] for field in _fields()]
+    with connection.cursor() as cursor:
+        cursor.execute(_insertion(), columns)
+
+
+def _fields() -> "Sequence[Field[object, object]]":
+    return Line._meta.concrete_fields
+
+
+@cache
+def _insertion() -> str:
+    names = ", ".join(str(field.column) for field in _fields())
+    # Without the length: a cast would cut what is too long, where the column refuses it.
+    kinds = [str(field.db_type(connection)).partition("(")[0] for field in _fields()]
+    values = ", ".join(f"%s::{kind}[]" for kind in kinds)
+    return f"INSERT INTO {Line._meta.db_table} ({names}) SELECT * FROM unnest({values})"  # noqa: S608  names only
