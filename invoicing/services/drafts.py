@@ -5,13 +5,13 @@ from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
-from django.db.models import prefetch_related_objects
 from django.utils import timezone
 
 from invoicing.access import documents_visible_to
 from invoicing.errors import ConflictError, DraftCodeUsedError
 from invoicing.locks import lock_document
 from invoicing.models import Document, DocumentStatus, DocumentType, Line, TaxRow, User
+from invoicing.services.document_parts import insert_parts
 from invoicing.services.draft_input import DraftInput, LineInput, Maker
 from invoicing.services.draft_resolution import ResolvedDraft, resolve_draft
 from invoicing.totals import LineTotals, Totals
@@ -133,9 +133,7 @@ def _header(resolved: ResolvedDraft) -> dict[str, Any]:
 
 
 def _write_parts(document: Document, resolved: ResolvedDraft) -> None:
-    Line.objects.bulk_create(_lines(document, resolved))
-    TaxRow.objects.bulk_create(_tax_rows(document, resolved.totals))
-    prefetch_related_objects([document], "lines", "tax_rows")
+    insert_parts(document, _lines(document, resolved), _tax_rows(document, resolved.totals))
 
 
 def _lines(document: Document, resolved: ResolvedDraft) -> list[Line]:

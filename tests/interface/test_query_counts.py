@@ -97,7 +97,7 @@ def test_a_draft_of_100_lines_is_previewed_written_and_replaced(agent, draft_bod
     # SQLite takes 999 parameters in a statement, so 100 lines are two.
     more = 1 if database.vendor == "sqlite" else 0
     few, many = counts["few"], counts["many"]
-    assert few == (4 + EVENT, 12 + EVENT, 15 + EVENT, 6 + EVENT)
+    assert few == (4 + EVENT, 10 + EVENT, 13 + EVENT, 6 + EVENT)
     assert many == (few[0], few[1] + more, few[2] + more, few[3])
 
 
