@@ -41,6 +41,8 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "agent_access.gate.GateMiddleware",
     "django.middleware.security.SecurityMiddleware",
+    # What follows is for pages alone.
+    "agent_access.gate.ToolMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",

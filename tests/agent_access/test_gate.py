@@ -6,7 +6,7 @@ from uuid import UUID
 import pytest
 from django.test import RequestFactory
 
-from agent_access.gate import client_address
+from agent_access.gate import TOOL_POLICY, client_address
 from tests.agents import HttpAgent
 
 FORBIDDEN = {
@@ -186,3 +186,16 @@ def test_a_request_id_is_never_taken_from_the_client(agent):
     identifiers = {answer.headers["X-Request-Id"] for answer in answers}
     assert len(identifiers - {sent}) == 2
     assert sent not in json.dumps([answer.body for answer in answers])
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [("/api/v1/tools", 200), ("/api/v1/nowhere", 404), ("/mcp", 405), ("/sign-in", 200)],
+)
+def test_what_is_for_pages_sees_nothing_of_the_tools(agent, path, status):
+    answer = agent.request("GET", path)
+    is_page = path == "/sign-in"
+    assert answer.status == status
+    assert (answer.headers["Content-Security-Policy"] != TOOL_POLICY) is is_page
+    assert ("X-Frame-Options" in answer.headers) is is_page
+    assert answer.headers["Referrer-Policy"] == "same-origin"
