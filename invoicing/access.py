@@ -37,6 +37,14 @@ def customers_visible_to(user: User) -> QuerySet[Customer]:
     return Customer.objects.filter(id__in=managed.values("customer_id"))
 
 
+def own_customer_ids(user: User) -> list[UUID] | None:
+    """Return the customers that the user is account manager of, or None who sees all."""
+    if user.has_perm(Permission.VIEW_ALL_CUSTOMERS):
+        return None
+    managed = Customer.account_managers.through.objects.filter(user_id=user.pk)
+    return list(managed.order_by("customer_id").values_list("customer_id", flat=True))
+
+
 def documents_visible_to(user: User) -> QuerySet[Document]:
     """Return the documents of the customers in the user's scope."""
     if user.has_perm(Permission.VIEW_ALL_CUSTOMERS):

@@ -1,4 +1,4 @@
-"""Rows are locked inside a transaction only, in one order: approval, document, series.
+"""Rows are locked inside a transaction only: approval, document, customer, series, in this order.
 
 SQLite has no row locks; there the transaction itself is the lock (transaction_mode IMMEDIATE).
 """
@@ -10,7 +10,7 @@ from django.db import connection
 from django.db.models import Model, QuerySet
 
 from invoicing.errors import RecordNotFoundError
-from invoicing.models import Document, DocumentType, IssueApproval, NumberSeries, User
+from invoicing.models import Customer, Document, DocumentType, IssueApproval, NumberSeries, User
 
 _Record = TypeVar("_Record", bound=Model)
 
@@ -46,6 +46,23 @@ def lock_approval(approvals: QuerySet[IssueApproval], pk: UUID) -> IssueApproval
 def lock_document(documents: QuerySet[Document], pk: UUID) -> Document:
     """Return the document, locked; raises RecordNotFoundError where the queryset lacks it."""
     return lock_record(documents, pk)
+
+
+def lock_customer(pk: UUID) -> Customer:
+    """Return the customer, locked; raises RecordNotFoundError."""
+    return lock_record(Customer.objects.all(), pk)
+
+
+def hold_customers(customers: QuerySet[Customer]) -> list[Customer]:
+    """Return the customers, which nobody changes before the transaction ends; others may hold too.
+
+    So a name that a document is found by, or frozen with, is still the customer's at commit.
+    """
+    require_transaction()
+    sql, parameters = customers.order_by("id").query.sql_with_params()
+    # The ORM knows no shared lock. To lock fully would let a customer have one draft at a time.
+    shared = " FOR SHARE OF invoices_customer" if connection.vendor == "postgresql" else ""
+    return list(Customer.objects.raw(sql + shared, parameters))
 
 
 def lock_number_series(document_type: DocumentType, year: int) -> NumberSeries:

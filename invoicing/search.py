@@ -3,13 +3,19 @@
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from itertools import groupby
 from typing import Any, Protocol, Self, TypeVar
 from uuid import UUID
 
 SCAN_BATCH_ROWS = 500
 SCANNED_ROWS_PER_CALL = 2000
+
+# How much of a word is written into the word table; what a search says beyond is compared with
+# the record itself.
+BEGINNING_LENGTH = 16
+# Where every character begins a word, longer phrases are found by their overlapping parts.
+UNSPACED_LENGTH = 3
 
 # Letters that read as a plain letter with a stroke, which Unicode does not take apart.
 _STROKES = str.maketrans("øđłħŧı", "odlhti")
@@ -65,6 +71,18 @@ def matches(search_words: Sequence[str], texts: Iterable[str]) -> bool:
     )
 
 
+def beginnings_of(texts: Iterable[str]) -> set[str]:
+    """Return the beginnings by which a record with these texts is found; see needed_beginnings."""
+    return set().union(*(_beginnings_of(text) for text in texts))
+
+
+def needed_beginnings(search_words: Iterable[str]) -> set[str]:
+    """Return beginnings that every record has which matches; few others have them all."""
+    needed = {part for sought in search_words for part in _parts(sought)}
+    # "in" adds nothing where "inv" is needed.
+    return {one for one in needed if not any(o.startswith(one) for o in needed if o != one)}
+
+
 def find_page(
     queryset: _Walk,
     *,
@@ -72,15 +90,13 @@ def find_page(
     search: str,
     after: UUID | None,
     limit: int,
-    newest_first: bool = False,
 ) -> tuple[list[_Record], UUID | None]:
     """Return up to `limit` records in order of ID, and the cursor of the next page or None.
 
     A blank search is none. One call reads a bounded number of rows, so a page may be short, or
     empty, while its cursor leads on.
     """
-    walk = _newest_first if newest_first else _oldest_first
-    rows_after = partial(walk, queryset)
+    rows_after = partial(_oldest_first, queryset)
     if search.strip():
         words = words_of(search)
         return _search_page(rows_after, texts=texts, words=words, after=after, limit=limit)
@@ -119,14 +135,29 @@ def _oldest_first(queryset: _Walk, after: UUID | None, rows: int) -> Iterable[An
     return (walk if after is None else walk.filter(id__gt=after))[:rows]
 
 
-def _newest_first(queryset: _Walk, after: UUID | None, rows: int) -> Iterable[Any]:
-    walk = queryset.order_by("-id")
-    return (walk if after is None else walk.filter(id__lt=after))[:rows]
-
-
 def _id_of(record: Any) -> UUID:
     identifier: UUID = record.id
     return identifier
+
+
+@lru_cache(maxsize=1000)
+def _beginnings_of(text: str) -> frozenset[str]:
+    """Remember the texts that many documents share, as their customer's name."""
+    return frozenset(each for word in words_of(text) for each in _beginnings(word))
+
+
+def _beginnings(word: str) -> Iterable[str]:
+    if not _UNSPACED.match(word):
+        return (word[:end] for end in range(1, min(len(word), BEGINNING_LENGTH) + 1))
+    lengths = range(1, UNSPACED_LENGTH + 1)
+    return (word[start : start + length] for start in range(len(word)) for length in lengths)
+
+
+def _parts(sought: str) -> Iterable[str]:
+    if not _UNSPACED.match(sought):
+        return [sought[:BEGINNING_LENGTH]]
+    starts = range(max(len(sought) - UNSPACED_LENGTH, 0) + 1)
+    return (sought[start : start + UNSPACED_LENGTH] for start in starts)
 
 
 def _begins(sought: str, word: str) -> bool:

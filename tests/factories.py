@@ -14,6 +14,7 @@ from typing_extensions import override
 from invoicing.access import Permission
 from invoicing.fixed_point import SCALE
 from invoicing.models import Company, Customer, Document, DocumentType, TaxRate, Team, User
+from invoicing.services.customers import create_customers
 from invoicing.services.drafts import DraftInput, LineInput, Maker, create_draft
 from invoicing.services.issuing import issue_document
 from tests.clocks import at
@@ -95,6 +96,14 @@ class CustomerFactory(RecordFactory[Customer]):
     city = "Amsterdam"
     country = "NL"
     vat_number = "NL001234567B01"
+
+    @override
+    @classmethod
+    def _create(cls, model_class: type[Customer], *args: Any, **kwargs: Any) -> Customer:
+        managers = kwargs.pop("account_managers", ())
+        [customer] = create_customers([Customer(**kwargs)])
+        customer.account_managers.set(managers)
+        return customer
 
 
 class TaxRateFactory(RecordFactory[TaxRate]):

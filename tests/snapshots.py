@@ -19,5 +19,5 @@ def take_snapshot() -> dict[str, list[tuple[Any, ...]]]:
 
 def _read_rows(table: str) -> list[tuple[Any, ...]]:
     with connection.cursor() as cursor:
-        cursor.execute(f"SELECT * FROM {connection.ops.quote_name(table)} ORDER BY 1")  # noqa: S608  a table of our own
-        return list(cursor.fetchall())
+        cursor.execute(f"SELECT * FROM {connection.ops.quote_name(table)}")  # noqa: S608  a table of our own
+        return sorted(cursor.fetchall(), key=repr)

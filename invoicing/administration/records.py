@@ -10,7 +10,8 @@ from invoicing.administration.acts import Actor, act_of, write_down
 from invoicing.administrators import is_head
 from invoicing.errors import ConflictError
 from invoicing.locks import lock_record
-from invoicing.models import Company, TaxRate, User
+from invoicing.models import Company, Customer, TaxRate, User
+from invoicing.services.customers import write_customer
 from invoicing.services.record_changes import (
     Changes,
     digest_record,
@@ -29,7 +30,7 @@ def create_record(
 ) -> Record:
     """Save a record that is new; raises ValidationError, PermissionMissingError."""
     with act_of(actor, is_allowed):
-        write_changes(record, tidy_changes(record, changes))
+        _save(record, tidy_changes(record, changes))
         write_down(_name(record, "created"), target=record.pk, actor=actor)
     return record
 
@@ -65,8 +66,15 @@ def change_record(
 def _write(record: Model, changes: Changes, all_facts: Changes) -> Model:
     if isinstance(record, TaxRate):
         return change_tax_rate(record, all_facts)
-    write_changes(record, changes)
+    _save(record, changes)
     return record
+
+
+def _save(record: Model, changes: Changes) -> None:
+    if isinstance(record, Customer):
+        write_customer(record, changes)
+    else:
+        write_changes(record, changes)
 
 
 def _name(record: Model, act: str) -> str:

@@ -10,28 +10,18 @@ from django.utils import timezone
 from agent_access.calls import CallContext, Page, Record, write_json
 from agent_access.tools import NoInput
 from invoicing import searched_texts
-from invoicing.access import (
-    customers_visible_to,
-    documents_visible_to,
-    people_listed,
-    teams_listed,
-)
+from invoicing.access import people_listed, teams_listed
 from invoicing.agent_tools import inputs, outputs, reading, shapes
 from invoicing.errors import RecordNotFoundError
 from invoicing.models import Team, User
+from invoicing.record_search import PageRequest, find_customers, find_documents
 from invoicing.search import find_page
 from invoicing.services import approvals, drafts
 from invoicing.totals import DiscountType
 
 
 def search_customers(context: CallContext, page: inputs.PageInput) -> Page[shapes.Customer]:
-    found, after = find_page(
-        customers_visible_to(context.user).filter(is_active=True),
-        texts=searched_texts.texts_of_customer,
-        search=page.search or "",
-        after=page.after,
-        limit=page.limit,
-    )
+    found, after = find_customers(context.user, _read_page(page))
     return Page([outputs.describe_customer(customer) for customer in found], after)
 
 
@@ -39,14 +29,12 @@ def list_documents(context: CallContext, page: inputs.PageInput) -> Page[shapes.
     if not (page.search or "").strip():
         rows, after = reading.read_page(context.user, after=page.after, limit=page.limit)
         return Page([outputs.describe_summary(row) for row in rows], after)
-    found, after = find_page(
-        documents_visible_to(context.user).select_related("customer"),
-        texts=searched_texts.texts_of_document,
-        search=page.search or "",
-        after=page.after,
-        limit=page.limit,
-    )
+    found, after = find_documents(context.user, _read_page(page))
     return Page([outputs.describe_summary(vars(document)) for document in found], after)
+
+
+def _read_page(page: inputs.PageInput) -> PageRequest:
+    return PageRequest(search=page.search or "", after=page.after, limit=page.limit)
 
 
 def get_document(context: CallContext, no_input: NoInput) -> Record[shapes.Document]:

@@ -4,6 +4,7 @@ from invoicing.models.customers import Customer
 from invoicing.models.documents import Document, DocumentStatus, Line, TaxRow
 from invoicing.models.numbering import DocumentType, NumberSeries
 from invoicing.models.people import Role, Skill, Team, TimeOff, TimeOffKind, User, WorkingHours
+from invoicing.models.search_words import SearchWord
 from invoicing.models.taxes import TaxRate
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "Line",
     "NumberSeries",
     "Role",
+    "SearchWord",
     "Skill",
     "TaxRate",
     "TaxRow",

@@ -1,6 +1,7 @@
 """Whom the company invoices."""
 
 from django.db import models
+from django.db.models.functions import Lower
 from typing_extensions import override
 
 from invoicing.models.people import User
@@ -14,6 +15,7 @@ class Customer(Addressed):
     account_managers = models.ManyToManyField(User, blank=True, related_name="managed_customers")
 
     class Meta:
+        indexes = [models.Index(Lower("name"), "id", name="customer_by_name")]
         permissions = [("view_all_customers", "Can see all customers and their documents")]
 
     @override

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from invoicing.models import Customer
 from invoicing.sample_company.staff import Staff
 from invoicing.sample_company.tables import Row, read_table, split_cell
+from invoicing.services.customers import change_customer, create_customer
 
 LANGUAGES = {"DE": "de", "AT": "de", "FR": "fr", "BE": "fr", "ES": "es"}
 
@@ -27,7 +28,7 @@ def write_customers(staff: Staff) -> list[Account]:
 
 def _write_customer(row: Row, staff: Staff) -> Account:
     address = {name: row[name] for name in ("street", "postcode", "city", "country")}
-    customer = Customer.objects.create(name=row["name"], vat_number=row["vat_number"], **address)
+    customer = create_customer(name=row["name"], vat_number=row["vat_number"], **address)
     managers = split_cell(row["managers"])
     customer.account_managers.set(staff[mailbox] for mailbox in managers)
     return Account(
@@ -41,5 +42,6 @@ def _write_customer(row: Row, staff: Staff) -> Account:
 def retire_customers(accounts: Sequence[Account]) -> list[Account]:
     """Make the inactive customers inactive; return the accounts that stay."""
     retired = {row["name"] for row in read_table("customers") if row["is_active"] == "no"}
-    Customer.objects.filter(name__in=retired).update(is_active=False)
+    for customer in Customer.objects.filter(name__in=retired):
+        change_customer(customer.pk, is_active=False)
     return [account for account in accounts if account.customer.name not in retired]

@@ -14,6 +14,7 @@ from invoicing.errors import (
     FieldProblem,
     UnknownCurrencyError,
 )
+from invoicing.locks import hold_customers
 from invoicing.models import Customer, TaxRate, User
 from invoicing.money import MAX_AMOUNT, minor_unit
 from invoicing.services.draft_input import DraftInput, LineInput
@@ -48,14 +49,26 @@ class ResolvedDraft:
     totals: Totals
 
 
-def resolve_draft(user: User, draft: DraftInput) -> ResolvedDraft:
+def resolve_draft(user: User, draft: DraftInput, *, for_writing: bool = False) -> ResolvedDraft:
     """Look everything up and compute the totals, in two queries whatever the number of lines.
+
+    Who writes the draft gets its customer held until the transaction ends. Raises
+    DraftInvalidError with all problems at once.
+    """
+    customers = customers_visible_to(user).filter(pk=draft.customer_id, is_active=True)
+    found = hold_customers(customers) if for_writing else customers[:1]
+    return resolve_with(draft, next(iter(found), None), _active_rates(draft.line_items))
+
+
+def resolve_with(
+    draft: DraftInput, customer: Customer | None, rates: Mapping[UUID, TaxRate]
+) -> ResolvedDraft:
+    """Compute the totals with what was looked up: the active customer, if any, and active rates.
 
     Raises DraftInvalidError with all problems at once.
     """
     resolution = _Resolution()
-    customer = resolution.find_customer(user, draft.customer_id)
-    rates = _active_rates(draft.line_items)
+    resolution.check_customer(customer)
     resolved_minor_unit = resolution.find_minor_unit(draft.currency_code)
     language = resolution.find_language(draft.language)
     resolution.check_dates(draft)
@@ -78,11 +91,9 @@ class _Resolution:
     def __init__(self) -> None:
         self.problems: list[FieldProblem] = []
 
-    def find_customer(self, user: User, pk: UUID) -> Customer | None:
-        customer = customers_visible_to(user).filter(pk=pk, is_active=True).first()
+    def check_customer(self, customer: Customer | None) -> None:
         if customer is None:
             self._add("customer_id", "is not an active customer within reach")
-        return customer
 
     def find_minor_unit(self, currency_code: str) -> int:
         try:

@@ -1,7 +1,6 @@
 """Drafts are previewed, made and changed here."""
 
 from dataclasses import dataclass
-from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
@@ -9,12 +8,13 @@ from django.utils import timezone
 
 from invoicing.access import documents_visible_to
 from invoicing.errors import ConflictError, DraftCodeUsedError
-from invoicing.locks import lock_document
-from invoicing.models import Document, DocumentStatus, DocumentType, Line, TaxRow, User
+from invoicing.locks import hold_customers, lock_document
+from invoicing.models import Customer, Document, DocumentStatus, DocumentType, Line, TaxRow, User
 from invoicing.services.document_parts import insert_parts
 from invoicing.services.draft_input import DraftInput, LineInput, Maker
 from invoicing.services.draft_resolution import ResolvedDraft, resolve_draft
-from invoicing.totals import LineTotals, Totals
+from invoicing.services.draft_rows import header_of, lines_of, tax_rows_of
+from invoicing.services.search_words import replace_rows, rows_of_document, write_rows
 
 __all__ = [
     "DraftInput",
@@ -39,11 +39,11 @@ class DraftPreview:
 def preview_draft(user: User, draft: DraftInput) -> DraftPreview:
     """Compute what create_draft would save; raises DraftInvalidError as it does."""
     resolved = resolve_draft(user, draft)
-    document = Document(created_by=user, **_header(resolved))
+    document = Document(created_by=user, **header_of(resolved))
     return DraftPreview(
         document=document,
-        lines=tuple(_lines(document, resolved)),
-        tax_rows=tuple(_tax_rows(document, resolved.totals)),
+        lines=tuple(lines_of(document, resolved)),
+        tax_rows=tuple(tax_rows_of(document, resolved.totals)),
     )
 
 
@@ -60,8 +60,8 @@ def create_draft(
     A draft code that is given makes one draft only, however often; then DraftCodeUsedError.
     """
     with transaction.atomic():
-        resolved = resolve_draft(user, draft)
-        document = Document(type=document_type, created_by=user, **_header(resolved))
+        resolved = resolve_draft(user, draft, for_writing=True)
+        document = Document(type=document_type, created_by=user, **header_of(resolved))
         if maker is not None:
             document.connection_id = maker.connection_id
             document.connection_name = maker.connection_name
@@ -70,6 +70,7 @@ def create_draft(
         else:
             _insert_once(document, draft_code)
         _write_parts(document, resolved)
+        write_rows(rows_of_document(document))
     return document
 
 
@@ -92,8 +93,8 @@ def update_draft(user: User, pk: UUID, draft: DraftInput, *, lock_version: int) 
     """
     with transaction.atomic():
         document = lock_document(documents_visible_to(user), pk)
-        resolved = resolve_draft(user, draft)
-        header = _header(resolved) | {
+        resolved = resolve_draft(user, draft, for_writing=True)
+        header = header_of(resolved) | {
             "lock_version": lock_version + 1,
             "updated_at": timezone.now(),
         }
@@ -105,68 +106,24 @@ def update_draft(user: User, pk: UUID, draft: DraftInput, *, lock_version: int) 
         ).update(**header)
         if not changed:
             raise ConflictError
+        document.customer = _hold_former_customer(document, resolved.customer)
+        found_by = rows_of_document(document)
         for name, value in header.items():
             setattr(document, name, value)
+        replace_rows(found_by, rows_of_document(document))
         document.lines.all().delete()
         document.tax_rows.all().delete()
         _write_parts(document, resolved)
     return document
 
 
-def _header(resolved: ResolvedDraft) -> dict[str, Any]:
-    """Return every column that follows from the draft itself."""
-    draft, totals = resolved.draft, resolved.totals
-    return {
-        "customer": resolved.customer,
-        "issue_date": draft.issue_date,
-        "due_date": draft.due_date,
-        "currency_code": draft.currency_code,
-        "minor_unit": resolved.minor_unit,
-        "language": resolved.language,
-        "notes": draft.notes,
-        "reference": draft.reference,
-        "net_total": totals.net_total,
-        "discount_total": totals.discount_total,
-        "tax_total": totals.tax_total,
-        "grand_total": totals.grand_total,
-    }
+def _hold_former_customer(document: Document, customer: Customer) -> Customer:
+    """Return whom the draft was for so far, by the name that it is found by."""
+    if document.customer_id == customer.id:
+        return customer
+    [former] = hold_customers(Customer.objects.filter(pk=document.customer_id))
+    return former
 
 
 def _write_parts(document: Document, resolved: ResolvedDraft) -> None:
-    insert_parts(document, _lines(document, resolved), _tax_rows(document, resolved.totals))
-
-
-def _lines(document: Document, resolved: ResolvedDraft) -> list[Line]:
-    rows = zip(resolved.draft.line_items, resolved.totals.lines, strict=True)
-    return [_line(document, position, *row) for position, row in enumerate(rows)]
-
-
-def _line(document: Document, position: int, item: LineInput, totals: LineTotals) -> Line:
-    return Line(
-        document=document,
-        position=position,
-        description=item.description,
-        quantity_ten_thousandths=item.quantity,
-        unit=item.unit,
-        unit_price=item.unit_price,
-        discount_type=item.discount_type,
-        discount_value=item.discount_value,
-        tax_rate_id=item.tax_rate_id,
-        discount_amount=totals.discount_amount,
-        net_amount=totals.net_amount,
-    )
-
-
-def _tax_rows(document: Document, totals: Totals) -> list[TaxRow]:
-    return [
-        TaxRow(
-            document=document,
-            position=position,
-            tax_rate_id=row.rate.id,
-            name=row.rate.name,
-            percentage_ten_thousandths=row.rate.percentage,
-            taxable_amount=row.taxable_amount,
-            tax_amount=row.tax_amount,
-        )
-        for position, row in enumerate(totals.tax_breakdown)
-    ]
+    insert_parts(document, lines_of(document, resolved), tax_rows_of(document, resolved.totals))

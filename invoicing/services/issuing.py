@@ -1,5 +1,6 @@
 """To issue is to give a number and freeze."""
 
+from datetime import datetime
 from typing import Any
 
 from django.db import transaction
@@ -7,10 +8,11 @@ from django.db.models import prefetch_related_objects
 
 from invoicing.clock import Clock
 from invoicing.errors import ConflictError, InactiveReferenceError
-from invoicing.locks import lock_document
-from invoicing.models import Customer, Document, DocumentStatus, DocumentType
+from invoicing.locks import hold_customers, lock_document
+from invoicing.models import Company, Customer, Document, DocumentStatus, DocumentType
 from invoicing.services.company import current_company
-from invoicing.services.numbering import next_number
+from invoicing.services.numbering import AssignedNumber, next_number
+from invoicing.services.search_words import replace_rows, rows_of_document
 from invoicing.totals import calculate_totals
 
 
@@ -22,9 +24,10 @@ def issue_document(document: Document, *, clock: Clock) -> Document:
     RecordNotFoundError where it is gone.
     """
     with transaction.atomic():
-        draft = lock_document(Document.objects.select_related("customer"), document.pk)
+        draft = lock_document(Document.objects.all(), document.pk)
         if (draft.status, draft.lock_version) != (DocumentStatus.DRAFT, document.lock_version):
             raise ConflictError
+        [draft.customer] = hold_customers(Customer.objects.filter(pk=draft.customer_id))
         require_issuable(draft)
         _freeze(draft, clock)
     return draft
@@ -49,22 +52,13 @@ def require_issuable(draft: Document) -> None:
 
 
 def _freeze(draft: Document, clock: Clock) -> None:
-    """Take the number as the last lock, and let the status flip be the last statement.
+    """Take the number as the last lock, and let the status flip be the last statement on it.
 
     The clock is read under that lock, so that in a series the times follow the numbers.
     """
-    parties = _parties(draft.customer)
-    series, value, number = next_number(DocumentType(draft.type), draft.issue_date.year)
-    issued_at = clock()
-    frozen = parties | {
-        "series": series,
-        "series_value": value,
-        "number": number,
-        "issued_at": issued_at,
-        "updated_at": issued_at,
-        "lock_version": draft.lock_version + 1,
-        "status": DocumentStatus.ISSUED,
-    }
+    seller, found_by = current_company(), rows_of_document(draft)
+    number = next_number(DocumentType(draft.type), draft.issue_date.year)
+    frozen = frozen_facts(draft, seller, number, issued_at=clock())
     unchanged = Document.objects.filter(
         pk=draft.pk, status=DocumentStatus.DRAFT, lock_version=draft.lock_version
     )
@@ -72,15 +66,26 @@ def _freeze(draft: Document, clock: Clock) -> None:
         raise ConflictError
     for name, fact in frozen.items():
         setattr(draft, name, fact)
+    replace_rows(found_by, rows_of_document(draft))
 
 
-def _parties(customer: Customer) -> dict[str, Any]:
-    company = current_company()
+def frozen_facts(
+    draft: Document, seller: Company, number: AssignedNumber, *, issued_at: datetime
+) -> dict[str, Any]:
+    """Return every column that issuing sets."""
+    buyer = draft.customer
     return {
-        "seller_name": company.name,
-        "seller_address": company.postal_address,
-        "seller_vat_number": company.vat_number,
-        "buyer_name": customer.name,
-        "buyer_address": customer.postal_address,
-        "buyer_vat_number": customer.vat_number,
+        "seller_name": seller.name,
+        "seller_address": seller.postal_address,
+        "seller_vat_number": seller.vat_number,
+        "buyer_name": buyer.name,
+        "buyer_address": buyer.postal_address,
+        "buyer_vat_number": buyer.vat_number,
+        "series": number.series,
+        "series_value": number.value,
+        "number": number.number,
+        "issued_at": issued_at,
+        "updated_at": issued_at,
+        "lock_version": draft.lock_version + 1,
+        "status": DocumentStatus.ISSUED,
     }

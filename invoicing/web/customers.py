@@ -6,16 +6,25 @@ from django.http import HttpResponse
 from django.shortcuts import render
 
 from invoicing.access import Permission, customer_for, customers_visible_to
-from invoicing.searched_texts import texts_of_customer
-from invoicing.web.listings import list_by_name
+from invoicing.record_search import PageRequest, find_customers
+from invoicing.web.listings import list_by_name, list_numbered, read_search
 from invoicing.web.pages import SignedInRequest, page
+
+# More than anybody reads; a further word in the search brings what he means.
+FOUND_AT_MOST = 200
 
 
 @page(Permission.VIEW_CUSTOMER)
 def list_customers(request: SignedInRequest) -> HttpResponse:
-    customers = customers_visible_to(request.user)
-    listing = list_by_name(request, customers, texts=texts_of_customer)
-    return render(request, "invoicing/customers.html", {"listing": listing})
+    search = read_search(request)
+    if not search:
+        listing = list_by_name(request, customers_visible_to(request.user))
+        return render(request, "invoicing/customers.html", {"listing": listing})
+    page_request = PageRequest(search=search, limit=FOUND_AT_MOST)
+    found, cursor = find_customers(request.user, page_request, active_only=False)
+    found.sort(key=lambda customer: (customer.name.casefold(), customer.id))
+    context = {"listing": list_numbered(request, found), "may_be_more": cursor is not None}
+    return render(request, "invoicing/customers.html", context)
 
 
 @page(Permission.VIEW_CUSTOMER)

@@ -1,14 +1,15 @@
 """The pages on which a person reads documents."""
 
 from dataclasses import dataclass
+from functools import partial
 from uuid import UUID
 
 from django.http import HttpResponse
 from django.shortcuts import render
 
-from invoicing.access import Permission, document_for, documents_visible_to
+from invoicing.access import Permission, document_for
 from invoicing.models import Document, DocumentStatus, DocumentType
-from invoicing.searched_texts import texts_of_document
+from invoicing.record_search import find_documents
 from invoicing.web.drafts import is_editable
 from invoicing.web.formats import APPLICATION_LANGUAGE, Formats, format_instant
 from invoicing.web.issuing import may_issue
@@ -34,11 +35,10 @@ class Row:
 
 @page(Permission.VIEW_DOCUMENT)
 def list_documents(request: SignedInRequest) -> HttpResponse:
-    documents = documents_visible_to(request.user).select_related("customer")
     status = request.GET.get("status", "")
-    if status in DocumentStatus.values:
-        documents = documents.filter(status=status)
-    listing = list_newest(request, documents, texts=texts_of_document, status=status)
+    wanted = DocumentStatus(status) if status in DocumentStatus.values else None
+    find = partial(find_documents, request.user, status=wanted)
+    listing = list_newest(request, find, status=status)
     context = {
         "listing": listing,
         "rows": [_row(document) for document in listing.records],

@@ -1,22 +1,25 @@
 """Lists of records: what was searched for, and where the next page is."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 from urllib.parse import urlencode
 from uuid import UUID
 
 from django.core.paginator import Paginator
-from django.db.models import Model, QuerySet
+from django.db.models import Model, Q, QuerySet
 from django.db.models.functions import Lower
 from django.http import HttpRequest
 
-from invoicing.search import find_page, matches, words_of
+from invoicing.record_search import PageRequest
+from invoicing.search import matches, words_of
 
 SEARCH_LENGTH = 100
 PAGE_LENGTH = 25
 
 _Record = TypeVar("_Record", bound=Model)
+
+Found = tuple[list[_Record], UUID | None]
 
 
 @dataclass(frozen=True)
@@ -34,36 +37,55 @@ def read_search(request: HttpRequest) -> str:
 
 
 def list_newest(
-    request: HttpRequest,
-    queryset: QuerySet[_Record],
-    *,
-    texts: Callable[[_Record], Iterable[str]],
-    **filters: str,
+    request: HttpRequest, find: Callable[[PageRequest], Found[_Record]], **filters: str
 ) -> Listing[_Record]:
     """Return the page that the address names, the newest record first."""
     search, after = read_search(request), _read_cursor(request)
     kept = {"search": search, **filters}
-    records, cursor = find_page(
-        queryset, texts=texts, search=search, after=after, limit=PAGE_LENGTH, newest_first=True
+    records, cursor = find(
+        PageRequest(search=search, after=after, limit=PAGE_LENGTH, newest_first=True)
     )
     next_href = _href(**kept, after=str(cursor)) if cursor else None
     return Listing(records, search, _href(**kept) if after else None, next_href)
 
 
-def list_by_name(
+def list_matching(
     request: HttpRequest,
     queryset: QuerySet[_Record],
     *,
     texts: Callable[[_Record], Iterable[str]],
 ) -> Listing[_Record]:
-    """Return the page that the address names, in the order of names."""
+    """Return the page that the address names, in the order of names, of a kind with few records."""
     search, ordered = read_search(request), queryset.order_by(Lower("name"), "id")
     words = words_of(search)
     found: Any = [each for each in ordered if matches(words, texts(each))] if search else ordered
-    shown = Paginator(found, PAGE_LENGTH).get_page(request.GET.get("page"))
+    return list_numbered(request, found)
+
+
+def list_numbered(request: HttpRequest, records: Sequence[_Record]) -> Listing[_Record]:
+    """Return the page of these records whose number the address has."""
+    search = read_search(request)
+    shown = Paginator(records, PAGE_LENGTH).get_page(request.GET.get("page"))
     back = _href(search=search, page=str(shown.number - 1)) if shown.has_previous() else None
     forward = _href(search=search, page=str(shown.number + 1)) if shown.has_next() else None
     return Listing(list(shown), search, back, forward)
+
+
+def list_by_name(request: HttpRequest, queryset: QuerySet[_Record]) -> Listing[_Record]:
+    """Return the page behind the record that the address names, in the order of names.
+
+    It counts nothing and passes nothing over, so the last page costs what the first does.
+    """
+    after = _read_cursor(request)
+    ordered = queryset.alias(lower_name=Lower("name")).order_by("lower_name", "id")
+    last = queryset.filter(pk=after).values_list(Lower("name"), flat=True).first()
+    if last is not None:
+        behind = Q(lower_name__gt=last) | Q(id__gt=after)
+        ordered = ordered.filter(behind, lower_name__gte=last)
+    records = list(ordered[: PAGE_LENGTH + 1])
+    shown = records[:PAGE_LENGTH]
+    next_href = _href(after=str(shown[-1].pk)) if len(records) > PAGE_LENGTH else None
+    return Listing(shown, "", "?" if last is not None else None, next_href)
 
 
 def _read_cursor(request: HttpRequest) -> UUID | None:

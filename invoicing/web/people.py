@@ -10,7 +10,7 @@ from django.shortcuts import render
 from invoicing.access import Permission, people_listed, person_listed, teams_listed
 from invoicing.models import User
 from invoicing.searched_texts import texts_of_person
-from invoicing.web.listings import list_by_name
+from invoicing.web.listings import list_matching
 from invoicing.web.pages import SignedInRequest, page
 
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
@@ -26,7 +26,7 @@ class Day:
 
 @page(Permission.VIEW_PERSON)
 def list_people(request: SignedInRequest) -> HttpResponse:
-    listing = list_by_name(request, _with_teams(people_listed()), texts=texts_of_person)
+    listing = list_matching(request, _with_teams(people_listed()), texts=texts_of_person)
     return render(request, "invoicing/people.html", {"listing": listing})
 
 

@@ -7,6 +7,7 @@ from uuid import uuid4
 import pytest
 
 from invoicing.models import Customer, Document, Team, User
+from invoicing.services.customers import create_customers
 from tests.factories import CustomerFactory, TeamFactory, UserFactory, make_draft, make_staff
 from tests.interface.refusals import invalid, seen
 from tests.interface.tool_table import LISTS
@@ -17,7 +18,7 @@ RECORDS = 120
 
 
 def make_customers(count: int) -> None:
-    Customer.objects.bulk_create(CustomerFactory.build_batch(count))
+    create_customers(CustomerFactory.build_batch(count))
 
 
 def make_documents(count: int) -> None:

@@ -2,7 +2,9 @@
 
 import pytest
 
-from invoicing.models import Customer, Skill
+from invoicing import record_search
+from invoicing.models import Skill
+from invoicing.services.customers import change_customer, create_customers
 from tests.factories import CustomerFactory, TeamFactory, UserFactory, make_draft, make_issued
 from tests.interface.refusals import invalid, seen
 from tests.interface.tool_table import LISTS
@@ -119,7 +121,7 @@ def test_documents_are_found_by_number_code_reference_and_customer(agent):
 def test_an_issued_document_is_found_by_the_buyers_name_as_it_was_frozen(agent):
     customer = CustomerFactory.create(name="Oldname Ltd")
     issued, draft = make_issued(customer=customer), make_draft(customer=customer)
-    Customer.objects.filter(pk=customer.pk).update(name="Newname Ltd")
+    change_customer(customer.pk, name="Newname Ltd")
 
     assert documents_found(agent, "oldname") == [str(issued.id)]
     assert documents_found(agent, "newname") == [str(draft.id)]
@@ -170,12 +172,25 @@ def test_a_search_is_walked_like_a_list(agent):
     assert pages == 3
 
 
-def test_a_search_among_very_many_may_give_a_short_page_that_leads_on(agent):
-    Customer.objects.bulk_create(CustomerFactory.build_batch(2100))
+def test_a_rare_word_is_found_at_once_among_very_many(agent):
+    create_customers(CustomerFactory.build_batch(2100))
     last = CustomerFactory.create(name="Needle")
 
-    first = agent.call("customers.search", {"search": "needle"}).body
-    assert first["data"] == []
-    assert first["next"] is not None
-    second = agent.call("customers.search", {"search": "needle", "after": first["next"]}).body
-    assert second == {"data": [{"id": str(last.id), "name": "Needle"}], "next": None}
+    found = agent.call("customers.search", {"search": "needle"}).body
+    assert found == {"data": [{"id": str(last.id), "name": "Needle"}], "next": None}
+
+
+def test_words_that_very_many_have_but_none_together_give_a_short_page_that_leads_on(
+    agent, monkeypatch
+):
+    monkeypatch.setattr(record_search, "STEPS_PER_CALL", 4)
+    monkeypatch.setattr(record_search, "_PORTIONS", (2, 2))
+    names = [f"{'Odd' if number % 2 else 'Even'} Ltd" for number in range(20)]
+    customers = create_customers([CustomerFactory.build(name=name) for name in names])
+
+    body = agent.call("customers.search", {"search": "odd even"}).body
+    assert body["data"] == []
+    assert body["next"] in {str(customer.id) for customer in customers}
+    while body["next"] is not None:
+        body = agent.call("customers.search", {"search": "odd even", "after": body["next"]}).body
+        assert body["data"] == []

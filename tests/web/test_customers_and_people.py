@@ -1,9 +1,12 @@
 """Looking customers and colleagues up; nothing there can be changed."""
 
+from uuid import UUID
+
 import pytest
 
 from invoicing.access import Permission
 from invoicing.models import Skill, TimeOff, WorkingHours
+from invoicing.web import customers
 from tests.factories import CustomerFactory, TeamFactory, UserFactory, make_staff
 from tests.web.forms import main_of
 
@@ -44,6 +47,43 @@ def test_lists_are_searched_by_words_and_cut_into_pages(browser):
     assert "No customer that you may see was found for “x”" in main_of(
         browser.get("/customers?search=x")
     )
+
+
+def test_customers_are_listed_behind_the_last_of_the_page_before(browser):
+    for number in range(60):
+        CustomerFactory.create(name=f"{'ab'[number % 2]}{number // 2:02}")
+    first = browser.get("/customers")
+    second = browser.get("/customers" + first.context["listing"].next_href)
+    third = browser.get("/customers" + second.context["listing"].next_href)
+    listings = [page.context["listing"] for page in (first, second, third)]
+    names = [customer.name for listing in listings for customer in listing.records]
+    assert names == [f"{letter}{number:02}" for letter in "ab" for number in range(30)]
+    assert [listing.back_href for listing in listings] == [None, "?", "?"]
+    assert listings[2].next_href is None
+
+
+def test_customers_of_one_name_are_each_listed_once(browser):
+    made = {CustomerFactory.create(name="Same").pk for _ in range(30)}
+    first = browser.get("/customers").context["listing"]
+    second = browser.get("/customers" + first.next_href).context["listing"]
+    assert [len(first.records), len(second.records)] == [25, 5]
+    assert {customer.pk for customer in (*first.records, *second.records)} == made
+
+
+def test_a_search_that_finds_too_many_customers_asks_for_another_word(browser, monkeypatch):
+    monkeypatch.setattr(customers, "FOUND_AT_MOST", 2)
+    for name in ["Café B", "Café C", "Café A"]:
+        CustomerFactory.create(name=name)
+    page = main_of(browser.get("/customers?search=cafe"))
+    assert page.index("Café B") < page.index("Café C")
+    assert "There may be more" in page
+    assert "There may be more" not in main_of(browser.get("/customers?search=cafe a"))
+
+
+@pytest.mark.parametrize("query", ["after=x", "after=%00", f"after={UUID(int=7)}"])
+def test_an_odd_place_to_go_on_from_is_the_beginning(browser, query):
+    CustomerFactory.create(name="Acme")
+    assert "Acme" in main_of(browser.get(f"/customers?{query}"))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,24 @@
+from django.db import migrations
+
+from invoicing.services.search_words import fill
+
+
+def fill_word_table(apps, schema_editor):
+    # The same beginnings as the services write. Where they change one day, a later migration
+    # fills the table anew, and this one may write theirs.
+    fill(apps.get_model('invoices', 'Customer').objects, apps.get_model('invoices', 'Document').objects)
+
+
+class Migration(migrations.Migration):
+
+    # Portion by portion: a million documents are neither one transaction nor in memory at once. A
+    # run that was broken off is simply repeated.
+    atomic = False
+
+    dependencies = [
+        ('invoices', '0004_search_words'),
+    ]
+
+    operations = [
+        migrations.RunPython(fill_word_table, migrations.RunPython.noop, elidable=True),
+    ]

@@ -1,0 +1,179 @@
+"""Finds documents and customers by their words, as quickly among a million as among a thousand.
+
+The word table proposes, the record decides: what a page holds has been read in the user's scope
+and compared with the search, so that a stale row of the table can show nothing.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, repeat
+from typing import Generic, TypeVar
+from uuid import UUID
+
+from django.db.models import Model, QuerySet
+
+from invoicing.access import customers_visible_to, documents_visible_to, own_customer_ids
+from invoicing.models import Customer, Document, DocumentStatus, User
+from invoicing.search import matches, needed_beginnings, words_of
+from invoicing.search_table import Kind, Step, Walk, count_rows, label_of, take_steps, word_of
+from invoicing.searched_texts import texts_of_customer, texts_of_document
+
+# A call walks so many rows of the table, in portions that grow while little is found.
+STEPS_PER_CALL = 4000
+_PORTIONS = (100, 900, 3000)
+# Of several words the rarest leads the walk; of those that more records have, the longest.
+_COUNTED = 1000
+_RECORDS_AT_ONCE = 500
+
+# A search of very many words walks by these; the record itself is compared with all of them.
+_WORDS_WALKED = 8
+
+_Record = TypeVar("_Record", bound=Model)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PageRequest:
+    """What is searched for, and which page of it; a blank search is none."""
+
+    search: str = ""
+    after: UUID | None = None
+    limit: int
+    newest_first: bool = False
+
+
+def find_documents(
+    user: User, page: PageRequest, *, status: DocumentStatus | None = None
+) -> tuple[list[Document], UUID | None]:
+    """Return up to `limit` documents of the user in order of ID, and the next page's cursor.
+
+    One call walks a bounded number of rows, so a page may be short, or empty, while its cursor
+    leads on; the cursor is a document that the user may see, and None on the last page.
+    """
+    visible = documents_visible_to(user).select_related("customer")
+    own = own_customer_ids(user)
+    if not page.search.strip() and status is None and own is None:
+        return _cut(_in_order(visible, page)[: page.limit + 1], page.limit)
+    label = label_of(Kind.DOCUMENT, status or "")
+    wanted = visible if status is None else visible.filter(status=status)
+    return _find(
+        _Search(visible, wanted, Kind.DOCUMENT, texts_of_document, page), own, labels=[label]
+    )
+
+
+def find_customers(
+    user: User, page: PageRequest, *, active_only: bool = True
+) -> tuple[list[Customer], UUID | None]:
+    """Return up to `limit` customers of the user as find_documents does documents."""
+    visible = customers_visible_to(user)
+    if active_only:
+        visible = visible.filter(is_active=True)
+    if not page.search.strip():
+        return _cut(_in_order(visible, page)[: page.limit + 1], page.limit)
+    search = _Search(visible, visible, Kind.CUSTOMER, texts_of_customer, page)
+    return _find(search, own_customer_ids(user), labels=[])
+
+
+@dataclass(frozen=True)
+class _Search(Generic[_Record]):
+    """A search in one kind of record: those that the user may see, and those wanted of them."""
+
+    visible: QuerySet[_Record]
+    wanted: QuerySet[_Record]
+    kind: Kind
+    texts: Callable[[_Record], Iterable[str]]
+    page: PageRequest
+
+    def read(self, steps: Sequence[Step]) -> Iterator[_Record]:
+        """Yield the records of the steps that have all words, first as many as a page needs."""
+        words = words_of(self.page.search)
+        rest = [step.record for step in steps if step.has_all]
+        size = self.page.limit + 1
+        while rest:
+            portion, rest, size = rest[:size], rest[size:], _RECORDS_AT_ONCE
+            records = self.wanted.in_bulk(portion)
+            found = [records[pk] for pk in portion if pk in records]
+            yield from (each for each in found if not words or matches(words, self.texts(each)))
+
+    def last_visible(self, steps: Sequence[Step]) -> UUID | None:
+        """Return the last record of the steps that the user may see."""
+        rest = [step.record for step in steps]
+        while rest:
+            rest, portion = rest[:-_RECORDS_AT_ONCE], rest[-_RECORDS_AT_ONCE:]
+            seen = set(self.visible.filter(pk__in=portion).values_list("pk", flat=True))
+            if seen:
+                return next(pk for pk in reversed(portion) if pk in seen)
+        return None
+
+
+def _find(
+    search: _Search[_Record], own: Sequence[UUID] | None, *, labels: Sequence[bytes]
+) -> tuple[list[_Record], UUID | None]:
+    found: list[_Record] = []
+    page = search.page
+    walk = _plan(search, own, labels)
+    if walk is None:
+        return found, None
+    after, taken = page.after, 0
+    for portion in _portions(walk, page.limit):
+        steps = take_steps(walk, after=after, steps=portion)
+        for record in search.read(steps):
+            found.append(record)
+            if len(found) > page.limit:
+                return _cut(found, page.limit)
+        if len(steps) < portion:
+            break
+        after, taken = steps[-1].record, taken + portion
+        # A cursor names nothing that the user cannot see: where he sees none of these, walk on.
+        if taken >= STEPS_PER_CALL and (cursor := search.last_visible(steps)):
+            return found, cursor
+    return found, None
+
+
+def _plan(
+    search: _Search[_Record], own: Sequence[UUID] | None, labels: Sequence[bytes]
+) -> Walk | None:
+    """Return the walk by the rarest word, or None where there is nothing to walk to."""
+    page = search.page
+    beginnings = needed_beginnings(words_of(page.search))
+    if own == [] or (page.search.strip() and not beginnings):
+        return None
+    longest = sorted(beginnings, key=lambda beginning: (-len(beginning), beginning))
+    words = [word_of(search.kind, beginning) for beginning in longest[:_WORDS_WALKED]]
+    needed = [*words, *(label for label in labels if not words or label != label_of(search.kind))]
+    walk = Walk(
+        word=needed[0],
+        other_words=needed[1:],
+        customers=own,
+        newest_first=page.newest_first,
+    )
+    return _walk_by_the_rarest(walk, page) if walk.other_words else walk
+
+
+def _walk_by_the_rarest(walk: Walk, page: PageRequest) -> Walk | None:
+    words = [walk.word, *walk.other_words]
+    counts = count_rows(words, after=page.after, newest_first=page.newest_first, most=_COUNTED)
+    rarest_first = sorted(words, key=counts.__getitem__)
+    if not counts[rarest_first[0]]:
+        return None
+    return replace(walk, word=rarest_first[0], other_words=rarest_first[1:])
+
+
+def _portions(walk: Walk, limit: int) -> Iterator[int]:
+    """Return how many steps to take at a time: where one word is all, every step is a record."""
+    first, *later = _PORTIONS
+    return chain([first if walk.other_words else limit + 1], later, repeat(later[-1]))
+
+
+def _in_order(records: QuerySet[_Record], page: PageRequest) -> QuerySet[_Record]:
+    if page.after is not None:
+        beyond = {"pk__lt" if page.newest_first else "pk__gt": page.after}
+        records = records.filter(**beyond)
+    return records.order_by("-pk" if page.newest_first else "pk")
+
+
+def _cut(records: Iterable[_Record], limit: int) -> tuple[list[_Record], UUID | None]:
+    found = list(records)
+    if len(found) <= limit:
+        return found, None
+    cursor: UUID = found[limit - 1].pk
+    return found[:limit], cursor

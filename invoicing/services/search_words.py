@@ -1,0 +1,102 @@
+"""Writes the word table, in the transaction that writes the record.
+
+Who changes what a document is found by holds its customer first (locks.hold_customers), and who
+renames a customer holds it alone: so a name that changes meanwhile cannot leave old words behind.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import TypeVar
+
+from django.db import connection
+from django.db.models import Manager, Model, QuerySet
+
+from invoicing.models import Customer, Document
+from invoicing.search_table import TABLE, Kind, Row, rows_of
+from invoicing.searched_texts import texts_of_customer, texts_of_document
+
+_ROWS_PER_STATEMENT = 5000
+_INSERT = f"INSERT INTO {TABLE} (word, customer, record)"
+_REPLACING = "ON CONFLICT (word, record) DO UPDATE SET customer = excluded.customer"
+# One statement, since issuing holds the number series meanwhile.
+_POSTGRESQL = (
+    f"WITH removed AS (DELETE FROM {TABLE} AS kept"  # noqa: S608  names of our own
+    " USING unnest(%s::bytea[], %s::bytea[]) AS gone (word, record)"
+    " WHERE kept.word = gone.word AND kept.record = gone.record)"
+    f" {_INSERT} SELECT * FROM unnest(%s::bytea[], %s::bytea[], %s::bytea[]) {_REPLACING}"
+)
+_RECORDS_AT_ONCE = 500
+
+_Record = TypeVar("_Record", bound=Model)
+
+
+def rows_of_document(document: Document) -> set[Row]:
+    """Return the rows by which a document is found; of a draft its customer must be current."""
+    return rows_of(
+        Kind.DOCUMENT,
+        texts_of_document(document),
+        customer=document.customer_id,
+        record=document.id,
+        label=document.status,
+    )
+
+
+def rows_of_customer(customer: Customer) -> set[Row]:
+    """Return the rows by which a customer is found."""
+    texts = texts_of_customer(customer)
+    return rows_of(Kind.CUSTOMER, texts, customer=customer.id, record=customer.id)
+
+
+def write_rows(rows: Collection[Row]) -> None:
+    """Write rows, whether they are there or not."""
+    replace_rows((), rows)
+
+
+def replace_rows(before: Collection[Row], after: Collection[Row]) -> None:
+    """Write what is new and remove what is gone; mostly nothing is."""
+    kept = {(row.word, row.record) for row in after}
+    gone = sorted({(row.word, row.record) for row in before} - kept)
+    new = sorted(set(after).difference(before))
+    for start in range(0, max(len(gone), len(new)), _ROWS_PER_STATEMENT):
+        portion = slice(start, start + _ROWS_PER_STATEMENT)
+        _execute(gone[portion], new[portion])
+
+
+def fill(customers: Manager[Customer], documents: Manager[Document]) -> None:
+    """Write the rows of all customers and documents, portion by portion, in order of ID.
+
+    Nobody may write meanwhile.
+    """
+    for customer_portion in _by_id(customers.all()):
+        write_rows({row for each in customer_portion for row in rows_of_customer(each)})
+    for document_portion in _by_id(documents.select_related("customer")):
+        write_rows({row for each in document_portion for row in rows_of_document(each)})
+
+
+def _by_id(records: QuerySet[_Record]) -> Iterator[list[_Record]]:
+    ordered = records.order_by("pk")
+    portion = list(ordered[:_RECORDS_AT_ONCE])
+    while portion:
+        yield portion
+        portion = list(ordered.filter(pk__gt=portion[-1].pk)[:_RECORDS_AT_ONCE])
+
+
+def _execute(gone: Sequence[tuple[bytes, bytes]], new: Sequence[Row]) -> None:
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute(_POSTGRESQL, [*_columns(gone, 2), *_columns(new, 3)])
+            return
+        if gone:
+            removal = f"DELETE FROM {TABLE} WHERE (word, record) IN ({_values(gone)})"  # noqa: S608  no value is in the text
+            cursor.execute(removal, [value for row in gone for value in row])
+        if new:
+            insertion = f"{_INSERT} {_values(new)} {_REPLACING}"
+            cursor.execute(insertion, [value for row in new for value in row])
+
+
+def _columns(rows: Sequence[tuple[bytes, ...]], count: int) -> list[list[bytes]]:
+    return [[row[place] for row in rows] for place in range(count)]
+
+
+def _values(rows: Sequence[tuple[bytes, ...]]) -> str:
+    row = f"({', '.join(['%s'] * len(rows[0]))})"
+    return f"VALUES {', '.join([row] * len(rows))}"

@@ -1,0 +1,228 @@
+"""The word table says at every commit what the records say, whoever wrote them, however at once."""
+
+from collections.abc import Callable
+from functools import partial
+from importlib import import_module
+from threading import Event
+
+import pytest
+from django.apps import apps
+from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
+
+from invoicing.errors import ConflictError, RecordNotFoundError
+from invoicing.identifiers import new_id
+from invoicing.models import Customer, Document, SearchWord
+from invoicing.search_table import Kind, Row, label_of, owner_of, word_of
+from invoicing.services import customers as customer_service
+from invoicing.services import drafts as draft_service
+from invoicing.services import search_words
+from invoicing.services.customers import change_customer, create_customers
+from invoicing.services.drafts import update_draft
+from invoicing.services.issuing import issue_document
+from invoicing.services.search_words import rows_of_customer, rows_of_document
+from tests.clocks import at
+from tests.factories import (
+    ISSUED_AT,
+    CompanyFactory,
+    CustomerFactory,
+    draft_input,
+    make_draft,
+    make_issued,
+    make_staff,
+)
+from tests.snapshots import take_snapshot
+from tests.threads import run_together
+
+pytestmark = pytest.mark.django_db
+
+
+def kept_rows() -> set[Row]:
+    rows = SearchWord.objects.values_list("word", "customer", "record")
+    return {Row(bytes(word), bytes(customer), bytes(record)) for word, customer, record in rows}
+
+
+def true_rows() -> set[Row]:
+    """Return what the table should hold, from the records as they are."""
+    rows = {row for each in Customer.objects.all() for row in rows_of_customer(each)}
+    documents = Document.objects.select_related("customer")
+    return rows | {row for each in documents for row in rows_of_document(each)}
+
+
+def words_of_record(record) -> set[bytes]:
+    rows = SearchWord.objects.filter(record=record.pk.bytes)
+    return {bytes(word) for word in rows.values_list("word", flat=True)}
+
+
+def test_a_customer_is_written_with_the_beginnings_of_its_name() -> None:
+    customer = CustomerFactory.create(name="Ab 東京")
+    assert words_of_record(customer) == {
+        *(word_of(Kind.CUSTOMER, each) for each in ("a", "ab", "東", "東京", "京")),
+        label_of(Kind.CUSTOMER),
+    }
+
+
+def test_a_document_is_written_with_its_words_its_customer_and_its_status() -> None:
+    customer = CustomerFactory.create(name="Abc")
+    draft = make_draft(customer=customer, reference="Xy")
+    code = [draft.draft_code[2:].lower()[:end] for end in range(1, 9)]
+    expected = {"d", *code, "a", "ab", "abc", "x", "xy"}
+    assert words_of_record(draft) == {
+        *(word_of(Kind.DOCUMENT, each) for each in expected),
+        label_of(Kind.DOCUMENT),
+        label_of(Kind.DOCUMENT, "draft"),
+    }
+    owners = SearchWord.objects.filter(record=draft.pk.bytes).values_list("customer", flat=True)
+    assert {bytes(owner) for owner in owners} == {owner_of(customer.pk)}
+
+
+def test_the_table_follows_every_change_that_the_services_make() -> None:
+    CompanyFactory.create()
+    user = make_staff()
+    acme, zeta = create_customers(CustomerFactory.build_batch(2, name="Acme"))
+    draft = make_draft(user=user, customer=acme, reference="one two")
+    other = make_draft(user=user, customer=acme)
+    issued = make_issued(user=user, customer=acme, reference="acme")
+    assert kept_rows() == true_rows()
+
+    change = draft_input(acme, reference="two acme")
+    update_draft(user, draft.pk, change, lock_version=1)
+    assert kept_rows() == true_rows()
+    update_draft(user, draft.pk, draft_input(zeta, reference="two acme"), lock_version=2)
+    assert kept_rows() == true_rows()
+    change_customer(acme.pk, name="Nova Two")
+    assert kept_rows() == true_rows()
+    change_customer(zeta.pk, name="Nova", is_active=True)
+    assert kept_rows() == true_rows()
+    issue_document(Document.objects.get(pk=draft.pk), clock=at(ISSUED_AT))
+    change_customer(zeta.pk, name="Zeta")
+    assert kept_rows() == true_rows()
+
+    assert word_of(Kind.DOCUMENT, "acme") in words_of_record(issued)
+    assert word_of(Kind.DOCUMENT, "nova") not in words_of_record(issued)
+    assert word_of(Kind.DOCUMENT, "nova") in words_of_record(other)
+    assert word_of(Kind.DOCUMENT, "nova") in words_of_record(draft)
+    assert label_of(Kind.DOCUMENT, "draft") not in words_of_record(issued)
+
+
+def test_a_change_that_touches_no_word_writes_none() -> None:
+    customer, user = CustomerFactory.create(), make_staff()
+    draft = make_draft(user=user, customer=customer, reference="PO")
+    make_draft(customer=customer)
+    with CaptureQueriesContext(connection) as captured:
+        update_draft(user, draft.pk, draft_input(customer, reference="PO"), lock_version=1)
+        change_customer(customer.pk, street="Elsewhere 1")
+    statements = [query["sql"] for query in captured if "searchword" in query["sql"]]
+    assert [sql for sql in statements if not sql.startswith("SELECT")] == []
+
+
+def test_the_drafts_of_a_renamed_customer_are_written_in_portions(monkeypatch) -> None:
+    monkeypatch.setattr(customer_service, "DRAFTS_AT_ONCE", 2)
+    customer = CustomerFactory.create(name="Old")
+    for _ in range(5):
+        make_draft(customer=customer)
+    change_customer(customer.pk, name="New")
+    assert kept_rows() == true_rows()
+
+
+def test_very_many_rows_are_written_and_removed_in_portions(monkeypatch) -> None:
+    monkeypatch.setattr(search_words, "_ROWS_PER_STATEMENT", 3)
+    user, customer = make_staff(), CustomerFactory.create(name="Many letters")
+    draft = make_draft(user=user, customer=customer, reference="quite some words")
+    update_draft(user, draft.pk, draft_input(customer, reference="other ones"), lock_version=1)
+    assert kept_rows() == true_rows()
+
+
+def test_a_write_that_fails_leaves_no_word(monkeypatch) -> None:
+    user, customer = make_staff(), CustomerFactory.create()
+    draft = make_draft(user=user, customer=customer)
+    before = take_snapshot()
+    with pytest.raises(ConflictError):
+        update_draft(user, draft.pk, draft_input(customer, reference="new"), lock_version=9)
+    with pytest.raises(RecordNotFoundError):
+        change_customer(new_id(), name="Nobody")
+    monkeypatch.setattr(customer_service, "rows_of_document", None)
+    with pytest.raises(TypeError), transaction.atomic():
+        change_customer(customer.pk, name="Half renamed")
+    assert take_snapshot() == before
+
+
+def test_an_issued_document_takes_index_rows_although_it_is_frozen() -> None:
+    issued = make_issued()
+    SearchWord.objects.all().delete()
+    search_words.write_rows(rows_of_document(issued))
+    assert words_of_record(issued) == {row.word for row in rows_of_document(issued)}
+
+
+@pytest.mark.parametrize("at_once", [1, 500])
+def test_the_migration_fills_the_table_from_what_there_is(monkeypatch, at_once) -> None:
+    monkeypatch.setattr(search_words, "_RECORDS_AT_ONCE", at_once)
+    make_issued(customer=CustomerFactory.create(name="Former"), reference="PO 1")
+    make_draft(customer=CustomerFactory.create(name="東京"))
+    SearchWord.objects.all().delete()
+    migration = import_module("invoicing.migrations.0005_fill_search_words")
+
+    migration.fill_word_table(apps, None)
+    assert kept_rows() == true_rows()
+    migration.fill_word_table(apps, None)
+    assert kept_rows() == true_rows()
+
+
+@pytest.mark.postgresql
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("work", ["create", "update", "hand over", "issue"])
+def test_whoever_writes_while_a_customer_is_renamed_leaves_no_former_word(
+    monkeypatch, work
+) -> None:
+    """The writer has read the former name when the new one comes."""
+    CompanyFactory.create()
+    user = make_staff()
+    customer, other = CustomerFactory.create(name="Old"), CustomerFactory.create(name="Other")
+    draft = make_draft(user=user, customer=other if work == "hand over" else customer)
+    has_read, is_renamed = Event(), Event()
+
+    def note_reading(document: Document) -> set[Row]:
+        has_read.set()
+        is_renamed.wait(0.3)  # in vain, since who renames waits for the writer
+        return rows_of_document(document)
+
+    monkeypatch.setattr(draft_service, "rows_of_document", note_reading)
+    monkeypatch.setattr("invoicing.services.issuing.rows_of_document", note_reading)
+
+    def write() -> None:
+        if work == "create":
+            make_draft(user=user, customer=customer)
+        elif work == "issue":
+            issue_document(draft, clock=at(ISSUED_AT))
+        else:
+            update_draft(user, draft.pk, draft_input(customer, reference="Old"), lock_version=1)
+
+    def rename() -> None:
+        has_read.wait(10)
+        change_customer(customer.pk, name="New")
+        is_renamed.set()
+
+    run_together([write, rename])
+    assert kept_rows() == true_rows()
+
+
+@pytest.mark.postgresql
+@pytest.mark.django_db(transaction=True)
+def test_a_customer_under_change_is_waited_for_and_read_anew() -> None:
+    CompanyFactory.create()
+    user, customer = make_staff(), CustomerFactory.create(name="Old")
+    drafts = [make_draft(user=user, customer=customer) for _ in range(10)]
+
+    def update(draft: Document) -> Document:
+        change = draft_input(customer, reference="A Bb")
+        return update_draft(user, draft.pk, change, lock_version=1)
+
+    acts: list[Callable[[], object]] = [
+        *(partial(change_customer, customer.pk, name=name) for name in ("A", "Bb", "Ccc", "Dddd")),
+        *(partial(make_draft, user=user, customer=customer) for _ in range(4)),
+        *(partial(issue_document, draft, clock=at(ISSUED_AT)) for draft in drafts[:4]),
+        *(partial(update, draft) for draft in drafts[4:8]),
+    ]
+    run_together(acts)
+    assert kept_rows() == true_rows()
+    assert Document.objects.filter(buyer_name="Old").count() <= 4
