@@ -12,6 +12,7 @@ from invoicing.money import half_up
 from invoicing.sample_company.customers import Account
 from invoicing.sample_company.staff import Staff
 from invoicing.sample_company.tables import Row, read_table
+from invoicing.services.bulk_documents import NewDocument
 from invoicing.services.drafts import DraftInput, LineInput, create_draft
 from invoicing.services.issuing import issue_document
 from invoicing.totals import DiscountType
@@ -66,16 +67,29 @@ class Books:
 
 
 def write_documents(books: Books, places: Iterable[int]) -> None:
-    """Write the documents of these places: the earlier ones are issued, the later are drafts."""
+    """Write the documents of these places as people do, one after the other."""
+    for new in plan_documents(books, places):
+        document = create_draft(new.author, new.draft, document_type=new.type)
+        if new.issued_at is not None:
+            issue_document(document, clock=partial(_working_time, new.draft.issue_date))
+
+
+def plan_documents(books: Books, places: Iterable[int]) -> list[NewDocument]:
+    """Return the documents of these places: the earlier ones are issued, the later are drafts."""
     issued = books.documents * ISSUED_TENTHS // 10
-    for place in places:
-        account = _pick(books.accounts, place * 7)
-        draft = _draft(books, account, place)
+    return [_plan(books, place, first_draft=issued) for place in places]
+
+
+def _plan(books: Books, place: int, *, first_draft: int) -> NewDocument:
+    account = _pick(books.accounts, place * 7)
+    draft = _draft(books, account, place)
+    return NewDocument(
+        author=books.staff[account.writer],
+        draft=draft,
         # The first of the drafts is the one credit note.
-        kind = DocumentType.CREDIT_NOTE if place == issued else DocumentType.INVOICE
-        document = create_draft(books.staff[account.writer], draft, document_type=kind)
-        if place < issued:
-            issue_document(document, clock=partial(_working_time, draft.issue_date))
+        type=DocumentType.CREDIT_NOTE if place == first_draft else DocumentType.INVOICE,
+        issued_at=_working_time(draft.issue_date) if place < first_draft else None,
+    )
 
 
 def _draft(books: Books, account: Account, place: int) -> DraftInput:

@@ -10,11 +10,17 @@ from tqdm import tqdm
 
 from invoicing.models import Company, User
 from invoicing.sample_company.customers import retire_customers, write_customers
-from invoicing.sample_company.documents import Books, write_documents, write_tax_rates
+from invoicing.sample_company.documents import (
+    Books,
+    plan_documents,
+    write_documents,
+    write_tax_rates,
+)
 from invoicing.sample_company.staff import DOMAIN, write_staff
+from invoicing.services import bulk_documents
 
 DEFAULT_DOCUMENTS = 120
-BATCH_DOCUMENTS = 500
+BATCH_DOCUMENTS = 1000
 PASSWORD_BYTES = 12
 
 OWNER = f"olivia@{DOMAIN}"
@@ -53,8 +59,7 @@ def load_sample_company(*, password: str, documents: int = DEFAULT_DOCUMENTS) ->
         progress.update(first)
         for start in range(first, documents, BATCH_DOCUMENTS):
             batch = range(start, min(start + BATCH_DOCUMENTS, documents))
-            with transaction.atomic():
-                write_documents(books, batch)
+            bulk_documents.write_documents(plan_documents(books, batch))
             progress.update(len(batch))
 
 

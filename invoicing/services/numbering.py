@@ -24,11 +24,20 @@ def next_number(document_type: DocumentType, year: int) -> AssignedNumber:
 
     The series stays locked until the transaction ends; raises RuntimeError outside one.
     """
+    [number] = next_numbers(document_type, year, count=1)
+    return number
+
+
+def next_numbers(document_type: DocumentType, year: int, *, count: int) -> list[AssignedNumber]:
+    """Take so many numbers one after the other, as next_number takes one."""
     series = lock_number_series(document_type, year)
-    value = series.last_value + 1
+    first = series.last_value + 1
     taken = NumberSeries.objects.filter(pk=series.pk, last_value=series.last_value)
-    if not taken.update(last_value=F("last_value") + 1):
+    if not taken.update(last_value=F("last_value") + count):
         raise ConflictError
-    series.last_value = value
-    number = f"{PREFIXES[document_type]}-{year:04d}-{value:04d}"
-    return AssignedNumber(series, value, number)
+    series.last_value += count
+    prefix = f"{PREFIXES[document_type]}-{year:04d}"
+    return [
+        AssignedNumber(series, value, f"{prefix}-{value:04d}")
+        for value in range(first, first + count)
+    ]

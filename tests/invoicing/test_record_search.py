@@ -1,0 +1,265 @@
+"""The word table finds exactly what comparing every record finds, in a bounded number of steps."""
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from itertools import cycle, product
+from random import Random
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from invoicing import record_search
+from invoicing.access import customers_visible_to, documents_visible_to
+from invoicing.models import Customer, Document, DocumentStatus
+from invoicing.record_search import PageRequest, find_customers, find_documents
+from invoicing.search import matches, words_of
+from invoicing.search_table import LISTS_PER_STATEMENT, TABLE
+from invoicing.searched_texts import texts_of_customer, texts_of_document
+from invoicing.services.bulk_documents import NewDocument, write_documents
+from invoicing.services.customers import change_customer, create_customers
+from tests.factories import (
+    CompanyFactory,
+    CustomerFactory,
+    UserFactory,
+    draft_input,
+    make_draft,
+    make_issued,
+    make_staff,
+)
+
+pytestmark = pytest.mark.django_db
+
+LONG = "n" * 17
+SYLLABLES = ("an", "ant", "ä", "be", "20", "東京", "商", "กรุง", "カ", "ł", LONG, f"{LONG}x")
+SEPARATORS = (" ", "-", "", "")
+CUSTOMERS = 30
+DOCUMENTS = 45
+SEARCHES = 30
+
+
+def make_text(random: Random, syllables: int) -> str:
+    parts = (random.choice(SYLLABLES) + random.choice(SEPARATORS) for _ in range(syllables))
+    return "".join(parts).strip(" -") or "x"
+
+
+def compare_all(records: Iterable[Any], texts: Callable[[Any], Iterable[str]], search: str) -> Any:
+    """Find without an index: what a search means, said once more."""
+    words = words_of(search)
+    return [each.pk for each in records if not search.strip() or matches(words, texts(each))]
+
+
+def walk(find: Callable[..., Any], user: Any, *, limit: int, **page: Any) -> list[UUID]:
+    """Follow the cursors to the end; no page is too long, and every cursor leads on."""
+    found: list[UUID] = []
+    cursors: list[UUID | None] = [None]
+    while True:
+        records, cursor = find(user, PageRequest(after=cursors[-1], limit=limit, **page))
+        assert len(records) <= limit
+        found += [record.pk for record in records]
+        if cursor is None:
+            return found
+        assert cursor not in cursors
+        cursors.append(cursor)
+
+
+@pytest.fixture
+def everybody(company):
+    """A person who sees all customers."""
+    return make_staff()
+
+
+@pytest.fixture
+def manager(company):
+    """A person who sees his own customers."""
+    return UserFactory.create()
+
+
+@pytest.fixture
+def books(everybody, manager) -> Random:
+    """Odd names and references; customers that were renamed meanwhile, and inactive ones."""
+    random = Random(7)  # noqa: S311  no secret
+    customers = [CustomerFactory.create(name=make_text(random, 3)) for _ in range(CUSTOMERS)]
+    manager.managed_customers.set(customers[::3])
+    for number in range(DOCUMENTS):
+        make = make_issued if number % 3 else make_draft
+        customer = random.choice(customers)
+        make(user=everybody, customer=customer, reference=make_text(random, 2))
+    for customer in customers[::2]:
+        change_customer(customer.pk, name=make_text(random, 3))
+    for customer in customers[::5]:
+        change_customer(customer.pk, is_active=False)
+    return random
+
+
+def make_searches(random: Random) -> list[str]:
+    made = [make_text(random, random.randint(1, 3)) for _ in range(SEARCHES)]
+    # Beginnings, and what begins no word.
+    return ["", " ", "-", "inv", "2026 a", *made, *(each[:1] for each in made[:10]), "東京商 an"]
+
+
+def test_documents_are_found_as_if_each_was_compared(books, everybody, manager):
+    searches = make_searches(books)
+    matched = 0
+    for user, newest_first in product((everybody, manager), (False, True)):
+        order = "-id" if newest_first else "id"
+        documents = list(documents_visible_to(user).select_related("customer").order_by(order))
+        for search, limit in zip(searches, cycle((2, 5, 30)), strict=False):
+            expected = compare_all(documents, texts_of_document, search)
+            page: dict[str, Any] = {"search": search, "newest_first": newest_first}
+            assert walk(find_documents, user, limit=limit, **page) == expected, page
+            matched += len(expected)
+    assert matched > 500
+
+
+def test_customers_are_found_as_if_each_was_compared(books, everybody, manager):
+    matched = 0
+    for user in (everybody, manager):
+        active = list(customers_visible_to(user).filter(is_active=True).order_by("id"))
+        for search in make_searches(books):
+            expected = compare_all(active, texts_of_customer, search)
+            assert walk(find_customers, user, search=search, limit=3) == expected, search
+            matched += len(expected)
+    assert matched > 100
+
+
+def test_the_documents_of_one_status_are_found_among_all(books, everybody, manager):
+    for user, status, search in product(
+        (everybody, manager), DocumentStatus, ("", "an", "2026", "an 2026")
+    ):
+        documents = documents_visible_to(user).select_related("customer").filter(status=status)
+        expected = compare_all(documents.order_by("id"), texts_of_document, search)
+        find = partial(find_documents, status=status)
+        assert walk(find, user, search=search, limit=4) == expected, (status, search)
+
+
+def test_a_user_with_very_many_customers_of_his_own_walks_them_all(manager):
+    customers = create_customers(CustomerFactory.build_batch(LISTS_PER_STATEMENT + 5))
+    manager.managed_customers.set(customers)
+    ends = [customers[-1], customers[0], customers[-1]]
+    documents = [make_draft(customer=customer, reference="here").pk for customer in ends]
+    make_draft(reference="here")
+    assert walk(find_documents, manager, search="here", limit=2) == documents
+
+
+def make_many(count: int, *, references: Callable[[int], str]) -> list[Document]:
+    CompanyFactory.create()
+    author, customer = make_staff(), CustomerFactory.create(name="Acme")
+    drafts = [draft_input(customer, reference=references(place)) for place in range(count)]
+    write_documents([NewDocument(author=author, draft=draft) for draft in drafts])
+    return list(Document.objects.order_by("id"))
+
+
+@pytest.fixture
+def few_steps(monkeypatch) -> None:
+    """Bounds of a tenth, so that tens of documents are very many."""
+    monkeypatch.setattr(record_search, "STEPS_PER_CALL", 40)
+    monkeypatch.setattr(record_search, "_PORTIONS", (4, 6, 30))
+
+
+def test_words_that_never_meet_end_a_call_early_with_a_cursor_that_leads_on(few_steps):
+    documents = make_many(100, references=lambda n: "odd" if n % 2 else "even")
+    user = make_staff()
+    page = PageRequest(search="odd even", limit=5)
+
+    found, cursor = find_documents(user, page)
+    assert (found, cursor) == ([], documents[2 * 39].pk)
+    assert walk(find_documents, user, search="odd even", limit=5) == []
+
+
+def test_the_rarest_word_leads_so_that_few_steps_find_it(few_steps):
+    documents = make_many(100, references=lambda n: "common" if n != 90 else "common needle")
+    found, cursor = find_documents(make_staff(), PageRequest(search="common needle", limit=5))
+    assert ([document.pk for document in found], cursor) == ([documents[90].pk], None)
+
+
+def test_a_call_that_finds_nothing_visible_walks_on_to_a_record_that_it_may_name(few_steps):
+    customers = create_customers(CustomerFactory.build_batch(90, name="Acme"))
+    hidden = [customer.pk for customer in customers[2:80]]
+    Customer.objects.filter(pk__in=hidden).update(is_active=False)
+    visible = [customers[place].pk for place in (0, 1, *range(80, 90))]
+
+    page = PageRequest(search="acme", limit=2, after=visible[0])
+    found, cursor = find_customers(make_staff(), page)
+    assert [customer.pk for customer in found] == [visible[1], visible[2]]
+    assert cursor == visible[2]
+    assert walk(find_customers, make_staff(), search="acme", limit=3) == visible
+
+
+def test_a_row_that_nobody_removed_shows_nothing(few_steps):
+    documents = make_many(30, references=lambda _: "former")
+    Document.objects.all().update(reference="other")
+    assert walk(find_documents, make_staff(), search="former", limit=5) == []
+    Document.objects.filter(pk=documents[0].pk).update(reference="former again")
+    assert walk(find_documents, make_staff(), search="former", limit=5) == [documents[0].pk]
+
+
+STATEMENTS = [
+    ("", 1),
+    ("acme", 2),
+    ("needle", 2),
+    ("absent", 1),
+    ("acme common", 3),
+    ("absent common", 1),
+    ("%", 0),
+]
+
+
+@pytest.mark.parametrize(("search", "statements"), STATEMENTS)
+def test_a_page_is_so_many_statements_however_many_documents_there_are(search, statements):
+    make_many(300, references=lambda n: "common needle" if n == 250 else "common")
+    user, manager = make_staff(), UserFactory.create()
+    manager.managed_customers.set(Customer.objects.all())
+    # Whose customers are his own has to be asked first, and even all documents are a walk.
+    for who, more in ((user, 0), (manager, 1 + (search == ""))):
+        who.has_perm("any")
+        with CaptureQueriesContext(connection) as captured:
+            find_documents(who, PageRequest(search=search, limit=25))
+        assert len(captured) == statements + more
+
+
+def plan_of(find: Callable[[], object]) -> str:
+    """Return how the database would run the statements of a search on the word table."""
+    statements = []
+
+    def note(execute: Any, sql: str, parameters: Any, many: bool, context: Any) -> Any:  # noqa: FBT001  Django calls it so
+        statements.append((sql, parameters))
+        return execute(sql, parameters, many, context)
+
+    with connection.execute_wrapper(note):
+        find()
+    explain = "EXPLAIN" if connection.vendor == "postgresql" else "EXPLAIN QUERY PLAN"
+    lines: list[str] = []
+    with connection.cursor() as cursor:
+        for sql, parameters in statements:
+            if TABLE in sql:
+                cursor.execute(f"{explain} {sql}", parameters)
+                lines += [str(row[-1]) for row in cursor.fetchall()]
+    assert lines
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("newest_first", [False, True], ids=["oldest", "newest"])
+@pytest.mark.parametrize("search", ["", "acme", "n250", "acme common", "acme n250 common"])
+def test_no_search_reads_a_whole_table_or_sorts_all_that_has_a_word(
+    monkeypatch, search, newest_first
+):
+    # Of fewer rows than are counted PostgreSQL may well take all.
+    monkeypatch.setattr(record_search, "_COUNTED", 50)
+    documents = make_many(400, references=lambda n: f"common n{n}")
+    manager = UserFactory.create()
+    manager.managed_customers.set(Customer.objects.all())
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+    after = documents[300 if newest_first else 100].pk
+    page = PageRequest(search=search, after=after, limit=25, newest_first=newest_first)
+    for user in (make_staff(), manager):
+        if search or user == manager:
+            plan = plan_of(partial(find_documents, user, page))
+            assert "Index Only Scan" in plan or "USING COVERING INDEX" in plan
+            assert f"Seq Scan on {TABLE}" not in plan
+            assert f"SCAN {TABLE}" not in plan
+            assert "Bitmap" not in plan
+            assert "Filter: (customer" not in plan
