@@ -237,4 +237,4 @@ class Approvals(Machine):
 @pytest.mark.django_db
 @pytest.mark.requirement("approval.execute", "approval.expires", "approval.becomes_stale")
 def test_approvals_are_what_a_model_of_them_is():
-    run(Approvals, examples=12, steps=16)
+    run(Approvals, examples=10, steps=16)

@@ -184,4 +184,4 @@ class Connections(Machine):
 @pytest.mark.django_db
 @pytest.mark.requirement("revocation.stops_calls", "revocation.other_endings")
 def test_connections_are_what_a_model_of_them_is():
-    run(Connections, examples=8, steps=12)
+    run(Connections, examples=6, steps=12)

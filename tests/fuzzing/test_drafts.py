@@ -160,4 +160,4 @@ class Drafts(Machine):
 @pytest.mark.django_db
 @pytest.mark.requirement("idempotency.identical_retry", "error.stale_update")
 def test_drafts_are_what_a_model_of_them_is():
-    run(Drafts, examples=10, steps=15)
+    run(Drafts, examples=6, steps=15)

@@ -413,8 +413,8 @@ def test_the_number_of_queries_does_not_grow_with_the_lines(
     for lock_version, number_of_lines in enumerate((10, 80), start=1):
         with django_assert_num_queries(2):
             preview_draft(user, draft_of(number_of_lines))
-        # Customer, rates, document, lines, tax rows, within a savepoint.
-        with django_assert_num_queries(7):
+        # Customer, rates, document, lines, tax rows, words, within a savepoint.
+        with django_assert_num_queries(8):
             create_draft(user, draft_of(number_of_lines))
         # The document is locked and both parts are deleted besides.
         with django_assert_num_queries(10):
