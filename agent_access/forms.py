@@ -10,6 +10,7 @@ from typing_extensions import override
 
 from agent_access import conf
 from agent_access.connections import MAX_DAYS, MIN_DAYS
+from agent_access.visible_text import mark_invisible
 
 
 class DelegateField(forms.ModelChoiceField):  # type: ignore[type-arg]  # generic for mypy only
@@ -17,7 +18,7 @@ class DelegateField(forms.ModelChoiceField):  # type: ignore[type-arg]  # generi
 
     @override
     def label_from_instance(self, obj: Any) -> str:
-        return f"{obj} ({obj.get_username()})"
+        return mark_invisible(f"{obj} ({obj.get_username()})")
 
 
 class LendingForm(forms.Form):

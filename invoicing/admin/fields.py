@@ -11,6 +11,7 @@ from django.core.exceptions import ValidationError
 from django.db.models import Case, Model, Q, QuerySet, When
 from typing_extensions import override
 
+from agent_access.visible_text import mark_invisible
 from invoicing.access import people_listed
 from invoicing.models import User
 
@@ -36,6 +37,10 @@ class TicksField(ModelMultipleChoiceField):
     def offer(self, held: QuerySet[Any]) -> None:
         """Look at what the record holds, before the list is shown."""
 
+    @override
+    def label_from_instance(self, obj: Model) -> str:
+        return mark_invisible(str(obj))
+
 
 class PeopleField(TicksField):
     """Several active people of the staff, and those who were chosen before."""
@@ -54,7 +59,7 @@ class PeopleField(TicksField):
 
 
 def describe_person(person: Any) -> str:
-    return f"{person.name} ({person.email})"
+    return mark_invisible(f"{person.name} ({person.email})")
 
 
 class PermissionsField(TicksField):

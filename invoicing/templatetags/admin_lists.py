@@ -1,4 +1,4 @@
-"""Lists of the admin on a phone: each cell says which column it belongs to."""
+"""Lists of the admin: each cell says which column it belongs to, and what hides in its text."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -8,6 +8,8 @@ from django import template
 from django.utils.html import escape, strip_tags
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import capfirst
+
+from agent_access.templatetags.texts import show_hidden
 
 register = template.Library()
 
@@ -26,8 +28,9 @@ def _label(cell: SafeString, heading: str) -> SafeString:
     found = CELL.fullmatch(cell)
     if found is None:
         return cell
-    tag, attributes, content = found.groups()
+    tag, attributes = found.group(1, 2)
+    content = mark_safe(found[3])  # noqa: S308  Django's own markup
     label = escape(capfirst(strip_tags(heading).strip()))
     return mark_safe(  # noqa: S308  Django's own cell, and a label that is escaped
-        f'<{tag}{attributes} data-label="{label}"><div>{content}</div></{tag}>'
+        f'<{tag}{attributes} data-label="{label}"><div>{show_hidden(content)}</div></{tag}>'
     )

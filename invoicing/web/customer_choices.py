@@ -8,11 +8,11 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Lower
 
+from agent_access.visible_text import mark_invisible
 from invoicing.access import Permission, customers_visible_to
 from invoicing.models import Customer, Document, User
 from invoicing.search import matches, words_of
 from invoicing.searched_texts import texts_of_customer
-from invoicing.visible_text import mark_invisible
 
 LONGEST_LIST = 50
 

@@ -6,10 +6,10 @@ from babel.numbers import get_currency_name
 from django.conf import settings
 from django.db.models import Q
 
+from agent_access.visible_text import mark_invisible
 from invoicing.models import Document, TaxRate, User
 from invoicing.money import SUPPORTED_CURRENCIES
 from invoicing.totals import DiscountType
-from invoicing.visible_text import mark_invisible
 from invoicing.web.customer_choices import CustomerChoices, choose_customers
 from invoicing.web.formats import APPLICATION_LANGUAGE
 

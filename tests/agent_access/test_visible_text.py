@@ -5,7 +5,7 @@ import unicodedata
 
 import pytest
 
-from invoicing.visible_text import INVISIBLE, mark_invisible
+from agent_access.visible_text import INVISIBLE, mark_invisible
 
 # Nothing here needs a database: once is enough.
 pytestmark = pytest.mark.sqlite

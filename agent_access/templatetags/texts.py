@@ -1,20 +1,24 @@
 """How pages show texts that people and agents typed: what they hide, and where they end."""
 
+import re
 from typing import Any
 
 from django import template
-from django.utils.html import escape
+from django.utils.html import conditional_escape
 from django.utils.safestring import SafeString, mark_safe
 
-from invoicing import visible_text
+from agent_access import visible_text
 
 register = template.Library()
+
+# Whatever stands within a tag is escaped, so it holds no other end of it.
+TAG = re.compile(r"(<[^>]*>)")
 
 
 @register.filter
 def isolate(value: Any) -> SafeString:
     """Keep a text's reading direction to itself, and show the characters that hide in it."""
-    return mark_safe(f"<bdi>{_show(value)}</bdi>")  # noqa: S308  escaped in _show
+    return mark_safe(f"<bdi>{show_hidden(value)}</bdi>")  # noqa: S308  escaped in show_hidden
 
 
 @register.filter
@@ -30,8 +34,17 @@ def mark_invisible(value: Any) -> str:
     return visible_text.mark_invisible(str(value))
 
 
-def _show(value: Any) -> str:
-    return visible_text.replace_invisible(escape(str(value)), _mark)
+def show_hidden(value: Any) -> str:
+    """Return markup that names them, within a tag in plain text; what is markup stays so."""
+    parts = TAG.split(conditional_escape(value))
+    return "".join(
+        visible_text.mark_invisible(part) if part.startswith("<") else _mark_all(part)
+        for part in parts
+    )
+
+
+def _mark_all(text: str) -> str:
+    return visible_text.replace_invisible(text, _mark)
 
 
 def _mark(character: str) -> str:
