@@ -1,14 +1,16 @@
 """How connections begin and end, and the switches above them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
+from django.contrib.auth import get_user_model
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
+from uuid_utils.compat import uuid7
 
 from agent_access import audit, conf
 from agent_access.audit import Fact, Origin
@@ -64,12 +66,12 @@ def create_connection(
     UnfitConnectionError, and AlreadyMadeError for an ID that is taken.
     """
     settings = AccessSettings.lock()
-    if connection_id and Connection.objects.filter(pk=connection_id).exists():
-        raise AlreadyMadeError
+    connection_id = connection_id or uuid7()
+    _demand_unmade(connection_id)
+    request = _read_anew(request)
     owner_id = _check_request(request, settings)
     credential = make_credential()
-    connection = _prepare(request, kind=ConnectionKind.PASTED, owner_id=owner_id)
-    connection.id = connection_id or connection.id
+    connection = _prepare(connection_id, request, kind=ConnectionKind.PASTED, owner_id=owner_id)
     connection.credential_digest = digest_credential(credential)
     _open(connection, origin)
     return connection, credential
@@ -77,18 +79,26 @@ def create_connection(
 
 @transaction.atomic
 def create_browser_connection(
-    request: ConnectionRequest, client: ConnectingClient, *, owner_id: UUID, origin: Origin
+    request: ConnectionRequest,
+    client: ConnectingClient,
+    *,
+    connection_id: UUID,
+    owner_id: UUID,
+    origin: Origin,
 ) -> Connection:
     """Return a new connection that a person approved in the browser.
 
-    Raises UnfitConnectionError, also if that person is not the owner.
+    Raises UnfitConnectionError, also if that person is not the owner, and AlreadyMadeError for an
+    ID that is taken.
     """
     settings = AccessSettings.lock()
+    _demand_unmade(connection_id)
+    request = _read_anew(request)
     if not settings.browser_sign_in_on:
         raise UnfitConnectionError("Browser sign-in is off; the owner turns it on first.")
     if _check_request(request, settings) != owner_id:
         raise UnfitConnectionError("Only the owner approves a connection.")
-    connection = _prepare(request, kind=ConnectionKind.BROWSER, owner_id=owner_id)
+    connection = _prepare(connection_id, request, kind=ConnectionKind.BROWSER, owner_id=owner_id)
     connection.client_id = client.id
     connection.client_name = client.name
     connection.client_host = client.host
@@ -96,9 +106,24 @@ def create_browser_connection(
     return connection
 
 
-def _prepare(request: ConnectionRequest, *, kind: ConnectionKind, owner_id: UUID) -> Connection:
+def _demand_unmade(connection_id: UUID) -> None:
+    """Look under the lock of the settings, where whoever makes a connection waits."""
+    if Connection.objects.filter(pk=connection_id).exists():
+        raise AlreadyMadeError
+
+
+def _read_anew(request: ConnectionRequest) -> ConnectionRequest:
+    """Return it with the person as now: what ends their sessions waits for the same lock."""
+    user = get_user_model()._default_manager.filter(pk=request.user.pk).first()  # noqa: SLF001  Django's public name for a swapped model's manager
+    return replace(request, user=user)
+
+
+def _prepare(
+    connection_id: UUID, request: ConnectionRequest, *, kind: ConnectionKind, owner_id: UUID
+) -> Connection:
     now = timezone.now()
     return Connection(
+        id=connection_id,
         kind=kind,
         name=request.name,
         user=request.user,
@@ -123,7 +148,7 @@ def _check_request(request: ConnectionRequest, settings: AccessSettings) -> UUID
         raise UnfitConnectionError("There is no owner yet who could approve a connection.")
     if not settings.access_on:
         raise UnfitConnectionError("Agent access is off; the owner turns it on first.")
-    if conf.host().delegate_problem(request.user):
+    if request.user is None or conf.host().delegate_problem(request.user):
         raise UnfitConnectionError("A connection acts only for an active person, not a guest.")
     unknown = set(request.scopes) - set(registry.scopes)
     if unknown or not request.scopes:

@@ -2,15 +2,21 @@
 
 from collections.abc import Sequence
 from typing import Any
+from uuid import UUID
 
 from django import forms
+from django.core import signing
 from django.db.models import QuerySet
 from django.http import QueryDict
 from typing_extensions import override
+from uuid_utils.compat import uuid7
 
 from agent_access import conf
 from agent_access.connections import MAX_DAYS, MIN_DAYS
 from agent_access.visible_text import mark_invisible
+
+TOO_OLD = "This form is too old. Please open it again."
+FORM_LIFETIME_SECONDS = 12 * 60 * 60
 
 
 class DelegateField(forms.ModelChoiceField):  # type: ignore[type-arg]  # generic for mypy only
@@ -22,7 +28,11 @@ class DelegateField(forms.ModelChoiceField):  # type: ignore[type-arg]  # generi
 
 
 class LendingForm(forms.Form):
-    """Nobody is chosen beforehand."""
+    """Nobody is chosen beforehand.
+
+    `once` is the ID of the connection to be, chosen when the form was opened and signed under its
+    salt: however often the form is sent, it makes one connection.
+    """
 
     acts_as = DelegateField(
         queryset=None,
@@ -46,10 +56,30 @@ class LendingForm(forms.Form):
         ),
     )
 
-    def __init__(self, data: QueryDict | None = None, *, asked: Sequence[str]) -> None:
+    once = forms.CharField(widget=forms.HiddenInput, error_messages={"required": TOO_OLD})
+
+    def __init__(self, data: QueryDict | None = None, *, asked: Sequence[str], salt: str) -> None:
         super().__init__(data, label_suffix="")
+        self.salt = salt
+        self.initial["once"] = signing.dumps(str(uuid7()), salt=salt)
         terms = conf.host().scopes()
         delegates: QuerySet[Any] = conf.host().delegates()
         self.fields["acts_as"].queryset = delegates  # type: ignore[attr-defined]  # a DelegateField
         self.fields["scopes"].choices = [(scope, terms[scope].description) for scope in asked]  # type: ignore[attr-defined]  # a MultipleChoiceField
         self.initial["scopes"] = [scope for scope in asked if terms[scope].is_ticked_beforehand]
+
+    def clean_once(self) -> UUID:
+        signed = self.cleaned_data["once"]
+        try:
+            text = signing.loads(signed, salt=self.salt, max_age=FORM_LIFETIME_SECONDS)
+        except signing.BadSignature:
+            raise forms.ValidationError(TOO_OLD) from None
+        return UUID(text)
+
+    @override
+    def clean(self) -> dict[str, Any] | None:
+        cleaned = super().clean()
+        if "once" in self.errors:
+            # Its field is not shown.
+            self.add_error(None, self.errors.pop("once").data)
+        return cleaned

@@ -1,8 +1,6 @@
 """The consent page: the owner reads who asks for what, and lends it or does not."""
 
-from dataclasses import dataclass
 from typing import Any
-from uuid import UUID
 
 from csp.decorators import csp_update
 from django.contrib.auth.decorators import login_not_required
@@ -15,14 +13,17 @@ from django.views.decorators.clickjacking import xframe_options_deny
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods
 from oauthlib.common import add_params_to_uri
-from oauthlib.oauth2 import OAuth2Error
+from oauthlib.oauth2 import FatalClientError, OAuth2Error
 from oauthlib.oauth2.rfc6749.errors import AccessDeniedError
 
 from agent_access import audit, conf
 from agent_access.audit import Fact, Origin
-from agent_access.connections import ConnectingClient, ConnectionRequest, UnfitConnectionError
+from agent_access.connections import AlreadyMadeError, ConnectionRequest, UnfitConnectionError
 from agent_access.models.audit import Transport
+from agent_access.models.connections import Connection
+from agent_access.oauth.allowed import Allowed
 from agent_access.oauth.authorization import (
+    UNKNOWN_CLIENT,
     AuthorizationRequest,
     UnusableRequestError,
     read_request,
@@ -30,6 +31,7 @@ from agent_access.oauth.authorization import (
 from agent_access.oauth.endpoints import is_sign_in_on
 from agent_access.oauth.forms import ConsentForm
 from agent_access.oauth.registration import TARGET_LENGTH
+from agent_access.oauth.repeats import AnsweredBeforeError, renew_code
 from agent_access.oauth.return_addresses import host_of, is_loopback, policy_source
 from agent_access.oauth.server import Server
 from agent_access.origins import make_origin
@@ -37,15 +39,6 @@ from agent_access.request_facts import note_person
 
 ALLOW, REFUSE = "allow", "refuse"
 NOT_THE_OWNER = "Only the owner of this application can allow a client in."
-
-
-@dataclass(frozen=True)
-class Allowed:
-    """What the owner lends, for the validator to make the connection with the code."""
-
-    request: ConnectionRequest
-    client: ConnectingClient
-    owner_id: UUID
 
 
 @csrf_exempt
@@ -81,19 +74,40 @@ def _ask(request: HttpRequest) -> HttpResponseBase:
     except OAuth2Error as error:
         return _offer_return(request, error)
     if request.method == "GET":
-        return _show(request, asked, ConsentForm(asked=asked.scopes))
+        return _show(request, asked, ConsentForm(asked=asked))
     return _decide(request, asked, origin)
 
 
 def _decide(request: HttpRequest, asked: AuthorizationRequest, origin: Origin) -> HttpResponseBase:
-    if request.POST.get("decision") == REFUSE:
+    form = ConsentForm(request.POST, asked=asked)
+    is_valid = form.is_valid()
+    decision = request.POST.get("decision")
+    if decision == REFUSE and _was_allowed(form):
+        return _show_answered(request)
+    if decision == REFUSE:
         return _refuse(request, asked, origin)
-    form = ConsentForm(request.POST, asked=asked.scopes)
-    if request.POST.get("decision") != ALLOW or not form.is_valid():
-        return _show(request, asked, form, status=422)
+    if decision == ALLOW and is_valid:
+        return _try_to_allow(request, asked, form, origin)
+    return _show(request, asked, form, status=422)
+
+
+def _was_allowed(form: ConsentForm) -> bool:
+    """Tell whether this very page was sent before, and made a connection."""
+    once = form.cleaned_data.get("once")
+    return once is not None and Connection.objects.filter(pk=once).exists()
+
+
+def _try_to_allow(
+    request: HttpRequest, asked: AuthorizationRequest, form: ConsentForm, origin: Origin
+) -> HttpResponseBase:
     lent = _read_decision(asked, form.cleaned_data, owner=request.user)
     try:
         return _allow(asked, lent, origin)
+    except AnsweredBeforeError:
+        return _show_answered(request)
+    except FatalClientError:
+        # Known a moment ago, and forgotten or changed since.
+        return _show_problem(request, UNKNOWN_CLIENT, status=400)
     except UnfitConnectionError as error:
         form.add_error(None, str(error))
         return _show(request, asked, form, status=422)
@@ -107,16 +121,27 @@ def _read_decision(asked: AuthorizationRequest, chosen: dict[str, Any], *, owner
         days=chosen["expires_in_days"],
         name=client.name,
     )
-    return Allowed(connection, client, owner_id=owner.pk)
+    return Allowed(connection, client, connection_id=chosen["once"], owner_id=owner.pk)
+
+
+def _allow(asked: AuthorizationRequest, lent: Allowed, origin: Origin) -> HttpResponse:
+    """Go back with a code: of a new connection, or of the one that this page has made."""
+    try:
+        return _go_back(_make_connection(asked, lent, origin))
+    except AlreadyMadeError:
+        code = renew_code(lent, origin=origin)
+    given = [("code", code), *([("state", asked.state)] if asked.state else [])]
+    return _go_back(add_params_to_uri(asked.return_address, given))
 
 
 @transaction.atomic
-def _allow(asked: AuthorizationRequest, lent: Allowed, origin: Origin) -> HttpResponse:
-    """Make the connection and its code together, and go back with the code."""
+def _make_connection(asked: AuthorizationRequest, lent: Allowed, origin: Origin) -> str:
+    """Make the connection and its code together; return where the code goes."""
     headers, _, _ = Server(origin).create_authorization_response(
         asked.uri, scopes=list(lent.request.scopes), credentials={"allowed": lent}
     )
-    return _go_back(headers["Location"])
+    location: str = headers["Location"]
+    return location
 
 
 @transaction.atomic
@@ -175,3 +200,7 @@ def _show(
 def _show_problem(request: HttpRequest, problem: str, *, status: int) -> HttpResponse:
     context = {"problem": problem}
     return render(request, "agent_access/consent_problem.html", context, status=status)
+
+
+def _show_answered(request: HttpRequest) -> HttpResponse:
+    return render(request, "agent_access/consent_answered.html", status=409)

@@ -1,13 +1,26 @@
 """What the owner decides on the consent page."""
 
-from collections.abc import Sequence
+from uuid import UUID
 
 from django.http import QueryDict
+from typing_extensions import override
+from uuid_utils.compat import uuid7
 
 from agent_access.forms import LendingForm
+from agent_access.oauth.authorization import AuthorizationRequest
+
+SALT = "agent_access.oauth.consent"
 
 
 class ConsentForm(LendingForm):
-    def __init__(self, data: QueryDict | None = None, *, asked: Sequence[str]) -> None:
-        super().__init__(data, asked=asked)
+    """A form answers the request that it was opened for, and no other."""
+
+    def __init__(self, data: QueryDict | None = None, *, asked: AuthorizationRequest) -> None:
+        super().__init__(data, asked=asked.scopes, salt=f"{SALT} {asked.uri}")
         self.fields["scopes"].error_messages["required"] = "Choose at least one, or refuse."
+        self.fields["once"].required = False
+
+    @override
+    def clean_once(self) -> UUID:
+        """Return an ID also to who left it out: sent again, it is then another consent."""
+        return super().clean_once() if self.cleaned_data["once"] else uuid7()

@@ -19,6 +19,10 @@ CODE_LIFETIME = timedelta(minutes=5)
 ACCESS_TOKEN_LIFETIME = timedelta(hours=1)
 
 
+def make_code() -> str:
+    return make_secret("")
+
+
 def make_access_token(request: Any) -> str:
     return make_secret(ACCESS_PREFIX)
 

@@ -89,12 +89,21 @@ class Validator(OAuth2Validator):
     def save_authorization_code(
         self, client_id: str, code: dict[str, str], request: Any, *args: Any, **kwargs: Any
     ) -> None:
-        """Make the connection that the owner allowed, and keep the digest of its code."""
+        """Make the connection that the owner allowed, and keep the digest of its code.
+
+        Raises AlreadyMadeError where the same page made it before.
+        """
         allowed = request.allowed
         connection = create_browser_connection(
-            allowed.request, allowed.client, owner_id=allowed.owner_id, origin=self._origin
+            allowed.request,
+            allowed.client,
+            connection_id=allowed.connection_id,
+            owner_id=allowed.owner_id,
+            origin=self._origin,
         )
-        if not Application.objects.filter(pk=request.client.pk).exists():
+        # Locked, so that no sweep of unused clients takes it before its connection can be seen.
+        locked = Application.objects.select_for_update(no_key=True)
+        if locked.filter(pk=request.client.pk).first() is None:
             raise UnfitConnectionError("The client was deleted meanwhile.")
         Grant.objects.create(
             connection=connection,

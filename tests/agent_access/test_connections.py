@@ -88,6 +88,17 @@ def test_guests_and_inactive_people_are_no_delegates(access_on, flags):
     assert_unfit(ask(UserFactory.create(**flags)), UNFIT_PERSON)
 
 
+@pytest.mark.parametrize("flags", [{"is_guest": True}, {"is_active": False}])
+def test_who_was_sent_away_while_the_owner_chose_gets_no_connection(access_on, delegate, flags):
+    type(delegate).objects.filter(pk=delegate.pk).update(**flags)
+    assert_unfit(ask(delegate), UNFIT_PERSON)
+
+
+def test_a_connection_is_bound_to_the_sessions_of_this_moment(access_on, delegate):
+    type(delegate).objects.filter(pk=delegate.pk).update(session_revision=7)
+    assert create_connection(ask(delegate))[0].session_revision == 7
+
+
 @pytest.mark.requirement("versioning.scope_groups", "authentication.scopes")
 @pytest.mark.parametrize(
     "scopes",

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.core import checks
@@ -41,5 +42,7 @@ def test_a_browser_connection_is_made_for_nobody_but_the_owner(sign_in_on, deleg
     client = ConnectingClient(id="x", name="Agent", host="client.example")
     before = take_snapshot()
     with pytest.raises(UnfitConnectionError, match="Only the owner approves a connection"):
-        create_browser_connection(request, client, owner_id=delegate.pk, origin=SYSTEM)
+        create_browser_connection(
+            request, client, connection_id=uuid4(), owner_id=delegate.pk, origin=SYSTEM
+        )
     assert take_snapshot() == before

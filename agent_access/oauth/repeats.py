@@ -1,0 +1,61 @@
+"""A consent that is sent again, as by a double click: one connection, the last answer counts."""
+
+from datetime import timedelta
+
+from django.db import transaction
+from django.utils import timezone
+
+from agent_access import audit
+from agent_access.audit import Fact, Origin
+from agent_access.authentication import still_holds
+from agent_access.credentials import digest_credential
+from agent_access.models.connections import Connection
+from agent_access.oauth.allowed import Allowed
+from agent_access.oauth.models import Grant
+from agent_access.oauth.tokens import CODE_LIFETIME, make_code
+
+
+class AnsweredBeforeError(Exception):
+    """The client has its connection already, or was lent something else the first time."""
+
+
+@transaction.atomic
+def renew_code(allowed: Allowed, *, origin: Origin) -> str:
+    """Return another code for the connection that this consent made, in place of its unused one.
+
+    The browser follows only the last answer, so the code of the one before reached nobody. Raises
+    AnsweredBeforeError. Whoever uses a code holds the administration, as is done here.
+    """
+    audit.lock_administration()
+    unused = Grant.objects.filter(connection_id=allowed.connection_id, consumed_at=None)
+    grant = unused.select_related("connection__user").first()
+    if grant is None or not _is_as_allowed(grant.connection, allowed):
+        raise AnsweredBeforeError
+    if not still_holds(grant.connection, origin=origin):
+        raise AnsweredBeforeError
+    code = make_code()
+    expires = timezone.now() + CODE_LIFETIME
+    unused.update(code=digest_credential(code), expires=expires)
+    _record(grant.connection, allowed, origin)
+    return code
+
+
+def _is_as_allowed(connection: Connection, allowed: Allowed) -> bool:
+    request = allowed.request
+    return (
+        connection.user == request.user
+        and connection.grants == list(dict.fromkeys(request.scopes))
+        and connection.expires_at - connection.created_at == timedelta(days=request.days)
+    )
+
+
+def _record(connection: Connection, allowed: Allowed, origin: Origin) -> None:
+    audit.record_administration(
+        Fact(
+            action="code:renewed",
+            origin=origin,
+            actor_id=allowed.owner_id,
+            connection_id=connection.id,
+            target=str(connection.id),
+        )
+    )

@@ -1,0 +1,158 @@
+"""The consent page sent twice, and a client that is forgotten while the owner decides."""
+
+import re
+from datetime import timedelta
+from threading import Thread
+from typing import Any
+
+import pytest
+from django.db import connections as databases
+from django.utils import timezone
+
+from agent_access.connections import turn_access_off, turn_access_on
+from agent_access.forms import TOO_OLD
+from agent_access.models import AuditEvent, Connection
+from agent_access.oauth import consent, validator
+from agent_access.oauth.authorization import UNKNOWN_CLIENT, AuthorizationRequest
+from agent_access.oauth.models import Application, Grant
+from agent_access.oauth.retention import SWEEP, forget_unused_clients
+from agent_access.oauth.switch import turn_sign_in_on
+from agent_access.verification import find_breaks
+from tests.oauth.programs import Browser, parameters_of
+from tests.snapshots import take_snapshot
+from tests.threads import run_together
+
+ANSWERED = "You allowed this before"
+MOMENT = 0.5
+
+
+@pytest.fixture
+def filled(program, browser, delegate):
+    """The consent form as it was opened, filled in."""
+    page = browser.open(program.authorize_path()).content.decode()
+    [once] = re.findall(r'name="once" value="([^"]+)"', page)
+    return {
+        "decision": "allow",
+        "acts_as": delegate.pk,
+        "scopes": ["customers:read"],
+        "expires_in_days": "7",
+        "once": once,
+    }
+
+
+def assert_answered(response) -> None:
+    assert response.status_code == 409
+    assert ANSWERED in response.content.decode()
+
+
+def test_a_page_sent_twice_makes_one_connection_and_its_last_code_counts(program, browser, filled):
+    path = program.authorize_path()
+    first, last = (parameters_of(browser.send(path, filled)) for _ in range(2))
+    assert {**first, "code": ""} == {**last, "code": ""}
+    assert first["code"] != last["code"]
+    connection = Connection.objects.get()
+    assert program.exchange(first["code"]).body["error"] == "invalid_grant"
+    assert program.exchange(last["code"]).status == 200
+    assert Connection.objects.get(revoked_at=None) == connection
+    actions = AuditEvent.objects.order_by("sequence").values_list("action", flat=True)
+    assert [each for each in actions if each in {"connection:created", "code:renewed"}] == [
+        "connection:created",
+        "code:renewed",
+    ]
+    assert list(find_breaks()) == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_page_sent_many_times_at_once_makes_one_connection(program, owner, filled):
+    path = program.authorize_path()
+    sends = [lambda: Browser(owner).send(path, filled)] * 4
+    codes = [parameters_of(answer)["code"] for answer in run_together(sends)]
+    assert Connection.objects.count() == Grant.objects.count() == 1
+    assert len(set(codes)) == 4
+    assert sorted(program.exchange(code).status for code in codes) == [200, 400, 400, 400]
+    assert Connection.objects.get().revoked_at is None
+
+
+def test_a_page_sent_again_after_the_client_came_for_its_tokens_changes_nothing(
+    program, browser, filled
+):
+    path = program.authorize_path()
+    code = parameters_of(browser.send(path, filled))["code"]
+    assert program.exchange(code).status == 200
+    before = take_snapshot()
+    assert_answered(browser.send(path, filled))
+    assert_answered(browser.send(path, filled | {"decision": "refuse"}))
+    assert take_snapshot() == before
+
+
+@pytest.mark.parametrize(
+    "change", [{"scopes": ["invoices:read"]}, {"expires_in_days": "8"}, {"decision": "refuse"}]
+)
+def test_another_answer_to_the_same_page_is_not_taken(program, browser, filled, change):
+    path = program.authorize_path()
+    browser.send(path, filled)
+    before = take_snapshot()
+    assert_answered(browser.send(path, filled | change))
+    assert take_snapshot() == before
+
+
+def test_another_person_on_the_same_page_is_not_taken(program, browser, filled, owner):
+    path = program.authorize_path()
+    browser.send(path, filled)
+    assert_answered(browser.send(path, filled | {"acts_as": owner.pk}))
+    assert Connection.objects.count() == 1
+
+
+def test_a_page_sent_again_revives_no_connection(program, browser, filled):
+    path = program.authorize_path()
+    code = parameters_of(browser.send(path, filled))["code"]
+    turn_access_off()
+    turn_access_on()
+    turn_sign_in_on()
+    assert_answered(browser.send(path, filled))
+    assert program.exchange(code).body["error"] == "invalid_grant"
+    assert Connection.objects.get().revoked_reason == "access_off"
+
+
+def test_a_page_answers_no_other_request_than_its_own(program, browser, filled):
+    before = take_snapshot()
+    for once in (filled["once"], "x"):
+        path = program.authorize_path(state="another")
+        answer = browser.send(path, filled | {"once": once})
+        assert answer.status_code == 422
+        assert TOO_OLD in answer.content.decode()
+    assert take_snapshot() == before
+
+
+def test_a_client_that_is_forgotten_while_the_owner_decides_is_told(
+    program, browser, filled, monkeypatch
+):
+    read = consent.read_request
+
+    def read_and_forget(*args: Any, **kwargs: Any) -> AuthorizationRequest:
+        asked = read(*args, **kwargs)
+        Application.objects.all().delete()
+        return asked
+
+    monkeypatch.setattr(consent, "read_request", read_and_forget)
+    answer = browser.send(program.authorize_path(), filled)
+    assert (answer.status_code, UNKNOWN_CLIENT in answer.content.decode()) == (400, True)
+    assert not Connection.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_client_that_is_allowed_just_now_is_not_swept(program, browser, filled, monkeypatch):
+    Application.objects.update(created=timezone.now() - timedelta(days=31))
+    sweep = Thread(target=lambda: (forget_unused_clients(SWEEP), databases.close_all()))
+    create = Grant.objects.create
+
+    def sweep_and_create(**columns: Any) -> Grant:
+        sweep.start()
+        sweep.join(MOMENT)
+        return create(**columns)
+
+    monkeypatch.setattr(validator.Grant.objects, "create", sweep_and_create)
+    answer = browser.send(program.authorize_path(), filled)
+    sweep.join()
+    assert program.exchange(parameters_of(answer)["code"]).status == 200
+    assert Application.objects.get().client_id == program.client_id
