@@ -13,15 +13,15 @@ from typing_extensions import override
 from agent_access import conf
 from agent_access.admin.filters import (
     CHOICES_SHOWN,
-    ChoiceFilter,
     ConnectionFilter,
+    SearchingFilter,
     as_choices,
     day_filters,
     read_uuid,
 )
 from agent_access.admin.moments import write_moment
 from agent_access.admin.owners import OwnersModelAdmin
-from agent_access.admin.paging import BoundedPaginator
+from agent_access.admin.paging import BoundedPaginator, bound_search, searched_of
 from agent_access.admin.people import names_of, people_called
 from agent_access.audit import OK
 from agent_access.errors import ToolError
@@ -30,9 +30,14 @@ from agent_access.models.connections import Connection
 from agent_access.tools import registry
 
 WORDS_SEARCHED = 5
+BY_TIME = "occurred_at"
 
 
-class ChainFilter(ChoiceFilter):
+class EventFilter(SearchingFilter):
+    by = BY_TIME
+
+
+class ChainFilter(EventFilter):
     title = "chain"
     parameter_name = "chain"
 
@@ -48,7 +53,7 @@ class ChainFilter(ChoiceFilter):
         )
 
 
-class ToolFilter(ChoiceFilter):
+class ToolFilter(EventFilter):
     title = "tool"
     parameter_name = "tool"
 
@@ -61,7 +66,7 @@ class ToolFilter(ChoiceFilter):
         return queryset.filter(action=chosen)
 
 
-class OutcomeFilter(ChoiceFilter):
+class OutcomeFilter(EventFilter):
     title = "outcome"
     parameter_name = "outcome"
 
@@ -74,7 +79,7 @@ class OutcomeFilter(ChoiceFilter):
         return queryset.filter(outcome=chosen)
 
 
-class ActorFilter(ChoiceFilter):
+class ActorFilter(EventFilter):
     """The people who may be acted for, and the one that the address names."""
 
     title = "actor"
@@ -106,12 +111,12 @@ class EventAdmin(OwnersModelAdmin):
         "came_from",
     )
     list_filter = (
-        ChainFilter,
         ConnectionFilter,
+        *day_filters(BY_TIME),
+        ChainFilter,
         ActorFilter,
         ToolFilter,
         OutcomeFilter,
-        *day_filters("occurred_at"),
     )
     search_fields = ("action",)  # shows the field; the search is our own
     search_help_text = "Search by action, name, address or identifier"
@@ -120,7 +125,9 @@ class EventAdmin(OwnersModelAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[AuditEvent], search_term: str
     ) -> tuple[QuerySet[AuditEvent], bool]:
-        for word in search_term.split()[:WORDS_SEARCHED]:
+        words = search_term.split()[:WORDS_SEARCHED]
+        queryset = bound_search(request, queryset, by=BY_TIME) if words else queryset
+        for word in words:
             queryset = queryset.filter(_stands_in_event(word))
         return queryset, False
 
@@ -128,6 +135,7 @@ class EventAdmin(OwnersModelAdmin):
     def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
         changes = super().get_changelist_instance(request)
         changes.result_list = _with_names(changes.result_list)
+        changes.searched = searched_of(request)  # type: ignore[attr-defined]  # read by the template
         return changes
 
     @admin.display(description="Time")

@@ -10,6 +10,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from typing_extensions import override
 
+from agent_access.admin.paging import bound_search
 from agent_access.models.connections import Connection
 
 CHOICES_SHOWN = 200
@@ -34,6 +35,17 @@ class ChoiceFilter(SimpleListFilter):
 
     def narrow(self, queryset: QuerySet[Any], chosen: str) -> QuerySet[Any]:
         raise NotImplementedError
+
+
+class SearchingFilter(ChoiceFilter):
+    """A choice that no index knows; it stands after those that one does."""
+
+    by: ClassVar[str]
+
+    @override
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        newest = bound_search(request, queryset, by=self.by) if self.value() else queryset
+        return super().queryset(request, newest)
 
 
 class ConnectionFilter(ChoiceFilter):

@@ -68,6 +68,7 @@ class OwnersModelAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic f
     list_per_page = 50
     list_max_show_all = 0
     show_full_result_count = False
+    show_facets = admin.ShowFacets.NEVER
     sortable_by: ClassVar[tuple[str, ...]] = ()
     ordering = ("-id",)
     change_list_template = "agent_access/admin/change_list.html"

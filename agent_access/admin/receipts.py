@@ -4,27 +4,30 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import admin
+from django.contrib.admin.views.main import ChangeList
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from typing_extensions import override
 
 from agent_access.admin.filters import (
-    ChoiceFilter,
     ConnectionFilter,
+    SearchingFilter,
     as_choices,
     day_filters,
     read_uuid,
 )
 from agent_access.admin.moments import write_moment
 from agent_access.admin.owners import OwnersModelAdmin
-from agent_access.admin.paging import BoundedPaginator
+from agent_access.admin.paging import BoundedPaginator, bound_search, searched_of
 from agent_access.models.receipts import Receipt
 from agent_access.tools import registry
 
+BY_AGE = "id"
 SEALED = "Kept encrypted, since it holds a secret; it is shown nowhere."
 
 
-class WritingToolFilter(ChoiceFilter):
+class WritingToolFilter(SearchingFilter):
+    by = BY_AGE
     title = "tool"
     parameter_name = "tool"
 
@@ -42,7 +45,7 @@ class ReceiptAdmin(OwnersModelAdmin):
     position = 4
     paginator = BoundedPaginator
     list_display = ("moment", "tool", "of_connection", "key", "status", "record_id")
-    list_filter = (ConnectionFilter, WritingToolFilter, *day_filters("created_at"))
+    list_filter = (ConnectionFilter, *day_filters("created_at"), WritingToolFilter)
     list_select_related = ("connection",)
     search_fields = ("key",)  # shows the field; the search is our own
     search_help_text = "Search by key or record ID, whole"
@@ -56,7 +59,14 @@ class ReceiptAdmin(OwnersModelAdmin):
             return queryset, False
         named = read_uuid(text)
         condition = Q(key=text) | (Q(record_id=named) if named else Q())
-        return queryset.filter(condition), False
+        newest = bound_search(request, queryset, by=BY_AGE)
+        return newest.filter(condition), False
+
+    @override
+    def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
+        changes = super().get_changelist_instance(request)
+        changes.searched = searched_of(request)  # type: ignore[attr-defined]  # read by the template
+        return changes
 
     @admin.display(description="Time")
     def moment(self, receipt: Receipt) -> str:

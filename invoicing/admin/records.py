@@ -84,6 +84,7 @@ class RecordAdmin(ModelAdmin):
     actions = None
     list_per_page = 50
     show_full_result_count = False
+    show_facets = admin.ShowFacets.NEVER
 
     def may(self, request: HttpRequest, act: str) -> bool:
         user = cast("User", request.user)

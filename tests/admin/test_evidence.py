@@ -256,3 +256,48 @@ def test_a_connection_that_the_address_names_is_among_the_choices(
     assert keys(owner_desk, connection=mine.id) == ["key-two", "key-one"]
     page = main_of(owner_desk.get(RECEIPTS, {"connection": mine.id}))
     assert f'<option value="{mine.id}" selected>Ledger agent</option>' in page
+
+
+def test_a_search_of_a_long_table_looks_at_the_newest_and_says_so(
+    owner_desk, evidence, delegate, monkeypatch
+):
+    monkeypatch.setattr(paging, "SEARCHED", 3)
+    mine, _, draft_id = evidence
+    newest = ["documents.list", "customers.search", "documents.issue_prepare"]
+    assert actions(owner_desk, chain="connections") == newest
+    for question in (
+        {"q": "drafts.create"},
+        {"tool": "drafts.create"},
+        {"q": draft_id, "tool": "drafts.create"},
+    ):
+        assert actions(owner_desk, **question) == []
+        # What is asked of one connection is asked of its own newest.
+        assert actions(owner_desk, **question, connection=mine.id) == ["drafts.create"]
+    said = "The search looked at the newest 3 of them."
+    assert said in main_of(owner_desk.get(EVENTS, {"q": "x"}))
+    today = {"from": "2000-01-01", "to": timezone.now().date().isoformat()}
+    assert said in main_of(owner_desk.get(EVENTS, {"actor": delegate.id, **today}))
+    for query in ({}, {"connection": mine.id}, {"q": "x", "to": "2000-01-01"}):
+        assert said not in main_of(owner_desk.get(EVENTS, query))
+
+
+def test_a_search_of_many_receipts_looks_at_the_newest_and_says_so(
+    owner_desk, evidence, monkeypatch
+):
+    monkeypatch.setattr(paging, "SEARCHED", 1)
+    for question in ({"q": "key-one"}, {"tool": "drafts.create"}):
+        assert keys(owner_desk, **question) == []
+        assert "looked at the newest 1 of them" in main_of(owner_desk.get(RECEIPTS, question))
+    assert keys(owner_desk, q="key-two") == ["key-two"]
+    assert keys(owner_desk) == ["key-two", "key-one"]
+
+
+def test_the_search_costs_no_look_at_older_rows(owner_desk, evidence, monkeypatch):
+    monkeypatch.setattr(paging, "SEARCHED", 3)
+    with CaptureQueriesContext(database) as captured:
+        owner_desk.get(EVENTS, {"q": "x y", "tool": "drafts.create", "outcome": "ok"})
+    events = [each["sql"] for each in captured if 'FROM "agent_access_auditevent"' in each["sql"]]
+    bounds = [sql for sql in events if "OFFSET 3" in sql]
+    assert len(bounds) == 1
+    assert "LIKE" not in bounds[0].upper()
+    assert all('"id" > ' in sql for sql in events if sql not in bounds)
