@@ -29,7 +29,8 @@ FRONT_PAGE = "admin:agent_access_accesssettings_changelist"
 # The apps whose models are one section here, under the name of the first.
 SECTION = ("agent_access", "agent_oauth")
 # A password is changed on the project's own page, and no record has a page on another site.
-LEFT_OUT = frozenset({"password_change", "password_change_done", "view_on_site"})
+# Nothing here asks for suggestions, which would look through a whole table at every letter.
+LEFT_OUT = frozenset({"autocomplete", "password_change", "password_change_done", "view_on_site"})
 
 
 def is_owner(request: HttpRequest) -> bool:

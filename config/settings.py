@@ -237,7 +237,10 @@ METRICS_ADDRESS = ENVIRONMENT.METRICS_ADDRESS
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "filters": {"request_id": {"()": "agent_access.request_ids.RequestIdFilter"}},
+    "filters": {
+        "request_id": {"()": "agent_access.request_ids.RequestIdFilter"},
+        "refused": {"()": "operations.log_lines.RefusedRequests"},
+    },
     "formatters": {
         "text": {
             "()": "operations.log_lines.TextLines",
@@ -250,7 +253,7 @@ LOGGING = {
         "stderr": {
             "class": "logging.StreamHandler",
             "formatter": ENVIRONMENT.LOG_FORMAT,
-            "filters": ["request_id"],
+            "filters": ["request_id", "refused"],
         }
     },
     # Django would log the path of every refused request; the request log says more, and no secret.

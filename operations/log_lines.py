@@ -12,6 +12,22 @@ from operations.traces import hide_secrets, write_trace
 
 # Under this name a record carries further facts as a mapping (`extra`).
 FACTS = "facts"
+# The loggers of Django's SuspiciousOperation and its kinds.
+REFUSALS = "django.security."
+
+
+class RefusedRequests(logging.Filter):
+    """Makes a warning of one line of what Django refused by itself: too long, too many fields.
+
+    Anybody can send that, so it is no error of ours, and its trace would only fill the log.
+    """
+
+    @override
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.name.startswith(REFUSALS):
+            record.levelno, record.levelname = logging.WARNING, "WARNING"
+            record.exc_info = None
+        return True
 
 
 class TextLines(logging.Formatter):

@@ -85,7 +85,9 @@ def _show(
 def _next_path(request: HttpRequest) -> str:
     """Return the page that was asked for, if it is one of ours."""
     path = request.POST.get("next") or request.GET.get("next") or HOME
-    is_own = path.startswith("/") and url_has_allowed_host_and_scheme(path, allowed_hosts=None)
+    # Of the query nothing can lead elsewhere, and a client's request for access may be a long one.
+    place = path.partition("?")[0]
+    is_own = place.startswith("/") and url_has_allowed_host_and_scheme(place, allowed_hosts=None)
     return path if is_own else HOME
 
 

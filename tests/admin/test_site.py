@@ -76,7 +76,15 @@ def test_the_address_without_its_slash_leads_there(owner_desk):
     assert (answer.status_code, answer["Location"]) == (302, "/admin/")
 
 
-@pytest.mark.parametrize("path", ["/admin/password_change/", "/admin/r/1/1/", "/admin/nothing"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/admin/autocomplete/?app_label=invoices&model_name=document&field_name=customer&term=a",
+        "/admin/password_change/",
+        "/admin/r/1/1/",
+        "/admin/nothing",
+    ],
+)
 def test_what_the_application_does_elsewhere_is_not_here(owner_desk, path):
     answer = owner_desk.get(path)
     assert answer.status_code == 404

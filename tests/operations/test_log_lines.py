@@ -5,14 +5,17 @@ import logging
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from io import StringIO
 from typing import Any
 from uuid import uuid4
 
 import pytest
 
+from agent_access.oauth.switch import turn_sign_in_on
 from agent_access.request_facts import forget_facts, note_connection
 from config.settings import LOGGING
 from operations.log_lines import JsonLines, TextLines
+from tests.web.conftest import Browser
 
 TEXT = TextLines("{levelname} {name} [{request_id}] {message}", style="{")
 AT = datetime(2026, 11, 21, 9, 30, 15, 250_000, tzinfo=UTC)
@@ -114,3 +117,32 @@ def test_the_service_writes_in_the_form_that_the_setting_names():
     assert set(logging_settings["formatters"]) == {"text", "json"}
     assert logging_settings["handlers"]["stderr"]["formatter"] == "text"
     assert logging_settings["root"]["handlers"] == ["stderr"]
+
+
+@pytest.fixture
+def log(monkeypatch) -> StringIO:
+    """What the handler of the service writes."""
+    [handler] = [each for each in logging.getLogger().handlers if each.name == "stderr"]
+    written = StringIO()
+    monkeypatch.setattr(handler, "stream", written)
+    return written
+
+
+@pytest.mark.parametrize("path", ["/documents", "/admin/", "/nothing/at/all", "/oauth/authorize"])
+def test_a_request_that_is_too_long_is_one_line_and_no_error(log, access_on, path):
+    turn_sign_in_on()
+    log.truncate(0)
+    answer = Browser().get(f"{path}?x={'y' * 17_000}")
+    assert answer.status_code in {400, 404}
+    lines = log.getvalue().splitlines()
+    assert [
+        line for line in lines if " ERROR " in line or line.startswith(("Traceback", "  "))
+    ] == []
+    assert "y" * 33 not in log.getvalue()
+
+
+def test_a_form_with_too_many_fields_is_one_line_and_no_error(log, db):
+    assert Browser().post("/sign-in", {f"x{n}": "" for n in range(1001)}).status_code == 400
+    [line] = [each for each in log.getvalue().splitlines() if "django.security" in each]
+    assert " WARNING django.security.TooManyFieldsSent " in line
+    assert "Traceback" not in log.getvalue()

@@ -113,6 +113,11 @@ def test_nobody_is_led_to_another_place_after_signing_in(browser, person, target
     assert browser.get("/sign-in", {"next": target})["Location"] == "/"
 
 
+def test_a_clients_long_request_for_access_is_come_back_to(browser, person):
+    path = f"/oauth/authorize?state={'s' * 4000}"
+    assert sign_in_with(browser, person.email, next=path)["Location"] == path
+
+
 def test_who_has_signed_in_is_led_on(browser, person):
     sign_in_with(browser, person.email)
     assert browser.get("/sign-in?next=/people")["Location"] == "/people"
