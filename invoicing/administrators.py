@@ -3,8 +3,8 @@
 from django.contrib.auth.models import Permission as PermissionRow
 from django.db.models import Q
 
-from invoicing.access import may_be_delegate
-from invoicing.models import Company, User
+from invoicing.access import customers_visible_to, may_be_delegate
+from invoicing.models import Company, Customer, User
 
 OWNS = "owns_the_installation"
 
@@ -47,7 +47,13 @@ def may_change_sign_in(by: User, person: User) -> bool:
     if is_head(by):
         return True
     has_more = person.is_staff or person.is_superuser or not rights_of(person) <= rights_of(by)
-    return not has_more and is_administrator(by)
+    return is_administrator(by) and not has_more and not _reaches_further(person, by)
+
+
+def _reaches_further(person: User, by: User) -> bool:
+    """Tell whether the person is account manager of a customer out of the other's scope."""
+    theirs = Customer.objects.filter(account_managers=person)
+    return theirs.exclude(pk__in=customers_visible_to(by).values("pk")).exists()
 
 
 def rights_of(person: User) -> set[str]:

@@ -12,10 +12,11 @@ from invoicing.models import User
 from invoicing.services import people
 from invoicing.services.people import PersonChange
 from invoicing.services.record_changes import Changes
+from invoicing.services.sign_ins import CHANGE_PEOPLE
 from invoicing.services.working_hours import Stretch
 
 may_add_people = partial(may_administer, permission="invoices.add_user")
-may_change_people = partial(may_administer, permission="invoices.change_user")
+may_change_people = partial(may_administer, permission=CHANGE_PEOPLE)
 
 
 def create_person(actor: Actor, changes: Changes, *, hours: Sequence[Stretch] = ()) -> User:

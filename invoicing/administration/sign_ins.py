@@ -44,22 +44,22 @@ def make_code(actor: Actor, pk: UUID) -> str:
     """
     with act_of(actor, may_change_people) as by:
         person = lock_person(pk)
-        if not may_change_sign_in(by, person):
+        if not sign_ins.may_make_code(by, person):
             raise PermissionMissingError
-        return _make_code(person, actor=actor)
+        return _make_code(person, maker=by, actor=actor)
 
 
 def make_code_as_operator(pk: UUID) -> str:
     """Return such a secret for anybody, the owner too; raises CodeInvalidError as above."""
     with locked_administration():
-        return _make_code(lock_person(pk), actor=OPERATOR)
+        return _make_code(lock_person(pk), maker=None, actor=OPERATOR)
 
 
-def _make_code(person: User, *, actor: Actor) -> str:
+def _make_code(person: User, *, maker: User | None, actor: Actor) -> str:
     if not person.is_active:
         raise CodeInvalidError
     write_down("person:code_made", target=person.pk, actor=actor)
-    return sign_ins.make_code(person)
+    return sign_ins.make_code(person, maker=maker)
 
 
 def use_code(code: str, password: str, *, actor: Actor) -> None:

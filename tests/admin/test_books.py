@@ -219,6 +219,15 @@ def test_a_list_answers_no_guess_about_what_it_does_not_show(books, sign_in, sup
     assert browser.get(f"{url_of(Document)}?created_by__{lookup}=1").status_code == 400
 
 
+@pytest.mark.parametrize("model", BOOKS, ids=name_of)
+def test_nobody_is_told_that_something_could_be_deleted(rf, superuser, model):
+    request = rf.get("/")
+    request.user = superuser
+    page = admin.site.get_model_admin(model)
+    assert page.has_delete_permission(request) is False
+    assert page.get_actions(request) == {}
+
+
 def test_the_administration_keeps_no_second_log(books, sign_in, superuser):
     browser = sign_in(superuser)
     url = url_of(Skill, "change", Skill.objects.get().pk)

@@ -1,8 +1,11 @@
 """Tax rates and the company as administrators change them; series and documents as they do not."""
 
 import pytest
+from django.db import transaction
 
+from invoicing.errors import ConflictError
 from invoicing.models import Company, Document, NumberSeries, TaxRate
+from invoicing.services.taxes import change_tax_rate
 from tests.admin.forms import add_url_of, assert_saved, form_of, refused, save, url_of
 from tests.administration import acts_written, make_administrator
 from tests.factories import (
@@ -53,6 +56,13 @@ def test_a_retired_rate_does_not_change(desk):
     rate = TaxRateFactory.create(is_active=False)
     said = refused(lambda: save(desk, rate, percentage="7"))
     assert said == {"__all__": ["This rate is not active any more. Add a new one instead."]}
+
+
+def test_a_rate_that_was_replaced_meanwhile_is_not_replaced_again(tax_rate):
+    TaxRate.objects.update(is_active=False)
+    with pytest.raises(ConflictError), transaction.atomic():
+        change_tax_rate(tax_rate, {"name": "VAT"})
+    assert list(TaxRate.objects.values_list("name", "is_active")) == [(tax_rate.name, False)]
 
 
 @pytest.mark.parametrize(

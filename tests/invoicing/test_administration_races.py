@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from django.contrib.auth.hashers import check_password
 
-from agent_access import execution, receipts
-from agent_access.models import AuditEvent, Receipt
+from agent_access import connections, execution, receipts
+from agent_access.connections import ConnectionRequest, create_connection
+from agent_access.models import AuditEvent, Connection, Receipt
 from agent_access.models.audit import ADMINISTRATION
 from agent_access.verification import find_breaks
 from invoicing.access import Permission
@@ -135,6 +136,29 @@ def test_what_is_withdrawn_between_admission_and_commit_is_not_used(
     assert (Document.objects.count(), Receipt.objects.count()) == (0, 0)
     outcomes = AuditEvent.objects.filter(chain=str(connection.id)).values_list("outcome", flat=True)
     assert list(outcomes) == [code]
+
+
+def test_sending_somebody_away_waits_for_a_connection_that_is_being_made(
+    owner, delegate, access_on, monkeypatch
+):
+    """Otherwise one that acts for them could be made after all of theirs were ended."""
+    pause = Pause()
+    check = connections._check_request
+
+    def check_and_wait(*args: Any) -> Any:
+        found = check(*args)
+        pause.wait_here()
+        return found
+
+    def send_away() -> None:
+        pause.is_reached.wait(PATIENCE_SECONDS)
+        change(owner, delegate, is_active=False)
+        pause.may_go_on.set()
+
+    monkeypatch.setattr(connections, "_check_request", check_and_wait)
+    request = ConnectionRequest(user=delegate, scopes=["people:read"], days=1, name="Agent")
+    run_together([lambda: create_connection(request), send_away])
+    assert Connection.objects.get().revoked_reason == "user_deactivated"
 
 
 def test_of_two_administrators_who_change_one_person_the_second_is_told(owner, superuser):

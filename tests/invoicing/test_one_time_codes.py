@@ -10,13 +10,14 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from agent_access.models import AuditEvent
+from invoicing.access import Permission
 from invoicing.administration.sign_ins import make_code, sign_out_everywhere, use_code
 from invoicing.errors import CodeInvalidError
 from invoicing.models import User
 from invoicing.ownership import hand_over
 from invoicing.services.sign_ins import find_by_code
-from tests.administration import ORIGIN, acting, acts_written
-from tests.factories import UserFactory
+from tests.administration import ORIGIN, acting, acts_written, make_administrator
+from tests.factories import CustomerFactory, UserFactory, grant, withdraw
 from tests.snapshots import take_snapshot
 
 pytestmark = pytest.mark.django_db
@@ -106,6 +107,50 @@ def change_address(person, owner):
 def test_what_ends_a_code(code, person, owner, end):
     end(person, owner)
     assert_refused(code)
+
+
+@pytest.fixture
+def ada(company) -> User:
+    return make_administrator("change_user", name="Ada Admin")
+
+
+def more_rights(person, ada):
+    grant(person, Permission.FINALIZE)
+
+
+def more_customers(person, ada):
+    CustomerFactory.create(account_managers=[person])
+
+
+def less_of_an_administrator(person, ada):
+    withdraw(ada, "invoices.change_user")
+
+
+def maker_sent_away(person, ada):
+    User.objects.filter(pk=ada.pk).update(is_active=False)
+
+
+@pytest.mark.parametrize(
+    "end", [more_rights, more_customers, less_of_an_administrator, maker_sent_away]
+)
+def test_a_code_is_worth_no_more_than_its_maker_at_this_moment(ada, person, end):
+    code = make_code(acting(ada), person.pk)
+    assert find_by_code(code) == person
+    end(person, ada)
+    assert_refused(code)
+
+
+def test_rights_that_are_given_meanwhile_do_not_spoil_the_link_of_who_gives_them(code, person):
+    grant(person, Permission.FINALIZE)
+    use(code)
+
+
+def test_a_code_names_its_maker_and_cannot_be_given_another(code, owner, ada, person):
+    theirs = make_code(acting(ada), person.pk).split(".")
+    ours = code.split(".")
+    grant(person, Permission.FINALIZE)
+    assert_refused(".".join([theirs[0], ours[1], theirs[2]]))
+    assert_refused(".".join([theirs[0], "", theirs[2]]))
 
 
 def test_a_code_is_for_one_person(code, owner):

@@ -20,7 +20,7 @@ from invoicing.models import Skill, User
 from invoicing.services.people import OWN_MANAGER, OWNER_STAYS, digest_person
 from invoicing.services.working_hours import OVERLAP, Stretch, read_hours
 from tests.administration import acting, acts_written, make_administrator
-from tests.factories import PASSWORD, UserFactory, grant
+from tests.factories import PASSWORD, CustomerFactory, UserFactory, grant
 from tests.snapshots import take_snapshot
 
 pytestmark = pytest.mark.django_db
@@ -115,6 +115,25 @@ def test_but_not_of_somebody_who_may_do_more(administrator, person, right, chang
     refuse(PermissionMissingError, lambda: change(administrator, person, **changes))
     refuse(PermissionMissingError, lambda: make_code(acting(administrator), person.pk))
     refuse(PermissionMissingError, lambda: sign_out_everywhere(acting(administrator), person.pk))
+
+
+@pytest.mark.parametrize("changes", SIGN_IN_CHANGES, ids=first_name)
+def test_nor_of_somebody_whose_customers_are_not_his(administrator, person, changes):
+    customer = CustomerFactory.create(account_managers=[person])
+    for act in (
+        lambda: change(administrator, person, **changes),
+        lambda: make_code(acting(administrator), person.pk),
+        lambda: sign_out_everywhere(acting(administrator), person.pk),
+    ):
+        refuse(PermissionMissingError, act)
+    customer.account_managers.add(administrator)
+    assert make_code(acting(administrator), person.pk)
+
+
+def test_who_reaches_all_customers_reaches_theirs(administrator, person):
+    CustomerFactory.create(account_managers=[person])
+    grant(administrator, Permission.VIEW_ALL_CUSTOMERS)
+    assert make_code(acting(administrator), person.pk)
 
 
 def test_a_right_that_both_have_is_no_obstacle(administrator, person):

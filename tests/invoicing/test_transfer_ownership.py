@@ -5,7 +5,10 @@ from django.core.management import CommandError, call_command
 
 from agent_access.models import AuditEvent, Connection
 from agent_access.verification import find_breaks
+from invoicing.errors import PermissionMissingError
 from invoicing.models import Company
+from invoicing.ownership import hand_over_own
+from tests.administration import acting
 from tests.factories import UserFactory
 from tests.snapshots import take_snapshot
 
@@ -69,6 +72,16 @@ def test_an_unknown_person_is_told_in_a_sentence(company):
         transfer("nobody@halden.example")
 
     assert str(refused.value) == "There is no person with this e-mail address."
+
+
+def test_nobody_but_the_owner_of_this_moment_hands_over_what_is_his(connection, owner, colleague):
+    superuser = UserFactory.create(is_staff=True, is_superuser=True)
+    hand_over_own(acting(owner), colleague.pk)
+    before, events = take_snapshot(), AuditEvent.objects.count()
+    for former in (superuser, owner):
+        with pytest.raises(PermissionMissingError):
+            hand_over_own(acting(former), superuser.pk)
+    assert (take_snapshot(), AuditEvent.objects.count()) == (before, events)
 
 
 @pytest.mark.django_db

@@ -6,13 +6,12 @@ from threading import Thread
 from typing import Any
 
 import pytest
-from django.db import connections as databases
 from django.utils import timezone
 
 from agent_access.connections import turn_access_off, turn_access_on
 from agent_access.forms import TOO_OLD
 from agent_access.models import AuditEvent, Connection
-from agent_access.oauth import consent, validator
+from agent_access.oauth import authorization, consent
 from agent_access.oauth.authorization import UNKNOWN_CLIENT, AuthorizationRequest
 from agent_access.oauth.models import Application, Grant
 from agent_access.oauth.retention import SWEEP, forget_unused_clients
@@ -127,7 +126,7 @@ def test_a_page_answers_no_other_request_than_its_own(program, browser, filled):
 def test_a_client_that_is_forgotten_while_the_owner_decides_is_told(
     program, browser, filled, monkeypatch
 ):
-    read = consent.read_request
+    read = authorization.read_request
 
     def read_and_forget(*args: Any, **kwargs: Any) -> AuthorizationRequest:
         asked = read(*args, **kwargs)
@@ -143,7 +142,7 @@ def test_a_client_that_is_forgotten_while_the_owner_decides_is_told(
 @pytest.mark.django_db(transaction=True)
 def test_a_client_that_is_allowed_just_now_is_not_swept(program, browser, filled, monkeypatch):
     Application.objects.update(created=timezone.now() - timedelta(days=31))
-    sweep = Thread(target=lambda: (forget_unused_clients(SWEEP), databases.close_all()))
+    sweep = Thread(target=run_together, args=[[lambda: forget_unused_clients(SWEEP)]])
     create = Grant.objects.create
 
     def sweep_and_create(**columns: Any) -> Grant:
@@ -151,7 +150,7 @@ def test_a_client_that_is_allowed_just_now_is_not_swept(program, browser, filled
         sweep.join(MOMENT)
         return create(**columns)
 
-    monkeypatch.setattr(validator.Grant.objects, "create", sweep_and_create)
+    monkeypatch.setattr(Grant.objects, "create", sweep_and_create)
     answer = browser.send(program.authorize_path(), filled)
     sweep.join()
     assert program.exchange(parameters_of(answer)["code"]).status == 200
