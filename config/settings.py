@@ -189,6 +189,9 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 
+# No page takes a file, and Django would write whatever a stranger sends to the disk.
+DATA_UPLOAD_MAX_NUMBER_FILES = 0
+
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 LANGUAGE_CODE = "en"

@@ -101,6 +101,7 @@ class ActorFilter(EventFilter):
 class EventAdmin(OwnersModelAdmin):
     position = 5
     paginator = BoundedPaginator
+    ordering = (f"-{BY_TIME}", "-id")
     list_display = (
         "moment",
         "action",

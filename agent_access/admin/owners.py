@@ -70,7 +70,7 @@ class OwnersModelAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic f
     show_full_result_count = False
     show_facets = admin.ShowFacets.NEVER
     sortable_by: ClassVar[tuple[str, ...]] = ()
-    ordering = ("-id",)
+    ordering: ClassVar[tuple[str, ...]] = ("-id",)
     change_list_template = "agent_access/admin/change_list.html"
 
     @property

@@ -12,7 +12,7 @@ LONGEST = 10_000
 # A question that no index answers is put to the newest rows only: all of them would take minutes.
 SEARCHED = 100_000
 
-_OLDEST = "oldest_searched"
+_BEYOND = "beyond_search"
 
 
 class BoundedPaginator(Paginator):  # type: ignore[type-arg]  # generic for mypy only
@@ -32,16 +32,16 @@ class BoundedPaginator(Paginator):  # type: ignore[type-arg]  # generic for mypy
 def bound_search(request: HttpRequest, rows: QuerySet[Any], *, by: str) -> QuerySet[Any]:
     """Return the newest of the rows, which only indexed filters have narrowed so far.
 
-    `by` is a column that grows with time and has an index. The bound is found once for a page, and
-    kept as an identifier, by which pages are ordered.
+    `by` is the column, growing with time and with an index, by which pages are ordered. The bound
+    is found once for a page.
     """
-    if _OLDEST not in request.__dict__:
-        beyond = rows.order_by(f"-{by}").values_list("id", flat=True)
-        request.__dict__[_OLDEST] = beyond[SEARCHED : SEARCHED + 1].first()
-    oldest = request.__dict__[_OLDEST]
-    return rows if oldest is None else rows.filter(id__gt=oldest)
+    if _BEYOND not in request.__dict__:
+        older = rows.order_by(f"-{by}").values_list(by, flat=True)[SEARCHED : SEARCHED + 1]
+        request.__dict__[_BEYOND] = older.first()
+    beyond = request.__dict__[_BEYOND]
+    return rows if beyond is None else rows.filter(**{f"{by}__gt": beyond})
 
 
 def searched_of(request: HttpRequest) -> str:
     """Return how many rows a page's question was put to, and nothing if to all of them."""
-    return f"{SEARCHED:,}" if request.__dict__.get(_OLDEST) else ""
+    return f"{SEARCHED:,}" if request.__dict__.get(_BEYOND) else ""

@@ -300,4 +300,4 @@ def test_the_search_costs_no_look_at_older_rows(owner_desk, evidence, monkeypatc
     bounds = [sql for sql in events if "OFFSET 3" in sql]
     assert len(bounds) == 1
     assert "LIKE" not in bounds[0].upper()
-    assert all('"id" > ' in sql for sql in events if sql not in bounds)
+    assert all('"occurred_at" > ' in sql for sql in events if sql not in bounds)

@@ -4,6 +4,11 @@ from pathlib import Path
 
 import pytest
 from django.contrib.staticfiles import finders
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.files.uploadhandler import (
+    MemoryFileUploadHandler,
+    TemporaryFileUploadHandler,
+)
 from django.core.management import call_command
 from django.test import Client
 
@@ -167,6 +172,21 @@ def test_a_hashed_static_file_is_kept_by_the_browser(tmp_path, settings):
     assert plain["Cache-Control"] == "no-store"
     plain.close()
     assert hashed.encode() in browser.get("/sign-in").content
+
+
+@pytest.mark.parametrize("path", ["/sign-in", "/set-password"])
+def test_a_file_that_a_stranger_sends_is_refused_before_it_is_read(path, monkeypatch):
+    monkeypatch.setattr(TemporaryFileUploadHandler, "new_file", refuse_to_write)
+    monkeypatch.setattr(MemoryFileUploadHandler, "new_file", refuse_to_write)
+    fields = {"username": "x", "password": SimpleUploadedFile("x", b"x" * 3_000_000)}
+    browser = Browser(enforce_csrf_checks=True)
+    browser.get(path)
+    headers = {"Origin": "https://invoices.example"}
+    assert browser.post(path, fields, headers=headers).status_code == 400
+
+
+def refuse_to_write(*args: object, **kwargs: object) -> None:
+    raise AssertionError("a file is being written")
 
 
 def test_the_style_sheet_is_small():
