@@ -40,14 +40,13 @@ def evil(owner, connect, browser_connection):
     return person
 
 
-def book_pages():
+def book_pages(evil):
     for model in BOOKS:
         name = f"admin:invoices_{model._meta.model_name}"
         yield reverse(f"{name}_changelist")
-        for record in model.objects.all():
-            yield reverse(f"{name}_change", args=[record.pk])
-    for person in User.objects.all():
-        yield from (reverse(f"admin:{page}", args=[person.pk]) for page in PERSON_PAGES)
+        record = evil if model is User else model.objects.get()
+        yield reverse(f"{name}_change", args=[record.pk])
+    yield from (reverse(f"admin:{page}", args=[evil.pk]) for page in PERSON_PAGES)
     yield reverse("admin:transfer-ownership")
 
 
@@ -56,12 +55,11 @@ PERSON_PAGES = ("one-time-link", "sign-person-out")
 
 def desk_pages(evil):
     section = "/admin/agent_access"
-    for connection in Connection.objects.all():
-        yield f"{section}/connection/{connection.pk}/"
-        yield f"{section}/connection/revoke/?id={connection.pk}"
-        yield f"{section}/auditevent/?connection={connection.pk}"
-    for event in AuditEvent.objects.filter(actor_id=evil.pk):
-        yield f"{section}/auditevent/{event.pk}/"
+    event = AuditEvent.objects.get(action="tools.list")
+    yield f"{section}/connection/{event.connection_id}/"
+    yield f"{section}/connection/revoke/?id={event.connection_id}"
+    yield f"{section}/auditevent/?connection={event.connection_id}"
+    yield f"{section}/auditevent/{event.pk}/"
     yield f"{section}/auditevent/?actor={evil.pk}"
     yield f"{section}/connection/"
     yield f"{section}/connection/add/"
@@ -72,7 +70,7 @@ def desk_pages(evil):
 def test_every_page_of_the_administration_names_what_hides(owner_desk, evil, client_program):
     consent = client_program.authorize_path()
     deceived, showing = [], 0
-    for path in [*book_pages(), *desk_pages(evil), consent]:
+    for path in [*book_pages(evil), *desk_pages(evil), consent]:
         page = owner_desk.get(path, follow=True).content.decode()
         shown = without_typed_values(page)
         deceived += [path] if HIDDEN in unescape(shown) else []
