@@ -9,14 +9,18 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
+from tests.processes import kill_family
+
 START_SECONDS = 30
 PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of linux/prctl.h
+# Loaded now: between fork and exec, beside other threads, is no time to load a library.
+LIBC = ctypes.CDLL(None)
 
 
 class Account(NamedTuple):
@@ -51,13 +55,15 @@ def _candidate_folders() -> Iterator[Path]:
 class Cluster:
     """A cluster kept under a folder, empty if it is new, and the server that can be taken away.
 
-    Nothing listens on the network: the socket is in the folder too. Without fsync what is
-    written may be lost, and is written quicker.
+    Nothing listens on the network: the socket is in the folder too. Without fsync these tables may
+    be lost, and the tests are quicker; further settings are PostgreSQL's own.
     """
 
-    def __init__(self, binaries: Path, folder: Path, *, fsync: bool = False) -> None:
+    def __init__(
+        self, binaries: Path, folder: Path, *, fsync: bool = False, **settings: str
+    ) -> None:
         self.folder = folder
-        self._fsync = fsync
+        self._settings = {"listen_addresses": "", "fsync": str(fsync), **settings}
         self._account = account = _server_account()
         is_new = not (folder / "data").exists()
         folder.mkdir(exist_ok=True)
@@ -72,7 +78,7 @@ class Cluster:
         return f"postgresql://{role}@{quote(str(self.folder), safe='')}/{database}"
 
     def start(self) -> None:
-        self._server = _start(self.binaries, self.folder, self._account, fsync=self._fsync)
+        self._server = _start(self.binaries, self.folder, self._account, self._settings)
         _wait_until_ready(self._server, self.folder)
 
     def stop(self, how: signal.Signals = signal.SIGINT) -> None:
@@ -82,11 +88,20 @@ class Cluster:
             self._server.wait()
             self._server = None
 
+    def kill(self) -> None:
+        """End all its processes at once with SIGKILL, and see them gone."""
+        if self._server is not None:
+            kill_family(self._server.pid)
+            self._server.wait()
+            self._server = None
+
 
 @contextmanager
-def run_cluster(binaries: Path, folder: Path, *, fsync: bool = False) -> Iterator[Cluster]:
+def run_cluster(
+    binaries: Path, folder: Path, *, fsync: bool = False, **settings: str
+) -> Iterator[Cluster]:
     """Serve an empty cluster until the end of the context."""
-    cluster = Cluster(binaries, folder, fsync=fsync)
+    cluster = Cluster(binaries, folder, fsync=fsync, **settings)
     try:
         cluster.start()
         yield cluster
@@ -131,15 +146,19 @@ def _run(command: list[Path | str], folder: Path, account: Account) -> None:
         raise RuntimeError(f"{command[0]} failed:\n{done.stdout}{done.stderr}")
 
 
-def _start(binaries: Path, folder: Path, account: Account, *, fsync: bool) -> subprocess.Popen[Any]:
-    options = ["-k", str(folder), "-c", "listen_addresses=", "-c", f"fsync={fsync}"]
+def _start(
+    binaries: Path, folder: Path, account: Account, settings: Mapping[str, str]
+) -> subprocess.Popen[Any]:
+    options = ["-k", str(folder)]
+    for name, value in settings.items():
+        options += ["-c", f"{name}={value}"]
     with (folder / "server.log").open("wb") as log:
         return subprocess.Popen(  # noqa: S603  the command is ours
             [binaries / "postgres", "-D", folder / "data", *options],
             cwd=folder,
             stdout=log,
             stderr=log,
-            preexec_fn=_die_with_parent,  # noqa: PLW1509  no thread runs yet
+            preexec_fn=_die_with_parent,  # noqa: PLW1509  it calls the kernel and nothing else
             **account._asdict(),
         )
 
@@ -147,7 +166,7 @@ def _start(binaries: Path, folder: Path, account: Account, *, fsync: bool) -> su
 def _die_with_parent() -> None:
     """Have the kernel stop the server when the test run is killed without a chance to clean up."""
     if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PARENT_DEATH_SIGNAL, signal.SIGQUIT)
+        LIBC.prctl(PARENT_DEATH_SIGNAL, signal.SIGQUIT)
 
 
 def _wait_until_ready(server: subprocess.Popen[Any], folder: Path) -> None:

@@ -35,6 +35,10 @@ class ValkeyServer:
         self.process.terminate()
         self.process.wait()
 
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
 
 @contextmanager
 def run_valkey() -> Iterator[ValkeyServer]:

@@ -1,0 +1,85 @@
+"""Builds of the service that are wrong on purpose: the harness must find each of them out.
+
+The product is changed in the server's own process, once Django is set up there.
+"""
+
+import json
+import time
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+
+from agent_access import audit, execution, receipts
+from agent_access.calls import ToolCall, ToolResult
+from agent_access.models import Receipt
+from agent_access.tools import ToolInput
+from invoicing.clock import Clock
+from invoicing.locks import lock_approval, lock_document
+from invoicing.models import Document, DocumentType, NumberSeries
+from invoicing.services import approvals, issuing, numbering
+from invoicing.services.numbering import AssignedNumber
+from tests.breaking.builds import Build
+
+# Long enough for another call to come between two statements that belong together.
+A_MOMENT = 0.05
+
+
+def write_before_the_receipt(call: ToolCall, arguments: Any, inputs: ToolInput) -> ToolResult:
+    """Commit the change first and its receipt afterwards."""
+    digest = receipts.digest_call(call, arguments.values)
+    with transaction.atomic(durable=True):
+        known = Receipt.objects.filter(connection=call.connection, key=call.idempotency_key)
+        receipt = known.filter(call_digest=digest).first()
+        kept = receipts.stored_result(receipt) if receipt else None
+        if kept is not None:
+            audit.record_call(execution._fact(call, is_replay=True))
+            return kept
+        answer = execution._run_tool(call, inputs)
+        audit.record_call(execution._fact(call, record_id=answer.record_id))
+    time.sleep(A_MOMENT)
+    result = ToolResult(call.tool.status, answer.body())
+    with transaction.atomic(durable=True):
+        claimed = receipts.claim_receipt(call, arguments.values)
+        receipts.keep_answer(claimed, call.tool, answer, result)
+    return result
+
+
+def number_after_the_highest(document_type: DocumentType, year: int) -> AssignedNumber:
+    """Take MAX + 1 of what can be seen, with nothing locked."""
+    series, _ = NumberSeries.objects.get_or_create(type=document_type, year=year)
+    issued = Document.objects.filter(series=series).order_by("-series_value")
+    value = (issued.values_list("series_value", flat=True).first() or 0) + 1
+    time.sleep(A_MOMENT)
+    number = f"{numbering.PREFIXES[document_type]}-{year:04d}-{value:04d}"
+    return AssignedNumber(series, value, number)
+
+
+def review_without_reading(own: Any, pk: UUID, *, clock: Clock) -> approvals.ReviewedApproval:
+    """Take the draft to be what it was when the approval was prepared."""
+    approval = lock_approval(own, pk)
+    approval.document = lock_document(
+        Document.objects.select_related("customer"), approval.document_id
+    )
+    return approvals.ReviewedApproval(approval, json.loads(approval.facts), clock())
+
+
+def put_receipt_outside() -> None:
+    execution._write = write_before_the_receipt
+
+
+def number_by_maximum() -> None:
+    issuing.next_number = number_after_the_highest
+
+
+def trust_the_approval() -> None:
+    approvals._lock_and_review = review_without_reading
+    approvals.is_frozen_as_prepared = lambda document, prepared: True
+
+
+BREAK: dict[Build, Callable[[], None]] = {
+    Build.RECEIPT_OUTSIDE: put_receipt_outside,
+    Build.MAXIMUM_PLUS_ONE: number_by_maximum,
+    Build.APPROVAL_NOT_READ: trust_the_approval,
+}

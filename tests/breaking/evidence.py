@@ -1,0 +1,107 @@
+"""What the database says after a run."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import NamedTuple
+
+import psycopg
+from psycopg.rows import class_row
+
+
+class Document(NamedTuple):
+    id: str
+    connection_id: str
+    reference: str
+    notes: str
+    status: str
+    lock_version: int
+    number: str | None
+    series_id: str | None
+    series_value: int | None
+    issued_at: datetime | None
+    # When the transaction that wrote the row as it is now was committed.
+    committed_at: datetime
+
+
+class Approval(NamedTuple):
+    id: str
+    connection_id: str
+    document_id: str
+    lock_version: int
+    decision: str
+    decided_at: datetime | None
+    expires_at: datetime
+    executed_at: datetime | None
+    execute_key: str
+
+
+class Receipt(NamedTuple):
+    connection_id: str
+    key: str
+    tool: str
+    record_id: str | None
+    status: int | None
+
+
+class Event(NamedTuple):
+    connection_id: str
+    action: str
+    target: str
+    outcome: str
+    detail: str
+    request_id: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evidence:
+    """The rows that clients caused, the last value of each series, and the audit's breaks."""
+
+    documents: Sequence[Document] = ()
+    approvals: Sequence[Approval] = ()
+    receipts: Sequence[Receipt] = ()
+    events: Sequence[Event] = ()
+    series: Mapping[str, int] = field(default_factory=dict)
+    breaks: Sequence[str] = ()
+
+    @property
+    def issued(self) -> list[Document]:
+        return [document for document in self.documents if document.number is not None]
+
+
+DOCUMENTS = """
+    SELECT id::text, connection_id::text, reference, notes, status, lock_version, number,
+        series_id::text, series_value, issued_at, pg_xact_commit_timestamp(xmin) AS committed_at
+    FROM invoices_document ORDER BY id
+"""
+APPROVALS = """
+    SELECT id::text, connection_id::text, document_id::text, lock_version, decision, decided_at,
+        expires_at, executed_at, execute_key
+    FROM invoices_issueapproval ORDER BY id
+"""
+RECEIPTS = """
+    SELECT connection_id::text, key, tool, record_id::text, status
+    FROM agent_access_receipt ORDER BY id
+"""
+EVENTS = """
+    SELECT connection_id::text, action, target, outcome, detail, request_id
+    FROM agent_access_auditevent WHERE connection_id IS NOT NULL ORDER BY chain, sequence
+"""
+SERIES = "SELECT id::text, last_value FROM invoices_numberseries"
+
+
+def read_evidence(url: str, *, breaks: Sequence[str]) -> Evidence:
+    """Read the database as it stands; the breaks are what verify_audit said."""
+    with psycopg.connect(url) as connection:
+        return Evidence(
+            documents=connection.cursor(row_factory=class_row(Document))
+            .execute(DOCUMENTS)
+            .fetchall(),
+            approvals=connection.cursor(row_factory=class_row(Approval))
+            .execute(APPROVALS)
+            .fetchall(),
+            receipts=connection.cursor(row_factory=class_row(Receipt)).execute(RECEIPTS).fetchall(),
+            events=connection.cursor(row_factory=class_row(Event)).execute(EVENTS).fetchall(),
+            series=dict(connection.execute(SERIES).fetchall()),
+            breaks=breaks,
+        )

@@ -1,0 +1,144 @@
+"""Where the service is broken: a PostgreSQL that flushes, a Valkey, and books of its own."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from config.environment import PROJECT_FOLDER
+from tests.breaking.builds import LAXER_TABLES, VARIABLE, Build
+from tests.breaking.evidence import Evidence, read_evidence
+from tests.breaking.servers import Server, wait_until_ready
+from tests.breaking.wire import HOST
+from tests.postgresql import Cluster, find_binaries, run_cluster
+from tests.valkey import ValkeyServer, run_valkey
+
+DATABASE = "breaking"
+TEMPLATE = "untouched"
+ROOMY = "1000000"
+SERVERS = 2
+SETTINGS = {
+    "DJANGO_SETTINGS_MODULE": "tests.breaking.settings",
+    "BASE_URL": f"https://{HOST}",
+    "SECRET_KEY": "a-key-for-tests-which-guards-nothing-at-all",
+    "TRUSTED_PROXIES": "1",
+    "LIMIT_PER_CONNECTION": ROOMY,
+    "LIMIT_PER_ADDRESS": ROOMY,
+    "LOG_FORMAT": "json",
+}
+
+
+class NoPostgresqlError(Exception):
+    """This machine has no server binaries that may be started and killed."""
+
+
+@dataclass(frozen=True)
+class Grounds:
+    """The servers' surroundings, and what the clients are told of the books."""
+
+    cluster: Cluster
+    valkey: ValkeyServer
+    folder: Path
+    facts: dict[str, Any]
+
+    @property
+    def url(self) -> str:
+        return self.cluster.url(database=DATABASE)
+
+    @contextmanager
+    def serve(self, build: Build, *, workers: int) -> Iterator[list[Server]]:
+        """Serve with two servers on fresh books."""
+        self._renew(build)
+        with ExitStack() as stack:
+            servers = []
+            for _ in range(SERVERS):
+                server = Server(
+                    self.folder,
+                    workers=workers,
+                    application=build.application,
+                    environment=self._environment(self.url) | {VARIABLE: build},
+                )
+                stack.callback(server.stop)
+                servers.append(server)
+            wait_until_ready(servers)
+            yield servers
+
+    def read_evidence(self) -> Evidence:
+        done = self._run("manage.py", "verify_audit")
+        breaks = done.stderr.splitlines() if done.returncode else []
+        return read_evidence(self.url, breaks=breaks)
+
+    def make_template(self, clients: int, schema: str) -> None:
+        """Make the books that every run begins with."""
+        self._query(f"CREATE DATABASE {TEMPLATE}")
+        self._load(schema)
+        url = self.cluster.url(database=TEMPLATE)
+        done = self._run("-m", "tests.breaking.books", str(clients), url=url)
+        if done.returncode:
+            raise RuntimeError(f"The books cannot be made:\n{done.stderr}")
+        self.facts.update(json.loads(done.stdout))
+
+    def _renew(self, build: Build) -> None:
+        self._query(f"DROP DATABASE IF EXISTS {DATABASE} WITH (FORCE)")
+        self._query(f"CREATE DATABASE {DATABASE} TEMPLATE {TEMPLATE}")
+        self._query(LAXER_TABLES.get(build, ""), database=DATABASE)
+
+    def _load(self, schema: str) -> None:
+        psql = [self.cluster.binaries / "psql", "--quiet", "--no-psqlrc", "--set=ON_ERROR_STOP=1"]
+        subprocess.run(  # noqa: S603  our own command
+            [*psql, self.cluster.url(database=TEMPLATE)],
+            input=schema,
+            stdout=subprocess.DEVNULL,
+            text=True,
+            check=True,
+        )
+
+    def _query(self, statement: str, *, database: str = "postgres") -> None:
+        url = self.cluster.url(database=database)
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute(statement.encode())
+
+    def _run(self, *command: str, url: str = "") -> subprocess.CompletedProcess[str]:
+        return subprocess.run(  # noqa: S603  our own command
+            [sys.executable, *command],
+            cwd=PROJECT_FOLDER,
+            env=self._environment(url or self.url),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    def _environment(self, url: str) -> dict[str, str]:
+        return {
+            **os.environ,
+            **SETTINGS,
+            "DATABASE_URL": url,
+            "CACHE_URL": self.valkey.url,
+        }
+
+
+@contextmanager
+def open_grounds(folder: Path, *, clients: int, schema: str = "") -> Iterator[Grounds]:
+    """Start what the service stands on, in an empty folder that other accounts may pass.
+
+    The schema is what pg_dump says of a migrated database, where that spares another migration.
+    """
+    binaries = find_binaries()
+    if binaries is None:
+        raise NoPostgresqlError
+    folder.chmod(0o711)
+    place = folder / "postgresql"
+    with (
+        run_cluster(binaries, place, fsync=True, track_commit_timestamp="on") as cluster,
+        run_valkey() as valkey,
+    ):
+        grounds = Grounds(cluster, valkey, folder, {})
+        grounds.make_template(clients, schema)
+        yield grounds

@@ -1,0 +1,71 @@
+"""One run: clients work, the killer strikes, all comes to rest, and what is left is counted."""
+
+import math
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from random import Random
+
+from tests.breaking.builds import Build
+from tests.breaking.columns import find_all
+from tests.breaking.crowd import Crowd
+from tests.breaking.grounds import Grounds
+from tests.breaking.habits import Habits
+from tests.breaking.journal import read_testimony
+from tests.breaking.killer import Killer
+from tests.breaking.report import Report, sum_up
+
+# Between two deeds: so short that they meet, so long that something is done between them.
+SHORTEST_PEACE, LONGEST_PEACE = 0.5, 3.5
+
+# Is told how many seconds of the run are over, and how many rounds are done.
+Progress = Callable[[float, int], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """How long, or until so many rounds; from which seed; what is served, and who disturbs it."""
+
+    seconds: float
+    rounds: float = math.inf
+    seed: int = 0
+    workers: int = 1
+    is_killing: bool = True
+    habits: Habits = field(default_factory=Habits)
+    build: Build = Build.SOUND
+
+
+def break_service(grounds: Grounds, plan: Plan, *, progress: Progress) -> Report:
+    """Break the service for as long as planned and return what was found."""
+    logs = grounds.folder / f"logs-{plan.build.name}"
+    logs.mkdir()
+    with grounds.serve(plan.build, workers=plan.workers) as servers:
+        killer = Killer(grounds.cluster, grounds.valkey, servers, _choices(plan, "killer"))
+        crowd = Crowd(grounds.facts, servers, logs, seed=plan.seed, habits=plan.habits)
+        begun = time.monotonic()
+        with crowd:
+            for passed in _count_seconds(plan, crowd):
+                progress(passed, crowd.rounds)
+                if plan.is_killing:
+                    killer.strike()
+            killer.rest()
+            crowd.finish()
+        seconds = time.monotonic() - begun
+        told, evidence = read_testimony(logs), grounds.read_evidence()
+    found = find_all(evidence, told)
+    return sum_up(told, evidence, found, deeds=killer.done, seconds=seconds)
+
+
+def _count_seconds(plan: Plan, crowd: Crowd) -> Iterator[float]:
+    """Yield the seconds that are over, now and then, as long as the plan goes on."""
+    chance, wait = _choices(plan, "peace"), threading.Event().wait
+    begun = time.monotonic()
+    while (passed := time.monotonic() - begun) < plan.seconds and crowd.rounds < plan.rounds:
+        yield passed
+        longest = LONGEST_PEACE if plan.is_killing else SHORTEST_PEACE
+        wait(chance.uniform(SHORTEST_PEACE, longest))
+
+
+def _choices(plan: Plan, who: str) -> Random:
+    return Random(f"{plan.seed} {who}")  # noqa: S311  choices, no secrets

