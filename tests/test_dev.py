@@ -20,6 +20,7 @@ COMMANDS = (
     "conformance",
     "fuzz",
     "bench",
+    "break",
     "lint",
     "lock",
     "help",

@@ -10,6 +10,7 @@ from tempfile import mkdtemp
 from tqdm import tqdm
 
 from tests.breaking.grounds import open_grounds
+from tests.breaking.machine import describe_machine
 from tests.breaking.report import Report
 from tests.breaking.run import Plan, break_service
 from tests.environment import SETTINGS
@@ -27,6 +28,8 @@ def main() -> int:
     folder = Path(mkdtemp(prefix="breaking-"))
     report = _run(folder, options)
     print(report.table())  # noqa: T201  what was asked for
+    if options.result:
+        options.result.write_text(_write_result(report, options), encoding="utf-8")
     if report.is_clean:
         shutil.rmtree(folder)
         return 0
@@ -38,7 +41,13 @@ def _read_options() -> Namespace:
     parser = ArgumentParser(prog="./dev break", description=__doc__)
     parser.add_argument("--minutes", type=float, required=True, help="how long it is disturbed")
     parser.add_argument("--seed", type=int, default=0, help="what the choices begin with")
+    parser.add_argument("--result", type=Path, metavar="FILE", help="where the table is kept")
     return parser.parse_args()
+
+
+def _write_result(report: Report, options: Namespace) -> str:
+    command = f"./dev break --minutes {options.minutes:g} --seed {options.seed}"
+    return f"# What `{command}` found\n\n{describe_machine()}.\n\n{report.table()}\n"
 
 
 def _run(folder: Path, options: Namespace) -> Report:

@@ -6,6 +6,7 @@ The product is changed in the server's own process, once Django is set up there.
 import json
 import time
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 from uuid import UUID
 
@@ -19,6 +20,7 @@ from invoicing.clock import Clock
 from invoicing.locks import lock_approval, lock_document
 from invoicing.models import Document, DocumentType, NumberSeries
 from invoicing.services import approvals, issuing, numbering
+from invoicing.services.approval_facts import Facts
 from invoicing.services.numbering import AssignedNumber
 from tests.breaking.builds import Build
 
@@ -65,21 +67,24 @@ def review_without_reading(own: Any, pk: UUID, *, clock: Clock) -> approvals.Rev
     return approvals.ReviewedApproval(approval, json.loads(approval.facts), clock())
 
 
-def put_receipt_outside() -> None:
-    execution._write = write_before_the_receipt
+def find_nothing_changed(document: Document, prepared: Facts) -> bool:
+    """Do not look at what was frozen either."""
+    return True
 
 
-def number_by_maximum() -> None:
-    issuing.next_number = number_after_the_highest
-
-
-def trust_the_approval() -> None:
-    approvals._lock_and_review = review_without_reading
-    approvals.is_frozen_as_prepared = lambda document, prepared: True
-
-
-BREAK: dict[Build, Callable[[], None]] = {
-    Build.RECEIPT_OUTSIDE: put_receipt_outside,
-    Build.MAXIMUM_PLUS_ONE: number_by_maximum,
-    Build.APPROVAL_NOT_READ: trust_the_approval,
+# What is put in which place of the product.
+CHANGES: dict[Build, list[tuple[ModuleType, str, Callable[..., Any]]]] = {
+    Build.RECEIPT_OUTSIDE: [(execution, "_write", write_before_the_receipt)],
+    Build.MAXIMUM_PLUS_ONE: [(issuing, "next_number", number_after_the_highest)],
+    Build.APPROVAL_NOT_READ: [
+        (approvals, "_lock_and_review", review_without_reading),
+        (approvals, "is_frozen_as_prepared", find_nothing_changed),
+    ],
 }
+
+
+def break_product(build: Build) -> None:
+    """Make the product wrong in this process; raises AttributeError where a place has moved."""
+    for module, name, replacement in CHANGES[build]:
+        getattr(module, name)
+        setattr(module, name, replacement)

@@ -8,8 +8,8 @@ from tests.breaking.builds import VARIABLE, Build
 
 django.setup(set_prefix=False)
 
-from tests.breaking.broken_builds import BREAK  # noqa: E402  it imports models
+from tests.breaking.broken_builds import break_product  # noqa: E402  it imports models
 
-BREAK[Build(os.environ[VARIABLE])]()
+break_product(Build(os.environ[VARIABLE]))
 
 from config.wsgi import application  # noqa: E402, F401  the product, changed by now

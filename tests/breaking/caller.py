@@ -11,6 +11,7 @@ from tests.breaking.journal import Journal
 from tests.breaking.person import Person, UnheardError, Visit
 from tests.breaking.wire import (
     LONGEST_PATIENCE_SECONDS,
+    NO_CONNECTION,
     OK,
     Call,
     Cut,
@@ -88,8 +89,13 @@ class Caller:
         return reply if reply.is_answer else other
 
     def _attempt(self, call: Call, way: Way, *, is_double: bool = False) -> Reply:
-        reply = self._any_line().send(call, way)
-        self.journal.note(call, reply, is_double=is_double)
+        reply = Reply(outcome=NO_CONNECTION)
+        # Where nobody listens, the next process is asked, as a proxy does.
+        for line in self.chance.sample(self.lines, len(self.lines)):
+            if reply.outcome == NO_CONNECTION:
+                reply = line.send(call, way)
+        if reply.outcome != NO_CONNECTION:
+            self.journal.note(call, reply, is_double=is_double)
         return reply
 
     def _choose(self, *, over_mcp: bool, cut: float = 0, tries: int = 0) -> Way:

@@ -21,8 +21,7 @@ def find_duplicates(evidence: Evidence, told: Testimony) -> Iterator[str]:
         yield from [f"draft {reference} was created once more"] * (count - 1)
     updates = _count_targets(told, "drafts.update")
     for document in evidence.documents:
-        written = document.lock_version - 1 - (document.number is not None)
-        more = written - updates[document.id]
+        more = _count_writes(document) - 1 - updates[document.id]
         yield from [f"document {document.id} was updated once more"] * more
     prepared = _count_targets(told, "documents.issue_prepare")
     for document_id, count in Counter(each.document_id for each in evidence.approvals).items():
@@ -79,13 +78,16 @@ def _is_kept(
     if document is None or document.reference != told["reference"]:
         return False
     if is_issue:
-        return document.number == result["number"]
-    draft_version = document.lock_version - (document.number is not None)
-    is_last = draft_version == told["lock_version"]
+        return document.number == str(result["number"])
+    version, draft_version = int(told["lock_version"]), _count_writes(document)
     # Notes that are none are null on the wire.
-    return draft_version > told["lock_version"] or (
-        is_last and document.notes == (told["notes"] or "")
-    )
+    is_as_told = document.notes == str(told["notes"] or "")
+    return draft_version > version or (draft_version == version and is_as_told)
+
+
+def _count_writes(document: Document) -> int:
+    """Return how often the draft was written, its creation included; issuing is no write of it."""
+    return document.lock_version - (document.number is not None)
 
 
 def find_ghosts(evidence: Evidence, told: Testimony) -> Iterator[str]:
@@ -140,10 +142,10 @@ def _was_in_time(approval: Approval) -> bool:
 def find_audit_orphans(evidence: Evidence, told: Testimony) -> Iterator[str]:
     """Acts without their event, events without their act, and answers that no event tells of."""
     yield from _differ("write", _acts(evidence), _events_of_acts(evidence))
-    decisions = Counter(
+    decisions: Counter[tuple[str, ...]] = Counter(
         (each.id, f"approval:{each.decision}") for each in evidence.approvals if each.decision
     )
-    decided = Counter(
+    decided: Counter[tuple[str, ...]] = Counter(
         (each.target, each.action)
         for each in evidence.events
         if each.action.startswith("approval:") and each.outcome == OK

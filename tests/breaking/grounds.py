@@ -23,7 +23,6 @@ from tests.valkey import ValkeyServer, run_valkey
 DATABASE = "breaking"
 TEMPLATE = "untouched"
 ROOMY = "1000000"
-SERVERS = 2
 SETTINGS = {
     "DJANGO_SETTINGS_MODULE": "tests.breaking.settings",
     "BASE_URL": f"https://{HOST}",
@@ -53,15 +52,14 @@ class Grounds:
         return self.cluster.url(database=DATABASE)
 
     @contextmanager
-    def serve(self, build: Build, *, workers: int) -> Iterator[list[Server]]:
-        """Serve with two servers on fresh books."""
+    def serve(self, build: Build, *, count: int) -> Iterator[list[Server]]:
+        """Serve with so many servers on fresh books, each at an address of its own."""
         self._renew(build)
         with ExitStack() as stack:
             servers = []
-            for _ in range(SERVERS):
+            for _ in range(count):
                 server = Server(
                     self.folder,
-                    workers=workers,
                     application=build.application,
                     environment=self._environment(self.url) | {VARIABLE: build},
                 )
@@ -91,9 +89,10 @@ class Grounds:
         self._query(LAXER_TABLES.get(build, ""), database=DATABASE)
 
     def _load(self, schema: str) -> None:
-        psql = [self.cluster.binaries / "psql", "--quiet", "--no-psqlrc", "--set=ON_ERROR_STOP=1"]
+        psql = str(self.cluster.binaries / "psql")
+        options = ["--quiet", "--no-psqlrc", "--set=ON_ERROR_STOP=1"]
         subprocess.run(  # noqa: S603  our own command
-            [*psql, self.cluster.url(database=TEMPLATE)],
+            [psql, *options, self.cluster.url(database=TEMPLATE)],
             input=schema,
             stdout=subprocess.DEVNULL,
             text=True,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 @dataclass(frozen=True, kw_only=True)
 class Habits:
     # First attempts and retries whose connection the client cuts, and retries sent twice at once.
-    cut_first: float = 0.3
+    cut_first: float = 0.4
     cut_again: float = 0.05
     doubled: float = 1 / 3
     # Answered calls that are sent once more, since an answer may be lost behind the client's back.

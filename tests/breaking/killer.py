@@ -51,7 +51,7 @@ class Killer:
 
     def kill_worker(self) -> None:
         """Kill a worker, which its server replaces."""
-        if worker := self._any_server().pick_worker(self._chance):
+        for worker in self._any_server().workers:
             send(worker, signal.SIGKILL)
 
     def kill_server(self) -> None:
@@ -71,7 +71,7 @@ class Killer:
 
     def stop_worker(self) -> None:
         """Let a worker stand still, and go on where it stood when everybody gave it up."""
-        if worker := self._any_server().pick_worker(self._chance):
+        for worker in self._any_server().workers:
             send(worker, signal.SIGSTOP)
             going_on = threading.Timer(STOPPED_SECONDS, send, (worker, signal.SIGCONT))
             going_on.start()

@@ -32,7 +32,8 @@ class Report:
 
     @property
     def is_clean(self) -> bool:
-        return not any(self.found.values())
+        """Tell whether something was done and nothing was found."""
+        return self.writes > 0 and not any(self.found.values())
 
     @property
     def counts(self) -> dict[str, int]:

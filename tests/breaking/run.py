@@ -30,7 +30,7 @@ class Plan:
     seconds: float
     rounds: float = math.inf
     seed: int = 0
-    workers: int = 1
+    servers: int = 2
     is_killing: bool = True
     habits: Habits = field(default_factory=Habits)
     build: Build = Build.SOUND
@@ -40,7 +40,7 @@ def break_service(grounds: Grounds, plan: Plan, *, progress: Progress) -> Report
     """Break the service for as long as planned and return what was found."""
     logs = grounds.folder / f"logs-{plan.build.name}"
     logs.mkdir()
-    with grounds.serve(plan.build, workers=plan.workers) as servers:
+    with grounds.serve(plan.build, count=plan.servers) as servers:
         killer = Killer(grounds.cluster, grounds.valkey, servers, _choices(plan, "killer"))
         crowd = Crowd(grounds.facts, servers, logs, seed=plan.seed, habits=plan.habits)
         begun = time.monotonic()

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
-from random import Random
 from typing import Any
 
 from config.environment import PROJECT_FOLDER
@@ -22,14 +21,12 @@ PAUSE_SECONDS = 0.05
 
 
 class Server:
-    """Granian at an address of its own, with its workers behind it."""
+    """Granian at an address of its own, with the worker that it starts and replaces."""
 
-    def __init__(
-        self, folder: Path, *, workers: int, application: str, environment: Mapping[str, str]
-    ) -> None:
+    def __init__(self, folder: Path, *, application: str, environment: Mapping[str, str]) -> None:
         self.port = _free_port()
         self.log = folder / f"server-{self.port}.log"
-        self._command = _granian(self.port, workers, application)
+        self._command = _granian(self.port, application)
         self._environment = dict(environment)
         self.start()
 
@@ -59,13 +56,14 @@ class Server:
         if self._process.poll() is not None:
             self.start()
 
-    def pick_worker(self, chance: Random) -> int | None:
-        workers = sorted(find_children(self._process.pid))
-        return chance.choice(workers) if workers else None
+    @property
+    def workers(self) -> list[int]:
+        """The processes that serve: one, or none while it is being replaced."""
+        return find_children(self._process.pid)
 
     def stop(self) -> None:
         """End in peace, whatever stands still."""
-        for worker in find_children(self._process.pid):
+        for worker in self.workers:
             send(worker, signal.SIGCONT)
         self._process.terminate()
         try:
@@ -85,10 +83,10 @@ def wait_until_ready(servers: Sequence[Server]) -> None:
         time.sleep(PAUSE_SECONDS)
 
 
-def _granian(port: int, workers: int, application: str) -> list[str]:
+def _granian(port: int, application: str) -> list[str]:
     return [
         *(sys.executable, "-m", "granian", "--interface", "wsgi", "--no-ws"),
-        *("--host", LOCAL, "--port", str(port), "--workers", str(workers)),
+        *("--host", LOCAL, "--port", str(port)),
         *("--blocking-threads", "4", "--respawn-failed-workers", "--respawn-interval", "0"),
         *("--log-config", "deploy/granian.json", application),
     ]

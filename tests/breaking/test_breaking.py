@@ -79,7 +79,12 @@ def test_nothing_is_lost_doubled_or_torn_when_everything_is_killed(grounds):
 )
 def test_a_build_that_is_wrong_on_purpose_is_found_out(grounds, build, habits, column):
     plan = Plan(
-        seconds=LONGEST_SECONDS, rounds=ROUNDS, habits=habits, build=build, is_killing=False
+        seconds=LONGEST_SECONDS,
+        rounds=ROUNDS,
+        servers=1,
+        is_killing=False,
+        habits=habits,
+        build=build,
     )
 
     report = break_service(grounds, plan, progress=ignore)

@@ -37,6 +37,8 @@ class Cut(StrEnum):
 
 
 NO_ANSWER = "no answer"
+# Nothing was sent, so nothing was interrupted.
+NO_CONNECTION = "no connection"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +66,7 @@ class Reply:
 
     @property
     def is_answer(self) -> bool:
-        return self.outcome not in (*Cut, NO_ANSWER, UNAVAILABLE)
+        return self.outcome not in (*Cut, NO_ANSWER, NO_CONNECTION, UNAVAILABLE)
 
     @property
     def data(self) -> dict[str, Any]:
@@ -94,6 +96,10 @@ class Line:
         """Send the call and wait, or close the connection where the way is cut."""
         method, path, body, headers = _mcp_request(call) if way.over_mcp else _http_request(call)
         caller = HTTPConnection(LOCAL, self.port, timeout=way.patience)
+        try:
+            caller.connect()
+        except OSError:
+            return Reply(outcome=NO_CONNECTION)
         try:
             with closing(caller):
                 _begin(caller, method, path, self._headers() | headers, length=len(body))
