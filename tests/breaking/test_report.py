@@ -36,12 +36,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where the run keeps its logs."""
     logs = tmp_path / "logs"
     logs.mkdir()
-    monkeypatch.setattr(command, "mkdtemp", lambda prefix: str(logs))
+    monkeypatch.setattr(command, "mkdtemp", lambda **_: str(logs))
     return logs
 
 
 def end_with(report: Report, monkeypatch: pytest.MonkeyPatch, *options: str) -> int:
-    monkeypatch.setattr(command, "_run", lambda folder, options: report)
+    monkeypatch.setattr(command, "_run", lambda *_: report)
     monkeypatch.setattr(sys, "argv", ["break", "--minutes", "1", *options])
     return command.main()
 
