@@ -25,7 +25,7 @@ from invoicing.services.numbering import AssignedNumber
 from tests.breaking.builds import Build
 
 # Long enough for another call to come between two statements that belong together.
-A_MOMENT = 0.05
+A_MOMENT = 0.1
 
 
 def write_before_the_receipt(call: ToolCall, arguments: Any, inputs: ToolInput) -> ToolResult:
