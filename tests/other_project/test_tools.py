@@ -7,6 +7,9 @@ from openapi_spec_validator import OpenAPIV31SpecValidator, validate
 
 from tests.other_project.conftest import BASE_URL
 
+# Served once for all of them, however many processes run the tests.
+pytestmark = pytest.mark.xdist_group("other_project")
+
 SETTINGS = "notes.settings"
 
 READ, WRITE = "notes:read", "notes:write"
