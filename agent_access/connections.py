@@ -68,8 +68,9 @@ def create_connection(
     settings = AccessSettings.lock()
     connection_id = connection_id or uuid7()
     _demand_unmade(connection_id)
-    request = _read_anew(request)
+    seen, request = request, _read_anew(request)
     owner_id = _check_request(request, settings)
+    _demand_unended(seen, request)
     credential = make_credential()
     connection = _prepare(connection_id, request, kind=ConnectionKind.PASTED, owner_id=owner_id)
     connection.credential_digest = digest_credential(credential)
@@ -93,11 +94,12 @@ def create_browser_connection(
     """
     settings = AccessSettings.lock()
     _demand_unmade(connection_id)
-    request = _read_anew(request)
+    seen, request = request, _read_anew(request)
     if not settings.browser_sign_in_on:
         raise UnfitConnectionError("Browser sign-in is off; the owner turns it on first.")
     if _check_request(request, settings) != owner_id:
         raise UnfitConnectionError("Only the owner approves a connection.")
+    _demand_unended(seen, request)
     connection = _prepare(connection_id, request, kind=ConnectionKind.BROWSER, owner_id=owner_id)
     connection.client_id = client.id
     connection.client_name = client.name
@@ -116,6 +118,13 @@ def _read_anew(request: ConnectionRequest) -> ConnectionRequest:
     """Return it with the person as now: what ends their sessions waits for the same lock."""
     user = get_user_model()._default_manager.filter(pk=request.user.pk).first()  # noqa: SLF001  Django's public name for a swapped model's manager
     return replace(request, user=user)
+
+
+def _demand_unended(seen: ConnectionRequest, now: ConnectionRequest) -> None:
+    """Refuse whom the owner saw before all that acts for them was ended, let in again or not."""
+    revision = conf.host().session_revision
+    if revision(seen.user) != revision(now.user):
+        raise UnfitConnectionError("That person was signed out meanwhile; look again, then repeat.")
 
 
 def _prepare(

@@ -264,7 +264,7 @@ def test_the_page_of_a_connection_tells_what_it_is_and_may(owner_desk, connect, 
     connection, _ = connect(delegate, scopes=["customers:read"], days=3, name="Ledger <agent>")
     page = page_of(owner_desk, connection)
     for expected in (
-        "Ledger &lt;agent&gt; </h1>",
+        "Ledger &lt;agent&gt;</h1>",
         f"Dana Delegate ({delegate.email})",
         "Pasted credential",
         "Search customers and see their names.",

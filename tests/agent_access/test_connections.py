@@ -95,7 +95,8 @@ def test_who_was_sent_away_while_the_owner_chose_gets_no_connection(access_on, d
 
 
 def test_a_connection_is_bound_to_the_sessions_of_this_moment(access_on, delegate):
-    type(delegate).objects.filter(pk=delegate.pk).update(session_revision=7)
+    delegate.session_revision = 7
+    delegate.save(update_fields=["session_revision"])
     assert create_connection(ask(delegate))[0].session_revision == 7
 
 

@@ -67,6 +67,7 @@ def test_a_draft_is_a_draft_and_nothing_else(agent, draft_body, mailoutbox):
     after = take_snapshot()
     assert {table for table in after if after[table] != before[table]} == {
         "invoices.Document",
+        "invoices.SearchWord",
         "invoices.Line",
         "invoices.TaxRow",
         "agent_access.Receipt",

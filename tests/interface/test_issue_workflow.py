@@ -22,6 +22,7 @@ CHANGED_BY_ISSUING = {
     "invoices.Document",
     "invoices.IssueApproval",
     "invoices.NumberSeries",
+    "invoices.SearchWord",
 }
 
 

@@ -132,7 +132,9 @@ def test_a_persons_first_minute(house, port):
     *calls, last = rest.splitlines()
     assert (last, status) == ("Stopped.", 0)
     # What the agent did is told as it happens, one line a call.
-    assert [re.sub(r".*\] (\S+ )\S+ (\d+) .* ms", r"\1\2", line) for line in calls] == CALLS
+    assert [re.sub(r".*\] (\S+ )\S+ (\d+) .* ms", r"\1\2", line) for line in calls] == [
+        f"{call} 127.0.0.1" for call in CALLS
+    ]
     answers = [json.loads(line) for line in pasted.stdout.splitlines()]
     tools, customers, preview, created, read, listed, updated = answers[:7]
     prepared, approval, executed = answers[7:]

@@ -140,7 +140,7 @@ def test_a_failure_says_nothing_of_its_cause(sign_in, person, monkeypatch):
     def fail(*args: object) -> None:
         raise RuntimeError("the secret name of the server")
 
-    monkeypatch.setattr("invoicing.web.documents.documents_visible_to", fail)
+    monkeypatch.setattr("invoicing.web.documents.find_documents", fail)
     browser = sign_in(person)
     browser.raise_request_exception = False
     answer = browser.get("/documents")
