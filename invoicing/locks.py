@@ -10,7 +10,7 @@ from django.db import connection
 from django.db.models import Model, QuerySet
 
 from invoicing.errors import RecordNotFoundError
-from invoicing.models import Customer, Document, DocumentType, IssueApproval, NumberSeries, User
+from invoicing.models import Customer, Document, IssueApproval, User
 
 _Record = TypeVar("_Record", bound=Model)
 
@@ -63,16 +63,3 @@ def hold_customers(customers: QuerySet[Customer]) -> list[Customer]:
     # The ORM knows no shared lock. To lock fully would let a customer have one draft at a time.
     shared = " FOR SHARE OF invoices_customer" if connection.vendor == "postgresql" else ""
     return list(Customer.objects.raw(sql + shared, parameters))
-
-
-def lock_number_series(document_type: DocumentType, year: int) -> NumberSeries:
-    """Return the series, locked, and begin it if it is the year's first number."""
-    require_transaction()
-    locked = NumberSeries.objects.select_for_update(no_key=True)
-    series = locked.filter(type=document_type, year=year).first()
-    if series is None:
-        # Two beginners at once: the second insert waits for the first, then does nothing.
-        begun = NumberSeries(type=document_type, year=year)
-        NumberSeries.objects.bulk_create([begun], ignore_conflicts=True)
-        series = locked.get(type=document_type, year=year)
-    return series

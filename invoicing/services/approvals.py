@@ -46,7 +46,7 @@ from invoicing.services.approval_facts import (
     write_canonical,
 )
 from invoicing.services.draft_input import Maker
-from invoicing.services.issuing import issue_document, require_issuable
+from invoicing.services.issuing import issue_locked, require_issuable
 
 REFUSALS: dict[ApprovalState, type[InvoicingError]] = {
     ApprovalState.PENDING: ApprovalPendingError,
@@ -241,7 +241,7 @@ def _issue(
     approval = reviewed.approval
     # Parties and rates are not locked and issuing reads them again; a change between is a change.
     try:
-        document = issue_document(approval.document, clock=clock)
+        document = issue_locked(approval.document, clock=clock)
     except ConflictError as changed:
         raise ApprovalStaleError from changed
     if not is_frozen_as_prepared(document, reviewed.prepared):

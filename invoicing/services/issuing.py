@@ -8,7 +8,7 @@ from django.db.models import prefetch_related_objects
 
 from invoicing.clock import Clock
 from invoicing.errors import ConflictError, InactiveReferenceError
-from invoicing.locks import hold_customers, lock_document
+from invoicing.locks import hold_customers, lock_document, require_transaction
 from invoicing.models import Company, Customer, Document, DocumentStatus, DocumentType
 from invoicing.services.company import current_company
 from invoicing.services.numbering import AssignedNumber, next_number
@@ -25,11 +25,23 @@ def issue_document(document: Document, *, clock: Clock) -> Document:
     """
     with transaction.atomic():
         draft = lock_document(Document.objects.all(), document.pk)
-        if (draft.status, draft.lock_version) != (DocumentStatus.DRAFT, document.lock_version):
+        if draft.lock_version != document.lock_version:
             raise ConflictError
-        [draft.customer] = hold_customers(Customer.objects.filter(pk=draft.customer_id))
-        require_issuable(draft)
-        _freeze(draft, clock)
+        return issue_locked(draft, clock=clock)
+
+
+def issue_locked(draft: Document, *, clock: Clock) -> Document:
+    """Do what issue_document does with a draft that this transaction locked when it read it.
+
+    Its lines and tax rows change with it alone, so they are taken as they were read under that
+    lock; its customer and its rates are read anew.
+    """
+    require_transaction()
+    if draft.status != DocumentStatus.DRAFT:
+        raise ConflictError
+    [draft.customer] = hold_customers(Customer.objects.filter(pk=draft.customer_id))
+    require_issuable(draft)
+    _freeze(draft, clock)
     return draft
 
 

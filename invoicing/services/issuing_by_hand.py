@@ -17,7 +17,7 @@ from invoicing.services.approval_facts import (
     read_facts,
     write_canonical,
 )
-from invoicing.services.issuing import issue_document
+from invoicing.services.issuing import issue_locked
 
 NEEDED = (Permission.MANAGE, Permission.FINALIZE)
 
@@ -44,7 +44,7 @@ def issue_by_hand(user: User, pk: UUID, *, fingerprint: str, clock: Clock) -> Do
         current = fingerprint_of(write_canonical(facts))
         if not hmac.compare_digest(current.encode(), fingerprint.encode()):
             raise ConflictError
-        issued = issue_document(draft, clock=clock)
+        issued = issue_locked(draft, clock=clock)
         if not is_frozen_as_prepared(issued, facts):
             raise ConflictError
     return issued

@@ -21,7 +21,7 @@ from invoicing.models import (
     TaxRow,
 )
 from invoicing.services import approvals
-from invoicing.services.issuing import issue_document
+from invoicing.services.issuing import issue_document, issue_locked
 from invoicing.totals import DiscountType
 from tests.approvals import A_MINUTE_LATER, prepare
 from tests.clocks import at
@@ -188,9 +188,9 @@ def test_a_party_changed_while_it_executes_is_not_frozen_unseen(monkeypatch, pre
 
     def change_and_issue(document: Document, *, clock: Clock) -> Document:
         model.objects.update(name="Somebody Else")
-        return issue_document(document, clock=clock)
+        return issue_locked(document, clock=clock)
 
-    monkeypatch.setattr(approvals, "issue_document", change_and_issue)
+    monkeypatch.setattr(approvals, "issue_locked", change_and_issue)
     refuse_as_stale(prepared)
 
     assert Document.objects.get().status == DocumentStatus.DRAFT
@@ -209,7 +209,7 @@ def test_what_becomes_unfit_while_it_executes_makes_it_stale(monkeypatch, prepar
 
     def change_and_issue(document: Document, *, clock: Clock) -> Document:
         model.objects.update(**change)
-        return issue_document(document, clock=clock)
+        return issue_locked(document, clock=clock)
 
-    monkeypatch.setattr(approvals, "issue_document", change_and_issue)
+    monkeypatch.setattr(approvals, "issue_locked", change_and_issue)
     refuse_as_stale(prepared)

@@ -4,11 +4,11 @@ import pytest
 from django.db import transaction
 
 from invoicing.errors import ConflictError, RecordNotFoundError
-from invoicing.locks import lock_document, lock_number_series
+from invoicing.locks import lock_document
 from invoicing.models import Company, Customer, Document, DocumentType, NumberSeries, TaxRate
-from invoicing.services import issuing, numbering
+from invoicing.services import issuing
 from invoicing.services.drafts import update_draft
-from invoicing.services.issuing import issue_document
+from invoicing.services.issuing import issue_document, issue_locked
 from invoicing.services.numbering import next_number
 from tests.clocks import at
 from tests.factories import (
@@ -139,12 +139,6 @@ def test_a_draft_that_is_gone_is_not_found(draft) -> None:
 
 def test_where_a_lock_fails_the_conditional_update_still_refuses(draft, monkeypatch) -> None:
     """SQLite ignores row locks, so the update itself has to see that a row has moved on."""
-    stale = NumberSeries.objects.create(type="invoice", year=2026)
-    NumberSeries.objects.update(last_value=1)
-    monkeypatch.setattr(numbering, "lock_number_series", lambda *_: stale)
-    refuse_to_issue(draft)
-
-    monkeypatch.undo()
     stale_draft = Document.objects.select_related("customer").get()
     Document.objects.update(lock_version=2)
     monkeypatch.setattr(issuing, "lock_document", lambda *_: stale_draft)
@@ -165,8 +159,8 @@ def test_locks_and_numbers_are_taken_inside_a_transaction_only() -> None:
     document = make_draft()
     for take in (
         lambda: next_number(DocumentType.INVOICE, 2026),
-        lambda: lock_number_series(DocumentType.INVOICE, 2026),
         lambda: lock_document(Document.objects.all(), document.pk),
+        lambda: issue_locked(document, clock=at(ISSUED_AT)),
     ):
         with pytest.raises(RuntimeError, match="inside a transaction"):
             take()
