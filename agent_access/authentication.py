@@ -44,7 +44,7 @@ def authenticate(request: HttpRequest, caller: Standing | None, *, origin: Origi
 
     Raises UnauthenticatedError for everything else.
     """
-    if caller is None or not still_holds(caller.connection, origin=origin):
+    if caller is None or not _holds(caller.connection, owner_id=caller.owner_id, origin=origin):
         raise UnauthenticatedError(credential_sent="HTTP_AUTHORIZATION" in request.META)
     return caller.connection
 
@@ -55,9 +55,13 @@ def still_holds(connection: Connection, *, origin: Origin) -> bool:
     One that something has ended since its last use (its user, the owner or the application URL
     changed) is revoked here, so that the reason is written down.
     """
+    return _holds(connection, owner_id=conf.host().owner_id(), origin=origin)
+
+
+def _holds(connection: Connection, *, owner_id: UUID | None, origin: Origin) -> bool:
     if not connection.is_live(timezone.now()):
         return False
-    if reason := find_ending(connection, owner_id=conf.host().owner_id()):
+    if reason := find_ending(connection, owner_id=owner_id):
         revoke_connection(connection.id, reason=reason, origin=origin)
         return False
     return True

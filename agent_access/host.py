@@ -51,6 +51,12 @@ class Host(Protocol):
     def owner_id(self) -> UUID | None:
         """Return who owns this installation, or None before there is one."""
 
+    def owner_statement(self) -> str | None:
+        """Return SQL whose one value is the owner's ID, to be a part of what every call asks.
+
+        None where no single statement tells: then every call asks `owner_id` as well.
+        """
+
     def delegate_problem(self, user: Any) -> RevokedReason | None:
         """Return why the user may not be acted for, or None if he may."""
 

@@ -64,13 +64,20 @@ class Rows(Generic[Record]):
 
     def find_value(self, name: str) -> Any:
         """Return this value of the first row, or None where there is no row."""
-        column = self._names.index(name)
-        statement = f"SELECT {self.columns[column]} FROM {self.table} ORDER BY {self.key} LIMIT 1"  # noqa: S608  names only
         with connection.cursor() as cursor:
-            cursor.execute(statement)
+            cursor.execute(self.write_first(name))
             row = cursor.fetchone()
-        convert = self._converters[column]
-        return convert(row[0]) if row and convert else row and row[0]
+        return row and self.convert(name, row[0])
+
+    def write_first(self, name: str) -> str:
+        """Return the statement that asks this value of the first row."""
+        column = self.columns[self._names.index(name)]
+        return f"SELECT {column} FROM {self.table} ORDER BY {self.key} LIMIT 1"  # noqa: S608  names only
+
+    def convert(self, name: str, value: Any) -> Any:
+        """Return a value as the model has it, of one as the database keeps it."""
+        convert = self._converters[self._names.index(name)]
+        return convert(value) if convert else value
 
     def adapt(self, name: str, value: Any) -> Any:
         """Return a value as the database compares it with a column."""

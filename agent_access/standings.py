@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
+from uuid import UUID
 
 from django.conf import settings as project
 from django.contrib.auth import get_user_model
@@ -10,6 +11,7 @@ from django.contrib.auth.models import Group, Permission, PermissionsMixin
 from django.contrib.contenttypes.models import ContentType
 from django.db import connection as database
 
+from agent_access import conf
 from agent_access.models.connections import Connection
 from agent_access.models.settings import AccessSettings
 from agent_access.rows import Rows
@@ -20,7 +22,7 @@ CACHE = "_perm_cache"
 CONCATENATE = {"postgresql": "string_agg", "sqlite": "group_concat"}
 
 STANDING = """
-    SELECT {columns}, {permissions}
+    SELECT {columns}, {owner}, {permissions}
     FROM {connections} AS lent
     JOIN {users} AS person ON person.{key} = lent.user_id
     LEFT JOIN {settings} AS switches ON switches.id = {only_id}
@@ -46,10 +48,11 @@ SETTINGS = Rows(AccessSettings)
 
 @dataclass(frozen=True)
 class Standing:
-    """A connection with its user, whose permissions are known, and the owner's switches."""
+    """A connection with its user, whose permissions are known, the owner and his switches."""
 
     connection: Connection
     settings: AccessSettings
+    owner_id: UUID | None
 
 
 def find_standing(**wanted: Any) -> Standing | None:
@@ -67,15 +70,23 @@ def forget_permissions(user: Any) -> None:
 
 
 def _read(row: tuple[Any, ...]) -> Standing:
-    user_from, settings_from = len(CONNECTIONS.columns), -1 - len(SETTINGS.columns)
+    user_from, settings_from = len(CONNECTIONS.columns), -2 - len(SETTINGS.columns)
     connection = CONNECTIONS.read(row[:user_from])
     connection.user = _users().read(row[user_from:settings_from])
     if _asks_tables_alone():
         vars(connection.user)[CACHE] = set((row[-1] or "").split())
-    switches = row[settings_from:-1]
+    switches = row[settings_from:-2]
     # No row of settings is a row of nulls here, and means that everything is off.
     settings = AccessSettings() if switches[0] is None else SETTINGS.read(switches)
-    return Standing(connection, settings)
+    return Standing(connection, settings, _read_owner_id(row[-2]))
+
+
+def _read_owner_id(value: Any) -> UUID | None:
+    host = conf.host()
+    if host.owner_statement() is None:
+        return host.owner_id()
+    owner_id: UUID | None = _users().convert(_users().key, value)
+    return owner_id
 
 
 @cache
@@ -96,6 +107,7 @@ def _statement(wanted: str, vendor: str) -> str:
     selected = (CONNECTIONS.select("lent"), users.select("person"), SETTINGS.select("switches"))
     return STANDING.format(
         columns=", ".join(selected),
+        owner=f"({conf.host().owner_statement() or 'NULL'})",
         permissions=_write_permissions(vendor) if _asks_tables_alone() else "NULL",
         connections=CONNECTIONS.table,
         users=users.table,

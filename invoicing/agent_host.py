@@ -66,6 +66,9 @@ class InvoicingHost:
         owner_id: UUID | None = COMPANIES.find_value("owner_id")
         return owner_id
 
+    def owner_statement(self) -> str:
+        return COMPANIES.write_first("owner_id")
+
     def delegate_problem(self, user: User) -> RevokedReason | None:
         if not user.is_active:
             return RevokedReason.USER_DEACTIVATED

@@ -10,7 +10,8 @@ from agent_access import standings
 from agent_access.models import AccessSettings, Connection
 from agent_access.standings import find_standing, forget_permissions
 from invoicing.access import Permission
-from invoicing.models import User
+from invoicing.agent_host import InvoicingHost
+from invoicing.models import Company, User
 from tests.factories import UserFactory
 
 
@@ -23,6 +24,14 @@ def person(company):
     user = UserFactory.create(permissions=[Permission.VIEW_PERSON, Permission.MANAGE])
     user.groups.add(group)
     return user
+
+
+@pytest.fixture
+def own_statement():
+    """Keep no statement of a project that is made to be another for a while."""
+    standings._statement.cache_clear()
+    yield
+    standings._statement.cache_clear()
 
 
 def find(connection):
@@ -80,9 +89,27 @@ def test_forgotten_permissions_are_asked_for_again(connect, person):
     assert not user.has_perm(Permission.MANAGE)
 
 
+@pytest.mark.usefixtures("own_statement")
 def test_another_backend_is_asked_by_django_itself(connect, person, monkeypatch):
     monkeypatch.setattr(standings, "_asks_tables_alone", lambda: False)
     connection, _ = connect(person)
     user = find(connection).connection.user
     assert "_perm_cache" not in vars(user)
     assert user.has_perm(Permission.FINALIZE)
+
+
+def test_the_owner_is_told_with_the_standing(connection, company):
+    successor = UserFactory.create()
+    assert find(connection).owner_id == company.owner_id
+    Company.objects.update(owner=successor)
+    assert find(connection).owner_id == successor.pk
+
+
+@pytest.mark.usefixtures("own_statement")
+def test_a_project_without_such_a_statement_is_asked_for_its_owner(
+    connection, company, monkeypatch
+):
+    monkeypatch.setattr(InvoicingHost, "owner_statement", lambda _: None)
+    standing = find_standing(id=connection.id)
+    assert standing is not None
+    assert standing.owner_id == company.owner_id

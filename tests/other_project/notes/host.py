@@ -22,6 +22,9 @@ class NotesHost:
         owners = User.objects.filter(is_superuser=True).order_by("date_joined")
         return owners.values_list("id", flat=True).first()
 
+    def owner_statement(self) -> None:
+        return None  # owner_id asks by itself
+
     def delegate_problem(self, user: User) -> RevokedReason | None:
         return None if user.is_active else RevokedReason.USER_DEACTIVATED
 
