@@ -66,7 +66,7 @@ def document_cases(user: User) -> Iterator[Case]:
         "no search": PAGE,
         "common word": replace(PAGE, search="inv"),
         "rare word": replace(PAGE, search=rare),
-        "absent word": replace(PAGE, search="zzzz"),
+        "absent word": replace(PAGE, search="nowhere"),
         "common before the cursor": replace(PAGE, search="inv", after=last_issued()),
         "common and rare word": replace(PAGE, search=f"inv {rare}"),
         "two common words": replace(PAGE, search="inv 2026"),
@@ -105,7 +105,7 @@ def customer_cases(user: User) -> Iterator[Case]:
     searches = {
         "common word": replace(PAGE, search="harbour"),
         "rare word": replace(PAGE, search="0000500"),
-        "absent word": replace(PAGE, search="zzzz"),
+        "absent word": replace(PAGE, search="nowhere"),
         "common before the cursor": replace(PAGE, search="bros", after=last_bros),
     }
     for what, page in searches.items():
