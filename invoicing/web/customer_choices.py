@@ -1,8 +1,6 @@
 """Which customers a person may choose from: all of a few, or those that a search finds."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import islice
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
@@ -11,8 +9,7 @@ from django.db.models.functions import Lower
 from agent_access.visible_text import mark_invisible
 from invoicing.access import Permission, customers_visible_to
 from invoicing.models import Customer, Document, User
-from invoicing.search import matches, words_of
-from invoicing.searched_texts import texts_of_customer
+from invoicing.record_search import PageRequest, find_customers
 
 LONGEST_LIST = 50
 
@@ -37,7 +34,7 @@ def choose_customers(
 ) -> CustomerChoices:
     """Return what the person may choose, and what the draft or the form says already."""
     offered = _offered(user).order_by(Lower("name"), "id")
-    found = list(islice(_search(offered, search) if search else offered, LONGEST_LIST + 1))
+    found = _search(user, search) if search else list(offered[: LONGEST_LIST + 1])
     is_cut = len(found) > LONGEST_LIST
     listed = found[:LONGEST_LIST] if search or not is_cut else []
     kept = _kept(user, document, chosen).exclude(pk__in=[each.pk for each in listed])
@@ -57,9 +54,17 @@ def _offered(user: User) -> QuerySet[Customer]:
     return customers_visible_to(user).filter(is_active=True)
 
 
-def _search(customers: QuerySet[Customer], search: str) -> Iterator[Customer]:
-    words = words_of(search)
-    return (each for each in customers.iterator() if matches(words, texts_of_customer(each)))
+def _search(user: User, search: str) -> list[Customer]:
+    """Return those found by their names; of more than are listed the ones that were made first."""
+    found: list[Customer] = []
+    if not user.has_perm(Permission.VIEW_CUSTOMER):
+        return found
+    page: PageRequest | None = PageRequest(search=search, limit=LONGEST_LIST + 1)
+    while page and len(found) <= LONGEST_LIST:
+        more, cursor = find_customers(user, page)
+        found += more
+        page = replace(page, after=cursor) if cursor else None
+    return sorted(found, key=lambda customer: (customer.name.casefold(), customer.id))
 
 
 def _kept(user: User, document: Document | None, chosen: str) -> QuerySet[Customer]:
