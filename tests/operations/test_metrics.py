@@ -17,6 +17,7 @@ from agent_access.errors import ToolError
 from agent_access.models.audit import Transport
 from agent_access.tools import registry
 from config.environment import PROJECT_FOLDER
+from invoicing.visits import SignInOutcome
 from operations.metrics import serve_metrics
 from tests.operations.test_request_log import ask
 from tests.servers.installation import free_port
@@ -99,7 +100,7 @@ def test_nothing_that_was_sent_becomes_a_label(agent):
     allowed = {
         "transport": {*map(str, Transport), "none"},
         "tool": {*(tool.name for tool in registry), "tools.list", "none"},
-        "outcome": {*(error.code for error in all_refusals()), "ok", "none"},
+        "outcome": {*(error.code for error in all_refusals()), *SignInOutcome, "ok", "none"},
     }
     for name, value in labels:
         assert value in allowed.get(name, {value}), (name, value)
