@@ -21,8 +21,8 @@ from invoicing.searched_texts import texts_of_customer, texts_of_document
 # A call walks so many rows of the table, in portions that grow while little is found.
 STEPS_PER_CALL = 4000
 _PORTIONS = (100, 900, 3000)
-# Of several words the rarest leads the walk; of those that more records have, the longest. To count
-# further would take longer than the page.
+# Of several words the rarest leads the walk; of those that more records have, the longest: to count
+# on would cost more than it spares.
 _COUNTED = 400
 _RECORDS_AT_ONCE = 500
 
