@@ -11,6 +11,9 @@ from django.db import OperationalError, ProgrammingError
 
 from agent_access.operator_command import NOT_MIGRATED, NOT_THERE, OperatorCommand
 
+# What a command says is the same on both databases.
+pytestmark = pytest.mark.sqlite
+
 OUR_APPS = ("agent_access", "agent_access.oauth", "invoicing")
 OURS = sorted((name, app) for name, app in get_commands().items() if app in OUR_APPS)
 

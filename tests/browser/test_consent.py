@@ -20,7 +20,8 @@ from tests.browser.inspection import inspect
 from tests.factories import PASSWORD
 from tests.oauth.programs import BASE_URL, SCOPES, Program
 
-pytestmark = pytest.mark.django_db(transaction=True)
+# A page looks and acts the same on both databases; tests/web/ asks both.
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.sqlite]
 
 ALL = " ".join(SCOPES)
 
@@ -123,7 +124,6 @@ def test_the_return_to_a_website_passes_the_policy(open_page, owner, delegate, s
     assert urlsplit(page.url).netloc == "client.example"
 
 
-@pytest.mark.sqlite  # a page looks the same on both
 def test_every_state_reads_well(open_page, owner, delegate, sign_in_on):
     page = open_page("/", owner)
     page.goto(make_client("https://client.example/callback").authorize_path(scope=ALL))

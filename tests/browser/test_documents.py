@@ -26,7 +26,8 @@ from tests.factories import (
     make_maker,
 )
 
-pytestmark = pytest.mark.django_db(transaction=True)
+# A page looks and acts the same on both databases; tests/web/ asks both.
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.sqlite]
 
 
 @pytest.fixture
@@ -214,7 +215,6 @@ def paths(delegate: User, draft: Document, issued: Document) -> dict[str, str]:
     }
 
 
-@pytest.mark.sqlite  # a page looks the same on both
 def test_every_page_is_accessible_and_fits(open_page, delegate, paths):
     page = open_page("/", delegate)
     for name, path in paths.items():
@@ -222,7 +222,6 @@ def test_every_page_is_accessible_and_fits(open_page, delegate, paths):
         inspect(page, name)
 
 
-@pytest.mark.sqlite  # a page looks the same on both
 def test_a_refused_form_is_accessible_and_fits(open_page, delegate, company):
     page = open_page("/documents/new", delegate)
     fill(page, line_0_unit_price="1,234")
@@ -237,7 +236,6 @@ def test_a_page_that_one_may_not_see_says_so(open_page, company):
     inspect(page, "forbidden")
 
 
-@pytest.mark.sqlite  # a page looks the same on both
 def test_the_longest_words_and_the_largest_amounts_fit(open_page, delegate, tax_rate):
     customer = CustomerFactory.create(name="W" * 200, street="S" * 200)
     line = line_input(

@@ -12,7 +12,8 @@ from tests.browser.inspection import inspect
 from tests.browser.test_consent import make_client
 from tests.oauth.programs import Browser, parameters_of
 
-pytestmark = pytest.mark.django_db(transaction=True)
+# A page looks and acts the same on both databases; tests/web/ asks both.
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.sqlite]
 
 DESK = "/admin/agent_access"
 
@@ -145,7 +146,6 @@ def test_a_client_is_deleted_and_its_connection_ends(open_page, owner, client):
     assert Connection.objects.get().revoked_reason == "owner_revoked"
 
 
-@pytest.mark.sqlite  # a page looks the same on both
 def test_every_page_is_accessible_and_fits(open_page, owner, delegate, agent, draft_body, client):
     draft = agent.call("drafts.create", draft_body, key="a-key").data
     version = {"lock_version": 1}
@@ -182,7 +182,6 @@ def test_every_page_is_accessible_and_fits(open_page, owner, delegate, agent, dr
     inspect(page, "desk-delete-client")
 
 
-@pytest.mark.sqlite  # a page looks the same on both
 def test_a_form_that_was_refused_is_accessible_and_fits(open_page, owner, delegate, access_on):
     page = open_page(f"{DESK}/connection/add/", owner)
     inspect(page, "desk-new")
@@ -198,7 +197,6 @@ def test_a_form_that_was_refused_is_accessible_and_fits(open_page, owner, delega
     inspect(page, "desk-new-off")
 
 
-@pytest.mark.sqlite  # a page looks the same on both
 def test_the_longest_names_fit(open_page, owner, delegate, connect):
     delegate.name = "W" * 200
     delegate.save()

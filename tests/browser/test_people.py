@@ -20,7 +20,8 @@ from tests.factories import (
     make_issued,
 )
 
-pytestmark = pytest.mark.django_db(transaction=True)
+# A page looks and acts the same on both databases; tests/web/ asks both.
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.sqlite]
 
 NEW = "another-long-password"
 
@@ -124,7 +125,6 @@ def test_the_owner_hands_over(open_page, owner, delegate, connect):
     assert Company.objects.get().owner == delegate
 
 
-@pytest.mark.sqlite  # a page looks the same on both
 def test_the_books_read_well(open_page, superuser, books):
     page: Page = open_page("/admin/", superuser)
     inspect(page, "admin-administrator")

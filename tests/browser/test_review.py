@@ -24,7 +24,8 @@ from tests.factories import (
     make_issued,
 )
 
-pytestmark = pytest.mark.django_db(transaction=True)
+# A page looks and acts the same on both databases; tests/web/ asks both.
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.sqlite]
 
 
 @pytest.fixture
@@ -188,7 +189,6 @@ def pictured(delegate, connection) -> Prepared:
     return prepare(document, user=delegate, maker=maker, now=timezone.now())
 
 
-@pytest.mark.sqlite  # a page looks the same on both
 def test_every_state_reads_well(open_page, delegate, pictured):
     now = timezone.now()
     document = pictured.approval.document
@@ -216,12 +216,10 @@ def test_every_state_reads_well(open_page, delegate, pictured):
     inspect(page, "review-executed")
 
 
-@pytest.mark.sqlite  # a page looks the same on both
 def test_an_empty_inbox_reads_well(open_page, delegate):
     inspect(open_page("/approvals", delegate), "inbox-empty")
 
 
-@pytest.mark.sqlite  # a page looks the same on both
 def test_the_inspection_sees_what_is_wrong(open_page, delegate):
     page = open_page("/approvals", delegate)
     page.evaluate("document.querySelector('h1').outerHTML = '<img src=x>'")

@@ -4,12 +4,16 @@ import os
 from collections import Counter
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # `./dev fuzz` sets both, a seed of its own for every round.
 SEED = int(os.environ.get("FUZZ_SEED", "0"))
 EFFORT = int(os.environ.get("FUZZ_EFFORT", "1"))
 IS_LONG = EFFORT > 1
+
+# The tests play a machine once; a long run plays it on both databases.
+PLAYED = [] if IS_LONG else [pytest.mark.sqlite]
 
 # What was sent, by fuzzer, so that a run can say how much it tried.
 tally: Counter[str] = Counter()

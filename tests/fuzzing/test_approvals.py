@@ -14,8 +14,11 @@ from invoicing.errors import DecisionRefusedError
 from invoicing.models import Customer, Decision, Document, User
 from tests.agents import Answer
 from tests.factories import CustomerFactory, grant, make_draft, withdraw
+from tests.fuzzing.effort import PLAYED
 from tests.fuzzing.machines import Machine, run
 from tests.interface.issuing import decide, execute, prepare
+
+pytestmark = PLAYED
 
 KEYS = st.sampled_from(["a", "b", "c"])
 TRANSPORTS = st.integers(0, 1)

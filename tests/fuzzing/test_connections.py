@@ -27,8 +27,11 @@ from invoicing.services.people import digest_person
 from tests.administration import acting
 from tests.agents import HttpAgent
 from tests.factories import UserFactory, grant, withdraw
+from tests.fuzzing.effort import PLAYED
 from tests.fuzzing.machines import Machine, run
 from tests.mcp_agent import McpAgent
+
+pytestmark = PLAYED
 
 SCOPES = st.sampled_from([("customers:read",), ("customers:read", "people:read"), ("people:read",)])
 PEOPLE = st.integers(0, 1)

@@ -13,7 +13,10 @@ from invoicing.access import Permission
 from invoicing.models import Document, User
 from tests.agents import Answer
 from tests.factories import CustomerFactory, grant, withdraw
+from tests.fuzzing.effort import PLAYED
 from tests.fuzzing.machines import Machine, run
+
+pytestmark = PLAYED
 
 # Few, so that the same one is often sent again.
 KEYS = st.sampled_from(["a", "b", "c", "d"])

@@ -7,6 +7,9 @@ import pytest
 from tests.hostile.target import BODY_TOOLS, assert_nothing_changed, assert_refused
 from tests.snapshots import take_snapshot
 
+# What is no text is refused before a database is asked.
+pytestmark = pytest.mark.sqlite
+
 NOT_TEXT: list[Any] = [True, False, 0, 1, -1, 1.5, [], {}, [""], ["x"], {"x": "y"}, [[[]]]]
 REQUIRED = ("customer_id", "currency_code", "issue_date", "due_date")
 OPTIONAL = ("language", "notes", "reference")

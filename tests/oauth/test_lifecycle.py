@@ -29,6 +29,9 @@ from tests.factories import CompanyFactory, UserFactory
 from tests.oauth.loans import Lent
 from tests.oauth.programs import SCOPES, Browser, Program, parameters_of
 
+# The rules are one set of conditional updates; test_revocation_matrix.py asks both databases.
+pytestmark = pytest.mark.sqlite
+
 # Small, so that the same one is often used twice.
 ANY = strategies.integers(min_value=0, max_value=3)
 THIEF = "the thief"

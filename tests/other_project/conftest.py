@@ -13,9 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import psycopg
 import pytest
-from psycopg.sql import SQL, Identifier
 
 from config.environment import PROJECT_FOLDER
 from tests.agents import Answer
@@ -100,30 +98,12 @@ class Project:
 
 
 @pytest.fixture(scope="module")
-def database_url(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[str]:
-    """Return the URL of an empty database of its own, on the server of this test run."""
-    if request.config.getoption("database") == "sqlite":
-        yield f"sqlite:///{tmp_path_factory.mktemp('notes') / 'notes.sqlite3'}"
-        return
-    server = urlsplit(os.environ["DATABASE_URL"])
-    name = f"notes_{os.getpid()}"
-    with psycopg.connect(server._replace(path="/postgres").geturl(), autocommit=True) as database:
-        database.execute(SQL("DROP DATABASE IF EXISTS {}").format(Identifier(name)))
-        database.execute(SQL("CREATE DATABASE {}").format(Identifier(name)))
-        yield server._replace(path=f"/{name}").geturl()
-        database.execute(SQL("DROP DATABASE {} WITH (FORCE)").format(Identifier(name)))
-
-
-@pytest.fixture(scope="module")
 def project(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, database_url: str
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Project]:
     """Serve the project, with an owner, nora, and agent access on; a module names its settings."""
-    project = Project(
-        _copy(tmp_path_factory.mktemp("project")), database_url, request.module.SETTINGS
-    )
+    folder = _copy(tmp_path_factory.mktemp("project"))
+    project = Project(folder, f"sqlite:///{folder / 'notes.sqlite3'}", request.module.SETTINGS)
     project.manage("migrate", "--verbosity", "0")
     owner = ["--username", "olga", "--email", "olga@notes.example", "--noinput"]
     project.manage("createsuperuser", *owner, DJANGO_SUPERUSER_PASSWORD=PASSWORD)

@@ -10,7 +10,7 @@ from tests.agents import Answer
 from tests.oauth.programs import VERIFIER, challenge_of
 from tests.other_project.conftest import BASE_URL, PASSWORD, Project
 
-# test_tools.py shows the project on both databases.
+# What the two apps do on both databases is asked by their own tests.
 pytestmark = pytest.mark.sqlite
 
 SETTINGS = "notes.settings_with_sign_in"

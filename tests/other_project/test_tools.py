@@ -7,8 +7,9 @@ from openapi_spec_validator import OpenAPIV31SpecValidator, validate
 
 from tests.other_project.conftest import BASE_URL
 
-# Served once for all of them, however many processes run the tests.
-pytestmark = pytest.mark.xdist_group("other_project")
+# Served once for all of them, however many processes run the tests, and on one database: what the
+# two apps do on both is asked by their own tests.
+pytestmark = [pytest.mark.xdist_group("other_project"), pytest.mark.sqlite]
 
 SETTINGS = "notes.settings"
 
