@@ -1,6 +1,8 @@
 """The cast of the tests: an owner, a delegate with an agent, a colleague and a stranger."""
 
 from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
+from pkgutil import walk_packages
 from typing import Any
 
 import pytest
@@ -20,6 +22,14 @@ from tests.mcp_agent import McpAgent
 pytest_plugins = ["tests.https_server", "tests.secrets", "tests.trigger_flush", "tests.valkey"]
 
 EVERY_PERMISSION = tuple(Permission)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _every_module_is_loaded() -> None:
+    """What a test replaces must not be kept by a module that is first imported meanwhile."""
+    for name in ("agent_access", "invoicing", "mcp_gateway", "operations"):
+        for module in walk_packages(import_module(name).__path__, f"{name}."):
+            import_module(module.name)
 
 
 @pytest.fixture(autouse=True)
