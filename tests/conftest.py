@@ -9,6 +9,7 @@ import pytest
 from django.conf import settings
 from django.core.cache import cache
 from django.test import override_settings
+from django.utils import timezone
 
 from agent_access.connections import ConnectionRequest, create_connection, turn_access_on
 from agent_access.models import Connection
@@ -43,6 +44,12 @@ def _fresh_limits() -> Iterator[None]:
     cache.clear()
     yield
     cache.clear()
+
+
+@pytest.fixture
+def _clock_stands_still(time_machine: Any) -> None:
+    """Let no window of a limit end by itself, however slow the machine is."""
+    time_machine.move_to(timezone.now(), tick=False)
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -115,6 +115,7 @@ def test_nobody_else_finds_the_page(request, sign_in, owner, form, name):
     assert Company.objects.get().owner == owner
 
 
+@pytest.mark.usefixtures("_clock_stands_still")
 def test_guessing_the_owners_password_there_ends_soon(sign_in, owner, form):
     desk = sign_in(owner)
     wrong = form | {"password": "wrong-password"}

@@ -93,11 +93,16 @@ def test_a_person_signs_in_and_out(open_page, delegate):
 
 def test_too_many_attempts_are_told_to_wait(open_page, company):
     page = open_page("/sign-in")
-    for _ in range(11):
+    refused = page.get_by_role("alert").filter(has_text="Too many attempts")
+    # Ten are allowed in a window; one may end meanwhile.
+    for _ in range(21):
         page.get_by_label("Work e-mail").fill("nobody@halden.example")
         page.get_by_label("Password").fill("wrong")
-        page.get_by_role("button", name="Sign in").click()
-    expect(page.get_by_role("alert")).to_contain_text("Too many attempts")
+        with page.expect_navigation():
+            page.get_by_role("button", name="Sign in").click()
+        if refused.is_visible():
+            break
+    expect(refused).to_be_visible()
     inspect(page, "sign-in-limited")
     cache.clear()
 

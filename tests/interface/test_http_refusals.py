@@ -194,6 +194,7 @@ def test_over_a_limit_every_tool_says_how_long_to_wait(agent, connection, calls,
     assert take_snapshot() == before
 
 
+@pytest.mark.usefixtures("_clock_stands_still")
 def test_the_address_limit_is_shared_by_all_clients_behind_it(connect, delegate, settings):
     settings.AGENT_ACCESS = {**settings.AGENT_ACCESS, "LIMIT_PER_ADDRESS": 2}
     first, second = connect(delegate)[1], connect(delegate)[1]
@@ -202,6 +203,7 @@ def test_the_address_limit_is_shared_by_all_clients_behind_it(connect, delegate,
     assert HttpAgent(None).call("tools.list").status == 429
 
 
+@pytest.mark.usefixtures("_clock_stands_still")
 def test_the_connection_limit_follows_the_connection_from_address_to_address(agent, settings):
     settings.AGENT_ACCESS = {**settings.AGENT_ACCESS, "LIMIT_PER_CONNECTION": 2}
     statuses = [

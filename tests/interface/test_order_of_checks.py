@@ -135,6 +135,7 @@ def answer_of(mistakes: Mistakes) -> tuple[int, Any]:
 
 
 @pytest.mark.parametrize("check", ORDER, ids=[check.__name__ for check in ORDER])
+@pytest.mark.usefixtures("_clock_stands_still")
 def test_a_check_answers_before_all_that_come_later(mistakes, check):
     for mistake in reversed(ORDER[ORDER.index(check) :]):
         mistake(mistakes)
@@ -145,6 +146,7 @@ def test_a_check_answers_before_all_that_come_later(mistakes, check):
 
 
 @pytest.mark.parametrize("check", ORDER, ids=[check.__name__ for check in ORDER])
+@pytest.mark.usefixtures("_clock_stands_still")
 def test_each_check_refuses_by_itself(mistakes, check):
     check(mistakes)
     before = take_snapshot()

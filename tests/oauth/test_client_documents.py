@@ -225,6 +225,7 @@ def test_a_failure_is_remembered_for_a_minute(known, web, owner, published):
     assert web.asked == [CLIENT] * 2
 
 
+@pytest.mark.usefixtures("_clock_stands_still")
 def test_ten_documents_a_minute_are_read_for_one_address(web, browser, settings):
     settings.AGENT_ACCESS |= {"LIMIT_REGISTER": 10}
     clients = [f"https://client.example/{number}.json" for number in range(11)]
@@ -241,6 +242,7 @@ def test_ten_documents_a_minute_are_read_for_one_address(web, browser, settings)
     assert elsewhere.status_code == 200
 
 
+@pytest.mark.usefixtures("_clock_stands_still")
 def test_strangers_who_register_keep_no_document_out(known, web, browser, settings):
     settings.AGENT_ACCESS |= {"LIMIT_REGISTER": 1}
     assert [known.post_json("/oauth/register", {}).status for _ in range(2)] == [400, 429]

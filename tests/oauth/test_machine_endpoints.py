@@ -117,6 +117,7 @@ def test_basic_authentication_of_a_client_means_nothing(program, code):
     assert (answer.status, answer.body["error"]) == (400, "invalid_target")
 
 
+@pytest.mark.usefixtures("_clock_stands_still")
 @pytest.mark.requirement("limit.registrations")
 def test_ten_registrations_a_minute_are_answered_for_one_address(sign_in_on, settings):
     settings.AGENT_ACCESS |= {"LIMIT_REGISTER": 10}
@@ -129,6 +130,7 @@ def test_ten_registrations_a_minute_are_answered_for_one_address(sign_in_on, set
     assert there.post_json("/oauth/register", {}).status == 400
 
 
+@pytest.mark.usefixtures("_clock_stands_still")
 @pytest.mark.requirement("limit.registrations", "limit.token_requests")
 @pytest.mark.parametrize("path", ENDPOINTS)
 def test_of_ipv6_a_whole_64_is_counted_and_the_full_address_is_written_down(
@@ -144,6 +146,7 @@ def test_of_ipv6_a_whole_64_is_counted_and_the_full_address_is_written_down(
     assert told == ([addresses[0], addresses[2]] if path == "/oauth/register" else [])
 
 
+@pytest.mark.usefixtures("_clock_stands_still")
 @pytest.mark.requirement("limit.token_requests")
 def test_thirty_token_and_revocation_requests_a_minute_are_answered_together(sign_in_on, settings):
     settings.AGENT_ACCESS |= {"LIMIT_TOKEN": 30}

@@ -66,6 +66,7 @@ def test_what_is_no_change_changes_nothing(sign_in, person, connect, change, sen
     assert (take_snapshot(), acts_written()) == (before, events)
 
 
+@pytest.mark.usefixtures("_clock_stands_still")
 def test_guessing_at_an_open_browser_ends_soon(sign_in, person):
     browser = sign_in(person)
     wrong = FORM | {"current": "wrong-password"}

@@ -205,13 +205,7 @@ def test_what_a_page_keeps_in_a_session_puts_its_end_not_off(browser, person, ti
     assert browser.get("/documents").status_code == 302
 
 
-@pytest.fixture
-def _still(time_machine) -> None:
-    """Stop the clock, so that no window of a limit ends by itself."""
-    time_machine.move_to("2026-03-02T08:00:00+00:00", tick=False)
-
-
-@pytest.mark.usefixtures("_still")
+@pytest.mark.usefixtures("_clock_stands_still")
 def test_an_account_can_be_tried_ten_times_in_five_minutes_from_one_address(
     browser, person, time_machine
 ):
@@ -228,7 +222,7 @@ def test_an_account_can_be_tried_ten_times_in_five_minutes_from_one_address(
     assert sign_in_with(browser, person.email).status_code == 302
 
 
-@pytest.mark.usefixtures("_still")
+@pytest.mark.usefixtures("_clock_stands_still")
 def test_of_ipv6_a_whole_64_is_one_address(browser, person):
     for attempt in range(10):
         neighbour = Browser(REMOTE_ADDR=f"2001:db8::{attempt}:1")
@@ -237,7 +231,7 @@ def test_of_ipv6_a_whole_64_is_one_address(browser, person):
     assert sign_in_with(Browser(REMOTE_ADDR="2001:db8:0:1::9"), person.email).status_code == 302
 
 
-@pytest.mark.usefixtures("_still")
+@pytest.mark.usefixtures("_clock_stands_still")
 def test_an_account_can_be_tried_a_hundred_times_from_everywhere(browser, person):
     for attempt in range(100):
         elsewhere = Browser(REMOTE_ADDR=f"192.0.2.{attempt}")
@@ -245,7 +239,7 @@ def test_an_account_can_be_tried_a_hundred_times_from_everywhere(browser, person
     assert sign_in_with(browser, person.email).status_code == 429
 
 
-@pytest.mark.usefixtures("_still")
+@pytest.mark.usefixtures("_clock_stands_still")
 def test_an_address_can_try_thirty_times_and_locks_nobody_out(browser, person):
     for attempt in range(30):
         assert sign_in_with(browser, f"{attempt}@x.example", "").status_code == 422
@@ -255,7 +249,7 @@ def test_an_address_can_try_thirty_times_and_locks_nobody_out(browser, person):
     assert sign_in_with(elsewhere, person.email).status_code == 302
 
 
-@pytest.mark.usefixtures("_still")
+@pytest.mark.usefixtures("_clock_stands_still")
 def test_the_address_is_the_one_behind_the_trusted_proxy(browser, settings):
     settings.AGENT_ACCESS = {**settings.AGENT_ACCESS, "TRUSTED_PROXIES": 1}
     statuses = []
@@ -266,7 +260,7 @@ def test_the_address_is_the_one_behind_the_trusted_proxy(browser, settings):
     assert statuses == [422] * 31
 
 
-@pytest.mark.usefixtures("_still")
+@pytest.mark.usefixtures("_clock_stands_still")
 def test_a_household_is_one_address(browser):
     def try_from(address: str) -> int:
         return int(sign_in_with(Browser(REMOTE_ADDR=address), "nobody@x.example", "").status_code)
@@ -285,14 +279,14 @@ def test_a_client_without_a_usable_address_can_sign_in(person, address):
     assert sign_in_with(browser, person.email).status_code == 302
 
 
-@pytest.mark.usefixtures("_still")
+@pytest.mark.usefixtures("_clock_stands_still")
 def test_clients_without_a_usable_address_are_counted_together(person):
     for attempt in range(30):
         sign_in_with(Browser(REMOTE_ADDR="unix:"), f"{attempt}@x.example", "")
     assert sign_in_with(Browser(REMOTE_ADDR=""), person.email).status_code == 429
 
 
-@pytest.mark.usefixtures("_still")
+@pytest.mark.usefixtures("_clock_stands_still")
 def test_an_unknown_account_is_limited_like_a_known_one(browser):
     statuses = [sign_in_with(browser, "nobody@halden.example").status_code for _ in range(11)]
     assert statuses == [422] * 10 + [429]
