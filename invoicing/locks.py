@@ -48,6 +48,16 @@ def lock_document(documents: QuerySet[Document], pk: UUID) -> Document:
     return lock_record(documents, pk)
 
 
+def lock_draft(documents: QuerySet[Document], pk: UUID) -> Document:
+    """Return the document, locked, with its customer held; raises as lock_document does.
+
+    So what is compared with it and what is frozen of it are of one moment.
+    """
+    document = lock_document(documents, pk)
+    [document.customer] = hold_customers(Customer.objects.filter(pk=document.customer_id))
+    return document
+
+
 def lock_customer(pk: UUID) -> Customer:
     """Return the customer, locked; raises RecordNotFoundError."""
     return lock_record(Customer.objects.all(), pk)

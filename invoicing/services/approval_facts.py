@@ -6,26 +6,24 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 from uuid import UUID
 
-from django.db.models import prefetch_related_objects
-
 from invoicing.models import Company, Customer, Document, Line, TaxRow
 from invoicing.services.company import current_company
+from invoicing.services.document_parts import read_parts
 
 Facts = dict[str, Any]
 
 
-def read_facts(documents: Sequence[Document]) -> list[Facts]:
+def read_facts(documents: Sequence[Document], *, seller: Company) -> list[Facts]:
     """Return the facts of each draft as they stand; amounts are integers of the minor unit."""
-    prefetch_related_objects(documents, "customer", "lines", "tax_rows__tax_rate")
-    company = current_company()
-    return [_facts(document, company) for document in documents]
+    read_parts(documents)
+    return [_facts(document, seller) for document in documents]
 
 
-def _facts(document: Document, company: Company) -> Facts:
+def _facts(document: Document, seller: Company) -> Facts:
     return {
         "status": document.status,
         "lock_version": document.lock_version,
-        "seller": _party(company),
+        "seller": _party(seller),
         "customer": {**_party(document.customer), "is_active": document.customer.is_active},
         "issue_date": document.issue_date.isoformat(),
         "due_date": document.due_date.isoformat(),
@@ -50,16 +48,6 @@ def _party(party: Company | Customer) -> Facts:
         "address": party.postal_address,
         "vat_number": party.vat_number,
     }
-
-
-def is_frozen_as_prepared(document: Document, prepared: Facts) -> bool:
-    """Tell whether an issued document names the seller and the buyer that were prepared."""
-    parties = {"seller": prepared["seller"], "buyer": prepared["customer"]}
-    return all(
-        getattr(document, f"{role}_{fact}") == party[fact]
-        for role, party in parties.items()
-        for fact in ("name", "address", "vat_number")
-    )
 
 
 def _line(line: Line) -> Facts:
@@ -99,7 +87,7 @@ def fingerprint_of(canonical: str) -> str:
 
 def fingerprint_each(documents: Sequence[Document]) -> dict[UUID, str]:
     """Return, by ID, the fingerprint of all that issuing each document would freeze."""
-    facts = read_facts(documents)
+    facts = read_facts(documents, seller=current_company())
     return {
         document.pk: fingerprint_of(write_canonical(each))
         for document, each in zip(documents, facts, strict=True)

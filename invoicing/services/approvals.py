@@ -4,7 +4,7 @@ import hashlib
 import hmac
 import json
 import secrets
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -28,8 +28,9 @@ from invoicing.errors import (
     PermissionMissingError,
     RecordNotFoundError,
 )
-from invoicing.locks import lock_approval, lock_document
+from invoicing.locks import lock_approval, lock_draft
 from invoicing.models import (
+    Company,
     Decision,
     Document,
     DocumentStatus,
@@ -41,10 +42,10 @@ from invoicing.services.approval_facts import (
     Facts,
     find_differences,
     fingerprint_of,
-    is_frozen_as_prepared,
     read_facts,
     write_canonical,
 )
+from invoicing.services.company import current_company
 from invoicing.services.draft_input import Maker
 from invoicing.services.issuing import issue_locked, require_issuable
 
@@ -114,14 +115,14 @@ def prepare_approval(
     draft invoice at this version, InactiveReferenceError.
     """
     with transaction.atomic():
-        document = lock_document(documents_visible_to(user), document_id)
+        document = lock_draft(documents_visible_to(user), document_id)
         is_draft_invoice = (
             document.status == DocumentStatus.DRAFT and document.type == DocumentType.INVOICE
         )
         if not is_draft_invoice or document.lock_version != lock_version:
             raise ConflictError
         require_issuable(document)
-        [facts] = read_facts([document])
+        [facts] = read_facts([document], seller=current_company())
         canonical, nonce = write_canonical(facts), secrets.token_urlsafe(32)
         now = clock()
         approval = IssueApproval.objects.create(
@@ -152,18 +153,29 @@ def review_approval(
 def review_each(approvals: Iterable[IssueApproval], *, now: datetime) -> list[ReviewedApproval]:
     """Return the approvals as they stand, in a number of queries that does not grow with them."""
     rows = list(approvals)
-    current = read_facts([approval.document for approval in rows]) if rows else []
-    return [ReviewedApproval(*pair, now) for pair in zip(rows, current, strict=True)]
+    return _review(rows, current_company(), now) if rows else []
+
+
+def _review(
+    approvals: Sequence[IssueApproval], seller: Company, now: datetime
+) -> list[ReviewedApproval]:
+    current = read_facts([approval.document for approval in approvals], seller=seller)
+    return [ReviewedApproval(*pair, now) for pair in zip(approvals, current, strict=True)]
 
 
 def _lock_and_review(
-    approvals: QuerySet[IssueApproval], pk: UUID, *, clock: Clock
-) -> ReviewedApproval:
-    """Lock the approval, then its document, and look at both, at the time that it is by then."""
+    approvals: QuerySet[IssueApproval], documents: QuerySet[Document], pk: UUID, *, clock: Clock
+) -> tuple[ReviewedApproval, Company]:
+    """Lock the approval, then its document, and look at both, at the time that it is by then.
+
+    Returns the seller too, as he was looked at. Raises RecordNotFoundError where one of the
+    querysets lacks its record.
+    """
     approval = lock_approval(approvals, pk)
-    documents = Document.objects.select_related("customer")
-    approval.document = lock_document(documents, approval.document_id)
-    return review_each([approval], now=clock())[0]
+    approval.document = lock_draft(documents, approval.document_id)
+    seller = current_company()
+    [reviewed] = _review([approval], seller, clock())
+    return reviewed, seller
 
 
 def decide_approval(
@@ -183,8 +195,8 @@ def decide_approval(
     """
     is_approval = decision == Decision.APPROVED
     with transaction.atomic():
-        own = approvals_of(user) if is_approval else approvals_asked_of(user)
-        reviewed = _lock_and_review(own, pk, clock=clock)
+        documents = documents_visible_to(user) if is_approval else Document.objects.all()
+        reviewed, _ = _lock_and_review(approvals_asked_of(user), documents, pk, clock=clock)
         approval, now = reviewed.approval, reviewed.now
         if reviewed.state != ApprovalState.PENDING:
             raise DecisionRefusedError(reviewed.state)
@@ -223,8 +235,8 @@ def execute_approval(
     another connection or nonce, else the error of the approval's state.
     """
     with transaction.atomic():
-        own = approvals_of(user).filter(connection_id=execution.connection_id)
-        reviewed = _lock_and_review(own, pk, clock=clock)
+        own = approvals_asked_of(user).filter(connection_id=execution.connection_id)
+        reviewed, seller = _lock_and_review(own, documents_visible_to(user), pk, clock=clock)
         approval = reviewed.approval
         if not hmac.compare_digest(digest_nonce(execution.nonce), approval.nonce_digest):
             raise RecordNotFoundError
@@ -232,20 +244,14 @@ def execute_approval(
             return approval
         if reviewed.state != ApprovalState.APPROVED:
             raise REFUSALS[reviewed.state]
-        return _issue(reviewed, execution.key, clock, write_result)
+        return _issue(reviewed, seller, execution.key, clock, write_result)
 
 
 def _issue(
-    reviewed: ReviewedApproval, key: str, clock: Clock, write_result: WriteResult
+    reviewed: ReviewedApproval, seller: Company, key: str, clock: Clock, write_result: WriteResult
 ) -> IssueApproval:
     approval = reviewed.approval
-    # Parties and rates are not locked and issuing reads them again; a change between is a change.
-    try:
-        document = issue_locked(approval.document, clock=clock)
-    except ConflictError as changed:
-        raise ApprovalStaleError from changed
-    if not is_frozen_as_prepared(document, reviewed.prepared):
-        raise ApprovalStaleError
+    document = issue_locked(approval.document, seller=seller, clock=clock)
     now = document.issued_at
     # The number series may have been waited for until it was too late.
     if now is None or now >= approval.expires_at:

@@ -2,11 +2,12 @@
 
 from invoicing.models import Document, DocumentStatus
 from invoicing.services.approval_facts import Facts, read_facts
+from invoicing.services.company import current_company
 
 
 def read_document(document: Document) -> Facts:
     """Return the document's facts; amounts are integers of the minor unit."""
-    [facts] = read_facts([document])
+    [facts] = read_facts([document], seller=current_company())
     return facts | _frozen(document) if document.status == DocumentStatus.ISSUED else facts
 
 

@@ -1,12 +1,19 @@
-"""The lines and tax rows of a document, written together and then at hand."""
+"""The lines and tax rows of a document: read with their rates, written together."""
 
 from collections.abc import Sequence
 from functools import cache
 
 from django.db import connection
-from django.db.models import Field, Manager, Model
+from django.db.models import Field, Manager, Model, Prefetch, prefetch_related_objects
 
 from invoicing.models import Document, Line, TaxRow
+
+
+def read_parts(documents: Sequence[Document]) -> None:
+    """Read the lines and tax rows, with the rates as they are now, where they are not at hand."""
+    lines = Prefetch("lines", Line.objects.select_related("tax_rate"))
+    tax_rows = Prefetch("tax_rows", TaxRow.objects.select_related("tax_rate"))
+    prefetch_related_objects(documents, "customer", lines, tax_rows)
 
 
 def insert_parts(document: Document, lines: list[Line], tax_rows: list[TaxRow]) -> None:

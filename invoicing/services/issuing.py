@@ -4,13 +4,13 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import prefetch_related_objects
 
 from invoicing.clock import Clock
 from invoicing.errors import ConflictError, InactiveReferenceError
-from invoicing.locks import hold_customers, lock_document, require_transaction
-from invoicing.models import Company, Customer, Document, DocumentStatus, DocumentType
+from invoicing.locks import lock_draft, require_transaction
+from invoicing.models import Company, Document, DocumentStatus, DocumentType
 from invoicing.services.company import current_company
+from invoicing.services.document_parts import read_parts
 from invoicing.services.numbering import AssignedNumber, next_number
 from invoicing.services.search_words import replace_rows, rows_of_document
 from invoicing.totals import calculate_totals
@@ -24,24 +24,22 @@ def issue_document(document: Document, *, clock: Clock) -> Document:
     RecordNotFoundError where it is gone.
     """
     with transaction.atomic():
-        draft = lock_document(Document.objects.all(), document.pk)
+        draft = lock_draft(Document.objects.all(), document.pk)
         if draft.lock_version != document.lock_version:
             raise ConflictError
-        return issue_locked(draft, clock=clock)
+        return issue_locked(draft, seller=current_company(), clock=clock)
 
 
-def issue_locked(draft: Document, *, clock: Clock) -> Document:
-    """Do what issue_document does with a draft that this transaction locked when it read it.
+def issue_locked(draft: Document, *, seller: Company, clock: Clock) -> Document:
+    """Do what issue_document does with what this transaction has read under locks.lock_draft.
 
-    Its lines and tax rows change with it alone, so they are taken as they were read under that
-    lock; its customer and its rates are read anew.
+    Nothing is read anew: what the caller compared with an approval is what is frozen.
     """
     require_transaction()
     if draft.status != DocumentStatus.DRAFT:
         raise ConflictError
-    [draft.customer] = hold_customers(Customer.objects.filter(pk=draft.customer_id))
     require_issuable(draft)
-    _freeze(draft, clock)
+    _freeze(draft, seller, clock)
     return draft
 
 
@@ -50,7 +48,7 @@ def require_issuable(draft: Document) -> None:
 
     It is InactiveReferenceError where one of them became inactive.
     """
-    prefetch_related_objects([draft], "lines__tax_rate", "tax_rows")
+    read_parts([draft])
     # The draft holds its totals and the facts of its rates already; they only have to be true.
     lines = list(draft.lines.all())
     rates_active = all(line.tax_rate.is_active for line in lines if line.tax_rate)
@@ -63,12 +61,12 @@ def require_issuable(draft: Document) -> None:
         raise ConflictError
 
 
-def _freeze(draft: Document, clock: Clock) -> None:
+def _freeze(draft: Document, seller: Company, clock: Clock) -> None:
     """Take the number as the last lock, and let the status flip be the last statement on it.
 
     The clock is read under that lock, so that in a series the times follow the numbers.
     """
-    seller, found_by = current_company(), rows_of_document(draft)
+    found_by = rows_of_document(draft)
     number = next_number(DocumentType(draft.type), draft.issue_date.year)
     frozen = frozen_facts(draft, seller, number, issued_at=clock())
     unchanged = Document.objects.filter(

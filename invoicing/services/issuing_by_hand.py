@@ -8,15 +8,15 @@ from django.db import transaction
 from invoicing.access import Permission, documents_visible_to
 from invoicing.clock import Clock
 from invoicing.errors import ConflictError, PermissionMissingError
-from invoicing.locks import lock_document
+from invoicing.locks import lock_draft
 from invoicing.models import Document, DocumentStatus, User
 from invoicing.services.approval_facts import (
     fingerprint_each,
     fingerprint_of,
-    is_frozen_as_prepared,
     read_facts,
     write_canonical,
 )
+from invoicing.services.company import current_company
 from invoicing.services.issuing import issue_locked
 
 NEEDED = (Permission.MANAGE, Permission.FINALIZE)
@@ -34,17 +34,15 @@ def issue_by_hand(user: User, pk: UUID, *, fingerprint: str, clock: Clock) -> Do
     says something else than was shown, or cannot be issued as it stands.
     """
     with transaction.atomic():
-        draft = lock_document(documents_visible_to(user), pk)
+        draft = lock_draft(documents_visible_to(user), pk)
         # Anew, after every wait: what was withdrawn meanwhile is not used.
         if not User.objects.get(pk=user.pk).has_perms(NEEDED):
             raise PermissionMissingError
         if draft.status != DocumentStatus.DRAFT:
             raise ConflictError
-        [facts] = read_facts([draft])
+        seller = current_company()
+        [facts] = read_facts([draft], seller=seller)
         current = fingerprint_of(write_canonical(facts))
         if not hmac.compare_digest(current.encode(), fingerprint.encode()):
             raise ConflictError
-        issued = issue_locked(draft, clock=clock)
-        if not is_frozen_as_prepared(issued, facts):
-            raise ConflictError
-    return issued
+        return issue_locked(draft, seller=seller, clock=clock)

@@ -17,10 +17,10 @@ from agent_access.calls import ToolCall, ToolResult
 from agent_access.models import Receipt
 from agent_access.tools import ToolInput
 from invoicing.clock import Clock
-from invoicing.locks import lock_approval, lock_document
-from invoicing.models import Document, DocumentType, NumberSeries
+from invoicing.locks import lock_approval, lock_draft
+from invoicing.models import Company, Document, DocumentType, NumberSeries
 from invoicing.services import approvals, issuing, numbering
-from invoicing.services.approval_facts import Facts
+from invoicing.services.company import current_company
 from invoicing.services.numbering import AssignedNumber
 from tests.breaking.builds import Build
 
@@ -58,28 +58,21 @@ def number_after_the_highest(document_type: DocumentType, year: int) -> Assigned
     return AssignedNumber(series, value, number)
 
 
-def review_without_reading(own: Any, pk: UUID, *, clock: Clock) -> approvals.ReviewedApproval:
+def review_without_reading(
+    own: Any, documents: Any, pk: UUID, *, clock: Clock
+) -> tuple[approvals.ReviewedApproval, Company]:
     """Take the draft to be what it was when the approval was prepared."""
     approval = lock_approval(own, pk)
-    approval.document = lock_document(
-        Document.objects.select_related("customer"), approval.document_id
-    )
-    return approvals.ReviewedApproval(approval, json.loads(approval.facts), clock())
-
-
-def find_nothing_changed(document: Document, prepared: Facts) -> bool:
-    """Do not look at what was frozen either."""
-    return True
+    approval.document = lock_draft(documents, approval.document_id)
+    prepared = json.loads(approval.facts)
+    return approvals.ReviewedApproval(approval, prepared, clock()), current_company()
 
 
 # What is put in which place of the product.
 CHANGES: dict[Build, list[tuple[ModuleType, str, Callable[..., Any]]]] = {
     Build.RECEIPT_OUTSIDE: [(execution, "_write", write_before_the_receipt)],
     Build.MAXIMUM_PLUS_ONE: [(issuing, "next_number", number_after_the_highest)],
-    Build.APPROVAL_NOT_READ: [
-        (approvals, "_lock_and_review", review_without_reading),
-        (approvals, "is_frozen_as_prepared", find_nothing_changed),
-    ],
+    Build.APPROVAL_NOT_READ: [(approvals, "_lock_and_review", review_without_reading)],
 }
 
 

@@ -97,7 +97,7 @@ class FailAfterLock:
                 self.is_locked = False
                 raise ConnectionError("a failure between the lock and the commit")
         result = run(sql, params, many, context)
-        if "invoices_numberseries" in sql and "FOR NO KEY UPDATE" in sql:
+        if sql.startswith("UPDATE invoices_numberseries"):
             self.is_locked = True
         return result
 

@@ -45,7 +45,7 @@ def wait(monkeypatch, watch):
 
 
 def test_the_window_begins_when_the_draft_is_locked(delegate, draft, watch, wait):
-    wait(approvals, "lock_document", until=PREPARED_AT + timedelta(seconds=5))
+    wait(approvals, "lock_draft", until=PREPARED_AT + timedelta(seconds=5))
     reviewed, _ = approvals.prepare_approval(
         delegate,
         draft.pk,
@@ -59,7 +59,7 @@ def test_the_window_begins_when_the_draft_is_locked(delegate, draft, watch, wait
 
 
 @pytest.mark.requirement("approval.window")
-@pytest.mark.parametrize("lock", ["lock_approval", "lock_document"])
+@pytest.mark.parametrize("lock", ["lock_approval", "lock_draft"])
 @pytest.mark.parametrize("decision", Decision)
 def test_a_decision_that_waited_too_long_is_none(prepared, watch, wait, lock, decision):
     wait(approvals, lock, until=TEN_MINUTES_LATER)
@@ -71,7 +71,7 @@ def test_a_decision_that_waited_too_long_is_none(prepared, watch, wait, lock, de
 
 
 def test_a_decision_that_waited_is_made_when_it_got_through(prepared, watch, wait):
-    wait(approvals, "lock_document", until=IN_TIME)
+    wait(approvals, "lock_draft", until=IN_TIME)
 
     assert prepared.decide(clock=watch).approval.decided_at == IN_TIME
 
@@ -79,7 +79,7 @@ def test_a_decision_that_waited_is_made_when_it_got_through(prepared, watch, wai
 @pytest.mark.requirement("approval.window")
 @pytest.mark.parametrize(
     ("module", "lock"),
-    [(approvals, "lock_approval"), (approvals, "lock_document"), (issuing, "next_number")],
+    [(approvals, "lock_approval"), (approvals, "lock_draft"), (issuing, "next_number")],
 )
 def test_an_execution_that_waited_too_long_issues_nothing(prepared, watch, wait, module, lock):
     prepared.decide()
@@ -100,7 +100,7 @@ def test_an_execution_that_waited_happens_when_it_got_its_number(prepared, watch
 
 
 def test_issuing_by_hand_happens_when_it_got_its_number(delegate, draft, watch, wait):
-    wait(issuing_by_hand, "lock_document", until=PREPARED_AT)
+    wait(issuing_by_hand, "lock_draft", until=PREPARED_AT)
     wait(issuing, "next_number", until=IN_TIME)
     issue_by_hand(delegate, draft.pk, fingerprint=fingerprint_draft(draft), clock=watch)
 

@@ -3,6 +3,7 @@
 import pytest
 
 from invoicing.access import Permission
+from invoicing.clock import Clock
 from invoicing.errors import PermissionMissingError
 from invoicing.models import (
     Company,
@@ -13,7 +14,9 @@ from invoicing.models import (
     TaxRate,
     User,
 )
+from invoicing.services import issuing_by_hand
 from invoicing.services.drafts import update_draft
+from invoicing.services.issuing import issue_locked
 from invoicing.services.issuing_by_hand import fingerprint_draft, issue_by_hand
 from tests.clocks import at
 from tests.factories import (
@@ -97,14 +100,19 @@ def test_what_changed_after_it_was_shown_is_not_issued(browser, draft, change):
     assert Document.objects.get().status == DocumentStatus.DRAFT
 
 
-def test_a_seller_who_changes_in_that_very_moment_is_not_frozen(browser, draft, monkeypatch):
+def test_the_seller_who_was_shown_is_frozen_though_he_changes_in_that_very_moment(
+    browser, draft, monkeypatch
+):
+    def change_and_issue(document: Document, *, seller: Company, clock: Clock) -> Document:
+        Company.objects.update(name="Sold in between")
+        return issue_locked(document, seller=seller, clock=clock)
+
     path = f"/documents/{draft.id}/issue"
     form = read_form(browser.get(path))
-    changed = Company(name="Sold in between")
-    monkeypatch.setattr("invoicing.services.issuing.current_company", lambda: changed)
-    assert browser.post(path, form).status_code == 409
-    stored = Document.objects.get()
-    assert (stored.status, stored.number) == (DocumentStatus.DRAFT, None)
+    shown = Company.objects.get().name
+    monkeypatch.setattr(issuing_by_hand, "issue_locked", change_and_issue)
+    assert browser.post(path, form).status_code == 302
+    assert Document.objects.get().seller_name == shown
 
 
 @pytest.mark.parametrize("fingerprint", ["", "x", "é"])
