@@ -2,11 +2,14 @@
 
 from collections.abc import Sequence
 from functools import cache
+from typing import TypeVar
 
 from django.db import connection
-from django.db.models import Field, Manager, Model, Prefetch, prefetch_related_objects
+from django.db.models import Manager, Model, Prefetch, prefetch_related_objects
 
 from invoicing.models import Document, Line, TaxRow
+
+_Part = TypeVar("_Part", bound=Model)
 
 
 def read_parts(documents: Sequence[Document]) -> None:
@@ -18,8 +21,8 @@ def read_parts(documents: Sequence[Document]) -> None:
 
 def insert_parts(document: Document, lines: list[Line], tax_rows: list[TaxRow]) -> None:
     """Save the parts of a document that has none, and keep them with it as if they were read."""
-    _insert_lines(lines)
-    TaxRow.objects.bulk_create(tax_rows)
+    _insert(Line.objects, lines)
+    _insert(TaxRow.objects, tax_rows)
     _keep(document, "lines", lines)
     _keep(document, "tax_rows", tax_rows)
 
@@ -33,27 +36,25 @@ def _keep(document: Document, name: str, parts: Sequence[Model]) -> None:
     kept[name] = read
 
 
-def _insert_lines(lines: list[Line]) -> None:
-    """Insert all lines in one statement, of which PostgreSQL gets a list for each column.
+def _insert(manager: Manager[_Part], parts: Sequence[_Part]) -> None:
+    """Insert all parts in one statement, of which PostgreSQL gets a list for each column.
 
     A hundred lines of thirteen values each cost Django more than all else in a draft.
     """
-    if connection.vendor != "postgresql":
-        Line.objects.bulk_create(lines)
+    if connection.vendor != "postgresql" or not parts:
+        manager.bulk_create(parts)
         return
-    columns = [[getattr(line, field.attname) for line in lines] for field in _fields()]
+    names = [field.attname for field in manager.model._meta.concrete_fields]
+    columns = [[getattr(part, name) for part in parts] for name in names]
     with connection.cursor() as cursor:
-        cursor.execute(_insertion(), columns)
-
-
-def _fields() -> "Sequence[Field[object, object]]":
-    return Line._meta.concrete_fields
+        cursor.execute(_insertion(manager.model), columns)
 
 
 @cache
-def _insertion() -> str:
-    names = ", ".join(str(field.column) for field in _fields())
+def _insertion(model: type[Model]) -> str:
+    fields = model._meta.concrete_fields
+    names = ", ".join(str(field.column) for field in fields)
     # Without the length: a cast would cut what is too long, where the column refuses it.
-    kinds = [str(field.db_type(connection)).partition("(")[0] for field in _fields()]
+    kinds = [str(field.db_type(connection)).partition("(")[0] for field in fields]
     values = ", ".join(f"%s::{kind}[]" for kind in kinds)
-    return f"INSERT INTO {Line._meta.db_table} ({names}) SELECT * FROM unnest({values})"  # noqa: S608  names only
+    return f"INSERT INTO {model._meta.db_table} ({names}) SELECT * FROM unnest({values})"  # noqa: S608  names only
