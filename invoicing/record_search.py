@@ -18,9 +18,10 @@ from invoicing.search import matches, needed_beginnings, words_of
 from invoicing.search_table import Kind, Step, Walk, count_rows, label_of, take_steps, word_of
 from invoicing.searched_texts import texts_of_customer, texts_of_document
 
-# A call walks so many rows of the table, in portions that grow while little is found.
+# A call walks so many rows of the table, in portions that grow while little is found. The first is
+# twice a page of 25, and a little: of two words that most records have, most have both.
 STEPS_PER_CALL = 4000
-_PORTIONS = (100, 900, 3000)
+_PORTIONS = (60, 940, 3000)
 # Of several words the rarest leads the walk; of those that more records have, the longest: to count
 # on would cost more than it spares.
 _COUNTED = 400
