@@ -27,10 +27,9 @@ def lock_record(records: QuerySet[_Record], pk: UUID | int) -> _Record:
     Rows that only point to it may be written meanwhile.
     """
     require_transaction()
-    record = records.select_for_update(of=("self",), no_key=True).filter(pk=pk).first()
-    if record is None:
-        raise RecordNotFoundError
-    return record
+    for record in records.select_for_update(of=("self",), no_key=True).filter(pk=pk):
+        return record
+    raise RecordNotFoundError
 
 
 def lock_person(pk: UUID) -> User:
