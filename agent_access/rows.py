@@ -110,11 +110,13 @@ class Rows(Generic[Record]):
         columns, values = ", ".join(self.columns), ", ".join(self.placeholders)
         return f"INSERT INTO {self.table} ({columns}) VALUES ({values})"  # noqa: S608  names only
 
-    def _convert(self, values: Sequence[Any]) -> list[Any]:
-        return [
-            convert(value) if convert else value
-            for convert, value in zip(self._converters, values, strict=True)
-        ]
+    def _convert(self, values: Sequence[Any]) -> Sequence[Any]:
+        if not self._conversions:
+            return values
+        converted = list(values)
+        for place, convert in self._conversions:
+            converted[place] = convert(converted[place])
+        return converted
 
     @cached_property
     def _fields(self) -> "Sequence[Field[Any, Any]]":
@@ -131,6 +133,12 @@ class Rows(Generic[Record]):
     @cached_property
     def _converters(self) -> list[Callable[[Any], Any] | None]:
         return [_converter(field) for field in self._fields]
+
+    @cached_property
+    def _conversions(self) -> list[tuple[int, Callable[[Any], Any]]]:
+        """Return the places of the columns that are converted at all: few, on PostgreSQL."""
+        found = enumerate(self._converters)
+        return [(place, convert) for place, convert in found if convert is not None]
 
 
 def _kind(field: "Field[Any, Any]") -> str:

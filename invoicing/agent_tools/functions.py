@@ -28,9 +28,9 @@ def search_customers(context: CallContext, page: inputs.PageInput) -> Page[shape
 def list_documents(context: CallContext, page: inputs.PageInput) -> Page[shapes.DocumentSummary]:
     if not (page.search or "").strip():
         rows, after = reading.read_page(context.user, after=page.after, limit=page.limit)
-        return Page([outputs.describe_summary(row) for row in rows], after)
+        return Page(outputs.describe_summaries(rows), after)
     found, after = find_documents(context.user, _read_page(page))
-    return Page([outputs.describe_summary(vars(document)) for document in found], after)
+    return Page(outputs.describe_summaries(map(vars, found)), after)
 
 
 def _read_page(page: inputs.PageInput) -> PageRequest:

@@ -31,7 +31,12 @@ def describe_customer(customer: Customer) -> shapes.Customer:
     return {"id": customer.id, "name": customer.name}
 
 
-def describe_summary(document: Columns) -> shapes.DocumentSummary:
+def describe_summaries(documents: Iterable[Columns]) -> list[shapes.DocumentSummary]:
+    base_url = settings.BASE_URL  # read once: that takes as long as half a summary
+    return [_describe_summary(document, base_url) for document in documents]
+
+
+def _describe_summary(document: Columns, base_url: str) -> shapes.DocumentSummary:
     return {
         "id": document["id"],
         "type": document["type"],
@@ -41,7 +46,7 @@ def describe_summary(document: Columns) -> shapes.DocumentSummary:
         **_describe_header(document),
         "lock_version": document["lock_version"],
         "connection_id": document["connection_id"],
-        "href": f"{settings.BASE_URL}/documents/{document['id']}",
+        "href": f"{base_url}/documents/{document['id']}",
     }
 
 
@@ -50,7 +55,7 @@ def describe_document(
 ) -> shapes.Document:
     """Return the summary with texts, lines and taxes."""
     return {
-        **describe_summary(document),
+        **_describe_summary(document, settings.BASE_URL),
         **_describe_content(document, lines, tax_rows),
         "issued_at": document["issued_at"],
     }

@@ -1,6 +1,7 @@
 """Documents as agents read them most: each answer in one statement, and so of one moment."""
 
 from functools import cache
+from operator import itemgetter
 from typing import Any
 from uuid import UUID
 
@@ -58,12 +59,15 @@ def read_page(user: User, *, after: UUID | None, limit: int) -> tuple[list[Colum
 
 
 def _read_parts(parts: str | None) -> list[Columns]:
-    """Return lines or tax rows in their order; PostgreSQL tells of none with a null."""
-    rows = orjson.loads(parts or "[]")
-    for row in rows:
-        # SQLite keeps an ID without hyphens.
-        row["tax_rate_id"] = row["tax_rate_id"] and UUID(row["tax_rate_id"])
-    return sorted(rows, key=lambda row: row["position"])
+    """Return lines or tax rows in their order, with IDs as JSON has them: as text.
+
+    PostgreSQL tells of none with a null.
+    """
+    rows: list[Columns] = orjson.loads(parts or "[]")
+    if connection.vendor == "sqlite":  # which keeps an ID without hyphens
+        for row in rows:
+            row["tax_rate_id"] = row["tax_rate_id"] and str(UUID(row["tax_rate_id"]))
+    return sorted(rows, key=itemgetter("position"))
 
 
 @cache
