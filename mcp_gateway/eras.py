@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
+from django.http.request import HttpHeaders
 from mcp_types import (
     CLIENT_CAPABILITIES_META_KEY,
     PROTOCOL_VERSION_META_KEY,
@@ -60,9 +61,12 @@ class Era:
         return serialize_server_result(method, self.version, result)
 
 
-def find_era(message: Message, headers: Mapping[str, str]) -> Era:
-    """Return the revision of a message; raise ProtocolError where its headers and body disagree."""
-    claim, header = _claimed_version(message), _read(headers, VERSION_HEADER)
+def find_era(message: Message, environ: Mapping[str, Any]) -> Era:
+    """Return the revision of a message; raise ProtocolError where its headers and body disagree.
+
+    Of the many headers only the three of MCP are looked at; Django would first name them all.
+    """
+    claim, header = _claimed_version(message), _read(environ, VERSION_HEADER)
     if message.is_notification:
         return _find_notification_era(message, claim, header)
     if claim in (None, *LEGACY_VERSIONS) and header in (None, *LEGACY_VERSIONS):
@@ -71,7 +75,7 @@ def find_era(message: Message, headers: Mapping[str, str]) -> Era:
         return Era(claim or header or LEGACY_VERSIONS[0])
     if claim is None and header not in SUPPORTED_VERSIONS:
         raise _unsupported(message, header)
-    _check_modern(message, claim, headers)
+    _check_modern(message, claim, environ)
     return Era(claim)
 
 
@@ -80,9 +84,9 @@ def _claimed_version(message: Message) -> Any:
     return meta.get(PROTOCOL_VERSION_META_KEY) if isinstance(meta, dict) else None
 
 
-def _read(headers: Mapping[str, str], name: str) -> str | None:
+def _read(environ: Mapping[str, Any], header: str) -> str | None:
     """Return a header value without the white space that may stand around it."""
-    value = headers.get(name)
+    value: str | None = environ.get(HttpHeaders.to_wsgi_name(header))
     return value if value is None else value.strip(" \t")
 
 
@@ -94,25 +98,25 @@ def _find_notification_era(message: Message, claim: Any, header: str | None) -> 
     return Era(header or claim or LEGACY_VERSIONS[0])
 
 
-def _check_modern(message: Message, claim: Any, headers: Mapping[str, str]) -> None:
+def _check_modern(message: Message, claim: Any, environ: Mapping[str, Any]) -> None:
     """Climb the ladder of the 2026-07-28 revision; the first rung that fails answers."""
     meta = message.params.get(META)
     if not isinstance(meta, dict) or not isinstance(claim, str):
         raise _invalid_params(message, f"params.{META} must name the protocol version.")
     if not isinstance(meta.get(CLIENT_CAPABILITIES_META_KEY), dict):
         raise _invalid_params(message, f"params.{META} must name the client's capabilities.")
-    if _read(headers, VERSION_HEADER) != claim:
+    if _read(environ, VERSION_HEADER) != claim:
         raise _mismatch(message, VERSION_HEADER)
-    if _read(headers, METHOD_HEADER) != message.method:
+    if _read(environ, METHOD_HEADER) != message.method:
         raise _mismatch(message, METHOD_HEADER)
-    if message.method == "tools/call" and not _names_its_tool(message, headers):
+    if message.method == "tools/call" and not _names_its_tool(message, environ):
         raise _mismatch(message, NAME_HEADER)
     if claim not in MODERN_VERSIONS:
         raise _unsupported(message, claim)
 
 
-def _names_its_tool(message: Message, headers: Mapping[str, str]) -> bool:
-    name = _decode(_read(headers, NAME_HEADER))
+def _names_its_tool(message: Message, environ: Mapping[str, Any]) -> bool:
+    name = _decode(_read(environ, NAME_HEADER))
     return name is not None and name == message.params.get("name")
 
 

@@ -31,6 +31,7 @@ from mcp_gateway.jsonrpc import Message, ProtocolError
 from mcp_gateway.schemas import ID, KEY, describe_tool
 
 CAPABILITIES: dict[str, Any] = {"tools": {}}
+STRUCTURED = "structuredContent"
 NEVER_CACHED: dict[str, Any] = {"ttlMs": 0, "cacheScope": "private"}
 
 
@@ -48,10 +49,14 @@ class Exchange:
 
 @dataclass(frozen=True)
 class Reply:
-    """What a method answers: the result, and header fields for the HTTP answer around it."""
+    """What a method answers: the result, and header fields for the HTTP answer around it.
+
+    `structured` is what stands for `structuredContent` where the revision has it: JSON already.
+    """
 
     result: dict[str, Any]
     headers: Mapping[str, str] = field(default_factory=dict)
+    structured: bytes = b""
 
 
 def answer_request(exchange: Exchange) -> Reply:
@@ -72,6 +77,8 @@ def answer_request(exchange: Exchange) -> Reply:
         raise _invalid_params(exchange, "The params are not those of this method.") from None
     reply = method(exchange)
     shaped = era.shape(message.method, reply.result, server=_server_info())
+    if STRUCTURED in shaped:
+        shaped[STRUCTURED] = orjson.Fragment(reply.structured)
     return Reply(shaped, reply.headers)
 
 
@@ -152,17 +159,14 @@ def _call_tool(exchange: Exchange) -> Reply:
         # Revoked while the call ran, or to be asked of the owner: a matter of the door.
         raise
     except ToolError as error:
-        return Reply(_tool_result(orjson.dumps(error.body()), is_error=True))
-    return Reply(_tool_result(result.body), result.headers)
+        return _tool_reply(orjson.dumps(error.body()), {}, is_error=True)
+    return _tool_reply(result.body, result.headers)
 
 
-def _tool_result(body: bytes, *, is_error: bool = False) -> dict[str, Any]:
+def _tool_reply(body: bytes, headers: Mapping[str, str], *, is_error: bool = False) -> Reply:
     """Give the body that HTTP would give, as data and, for hosts that show only text, as text."""
-    return {
-        "content": [{"type": "text", "text": body.decode()}],
-        "structuredContent": orjson.loads(body),
-        "isError": is_error,
-    }
+    text = {"type": "text", "text": body.decode()}
+    return Reply({"content": [text], STRUCTURED: {}, "isError": is_error}, headers, body)
 
 
 def _call(exchange: Exchange, tool: Tool, sent: dict[str, Any]) -> ToolCall:

@@ -51,7 +51,7 @@ def _answer(request: HttpRequest, admission: Admission, connection: Connection) 
     """Answer what the caller sent, and write down what never became a call of a tool."""
     try:
         message = read_message(read_json(request))
-        era = find_era(message, request.headers)
+        era = find_era(message, request.META)
         if message.is_notification:
             return answers.accept()
     except (ToolError, ProtocolError) as error:
