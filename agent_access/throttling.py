@@ -44,7 +44,7 @@ def spend(policy: str, *, bucket: str, quota: int) -> Allowance:
         None,  # only its own kinds of key would read the request
         group=f"agent_access.{policy}",
         key=lambda _group, _request: bucket,
-        rate=f"{quota}/m",
+        rate=(quota, WINDOW_SECONDS),
         increment=True,
     )
     if usage is None or not usage["limit"]:

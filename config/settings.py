@@ -1,5 +1,7 @@
 """Django's settings: what the environment says, and what every installation shares."""
 
+from hashlib import sha256
+
 import dj_database_url
 from csp.constants import NONE, SELF
 from redis.backoff import NoBackoff
@@ -135,6 +137,13 @@ CACHES = {
         "OPTIONS": {"MAX_ENTRIES": 100_000},
     }
 }
+
+# What django-ratelimit would choose too; for a setting that is not there it looks at every count.
+RATELIMIT_ENABLE = True
+RATELIMIT_FAIL_OPEN = False
+RATELIMIT_USE_CACHE = "default"
+RATELIMIT_CACHE_PREFIX = "rl:"
+RATELIMIT_HASH_ALGORITHM = sha256
 
 AUTH_USER_MODEL = "invoices.User"
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.ScryptPasswordHasher"]
