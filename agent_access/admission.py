@@ -6,16 +6,15 @@ from django.db import transaction
 from django.http import HttpRequest
 
 from agent_access import audit, conf
-from agent_access.audit import Fact, Origin
+from agent_access.audit import Fact
 from agent_access.authentication import authenticate, find_caller
 from agent_access.discovery import challenge_parameters
 from agent_access.errors import NotFoundError, UnauthenticatedError
-from agent_access.gate import client_address
 from agent_access.models.audit import Transport
 from agent_access.models.connections import Connection
 from agent_access.models.settings import AccessSettings
+from agent_access.origins import make_origin
 from agent_access.request_facts import note_connection, note_transport
-from agent_access.request_ids import current_request_id
 from agent_access.standings import Standing
 from agent_access.throttling import Allowance, describe_allowances, spend
 
@@ -26,18 +25,15 @@ class Admission:
     Made first, so that also a refused request can say what remains.
     """
 
+    settings: AccessSettings
+
     def __init__(self, request: HttpRequest, *, transport: Transport) -> None:
         note_transport(transport)
         self._request = request
         self._allowances: list[Allowance] = []
         self._caller: Standing | None = None
-        self.settings = AccessSettings()
         self.admitted_at = monotonic()
-        self.origin = Origin(
-            transport=transport,
-            request_id=current_request_id(),
-            client_address=client_address(request),
-        )
+        self.origin = make_origin(request, transport)
 
     @property
     def headers(self) -> dict[str, str]:

@@ -22,7 +22,8 @@ DEFAULTS: dict[str, Any] = {
 
 def _setting(name: str) -> Any:
     try:
-        return {**DEFAULTS, **settings.AGENT_ACCESS}[name]
+        chosen = settings.AGENT_ACCESS
+        return chosen[name] if name in chosen else DEFAULTS[name]
     except KeyError:
         raise ImproperlyConfigured(f"AGENT_ACCESS needs {name}.") from None
 

@@ -1,12 +1,11 @@
 """What becomes known of the request in hand, for whoever logs and counts requests."""
 
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 from uuid import UUID
 
 
-@dataclass(frozen=True)
-class RequestFacts:
+class RequestFacts(NamedTuple):
     """Names, identifiers and the client's address; what is not known, or not so, is empty.
 
     `person_id` is who has signed in to the pages. `outcome` is the audit's word for how the tool's
@@ -36,24 +35,24 @@ def forget_facts() -> None:
 
 
 def note_client(address: str) -> None:
-    _current.set(replace(_current.get(), client_address=address))
+    _current.set(_current.get()._replace(client_address=address))
 
 
 def note_transport(transport: str) -> None:
-    _current.set(replace(_current.get(), transport=transport))
+    _current.set(_current.get()._replace(transport=transport))
 
 
 def note_connection(connection_id: UUID) -> None:
-    _current.set(replace(_current.get(), connection_id=connection_id))
+    _current.set(_current.get()._replace(connection_id=connection_id))
 
 
 def note_person(person_id: UUID | None) -> None:
-    _current.set(replace(_current.get(), person_id=person_id))
+    _current.set(_current.get()._replace(person_id=person_id))
 
 
 def note_outcome(outcome: str) -> None:
-    _current.set(replace(_current.get(), outcome=outcome))
+    _current.set(_current.get()._replace(outcome=outcome))
 
 
 def note_call(tool: str, *, outcome: str) -> None:
-    _current.set(replace(_current.get(), tool=tool, outcome=outcome))
+    _current.set(_current.get()._replace(tool=tool, outcome=outcome))

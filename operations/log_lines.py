@@ -66,6 +66,8 @@ class JsonLines(logging.Formatter):
 
 
 def _escape(line: str) -> str:
+    if line.isprintable():
+        return line
     return "".join(
         each if each.isprintable() else each.encode("unicode_escape").decode() for each in line
     )
