@@ -1,15 +1,11 @@
 """The REST surface: one view for every tool; DRF carries requests and answers."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import orjson
-from django.http import HttpRequest
-from rest_framework.negotiation import BaseContentNegotiation
-from rest_framework.parsers import BaseParser
-from rest_framework.renderers import BaseRenderer
+from django.http import HttpRequest, HttpResponse
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.views import APIView
 from typing_extensions import override
 
@@ -24,34 +20,6 @@ from agent_access.models.audit import Transport
 from agent_access.tools import Tool
 
 
-class JsonBytesRenderer(BaseRenderer):
-    """Passes on a body that is JSON already, byte for byte."""
-
-    media_type = "application/json"
-    format = "json"
-    charset = None
-    render_style = "binary"
-
-    @override
-    def render(self, data: Any, *args: Any, **kwargs: Any) -> Any:
-        return data
-
-
-class JsonOnly(BaseContentNegotiation):
-    """Decisions of the interface: Accept is never refused and nothing changes the format."""
-
-    @override
-    def select_parser(self, request: Request, parsers: Iterable[BaseParser]) -> None:
-        return None
-
-    @override
-    def select_renderer(
-        self, request: Request, renderers: Iterable[BaseRenderer], format_suffix: str | None = None
-    ) -> tuple[BaseRenderer, str]:
-        renderer = next(iter(renderers))
-        return renderer, str(renderer.media_type)
-
-
 class ToolView(APIView):
     """Answers one path: the tools by method, or none at all where the path is unknown."""
 
@@ -59,8 +27,7 @@ class ToolView(APIView):
     permission_classes = ()
     throttle_classes = ()
     parser_classes = ()
-    renderer_classes = (JsonBytesRenderer,)
-    content_negotiation_class = JsonOnly
+    renderer_classes = ()
     tools: Mapping[str, Tool] = {}
 
     admission: Admission
@@ -78,7 +45,10 @@ class ToolView(APIView):
 
     @override
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        super().initial(request, *args, **kwargs)
+        """Admit the request instead of all that DRF would do: negotiate, authenticate, throttle.
+
+        Decisions of the interface: Accept is never refused and nothing changes the format.
+        """
         self.admission = Admission(request._request, transport=Transport.HTTP)  # noqa: SLF001  the transport-neutral code knows no DRF
         self.admission.require_access_on()
         if not self.tools:
@@ -86,7 +56,7 @@ class ToolView(APIView):
         if request.method not in self.tools:
             raise MethodNotAllowedError(self.allowed_methods)
 
-    def answer(self, request: Request, target: str | None = None) -> Response:
+    def answer(self, request: Request, target: str | None = None) -> HttpResponse:
         tool = self.tools[str(request.method)]
         connection = self.admission.admit(action=tool.name)
         result = execute(
@@ -103,18 +73,20 @@ class ToolView(APIView):
             )
         )
         headers = self.admission.headers | result.headers
-        return Response(result.body, status=result.status, headers=headers)
+        return _write_answer(result.body, result.status, headers)
 
     get = post = put = patch = delete = answer
 
     @override
-    def handle_exception(self, exc: Exception) -> Response:
+    def handle_exception(self, exc: Exception) -> HttpResponse:  # type: ignore[override]  # DRF passes on any response
         error = find_tool_error(exc)
         admission: Admission | None = getattr(self, "admission", None)
         headers = error.headers | (admission.headers if admission else {})
-        response = Response(orjson.dumps(error.body()), status=error.status, headers=headers)
-        response.exception = True
-        return response
+        return _write_answer(orjson.dumps(error.body()), error.status, headers)
+
+
+def _write_answer(body: bytes, status: int, headers: Mapping[str, str]) -> HttpResponse:
+    return HttpResponse(body, status=status, headers=headers, content_type="application/json")
 
 
 def _read_arguments(request: HttpRequest, tool: Tool) -> Arguments:
