@@ -33,7 +33,7 @@ class Admission:
         self._allowances: list[Allowance] = []
         self._caller: Standing | None = None
         self.admitted_at = monotonic()
-        self.origin = make_origin(request, transport)
+        self.origin = make_origin(transport)
 
     @property
     def headers(self) -> dict[str, str]:

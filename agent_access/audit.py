@@ -163,7 +163,7 @@ def _append_at_once(event: AuditEvent, *, only_open: bool, relaxed: bool) -> boo
     before, after = _write_facts(event)
     moving: list[Any] = [before, after, _minute_of(event), event.chain, not only_open]
     with connection.cursor() as cursor:
-        cursor.execute(_append_statement(relaxed=relaxed), [*moving, *EVENTS.write(event)])
+        cursor.execute(_append_statement(relaxed=relaxed), [*moving, *EVENTS.values(event)])
         return bool(cursor.rowcount == 1)
 
 

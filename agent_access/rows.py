@@ -8,7 +8,7 @@ from collections.abc import Callable, Container, Sequence
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
-from django.db import connection
+from django.db import DEFAULT_DB_ALIAS, connection
 from django.db.models import Field, Model
 
 Record = TypeVar("Record", bound=Model)
@@ -56,7 +56,7 @@ class Rows(Generic[Record]):
 
     def read(self, values: Sequence[Any]) -> Record:
         """Return the record of a selected row."""
-        return self.model.from_db(connection.alias, self._names, self._convert(values))
+        return self.model.from_db(DEFAULT_DB_ALIAS, self._names, self._convert(values))
 
     def read_columns(self, values: Sequence[Any]) -> dict[str, Any]:
         """Return a selected row by its columns, without the cost of a record."""
@@ -83,6 +83,10 @@ class Rows(Generic[Record]):
         """Return a value as the database compares it with a column."""
         field: Any = self.model._meta.get_field(name)
         return field.get_db_prep_value(value, connection)
+
+    def values(self, record: Record) -> list[Any]:
+        """Return the record's values as they are: PostgreSQL keeps all but JSON so."""
+        return [getattr(record, name) for name in self._names]
 
     def write(self, record: Record) -> list[Any]:
         """Return the record's values as the database keeps them."""

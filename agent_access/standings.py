@@ -59,7 +59,7 @@ def find_standing(**wanted: Any) -> Standing | None:
     """Return the standing of the one connection that has this value in a unique column."""
     ((column, value),) = wanted.items()
     with database.cursor() as cursor:
-        cursor.execute(_statement(column, database.vendor), [CONNECTIONS.adapt(column, value)])
+        cursor.execute(_statement(column, cursor.db.vendor), [CONNECTIONS.adapt(column, value)])
         row = cursor.fetchone()
     return row and _read(row)
 

@@ -3,7 +3,6 @@
 from uuid import UUID
 
 from django.db import transaction
-from django.http import HttpRequest
 from django.utils import timezone
 
 from agent_access import audit
@@ -15,9 +14,9 @@ from invoicing.services import approvals
 from invoicing.services.approvals import ReviewedApproval
 
 
-def web_origin(request: HttpRequest) -> Origin:
-    """Return where a page's request came from."""
-    return make_origin(request, Transport.WEB)
+def web_origin() -> Origin:
+    """Return where the request for a page came from."""
+    return make_origin(Transport.WEB)
 
 
 @transaction.atomic

@@ -24,4 +24,6 @@ def format_fixed_point(value: int) -> str:
     """Return the shortest notation of the ten-thousandths: 15000 is "1.5", 190000 is "19"."""
     sign = "-" if value < 0 else ""
     whole, decimals = divmod(abs(value), SCALE)
-    return f"{sign}{whole}.{decimals:0{DECIMALS}d}".rstrip("0").rstrip(".")
+    if not decimals:
+        return f"{sign}{whole}"
+    return f"{sign}{whole}.{decimals:0{DECIMALS}d}".rstrip("0")

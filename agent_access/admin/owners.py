@@ -53,7 +53,7 @@ def owners_act(request: HttpRequest) -> Iterator[OwnersAct]:
         user = request.user
         if user.pk is None or user.pk != conf.host().owner_id():
             raise PermissionDenied
-        yield OwnersAct(actor_id=user.pk, origin=make_origin(request, Transport.WEB))
+        yield OwnersAct(actor_id=user.pk, origin=make_origin(Transport.WEB))
 
 
 class OwnersModelAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic for mypy only

@@ -63,7 +63,7 @@ def _ask(request: HttpRequest) -> HttpResponseBase:
     note_person(request.user.pk)
     if request.user.pk != conf.host().owner_id():
         return _show_problem(request, NOT_THE_OWNER, status=403)
-    origin = make_origin(request, Transport.WEB)
+    origin = make_origin(Transport.WEB)
     try:
         asked = read_request(request.META.get("QUERY_STRING", ""), origin=origin)
     except UnusableRequestError as error:

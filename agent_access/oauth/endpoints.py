@@ -48,7 +48,7 @@ def machine_endpoint(method: str, *, policy: str | None = None) -> Callable[[End
         def view(request: HttpRequest) -> HttpResponse:
             note_transport(Transport.OAUTH)
             try:
-                origin = make_origin(request, Transport.OAUTH)
+                origin = make_origin(Transport.OAUTH)
                 _check(request, origin, method, policy)
                 return endpoint(request, origin)
             except OAuthRefusalError as error:

@@ -48,7 +48,7 @@ OPERATOR = Actor(None, SYSTEM)
 
 def actor_of(request: HttpRequest) -> Actor:
     user = request.user if isinstance(request.user, User) else None
-    return Actor(user, web_origin(request))
+    return Actor(user, web_origin())
 
 
 @contextmanager

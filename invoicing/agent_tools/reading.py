@@ -64,9 +64,10 @@ def _read_parts(parts: str | None) -> list[Columns]:
     PostgreSQL tells of none with a null.
     """
     rows: list[Columns] = orjson.loads(parts or "[]")
-    if connection.vendor == "sqlite":  # which keeps an ID without hyphens
-        for row in rows:
-            row["tax_rate_id"] = row["tax_rate_id"] and str(UUID(row["tax_rate_id"]))
+    for row in rows:
+        rate_id = row["tax_rate_id"]
+        if rate_id and "-" not in rate_id:  # as SQLite keeps it
+            row["tax_rate_id"] = str(UUID(rate_id))
     return sorted(rows, key=itemgetter("position"))
 
 

@@ -122,7 +122,7 @@ def _decide(request: SignedInRequest, pk: UUID, form: DecisionForm) -> HttpRespo
             decision=decision,
             fingerprint=form.cleaned_data["fingerprint"],
             reason=form.cleaned_data["reason"],
-            origin=web_origin(request),
+            origin=web_origin(),
         )
     except (DecisionRefusedError, PermissionMissingError) as refusal:
         reviewed = _review(request, pk)

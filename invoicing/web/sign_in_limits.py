@@ -34,7 +34,7 @@ def count_attempt(request: HttpRequest, *, account: str) -> None:
     further: nobody locks another person out from one place.
     """
     name = account.strip().lower()
-    network = web_origin(request).client_network
+    network = web_origin().client_network
     # One address and one account together.
     pair = f"{network} {name}"
     _spend(request, group="sign-in.address", key=lambda *_: network, rate=ATTEMPTS_PER_ADDRESS)
@@ -44,7 +44,7 @@ def count_attempt(request: HttpRequest, *, account: str) -> None:
 
 def count_code(request: HttpRequest) -> None:
     """Count one use of a one-time code, good or not; raises the two errors above."""
-    network = web_origin(request).client_network
+    network = web_origin().client_network
     _spend(request, group="code.address", key=lambda *_: network, rate=ATTEMPTS_PER_ADDRESS)
 
 
