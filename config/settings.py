@@ -4,8 +4,6 @@ from hashlib import sha256
 
 import dj_database_url
 from csp.constants import NONE, SELF
-from redis.backoff import NoBackoff
-from redis.retry import Retry
 
 from config.environment import PROJECT_FOLDER, VAR_FOLDER, read_environment, split_keys
 from invoicing.application_url import loopback_address
@@ -117,26 +115,17 @@ else:
         ),
     }
 
-# The library's own choice holds a request for minutes when the cache is gone. One more try, since
-# a connection that lay idle may have been closed.
-SHARED_CACHE_OPTIONS = {
-    "socket_connect_timeout": 1,
-    "socket_timeout": 1,
-    "retry": Retry(NoBackoff(), 1),
-}
-CACHES = {
+# The default of 300 entries would let many addresses push each other's counters out.
+CACHES: dict[str, dict[str, object]] = {
     "default": {
-        "BACKEND": "django.core.cache.backends.redis.RedisCache",
-        "LOCATION": ENVIRONMENT.CACHE_URL,
-        "OPTIONS": SHARED_CACHE_OPTIONS,
-    }
-    if ENVIRONMENT.CACHE_URL
-    else {
         "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
-        # The default of 300 would let many addresses push each other's counters out.
         "OPTIONS": {"MAX_ENTRIES": 100_000},
     }
 }
+if ENVIRONMENT.CACHE_URL:
+    from config.shared_cache import describe_cache
+
+    CACHES["default"] = describe_cache(ENVIRONMENT.CACHE_URL)
 
 # What django-ratelimit would choose too; for a setting that is not there it looks at every count.
 RATELIMIT_ENABLE = True

@@ -5,7 +5,6 @@ from typing import Any
 
 from django.http import HttpRequest
 from django_ratelimit.core import get_usage
-from redis.exceptions import RedisError
 
 from invoicing.decisions import web_origin
 
@@ -48,10 +47,17 @@ def count_code(request: HttpRequest) -> None:
     _spend(request, group="code.address", key=lambda *_: network, rate=ATTEMPTS_PER_ADDRESS)
 
 
+def _failures() -> tuple[type[Exception], ...]:
+    """Return what a cache that is gone raises; Python asks only when something was raised."""
+    from redis.exceptions import RedisError  # noqa: PLC0415  a start need not wait for the library
+
+    return RedisError, OSError
+
+
 def _spend(request: HttpRequest, **bucket: Any) -> None:
     try:
         usage = get_usage(request, increment=True, **bucket)
-    except (RedisError, OSError):
+    except _failures():
         raise LimitUnknownError from None
     if usage is None or usage["time_left"] < 0:
         raise LimitUnknownError

@@ -9,6 +9,7 @@ from django.test import override_settings
 from typing_extensions import override
 
 from agent_access.models import AuditEvent
+from config.shared_cache import describe_cache
 from tests.snapshots import take_snapshot
 from tests.valkey import ValkeyServer
 
@@ -36,12 +37,7 @@ class ForgetfulCache(DummyCache):
 @pytest.fixture
 def shared_cache(settings, valkey_server: ValkeyServer) -> Iterator[ValkeyServer]:
     """Count in a real Valkey, as an installation with several processes does."""
-    cache = {
-        "BACKEND": "django.core.cache.backends.redis.RedisCache",
-        "LOCATION": valkey_server.url,
-        "OPTIONS": settings.SHARED_CACHE_OPTIONS,
-    }
-    with override_settings(CACHES={"default": cache}):
+    with override_settings(CACHES={"default": describe_cache(valkey_server.url)}):
         yield valkey_server
 
 
