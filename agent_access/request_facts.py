@@ -30,7 +30,7 @@ def current_facts() -> RequestFacts:
 
 
 def forget_facts() -> None:
-    """Begin a request of which nothing is known."""
+    """Know nothing: a request begins, or is over."""
     _current.set(UNKNOWN)
 
 

@@ -6,7 +6,9 @@ from contextvars import ContextVar
 from typing_extensions import override
 from uuid_utils.compat import uuid7
 
-_current: ContextVar[str] = ContextVar("request_id", default="-")
+NO_REQUEST = "-"
+
+_current: ContextVar[str] = ContextVar("request_id", default=NO_REQUEST)
 
 
 def begin_request() -> str:
@@ -14,6 +16,11 @@ def begin_request() -> str:
     request_id = str(uuid7())
     _current.set(request_id)
     return request_id
+
+
+def forget_request() -> None:
+    """Let what follows belong to no request."""
+    _current.set(NO_REQUEST)
 
 
 def current_request_id() -> str:

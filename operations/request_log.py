@@ -4,12 +4,12 @@ import logging
 import re
 import time
 from collections.abc import Iterable
-from contextvars import copy_context
 from http import HTTPStatus
 from typing import Any
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
-from agent_access.request_facts import current_facts
+from agent_access.request_facts import current_facts, forget_facts
+from agent_access.request_ids import forget_request
 from operations.health import answer_word
 from operations.log_lines import FACTS
 from operations.metrics import count_request
@@ -30,8 +30,13 @@ class RequestLog:
         self._application = application
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        # In a context of its own, so that nothing is known of the thread's request before.
-        return copy_context().run(self._serve, environ, start_response)
+        # Not in a context of its own: Django keeps its connection to the cache in the thread's.
+        try:
+            return self._serve(environ, start_response)
+        finally:
+            # Nothing that the thread logs or serves next belongs to this request.
+            forget_request()
+            forget_facts()
 
     def _serve(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         statuses: list[int] = []

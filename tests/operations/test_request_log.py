@@ -2,13 +2,15 @@
 
 import json
 import logging
+from contextvars import Context
 from typing import Any
 
 import pytest
+from django.core.cache import CacheHandler
 
 from agent_access.credentials import make_credential
-from agent_access.request_facts import current_facts
-from agent_access.request_ids import RequestIdFilter, current_request_id
+from agent_access.request_facts import UNKNOWN, current_facts
+from agent_access.request_ids import NO_REQUEST, RequestIdFilter, current_request_id
 from config.wsgi import application
 from invoicing.services import drafts
 from operations.log_lines import JsonLines
@@ -63,7 +65,6 @@ def test_nothing_is_known_of_the_request_before(agent, connection, caplog):
     caplog.set_level(logging.INFO, logger="operations.request_log")
     caplog.handler.setFormatter(JsonLines())
     caplog.handler.addFilter(RequestIdFilter())
-    before = current_request_id(), current_facts()
     known = ask("GET", "/api/v1/customers", credential=agent.credential)
     unknown = ask("GET", "/api/v1/customers")
     first, second = map(json.loads, caplog.text.splitlines())
@@ -71,7 +72,22 @@ def test_nothing_is_known_of_the_request_before(agent, connection, caplog):
     assert first["connection_id"] == str(connection.id)
     assert second["request_id"] == unknown.headers["X-Request-Id"]
     assert "connection_id" not in second
-    assert (current_request_id(), current_facts()) == before
+    assert (current_request_id(), current_facts()) == (NO_REQUEST, UNKNOWN)
+
+
+def test_a_thread_keeps_its_connection_to_the_cache(agent, monkeypatch):
+    made = []
+    create = CacheHandler.create_connection
+
+    def count(handler: CacheHandler, alias: str) -> Any:
+        made.append(alias)
+        return create(handler, alias)
+
+    monkeypatch.setattr(CacheHandler, "create_connection", count)
+    thread = Context()  # as one begins
+    for _ in range(2):
+        thread.run(ask, "GET", "/api/v1/customers", credential=agent.credential)
+    assert made == ["default"]
 
 
 def test_a_refusal_is_a_line_with_its_outcome(agent, lines):
