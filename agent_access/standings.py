@@ -71,6 +71,12 @@ def forget_permissions(user: Any) -> None:
     vars(user).pop(CACHE, None)
 
 
+def may_differ(seen: Any, now: Any) -> bool:
+    """Tell whether a user may have other permissions now than when he was seen."""
+    known = vars(seen).get(CACHE)
+    return known is None or known != vars(now).get(CACHE)
+
+
 def _read(row: tuple[Any, ...]) -> Standing:
     user_from, settings_from = len(CONNECTIONS.columns), -2 - len(SETTINGS.columns)
     connection = CONNECTIONS.read(row[:user_from])
