@@ -3,13 +3,14 @@
 import logging
 from contextlib import nullcontext
 from time import monotonic
-from typing import NoReturn
+from typing import Any, NoReturn
 from uuid import UUID
 
 from django.db import transaction
 
 from agent_access import audit, conf
 from agent_access.audit import Fact
+from agent_access.authentication import find_ending
 from agent_access.calls import Answer, Arguments, CallContext, ToolCall, ToolResult
 from agent_access.discovery import challenge_parameters
 from agent_access.errors import (
@@ -22,15 +23,16 @@ from agent_access.errors import (
 )
 from agent_access.inputs import find_key_problem, parse_input, read_id
 from agent_access.models.connections import Connection, ConnectionKind
+from agent_access.models.settings import AccessSettings
 from agent_access.receipts import claim_receipt, keep_answer, stored_result
 from agent_access.request_facts import note_call
-from agent_access.standings import find_standing, forget_permissions
+from agent_access.standings import find_standing, forget_permissions, may_differ
 from agent_access.tools import Tool, ToolInput, registry
 from agent_access.transactions import one_view
 
 logger = logging.getLogger(__name__)
 
-# A body may come slowly; meanwhile a permission may be withdrawn.
+# A body may come slowly; meanwhile a permission may be withdrawn, or a module turned off.
 FRESH_SECONDS = 1
 
 
@@ -87,14 +89,20 @@ def _parse(call: ToolCall, arguments: Arguments) -> ToolInput:
 
 
 def _check_reach(call: ToolCall) -> None:
-    tool, user = call.tool, call.connection.user
+    settings = call.settings
     if monotonic() - call.admitted_at > FRESH_SECONDS:
-        forget_permissions(user)
-    if tool.module in call.settings.modules_off:
+        forget_permissions(call.connection.user)
+        settings = AccessSettings.read()
+    _check_rights(call, call.connection, settings)
+
+
+def _check_rights(call: ToolCall, connection: Connection, settings: AccessSettings) -> None:
+    tool = call.tool
+    if tool.module in settings.modules_off:
         raise NotFoundError
-    if not is_granted(tool, call.connection):
-        raise _missing_grant(tool, call.connection)
-    if not user.has_perms(tool.permissions):
+    if not is_granted(tool, connection):
+        raise _missing_grant(tool, connection)
+    if not connection.user.has_perms(tool.permissions):
         raise ForbiddenError
     if tool.writes and conf.host().in_demo_mode():
         raise ForbiddenError
@@ -125,8 +133,8 @@ def _write(call: ToolCall, arguments: Arguments, inputs: ToolInput) -> ToolResul
             result = ToolResult(call.tool.status, answer.body())
             keep_answer(receipt, call.tool, answer, result)
         else:
-            _check_still_visible(call, receipt.record_id)
-        _check_still_allowed(call)
+            _check_still_visible(call.tool, call.connection.user, receipt.record_id)
+        _check_still_allowed(call, receipt.record_id)
         audit.record_call(_fact(call, record_id=receipt.record_id, is_replay=result.is_replay))
     return result
 
@@ -153,18 +161,23 @@ def _parse_target(target: str | None) -> UUID | None:
         raise NotFoundError from None
 
 
-def _check_still_visible(call: ToolCall, record_id: UUID | None) -> None:
-    if call.tool.find_record is not None and record_id is not None:
-        call.tool.find_record(call.connection.user, record_id)
+def _check_still_visible(tool: Tool, user: Any, record_id: UUID | None) -> None:
+    if tool.find_record is not None and record_id is not None:
+        tool.find_record(user, record_id)
 
 
-def _check_still_allowed(call: ToolCall) -> None:
-    """Look at the user again, after every wait for another call: what was withdrawn is not used."""
+def _check_still_allowed(call: ToolCall, record_id: UUID | None) -> None:
+    """Look at all of it again, after every wait for another call: what was withdrawn is not used.
+
+    Some permissions open no tool but records, so where any changed the record is looked for too.
+    """
     standing = find_standing(id=call.connection.id)
-    if standing is None or conf.host().delegate_problem(standing.connection.user):
+    if standing is None or find_ending(standing.connection, owner_id=standing.owner_id):
         raise UnauthenticatedError
-    if not standing.connection.user.has_perms(call.tool.permissions):
-        raise ForbiddenError
+    _check_rights(call, standing.connection, standing.settings)
+    user = standing.connection.user
+    if may_differ(call.connection.user, user):
+        _check_still_visible(call.tool, user, record_id)
 
 
 def _fact(

@@ -30,11 +30,13 @@ class Rows(Generic[Record]):
 
     @cached_property
     def table(self) -> str:
-        return self.model._meta.db_table
+        """Return the table as a statement names it."""
+        return quote(self.model._meta.db_table)
 
     @cached_property
     def key(self) -> str:
-        return str(self.model._meta.pk.column)
+        """Return the column of the primary key as a statement names it."""
+        return quote(self.model._meta.pk.column)
 
     @cached_property
     def columns(self) -> list[str]:
@@ -52,7 +54,7 @@ class Rows(Generic[Record]):
 
     def select(self, alias: str) -> str:
         """Return the columns as a statement selects them, to be given to `read`."""
-        return ", ".join(f"{alias}.{column}" for column in self.columns)
+        return ", ".join(f"{alias}.{quote(column)}" for column in self.columns)
 
     def read(self, values: Sequence[Any]) -> Record:
         """Return the record of a selected row."""
@@ -71,13 +73,16 @@ class Rows(Generic[Record]):
 
     def write_first(self, name: str) -> str:
         """Return the statement that asks this value of the first row."""
-        column = self.columns[self._names.index(name)]
-        return f"SELECT {column} FROM {self.table} ORDER BY {self.key} LIMIT 1"  # noqa: S608  names only
+        return f"SELECT {self._column(name)} FROM {self.table} ORDER BY {self.key} LIMIT 1"  # noqa: S608  names only
 
     def convert(self, name: str, value: Any) -> Any:
         """Return a value as the model has it, of one as the database keeps it."""
         convert = self._converters[self._names.index(name)]
         return convert(value) if convert else value
+
+    def convert_key(self, value: Any) -> Any:
+        """Return a primary key as the model has it."""
+        return self.convert(self._key_name, value)
 
     def adapt(self, name: str, value: Any) -> Any:
         """Return a value as the database compares it with a column."""
@@ -104,14 +109,21 @@ class Rows(Generic[Record]):
 
     def update(self, record: Record, *names: str) -> None:
         """Write these values of the record to its row."""
-        columns = ", ".join(f"{name} = %s" for name in names)
-        values = [self.adapt(name, getattr(record, name)) for name in (*names, self.key)]
+        columns = ", ".join(f"{self._column(name)} = %s" for name in names)
+        values = [self.adapt(name, getattr(record, name)) for name in (*names, self._key_name)]
         with connection.cursor() as cursor:
             cursor.execute(f"UPDATE {self.table} SET {columns} WHERE {self.key} = %s", values)  # noqa: S608  names only
 
+    def _column(self, name: str) -> str:
+        return quote(self.columns[self._names.index(name)])
+
+    @property
+    def _key_name(self) -> str:
+        return str(self.model._meta.pk.attname)
+
     @cached_property
     def _insert(self) -> str:
-        columns, values = ", ".join(self.columns), ", ".join(self.placeholders)
+        columns, values = ", ".join(map(quote, self.columns)), ", ".join(self.placeholders)
         return f"INSERT INTO {self.table} ({columns}) VALUES ({values})"  # noqa: S608  names only
 
     def _convert(self, values: Sequence[Any]) -> Sequence[Any]:
@@ -143,6 +155,11 @@ class Rows(Generic[Record]):
         """Return the places of the columns that are converted at all: few, on PostgreSQL."""
         found = enumerate(self._converters)
         return [(place, convert) for place, convert in found if convert is not None]
+
+
+def quote(name: str | None) -> str:
+    """Return a name as a statement has it, which may be a word of SQL or have capitals."""
+    return str(connection.ops.quote_name(str(name)))
 
 
 def _kind(field: "Field[Any, Any]") -> str:

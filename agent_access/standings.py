@@ -5,6 +5,7 @@ from functools import cache
 from typing import Any
 from uuid import UUID
 
+import orjson
 from django.conf import settings as project
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group, Permission, PermissionsMixin
@@ -14,12 +15,13 @@ from django.db import connection as database
 from agent_access import conf
 from agent_access.models.connections import Connection
 from agent_access.models.settings import AccessSettings
-from agent_access.rows import Rows
+from agent_access.rows import Rows, quote
 
 MODEL_BACKEND = "django.contrib.auth.backends.ModelBackend"
 # Where that backend keeps, on a user, what it has asked for.
 CACHE = "_perm_cache"
-CONCATENATE = {"postgresql": "string_agg", "sqlite": "group_concat"}
+# The functions that make a JSON array of many rows.
+MANY = {"postgresql": "json_agg", "sqlite": "json_group_array"}
 
 STANDING = """
     SELECT {columns}, {owner}, {permissions}
@@ -28,9 +30,9 @@ STANDING = """
     LEFT JOIN {settings} AS switches ON switches.id = {only_id}
     WHERE lent.{wanted} = %s
 """
-# The user's own and those of his groups; neither app labels nor codenames hold white space.
+# The user's own and those of his groups; as JSON, since a codename may hold any character.
 PERMISSIONS = """(
-    SELECT {concatenate}(kind.app_label || '.' || permission.codename, ' ')
+    SELECT CAST({many}(kind.app_label || '.' || permission.codename) AS text)
     FROM {permissions} AS permission
     JOIN {content_types} AS kind ON kind.id = permission.content_type_id
     WHERE permission.id IN (
@@ -69,12 +71,18 @@ def forget_permissions(user: Any) -> None:
     vars(user).pop(CACHE, None)
 
 
+def may_differ(seen: Any, now: Any) -> bool:
+    """Tell whether a user may have other permissions now than when he was seen."""
+    known = vars(seen).get(CACHE)
+    return known is None or known != vars(now).get(CACHE)
+
+
 def _read(row: tuple[Any, ...]) -> Standing:
     user_from, settings_from = len(CONNECTIONS.columns), -2 - len(SETTINGS.columns)
     connection = CONNECTIONS.read(row[:user_from])
     connection.user = _users().read(row[user_from:settings_from])
     if _asks_tables_alone():
-        vars(connection.user)[CACHE] = set((row[-1] or "").split())
+        vars(connection.user)[CACHE] = set(orjson.loads(row[-1] or "[]"))
     switches = row[settings_from:-2]
     # No row of settings is a row of nulls here, and means that everything is off.
     settings = AccessSettings() if switches[0] is None else SETTINGS.read(switches)
@@ -85,7 +93,7 @@ def _read_owner_id(value: Any) -> UUID | None:
     host = conf.host()
     if host.owner_statement() is None:
         return host.owner_id()
-    owner_id: UUID | None = _users().convert(_users().key, value)
+    owner_id: UUID | None = _users().convert_key(value)
     return owner_id
 
 
@@ -123,13 +131,13 @@ def _write_permissions(vendor: str) -> str:
     own = users.model._meta.get_field("user_permissions")
     groups = users.model._meta.get_field("groups")
     return PERMISSIONS.format(
-        concatenate=CONCATENATE[vendor],
+        many=MANY[vendor],
         permissions=Permission._meta.db_table,
         content_types=ContentType._meta.db_table,
-        own=own.m2m_db_table(),
-        own_key=own.m2m_column_name(),
+        own=quote(own.m2m_db_table()),
+        own_key=quote(own.m2m_column_name()),
         of_groups=Group._meta.get_field("permissions").m2m_db_table(),
-        groups=groups.m2m_db_table(),
-        groups_key=groups.m2m_column_name(),
+        groups=quote(groups.m2m_db_table()),
+        groups_key=quote(groups.m2m_column_name()),
         key=users.key,
     )

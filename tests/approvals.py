@@ -6,6 +6,7 @@ from typing import Any
 
 from invoicing.clock import Clock
 from invoicing.models import Decision, Document, IssueApproval, User
+from invoicing.services.approval_facts import fingerprint_each
 from invoicing.services.approvals import (
     Execution,
     ReviewedApproval,
@@ -22,6 +23,11 @@ from tests.factories import make_maker
 PREPARED_AT = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 A_MINUTE_LATER = PREPARED_AT + timedelta(minutes=1)
 TEN_MINUTES_LATER = PREPARED_AT + timedelta(minutes=10)
+
+
+def fingerprint_draft(draft: Document) -> str:
+    """Return the fingerprint that the page of issuing by hand would show for it."""
+    return fingerprint_each([draft])[draft.pk]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -85,11 +85,16 @@ def fingerprint_of(canonical: str) -> str:
     return hashlib.sha256(canonical.encode()).hexdigest()
 
 
+def fingerprint_facts(facts: Facts) -> str:
+    """Return the fingerprint of all that issuing what has these facts would freeze."""
+    return fingerprint_of(write_canonical(facts))
+
+
 def fingerprint_each(documents: Sequence[Document]) -> dict[UUID, str]:
     """Return, by ID, the fingerprint of all that issuing each document would freeze."""
     facts = read_facts(documents, seller=current_company())
     return {
-        document.pk: fingerprint_of(write_canonical(each))
+        document.pk: fingerprint_facts(each)
         for document, each in zip(documents, facts, strict=True)
     }
 

@@ -202,7 +202,8 @@ def decide_approval(
             raise DecisionRefusedError(reviewed.state)
         if not hmac.compare_digest(fingerprint.encode(), approval.fingerprint.encode()):
             raise DecisionRefusedError(ApprovalState.STALE)
-        if is_approval and not user.has_perm(Permission.FINALIZE):
+        # Anew, after every wait: what was withdrawn meanwhile is not used.
+        if is_approval and not User.objects.get(pk=user.pk).has_perm(Permission.FINALIZE):
             raise PermissionMissingError
         decided = {
             "decision": decision,

@@ -13,10 +13,17 @@ _Part = TypeVar("_Part", bound=Model)
 
 
 def read_parts(documents: Sequence[Document]) -> None:
-    """Read the lines and tax rows, with the rates as they are now, where they are not at hand."""
-    lines = Prefetch("lines", Line.objects.select_related("tax_rate"))
+    """Read the lines and tax rows, with the rates as they are now, where they are not at hand.
+
+    Each rate is read once, with its tax row, so that a line cannot have it as it was before.
+    """
     tax_rows = Prefetch("tax_rows", TaxRow.objects.select_related("tax_rate"))
-    prefetch_related_objects(documents, "customer", lines, tax_rows)
+    prefetch_related_objects(documents, "customer", "lines", tax_rows)
+    for document in documents:
+        rates = {row.tax_rate_id: row.tax_rate for row in document.tax_rows.all()}
+        for line in document.lines.all():
+            if line.tax_rate_id in rates:
+                line.tax_rate = rates[line.tax_rate_id]
 
 
 def insert_parts(document: Document, lines: list[Line], tax_rows: list[TaxRow]) -> None:

@@ -10,21 +10,11 @@ from invoicing.clock import Clock
 from invoicing.errors import ConflictError, PermissionMissingError
 from invoicing.locks import lock_draft
 from invoicing.models import Document, DocumentStatus, User
-from invoicing.services.approval_facts import (
-    fingerprint_each,
-    fingerprint_of,
-    read_facts,
-    write_canonical,
-)
+from invoicing.services.approval_facts import fingerprint_facts, read_facts
 from invoicing.services.company import current_company
 from invoicing.services.issuing import issue_locked
 
 NEEDED = (Permission.MANAGE, Permission.FINALIZE)
-
-
-def fingerprint_draft(draft: Document) -> str:
-    """Return the fingerprint of all that issuing the draft would freeze."""
-    return fingerprint_each([draft])[draft.pk]
 
 
 def issue_by_hand(user: User, pk: UUID, *, fingerprint: str, clock: Clock) -> Document:
@@ -42,7 +32,6 @@ def issue_by_hand(user: User, pk: UUID, *, fingerprint: str, clock: Clock) -> Do
             raise ConflictError
         seller = current_company()
         [facts] = read_facts([draft], seller=seller)
-        current = fingerprint_of(write_canonical(facts))
-        if not hmac.compare_digest(current.encode(), fingerprint.encode()):
+        if not hmac.compare_digest(fingerprint_facts(facts).encode(), fingerprint.encode()):
             raise ConflictError
         return issue_locked(draft, seller=seller, clock=clock)

@@ -8,12 +8,14 @@ from django.utils import timezone
 
 from invoicing.access import Permission, document_for
 from invoicing.errors import ConflictError
-from invoicing.models import Document, DocumentStatus, User
+from invoicing.models import Document, DocumentStatus, DocumentType, User
+from invoicing.services.approval_facts import fingerprint_facts
+from invoicing.services.document_facts import read_document
 from invoicing.services.issuing import require_issuable
-from invoicing.services.issuing_by_hand import NEEDED, fingerprint_draft, issue_by_hand
+from invoicing.services.issuing_by_hand import NEEDED, issue_by_hand
 from invoicing.web.issue_warnings import write_warnings
 from invoicing.web.pages import SignedInRequest, page
-from invoicing.web.papers import paper_of_document
+from invoicing.web.papers import lay_out
 
 CONFLICT = 409
 
@@ -41,10 +43,12 @@ def _show(
     """Show what would be issued; GET never issues."""
     if document.status == DocumentStatus.ISSUED:
         return redirect("document", pk=document.pk)
+    # Read once: the form is about what the page shows.
+    facts = read_document(document)
     context = {
         "document": document,
-        "paper": paper_of_document(document),
-        "fingerprint": fingerprint_draft(document),
+        "paper": lay_out(facts, document_type=DocumentType(document.type)),
+        "fingerprint": fingerprint_facts(facts),
         "has_changed": has_changed,
         "can_be_issued": _can_be_issued(document),
         "warnings": write_warnings(request.user, document, now=timezone.now()),

@@ -3,11 +3,13 @@
 from datetime import UTC, date, datetime
 
 import pytest
-from django.db import DataError, IntegrityError, transaction
+from django.db import DataError, IntegrityError, models, transaction
 from django.db import connection as database
+from django.test.utils import isolate_apps
 
 from agent_access.models import Receipt
 from agent_access.rows import Rows
+from invoicing.identifiers import new_id
 from invoicing.models import Company, Customer, Document
 from tests.factories import CustomerFactory, make_issued
 
@@ -16,7 +18,7 @@ def select(rows, record):
     names = rows.select("it")
     statement = f"SELECT {names} FROM {rows.table} AS it WHERE it.{rows.key} = %s"  # noqa: S608  names only
     with database.cursor() as cursor:
-        cursor.execute(statement, [rows.adapt(rows.key, record.pk)])
+        cursor.execute(statement, [rows.adapt("id", record.pk)])
         return cursor.fetchone()
 
 
@@ -79,3 +81,30 @@ def test_the_value_of_the_only_row(company):
     assert Rows(Company).find_value("owner_id") == company.owner_id
     assert Rows(Company).find_value("is_only_one") is True
     assert Rows(Customer).find_value("id") is None
+
+
+@pytest.mark.django_db
+@isolate_apps("django.contrib.contenttypes")
+def test_tables_and_columns_may_have_any_name():
+    """Names that mean something to SQL, or have capitals, and a key named unlike its column."""
+
+    class Strange(models.Model):
+        id = models.UUIDField(primary_key=True, default=new_id, db_column="userID")
+        order = models.CharField(max_length=20)
+
+        class Meta:
+            app_label = "strange"
+            db_table = "user"
+
+    saved = Strange(order="first")
+    rows = Rows(Strange)
+    with database.cursor() as cursor:
+        kind = Strange._meta.pk.db_type(database)
+        cursor.execute(f'CREATE TEMPORARY TABLE "user" ("userID" {kind}, "order" varchar(20))')
+    assert rows.insert(saved)
+    saved.order = "second"
+    rows.update(saved, "order")
+    row = select(rows, saved)
+    assert columns_of(rows.read(row)) == columns_of(saved)
+    assert rows.convert_key(row[0]) == saved.id
+    assert rows.find_value("order") == "second"

@@ -65,6 +65,19 @@ def test_permissions_are_those_that_django_finds_and_cost_no_further_statement(c
     assert known == {Permission.VIEW_PERSON, Permission.MANAGE, Permission.FINALIZE}
 
 
+def test_a_permission_with_a_space_in_its_name_is_one_permission(connect, company):
+    """A project names its permissions as it likes; none of them may be read as two."""
+    odd = StoredPermission.objects.create(
+        codename="x invoices.finalize",
+        name="Odd",
+        content_type=StoredPermission.objects.get(codename="manage").content_type,
+    )
+    person = UserFactory.create()
+    person.user_permissions.add(odd)
+    known = find(connect(person)[0]).connection.user.get_all_permissions()
+    assert known == {"invoices.x invoices.finalize"}
+
+
 def test_a_person_without_permissions_has_none(connect, company):
     connection, _ = connect(UserFactory.create())
     assert find(connection).connection.user.get_all_permissions() == set()

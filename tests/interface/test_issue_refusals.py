@@ -216,6 +216,30 @@ def test_a_permission_lost_after_the_approval_stops_the_execution(
     assert execute(agent, prepared).status == 200
 
 
+@pytest.mark.requirement("access.record_scope", "error.hidden_like_missing")
+@pytest.mark.parametrize("is_executed", [False, True], ids=["approved", "executed"])
+def test_an_approval_of_a_document_out_of_reach_is_none_in_any_state(
+    agent, delegate, prepared, is_executed
+):
+    decide(prepared)
+    if is_executed:
+        assert execute(agent, prepared).status == 200
+    withdraw(delegate, Permission.VIEW_ALL_CUSTOMERS)
+
+    with nothing_changes():
+        answers = [
+            execute(agent, prepared),
+            execute(agent, prepared, key="another"),
+            execute(agent, prepared, key="guess", nonce="guess"),
+            prepare(agent, prepared["document_id"]),
+            agent.call("approvals.get", id=prepared["approval_id"]),
+        ]
+
+    assert [seen(answer) for answer in answers] == [refusal("not_found")] * 5
+    grant(delegate, Permission.VIEW_ALL_CUSTOMERS)
+    assert execute(agent, prepared).status == 200
+
+
 @pytest.mark.requirement("approval.execute", "revocation.stops_calls")
 def test_a_revocation_stops_an_execution_that_is_on_its_way(agent, connection, prepared):
     """The credential was looked at already; the chain's end is what the two meet at."""

@@ -10,7 +10,7 @@ from django.contrib.auth.hashers import check_password
 
 from agent_access import connections, execution, receipts
 from agent_access.connections import ConnectionRequest, create_connection
-from agent_access.models import AuditEvent, Connection, Receipt
+from agent_access.models import AccessSettings, AuditEvent, Connection, Receipt
 from agent_access.models.audit import ADMINISTRATION
 from agent_access.verification import find_breaks
 from invoicing.access import Permission
@@ -105,18 +105,22 @@ def test_no_call_in_flight_commits_after_its_person_was_sent_away(  # noqa: PLR0
     assert list(find_breaks()) == []
 
 
+def set_flags(person: User, **flags: object) -> None:
+    User.objects.filter(pk=person.pk).update(**flags)
+
+
 @pytest.mark.postgresql
 @pytest.mark.requirement("authentication.current_permissions")
 @pytest.mark.parametrize(
     ("take_away", "code"),
     [
         (lambda person: withdraw(person, Permission.MANAGE), "forbidden"),
-        (
-            lambda person: User.objects.filter(pk=person.pk).update(is_active=False),
-            "unauthenticated",
-        ),
+        (lambda person: withdraw(person, Permission.VIEW_ALL_CUSTOMERS), "not_found"),
+        (lambda person: set_flags(person, is_active=False), "unauthenticated"),
+        (lambda person: set_flags(person, session_revision=7), "unauthenticated"),
+        (lambda _: AccessSettings.objects.update(modules_off=["invoices"]), "not_found"),
     ],
-    ids=["permission", "active"],
+    ids=["permission", "reach", "active", "sessions", "module"],
 )
 def test_what_is_withdrawn_between_admission_and_commit_is_not_used(
     connect, delegate, draft_body, monkeypatch, take_away, code

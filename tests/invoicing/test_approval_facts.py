@@ -5,6 +5,7 @@ from datetime import date
 from typing import Any
 
 import pytest
+from django.db import connection as database
 
 from invoicing.clock import Clock
 from invoicing.errors import ApprovalStaleError
@@ -194,3 +195,20 @@ def test_what_was_compared_is_frozen_whatever_changes_meanwhile(monkeypatch, pre
 
     issued = Document.objects.get()
     assert (issued.seller_name, issued.buyer_name) == ("Halden Works", "Acme Ltd")
+
+
+def test_a_rate_is_read_once_so_that_it_cannot_be_two_things_at_once(prepared):
+    """One that is active when it is compared is not inactive when the lines are looked at."""
+    prepared.decide()
+    TaxRate.objects.update(is_active=False)
+    returned: list[int] = []
+
+    def return_after_the_lines(run: Any, sql: str, *rest: Any) -> Any:
+        result = run(sql, *rest)
+        if 'FROM "invoices_line"' in sql and not returned:
+            returned.append(TaxRate.objects.update(is_active=True))
+        return result
+
+    with database.execute_wrapper(return_after_the_lines):
+        prepared.execute()
+    assert (returned, Document.objects.get().number) == ([1], "INV-2026-0001")

@@ -14,7 +14,7 @@ from invoicing.errors import (
     PermissionMissingError,
     RecordNotFoundError,
 )
-from invoicing.models import Customer, Decision, DocumentType, IssueApproval, TaxRate
+from invoicing.models import Customer, Decision, DocumentType, IssueApproval, TaxRate, User
 from invoicing.services.approvals import Execution, decide_approval, execute_approval
 from tests.approvals import A_MINUTE_LATER, PREPARED_AT, TEN_MINUTES_LATER, prepare
 from tests.clocks import at
@@ -107,6 +107,23 @@ def test_who_may_not_issue_can_only_reject(delegate, prepared):
     refuse(PermissionMissingError, prepared.decide)
 
     assert prepared.decide(Decision.REJECTED, reason="Not mine.").state == "rejected"
+
+
+@pytest.mark.parametrize(
+    "take_away",
+    [
+        lambda person: withdraw(person, Permission.FINALIZE),
+        lambda person: User.objects.filter(pk=person.pk).update(is_active=False),
+    ],
+    ids=["permission", "active"],
+)
+def test_what_was_withdrawn_while_the_draft_was_waited_for_approves_nothing(
+    delegate, prepared, take_away
+):
+    assert delegate.has_perm(Permission.FINALIZE)  # as he has it at the beginning of the request
+    take_away(User.objects.get(pk=delegate.pk))
+
+    refuse(PermissionMissingError, prepared.decide)
 
 
 @pytest.mark.parametrize("decision", Decision)

@@ -8,8 +8,14 @@ from django.utils import timezone
 from invoicing.errors import ApprovalExpiredError, DecisionRefusedError
 from invoicing.models import Decision, Document
 from invoicing.services import approvals, issuing, issuing_by_hand
-from invoicing.services.issuing_by_hand import fingerprint_draft, issue_by_hand
-from tests.approvals import A_MINUTE_LATER, PREPARED_AT, TEN_MINUTES_LATER, prepare
+from invoicing.services.issuing_by_hand import issue_by_hand
+from tests.approvals import (
+    A_MINUTE_LATER,
+    PREPARED_AT,
+    TEN_MINUTES_LATER,
+    fingerprint_draft,
+    prepare,
+)
 from tests.clocks import Watch
 from tests.factories import make_draft, make_maker
 from tests.snapshots import take_snapshot

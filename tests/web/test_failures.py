@@ -10,7 +10,7 @@ from django.test import Client
 
 from invoicing.identifiers import new_id
 from invoicing.models import Document, User
-from invoicing.services.issuing_by_hand import fingerprint_draft
+from tests.approvals import fingerprint_draft
 from tests.factories import PASSWORD, UserFactory, make_draft
 from tests.threads import run_together
 from tests.web.conftest import Browser

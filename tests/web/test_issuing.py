@@ -1,6 +1,9 @@
 """Issuing by hand: who may, for exactly what was shown, once."""
 
+from typing import Any
+
 import pytest
+from django.db import connection as database
 
 from invoicing.access import Permission
 from invoicing.clock import Clock
@@ -17,7 +20,8 @@ from invoicing.models import (
 from invoicing.services import issuing_by_hand
 from invoicing.services.drafts import update_draft
 from invoicing.services.issuing import issue_locked
-from invoicing.services.issuing_by_hand import fingerprint_draft, issue_by_hand
+from invoicing.services.issuing_by_hand import issue_by_hand
+from tests.approvals import fingerprint_draft
 from tests.clocks import at
 from tests.factories import (
     ISSUED_AT,
@@ -113,6 +117,24 @@ def test_the_seller_who_was_shown_is_frozen_though_he_changes_in_that_very_momen
     monkeypatch.setattr(issuing_by_hand, "issue_locked", change_and_issue)
     assert browser.post(path, form).status_code == 302
     assert Document.objects.get().seller_name == shown
+
+
+def test_a_seller_who_changes_while_the_page_is_made_is_not_issued_unseen(browser, draft):
+    path, shown = f"/documents/{draft.id}/issue", Company.objects.get().name
+    sales: list[int] = []
+
+    def sell_once_read(run: Any, sql: str, *rest: Any) -> Any:
+        result = run(sql, *rest)
+        if 'FROM "invoices_company"' in sql and not sales:
+            sales.append(1)
+            Company.objects.update(name="Sold in between")
+        return result
+
+    with database.execute_wrapper(sell_once_read):
+        page = browser.get(path)
+    assert shown in main_of(page)
+    assert browser.post(path, read_form(page)).status_code == 409
+    assert Document.objects.get().status == DocumentStatus.DRAFT
 
 
 @pytest.mark.parametrize("fingerprint", ["", "x", "é"])
