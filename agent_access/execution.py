@@ -32,7 +32,7 @@ from agent_access.transactions import one_view
 
 logger = logging.getLogger(__name__)
 
-# A body may come slowly; meanwhile a permission may be withdrawn.
+# A body may come slowly; meanwhile a permission may be withdrawn, or a module turned off.
 FRESH_SECONDS = 1
 
 
@@ -89,9 +89,11 @@ def _parse(call: ToolCall, arguments: Arguments) -> ToolInput:
 
 
 def _check_reach(call: ToolCall) -> None:
+    settings = call.settings
     if monotonic() - call.admitted_at > FRESH_SECONDS:
         forget_permissions(call.connection.user)
-    _check_rights(call, call.connection, call.settings)
+        settings = AccessSettings.read()
+    _check_rights(call, call.connection, settings)
 
 
 def _check_rights(call: ToolCall, connection: Connection, settings: AccessSettings) -> None:
