@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from agent_access.calls import CallContext, Page, Record, write_json
 from agent_access.tools import NoInput
+from agent_access.transactions import one_view
 from invoicing import searched_texts
 from invoicing.access import people_listed, teams_listed
 from invoicing.agent_tools import inputs, outputs, reading, shapes
@@ -29,7 +30,8 @@ def list_documents(context: CallContext, page: inputs.PageInput) -> Page[shapes.
     if not (page.search or "").strip():
         rows, after = reading.read_page(context.user, after=page.after, limit=page.limit)
         return Page(outputs.describe_summaries(rows), after)
-    found, after = find_documents(context.user, _read_page(page))
+    with one_view():
+        found, after = find_documents(context.user, _read_page(page))
     return Page(outputs.describe_summaries(map(vars, found)), after)
 
 
