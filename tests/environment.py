@@ -74,8 +74,20 @@ def pytest_cmdline_main(config: pytest.Config) -> int | None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what is marked for the other database only."""
-    others = [name for name in DATABASES if name != config.getoption("database")]
-    left_out = [item for item in items if any(map(item.get_closest_marker, others))]
+    """Leave out what is marked for the other database only, and the second time what asks none."""
+    database = config.getoption("database")
+    others = [name for name in DATABASES if name != database]
+    left_out = [
+        item
+        for item in items
+        if any(map(item.get_closest_marker, others))
+        or (database != DATABASES[0] and _asks_no_database(item))
+    ]
     config.hook.pytest_deselected(items=left_out)
     items[:] = [item for item in items if item not in left_out]
+
+
+def _asks_no_database(item: pytest.Item) -> bool:
+    is_marked = any(map(item.get_closest_marker, ("django_db", *DATABASES)))
+    asked: list[str] = getattr(item, "fixturenames", [])
+    return not is_marked and {"db", "transactional_db"}.isdisjoint(asked)

@@ -16,6 +16,9 @@ from tests.factories import UserFactory
 from tests.snapshots import take_snapshot
 from tests.web.conftest import Browser
 
+# Who may open which page: no database decides that.
+pytestmark = pytest.mark.sqlite
+
 APPS = ("agent_access", "agent_oauth")
 MODELS = [model for model in admin.site._registry if model._meta.app_label in APPS]
 

@@ -8,6 +8,9 @@ from invoicing.models import Document
 from tests.hostile.target import BODY_TOOLS, assert_nothing_changed, assert_refused
 from tests.snapshots import take_snapshot
 
+# Its types and its driver refuse values that SQLite takes.
+pytestmark = pytest.mark.postgresql
+
 CONTROLS = [chr(code) for code in (*range(0x20), *range(0x7F, 0xA0))]
 TAB_AND_LINE_ENDS = "\t\n\r"
 PLACES = ("a{}b", "{}ab", "ab{}")

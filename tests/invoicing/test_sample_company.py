@@ -28,6 +28,9 @@ from invoicing.models import (
 from invoicing.sample_company import loading
 from tests.snapshots import take_snapshot
 
+# What it says is the same on both; test_bulk_documents.py asks both how it is written.
+pytestmark = pytest.mark.sqlite
+
 PASSWORD = "one-password-for-all-of-them"
 VIEW = {Permission.VIEW_CUSTOMER, Permission.VIEW_DOCUMENT, Permission.VIEW_PERSON}
 EVERYTHING = set(Permission)

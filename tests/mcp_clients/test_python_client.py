@@ -19,6 +19,9 @@ from agent_access.connections import turn_access_off
 from invoicing.models import Decision, IssueApproval, User
 from invoicing.services.approvals import decide_approval
 
+# What the clients say is the same; test_hostile.py and tests/interface ask both databases.
+pytestmark = pytest.mark.sqlite
+
 MODES = ["auto", "legacy", "2026-07-28"]
 REVISIONS = {"auto": "2026-07-28", "legacy": "2025-11-25", "2026-07-28": "2026-07-28"}
 

@@ -24,6 +24,9 @@ from invoicing.sample_company.loading import load_sample_company
 from tests.factories import CompanyFactory
 from tests.snapshots import take_snapshot
 
+# A first look keeps its data in SQLite.
+pytestmark = pytest.mark.sqlite
+
 ADDRESS = "https://localhost:8443"
 PASSWORD = "one-password-for-all-of-them"
 
