@@ -1,6 +1,9 @@
 """What a search finds in each kind of record: every word begins a word, however it is written."""
 
+from typing import Any
+
 import pytest
+from django.db import connection
 
 from invoicing import record_search
 from invoicing.models import Skill
@@ -194,3 +197,19 @@ def test_words_that_very_many_have_but_none_together_give_a_short_page_that_lead
     while body["next"] is not None:
         body = agent.call("customers.search", {"search": "odd even", "after": body["next"]}).body
         assert body["data"] == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_search_of_documents_sees_one_moment(agent):
+    make_draft()
+    held = []
+
+    def note(run: Any, sql: str, *rest: Any) -> Any:
+        if "invoices_searchword" in sql or 'FROM "invoices_document"' in sql:
+            held.append(connection.in_atomic_block)
+        return run(sql, *rest)
+
+    with connection.execute_wrapper(note):
+        assert len(agent.call("documents.list", {"search": "acme draft"}).body["data"]) == 1
+    assert len(held) > 1
+    assert all(held)

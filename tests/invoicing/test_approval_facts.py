@@ -1,13 +1,12 @@
 """What is approved is all that is shown and frozen: one changed fact makes the approval stale."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import date
 from typing import Any
 
 import pytest
 from django.db import connection as database
 
-from invoicing.clock import Clock
 from invoicing.errors import ApprovalStaleError
 from invoicing.identifiers import new_id
 from invoicing.models import (
@@ -21,7 +20,8 @@ from invoicing.models import (
     TaxRow,
 )
 from invoicing.services import approvals
-from invoicing.services.issuing import issue_document, issue_locked
+from invoicing.services.approval_facts import Facts, read_facts
+from invoicing.services.issuing import issue_document
 from invoicing.totals import DiscountType
 from tests.approvals import A_MINUTE_LATER, prepare
 from tests.clocks import at
@@ -186,11 +186,12 @@ def test_what_was_compared_is_frozen_whatever_changes_meanwhile(monkeypatch, pre
     """Everything is read once: a change that comes later comes after the issue."""
     prepared.decide()
 
-    def change_and_issue(document: Document, *, seller: Company, clock: Clock) -> Document:
+    def read_and_change(documents: Sequence[Document], *, seller: Company) -> list[Facts]:
+        facts = read_facts(documents, seller=seller)
         model.objects.update(name="Somebody Else")
-        return issue_locked(document, seller=seller, clock=clock)
+        return facts
 
-    monkeypatch.setattr(approvals, "issue_locked", change_and_issue)
+    monkeypatch.setattr(approvals, "read_facts", read_and_change)
     prepared.execute()
 
     issued = Document.objects.get()

@@ -1,12 +1,12 @@
 """Issuing by hand: who may, for exactly what was shown, once."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from django.db import connection as database
 
 from invoicing.access import Permission
-from invoicing.clock import Clock
 from invoicing.errors import PermissionMissingError
 from invoicing.models import (
     Company,
@@ -18,8 +18,8 @@ from invoicing.models import (
     User,
 )
 from invoicing.services import issuing_by_hand
+from invoicing.services.approval_facts import Facts, read_facts
 from invoicing.services.drafts import update_draft
-from invoicing.services.issuing import issue_locked
 from invoicing.services.issuing_by_hand import issue_by_hand
 from tests.approvals import fingerprint_draft
 from tests.clocks import at
@@ -107,14 +107,15 @@ def test_what_changed_after_it_was_shown_is_not_issued(browser, draft, change):
 def test_the_seller_who_was_shown_is_frozen_though_he_changes_in_that_very_moment(
     browser, draft, monkeypatch
 ):
-    def change_and_issue(document: Document, *, seller: Company, clock: Clock) -> Document:
+    def read_and_change(documents: Sequence[Document], *, seller: Company) -> list[Facts]:
+        facts = read_facts(documents, seller=seller)
         Company.objects.update(name="Sold in between")
-        return issue_locked(document, seller=seller, clock=clock)
+        return facts
 
     path = f"/documents/{draft.id}/issue"
     form = read_form(browser.get(path))
     shown = Company.objects.get().name
-    monkeypatch.setattr(issuing_by_hand, "issue_locked", change_and_issue)
+    monkeypatch.setattr(issuing_by_hand, "read_facts", read_and_change)
     assert browser.post(path, form).status_code == 302
     assert Document.objects.get().seller_name == shown
 
