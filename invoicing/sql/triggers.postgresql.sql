@@ -10,19 +10,25 @@ BEGIN
 END;
 $$;
 
--- The document is locked before it is asked, so that an issue under way cannot be overtaken.
+-- Asked once for all rows of a statement: once for each row took longer than all else in a draft.
+-- The documents are locked as they are asked, so that an issue under way cannot be overtaken.
 CREATE FUNCTION invoices_keep_issued_part() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    touched uuid[];
 BEGIN
-    PERFORM 1 FROM invoices_document
-        WHERE id IN (OLD.document_id, NEW.document_id) ORDER BY id FOR SHARE;
-    IF EXISTS (
-        SELECT 1 FROM invoices_document
-        WHERE id IN (OLD.document_id, NEW.document_id) AND status = 'issued'
+    IF TG_OP <> 'DELETE' THEN
+        touched := ARRAY(SELECT DISTINCT document_id FROM added);
+    END IF;
+    IF TG_OP <> 'INSERT' THEN
+        touched := touched || ARRAY(SELECT DISTINCT document_id FROM removed);
+    END IF;
+    IF 'issued' IN (
+        SELECT status FROM invoices_document WHERE id = ANY (touched) ORDER BY id FOR SHARE
     ) THEN
         RAISE EXCEPTION 'The lines and tax rows of an issued document cannot be changed.'
             USING ERRCODE = 'restrict_violation';
     END IF;
-    RETURN COALESCE(NEW, OLD);
+    RETURN NULL;
 END;
 $$;
 
@@ -40,11 +46,19 @@ CREATE TRIGGER invoices_document_issued BEFORE DELETE OR UPDATE ON invoices_docu
 
 CREATE TRIGGER invoices_document_truncate BEFORE TRUNCATE ON invoices_document FOR EACH STATEMENT EXECUTE FUNCTION invoices_keep_issued_tables();
 
-CREATE TRIGGER invoices_line_issued BEFORE INSERT OR DELETE OR UPDATE ON invoices_line FOR EACH ROW EXECUTE FUNCTION invoices_keep_issued_part();
+CREATE TRIGGER invoices_line_issued_insert AFTER INSERT ON invoices_line REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION invoices_keep_issued_part();
+
+CREATE TRIGGER invoices_line_issued_update AFTER UPDATE ON invoices_line REFERENCING OLD TABLE AS removed NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION invoices_keep_issued_part();
+
+CREATE TRIGGER invoices_line_issued_delete AFTER DELETE ON invoices_line REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION invoices_keep_issued_part();
 
 CREATE TRIGGER invoices_line_truncate BEFORE TRUNCATE ON invoices_line FOR EACH STATEMENT EXECUTE FUNCTION invoices_keep_issued_tables();
 
-CREATE TRIGGER invoices_taxrow_issued BEFORE INSERT OR DELETE OR UPDATE ON invoices_taxrow FOR EACH ROW EXECUTE FUNCTION invoices_keep_issued_part();
+CREATE TRIGGER invoices_taxrow_issued_insert AFTER INSERT ON invoices_taxrow REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION invoices_keep_issued_part();
+
+CREATE TRIGGER invoices_taxrow_issued_update AFTER UPDATE ON invoices_taxrow REFERENCING OLD TABLE AS removed NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION invoices_keep_issued_part();
+
+CREATE TRIGGER invoices_taxrow_issued_delete AFTER DELETE ON invoices_taxrow REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION invoices_keep_issued_part();
 
 CREATE TRIGGER invoices_taxrow_truncate BEFORE TRUNCATE ON invoices_taxrow FOR EACH STATEMENT EXECUTE FUNCTION invoices_keep_issued_tables();
 
