@@ -1,6 +1,7 @@
 """Request bodies: bounded, JSON only, and only JSON that every reader understands alike."""
 
 import json
+from itertools import chain
 from typing import Any, NoReturn
 
 from django.http import HttpRequest
@@ -90,10 +91,13 @@ def parse_json(body: bytes) -> JSONValue:
     return value
 
 
-def _check_nesting(value: JSONValue, allowed: int = MAX_NESTING) -> None:
-    if not isinstance(value, dict | list):
-        return
-    if not allowed:
-        raise UnreadableJsonError
-    for inner in value.values() if isinstance(value, dict) else value:
-        _check_nesting(inner, allowed - 1)
+def _check_nesting(value: JSONValue) -> None:
+    level = [value] if isinstance(value, dict | list) else []
+    for _ in range(MAX_NESTING):
+        inner = chain.from_iterable(
+            each.values() if isinstance(each, dict) else each for each in level
+        )
+        level = [each for each in inner if isinstance(each, dict | list)]
+        if not level:
+            return
+    raise UnreadableJsonError

@@ -52,11 +52,14 @@ def digest_call(call: ToolCall, arguments: Mapping[str, Any]) -> str:
 def keep_answer(receipt: Receipt, tool: Tool, answer: Answer, result: ToolResult) -> None:
     """Write the answer to the claimed receipt, in the transaction of the change itself."""
     body = sealing.seal(result.body) if tool.answers_secret else result.body
+    kept = {
+        "record_id": answer.record_id,
+        "status": result.status,
+        "answer": body.decode(),
+        "is_encrypted": tool.answers_secret,
+    }
+    RECEIPTS.change(kept, RECEIPTS.equal(id=receipt.id))
     receipt.record_id = answer.record_id
-    receipt.status = result.status
-    receipt.answer = body.decode()
-    receipt.is_encrypted = tool.answers_secret
-    RECEIPTS.update(receipt, "record_id", "status", "answer", "is_encrypted")
 
 
 def stored_result(receipt: Receipt) -> ToolResult | None:

@@ -3,14 +3,26 @@
 SQLite has no row locks; there the transaction itself is the lock (transaction_mode IMMEDIATE).
 """
 
-from typing import TypeVar
+from collections.abc import Collection
+from typing import Any, TypeVar
 from uuid import UUID
 
 from django.db import connection
 from django.db.models import Model, QuerySet
 
+from agent_access.rows import Condition, Rows
+from invoicing.access import customer_condition
 from invoicing.errors import RecordNotFoundError
 from invoicing.models import Customer, Document, IssueApproval, User
+
+APPROVALS = Rows(IssueApproval)
+DOCUMENTS = Rows(Document)
+CUSTOMERS = Rows(Customer)
+
+# Rows that only point to a locked one may be written meanwhile.
+_LOCKED = {"postgresql": "FOR NO KEY UPDATE OF record"}
+# To lock fully would let a customer have one draft at a time.
+_HELD = {"postgresql": "FOR SHARE OF record"}
 
 _Record = TypeVar("_Record", bound=Model)
 
@@ -37,38 +49,48 @@ def lock_person(pk: UUID) -> User:
     return lock_record(User.objects.all(), pk)
 
 
-def lock_approval(approvals: QuerySet[IssueApproval], pk: UUID) -> IssueApproval:
-    """Return the approval, locked; raises RecordNotFoundError where the queryset lacks it."""
-    return lock_record(approvals, pk)
-
-
-def lock_document(documents: QuerySet[Document], pk: UUID) -> Document:
-    """Return the document, locked; raises RecordNotFoundError where the queryset lacks it."""
-    return lock_record(documents, pk)
-
-
-def lock_draft(documents: QuerySet[Document], pk: UUID) -> Document:
-    """Return the document, locked, with its customer held; raises as lock_document does.
-
-    So what is compared with it and what is frozen of it are of one moment.
-    """
-    document = lock_document(documents, pk)
-    [document.customer] = hold_customers(Customer.objects.filter(pk=document.customer_id))
-    return document
-
-
 def lock_customer(pk: UUID) -> Customer:
     """Return the customer, locked; raises RecordNotFoundError."""
     return lock_record(Customer.objects.all(), pk)
 
 
-def hold_customers(customers: QuerySet[Customer]) -> list[Customer]:
-    """Return the customers, which nobody changes before the transaction ends; others may hold too.
+def lock_approval(pk: UUID, **wanted: Any) -> IssueApproval:
+    """Return the approval with these facts, locked; raises RecordNotFoundError."""
+    return _lock(APPROVALS, APPROVALS.equal(id=pk, **wanted))
 
-    So a name that a document is found by, or frozen with, is still the customer's at commit.
+
+def lock_document(pk: UUID, *, visible_to: User | None = None) -> Document:
+    """Return the document, locked; raises RecordNotFoundError where it is not in his scope."""
+    scope = customer_condition(visible_to, "record.customer_id")
+    return _lock(DOCUMENTS, DOCUMENTS.equal(id=pk), scope)
+
+
+def lock_draft(pk: UUID, *, visible_to: User | None = None) -> Document:
+    """Return the document, locked, with its customer held; raises as lock_document does.
+
+    So what is compared with it and what is frozen of it are of one moment.
+    """
+    document = lock_document(pk, visible_to=visible_to)
+    [document.customer] = hold_customers([document.customer_id])
+    return document
+
+
+def hold_customers(pks: Collection[UUID], *, visible_to: User | None = None) -> list[Customer]:
+    """Return the customers in his scope, whom nobody changes before the transaction ends.
+
+    Others may hold them too. So a name that a document is found by, or frozen with, is still the
+    customer's at commit.
     """
     require_transaction()
-    sql, parameters = customers.order_by("id").query.sql_with_params()
-    # The ORM knows no shared lock. To lock fully would let a customer have one draft at a time.
-    shared = " FOR SHARE OF invoices_customer" if connection.vendor == "postgresql" else ""
-    return list(Customer.objects.raw(sql + shared, parameters))
+    return CUSTOMERS.find(
+        CUSTOMERS.among("id", pks),
+        customer_condition(visible_to, "record.id"),
+        ending=f"ORDER BY record.id {_HELD.get(connection.vendor, '')}",
+    )
+
+
+def _lock(rows: Rows[_Record], *conditions: Condition) -> _Record:
+    require_transaction()
+    for record in rows.find(*conditions, ending=_LOCKED.get(connection.vendor, "")):
+        return record
+    raise RecordNotFoundError

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -28,7 +29,7 @@ from invoicing.errors import (
     PermissionMissingError,
     RecordNotFoundError,
 )
-from invoicing.locks import lock_approval, lock_draft
+from invoicing.locks import APPROVALS, lock_approval, lock_draft
 from invoicing.models import (
     Company,
     Decision,
@@ -115,7 +116,7 @@ def prepare_approval(
     draft invoice at this version, InactiveReferenceError.
     """
     with transaction.atomic():
-        document = lock_draft(documents_visible_to(user), document_id)
+        document = lock_draft(document_id, visible_to=user)
         is_draft_invoice = (
             document.status == DocumentStatus.DRAFT and document.type == DocumentType.INVOICE
         )
@@ -164,15 +165,15 @@ def _review(
 
 
 def _lock_and_review(
-    approvals: QuerySet[IssueApproval], documents: QuerySet[Document], pk: UUID, *, clock: Clock
+    pk: UUID, *, visible_to: User | None, clock: Clock, **wanted: Any
 ) -> tuple[ReviewedApproval, Company]:
-    """Lock the approval, then its document, and look at both, at the time that it is by then.
+    """Lock the approval with these facts, then its document, and look at both, at the time by then.
 
-    Returns the seller too, as he was looked at. Raises RecordNotFoundError where one of the
-    querysets lacks its record.
+    Returns the seller too, as he was looked at. Raises RecordNotFoundError where there is none, or
+    the document is not in his scope to whom it must be visible.
     """
-    approval = lock_approval(approvals, pk)
-    approval.document = lock_draft(documents, approval.document_id)
+    approval = lock_approval(pk, **wanted)
+    approval.document = lock_draft(approval.document_id, visible_to=visible_to)
     seller = current_company()
     [reviewed] = _review([approval], seller, clock())
     return reviewed, seller
@@ -195,8 +196,9 @@ def decide_approval(
     """
     is_approval = decision == Decision.APPROVED
     with transaction.atomic():
-        documents = documents_visible_to(user) if is_approval else Document.objects.all()
-        reviewed, _ = _lock_and_review(approvals_asked_of(user), documents, pk, clock=clock)
+        reviewed, _ = _lock_and_review(
+            pk, delegated_user_id=user.pk, visible_to=user if is_approval else None, clock=clock
+        )
         approval, now = reviewed.approval, reviewed.now
         if reviewed.state != ApprovalState.PENDING:
             raise DecisionRefusedError(reviewed.state)
@@ -236,8 +238,13 @@ def execute_approval(
     another connection or nonce, else the error of the approval's state.
     """
     with transaction.atomic():
-        own = approvals_asked_of(user).filter(connection_id=execution.connection_id)
-        reviewed, seller = _lock_and_review(own, documents_visible_to(user), pk, clock=clock)
+        reviewed, seller = _lock_and_review(
+            pk,
+            delegated_user_id=user.pk,
+            connection_id=execution.connection_id,
+            visible_to=user,
+            clock=clock,
+        )
         approval = reviewed.approval
         if not hmac.compare_digest(digest_nonce(execution.nonce), approval.nonce_digest):
             raise RecordNotFoundError
@@ -260,9 +267,9 @@ def _issue(
     approval.executed_at = now
     approval.execute_key = key
     approval.result = write_result(ReviewedApproval(approval, reviewed.current, now), document)
-    executed = IssueApproval.objects.filter(
-        pk=approval.pk, decision=Decision.APPROVED, executed_at=None, expires_at__gt=now
-    ).update(executed_at=now, execute_key=key, result=approval.result)
-    if not executed:
+    executed = {"executed_at": now, "execute_key": key, "result": approval.result}
+    unused = APPROVALS.equal(id=approval.pk, decision=Decision.APPROVED, executed_at=None)
+    unexpired = "record.expires_at > %s", [APPROVALS.adapt("expires_at", now)]
+    if not APPROVALS.change(executed, unused, unexpired):
         raise ApprovalUsedError
     return approval

@@ -10,7 +10,6 @@ from django.db import transaction
 from invoicing.identifiers import new_draft_code
 from invoicing.locks import hold_customers
 from invoicing.models import (
-    Customer,
     Document,
     DocumentType,
     Line,
@@ -62,9 +61,8 @@ def write_documents(new_documents: Sequence[NewDocument]) -> None:
 
 def _resolve(drafts: Iterable[DraftInput]) -> list[ResolvedDraft]:
     drafts = list(drafts)
-    customer_ids = {draft.customer_id for draft in drafts}
-    active = Customer.objects.filter(id__in=customer_ids, is_active=True)
-    customers = {customer.id: customer for customer in hold_customers(active)}
+    held = hold_customers({draft.customer_id for draft in drafts})
+    customers = {customer.id: customer for customer in held if customer.is_active}
     rates = {rate.id: rate for rate in TaxRate.objects.filter(is_active=True)}
     return [resolve_with(draft, customers.get(draft.customer_id), rates) for draft in drafts]
 

@@ -1,67 +1,77 @@
 """The lines and tax rows of a document: read with their rates, written together."""
 
+from collections import defaultdict
 from collections.abc import Sequence
-from functools import cache
 from typing import TypeVar
+from uuid import UUID
 
-from django.db import connection
-from django.db.models import Manager, Model, Prefetch, prefetch_related_objects
+from django.db.models import Manager, Model, prefetch_related_objects
 
-from invoicing.models import Document, Line, TaxRow
+from agent_access.rows import Rows
+from invoicing.models import Document, Line, TaxRate, TaxRow
 
-_Part = TypeVar("_Part", bound=Model)
+LINES = Rows(Line)
+TAX_ROWS = Rows(TaxRow)
+RATES = Rows(TaxRate)
+
+_Part = TypeVar("_Part", Line, TaxRow)
 
 
 def read_parts(documents: Sequence[Document]) -> None:
     """Read the lines and tax rows, with the rates as they are now, where they are not at hand.
 
-    Each rate is read once, with its tax row, so that a line cannot have it as it was before.
+    Each rate is read once, so that a line cannot have it other than its tax row.
     """
-    tax_rows = Prefetch("tax_rows", TaxRow.objects.select_related("tax_rate"))
-    prefetch_related_objects(documents, "customer", "lines", tax_rows)
-    for document in documents:
-        rates = {row.tax_rate_id: row.tax_rate for row in document.tax_rows.all()}
-        for line in document.lines.all():
-            if line.tax_rate_id in rates:
-                line.tax_rate = rates[line.tax_rate_id]
+    bare = [document for document in documents if not _has_parts(document)]
+    if not bare:
+        return
+    prefetch_related_objects(bare, "customer")
+    pks = [document.pk for document in bare]
+    in_order = "ORDER BY record.position"
+    lines = LINES.find(LINES.among("document_id", pks), ending=in_order)
+    tax_rows = TAX_ROWS.find(TAX_ROWS.among("document_id", pks), ending=in_order)
+    _give_rates([*lines, *tax_rows])
+    lines_of, tax_rows_of = _by_document(lines), _by_document(tax_rows)
+    for document in bare:
+        _keep_parts(document, lines_of[document.pk], tax_rows_of[document.pk])
+
+
+def _give_rates(parts: Sequence[Line | TaxRow]) -> None:
+    pks = {part.tax_rate_id for part in parts if part.tax_rate_id}
+    rates = {rate.pk: rate for rate in RATES.find(RATES.among("id", pks))} if pks else {}
+    for part in parts:
+        if part.tax_rate_id:
+            part.tax_rate = rates[part.tax_rate_id]
+
+
+def _by_document(parts: Sequence[_Part]) -> dict[UUID, list[_Part]]:
+    grouped = defaultdict(list)
+    for part in parts:
+        grouped[part.document_id].append(part)
+    return grouped
 
 
 def insert_parts(document: Document, lines: list[Line], tax_rows: list[TaxRow]) -> None:
     """Save the parts of a document that has none, and keep them with it as if they were read."""
-    _insert(Line.objects, lines)
-    _insert(TaxRow.objects, tax_rows)
+    LINES.insert_all(lines)
+    TAX_ROWS.insert_all(tax_rows)
+    _keep_parts(document, lines, tax_rows)
+
+
+def _has_parts(document: Document) -> bool:
+    kept = vars(document).get("_prefetched_objects_cache", {})
+    return "lines" in kept and "tax_rows" in kept
+
+
+def _keep_parts(document: Document, lines: Sequence[Line], tax_rows: Sequence[TaxRow]) -> None:
     _keep(document, "lines", lines)
     _keep(document, "tax_rows", tax_rows)
 
 
 def _keep(document: Document, name: str, parts: Sequence[Model]) -> None:
-    """Do what prefetch_related does, without reading what was just written."""
+    """Do what prefetch_related does, without reading what is at hand."""
     manager: Manager[Model] = getattr(document, name)
     read = manager.all()
     read._result_cache = list(parts)  # noqa: SLF001  as prefetch_related keeps it
     kept = vars(document).setdefault("_prefetched_objects_cache", {})
     kept[name] = read
-
-
-def _insert(manager: Manager[_Part], parts: Sequence[_Part]) -> None:
-    """Insert all parts in one statement, of which PostgreSQL gets a list for each column.
-
-    A hundred lines of thirteen values each cost Django more than all else in a draft.
-    """
-    if connection.vendor != "postgresql" or not parts:
-        manager.bulk_create(parts)
-        return
-    names = [field.attname for field in manager.model._meta.concrete_fields]
-    columns = [[getattr(part, name) for part in parts] for name in names]
-    with connection.cursor() as cursor:
-        cursor.execute(_insertion(manager.model), columns)
-
-
-@cache
-def _insertion(model: type[Model]) -> str:
-    fields = model._meta.concrete_fields
-    names = ", ".join(str(field.column) for field in fields)
-    # Without the length: a cast would cut what is too long, where the column refuses it.
-    kinds = [str(field.db_type(connection)).partition("(")[0] for field in fields]
-    values = ", ".join(f"%s::{kind}[]" for kind in kinds)
-    return f"INSERT INTO {model._meta.db_table} ({names}) SELECT * FROM unnest({values})"  # noqa: S608  names only

@@ -6,7 +6,8 @@ from uuid import UUID
 
 from django.conf import settings
 
-from invoicing.access import customers_visible_to
+from agent_access.rows import Rows
+from invoicing.access import customer_condition
 from invoicing.errors import (
     AmountTooLargeError,
     ControlCharacterError,
@@ -14,7 +15,7 @@ from invoicing.errors import (
     FieldProblem,
     UnknownCurrencyError,
 )
-from invoicing.locks import hold_customers
+from invoicing.locks import CUSTOMERS, hold_customers
 from invoicing.models import Customer, TaxRate, User
 from invoicing.money import MAX_AMOUNT, minor_unit
 from invoicing.services.draft_input import DraftInput, LineInput
@@ -30,10 +31,13 @@ from invoicing.totals import (
     MAX_QUANTITY,
     QUANTITY_RULE,
     LineAmounts,
+    TaxFacts,
     Totals,
     calculate_totals,
     is_discount_too_large,
 )
+
+RATES = Rows(TaxRate)
 
 NO_TOTALS = calculate_totals([])
 
@@ -55,9 +59,13 @@ def resolve_draft(user: User, draft: DraftInput, *, for_writing: bool = False) -
     Who writes the draft gets its customer held until the transaction ends. Raises
     DraftInvalidError with all problems at once.
     """
-    customers = customers_visible_to(user).filter(pk=draft.customer_id, is_active=True)
-    found = hold_customers(customers) if for_writing else customers[:1]
-    return resolve_with(draft, next(iter(found), None), _active_rates(draft.line_items))
+    pks = [draft.customer_id]
+    if for_writing:
+        found = hold_customers(pks, visible_to=user)
+    else:
+        found = CUSTOMERS.find(CUSTOMERS.among("id", pks), customer_condition(user, "record.id"))
+    active = next((customer for customer in found if customer.is_active), None)
+    return resolve_with(draft, active, _active_rates(draft.line_items))
 
 
 def resolve_with(
@@ -127,17 +135,19 @@ class _Resolution:
         )
 
     def calculate(self, line_items: tuple[LineInput, ...], rates: Mapping[UUID, TaxRate]) -> Totals:
-        lines = []
+        lines, too_large = [], False
+        facts = {pk: rate.facts for pk, rate in rates.items()}
         for index, item in enumerate(line_items):
-            rate = rates.get(item.tax_rate_id) if item.tax_rate_id else None
+            rate = facts.get(item.tax_rate_id) if item.tax_rate_id else None
             line = _line_amounts(item, rate)
             lines.append(line)
             if item.tax_rate_id and rate is None:
                 self._add(f"line_items.{index}.tax_rate_id", "is not an active tax rate")
             if is_discount_too_large(line):
+                too_large = True
                 path = f"line_items.{index}.discount_value"
                 self._add(path, "must not be larger than quantity times unit price")
-        if any(is_discount_too_large(line) for line in lines):
+        if too_large:
             return NO_TOTALS
         try:
             return calculate_totals(lines)
@@ -163,6 +173,8 @@ class _Resolution:
         if line.discount_value is not None and line.discount_value < 0:
             self._add(f"{path}.discount_value", "must not be negative")
         unit = self._text(f"{path}.unit", line.unit, longest=UNIT_LENGTH)
+        if (description, unit) == (line.description, line.unit):
+            return line
         return replace(line, description=description, unit=unit)
 
     def _text(self, path: str, value: str, *, longest: int, multiline: bool = False) -> str:
@@ -183,14 +195,15 @@ def _active_rates(line_items: tuple[LineInput, ...]) -> dict[UUID, TaxRate]:
     rate_ids = {item.tax_rate_id for item in line_items if item.tax_rate_id}
     if not rate_ids:
         return {}
-    return {rate.id: rate for rate in TaxRate.objects.filter(id__in=rate_ids, is_active=True)}
+    active = RATES.find(RATES.among("id", rate_ids), RATES.equal(is_active=True))
+    return {rate.id: rate for rate in active}
 
 
-def _line_amounts(item: LineInput, rate: TaxRate | None) -> LineAmounts:
+def _line_amounts(item: LineInput, rate: TaxFacts | None) -> LineAmounts:
     return LineAmounts(
         quantity=item.quantity,
         unit_price=item.unit_price,
         discount_type=item.discount_type,
         discount_value=item.discount_value,
-        tax_rate=rate.facts if rate else None,
+        tax_rate=rate,
     )

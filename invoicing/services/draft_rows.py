@@ -35,7 +35,7 @@ def lines_of(document: Document, resolved: ResolvedDraft) -> list[Line]:
 
 def _line(document: Document, position: int, item: LineInput, totals: LineTotals) -> Line:
     return Line(
-        document=document,
+        document_id=document.id,
         position=position,
         description=item.description,
         quantity_ten_thousandths=item.quantity,
@@ -53,7 +53,7 @@ def tax_rows_of(document: Document, totals: Totals) -> list[TaxRow]:
     """Return one row for each rate, in the order in which lines first use it."""
     return [
         TaxRow(
-            document=document,
+            document_id=document.id,
             position=position,
             tax_rate_id=row.rate.id,
             name=row.rate.name,

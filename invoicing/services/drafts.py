@@ -6,9 +6,8 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from invoicing.access import documents_visible_to
 from invoicing.errors import ConflictError, DraftCodeUsedError
-from invoicing.locks import hold_customers, lock_document
+from invoicing.locks import DOCUMENTS, hold_customers, lock_document
 from invoicing.models import Customer, Document, DocumentStatus, DocumentType, Line, TaxRow, User
 from invoicing.services.document_parts import insert_parts
 from invoicing.services.draft_input import DraftInput, LineInput, Maker
@@ -66,7 +65,7 @@ def create_draft(
             document.connection_id = maker.connection_id
             document.connection_name = maker.connection_name
         if draft_code is None:
-            document.save(force_insert=True)
+            DOCUMENTS.insert(document)
         else:
             _insert_once(document, draft_code)
         _write_parts(document, resolved)
@@ -78,7 +77,7 @@ def _insert_once(document: Document, draft_code: str) -> None:
     document.draft_code = draft_code
     try:
         with transaction.atomic():
-            document.save(force_insert=True)
+            DOCUMENTS.insert(document)
     except IntegrityError:
         if Document.objects.filter(draft_code=draft_code).exists():
             raise DraftCodeUsedError from None
@@ -92,7 +91,7 @@ def update_draft(user: User, pk: UUID, draft: DraftInput, *, lock_version: int) 
     draft invoice at this lock version, looked at in this order.
     """
     with transaction.atomic():
-        document = lock_document(documents_visible_to(user), pk)
+        document = lock_document(pk, visible_to=user)
         resolved = resolve_draft(user, draft, for_writing=True)
         header = header_of(resolved) | {
             "lock_version": lock_version + 1,
@@ -121,7 +120,7 @@ def _hold_former_customer(document: Document, customer: Customer) -> Customer:
     """Return whom the draft was for so far, by the name that it is found by."""
     if document.customer_id == customer.id:
         return customer
-    [former] = hold_customers(Customer.objects.filter(pk=document.customer_id))
+    [former] = hold_customers([document.customer_id])
     return former
 
 

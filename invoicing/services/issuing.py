@@ -7,7 +7,7 @@ from django.db import transaction
 
 from invoicing.clock import Clock
 from invoicing.errors import ConflictError, InactiveReferenceError
-from invoicing.locks import lock_draft, require_transaction
+from invoicing.locks import DOCUMENTS, lock_draft, require_transaction
 from invoicing.models import Company, Document, DocumentStatus, DocumentType
 from invoicing.services.company import current_company
 from invoicing.services.document_parts import read_parts
@@ -24,7 +24,7 @@ def issue_document(document: Document, *, clock: Clock) -> Document:
     RecordNotFoundError where it is gone.
     """
     with transaction.atomic():
-        draft = lock_draft(Document.objects.all(), document.pk)
+        draft = lock_draft(document.pk)
         if draft.lock_version != document.lock_version:
             raise ConflictError
         return issue_locked(draft, seller=current_company(), clock=clock)
@@ -69,10 +69,10 @@ def _freeze(draft: Document, seller: Company, clock: Clock) -> None:
     found_by = rows_of_document(draft)
     number = next_number(DocumentType(draft.type), draft.issue_date.year)
     frozen = frozen_facts(draft, seller, number, issued_at=clock())
-    unchanged = Document.objects.filter(
-        pk=draft.pk, status=DocumentStatus.DRAFT, lock_version=draft.lock_version
+    unchanged = DOCUMENTS.equal(
+        id=draft.pk, status=DocumentStatus.DRAFT, lock_version=draft.lock_version
     )
-    if not unchanged.update(**frozen):
+    if not DOCUMENTS.change(frozen, unchanged):
         raise ConflictError
     for name, fact in frozen.items():
         setattr(draft, name, fact)
@@ -91,7 +91,7 @@ def frozen_facts(
         "buyer_name": buyer.name,
         "buyer_address": buyer.postal_address,
         "buyer_vat_number": buyer.vat_number,
-        "series": number.series,
+        "series_id": number.series.id,
         "series_value": number.value,
         "number": number.number,
         "issued_at": issued_at,

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from django.db import transaction
 
-from invoicing.access import Permission, documents_visible_to
+from invoicing.access import Permission
 from invoicing.clock import Clock
 from invoicing.errors import ConflictError, PermissionMissingError
 from invoicing.locks import lock_draft
@@ -24,7 +24,7 @@ def issue_by_hand(user: User, pk: UUID, *, fingerprint: str, clock: Clock) -> Do
     says something else than was shown, or cannot be issued as it stands.
     """
     with transaction.atomic():
-        draft = lock_draft(documents_visible_to(user), pk)
+        draft = lock_draft(pk, visible_to=user)
         # Anew, after every wait: what was withdrawn meanwhile is not used.
         if not User.objects.get(pk=user.pk).has_perms(NEEDED):
             raise PermissionMissingError

@@ -17,12 +17,13 @@ from invoicing.searched_texts import texts_of_customer, texts_of_document
 _ROWS_PER_STATEMENT = 5000
 _INSERT = f"INSERT INTO {TABLE} (word, customer, record)"
 _REPLACING = "ON CONFLICT (word, record) DO UPDATE SET customer = excluded.customer"
+# The values go in their binary form (%b), which takes a third of the time of text.
+_ADD = f"{_INSERT} SELECT * FROM unnest(%b::bytea[], %b::bytea[], %b::bytea[]) {_REPLACING}"  # noqa: S608  names of our own
 # One statement, since issuing holds the number series meanwhile.
-_POSTGRESQL = (
+_REPLACE = (
     f"WITH removed AS (DELETE FROM {TABLE} AS kept"  # noqa: S608  names of our own
-    " USING unnest(%s::bytea[], %s::bytea[]) AS gone (word, record)"
-    " WHERE kept.word = gone.word AND kept.record = gone.record)"
-    f" {_INSERT} SELECT * FROM unnest(%s::bytea[], %s::bytea[], %s::bytea[]) {_REPLACING}"
+    " USING unnest(%b::bytea[], %b::bytea[]) AS gone (word, record)"
+    f" WHERE kept.word = gone.word AND kept.record = gone.record) {_ADD}"
 )
 _RECORDS_AT_ONCE = 500
 
@@ -83,7 +84,8 @@ def _by_id(records: QuerySet[_Record]) -> Iterator[list[_Record]]:
 def _execute(gone: Sequence[tuple[bytes, bytes]], new: Sequence[Row]) -> None:
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
-            cursor.execute(_POSTGRESQL, [*_columns(gone, 2), *_columns(new, 3)])
+            statement, removed = (_REPLACE, _columns(gone, 2)) if gone else (_ADD, [])
+            cursor.execute(statement, [*removed, *_columns(new, 3)])
             return
         if gone:
             removal = f"DELETE FROM {TABLE} WHERE (word, record) IN ({_values(gone)})"  # noqa: S608  no value is in the text

@@ -11,7 +11,7 @@ from agent_access.models import Receipt
 from agent_access.rows import Rows
 from invoicing.identifiers import new_id
 from invoicing.models import Company, Customer, Document
-from tests.factories import CustomerFactory, make_issued
+from tests.factories import CustomerFactory, make_draft, make_issued
 
 
 def select(rows, record):
@@ -52,10 +52,50 @@ def test_a_row_is_written_as_django_writes_it():
     customer = CustomerFactory.build(name="Ünïcode 日本", is_active=False)
     assert Rows(Customer).insert(customer)
     assert columns_of(Customer.objects.get()) == columns_of(customer)
-    customer.name, customer.city = "Changed", "not written"
-    Rows(Customer).update(customer, "name", "is_active")
-    assert Customer.objects.values_list("name", "is_active").get() == ("Changed", False)
-    assert Customer.objects.get().city != "not written"
+    assert not customer._state.adding
+
+
+@pytest.mark.django_db
+def test_many_rows_are_written_as_django_writes_them():
+    names = ["Ünïcode \U0001f680 {\"'\\\\,}\n", "", "plain"]
+    customers = [CustomerFactory.build(name=name, is_active=not name) for name in names]
+    Rows(Customer).insert_all(customers)
+    Rows(Customer).insert_all([])
+    saved = {customer.pk: columns_of(customer) for customer in Customer.objects.all()}
+    assert saved == {customer.pk: columns_of(customer) for customer in customers}
+    assert not any(customer._state.adding for customer in customers)
+
+
+@pytest.mark.django_db
+def test_rows_are_found_by_all_conditions():
+    rows = Rows(Customer)
+    ada, bob, cyd = (CustomerFactory.create(name=name) for name in ("Ada", "Bob", "Cyd"))
+    among = rows.among("id", [ada.pk, cyd.pk, new_id()])
+    assert rows.find(among, ending="ORDER BY record.name DESC") == [cyd, ada]
+    assert rows.find(among, rows.equal(name="Ada", is_active=True)) == [ada]
+    assert rows.find(among, rows.equal(name="Bob")) == []
+    assert rows.find(rows.among("id", [])) == []
+    assert set(rows.find()) == {ada, bob, cyd}
+
+
+@pytest.mark.django_db
+def test_what_has_no_value_is_found_by_none():
+    issued, draft = make_issued(), make_draft()
+    rows = Rows(Document)
+    assert rows.find(rows.equal(issued_at=None)) == [draft]
+    assert rows.find(rows.equal(issued_at=issued.issued_at, connection_id=None)) == [issued]
+
+
+@pytest.mark.django_db
+def test_only_rows_that_meet_all_conditions_are_changed():
+    rows = Rows(Customer)
+    ada, bob = (CustomerFactory.create(name=name, city="Köln") for name in ("Ada", "Bob"))
+    before = columns_of(Customer.objects.get(pk=bob.pk))
+    change = {"city": "", "is_active": False}
+    assert rows.change(change, rows.equal(id=ada.pk), rows.equal(name="Bob")) == 0
+    assert rows.change(change, rows.equal(id=ada.pk, name="Ada")) == 1
+    assert columns_of(Customer.objects.get(pk=ada.pk)) == columns_of(ada) | change
+    assert columns_of(Customer.objects.get(pk=bob.pk)) == before
 
 
 @pytest.mark.django_db
@@ -103,7 +143,8 @@ def test_tables_and_columns_may_have_any_name():
         cursor.execute(f'CREATE TEMPORARY TABLE "user" ("userID" {kind}, "order" varchar(20))')
     assert rows.insert(saved)
     saved.order = "second"
-    rows.update(saved, "order")
+    assert rows.change({"order": "second"}, rows.equal(id=saved.id, order="first")) == 1
+    assert rows.find(rows.among("order", ["second"])) == [saved]
     row = select(rows, saved)
     assert columns_of(rows.read(row)) == columns_of(saved)
     assert rows.convert_key(row[0]) == saved.id

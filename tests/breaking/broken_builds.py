@@ -18,7 +18,7 @@ from agent_access.models import Receipt
 from agent_access.tools import ToolInput
 from invoicing.clock import Clock
 from invoicing.locks import lock_approval, lock_draft
-from invoicing.models import Company, Document, DocumentType, NumberSeries
+from invoicing.models import Company, Document, DocumentType, NumberSeries, User
 from invoicing.services import approvals, issuing, numbering
 from invoicing.services.company import current_company
 from invoicing.services.numbering import AssignedNumber
@@ -59,11 +59,11 @@ def number_after_the_highest(document_type: DocumentType, year: int) -> Assigned
 
 
 def review_without_reading(
-    own: Any, documents: Any, pk: UUID, *, clock: Clock
+    pk: UUID, *, visible_to: User | None, clock: Clock, **wanted: Any
 ) -> tuple[approvals.ReviewedApproval, Company]:
     """Take the draft to be what it was when the approval was prepared."""
-    approval = lock_approval(own, pk)
-    approval.document = lock_draft(documents, approval.document_id)
+    approval = lock_approval(pk, **wanted)
+    approval.document = lock_draft(approval.document_id, visible_to=visible_to)
     prepared = json.loads(approval.facts)
     return approvals.ReviewedApproval(approval, prepared, clock()), current_company()
 

@@ -129,7 +129,7 @@ def test_a_draft_of_100_lines_is_prepared_read_and_issued(agent):
         counts[name] = (prepare, replay, read, execute)
     # The words that go and those that come are one statement on PostgreSQL.
     more = 1 if database.vendor == "sqlite" else 0
-    assert counts["few"] == (10 + EVENT, 5 + EVENT, 5 + EVENT, 14 + more + EVENT)
+    assert counts["few"] == (11 + EVENT, 5 + EVENT, 6 + EVENT, 15 + more + EVENT)
     assert counts["many"] == counts["few"]
 
 

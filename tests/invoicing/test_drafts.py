@@ -16,6 +16,7 @@ from invoicing.errors import (
     RecordNotFoundError,
 )
 from invoicing.models import Document, DocumentStatus, DocumentType, Line, TaxRow
+from invoicing.services.document_parts import TAX_ROWS
 from invoicing.services.drafts import (
     DraftInput,
     LineInput,
@@ -428,7 +429,7 @@ def test_a_failed_update_leaves_the_old_lines(monkeypatch) -> None:
     user, document = make_staff(), make_draft()
     before = all_rows()
     failure = Mock(side_effect=RuntimeError("the power went out"))
-    monkeypatch.setattr(TaxRow.objects, "bulk_create", failure)
+    monkeypatch.setattr(TAX_ROWS, "insert_all", failure)
     with pytest.raises(RuntimeError, match="the power went out"):
         update_draft(user, document.pk, draft_input(document.customer), lock_version=1)
     assert all_rows() == before

@@ -141,7 +141,7 @@ def test_where_a_lock_fails_the_conditional_update_still_refuses(draft, monkeypa
     """SQLite ignores row locks, so the update itself has to see that a row has moved on."""
     stale_draft = Document.objects.select_related("customer").get()
     Document.objects.update(lock_version=2)
-    monkeypatch.setattr(issuing, "lock_draft", lambda *_: stale_draft)
+    monkeypatch.setattr(issuing, "lock_draft", lambda _: stale_draft)
     refuse_to_issue(draft)
 
 
@@ -159,7 +159,7 @@ def test_locks_and_numbers_are_taken_inside_a_transaction_only() -> None:
     document = make_draft()
     for take in (
         lambda: next_number(DocumentType.INVOICE, 2026),
-        lambda: lock_document(Document.objects.all(), document.pk),
+        lambda: lock_document(document.pk),
         lambda: issue_locked(document, seller=Company(), clock=at(ISSUED_AT)),
     ):
         with pytest.raises(RuntimeError, match="inside a transaction"):
