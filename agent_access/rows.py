@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 import orjson
-from django.db import DEFAULT_DB_ALIAS, connection
+from django.db import DEFAULT_DB_ALIAS, connection, connections
 from django.db.models import Field, Model
 from django.db.models.base import ModelState
 
@@ -124,8 +124,9 @@ class Rows(Generic[Record]):
 
     def write(self, record: Record) -> list[Any]:
         """Return the record's values as the database keeps them."""
+        database = connections[DEFAULT_DB_ALIAS]  # not the proxy, which looks for it each time
         return [
-            field.get_db_prep_save(getattr(record, name), connection)
+            field.get_db_prep_save(getattr(record, name), database)
             for field, name in zip(self._fields, self._names, strict=True)
         ]
 
@@ -137,20 +138,6 @@ class Rows(Generic[Record]):
             is_inserted = bool(cursor.rowcount == 1)
         record._state.adding = not is_inserted
         return is_inserted
-
-    def insert_all(self, records: Sequence[Record]) -> None:
-        """Insert all records in one statement, of which PostgreSQL gets all values as one JSON.
-
-        A hundred lines of thirteen values each cost Django more than all else in a draft.
-        """
-        if connection.vendor != "postgresql":
-            self.model._default_manager.bulk_create(records)  # noqa: SLF001  whatever its name
-        elif records:
-            rows = orjson.dumps([vars(record) for record in records], default=_leave_out_state)
-            with connection.cursor() as cursor:
-                cursor.execute(self._insert_all, [rows.decode()])
-            for record in records:
-                record._state.adding = False
 
     def change(self, values: Mapping[str, Any], *conditions: Condition) -> int:
         """Write the values to the rows that meet all conditions; return how many these are."""
@@ -175,7 +162,8 @@ class Rows(Generic[Record]):
         return f"INSERT INTO {self.table} ({columns}) VALUES ({values})"  # noqa: S608  names only
 
     @cached_property
-    def _insert_all(self) -> str:
+    def insertion(self) -> str:
+        """Return the statement that inserts what an array of JSON objects holds, by names."""
         columns, names = ", ".join(map(quote, self.columns)), ", ".join(map(quote, self._names))
         kinds = ", ".join(f"{quote(field.attname)} {_kind(field)}" for field in self._fields)
         rows = f"json_to_recordset(%s::json) AS added ({kinds})"
@@ -216,6 +204,38 @@ class Rows(Generic[Record]):
         return [(place, convert) for place, convert in found if convert is not None]
 
 
+def insert_together(*groups: tuple[Rows[Any], Sequence[Model]]) -> None:
+    """Insert all records; on PostgreSQL in one statement, with the records of a model as one JSON.
+
+    A hundred lines of thirteen values each cost Django more than all else in a draft.
+    """
+    filled = [(rows, records) for rows, records in groups if records]
+    if connection.vendor != "postgresql":
+        for rows, records in filled:
+            rows.model._default_manager.bulk_create(records)  # noqa: SLF001  whatever its name
+    elif filled:
+        *first, last = [rows.insertion for rows, _ in filled]
+        beside = ", ".join(f"part_{number} AS ({sql})" for number, sql in enumerate(first))
+        with connection.cursor() as cursor:
+            cursor.execute(
+                f"WITH {beside} {last}" if beside else last,
+                [_write_json(records) for _, records in filled],
+            )
+    for _, records in filled:
+        for record in records:
+            record._state.adding = False
+
+
+def _write_json(records: Sequence[Model]) -> str:
+    return orjson.dumps([vars(record) for record in records], default=_leave_out_state).decode()
+
+
+def _leave_out_state(value: object) -> None:
+    """Give nothing for what Django notes on a record beside its values."""
+    if not isinstance(value, ModelState):
+        raise TypeError(type(value).__name__)
+
+
 def quote(name: str | None) -> str:
     """Return a name as a statement has it, which may be a word of SQL or have capitals."""
     return str(connection.ops.quote_name(str(name)))
@@ -225,12 +245,6 @@ def _join(conditions: Sequence[Condition]) -> Condition:
     """Return the condition that all of them are met."""
     where = " AND ".join(condition for condition, _ in conditions)
     return where or "TRUE", [value for _, values in conditions for value in values]
-
-
-def _leave_out_state(value: object) -> None:
-    """Give nothing for what Django notes on a record beside its values."""
-    if not isinstance(value, ModelState):
-        raise TypeError(type(value).__name__)
 
 
 def _kind(field: "Field[Any, Any]") -> str:

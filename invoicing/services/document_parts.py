@@ -7,9 +7,10 @@ from uuid import UUID
 
 from django.db.models import Manager, Model, prefetch_related_objects
 
-from agent_access.rows import Rows
+from agent_access.rows import Rows, insert_together
 from invoicing.models import Document, Line, TaxRate, TaxRow
 
+DOCUMENTS = Rows(Document)
 LINES = Rows(Line)
 TAX_ROWS = Rows(TaxRow)
 RATES = Rows(TaxRate)
@@ -51,10 +52,15 @@ def _by_document(parts: Sequence[_Part]) -> dict[UUID, list[_Part]]:
     return grouped
 
 
+def insert_document(document: Document, lines: list[Line], tax_rows: list[TaxRow]) -> None:
+    """Save a new document with its parts, and keep them with it as if they were read."""
+    insert_together((DOCUMENTS, [document]), (LINES, lines), (TAX_ROWS, tax_rows))
+    _keep_parts(document, lines, tax_rows)
+
+
 def insert_parts(document: Document, lines: list[Line], tax_rows: list[TaxRow]) -> None:
     """Save the parts of a document that has none, and keep them with it as if they were read."""
-    LINES.insert_all(lines)
-    TAX_ROWS.insert_all(tax_rows)
+    insert_together((LINES, lines), (TAX_ROWS, tax_rows))
     _keep_parts(document, lines, tax_rows)
 
 

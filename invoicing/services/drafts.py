@@ -7,11 +7,11 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from invoicing.errors import ConflictError, DraftCodeUsedError
-from invoicing.locks import DOCUMENTS, hold_customers, lock_document
+from invoicing.locks import hold_customers, lock_document
 from invoicing.models import Customer, Document, DocumentStatus, DocumentType, Line, TaxRow, User
-from invoicing.services.document_parts import insert_parts
+from invoicing.services.document_parts import insert_document, insert_parts
 from invoicing.services.draft_input import DraftInput, LineInput, Maker
-from invoicing.services.draft_resolution import ResolvedDraft, resolve_draft
+from invoicing.services.draft_resolution import resolve_draft
 from invoicing.services.draft_rows import header_of, lines_of, tax_rows_of
 from invoicing.services.search_words import replace_rows, rows_of_document, write_rows
 
@@ -64,22 +64,22 @@ def create_draft(
         if maker is not None:
             document.connection_id = maker.connection_id
             document.connection_name = maker.connection_name
+        parts = lines_of(document, resolved), tax_rows_of(document, resolved.totals)
         if draft_code is None:
-            DOCUMENTS.insert(document)
+            insert_document(document, *parts)
         else:
-            _insert_once(document, draft_code)
-        _write_parts(document, resolved)
+            document.draft_code = draft_code
+            _insert_once(document, *parts)
         write_rows(rows_of_document(document))
     return document
 
 
-def _insert_once(document: Document, draft_code: str) -> None:
-    document.draft_code = draft_code
+def _insert_once(document: Document, lines: list[Line], tax_rows: list[TaxRow]) -> None:
     try:
         with transaction.atomic():
-            DOCUMENTS.insert(document)
+            insert_document(document, lines, tax_rows)
     except IntegrityError:
-        if Document.objects.filter(draft_code=draft_code).exists():
+        if Document.objects.filter(draft_code=document.draft_code).exists():
             raise DraftCodeUsedError from None
         raise
 
@@ -112,7 +112,7 @@ def update_draft(user: User, pk: UUID, draft: DraftInput, *, lock_version: int) 
         replace_rows(found_by, rows_of_document(document))
         document.lines.all().delete()
         document.tax_rows.all().delete()
-        _write_parts(document, resolved)
+        insert_parts(document, lines_of(document, resolved), tax_rows_of(document, resolved.totals))
     return document
 
 
@@ -122,7 +122,3 @@ def _hold_former_customer(document: Document, customer: Customer) -> Customer:
         return customer
     [former] = hold_customers([document.customer_id])
     return former
-
-
-def _write_parts(document: Document, resolved: ResolvedDraft) -> None:
-    insert_parts(document, lines_of(document, resolved), tax_rows_of(document, resolved.totals))

@@ -8,7 +8,7 @@ from django.db import connection as database
 from django.test.utils import isolate_apps
 
 from agent_access.models import Receipt
-from agent_access.rows import Rows
+from agent_access.rows import Rows, insert_together
 from invoicing.identifiers import new_id
 from invoicing.models import Company, Customer, Document
 from tests.factories import CustomerFactory, make_draft, make_issued
@@ -59,8 +59,8 @@ def test_a_row_is_written_as_django_writes_it():
 def test_many_rows_are_written_as_django_writes_them():
     names = ["Ünïcode \U0001f680 {\"'\\\\,}\n", "", "plain"]
     customers = [CustomerFactory.build(name=name, is_active=not name) for name in names]
-    Rows(Customer).insert_all(customers)
-    Rows(Customer).insert_all([])
+    insert_together((Rows(Customer), customers), (Rows(Document), []))
+    insert_together((Rows(Customer), []))
     saved = {customer.pk: columns_of(customer) for customer in Customer.objects.all()}
     assert saved == {customer.pk: columns_of(customer) for customer in customers}
     assert not any(customer._state.adding for customer in customers)
