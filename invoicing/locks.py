@@ -7,7 +7,7 @@ from collections.abc import Collection
 from typing import Any, TypeVar
 from uuid import UUID
 
-from django.db import connection
+from django.db import connection, transaction
 from django.db.models import Model, QuerySet
 
 from agent_access.rows import Condition, Rows
@@ -25,6 +25,14 @@ _LOCKED = {"postgresql": "FOR NO KEY UPDATE OF record"}
 _HELD = {"postgresql": "FOR SHARE OF record"}
 
 _Record = TypeVar("_Record", bound=Model)
+
+
+def joined_transaction() -> transaction.Atomic:
+    """Begin a transaction, or be part of the caller's, which then is undone by what fails in here.
+
+    So a call of an agent, which begins one, needs no savepoint in it.
+    """
+    return transaction.atomic(savepoint=False)
 
 
 def require_transaction() -> None:

@@ -4,10 +4,13 @@ from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from pkgutil import walk_packages
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from django.conf import settings
 from django.core.cache import cache
+from django.db import transaction
+from django.db.transaction import Atomic
 from django.test import override_settings
 from django.utils import timezone
 
@@ -31,6 +34,21 @@ def _every_module_is_loaded() -> None:
     for name in ("agent_access", "invoicing", "mcp_gateway", "operations"):
         for module in walk_packages(import_module(name).__path__, f"{name}."):
             import_module(module.name)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _a_test_is_outside_of_all_transactions() -> Iterator[None]:
+    """What would begin a transaction is undone alone, though the test itself runs in one."""
+    enter = Atomic.__enter__
+
+    def enter_as_outermost(block: Any) -> None:
+        around = transaction.get_connection(block.using).atomic_blocks
+        if around and around[-1]._from_testcase:
+            block.savepoint = True
+        enter(block)
+
+    with patch.object(Atomic, "__enter__", enter_as_outermost):
+        yield
 
 
 @pytest.fixture(autouse=True)

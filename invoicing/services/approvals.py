@@ -29,7 +29,7 @@ from invoicing.errors import (
     PermissionMissingError,
     RecordNotFoundError,
 )
-from invoicing.locks import APPROVALS, lock_approval, lock_draft
+from invoicing.locks import APPROVALS, joined_transaction, lock_approval, lock_draft
 from invoicing.models import (
     Company,
     Decision,
@@ -115,7 +115,7 @@ def prepare_approval(
     The nonce is not stored. Raises RecordNotFoundError, ConflictError where the document is no
     draft invoice at this version, InactiveReferenceError.
     """
-    with transaction.atomic():
+    with joined_transaction():
         document = lock_draft(document_id, visible_to=user)
         is_draft_invoice = (
             document.status == DocumentStatus.DRAFT and document.type == DocumentType.INVOICE
@@ -237,7 +237,7 @@ def execute_approval(
     The same connection, nonce and key get the same result again. Raises RecordNotFoundError for
     another connection or nonce, else the error of the approval's state.
     """
-    with transaction.atomic():
+    with joined_transaction():
         reviewed, seller = _lock_and_review(
             pk,
             delegated_user_id=user.pk,

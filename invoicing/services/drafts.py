@@ -7,7 +7,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from invoicing.errors import ConflictError, DraftCodeUsedError
-from invoicing.locks import hold_customers, lock_document
+from invoicing.locks import hold_customers, joined_transaction, lock_document
 from invoicing.models import Customer, Document, DocumentStatus, DocumentType, Line, TaxRow, User
 from invoicing.services.document_parts import insert_document, insert_parts
 from invoicing.services.draft_input import DraftInput, LineInput, Maker
@@ -58,7 +58,7 @@ def create_draft(
 
     A draft code that is given makes one draft only, however often; then DraftCodeUsedError.
     """
-    with transaction.atomic():
+    with joined_transaction():
         resolved = resolve_draft(user, draft, for_writing=True)
         document = Document(type=document_type, created_by=user, **header_of(resolved))
         if maker is not None:
@@ -90,7 +90,7 @@ def update_draft(user: User, pk: UUID, draft: DraftInput, *, lock_version: int) 
     Raises RecordNotFoundError, DraftInvalidError, or ConflictError where the document is not a
     draft invoice at this lock version, looked at in this order.
     """
-    with transaction.atomic():
+    with joined_transaction():
         document = lock_document(pk, visible_to=user)
         resolved = resolve_draft(user, draft, for_writing=True)
         header = header_of(resolved) | {
