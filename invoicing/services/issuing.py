@@ -91,7 +91,7 @@ def frozen_facts(
         "buyer_name": buyer.name,
         "buyer_address": buyer.postal_address,
         "buyer_vat_number": buyer.vat_number,
-        "series_id": number.series.id,
+        "series_id": number.series_id,
         "series_value": number.value,
         "number": number.number,
         "issued_at": issued_at,

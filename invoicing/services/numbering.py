@@ -1,14 +1,20 @@
 """Numbers without gaps: taken in the transaction that issues, in order, once."""
 
 from typing import NamedTuple
+from uuid import UUID
 
+from django.db import connection
+
+from agent_access.rows import Rows
 from invoicing.locks import require_transaction
 from invoicing.models import DocumentType, NumberSeries
+
+SERIES = Rows(NumberSeries)
 
 # To move a series is to lock it: one statement under the lock that all issuing waits for.
 _MOVE = (
     f"UPDATE {NumberSeries._meta.db_table} SET last_value = last_value + %s"  # noqa: S608  names only
-    " WHERE type = %s AND year = %s RETURNING id, type, year, last_value"
+    " WHERE type = %s AND year = %s RETURNING id, last_value"
 )
 
 PREFIXES = {DocumentType.INVOICE: "INV", DocumentType.CREDIT_NOTE: "CN"}
@@ -17,7 +23,7 @@ PREFIXES = {DocumentType.INVOICE: "INV", DocumentType.CREDIT_NOTE: "CN"}
 class AssignedNumber(NamedTuple):
     """A number and its place in its series."""
 
-    series: NumberSeries
+    series_id: UUID
     value: int
     number: str
 
@@ -40,14 +46,16 @@ def next_numbers(document_type: DocumentType, year: int, *, count: int) -> list[
         begun = NumberSeries(type=document_type, year=year)
         NumberSeries.objects.bulk_create([begun], ignore_conflicts=True)
         moved = _move_series(document_type, year, count)
-    [series] = moved
+    [(series_id, last_value)] = moved
     prefix = f"{PREFIXES[document_type]}-{year:04d}"
     return [
-        AssignedNumber(series, value, f"{prefix}-{value:04d}")
-        for value in range(series.last_value - count + 1, series.last_value + 1)
+        AssignedNumber(series_id, value, f"{prefix}-{value:04d}")
+        for value in range(last_value - count + 1, last_value + 1)
     ]
 
 
-def _move_series(document_type: DocumentType, year: int, count: int) -> list[NumberSeries]:
-    """Return the series, moved and locked; nothing before the year's first number."""
-    return list(NumberSeries.objects.raw(_MOVE, [count, document_type.value, year]))
+def _move_series(document_type: DocumentType, year: int, count: int) -> list[tuple[UUID, int]]:
+    """Return ID and last value of the series, moved and locked; nothing before its first number."""
+    with connection.cursor() as cursor:
+        cursor.execute(_MOVE, [count, document_type.value, year])
+        return [(SERIES.convert_key(pk), last_value) for pk, last_value in cursor.fetchall()]

@@ -55,7 +55,7 @@ def number_after_the_highest(document_type: DocumentType, year: int) -> Assigned
     value = (issued.values_list("series_value", flat=True).first() or 0) + 1
     time.sleep(A_MOMENT)
     number = f"{numbering.PREFIXES[document_type]}-{year:04d}-{value:04d}"
-    return AssignedNumber(series, value, number)
+    return AssignedNumber(series.pk, value, number)
 
 
 def review_without_reading(
