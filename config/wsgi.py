@@ -1,8 +1,11 @@
 """The WSGI application that a server loads; with a dangerous setting the server does not start."""
 
+import gc
 import logging
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 
 import django
@@ -18,6 +21,18 @@ from operations.request_log import RequestLog
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 
+@contextmanager
+def loading() -> Iterator[None]:
+    """Keep the collector from what is loaded, which stays: now and in every later collection."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+@loading()
 def load_application() -> HealthApplication:
     """Return the application; end the process with one sentence if it must not serve."""
     logging.captureWarnings(capture=True)
