@@ -2,6 +2,7 @@
 
 import hashlib
 import ipaddress
+from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -12,6 +13,7 @@ from uuid import UUID
 import orjson
 from django.db import connection
 from django.utils import timezone
+from uuid_utils.compat import uuid7
 
 from agent_access.errors import UnauthenticatedError
 from agent_access.models.audit import ADMINISTRATION, AuditEvent, ChainHead, Transport
@@ -45,6 +47,9 @@ APPEND = """
     INSERT INTO {events} (sequence, digest, {columns})
     SELECT moved.sequence, moved.digest, {values} FROM moved
 """
+
+# An event by its columns: a new one, without sequence and digest, or all of a stored one.
+Columns = Mapping[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,31 +144,33 @@ def _require_transaction() -> None:
         raise RuntimeError("an audit event belongs to a transaction")
 
 
-def _make_event(chain: str, fact: Fact) -> AuditEvent:
-    return AuditEvent(
-        chain=chain,
-        occurred_at=timezone.now(),
-        actor_id=fact.actor_id,
-        connection_id=fact.connection_id,
-        action=fact.action,
-        target=fact.target,
-        outcome=fact.outcome,
-        detail=fact.detail,
-        transport=fact.origin.transport,
-        request_id=fact.origin.request_id,
-        client_address=fact.origin.client_address,
-    )
+def _make_event(chain: str, fact: Fact) -> Columns:
+    return {
+        "id": uuid7(),
+        "chain": chain,
+        "occurred_at": timezone.now(),
+        "actor_id": fact.actor_id,
+        "connection_id": fact.connection_id,
+        "action": fact.action,
+        "target": fact.target,
+        "outcome": fact.outcome,
+        "detail": fact.detail,
+        "transport": str(fact.origin.transport),
+        "request_id": fact.origin.request_id,
+        "client_address": fact.origin.client_address,
+    }
 
 
-def _append_at_once(event: AuditEvent, *, only_open: bool, relaxed: bool) -> bool:
+def _append_at_once(event: Columns, *, only_open: bool, relaxed: bool) -> bool:
     """Append in one statement: its lock of the head is as short as it can be.
 
     The digest is computed where the one before is known, over the text that digest_event reads.
     """
     before, after = _write_facts(event)
-    moving: list[Any] = [before, after, _minute_of(event), event.chain, not only_open]
+    moving: list[Any] = [before, after, _minute_of(event), event["chain"], not only_open]
+    added = [event[column] for column in EVENTS.columns]
     with connection.cursor() as cursor:
-        cursor.execute(_append_statement(relaxed=relaxed), [*moving, *EVENTS.values(event)])
+        cursor.execute(_append_statement(relaxed=relaxed), [*moving, *added])
         return bool(cursor.rowcount == 1)
 
 
@@ -179,47 +186,48 @@ def _append_statement(*, relaxed: bool) -> str:
     )
 
 
-def _append_in_steps(event: AuditEvent, *, only_open: bool) -> bool:
+def _append_in_steps(event: Columns, *, only_open: bool) -> bool:
     """Append where the transaction holds the whole database anyway."""
-    head = ChainHead.objects.get(chain=event.chain)
+    head = ChainHead.objects.get(chain=event["chain"])
     if only_open and not head.is_open:
         return False
-    event.sequence = head.sequence + 1
-    event.digest = digest_event(event, previous_digest=head.digest)
+    added = AuditEvent(**event, sequence=head.sequence + 1)
+    added.digest = digest_event(added, previous_digest=head.digest)
     moved = ChainHead.objects.filter(chain=head.chain, sequence=head.sequence).update(
-        sequence=event.sequence, digest=event.digest, last_used_at=_minute_of(event)
+        sequence=added.sequence, digest=added.digest, last_used_at=_minute_of(event)
     )
     if not moved:
         raise RuntimeError("an audit chain moved under its lock")
-    event.save(force_insert=True)
+    added.save(force_insert=True)
     return True
 
 
-def _minute_of(event: AuditEvent) -> datetime:
-    return event.occurred_at.replace(second=0, microsecond=0)
+def _minute_of(event: Columns) -> datetime:
+    occurred_at: datetime = event["occurred_at"]
+    return occurred_at.replace(second=0, microsecond=0)
 
 
 def digest_event(event: AuditEvent, *, previous_digest: str) -> str:
     """Return the SHA-256 over the digest before and every stored fact, in hexadecimal."""
-    before, after = _write_facts(event)
+    before, after = _write_facts(vars(event))
     text = f'["{previous_digest}",{before},{event.sequence},{after}]'
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _write_facts(event: AuditEvent) -> tuple[str, str]:
+def _write_facts(event: Columns) -> tuple[str, str]:
     """Return the event's facts as JSON: those that stand before its sequence, and those after."""
-    before: list[Any] = [event.id, event.chain]
+    before: list[Any] = [event["id"], event["chain"]]
     after: list[Any] = [
-        event.occurred_at.astimezone(UTC),
-        event.actor_id,
-        event.connection_id,
-        event.action,
-        event.target,
-        event.outcome,
-        event.detail,
-        str(event.transport),
-        event.request_id,
-        event.client_address,
+        event["occurred_at"].astimezone(UTC),
+        event["actor_id"],
+        event["connection_id"],
+        event["action"],
+        event["target"],
+        event["outcome"],
+        event["detail"],
+        str(event["transport"]),
+        event["request_id"],
+        event["client_address"],
     ]
     return _write_members(before), _write_members(after)
 

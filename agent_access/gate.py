@@ -59,8 +59,12 @@ class GateMiddleware:
         request_id = begin_request()
         forget_facts()
         note_client(client_address(request))
-        _drop_cookies(request)
-        response = self.get_response(request) if _may_enter(request) else _refuse(request)
+        refuse = _find_refuse(request)
+        if refuse:
+            # They never authenticate, so nothing at the tools looks at them.
+            request.META.pop("HTTP_COOKIE", None)
+        may_enter = _may_enter(request, at_tools=refuse is not None)
+        response = self.get_response(request) if may_enter else _refuse(refuse)
         if not _is_immutable(response):
             response["Cache-Control"] = "no-store"
         response["X-Content-Type-Options"] = "nosniff"
@@ -128,19 +132,13 @@ def _find_refuse(request: HttpRequest) -> Refuse | None:
     return next((_tool_paths[prefix] for prefix in fitting), None)
 
 
-def _drop_cookies(request: HttpRequest) -> None:
-    """Keep cookies from the tools: they never authenticate, so nothing there looks at them."""
-    if _find_refuse(request):
-        request.META.pop("HTTP_COOKIE", None)
-
-
 def _is_immutable(response: HttpResponse) -> bool:
     """Tell whether this is a static file with the digest of its content in its name."""
     return "immutable" in response.get("Cache-Control", "")
 
 
-def _may_enter(request: HttpRequest) -> bool:
-    if "HTTP_ORIGIN" in request.META and _find_refuse(request):
+def _may_enter(request: HttpRequest, *, at_tools: bool) -> bool:
+    if at_tools and "HTTP_ORIGIN" in request.META:
         return False
     return _called_url(request) == conf.base_url()
 
@@ -159,8 +157,7 @@ def _scheme(request: HttpRequest) -> str:
     return str(request.META["wsgi.url_scheme"])
 
 
-def _refuse(request: HttpRequest) -> HttpResponse:
-    refuse = _find_refuse(request)
+def _refuse(refuse: Refuse | None) -> HttpResponse:
     return refuse(ForbiddenError()) if refuse else HttpResponse(PAGE, status=ForbiddenError.status)
 
 

@@ -90,9 +90,8 @@ def _read(row: tuple[Any, ...]) -> Standing:
 
 
 def _read_owner_id(value: Any) -> UUID | None:
-    host = conf.host()
-    if host.owner_statement() is None:
-        return host.owner_id()
+    if not _tells_owner():
+        return conf.host().owner_id()
     owner_id: UUID | None = _users().convert_key(value)
     return owner_id
 
@@ -100,6 +99,12 @@ def _read_owner_id(value: Any) -> UUID | None:
 @cache
 def _users() -> Rows[Any]:
     return Rows(get_user_model())
+
+
+@cache
+def _tells_owner() -> bool:
+    """Tell whether the owner is a part of the statement."""
+    return conf.host().owner_statement() is not None
 
 
 @cache

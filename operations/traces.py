@@ -12,7 +12,8 @@ UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 # Names in code have no digits and no two capitals in a row; random texts of that length do.
 RANDOM = re.compile(r"[0-9]|[A-Z]{2}")
 
-BEARER = re.compile(r"(\bbearer\s+)[^\s'\",;]+", re.IGNORECASE)
+# Spelt so that a search finds the places where it can begin; ignoring case, it tries every one.
+BEARER = re.compile(r"([Bb][Ee][Aa][Rr][Ee][Rr]\s+)[^\s'\",;]+")
 URL_PASSWORD = re.compile(r"(://)[^\s/@]+@")
 
 

@@ -29,9 +29,12 @@ def person(company):
 @pytest.fixture
 def own_statement():
     """Keep no statement of a project that is made to be another for a while."""
-    standings._statement.cache_clear()
+    kept = (standings._statement, standings._tells_owner)
+    for each in kept:
+        each.cache_clear()
     yield
-    standings._statement.cache_clear()
+    for each in kept:
+        each.cache_clear()
 
 
 def find(connection):
