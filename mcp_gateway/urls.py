@@ -2,7 +2,7 @@
 
 from django.urls import path, re_path
 
-from mcp_gateway.views import refuse_path, serve
+from mcp_gateway.endpoint import refuse_path, serve
 
 MCP_PATH = "/mcp"
 

@@ -1,8 +1,6 @@
 """The MCP endpoint: streamable HTTP, POST only, stateless, one JSON answer per request."""
 
-from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse
-from django.views.decorators.csrf import csrf_exempt
 
 from agent_access.admission import Admission
 from agent_access.bodies import read_json
@@ -19,15 +17,11 @@ from mcp_gateway.protocol import Exchange, answer_request
 ACTION = "mcp.message"
 
 
-@csrf_exempt
-@login_not_required
-def refuse_path(request: HttpRequest) -> HttpResponse:
+def refuse_path() -> HttpResponse:
     """Answer every path below the endpoint, a trailing slash included: there is nothing."""
     return answers.refuse(NotFoundError())
 
 
-@csrf_exempt
-@login_not_required
 def serve(request: HttpRequest) -> HttpResponse:
     """Answer one message; cookies are never looked at, so there is nothing to forge."""
     admission = Admission(request, transport=Transport.MCP)

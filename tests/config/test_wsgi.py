@@ -47,3 +47,25 @@ def test_a_server_with_a_wrong_setting_does_not_start(program, environment, sent
         check=False,
     )
     assert (told.returncode, told.stdout, told.stderr) == (1, "", f"Wrong setting: {sentence}\n")
+
+
+LOADED = """
+import sys
+import django
+django.setup()
+import config.urls
+print("mcp_types" in sys.modules)
+"""
+
+
+@pytest.mark.sqlite
+def test_a_command_does_not_wait_for_the_types_of_mcp():
+    told = subprocess.run(  # noqa: S603  our own program
+        [sys.executable, "-c", LOADED],
+        cwd=PROJECT_FOLDER,
+        env={**os.environ, "DJANGO_SETTINGS_MODULE": "config.settings"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (told.returncode, told.stdout) == (0, "False\n")
