@@ -18,11 +18,15 @@ def read_query(request: HttpRequest, tool: Tool) -> Arguments:
     """Return the query as the arguments of a tool that takes no body."""
     pairs = _parse(request)
     properties = tool.input_schema["properties"]
+    values = {name: _value(text, properties.get(name, {})) for name, text in pairs}
+    return Arguments(values, _find_repeated(pairs) if len(values) < len(pairs) else [])
+
+
+def _find_repeated(pairs: list[tuple[str, str]]) -> list[FieldProblem]:
     counts = Counter(name for name, _ in pairs)
-    return Arguments(
-        {name: _value(text, properties.get(name, {})) for name, text in pairs},
-        [FieldProblem(sayable(name), "must be given once") for name in counts if counts[name] > 1],
-    )
+    return [
+        FieldProblem(sayable(name), "must be given once") for name in counts if counts[name] > 1
+    ]
 
 
 def find_unknown_parameters(request: HttpRequest) -> list[FieldProblem]:
