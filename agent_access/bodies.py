@@ -15,6 +15,8 @@ from agent_access.errors import (
 
 MAX_BODY_BYTES = 256 * 1024
 MAX_NESTING = 32
+# More than any length that is allowed has, and few enough to read them as a number.
+LENGTH_DIGITS = 18
 
 JSONValue = Any
 
@@ -39,14 +41,16 @@ def read_body(request: HttpRequest, *, limit: int) -> bytes:
     Django takes a body without Content-Length (chunked) for empty; where the server ends the
     stream itself, as PEP 3333's `wsgi.input_terminated` promises, the stream is read instead.
     """
-    declared = request.META.get("CONTENT_LENGTH") or ""
-    if _declares_more_than(limit, declared):
+    declared = _read_length(request.META.get("CONTENT_LENGTH") or "")
+    if declared is not None and declared > limit:
         raise PayloadTooLargeError
+    # What is all there needs no second look for its end, which would wait for the server.
+    wanted = limit + 1 if declared is None else declared
     terminated = request.META.get("wsgi.input_terminated")
     stream = request.META["wsgi.input"] if terminated else request
     body = b""
     try:
-        while len(body) <= limit and (part := stream.read(limit + 1 - len(body))):
+        while len(body) < wanted and (part := stream.read(limit + 1 - len(body))):
             body += part
     except (UnreadablePostError, OSError):
         raise UnreadableJsonError from None
@@ -54,16 +58,17 @@ def read_body(request: HttpRequest, *, limit: int) -> bytes:
         raise PayloadTooLargeError
     # To some servers a connection that broke off is the end of the stream, and half a body may be
     # whole JSON.
-    if _declares_more_than(len(body), declared):
+    if declared is not None and declared > len(body):
         raise UnreadableJsonError
     return body
 
 
-def _declares_more_than(limit: int, content_length: str) -> bool:
+def _read_length(content_length: str) -> int | None:
+    """Return the length that is declared, or None where it is zero or no number."""
     digits = content_length.strip().lstrip("0")
     if not (digits.isascii() and digits.isdecimal()):
-        return False
-    return len(digits) > len(str(limit)) or int(digits) > limit
+        return None
+    return int(digits[:LENGTH_DIGITS])
 
 
 def _refuse_constant(name: str) -> NoReturn:
@@ -77,14 +82,14 @@ def _refuse_repetition(pairs: list[tuple[str, JSONValue]]) -> dict[str, JSONValu
     return members
 
 
+# Made once, as the library does only for a decoder without choices.
+DECODER = json.JSONDecoder(object_pairs_hook=_refuse_repetition, parse_constant=_refuse_constant)
+
+
 def parse_json(body: bytes) -> JSONValue:
     """Return the JSON value that every reader would understand alike; or UnreadableJsonError."""
     try:
-        value = json.loads(
-            body.decode(),
-            object_pairs_hook=_refuse_repetition,
-            parse_constant=_refuse_constant,
-        )
+        value = DECODER.decode(body.decode())
     except (ValueError, RecursionError):
         raise UnreadableJsonError from None
     _check_nesting(value)

@@ -120,7 +120,7 @@ class Tool:
         if self.writes and self.find_record is None:
             raise ImproperlyConfigured(f"{self.name} writes, so it needs find_record for replays")
 
-    @property
+    @cached_property
     def mcp_name(self) -> str:
         """Interface: "Dots become underscores"."""
         return self.name.replace(".", "_")
