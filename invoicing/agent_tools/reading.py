@@ -16,6 +16,9 @@ from invoicing.models import Document, Line, TaxRow, User
 
 DOCUMENTS = Rows(Document, only=outputs.DOCUMENT_COLUMNS)
 SUMMARIES = Rows(Document, only=outputs.SUMMARY_COLUMNS)
+# Read within a document, where these tell nothing.
+LINES = Rows(Line, without=("id", "document_id"))
+TAX_ROWS = Rows(TaxRow, without=("id", "document_id"))
 
 DOCUMENT = (
     "SELECT {columns}, {lines}, {tax_rows} FROM {table} AS document WHERE id = %s AND {scope}"
@@ -75,8 +78,8 @@ def _read_parts(parts: str | None) -> list[Columns]:
 def _document_statement(scope: str) -> str:
     return DOCUMENT.format(
         columns=DOCUMENTS.select("document"),
-        lines=_write_parts(Rows(Line)),
-        tax_rows=_write_parts(Rows(TaxRow)),
+        lines=_write_parts(LINES),
+        tax_rows=_write_parts(TAX_ROWS),
         table=DOCUMENTS.table,
         scope=scope,
     )
