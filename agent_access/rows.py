@@ -118,10 +118,6 @@ class Rows(Generic[Record]):
         field: Any = self.model._meta.get_field(name)
         return field.get_db_prep_value(value, connection)
 
-    def values(self, record: Record) -> list[Any]:
-        """Return the record's values as they are: PostgreSQL keeps all but JSON so."""
-        return [getattr(record, name) for name in self._names]
-
     def write(self, record: Record) -> list[Any]:
         """Return the record's values as the database keeps them."""
         database = connections[DEFAULT_DB_ALIAS]  # not the proxy, which looks for it each time
