@@ -135,11 +135,11 @@ class Rows(Generic[Record]):
         record._state.adding = not is_inserted
         return is_inserted
 
-    def change(self, values: Mapping[str, Any], *conditions: Condition) -> int:
+    def change(self, values: Mapping[str, Any], condition: Condition, *others: Condition) -> int:
         """Write the values to the rows that meet all conditions; return how many these are."""
         columns = ", ".join(f"{self._column(name)} = %s" for name in values)
         written = [self.adapt(name, value) for name, value in values.items()]
-        where, wanted = _join(conditions)
+        where, wanted = _join([condition, *others])
         sql = f"UPDATE {self.table} AS record SET {columns} WHERE {where}"  # noqa: S608  names only
         with connection.cursor() as cursor:
             cursor.execute(sql, [*written, *wanted])
@@ -208,7 +208,7 @@ def insert_together(*groups: tuple[Rows[Any], Sequence[Model]]) -> None:
     filled = [(rows, records) for rows, records in groups if records]
     if connection.vendor != "postgresql":
         for rows, records in filled:
-            rows.model._default_manager.bulk_create(records)  # noqa: SLF001  whatever its name
+            rows.model._base_manager.bulk_create(records)  # noqa: SLF001  whatever managers it has
     elif filled:
         *first, last = [rows.insertion for rows, _ in filled]
         beside = ", ".join(f"part_{number} AS ({sql})" for number, sql in enumerate(first))

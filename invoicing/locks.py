@@ -67,24 +67,27 @@ def lock_approval(pk: UUID, **wanted: Any) -> IssueApproval:
     return _lock(APPROVALS, APPROVALS.equal(id=pk, **wanted))
 
 
-def lock_document(pk: UUID, *, visible_to: User | None = None) -> Document:
-    """Return the document, locked; raises RecordNotFoundError where it is not in his scope."""
+def lock_document(pk: UUID, *, visible_to: User | None) -> Document:
+    """Return the document, locked; raises RecordNotFoundError out of the person's scope.
+
+    With nobody to ask about every document is in it. That has to be said: no caller forgets it.
+    """
     scope = customer_condition(visible_to, "record.customer_id")
     return _lock(DOCUMENTS, DOCUMENTS.equal(id=pk), scope)
 
 
-def lock_draft(pk: UUID, *, visible_to: User | None = None) -> Document:
+def lock_draft(pk: UUID, *, visible_to: User | None) -> Document:
     """Return the document, locked, with its customer held; raises as lock_document does.
 
     So what is compared with it and what is frozen of it are of one moment.
     """
     document = lock_document(pk, visible_to=visible_to)
-    [document.customer] = hold_customers([document.customer_id])
+    [document.customer] = hold_customers([document.customer_id], visible_to=None)
     return document
 
 
-def hold_customers(pks: Collection[UUID], *, visible_to: User | None = None) -> list[Customer]:
-    """Return the customers in his scope, whom nobody changes before the transaction ends.
+def hold_customers(pks: Collection[UUID], *, visible_to: User | None) -> list[Customer]:
+    """Return the customers in the person's scope, whom nobody changes before the transaction ends.
 
     Others may hold them too. So a name that a document is found by, or frozen with, is still the
     customer's at commit.

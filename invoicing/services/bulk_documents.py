@@ -61,7 +61,7 @@ def write_documents(new_documents: Sequence[NewDocument]) -> None:
 
 def _resolve(drafts: Iterable[DraftInput]) -> list[ResolvedDraft]:
     drafts = list(drafts)
-    held = hold_customers({draft.customer_id for draft in drafts})
+    held = hold_customers({draft.customer_id for draft in drafts}, visible_to=None)
     customers = {customer.id: customer for customer in held if customer.is_active}
     rates = {rate.id: rate for rate in TaxRate.objects.filter(is_active=True)}
     return [resolve_with(draft, customers.get(draft.customer_id), rates) for draft in drafts]

@@ -120,5 +120,5 @@ def _hold_former_customer(document: Document, customer: Customer) -> Customer:
     """Return whom the draft was for so far, by the name that it is found by."""
     if document.customer_id == customer.id:
         return customer
-    [former] = hold_customers([document.customer_id])
+    [former] = hold_customers([document.customer_id], visible_to=None)
     return former

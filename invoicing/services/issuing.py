@@ -24,7 +24,7 @@ def issue_document(document: Document, *, clock: Clock) -> Document:
     RecordNotFoundError where it is gone.
     """
     with transaction.atomic():
-        draft = lock_draft(document.pk)
+        draft = lock_draft(document.pk, visible_to=None)
         if draft.lock_version != document.lock_version:
             raise ConflictError
         return issue_locked(draft, seller=current_company(), clock=clock)

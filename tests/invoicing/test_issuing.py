@@ -141,8 +141,15 @@ def test_where_a_lock_fails_the_conditional_update_still_refuses(draft, monkeypa
     """SQLite ignores row locks, so the update itself has to see that a row has moved on."""
     stale_draft = Document.objects.select_related("customer").get()
     Document.objects.update(lock_version=2)
-    monkeypatch.setattr(issuing, "lock_draft", lambda _: stale_draft)
+    monkeypatch.setattr(issuing, "lock_draft", lambda *_, **__: stale_draft)
     refuse_to_issue(draft)
+
+
+def test_where_a_lock_fails_an_issued_document_is_not_issued_again(draft, monkeypatch) -> None:
+    stale_draft = Document.objects.select_related("customer").get()
+    stale_draft.lock_version = issue_document(draft, clock=at(ISSUED_AT)).lock_version
+    monkeypatch.setattr(issuing, "lock_draft", lambda *_, **__: stale_draft)
+    refuse_to_issue(stale_draft)
 
 
 @pytest.mark.django_db
@@ -159,7 +166,7 @@ def test_locks_and_numbers_are_taken_inside_a_transaction_only() -> None:
     document = make_draft()
     for take in (
         lambda: next_number(DocumentType.INVOICE, 2026),
-        lambda: lock_document(document.pk),
+        lambda: lock_document(document.pk, visible_to=None),
         lambda: issue_locked(document, seller=Company(), clock=at(ISSUED_AT)),
     ):
         with pytest.raises(RuntimeError, match="inside a transaction"):
