@@ -1,6 +1,6 @@
 """Statements written by hand keep and give values as Django does."""
 
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta, timezone
 
 import pytest
 from django.db import DataError, IntegrityError, models, transaction
@@ -10,7 +10,8 @@ from django.test.utils import isolate_apps
 from agent_access.models import Receipt
 from agent_access.rows import Rows, insert_together
 from invoicing.identifiers import new_id
-from invoicing.models import Company, Customer, Document
+from invoicing.models import Company, Customer, Document, DocumentStatus
+from invoicing.money import MAX_AMOUNT
 from tests.factories import CustomerFactory, make_draft, make_issued
 
 
@@ -64,6 +65,21 @@ def test_many_rows_are_written_as_django_writes_them():
     saved = {customer.pk: columns_of(customer) for customer in Customer.objects.all()}
     assert saved == {customer.pk: columns_of(customer) for customer in customers}
     assert not any(customer._state.adding for customer in customers)
+
+
+@pytest.mark.django_db
+def test_the_largest_and_oddest_values_are_written_as_django_writes_them():
+    draft = make_draft()
+    document = Document(**columns_of(draft))
+    document.id, document.draft_code, document.status = new_id(), "D-ODDLARGE", DocumentStatus.DRAFT
+    document.net_total = document.grand_total = MAX_AMOUNT
+    document.issue_date, document.due_date = date.min, date.max
+    document.notes, document.reference = "\u2028\x7f\\u0041 %s '\"\n", "\U0001f9fe" * 100
+    document.connection_id = new_id()
+    document.created_at = datetime(2026, 3, 2, 9, 0, 0, 123456, timezone(timedelta(hours=5.75)))
+    document.updated_at = datetime.max.replace(tzinfo=UTC)
+    insert_together((Rows(Document), [document]))
+    assert columns_of(Document.objects.get(pk=document.pk)) == columns_of(document)
 
 
 @pytest.mark.django_db

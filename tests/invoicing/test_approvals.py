@@ -1,5 +1,6 @@
 import json
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from invoicing.errors import (
     RecordNotFoundError,
 )
 from invoicing.models import Customer, Decision, DocumentType, IssueApproval, TaxRate, User
+from invoicing.services import approvals
 from invoicing.services.approvals import Execution, decide_approval, execute_approval
 from tests.approvals import A_MINUTE_LATER, PREPARED_AT, TEN_MINUTES_LATER, prepare
 from tests.clocks import at
@@ -198,3 +200,25 @@ def test_an_executed_approval_stays_so_whatever_changes_later(prepared):
     reviewed = prepared.review(now=TEN_MINUTES_LATER)
 
     assert (reviewed.state, reviewed.stale_fields) == ("executed", [])
+
+
+APPROVED = {"decision": Decision.APPROVED, "decided_at": A_MINUTE_LATER}
+EXECUTED = {"executed_at": A_MINUTE_LATER, "execute_key": "another", "result": "{}"}
+
+
+@pytest.mark.parametrize(
+    ("kept", "now"),
+    [
+        ({"decision": ""}, A_MINUTE_LATER),
+        (APPROVED | EXECUTED, A_MINUTE_LATER),
+        (APPROVED, TEN_MINUTES_LATER),
+    ],
+    ids=["undecided", "executed", "expired"],
+)
+def test_where_a_lock_fails_the_conditional_update_still_refuses(prepared, monkeypatch, kept, now):
+    """What the execution holds says that all is well; what is kept says otherwise."""
+    held = IssueApproval.objects.get()
+    held.decision, held.expires_at = Decision.APPROVED, TEN_MINUTES_LATER + timedelta(minutes=1)
+    IssueApproval.objects.update(**kept)
+    monkeypatch.setattr(approvals, "lock_approval", lambda *_, **__: held)
+    refuse(ApprovalUsedError, prepared.execute, now=now)

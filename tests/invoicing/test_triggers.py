@@ -83,6 +83,37 @@ def test_no_statement_changes_deletes_or_moves_its_parts(issued, table, statemen
 
 
 @pytest.mark.requirement("document.frozen")
+@pytest.mark.postgresql
+@pytest.mark.parametrize(
+    "statement",
+    [
+        """
+        INSERT INTO invoices_taxrow SELECT * FROM invoices_taxrow WHERE document_id = {issued}
+        ON CONFLICT (id) DO UPDATE SET position = 7
+        """,
+        """
+        INSERT INTO invoices_taxrow SELECT * FROM invoices_taxrow WHERE document_id = {draft}
+        ON CONFLICT (id) DO UPDATE SET document_id = {issued}, position = 7
+        """,
+        """
+        MERGE INTO invoices_taxrow AS kept USING (SELECT) AS nothing ON kept.document_id = {issued}
+        WHEN MATCHED THEN DELETE
+        """,
+        """
+        WITH harmless AS (UPDATE invoices_taxrow SET position = 7 WHERE document_id = {draft})
+        UPDATE invoices_taxrow SET position = 7 WHERE document_id = {issued}
+        """,
+        """
+        WITH removed AS (DELETE FROM invoices_taxrow WHERE document_id = {issued} RETURNING *)
+        INSERT INTO invoices_taxrow SELECT * FROM removed
+        """,
+    ],
+)
+def test_no_statement_of_two_kinds_gets_at_its_parts(issued, statement) -> None:
+    refuse(statement.format(issued=ISSUED, draft=DRAFT))
+
+
+@pytest.mark.requirement("document.frozen")
 @pytest.mark.parametrize("model", [Line, TaxRow])
 def test_no_statement_adds_a_part_to_it(issued, model) -> None:
     part = model.objects.filter(document=issued).get()
