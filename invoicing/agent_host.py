@@ -10,12 +10,12 @@ from django.db.models import QuerySet
 from agent_access.errors import ToolError
 from agent_access.host import ScopeTerms, Service, Work
 from agent_access.models.connections import RevokedReason
-from agent_access.rows import Rows
 from agent_access.tools import JSONSchema, Tool
 from invoicing.agent_tools.failures import FAILURES
 from invoicing.agent_tools.schemas import schema_filler
 from invoicing.agent_tools.work import find_work
-from invoicing.models import Company, User
+from invoicing.models import User
+from invoicing.services.company import COMPANIES
 
 SERVICE = Service(
     name="agent-invoicing",
@@ -54,9 +54,6 @@ SCOPES = {
         " hours."
     ),
 }
-
-
-COMPANIES = Rows(Company)
 
 
 class InvoicingHost:

@@ -8,9 +8,9 @@ from uuid import UUID
 from django.db.models import Manager, Model, prefetch_related_objects
 
 from agent_access.rows import Rows, insert_together
+from invoicing.locks import DOCUMENTS
 from invoicing.models import Document, Line, TaxRate, TaxRow
 
-DOCUMENTS = Rows(Document)
 LINES = Rows(Line)
 TAX_ROWS = Rows(TaxRow)
 RATES = Rows(TaxRate)

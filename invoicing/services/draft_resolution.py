@@ -6,7 +6,6 @@ from uuid import UUID
 
 from django.conf import settings
 
-from agent_access.rows import Rows
 from invoicing.access import customer_condition
 from invoicing.errors import (
     AmountTooLargeError,
@@ -18,6 +17,7 @@ from invoicing.errors import (
 from invoicing.locks import CUSTOMERS, hold_customers
 from invoicing.models import Customer, TaxRate, User
 from invoicing.money import MAX_AMOUNT, minor_unit
+from invoicing.services.document_parts import RATES
 from invoicing.services.draft_input import DraftInput, LineInput
 from invoicing.text import (
     DESCRIPTION_LENGTH,
@@ -36,8 +36,6 @@ from invoicing.totals import (
     calculate_totals,
     is_discount_too_large,
 )
-
-RATES = Rows(TaxRate)
 
 NO_TOTALS = calculate_totals([])
 
