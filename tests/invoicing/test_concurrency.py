@@ -7,7 +7,8 @@ from django.db import IntegrityError, connection, transaction
 
 from invoicing.errors import ConflictError
 from invoicing.identifiers import new_id
-from invoicing.models import Document, Line, NumberSeries
+from invoicing.locks import hold_customers
+from invoicing.models import Customer, Document, Line, NumberSeries
 from invoicing.services.drafts import update_draft
 from invoicing.services.issuing import issue_document
 from tests.clocks import at
@@ -96,6 +97,17 @@ def test_an_update_and_an_issue_of_one_draft_never_both_succeed() -> None:
     assert set(Document.objects.values_list("lock_version", flat=True)) == {2}
     issued = Document.objects.filter(status="issued").count()
     assert issued == outcomes.count("issue") == NumberSeries.objects.get().last_value
+
+
+def test_two_drafts_of_one_customer_are_written_at_the_same_time() -> None:
+    customer = CustomerFactory.create()
+
+    def hold(_: int) -> list[Customer]:
+        with transaction.atomic():
+            return hold_customers([customer.pk], visible_to=None)
+
+    with transaction.atomic():
+        assert hold(0) == in_threads(hold, [1])[0] == [customer]
 
 
 def test_a_line_added_by_hand_cannot_overtake_an_issue_under_way() -> None:
