@@ -2,7 +2,7 @@
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from random import Random
 
@@ -48,6 +48,7 @@ class Caller:
         reply = self._attempt(call, self._choose(over_mcp=over_mcp, cut=self.habits.cut_first))
         for tries in count(1):
             if reply.is_answer:
+                reply = replace(reply, retries=tries - 1)
                 break
             self._pause()
             over_mcp = not over_mcp

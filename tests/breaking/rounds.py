@@ -6,7 +6,7 @@ from itertools import count
 from typing import Any
 
 from tests.breaking.caller import Caller
-from tests.breaking.wire import OK, Call
+from tests.breaking.wire import OK, Call, Reply
 
 PENDING, REJECTED = "approval_pending", "approval_rejected"
 STALE, USED = "approval_stale", "approval_used"
@@ -41,9 +41,10 @@ class Client:
         if self._happens(habits.updated):
             draft = self._update(draft)
         approval = self._prepare(draft)
-        if self._happens(habits.executed_early):
-            self._execute(approval, PENDING)
-        if self._happens(habits.rejected):
+        early = self._execute(approval, PENDING) if self._happens(habits.executed_early) else None
+        # An attempt without an answer may be under way still, and would issue what is approved now.
+        is_under_way = early is not None and early.retries > 0
+        if is_under_way or self._happens(habits.rejected):
             self.caller.decide(approval["approval_id"], "reject")
             self._execute(approval, REJECTED)
             return
@@ -72,11 +73,12 @@ class Client:
         if outcomes != {OK, USED}:
             raise RoundOverError(f"{approval['approval_id']} executed by two keys gave {outcomes}")
 
-    def _execute(self, approval: dict[str, Any], expected: str) -> None:
+    def _execute(self, approval: dict[str, Any], expected: str) -> Reply:
         call = self._execution(approval)
-        outcome = self.caller.call(call).outcome
-        if outcome != expected:
-            raise RoundOverError(f"{call.key} executed to {outcome} and not to {expected}")
+        reply = self.caller.call(call)
+        if reply.outcome != expected:
+            raise RoundOverError(f"{call.key} executed to {reply.outcome} and not to {expected}")
+        return reply
 
     def _execution(self, approval: dict[str, Any]) -> Call:
         nonce = {"nonce": approval["nonce"]}

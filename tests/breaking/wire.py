@@ -56,13 +56,14 @@ class Reply:
     """What a client knows after one attempt.
 
     `outcome` is `ok`, an error code, or one of the causes for which nothing is known. The body is
-    the one of HTTP, byte for byte, over MCP too.
+    the one of HTTP, byte for byte, over MCP too. `retries` are those that it took to be told.
     """
 
     outcome: str
     body: str = ""
     request_id: str = ""
     is_replay: bool = False
+    retries: int = 0
 
     @property
     def is_answer(self) -> bool:
