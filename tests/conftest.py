@@ -10,7 +10,9 @@ import pytest
 from django.conf import settings
 from django.core.cache import cache
 from django.db import transaction
+from django.db.backends.signals import connection_created
 from django.db.transaction import Atomic
+from django.dispatch import receiver
 from django.test import override_settings
 from django.utils import timezone
 
@@ -26,6 +28,13 @@ from tests.mcp_agent import McpAgent
 pytest_plugins = ["tests.https_server", "tests.secrets", "tests.trigger_flush", "tests.valkey"]
 
 EVERY_PERMISSION = tuple(Permission)
+
+
+@receiver(connection_created)
+def _sort_nothing_by_chance(connection: Any, **_: Any) -> None:
+    """Rows that a query does not sort come backwards, so that nothing leans on their order."""
+    if connection.vendor == "sqlite":
+        connection.connection.execute("PRAGMA reverse_unordered_selects = ON")
 
 
 @pytest.fixture(autouse=True, scope="session")

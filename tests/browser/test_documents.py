@@ -12,7 +12,7 @@ from invoicing.money import MAX_AMOUNT
 from invoicing.services.drafts import update_draft
 from invoicing.totals import DiscountType
 from invoicing.web.customer_choices import LONGEST_LIST
-from tests.browser.inspection import inspect
+from tests.browser.inspection import follow, inspect
 from tests.factories import (
     PASSWORD,
     CustomerFactory,
@@ -180,7 +180,7 @@ def test_a_stale_edit_loses_nothing(open_page, delegate, customer, draft):
 
 def test_a_person_issues_by_hand(open_page, delegate, draft):
     page = open_page(f"/documents/{draft.id}", delegate)
-    page.get_by_role("link", name="Issue by hand").click()
+    follow(page.get_by_role("link", name="Issue by hand"))
     inspect(page, "issue")
     page.get_by_role("button", name="Issue now").click()
     expect(page.get_by_role("heading", name="INV-2026-0001")).to_be_visible()

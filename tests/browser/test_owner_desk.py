@@ -8,7 +8,7 @@ from agent_access.models import AuditEvent, Connection
 from agent_access.models.settings import AccessSettings
 from agent_access.oauth.switch import turn_sign_in_on
 from tests.agents import HttpAgent
-from tests.browser.inspection import inspect
+from tests.browser.inspection import follow, inspect
 from tests.browser.test_consent import make_client
 from tests.oauth.programs import Browser, parameters_of
 
@@ -155,13 +155,13 @@ def test_every_page_is_accessible_and_fits(open_page, owner, delegate, agent, dr
     inspect(page, "desk-start")
     page.goto(f"{DESK}/")
     inspect(page, "desk-front")
-    page.get_by_role("link", name="Turn off Agent access").click()
+    follow(page.get_by_role("link", name="Turn off Agent access"))
     inspect(page, "desk-turn-off")
     page.goto(f"{DESK}/connection/")
     inspect(page, "desk-connections")
-    page.get_by_role("link", name="Test agent").click()
+    follow(page.get_by_role("link", name="Test agent"))
     inspect(page, "desk-connection")
-    page.get_by_role("link", name="Revoke").click()
+    follow(page.get_by_role("link", name="Revoke"))
     inspect(page, "desk-revoke")
     page.goto(f"{DESK}/connection/?q=nobody")
     inspect(page, "desk-connections-none")
@@ -172,13 +172,13 @@ def test_every_page_is_accessible_and_fits(open_page, owner, delegate, agent, dr
     for name in ("receipt", "auditevent"):
         page.goto(f"{DESK}/{name}/")
         inspect(page, f"desk-{name}s")
-        page.locator("#result_list tbody tr").first.get_by_role("link").first.click()
+        follow(page.locator("#result_list tbody tr").first.get_by_role("link").first)
         inspect(page, f"desk-{name}")
     page.goto("/admin/agent_oauth/application/")
     inspect(page, "desk-clients")
-    page.get_by_role("link", name="Browser agent").click()
+    follow(page.get_by_role("link", name="Browser agent"))
     inspect(page, "desk-client")
-    page.get_by_role("link", name="Delete").click()
+    follow(page.get_by_role("link", name="Delete"))
     inspect(page, "desk-delete-client")
 
 

@@ -10,7 +10,7 @@ from agent_access.models import Connection
 from invoicing.administration.sign_ins import make_code
 from invoicing.models import Company, Role, Skill, User
 from tests.administration import acting
-from tests.browser.inspection import inspect
+from tests.browser.inspection import follow, inspect
 from tests.factories import (
     PASSWORD,
     CustomerFactory,
@@ -57,7 +57,7 @@ def test_a_new_person_comes_in_by_a_link(open_page, superuser):
     admin.get_by_label("Monday").fill("9:00 to 17:00")
     admin.get_by_role("button", name="Save").click()
     admin.get_by_role("main").get_by_role("link", name="Nora New").first.click()
-    admin.get_by_role("link", name="One-time link").click()
+    follow(admin.get_by_role("link", name="One-time link"))
     inspect(admin, "one-time-link-asked")
     admin.get_by_role("button", name="Make the link").click()
     link = admin.get_by_label("Link", exact=True).input_value()
@@ -74,13 +74,13 @@ def test_a_new_person_comes_in_by_a_link(open_page, superuser):
     inspect(nora, "set-password-mended")
     nora.get_by_label("New password").fill(NEW)
     nora.get_by_label("The same again").fill(NEW)
-    nora.get_by_role("button", name="Set the password").click()
+    follow(nora.get_by_role("button", name="Set the password"))
     inspect(nora, "password-set")
     nora.get_by_role("link", name="Sign in").click()
     nora.get_by_label("Work e-mail").fill("nora@halden.example")
     nora.get_by_label("Password").fill(NEW)
     nora.get_by_role("button", name="Sign in").click()
-    nora.get_by_role("link", name="Nora New").click()
+    follow(nora.get_by_role("link", name="Nora New"))
     inspect(nora, "account")
 
 
@@ -108,7 +108,7 @@ def test_the_owner_hands_over(open_page, owner, delegate, connect):
     owner.set_password(PASSWORD)
     owner.save()
     page = open_page("/admin/invoices/company/", owner)
-    page.get_by_role("link", name="Transfer the ownership").click()
+    follow(page.get_by_role("link", name="Transfer the ownership"))
     inspect(page, "transfer")
     page.get_by_label("New owner", exact=True).select_option(
         label=f"{delegate.name} ({delegate.email})"
@@ -147,7 +147,7 @@ def test_the_books_read_well(open_page, superuser, books):
     page.goto("/admin/invoices/company/")
     inspect(page, "books-company")
     page.goto("/admin/invoices/document/")
-    page.get_by_role("link", name="INV-2026-0001").click()
+    follow(page.get_by_role("link", name="INV-2026-0001"))
     inspect(page, "books-document")
     page.goto(f"/admin/invoices/user/{books['person'].pk}/sign-out")
     inspect(page, "books-sign-out")
