@@ -61,6 +61,16 @@ class Rows(Generic[Record]):
         """Return the columns as a statement selects them, to be given to `read`."""
         return ", ".join(f"{alias}.{quote(column)}" for column in self.columns)
 
+    def make(self, values: Mapping[str, Any]) -> Record:
+        """Return a new record of the values of all its columns.
+
+        Without Django's constructor, which takes longer than all else that is done with a line.
+        """
+        record = self.model.__new__(self.model)
+        record._state = ModelState()
+        vars(record).update(values)
+        return record
+
     def read(self, values: Sequence[Any]) -> Record:
         """Return the record of a selected row."""
         return self.model.from_db(DEFAULT_DB_ALIAS, self._names, self._convert(values))

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 from uuid import UUID
 
 from invoicing.errors import AmountTooLargeError, DiscountTooLargeError
@@ -23,8 +24,7 @@ class DiscountType(StrEnum):
     AMOUNT = "amount"
 
 
-@dataclass(frozen=True)
-class TaxFacts:
+class TaxFacts(NamedTuple):
     """A tax rate as a document keeps it; the percentage is in ten-thousandths of a percent."""
 
     id: UUID
@@ -32,8 +32,7 @@ class TaxFacts:
     percentage: int
 
 
-@dataclass(frozen=True, kw_only=True)
-class LineAmounts:
+class LineAmounts(NamedTuple):
     """The figures of one line; the quantity is in ten-thousandths."""
 
     quantity: int
@@ -43,8 +42,7 @@ class LineAmounts:
     tax_rate: TaxFacts | None = None
 
 
-@dataclass(frozen=True)
-class LineTotals:
+class LineTotals(NamedTuple):
     """What one line comes to."""
 
     gross: int
@@ -52,8 +50,7 @@ class LineTotals:
     net_amount: int
 
 
-@dataclass(frozen=True)
-class TaxTotal:
+class TaxTotal(NamedTuple):
     """What all lines of one rate come to."""
 
     rate: TaxFacts

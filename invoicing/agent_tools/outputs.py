@@ -12,6 +12,7 @@ from invoicing.agent_tools import shapes
 from invoicing.fixed_point import format_fixed_point
 from invoicing.models import Customer, Document, Line, TaxRow, Team, User, WorkingHours
 from invoicing.services.approvals import ReviewedApproval
+from invoicing.services.document_parts import parts_of
 
 WEEKDAYS: tuple[shapes.Weekday, ...] = get_args(shapes.Weekday)
 
@@ -63,7 +64,7 @@ def describe_document(
 
 def describe_written(document: Document) -> shapes.Document:
     """Return a document whose parts are at hand, as its writer gives it."""
-    lines, tax_rows = document.lines.all(), document.tax_rows.all()
+    lines, tax_rows = parts_of(document)
     return describe_document(vars(document), map(vars, lines), map(vars, tax_rows))
 
 

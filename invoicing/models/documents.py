@@ -1,5 +1,8 @@
 """Invoices and credit notes, as drafts and as issued."""
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
@@ -83,6 +86,9 @@ class Document(Record):
     buyer_name = models.CharField(max_length=200, blank=True, default="")
     buyer_address = models.TextField(blank=True, default="")
     buyer_vat_number = models.CharField(max_length=20, blank=True, default="")
+
+    # Set where a service wrote or read them; services.document_parts.parts_of reads them else.
+    parts: "Parts"
 
     class Meta:
         permissions = [
@@ -216,3 +222,10 @@ class TaxRow(Record):
         return TaxFacts(
             id=self.tax_rate_id, name=self.name, percentage=self.percentage_ten_thousandths
         )
+
+
+class Parts(NamedTuple):
+    """What a document consists of, in the order of the positions."""
+
+    lines: Sequence[Line]
+    tax_rows: Sequence[TaxRow]

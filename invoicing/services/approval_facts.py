@@ -8,7 +8,7 @@ from uuid import UUID
 
 from invoicing.models import Company, Customer, Document, Line, TaxRow
 from invoicing.services.company import current_company
-from invoicing.services.document_parts import read_parts
+from invoicing.services.document_parts import parts_of, read_parts
 
 Facts = dict[str, Any]
 
@@ -20,6 +20,7 @@ def read_facts(documents: Sequence[Document], *, seller: Company) -> list[Facts]
 
 
 def _facts(document: Document, seller: Company) -> Facts:
+    lines, tax_rows = parts_of(document)
     return {
         "status": document.status,
         "lock_version": document.lock_version,
@@ -32,8 +33,8 @@ def _facts(document: Document, seller: Company) -> Facts:
         "language": document.language,
         "notes": document.notes,
         "reference": document.reference,
-        "line_items": [_line(line) for line in document.lines.all()],
-        "tax_breakdown": [_tax_row(row) for row in document.tax_rows.all()],
+        "line_items": [_line(line) for line in lines],
+        "tax_breakdown": [_tax_row(row) for row in tax_rows],
         "net_total": document.net_total,
         "discount_total": document.discount_total,
         "tax_total": document.tax_total,

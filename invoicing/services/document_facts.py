@@ -3,6 +3,7 @@
 from invoicing.models import Document, DocumentStatus
 from invoicing.services.approval_facts import Facts, read_facts
 from invoicing.services.company import current_company
+from invoicing.services.document_parts import parts_of
 
 
 def read_document(document: Document) -> Facts:
@@ -31,6 +32,6 @@ def _frozen(document: Document) -> Facts:
                 "taxable_amount": row.taxable_amount,
                 "tax_amount": row.tax_amount,
             }
-            for row in document.tax_rows.all()
+            for row in parts_of(document).tax_rows
         ],
     }

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from typing import TypeVar
 from uuid import UUID
 
-from django.db.models import Manager, Model, prefetch_related_objects
+from django.db.models import prefetch_related_objects
 
 from agent_access.rows import Rows, insert_together
 from invoicing.locks import DOCUMENTS
-from invoicing.models import Document, Line, TaxRate, TaxRow
+from invoicing.models import Document, Line, Parts, TaxRate, TaxRow
 
 LINES = Rows(Line)
 TAX_ROWS = Rows(TaxRow)
@@ -18,12 +18,18 @@ RATES = Rows(TaxRate)
 _Part = TypeVar("_Part", Line, TaxRow)
 
 
+def parts_of(document: Document) -> Parts:
+    """Return the lines and tax rows, which are read where they are not at hand."""
+    read_parts([document])
+    return document.parts
+
+
 def read_parts(documents: Sequence[Document]) -> None:
     """Read the lines and tax rows, with the rates as they are now, where they are not at hand.
 
     Each rate is read once, so that a line cannot have it other than its tax row.
     """
-    bare = [document for document in documents if not _has_parts(document)]
+    bare = [document for document in documents if "parts" not in vars(document)]
     if not bare:
         return
     prefetch_related_objects(bare, "customer")
@@ -34,7 +40,7 @@ def read_parts(documents: Sequence[Document]) -> None:
     _give_rates([*lines, *tax_rows])
     lines_of, tax_rows_of = _by_document(lines), _by_document(tax_rows)
     for document in bare:
-        _keep_parts(document, lines_of[document.pk], tax_rows_of[document.pk])
+        document.parts = Parts(lines_of[document.pk], tax_rows_of[document.pk])
 
 
 def _give_rates(parts: Sequence[Line | TaxRow]) -> None:
@@ -55,29 +61,10 @@ def _by_document(parts: Sequence[_Part]) -> dict[UUID, list[_Part]]:
 def insert_document(document: Document, lines: list[Line], tax_rows: list[TaxRow]) -> None:
     """Save a new document with its parts, and keep them with it as if they were read."""
     insert_together((DOCUMENTS, [document]), (LINES, lines), (TAX_ROWS, tax_rows))
-    _keep_parts(document, lines, tax_rows)
+    document.parts = Parts(lines, tax_rows)
 
 
 def insert_parts(document: Document, lines: list[Line], tax_rows: list[TaxRow]) -> None:
     """Save the parts of a document that has none, and keep them with it as if they were read."""
     insert_together((LINES, lines), (TAX_ROWS, tax_rows))
-    _keep_parts(document, lines, tax_rows)
-
-
-def _has_parts(document: Document) -> bool:
-    kept = vars(document).get("_prefetched_objects_cache", {})
-    return "lines" in kept and "tax_rows" in kept
-
-
-def _keep_parts(document: Document, lines: Sequence[Line], tax_rows: Sequence[TaxRow]) -> None:
-    _keep(document, "lines", lines)
-    _keep(document, "tax_rows", tax_rows)
-
-
-def _keep(document: Document, name: str, parts: Sequence[Model]) -> None:
-    """Do what prefetch_related does, without reading what is at hand."""
-    manager: Manager[Model] = getattr(document, name)
-    read = manager.all()
-    read._result_cache = list(parts)  # noqa: SLF001  as prefetch_related keeps it
-    kept = vars(document).setdefault("_prefetched_objects_cache", {})
-    kept[name] = read
+    document.parts = Parts(lines, tax_rows)

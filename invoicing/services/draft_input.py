@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass
 from datetime import date
+from typing import NamedTuple
 from uuid import UUID
 
 from invoicing.totals import DiscountType
 
 
-@dataclass(frozen=True, kw_only=True)
-class LineInput:
+class LineInput(NamedTuple):
     """One line as asked for; the quantity is in ten-thousandths, the price in minor units."""
 
     description: str

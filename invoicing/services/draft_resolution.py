@@ -173,7 +173,7 @@ class _Resolution:
         unit = self._text(f"{path}.unit", line.unit, longest=UNIT_LENGTH)
         if (description, unit) == (line.description, line.unit):
             return line
-        return replace(line, description=description, unit=unit)
+        return line._replace(description=description, unit=unit)
 
     def _text(self, path: str, value: str, *, longest: int, multiline: bool = False) -> str:
         try:

@@ -2,7 +2,9 @@
 
 from typing import Any
 
+from invoicing.identifiers import new_id
 from invoicing.models import Document, Line, TaxRow
+from invoicing.services.document_parts import LINES
 from invoicing.services.draft_input import LineInput
 from invoicing.services.draft_resolution import ResolvedDraft
 from invoicing.totals import LineTotals, Totals
@@ -34,18 +36,21 @@ def lines_of(document: Document, resolved: ResolvedDraft) -> list[Line]:
 
 
 def _line(document: Document, position: int, item: LineInput, totals: LineTotals) -> Line:
-    return Line(
-        document_id=document.id,
-        position=position,
-        description=item.description,
-        quantity_ten_thousandths=item.quantity,
-        unit=item.unit,
-        unit_price=item.unit_price,
-        discount_type=item.discount_type,
-        discount_value=item.discount_value,
-        tax_rate_id=item.tax_rate_id,
-        discount_amount=totals.discount_amount,
-        net_amount=totals.net_amount,
+    return LINES.make(
+        {
+            "id": new_id(),
+            "document_id": document.id,
+            "position": position,
+            "description": item.description,
+            "quantity_ten_thousandths": item.quantity,
+            "unit": item.unit,
+            "unit_price": item.unit_price,
+            "discount_type": item.discount_type,
+            "discount_value": item.discount_value,
+            "tax_rate_id": item.tax_rate_id,
+            "discount_amount": totals.discount_amount,
+            "net_amount": totals.net_amount,
+        }
     )
 
 

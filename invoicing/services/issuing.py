@@ -10,7 +10,7 @@ from invoicing.errors import ConflictError, InactiveReferenceError
 from invoicing.locks import DOCUMENTS, lock_draft, require_transaction
 from invoicing.models import Company, Document, DocumentStatus, DocumentType
 from invoicing.services.company import current_company
-from invoicing.services.document_parts import read_parts
+from invoicing.services.document_parts import parts_of
 from invoicing.services.numbering import AssignedNumber, next_number
 from invoicing.services.search_words import replace_rows, rows_of_document
 from invoicing.totals import calculate_totals
@@ -48,15 +48,14 @@ def require_issuable(draft: Document) -> None:
 
     It is InactiveReferenceError where one of them became inactive.
     """
-    read_parts([draft])
     # The draft holds its totals and the facts of its rates already; they only have to be true.
-    lines = list(draft.lines.all())
+    lines, tax_rows = parts_of(draft)
     rates_active = all(line.tax_rate.is_active for line in lines if line.tax_rate)
     if not draft.customer.is_active or not rates_active:
         raise InactiveReferenceError
     totals = calculate_totals([line.amounts for line in lines])
     computed = [(row.rate, row.taxable_amount, row.tax_amount) for row in totals.tax_breakdown]
-    kept = [(row.facts, row.taxable_amount, row.tax_amount) for row in draft.tax_rows.all()]
+    kept = [(row.facts, row.taxable_amount, row.tax_amount) for row in tax_rows]
     if computed != kept or totals.grand_total != draft.grand_total:
         raise ConflictError
 

@@ -49,6 +49,16 @@ def test_some_columns_are_read_alone():
 
 
 @pytest.mark.django_db
+def test_a_record_is_made_as_django_makes_it():
+    made = CustomerFactory.build(name="Acme Ltd")
+    same = Rows(Customer).make(columns_of(made))
+    assert columns_of(same) == columns_of(made)
+    assert same._state.adding
+    same.save()
+    assert Customer.objects.get() == made
+
+
+@pytest.mark.django_db
 def test_a_row_is_written_as_django_writes_it():
     customer = CustomerFactory.build(name="Ünïcode 日本", is_active=False)
     assert Rows(Customer).insert(customer)
@@ -69,7 +79,7 @@ def test_many_rows_are_written_as_django_writes_them():
 
 @pytest.mark.django_db
 def test_the_largest_and_oddest_values_are_written_as_django_writes_them():
-    draft = make_draft()
+    draft = Document.objects.get(pk=make_draft().pk)
     document = Document(**columns_of(draft))
     document.id, document.draft_code, document.status = new_id(), "D-ODDLARGE", DocumentStatus.DRAFT
     document.net_total = document.grand_total = MAX_AMOUNT

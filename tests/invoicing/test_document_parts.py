@@ -6,21 +6,21 @@ from django.db import connection as database
 from django.test.utils import CaptureQueriesContext
 
 from invoicing.models import Document, Line
-from invoicing.services.document_parts import insert_parts
+from invoicing.services.document_parts import insert_parts, parts_of
 from invoicing.totals import DiscountType
 from tests.factories import TaxRateFactory, line_input, make_draft
 
 pytestmark = pytest.mark.django_db
 
 
-def parts_of(document):
-    """Return the lines and the tax rows by their columns."""
+def columns_of(kinds):
+    """Return the parts of each kind by their columns."""
     return [
         [
             {name: value for name, value in vars(part).items() if not name.startswith("_")}
             for part in parts
         ]
-        for parts in (document.lines.all(), document.tax_rows.all())
+        for parts in kinds
     ]
 
 
@@ -39,9 +39,10 @@ def test_the_parts_at_hand_are_those_that_are_kept():
     )
     written = make_draft(lines=lines)
     with CaptureQueriesContext(database) as captured:
-        at_hand = parts_of(written)
+        at_hand = columns_of(parts_of(written))
     assert len(captured) == 0
-    assert at_hand == parts_of(Document.objects.get(pk=written.pk))
+    assert at_hand == columns_of(parts_of(Document.objects.get(pk=written.pk)))
+    assert at_hand == columns_of((written.lines.all(), written.tax_rows.all()))
     assert [len(parts) for parts in at_hand] == [3, 2]
 
 
