@@ -5,11 +5,12 @@ names, and how a value is kept on either database, still come from the model.
 """
 
 from collections.abc import Callable, Collection, Container, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, Generic, TypeVar
 
 import orjson
 from django.db import DEFAULT_DB_ALIAS, connection, connections
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Field, Model
 from django.db.models.base import ModelState
 
@@ -125,8 +126,7 @@ class Rows(Generic[Record]):
 
     def adapt(self, name: str, value: Any) -> Any:
         """Return a value as the database compares it with a column."""
-        field: Any = self.model._meta.get_field(name)
-        return field.get_db_prep_value(value, connection)
+        return self._adapters[name](value, connections[DEFAULT_DB_ALIAS])
 
     def write(self, record: Record) -> list[Any]:
         """Return the record's values as the database keeps them."""
@@ -200,6 +200,10 @@ class Rows(Generic[Record]):
         return [field.attname for field in self._fields]
 
     @cached_property
+    def _adapters(self) -> dict[str, Callable[[Any, BaseDatabaseWrapper], Any]]:
+        return {field.attname: field.get_db_prep_value for field in self._fields}
+
+    @cached_property
     def _converters(self) -> list[Callable[[Any], Any] | None]:
         return [_converter(field) for field in self._fields]
 
@@ -242,6 +246,7 @@ def _leave_out_state(value: object) -> None:
         raise TypeError(type(value).__name__)
 
 
+@cache
 def quote(name: str | None) -> str:
     """Return a name as a statement has it, which may be a word of SQL or have capitals."""
     return str(connection.ops.quote_name(str(name)))

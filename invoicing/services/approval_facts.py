@@ -102,6 +102,8 @@ def fingerprint_each(documents: Sequence[Document]) -> dict[UUID, str]:
 
 def find_differences(prepared: Any, current: Any, path: str = "") -> Iterator[str]:
     """Yield the paths that differ, such as `line_items.0.unit_price`, in the order of the facts."""
+    if prepared == current:
+        return
     if isinstance(prepared, dict) and isinstance(current, dict):
         for key in dict.fromkeys((*current, *prepared)):
             yield from find_differences(prepared.get(key), current.get(key), f"{path}.{key}")
@@ -110,5 +112,5 @@ def find_differences(prepared: Any, current: Any, path: str = "") -> Iterator[st
             before = prepared[index] if index < len(prepared) else None
             after = current[index] if index < len(current) else None
             yield from find_differences(before, after, f"{path}.{index}")
-    elif prepared != current:
+    else:
         yield path.removeprefix(".")
