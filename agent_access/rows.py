@@ -18,6 +18,8 @@ Record = TypeVar("Record", bound=Model)
 
 # What a row has to meet, with the values in their order; the row is called `record` there.
 Condition = tuple[str, Sequence[Any]]
+# All of a statement, with the values in their order.
+Statement = tuple[str, Sequence[Any]]
 
 
 class Rows(Generic[Record]):
@@ -214,26 +216,39 @@ class Rows(Generic[Record]):
         return [(place, convert) for place, convert in found if convert is not None]
 
 
-def insert_together(*groups: tuple[Rows[Any], Sequence[Model]]) -> None:
-    """Insert all records; on PostgreSQL in one statement, with the records of a model as one JSON.
+def insert_together(
+    *groups: tuple[Rows[Any], Sequence[Model]], beside: Sequence[Statement] = ()
+) -> None:
+    """Insert all records, and make the statements beside them; on PostgreSQL all in one statement.
 
-    A hundred lines of thirteen values each cost Django more than all else in a draft.
+    There the records of a model are one JSON: a hundred lines of thirteen values each cost Django
+    more than all else in a draft.
     """
     filled = [(rows, records) for rows, records in groups if records]
-    if connection.vendor != "postgresql":
+    if connection.vendor == "postgresql":
+        inserted = [(rows.insertion, [_write_json(records)]) for rows, records in filled]
+        _execute_together([*inserted, *beside])
+    else:
         for rows, records in filled:
             rows.model._base_manager.bulk_create(records)  # noqa: SLF001  whatever managers it has
-    elif filled:
-        *first, last = [rows.insertion for rows, _ in filled]
-        beside = ", ".join(f"part_{number} AS ({sql})" for number, sql in enumerate(first))
         with connection.cursor() as cursor:
-            cursor.execute(
-                f"WITH {beside} {last}" if beside else last,
-                [_write_json(records) for _, records in filled],
-            )
+            for statement in beside:
+                cursor.execute(*statement)
     for _, records in filled:
         for record in records:
             record._state.adding = False
+
+
+def _execute_together(statements: Sequence[Statement]) -> None:
+    if not statements:
+        return
+    *first, last = [sql for sql, _ in statements]
+    parts = ", ".join(f"part_{number} AS ({sql})" for number, sql in enumerate(first))
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"WITH {parts} {last}" if parts else last,
+            [value for _, values in statements for value in values],
+        )
 
 
 def _write_json(records: Sequence[Model]) -> str:

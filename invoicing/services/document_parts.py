@@ -10,6 +10,7 @@ from django.db.models import prefetch_related_objects
 from agent_access.rows import Rows, insert_together
 from invoicing.locks import DOCUMENTS
 from invoicing.models import Document, Line, Parts, TaxRate, TaxRow
+from invoicing.services.search_words import make_addition, rows_of_document
 
 LINES = Rows(Line)
 TAX_ROWS = Rows(TaxRow)
@@ -59,12 +60,14 @@ def _by_document(parts: Sequence[_Part]) -> dict[UUID, list[_Part]]:
 
 
 def insert_document(document: Document, lines: list[Line], tax_rows: list[TaxRow]) -> None:
-    """Save a new document with its parts, and keep them with it as if they were read."""
-    insert_together((DOCUMENTS, [document]), (LINES, lines), (TAX_ROWS, tax_rows))
+    """Save a new document with its parts, which are kept with it, and with what finds it."""
+    found_by = make_addition(sorted(rows_of_document(document)))
+    groups = (DOCUMENTS, [document]), (LINES, lines), (TAX_ROWS, tax_rows)
+    insert_together(*groups, beside=[found_by])
     document.parts = Parts(lines, tax_rows)
 
 
 def insert_parts(document: Document, lines: list[Line], tax_rows: list[TaxRow]) -> None:
-    """Save the parts of a document that has none, and keep them with it as if they were read."""
+    """Save the parts of a document that has none; they are kept with it as if they were read."""
     insert_together((LINES, lines), (TAX_ROWS, tax_rows))
     document.parts = Parts(lines, tax_rows)

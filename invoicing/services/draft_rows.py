@@ -4,7 +4,7 @@ from typing import Any
 
 from invoicing.identifiers import new_id
 from invoicing.models import Document, Line, TaxRow
-from invoicing.services.document_parts import LINES
+from invoicing.services.document_parts import LINES, TAX_ROWS
 from invoicing.services.draft_input import LineInput
 from invoicing.services.draft_resolution import ResolvedDraft
 from invoicing.totals import LineTotals, Totals
@@ -57,14 +57,17 @@ def _line(document: Document, position: int, item: LineInput, totals: LineTotals
 def tax_rows_of(document: Document, totals: Totals) -> list[TaxRow]:
     """Return one row for each rate, in the order in which lines first use it."""
     return [
-        TaxRow(
-            document_id=document.id,
-            position=position,
-            tax_rate_id=row.rate.id,
-            name=row.rate.name,
-            percentage_ten_thousandths=row.rate.percentage,
-            taxable_amount=row.taxable_amount,
-            tax_amount=row.tax_amount,
+        TAX_ROWS.make(
+            {
+                "id": new_id(),
+                "document_id": document.id,
+                "position": position,
+                "tax_rate_id": row.rate.id,
+                "name": row.rate.name,
+                "percentage_ten_thousandths": row.rate.percentage,
+                "taxable_amount": row.taxable_amount,
+                "tax_amount": row.tax_amount,
+            }
         )
         for position, row in enumerate(totals.tax_breakdown)
     ]

@@ -13,7 +13,7 @@ from invoicing.services.document_parts import insert_document, insert_parts
 from invoicing.services.draft_input import DraftInput, LineInput, Maker
 from invoicing.services.draft_resolution import resolve_draft
 from invoicing.services.draft_rows import header_of, lines_of, tax_rows_of
-from invoicing.services.search_words import replace_rows, rows_of_document, write_rows
+from invoicing.services.search_words import replace_rows, rows_of_document
 
 __all__ = [
     "DraftInput",
@@ -70,7 +70,6 @@ def create_draft(
         else:
             document.draft_code = draft_code
             _insert_once(document, *parts)
-        write_rows(rows_of_document(document))
     return document
 
 

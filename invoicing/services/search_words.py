@@ -10,6 +10,7 @@ from typing import TypeVar
 from django.db import connection
 from django.db.models import Manager, Model, QuerySet
 
+from agent_access.rows import Statement
 from invoicing.models import Customer, Document
 from invoicing.search_table import TABLE, Kind, Row, rows_of
 from invoicing.searched_texts import texts_of_customer, texts_of_document
@@ -52,6 +53,16 @@ def write_rows(rows: Collection[Row]) -> None:
     replace_rows((), rows)
 
 
+def make_addition(rows: Sequence[Row]) -> Statement:
+    """Return the statement that writes at most some thousand rows, whether they are there or not.
+
+    The caller sorts them, as everybody does, so that nobody waits for each other in a circle.
+    """
+    if connection.vendor == "postgresql":
+        return _ADD, _columns(rows, 3)
+    return f"{_INSERT} {_values(rows)} {_REPLACING}", [value for row in rows for value in row]
+
+
 def replace_rows(before: Collection[Row], after: Collection[Row]) -> None:
     """Write what is new and remove what is gone; mostly nothing is."""
     kept = {(row.word, row.record) for row in after}
@@ -83,16 +94,14 @@ def _by_id(records: QuerySet[_Record]) -> Iterator[list[_Record]]:
 
 def _execute(gone: Sequence[tuple[bytes, bytes]], new: Sequence[Row]) -> None:
     with connection.cursor() as cursor:
-        if connection.vendor == "postgresql":
-            statement, removed = (_REPLACE, _columns(gone, 2)) if gone else (_ADD, [])
-            cursor.execute(statement, [*removed, *_columns(new, 3)])
+        if gone and connection.vendor == "postgresql":
+            cursor.execute(_REPLACE, [*_columns(gone, 2), *_columns(new, 3)])
             return
         if gone:
             removal = f"DELETE FROM {TABLE} WHERE (word, record) IN ({_values(gone)})"  # noqa: S608  no value is in the text
             cursor.execute(removal, [value for row in gone for value in row])
         if new:
-            insertion = f"{_INSERT} {_values(new)} {_REPLACING}"
-            cursor.execute(insertion, [value for row in new for value in row])
+            cursor.execute(*make_addition(new))
 
 
 def _columns(rows: Sequence[tuple[bytes, ...]], count: int) -> list[list[bytes]]:

@@ -102,7 +102,7 @@ def test_a_draft_of_100_lines_is_previewed_written_and_replaced(agent, draft_bod
     # parameters in a statement, so that 100 lines are two.
     more = 1 if database.vendor == "sqlite" else 0
     few, many = counts["few"], counts["many"]
-    assert few == (3 + EVENT, 8 + 2 * more + EVENT, 11 + more + EVENT, 5 + EVENT)
+    assert few == (3 + EVENT, 7 + 3 * more + EVENT, 11 + more + EVENT, 5 + EVENT)
     assert many == (few[0], few[1] + more, few[2] + more, few[3])
 
 

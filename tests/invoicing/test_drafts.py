@@ -420,7 +420,7 @@ def test_the_number_of_queries_does_not_grow_with_the_lines(
         with django_assert_num_queries(2):
             preview_draft(user, draft_of(number_of_lines))
         # Customer, rates, the document with its parts, words, within a savepoint.
-        with django_assert_num_queries(6 + 2 * more):
+        with django_assert_num_queries(5 + 3 * more):
             create_draft(user, draft_of(number_of_lines))
         # The document is locked and both parts are deleted besides.
         with django_assert_num_queries(9 + more):
