@@ -86,7 +86,7 @@ def measure(field: Field, options: Namespace) -> dict[str, Any]:
         },
         "issues_a_second": {name: round(rate) for name, rate in at_once.items()},
         "gaps": field.product.sample.count_gaps(),
-        "start_seconds": round(field.product.server.start_seconds, 2),
+        "start_seconds": round(field.product.start_seconds, 2),
         "mebibytes": load_product(field.product, requests=options.load),
     }
 
