@@ -1,6 +1,6 @@
 """Invoices and credit notes, as drafts and as issued."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from django.db import models
@@ -134,6 +134,18 @@ class Document(Record):
     @override
     def __str__(self) -> str:
         return self.number or self.draft_code
+
+    @override
+    def refresh_from_db(
+        self,
+        using: str | None = None,
+        fields: Iterable[str] | None = None,
+        from_queryset: models.QuerySet["Document"] | None = None,
+    ) -> None:
+        """Forget the parts as well, as Django forgets what it has prefetched."""
+        super().refresh_from_db(using, fields, from_queryset)
+        if fields is None:
+            vars(self).pop("parts", None)
 
 
 class Line(Record):

@@ -7,8 +7,16 @@ from django.test.utils import CaptureQueriesContext
 
 from invoicing.models import Document, Line
 from invoicing.services.document_parts import insert_parts, parts_of
+from invoicing.services.drafts import update_draft
 from invoicing.totals import DiscountType
-from tests.factories import TaxRateFactory, line_input, make_draft
+from tests.factories import (
+    CustomerFactory,
+    TaxRateFactory,
+    draft_input,
+    line_input,
+    make_draft,
+    make_staff,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -44,6 +52,15 @@ def test_the_parts_at_hand_are_those_that_are_kept():
     assert at_hand == columns_of(parts_of(Document.objects.get(pk=written.pk)))
     assert at_hand == columns_of((written.lines.all(), written.tax_rows.all()))
     assert [len(parts) for parts in at_hand] == [3, 2]
+
+
+def test_a_document_that_is_read_anew_has_its_parts_read_anew():
+    user, customer = make_staff(), CustomerFactory.create()
+    written = make_draft(user=user, customer=customer)
+    changed = draft_input(customer, line_input(unit_price=7))
+    update_draft(user, written.pk, changed, lock_version=1)
+    written.refresh_from_db()
+    assert [line.unit_price for line in parts_of(written).lines] == [7]
 
 
 @pytest.mark.parametrize("count", [1, 3])
