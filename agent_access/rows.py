@@ -221,8 +221,8 @@ def insert_together(
 ) -> None:
     """Insert all records, and make the statements beside them; on PostgreSQL all in one statement.
 
-    There the records of a model are one JSON: a hundred lines of thirteen values each cost Django
-    more than all else in a draft.
+    There the records of a model are one JSON: a hundred lines of twelve values each cost Django
+    more than all else in a draft. No statement may need to see what another of them writes.
     """
     filled = [(rows, records) for rows, records in groups if records]
     if connection.vendor == "postgresql":

@@ -68,6 +68,6 @@ def insert_document(document: Document, lines: list[Line], tax_rows: list[TaxRow
 
 
 def insert_parts(document: Document, lines: list[Line], tax_rows: list[TaxRow]) -> None:
-    """Save the parts of a document that has none; they are kept with it as if they were read."""
+    """Save the parts of a document that has none; they are kept with it, without their rates."""
     insert_together((LINES, lines), (TAX_ROWS, tax_rows))
     document.parts = Parts(lines, tax_rows)
