@@ -63,7 +63,7 @@ def problem(text: str) -> PydanticCustomError:
     return PydanticCustomError(PROBLEM, "{text}", {"text": text})
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=128)
 def read_id(text: str) -> UUID:
     """Return the ID; raise ValueError for all but its one canonical form.
 
