@@ -59,6 +59,7 @@ def test_a_cache_that_is_gone_never_opens_the_doors(agent, draft_body, settings,
     assert agent.call("drafts.create", draft_body, key="one").status == 201
 
 
+@pytest.mark.usefixtures("_clock_stands_still")
 def test_limits_are_counted_in_a_shared_cache(agent, settings, shared_cache):
     settings.AGENT_ACCESS |= {"LIMIT_PER_CONNECTION": 2}
     assert [agent.call("tools.list").status for _ in range(4)] == [200, 200, 429, 429]

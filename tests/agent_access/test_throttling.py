@@ -11,6 +11,8 @@ from agent_access.models import AuditEvent
 from agent_access.throttling import Allowance, describe_allowances
 from tests.agents import HttpAgent
 
+pytestmark = pytest.mark.usefixtures("_clock_stands_still")
+
 START = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
 
 
