@@ -419,7 +419,7 @@ def test_the_number_of_queries_does_not_grow_with_the_lines(
     for lock_version, number_of_lines in enumerate((10, 80), start=1):
         with django_assert_num_queries(2):
             preview_draft(user, draft_of(number_of_lines))
-        # Customer, rates, the document with its parts, words, within a savepoint.
+        # Customer, rates, the document with its parts and words, within a savepoint.
         with django_assert_num_queries(5 + 3 * more):
             create_draft(user, draft_of(number_of_lines))
         # The document is locked and both parts are deleted besides.

@@ -260,7 +260,12 @@ def test_no_search_reads_a_whole_table_or_sorts_all_that_has_a_word(
             plan = plan_of(partial(find_documents, user, page))
             # The rows of a rare word are few, whoever's they are, and either index gives them.
             is_rare = "n250" in search
-            assert is_rare or "Index Only Scan" in plan or "USING COVERING INDEX" in plan
+            walks = [
+                "Index Only Scan",
+                "USING COVERING INDEX",
+                *(["Index Scan"] if is_rare else []),
+            ]
+            assert any(walk in plan for walk in walks)
             assert f"Seq Scan on {TABLE}" not in plan
             assert f"SCAN {TABLE}" not in plan
             assert "Bitmap" not in plan
