@@ -18,6 +18,7 @@ from uuid_utils.compat import uuid7
 from agent_access.errors import UnauthenticatedError
 from agent_access.models.audit import ADMINISTRATION, AuditEvent, ChainHead, Transport
 from agent_access.rows import Rows
+from agent_access.statements import NOTHING, Statements, execute_each, execute_together
 from agent_access.transactions import relaxed_commit
 
 OK = "ok"
@@ -29,21 +30,20 @@ HEADS = Rows(ChainHead)
 EVENTS = Rows(AuditEvent, without=("sequence", "digest"))
 
 # On PostgreSQL. A setting that a statement makes by itself ends with that statement's transaction.
-RELAXED = "mode AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true)),"
-APPEND = """
-    WITH {relaxed} moved AS (
-        UPDATE {heads} SET
-            sequence = sequence + 1,
-            digest = encode(sha256(convert_to(
-                '["' || digest || '",' || %s::text
-                    || ',' || (sequence + 1) || ',' || %s::text || ']',
-                'UTF8'
-            )), 'hex'),
-            last_used_at = %s
-        {from_mode}
-        WHERE chain = %s AND (is_open OR %s)
-        RETURNING sequence, digest
-    )
+RELAX = "SELECT set_config('synchronous_commit', 'off', true)"
+MOVE = """
+    UPDATE {heads} SET
+        sequence = sequence + 1,
+        digest = encode(sha256(convert_to(
+            '["' || digest || '",' || %s::text || ',' || (sequence + 1) || ',' || %s::text || ']',
+            'UTF8'
+        )), 'hex'),
+        last_used_at = %s
+    {where_from}
+    WHERE chain = %s AND (is_open OR %s)
+    RETURNING sequence, digest
+"""
+ADD = """
     INSERT INTO {events} (sequence, digest, {columns})
     SELECT moved.sequence, moved.digest, {values} FROM moved
 """
@@ -91,13 +91,15 @@ def close_chain(chain: str) -> None:
     ChainHead.objects.filter(chain=chain).update(is_open=False)
 
 
-def record_call(fact: Fact, *, relaxed: bool = False) -> None:
+def record_call(fact: Fact, *, relaxed: bool = False, beside: Statements = NOTHING) -> None:
     """Append a successful call; raise UnauthenticatedError if the connection was revoked meanwhile.
 
     Locks the connection's head row, the last lock of a call. A relaxed event has a transaction of
-    its own, which does not wait for the disk.
+    its own, which does not wait for the disk. On PostgreSQL what is to be made beside it is a part
+    of the same statement.
     """
-    if not _append(str(fact.connection_id), fact, only_open=True, relaxed=relaxed):
+    chain = str(fact.connection_id)
+    if not _append(chain, fact, only_open=True, relaxed=relaxed, beside=beside):
         raise UnauthenticatedError
 
 
@@ -124,15 +126,23 @@ def lock_administration() -> None:
     ChainHead.objects.select_for_update().get(chain=ADMINISTRATION)
 
 
-def _append(chain: str, fact: Fact, *, only_open: bool = False, relaxed: bool = False) -> bool:
+def _append(
+    chain: str,
+    fact: Fact,
+    *,
+    only_open: bool = False,
+    relaxed: bool = False,
+    beside: Statements = NOTHING,
+) -> bool:
     """Move the head and add the event; return False where the chain is closed to it."""
     if not relaxed:
         _require_transaction()
     event = _make_event(chain, fact)
     if connection.vendor == "postgresql":
-        is_appended = _append_at_once(event, only_open=only_open, relaxed=relaxed)
+        is_appended = _append_at_once(event, beside, only_open=only_open, relaxed=relaxed)
     else:
         with relaxed_commit() if relaxed else nullcontext():
+            execute_each(beside.values())
             is_appended = _append_in_steps(event, only_open=only_open)
     if not is_appended:
         ChainHead.objects.get(chain=chain)  # a chain that has no head is another fault
@@ -161,29 +171,26 @@ def _make_event(chain: str, fact: Fact) -> Columns:
     }
 
 
-def _append_at_once(event: Columns, *, only_open: bool, relaxed: bool) -> bool:
+def _append_at_once(event: Columns, beside: Statements, *, only_open: bool, relaxed: bool) -> bool:
     """Append in one statement: its lock of the head is as short as it can be.
 
     The digest is computed where the one before is known, over the text that digest_event reads.
     """
     before, after = _write_facts(event)
-    moving: list[Any] = [before, after, _minute_of(event), event["chain"], not only_open]
+    moving = [before, after, _minute_of(event), event["chain"], not only_open]
+    relaxing = {"relaxed": (RELAX, ())} if relaxed else {}
     added = [event[column] for column in EVENTS.columns]
-    with connection.cursor() as cursor:
-        cursor.execute(_append_statement(relaxed=relaxed), [*moving, *added])
-        return bool(cursor.rowcount == 1)
+    move, add = _append_statements(relaxed=relaxed)
+    return bool(
+        execute_together({**beside, **relaxing, "moved": (move, moving), "added": (add, added)})
+    )
 
 
 @cache
-def _append_statement(*, relaxed: bool) -> str:
-    return APPEND.format(
-        relaxed=RELAXED if relaxed else "",
-        from_mode="FROM mode" if relaxed else "",
-        heads=HEADS.table,
-        events=EVENTS.table,
-        columns=", ".join(EVENTS.columns),
-        values=", ".join(EVENTS.placeholders),
-    )
+def _append_statements(*, relaxed: bool) -> tuple[str, str]:
+    move = MOVE.format(heads=HEADS.table, where_from="FROM relaxed" if relaxed else "")
+    columns, values = ", ".join(EVENTS.columns), ", ".join(EVENTS.placeholders)
+    return move, ADD.format(events=EVENTS.table, columns=columns, values=values)
 
 
 def _append_in_steps(event: Columns, *, only_open: bool) -> bool:

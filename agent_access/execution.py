@@ -24,7 +24,7 @@ from agent_access.errors import (
 from agent_access.inputs import find_key_problem, parse_input, read_id
 from agent_access.models.connections import Connection, ConnectionKind
 from agent_access.models.settings import AccessSettings
-from agent_access.receipts import claim_receipt, keep_answer, stored_result
+from agent_access.receipts import claim_receipt, stored_result, write_answer
 from agent_access.request_facts import note_call
 from agent_access.standings import find_standing, forget_permissions, may_differ
 from agent_access.tools import Tool, ToolInput, registry
@@ -127,15 +127,17 @@ def _read(call: ToolCall, inputs: ToolInput) -> ToolResult:
 def _write(call: ToolCall, arguments: Arguments, inputs: ToolInput) -> ToolResult:
     with transaction.atomic(durable=True):
         receipt = claim_receipt(call, arguments.values)
-        result = stored_result(receipt)
+        result, kept = stored_result(receipt), {}
         if result is None:
             answer = _run_tool(call, inputs)
             result = ToolResult(call.tool.status, answer.body())
-            keep_answer(receipt, call.tool, answer, result)
+            receipt.record_id = answer.record_id
+            kept = {"answer": write_answer(receipt, call.tool, result)}
         else:
             _check_still_visible(call.tool, call.connection.user, receipt.record_id)
         _check_still_allowed(call, receipt.record_id)
-        audit.record_call(_fact(call, record_id=receipt.record_id, is_replay=result.is_replay))
+        fact = _fact(call, record_id=receipt.record_id, is_replay=result.is_replay)
+        audit.record_call(fact, beside=kept)
     return result
 
 

@@ -8,10 +8,11 @@ from typing import Any
 from django.utils import timezone
 
 from agent_access import sealing
-from agent_access.calls import Answer, ToolCall, ToolResult
+from agent_access.calls import ToolCall, ToolResult
 from agent_access.errors import ConflictError
 from agent_access.models.receipts import Receipt
 from agent_access.rows import Rows
+from agent_access.statements import Statement
 from agent_access.tools import Tool
 
 RECEIPTS = Rows(Receipt)
@@ -49,17 +50,16 @@ def digest_call(call: ToolCall, arguments: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def keep_answer(receipt: Receipt, tool: Tool, answer: Answer, result: ToolResult) -> None:
-    """Write the answer to the claimed receipt, in the transaction of the change itself."""
+def write_answer(receipt: Receipt, tool: Tool, result: ToolResult) -> Statement:
+    """Return what keeps the answer in the claimed receipt, in the transaction of the change."""
     body = sealing.seal(result.body) if tool.answers_secret else result.body
     kept = {
-        "record_id": answer.record_id,
+        "record_id": receipt.record_id,
         "status": result.status,
         "answer": body.decode(),
         "is_encrypted": tool.answers_secret,
     }
-    RECEIPTS.change(kept, RECEIPTS.equal(id=receipt.id))
-    receipt.record_id = answer.record_id
+    return RECEIPTS.write_change(kept, RECEIPTS.equal(id=receipt.id))
 
 
 def stored_result(receipt: Receipt) -> ToolResult | None:

@@ -14,12 +14,18 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Field, Model
 from django.db.models.base import ModelState
 
+from agent_access.statements import (
+    NOTHING,
+    Statement,
+    Statements,
+    execute_each,
+    execute_together,
+)
+
 Record = TypeVar("Record", bound=Model)
 
 # What a row has to meet, with the values in their order; the row is called `record` there.
 Condition = tuple[str, Sequence[Any]]
-# All of a statement, with the values in their order.
-Statement = tuple[str, Sequence[Any]]
 
 
 class Rows(Generic[Record]):
@@ -149,13 +155,19 @@ class Rows(Generic[Record]):
 
     def change(self, values: Mapping[str, Any], condition: Condition, *others: Condition) -> int:
         """Write the values to the rows that meet all conditions; return how many these are."""
+        with connection.cursor() as cursor:
+            cursor.execute(*self.write_change(values, condition, *others))
+            return int(cursor.rowcount)
+
+    def write_change(
+        self, values: Mapping[str, Any], condition: Condition, *others: Condition
+    ) -> Statement:
+        """Return the statement that writes the values to the rows that meet all conditions."""
         columns = ", ".join(f"{self._column(name)} = %s" for name in values)
         written = [self.adapt(name, value) for name, value in values.items()]
         where, wanted = _join([condition, *others])
         sql = f"UPDATE {self.table} AS record SET {columns} WHERE {where}"  # noqa: S608  names only
-        with connection.cursor() as cursor:
-            cursor.execute(sql, [*written, *wanted])
-            return int(cursor.rowcount)
+        return sql, [*written, *wanted]
 
     def _column(self, name: str) -> str:
         return quote(self.columns[self._names.index(name)])
@@ -217,7 +229,7 @@ class Rows(Generic[Record]):
 
 
 def insert_together(
-    *groups: tuple[Rows[Any], Sequence[Model]], beside: Sequence[Statement] = ()
+    *groups: tuple[Rows[Any], Sequence[Model]], beside: Statements = NOTHING
 ) -> None:
     """Insert all records, and make the statements beside them; on PostgreSQL all in one statement.
 
@@ -225,30 +237,20 @@ def insert_together(
     more than all else in a draft. No statement may need to see what another of them writes.
     """
     filled = [(rows, records) for rows, records in groups if records]
+    statements = dict(beside)
     if connection.vendor == "postgresql":
-        inserted = [(rows.insertion, [_write_json(records)]) for rows, records in filled]
-        _execute_together([*inserted, *beside])
+        for rows, records in filled:
+            name = f"new_{rows.model._meta.model_name}"
+            statements[name] = rows.insertion, [_write_json(records)]
+        if statements:
+            execute_together(statements)
     else:
         for rows, records in filled:
             rows.model._base_manager.bulk_create(records)  # noqa: SLF001  whatever managers it has
-        with connection.cursor() as cursor:
-            for statement in beside:
-                cursor.execute(*statement)
+        execute_each(statements.values())
     for _, records in filled:
         for record in records:
             record._state.adding = False
-
-
-def _execute_together(statements: Sequence[Statement]) -> None:
-    if not statements:
-        return
-    *first, last = [sql for sql, _ in statements]
-    parts = ", ".join(f"part_{number} AS ({sql})" for number, sql in enumerate(first))
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"WITH {parts} {last}" if parts else last,
-            [value for _, values in statements for value in values],
-        )
 
 
 def _write_json(records: Sequence[Model]) -> str:

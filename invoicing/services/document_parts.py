@@ -63,7 +63,7 @@ def insert_document(document: Document, lines: list[Line], tax_rows: list[TaxRow
     """Save a new document with its parts, which are kept with it, and with what finds it."""
     found_by = make_addition(sorted(rows_of_document(document)))
     groups = (DOCUMENTS, [document]), (LINES, lines), (TAX_ROWS, tax_rows)
-    insert_together(*groups, beside=[found_by])
+    insert_together(*groups, beside={"words": found_by})
     document.parts = Parts(lines, tax_rows)
 
 

@@ -10,7 +10,7 @@ from typing import TypeVar
 from django.db import connection
 from django.db.models import Manager, Model, QuerySet
 
-from agent_access.rows import Statement
+from agent_access.statements import Statement
 from invoicing.models import Customer, Document
 from invoicing.search_table import TABLE, Kind, Row, rows_of
 from invoicing.searched_texts import texts_of_customer, texts_of_document

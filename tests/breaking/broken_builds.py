@@ -15,6 +15,7 @@ from django.db import transaction
 from agent_access import audit, execution, receipts
 from agent_access.calls import ToolCall, ToolResult
 from agent_access.models import Receipt
+from agent_access.statements import execute_each
 from agent_access.tools import ToolInput
 from invoicing.clock import Clock
 from invoicing.locks import lock_approval, lock_draft
@@ -44,7 +45,8 @@ def write_before_the_receipt(call: ToolCall, arguments: Any, inputs: ToolInput) 
     result = ToolResult(call.tool.status, answer.body())
     with transaction.atomic(durable=True):
         claimed = receipts.claim_receipt(call, arguments.values)
-        receipts.keep_answer(claimed, call.tool, answer, result)
+        claimed.record_id = answer.record_id
+        execute_each([receipts.write_answer(claimed, call.tool, result)])
     return result
 
 
