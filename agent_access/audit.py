@@ -18,7 +18,7 @@ from uuid_utils.compat import uuid7
 from agent_access.errors import UnauthenticatedError
 from agent_access.models.audit import ADMINISTRATION, AuditEvent, ChainHead, Transport
 from agent_access.rows import Rows
-from agent_access.statements import NOTHING, Statements, execute_each, execute_together
+from agent_access.statements import NOTHING, Statements, execute_together
 from agent_access.transactions import relaxed_commit
 
 OK = "ok"
@@ -142,7 +142,7 @@ def _append(
         is_appended = _append_at_once(event, beside, only_open=only_open, relaxed=relaxed)
     else:
         with relaxed_commit() if relaxed else nullcontext():
-            execute_each(beside.values())
+            execute_together(beside)
             is_appended = _append_in_steps(event, only_open=only_open)
     if not is_appended:
         ChainHead.objects.get(chain=chain)  # a chain that has no head is another fault

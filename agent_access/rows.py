@@ -14,13 +14,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Field, Model
 from django.db.models.base import ModelState
 
-from agent_access.statements import (
-    NOTHING,
-    Statement,
-    Statements,
-    execute_each,
-    execute_together,
-)
+from agent_access.statements import NOTHING, Statement, Statements, execute_together
 
 Record = TypeVar("Record", bound=Model)
 
@@ -81,7 +75,7 @@ class Rows(Generic[Record]):
         return record
 
     def read(self, values: Sequence[Any]) -> Record:
-        """Return the record of a selected row."""
+        """Return the record of a selected row, as Django makes it of any project's model."""
         return self.model.from_db(DEFAULT_DB_ALIAS, self._names, self._convert(values))
 
     def read_columns(self, values: Sequence[Any]) -> dict[str, Any]:
@@ -89,11 +83,17 @@ class Rows(Generic[Record]):
         return dict(zip(self._names, self._convert(values), strict=True))
 
     def find(self, *conditions: Condition, ending: str = "") -> list[Record]:
-        """Return the records that meet all conditions; the ending sorts or locks them."""
+        """Return the records that meet all conditions; the ending sorts or locks them.
+
+        They are made without Django's constructor too.
+        """
         where, values = _join(conditions)
         with connection.cursor() as cursor:
             cursor.execute(f"{self._selection} WHERE {where} {ending}", values)
-            return [self.read(row) for row in cursor.fetchall()]
+            found = [self.make(self.read_columns(row)) for row in cursor.fetchall()]
+        for record in found:
+            record._state.adding, record._state.db = False, DEFAULT_DB_ALIAS
+        return found
 
     def equal(self, **wanted: Any) -> Condition:
         """Return the condition that the row has these values; None is compared as none."""
@@ -238,16 +238,13 @@ def insert_together(
     """
     filled = [(rows, records) for rows, records in groups if records]
     statements = dict(beside)
-    if connection.vendor == "postgresql":
-        for rows, records in filled:
+    for rows, records in filled:
+        if connection.vendor == "postgresql":
             name = f"new_{rows.model._meta.model_name}"
             statements[name] = rows.insertion, [_write_json(records)]
-        if statements:
-            execute_together(statements)
-    else:
-        for rows, records in filled:
+        else:
             rows.model._base_manager.bulk_create(records)  # noqa: SLF001  whatever managers it has
-        execute_each(statements.values())
+    execute_together(statements)
     for _, records in filled:
         for record in records:
             record._state.adding = False

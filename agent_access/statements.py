@@ -1,6 +1,6 @@
-"""Statements written by hand, made one after the other or, by PostgreSQL, all as one."""
+"""Statements written by hand, of which PostgreSQL makes one."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -13,23 +13,23 @@ Statements = Mapping[str, Statement]
 NOTHING: Statements = MappingProxyType({})
 
 
-def execute_each(statements: Iterable[Statement]) -> None:
-    """Make the statements one after the other."""
-    with connection.cursor() as cursor:
-        for sql, values in statements:
-            cursor.execute(sql, values)
-
-
 def execute_together(statements: Statements) -> int:
-    """Make one statement of all, by PostgreSQL; return how many rows the last of them wrote.
+    """Make the statements, on PostgreSQL as one; return how many rows the last one wrote.
 
-    It may read, by their names, what the others return. What they write none of them sees.
+    There it may read, by their names, what the others return. None may need to see what another
+    one writes.
     """
+    if not statements:
+        return 0
+    made = [*statements.values()] if connection.vendor != "postgresql" else [_join(statements)]
+    with connection.cursor() as cursor:
+        for sql, values in made:
+            cursor.execute(sql, values)
+        return int(cursor.rowcount)
+
+
+def _join(statements: Statements) -> Statement:
     *first, (_, (last, _)) = statements.items()
     parts = ", ".join(f"{name} AS ({sql})" for name, (sql, _) in first)
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"WITH {parts} {last}" if parts else last,
-            [value for _, values in statements.values() for value in values],
-        )
-        return int(cursor.rowcount)
+    values = [value for _, each in statements.values() for value in each]
+    return f"WITH {parts} {last}" if parts else last, values

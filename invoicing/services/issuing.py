@@ -5,6 +5,7 @@ from typing import Any
 
 from django.db import transaction
 
+from agent_access.statements import execute_together
 from invoicing.clock import Clock
 from invoicing.errors import ConflictError, InactiveReferenceError
 from invoicing.locks import DOCUMENTS, lock_draft, require_transaction
@@ -12,7 +13,7 @@ from invoicing.models import Company, Document, DocumentStatus, DocumentType
 from invoicing.services.company import current_company
 from invoicing.services.document_parts import parts_of
 from invoicing.services.numbering import AssignedNumber, next_number
-from invoicing.services.search_words import replace_rows, rows_of_document
+from invoicing.services.search_words import make_replacement, rows_of_document
 from invoicing.totals import calculate_totals
 
 
@@ -61,7 +62,7 @@ def require_issuable(draft: Document) -> None:
 
 
 def _freeze(draft: Document, seller: Company, clock: Clock) -> None:
-    """Take the number as the last lock, and let the status flip be the last statement on it.
+    """Take the number as the last lock, and all else in one statement: others wait meanwhile.
 
     The clock is read under that lock, so that in a series the times follow the numbers.
     """
@@ -71,11 +72,11 @@ def _freeze(draft: Document, seller: Company, clock: Clock) -> None:
     unchanged = DOCUMENTS.equal(
         id=draft.pk, status=DocumentStatus.DRAFT, lock_version=draft.lock_version
     )
-    if not DOCUMENTS.change(frozen, unchanged):
-        raise ConflictError
     for name, fact in frozen.items():
         setattr(draft, name, fact)
-    replace_rows(found_by, rows_of_document(draft))
+    words = make_replacement(found_by, rows_of_document(draft))
+    if not execute_together({**words, "frozen": DOCUMENTS.write_change(frozen, unchanged)}):
+        raise ConflictError
 
 
 def frozen_facts(

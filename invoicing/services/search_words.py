@@ -10,7 +10,7 @@ from typing import TypeVar
 from django.db import connection
 from django.db.models import Manager, Model, QuerySet
 
-from agent_access.statements import Statement
+from agent_access.statements import Statement, Statements, execute_together
 from invoicing.models import Customer, Document
 from invoicing.search_table import TABLE, Kind, Row, rows_of
 from invoicing.searched_texts import texts_of_customer, texts_of_document
@@ -20,11 +20,10 @@ _INSERT = f"INSERT INTO {TABLE} (word, customer, record)"
 _REPLACING = "ON CONFLICT (word, record) DO UPDATE SET customer = excluded.customer"
 # The values go in their binary form (%b), which takes a third of the time of text.
 _ADD = f"{_INSERT} SELECT * FROM unnest(%b::bytea[], %b::bytea[], %b::bytea[]) {_REPLACING}"  # noqa: S608  names of our own
-# One statement, since issuing holds the number series meanwhile.
-_REPLACE = (
-    f"WITH removed AS (DELETE FROM {TABLE} AS kept"  # noqa: S608  names of our own
+_REMOVE = (
+    f"DELETE FROM {TABLE} AS kept"  # noqa: S608  names of our own
     " USING unnest(%b::bytea[], %b::bytea[]) AS gone (word, record)"
-    f" WHERE kept.word = gone.word AND kept.record = gone.record) {_ADD}"
+    " WHERE kept.word = gone.word AND kept.record = gone.record"
 )
 _RECORDS_AT_ONCE = 500
 
@@ -65,12 +64,32 @@ def make_addition(rows: Sequence[Row]) -> Statement:
 
 def replace_rows(before: Collection[Row], after: Collection[Row]) -> None:
     """Write what is new and remove what is gone; mostly nothing is."""
-    kept = {(row.word, row.record) for row in after}
-    gone = sorted({(row.word, row.record) for row in before} - kept)
-    new = sorted(set(after).difference(before))
+    gone, new = _compare(before, after)
     for start in range(0, max(len(gone), len(new)), _ROWS_PER_STATEMENT):
         portion = slice(start, start + _ROWS_PER_STATEMENT)
-        _execute(gone[portion], new[portion])
+        execute_together(_write_replacement(gone[portion], new[portion]))
+
+
+def make_replacement(before: Collection[Row], after: Collection[Row]) -> Statements:
+    """Return the statements that do as replace_rows does, where at most some thousand differ."""
+    return _write_replacement(*_compare(before, after))
+
+
+def _compare(
+    before: Collection[Row], after: Collection[Row]
+) -> tuple[list[tuple[bytes, bytes]], list[Row]]:
+    kept = {(row.word, row.record) for row in after}
+    gone = {(row.word, row.record) for row in before} - kept
+    return sorted(gone), sorted(set(after).difference(before))
+
+
+def _write_replacement(gone: Sequence[tuple[bytes, bytes]], new: Sequence[Row]) -> Statements:
+    statements = {}
+    if gone:
+        statements["gone_words"] = _make_removal(gone)
+    if new:
+        statements["new_words"] = make_addition(new)
+    return statements
 
 
 def fill(customers: Manager[Customer], documents: Manager[Document]) -> None:
@@ -92,16 +111,11 @@ def _by_id(records: QuerySet[_Record]) -> Iterator[list[_Record]]:
         portion = list(ordered.filter(pk__gt=portion[-1].pk)[:_RECORDS_AT_ONCE])
 
 
-def _execute(gone: Sequence[tuple[bytes, bytes]], new: Sequence[Row]) -> None:
-    with connection.cursor() as cursor:
-        if gone and connection.vendor == "postgresql":
-            cursor.execute(_REPLACE, [*_columns(gone, 2), *_columns(new, 3)])
-            return
-        if gone:
-            removal = f"DELETE FROM {TABLE} WHERE (word, record) IN ({_values(gone)})"  # noqa: S608  no value is in the text
-            cursor.execute(removal, [value for row in gone for value in row])
-        if new:
-            cursor.execute(*make_addition(new))
+def _make_removal(rows: Sequence[tuple[bytes, bytes]]) -> Statement:
+    if connection.vendor == "postgresql":
+        return _REMOVE, _columns(rows, 2)
+    removal = f"DELETE FROM {TABLE} WHERE (word, record) IN ({_values(rows)})"  # noqa: S608  no value is in the text
+    return removal, [value for row in rows for value in row]
 
 
 def _columns(rows: Sequence[tuple[bytes, ...]], count: int) -> list[list[bytes]]:

@@ -15,7 +15,7 @@ from django.db import transaction
 from agent_access import audit, execution, receipts
 from agent_access.calls import ToolCall, ToolResult
 from agent_access.models import Receipt
-from agent_access.statements import execute_each
+from agent_access.statements import execute_together
 from agent_access.tools import ToolInput
 from invoicing.clock import Clock
 from invoicing.locks import lock_approval, lock_draft
@@ -46,7 +46,7 @@ def write_before_the_receipt(call: ToolCall, arguments: Any, inputs: ToolInput) 
     with transaction.atomic(durable=True):
         claimed = receipts.claim_receipt(call, arguments.values)
         claimed.record_id = answer.record_id
-        execute_each([receipts.write_answer(claimed, call.tool, result)])
+        execute_together({"answer": receipts.write_answer(claimed, call.tool, result)})
     return result
 
 
