@@ -24,7 +24,7 @@ from agent_access.errors import (
 from agent_access.inputs import find_key_problem, parse_input, read_id
 from agent_access.models.connections import Connection, ConnectionKind
 from agent_access.models.settings import AccessSettings
-from agent_access.receipts import claim_receipt, stored_result, write_answer
+from agent_access.receipts import claim_receipt, compose_answer, stored_result
 from agent_access.request_facts import note_call
 from agent_access.standings import find_standing, forget_permissions, may_differ
 from agent_access.tools import Tool, ToolInput, registry
@@ -132,7 +132,7 @@ def _write(call: ToolCall, arguments: Arguments, inputs: ToolInput) -> ToolResul
             answer = _run_tool(call, inputs)
             result = ToolResult(call.tool.status, answer.body())
             receipt.record_id = answer.record_id
-            kept = {"answer": write_answer(receipt, call.tool, result)}
+            kept = {"answer": compose_answer(receipt, call.tool, result)}
         else:
             _check_still_visible(call.tool, call.connection.user, receipt.record_id)
         _check_still_allowed(call, receipt.record_id)

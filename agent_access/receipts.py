@@ -50,7 +50,7 @@ def digest_call(call: ToolCall, arguments: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def write_answer(receipt: Receipt, tool: Tool, result: ToolResult) -> Statement:
+def compose_answer(receipt: Receipt, tool: Tool, result: ToolResult) -> Statement:
     """Return what keeps the answer in the claimed receipt, in the transaction of the change."""
     body = sealing.seal(result.body) if tool.answers_secret else result.body
     kept = {
@@ -59,7 +59,7 @@ def write_answer(receipt: Receipt, tool: Tool, result: ToolResult) -> Statement:
         "answer": body.decode(),
         "is_encrypted": tool.answers_secret,
     }
-    return RECEIPTS.write_change(kept, RECEIPTS.equal(id=receipt.id))
+    return RECEIPTS.compose_change(kept, RECEIPTS.equal(id=receipt.id))
 
 
 def stored_result(receipt: Receipt) -> ToolResult | None:

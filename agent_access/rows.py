@@ -156,10 +156,10 @@ class Rows(Generic[Record]):
     def change(self, values: Mapping[str, Any], condition: Condition, *others: Condition) -> int:
         """Write the values to the rows that meet all conditions; return how many these are."""
         with connection.cursor() as cursor:
-            cursor.execute(*self.write_change(values, condition, *others))
+            cursor.execute(*self.compose_change(values, condition, *others))
             return int(cursor.rowcount)
 
-    def write_change(
+    def compose_change(
         self, values: Mapping[str, Any], condition: Condition, *others: Condition
     ) -> Statement:
         """Return the statement that writes the values to the rows that meet all conditions."""

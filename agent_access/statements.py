@@ -14,7 +14,7 @@ NOTHING: Statements = MappingProxyType({})
 
 
 def execute_together(statements: Statements) -> int:
-    """Make the statements, on PostgreSQL as one; return how many rows the last one wrote.
+    """Execute the statements, on PostgreSQL as one; return how many rows the last one wrote.
 
     There it may read, by their names, what the others return. None may need to see what another
     one writes.

@@ -13,7 +13,7 @@ from invoicing.models import Company, Document, DocumentStatus, DocumentType
 from invoicing.services.company import current_company
 from invoicing.services.document_parts import parts_of
 from invoicing.services.numbering import AssignedNumber, next_number
-from invoicing.services.search_words import make_replacement, rows_of_document
+from invoicing.services.search_words import compose_replacement, rows_of_document
 from invoicing.totals import calculate_totals
 
 
@@ -74,8 +74,8 @@ def _freeze(draft: Document, seller: Company, clock: Clock) -> None:
     )
     for name, fact in frozen.items():
         setattr(draft, name, fact)
-    words = make_replacement(found_by, rows_of_document(draft))
-    if not execute_together({**words, "frozen": DOCUMENTS.write_change(frozen, unchanged)}):
+    words = compose_replacement(found_by, rows_of_document(draft))
+    if not execute_together({**words, "frozen": DOCUMENTS.compose_change(frozen, unchanged)}):
         raise ConflictError
 
 

@@ -52,7 +52,7 @@ def write_rows(rows: Collection[Row]) -> None:
     replace_rows((), rows)
 
 
-def make_addition(rows: Sequence[Row]) -> Statement:
+def compose_addition(rows: Sequence[Row]) -> Statement:
     """Return the statement that writes at most some thousand rows, whether they are there or not.
 
     The caller sorts them, as everybody does, so that nobody waits for each other in a circle.
@@ -67,12 +67,12 @@ def replace_rows(before: Collection[Row], after: Collection[Row]) -> None:
     gone, new = _compare(before, after)
     for start in range(0, max(len(gone), len(new)), _ROWS_PER_STATEMENT):
         portion = slice(start, start + _ROWS_PER_STATEMENT)
-        execute_together(_write_replacement(gone[portion], new[portion]))
+        execute_together(_compose_portion(gone[portion], new[portion]))
 
 
-def make_replacement(before: Collection[Row], after: Collection[Row]) -> Statements:
+def compose_replacement(before: Collection[Row], after: Collection[Row]) -> Statements:
     """Return the statements that do as replace_rows does, where at most some thousand differ."""
-    return _write_replacement(*_compare(before, after))
+    return _compose_portion(*_compare(before, after))
 
 
 def _compare(
@@ -83,12 +83,12 @@ def _compare(
     return sorted(gone), sorted(set(after).difference(before))
 
 
-def _write_replacement(gone: Sequence[tuple[bytes, bytes]], new: Sequence[Row]) -> Statements:
+def _compose_portion(gone: Sequence[tuple[bytes, bytes]], new: Sequence[Row]) -> Statements:
     statements = {}
     if gone:
-        statements["gone_words"] = _make_removal(gone)
+        statements["gone_words"] = _compose_removal(gone)
     if new:
-        statements["new_words"] = make_addition(new)
+        statements["new_words"] = compose_addition(new)
     return statements
 
 
@@ -111,7 +111,7 @@ def _by_id(records: QuerySet[_Record]) -> Iterator[list[_Record]]:
         portion = list(ordered.filter(pk__gt=portion[-1].pk)[:_RECORDS_AT_ONCE])
 
 
-def _make_removal(rows: Sequence[tuple[bytes, bytes]]) -> Statement:
+def _compose_removal(rows: Sequence[tuple[bytes, bytes]]) -> Statement:
     if connection.vendor == "postgresql":
         return _REMOVE, _columns(rows, 2)
     removal = f"DELETE FROM {TABLE} WHERE (word, record) IN ({_values(rows)})"  # noqa: S608  no value is in the text

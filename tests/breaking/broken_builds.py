@@ -46,7 +46,7 @@ def write_before_the_receipt(call: ToolCall, arguments: Any, inputs: ToolInput) 
     with transaction.atomic(durable=True):
         claimed = receipts.claim_receipt(call, arguments.values)
         claimed.record_id = answer.record_id
-        execute_together({"answer": receipts.write_answer(claimed, call.tool, result)})
+        execute_together({"answer": receipts.compose_answer(claimed, call.tool, result)})
     return result
 
 
