@@ -172,6 +172,8 @@ class RecordAdmin(ModelAdmin):
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         written = self.change(request, obj, form) if change else self.create(request, form)
         obj.pk = written.pk
+        # The form filled in some of it; what a person is told of is what was written.
+        obj.refresh_from_db()
 
     def create(self, request: HttpRequest, form: RecordForm) -> Model:
         record: Model = self.model()

@@ -26,6 +26,20 @@ def desk(sign_in, superuser):
     return sign_in(superuser)
 
 
+def test_a_new_rate_is_added_and_named_as_it_is(desk, company):
+    said = save(desk, TaxRate, name="Sales tax", percentage="8.875")
+    assert_saved(said)
+    rate = TaxRate.objects.get()
+    assert (rate.name, rate.percentage, rate.is_active) == ("Sales tax", "8.875", True)
+    assert acts_written() == [("tax_rate:created", str(rate.id), "")]
+    assert "Sales tax (8.875 %)" in desk.get(said["Location"]).text
+
+
+def test_the_rate_that_replaces_another_is_the_one_that_is_named(desk, tax_rate):
+    said = save(desk, tax_rate, percentage="20.5")
+    assert f"{tax_rate.name} (20.5 %)" in desk.get(said["Location"]).text
+
+
 def test_another_percentage_is_another_rate(desk, tax_rate):
     make_draft(lines=(line_input(tax_rate_id=tax_rate.id),))
     assert_saved(save(desk, tax_rate, percentage="20.5"))
