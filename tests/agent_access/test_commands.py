@@ -205,6 +205,21 @@ def test_a_file_that_holds_no_heads_is_refused(company, tmp_path, text):
     assert_refused(sentence, "verify_audit", "--expect", str(kept))
 
 
+@pytest.mark.parametrize("text", ["", "\n\n"])
+def test_a_file_that_names_no_chain_proves_nothing(company, tmp_path, text):
+    kept = tmp_path / "heads"
+    kept.write_text(text, encoding="utf-8")
+    sentence = "The file names no chain, so it would prove nothing."
+    assert_refused(sentence, "verify_audit", "--expect", str(kept))
+
+
+def test_an_older_head_is_not_passed_over_for_a_newer_one(company, tmp_path):
+    kept = tmp_path / "heads"
+    kept.write_text("administration 1 a\nadministration 2 b\n", encoding="utf-8")
+    sentence = "The file names a chain twice; it must hold the heads of one run."
+    assert_refused(sentence, "verify_audit", "--expect", str(kept))
+
+
 def test_a_file_that_cannot_be_read_is_refused(company, tmp_path):
     sentence = "The file of expected heads cannot be read."
     assert_refused(sentence, "verify_audit", "--expect", str(tmp_path / "missing"))

@@ -42,10 +42,15 @@ def _read_heads_file(file: Path) -> dict[str, Position]:
         lines = file.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
         raise CommandError("The file of expected heads cannot be read.") from None
-    heads = {}
+    heads: dict[str, Position] = {}
     for line in filter(None, lines):
         head = HEAD.fullmatch(line)
         if head is None:
             raise CommandError("A line of the file is not: chain, sequence, digest.")
+        if head[1] in heads:
+            raise CommandError("The file names a chain twice; it must hold the heads of one run.")
         heads[head[1]] = Position(int(head[2]), head[3] or "")
+    if not heads:
+        # What a run that found a break leaves behind, where its output went into the file.
+        raise CommandError("The file names no chain, so it would prove nothing.")
     return heads
