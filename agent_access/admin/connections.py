@@ -5,6 +5,7 @@ from typing import Any
 
 from django.contrib import admin, messages
 from django.contrib.admin.views.main import ChangeList
+from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -153,6 +154,16 @@ class ConnectionAdmin(OwnersModelAdmin):
     @admin.action(description="Revoke")
     def revoke(self, request: HttpRequest, chosen: QuerySet[Connection]) -> HttpResponse:
         return self._ask_to_revoke(request, chosen)
+
+    @override
+    def response_action(
+        self, request: HttpRequest, queryset: QuerySet[Any], *args: Any, **kwargs: Any
+    ) -> HttpResponse | None:
+        """Find nothing behind a choice that is no ID, where Django's own would fail."""
+        try:
+            return super().response_action(request, queryset, *args, **kwargs)
+        except ValidationError:
+            return self._ask_to_revoke(request, queryset.none())
 
     def revoke_chosen(self, request: HttpRequest) -> HttpResponse:
         """Ask before the connections named by `id` are ended (GET), and end them (POST)."""

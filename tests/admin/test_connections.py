@@ -245,6 +245,14 @@ def test_an_action_without_a_choice_is_told(owner_desk, connection):
     assert "must be selected" in main_of(owner_desk.post(LIST, form, follow=True))
 
 
+@pytest.mark.parametrize("chosen", ["x", "\x00", "0190f1f0-0000-7000-8000-000000000000"])
+def test_an_action_on_what_is_no_connection_finds_none(owner_desk, connection, chosen):
+    form = {"action": "revoke", "index": "0", "_selected_action": [chosen]}
+    page = main_of(owner_desk.post(LIST, form, follow=True))
+    assert "None of the chosen connections is living any more." in page
+    assert Connection.objects.get().revoked_at is None
+
+
 def test_what_has_ended_is_not_ended_again(owner_desk, connection):
     revoke_connection(connection.id, reason=RevokedReason.SESSIONS_ENDED)
     events = AuditEvent.objects.count()
