@@ -23,6 +23,7 @@ else:
 Hours = list[tuple[time, time]]
 
 _STRETCH = re.compile(r"(\d{1,2}:\d{2})\s*(?:-|\u2013|to)\s*(\d{1,2}:\d{2})", re.ASCII)
+UNOFFERED = "Choose from the list only."
 MISTYPED_HOURS = "Write hours such as 9:00 to 12:30, 13:00 to 17:30, or nothing for a day off."
 
 
@@ -36,6 +37,13 @@ class TicksField(ModelMultipleChoiceField):
 
     def offer(self, held: QuerySet[Any]) -> None:
         """Look at what the record holds, before the list is shown."""
+
+    @override
+    def clean(self, value: Any) -> Any:
+        try:
+            return super().clean(value)
+        except OverflowError:  # of a number that is too long for any column of SQLite's
+            raise ValidationError(UNOFFERED) from None
 
     @override
     def label_from_instance(self, obj: Model) -> str:

@@ -46,6 +46,14 @@ def desk(sign_in, ada):
     return sign_in(ada)
 
 
+@pytest.mark.parametrize("chosen", ["x", "0", "9" * 20])
+def test_a_right_that_is_not_offered_is_refused(sign_in, superuser, person, chosen):
+    desk = sign_in(superuser)
+    wrong = {"groups": [chosen], "user_permissions": [chosen]}
+    said = refused(lambda: save_at(desk, url_of(person), **wrong))
+    assert list(said) == ["groups", "user_permissions"]
+
+
 def test_a_person_is_added_and_given_a_link(desk, person):
     fields = {
         "name": "Nora New",
