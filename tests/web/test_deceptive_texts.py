@@ -86,6 +86,7 @@ def pages_about(evil):
         "/people",
         "/people?search=x%E2%80%AE",
         f"/people/{evil['user'].pk}",
+        "/account",
     ]
 
 
