@@ -1,5 +1,7 @@
 """Reading documents: the list, a document's page, and the invoice that is printed."""
 
+import re
+
 import pytest
 
 from invoicing.access import Permission
@@ -127,6 +129,13 @@ def test_an_invoice_is_written_in_its_own_language(reader):
     for expected in ["Rechnung", "Gesamtbetrag", "2. März 2026", "1,5 h", "10\xa0% = 185,18"]:
         assert " ".join(expected.split()) in text, expected
     assert "1.988,22 €" in text
+
+
+def test_the_list_says_everything_in_one_language(reader, customer):
+    make_draft(customer=customer, language="de")
+    page = text_of(reader.get("/documents"))
+    assert "Mar 2, 2026" in page
+    assert re.findall(r'lang="(\w+)"', page) == ["en"]
 
 
 def test_an_issued_invoice_shows_what_was_frozen(reader):
