@@ -1,5 +1,6 @@
 """The page on which the owner, and nobody else, hands the installation over."""
 
+from functools import partial
 from typing import Any
 
 from django import forms
@@ -21,7 +22,7 @@ from invoicing.errors import (
 from invoicing.models import User
 from invoicing.ownership import hand_over_own
 from invoicing.web.password_forms import password_field
-from invoicing.web.sign_in_limits import LimitReachedError, LimitUnknownError, count_attempt
+from invoicing.web.sign_in_limits import AttemptRefusedError, answer_refused, count_attempt
 
 UNFIT = "The owner must be an active person and not a guest."
 
@@ -66,13 +67,8 @@ def transfer(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
         return _show(request, context, TransferForm(owner=owner))
     try:
         count_attempt(request, account=owner.email)
-    except LimitReachedError as error:
-        waiting = context | {"minutes_to_wait": error.minutes}
-        response = _show(request, waiting, TransferForm(owner=owner), status=429)
-        response["Retry-After"] = str(error.seconds)
-        return response
-    except LimitUnknownError:
-        return render(request, "503.html", status=503)
+    except AttemptRefusedError as refusal:
+        return answer_refused(refusal, partial(_show, request, context, TransferForm(owner=owner)))
     form = TransferForm(request.POST, owner=owner)
     if form.is_valid() and _hand_over(request, form):
         return redirect("home")
@@ -90,7 +86,12 @@ def _hand_over(request: HttpRequest, form: TransferForm) -> bool:
 
 
 def _show(
-    request: HttpRequest, context: dict[str, Any], form: TransferForm, *, status: int = 200
+    request: HttpRequest,
+    context: dict[str, Any],
+    form: TransferForm,
+    *,
+    status: int = 200,
+    **more: Any,
 ) -> HttpResponse:
-    values = {**context, "form": form}
+    values = {**context, "form": form, **more}
     return render(request, "admin/invoices/transfer.html", values, status=status)

@@ -1,5 +1,6 @@
 """The page on which a person changes his own password, and signs out everywhere."""
 
+from functools import partial
 from typing import Any
 
 from django.contrib.auth import logout, update_session_auth_hash
@@ -13,7 +14,7 @@ from invoicing.errors import ConflictError
 from invoicing.models import User
 from invoicing.web.pages import SignedInRequest, page
 from invoicing.web.password_forms import OwnPasswordForm
-from invoicing.web.sign_in_limits import LimitReachedError, LimitUnknownError, count_attempt
+from invoicing.web.sign_in_limits import AttemptRefusedError, answer_refused, count_attempt
 
 CHANGED_MEANWHILE = "Your password was changed at this moment, elsewhere. Please look again."
 
@@ -26,13 +27,8 @@ def account(request: SignedInRequest) -> HttpResponse:
         return _show(request, OwnPasswordForm(user=request.user), is_changed=is_changed)
     try:
         count_attempt(request, account=request.user.email)
-    except LimitReachedError as error:
-        form = OwnPasswordForm(user=request.user)
-        response = _show(request, form, status=429, minutes_to_wait=error.minutes)
-        response["Retry-After"] = str(error.seconds)
-        return response
-    except LimitUnknownError:
-        return render(request, "503.html", status=503)
+    except AttemptRefusedError as refusal:
+        return answer_refused(refusal, partial(_show, request, OwnPasswordForm(user=request.user)))
     return _change(request, OwnPasswordForm(request.POST, user=request.user))
 
 

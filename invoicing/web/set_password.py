@@ -1,5 +1,6 @@
 """The page on which somebody with a one-time code chooses a password."""
 
+from functools import partial
 from typing import Any
 
 from django.contrib.auth.decorators import login_not_required
@@ -12,11 +13,7 @@ from invoicing.administration.acts import actor_of
 from invoicing.administration.sign_ins import use_code
 from invoicing.errors import CodeInvalidError, ConflictError
 from invoicing.web.password_forms import CodeForm
-from invoicing.web.sign_in_limits import (
-    LimitReachedError,
-    LimitUnknownError,
-    count_code,
-)
+from invoicing.web.sign_in_limits import AttemptRefusedError, answer_refused, count_code
 
 # One sentence for every reason: a code tells nobody whose it was, or whether it ever was one.
 NO_CODE = "This code lets nobody in. Codes work once and not for long: ask for another one."
@@ -31,12 +28,8 @@ def set_password(request: HttpRequest) -> HttpResponse:
     form = CodeForm(request.POST)
     try:
         count_code(request)
-    except LimitReachedError as error:
-        response = _show(request, form, status=429, minutes_to_wait=error.minutes)
-        response["Retry-After"] = str(error.seconds)
-        return response
-    except LimitUnknownError:
-        return render(request, "503.html", status=503)
+    except AttemptRefusedError as refusal:
+        return answer_refused(refusal, partial(_show, request, form))
     if form.is_valid() and _use(request, form):
         return render(request, "invoicing/password_set.html")
     return _show(request, form, status=422)

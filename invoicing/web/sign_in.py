@@ -1,6 +1,7 @@
 """Signing in and out."""
 
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from django import forms
@@ -15,8 +16,12 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from invoicing.models import User
 from invoicing.visits import SignInOutcome, note_attempt
-from invoicing.web.failures import show_unavailable
-from invoicing.web.sign_in_limits import LimitReachedError, LimitUnknownError, count_attempt
+from invoicing.web.sign_in_limits import (
+    AttemptRefusedError,
+    LimitReachedError,
+    answer_refused,
+    count_attempt,
+)
 
 HOME = "/"
 PASSWORD_LENGTH = 1024
@@ -50,13 +55,10 @@ def sign_in(request: HttpRequest) -> HttpResponse:
 def _try_to_sign_in(request: HttpRequest, form: SignInForm) -> HttpResponse:
     try:
         count_attempt(request, account=request.POST.get("username", ""))
-    except LimitReachedError as error:
-        note_attempt(SignInOutcome.LIMITED)
-        response = _show(request, form, status=429, minutes_to_wait=error.minutes)
-        response["Retry-After"] = str(error.seconds)
-        return response
-    except LimitUnknownError:
-        return show_unavailable()
+    except AttemptRefusedError as refusal:
+        if isinstance(refusal, LimitReachedError):
+            note_attempt(SignInOutcome.LIMITED)
+        return answer_refused(refusal, partial(_show, request, form))
     user = authenticate(request, **form.cleaned_data) if form.is_valid() else None
     if user is None:
         _note_refusal(form)

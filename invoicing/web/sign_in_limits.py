@@ -1,19 +1,25 @@
 """How often somebody may try to sign in, from one address and for one account."""
 
 import math
+from collections.abc import Callable
 from typing import Any
 
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django_ratelimit.core import get_usage
 
 from invoicing.decisions import web_origin
+from invoicing.web.failures import show_unavailable
 
 ATTEMPTS_PER_ADDRESS = "30/5m"
 ATTEMPTS_PER_PAIR = "10/5m"
 ATTEMPTS_PER_ACCOUNT = "100/5m"
 
 
-class LimitReachedError(Exception):
+class AttemptRefusedError(Exception):
+    """The attempt does not count; nobody is let in."""
+
+
+class LimitReachedError(AttemptRefusedError):
     """Too many attempts; says when the next one counts."""
 
     def __init__(self, seconds: int) -> None:
@@ -22,12 +28,12 @@ class LimitReachedError(Exception):
         self.minutes = math.ceil(seconds / 60)
 
 
-class LimitUnknownError(Exception):
+class LimitUnknownError(AttemptRefusedError):
     """The cache in which attempts are counted is gone; nobody is let in uncounted."""
 
 
 def count_attempt(request: HttpRequest, *, account: str) -> None:
-    """Count one attempt, whether or not the account exists; raises the two errors above.
+    """Count one attempt, whether or not the account exists; raises AttemptRefusedError.
 
     The strict limit on an account holds for one address, and an attempt over it is not counted
     further: nobody locks another person out from one place.
@@ -42,9 +48,20 @@ def count_attempt(request: HttpRequest, *, account: str) -> None:
 
 
 def count_code(request: HttpRequest) -> None:
-    """Count one use of a one-time code, good or not; raises the two errors above."""
+    """Count one use of a one-time code, good or not; raises AttemptRefusedError."""
     network = web_origin().client_network
     _spend(request, group="code.address", key=lambda *_: network, rate=ATTEMPTS_PER_ADDRESS)
+
+
+def answer_refused(
+    refusal: AttemptRefusedError, show_form: Callable[..., HttpResponse]
+) -> HttpResponse:
+    """Show the form with how long to wait, or that attempts cannot be counted now."""
+    if not isinstance(refusal, LimitReachedError):
+        return show_unavailable()
+    response = show_form(status=429, minutes_to_wait=refusal.minutes)
+    response["Retry-After"] = str(refusal.seconds)
+    return response
 
 
 def _failures() -> tuple[type[Exception], ...]:

@@ -120,5 +120,8 @@ def test_guessing_the_owners_password_there_ends_soon(sign_in, owner, form):
     desk = sign_in(owner)
     wrong = form | {"password": "wrong-password"}
     assert {desk.post(URL, wrong).status_code for _ in range(10)} == {422}
-    assert desk.post(URL, form).status_code == 429
+    answer = desk.post(URL, form)
+    assert answer.status_code == 429
+    assert int(answer["Retry-After"]) > 0
+    assert "Too many attempts" in main_of(answer)
     assert Company.objects.get().owner == owner

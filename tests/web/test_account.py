@@ -84,7 +84,8 @@ def test_uncounted_nobody_changes_a_password(sign_in, person, monkeypatch):
 
     browser = sign_in(person)
     monkeypatch.setattr("invoicing.web.sign_in_limits.get_usage", fail)
-    assert browser.post("/account", FORM).status_code == 503
+    answer = browser.post("/account", FORM)
+    assert (answer.status_code, answer["Retry-After"]) == (503, "60")
     assert check_password(PASSWORD, read(person).password)
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 from django.contrib.auth.hashers import check_password
+from redis.exceptions import ConnectionError as RedisConnectionError
 
 from invoicing.administration.sign_ins import make_code
 from invoicing.models import User
@@ -97,6 +98,16 @@ def test_guessing_ends_soon(browser, person, code):
     answer = browser.post("/set-password", form(code))
     assert answer.status_code == 429
     assert int(answer["Retry-After"]) > 0
+    assert check_password(PASSWORD, User.objects.get(pk=person.pk).password)
+
+
+def test_uncounted_no_code_is_used(browser, person, code, monkeypatch):
+    def fail(*args: object, **kwargs: object) -> None:
+        raise RedisConnectionError
+
+    monkeypatch.setattr("invoicing.web.sign_in_limits.get_usage", fail)
+    answer = browser.post("/set-password", form(code))
+    assert (answer.status_code, answer["Retry-After"]) == (503, "60")
     assert check_password(PASSWORD, User.objects.get(pk=person.pk).password)
 
 
