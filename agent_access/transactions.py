@@ -37,11 +37,12 @@ def _begin_without_lock() -> Iterator[None]:
 
 @contextmanager
 def relaxed_commit() -> Iterator[None]:
-    """Commit without waiting for the disk: after a power cut the row may be gone, never torn."""
-    if connection.in_atomic_block or connection.vendor == "postgresql":
+    """Commit on SQLite without waiting for the disk: a power cut may lose the row, never tear it.
+
+    Within another transaction it commits as that does. On PostgreSQL a statement says so by itself.
+    """
+    if connection.in_atomic_block:
         with transaction.atomic():
-            if connection.vendor == "postgresql":
-                _run("SET LOCAL synchronous_commit TO OFF")
             yield
         return
     _run("PRAGMA synchronous = NORMAL")

@@ -37,6 +37,7 @@ def run_elsewhere(act) -> None:
     thread.join()
 
 
+@pytest.mark.sqlite
 def test_a_relaxed_commit_is_for_its_own_transaction_only():
     assert read_setting() == FULL
     with relaxed_commit():
@@ -46,6 +47,7 @@ def test_a_relaxed_commit_is_for_its_own_transaction_only():
     assert Customer.objects.count() == 1
 
 
+@pytest.mark.sqlite
 def test_a_relaxed_commit_that_fails_is_rolled_back_and_restored():
     customer_id = CustomerFactory.build().id
     with pytest.raises(IntegrityError), relaxed_commit():
