@@ -38,7 +38,7 @@ def check_cache(**kwargs: Any) -> list[checks.CheckMessage]:
     """Limits are counted in the cache: each process of a server would count for itself."""
     backend = str(settings.CACHES["default"]["BACKEND"])
     is_local = any(f".{kind}." in backend for kind in LOCAL_CACHES)
-    if not is_local or urlsplit(conf.base_url()).hostname in LOOPBACK_HOSTS:
+    if not is_local or is_at_home():
         return []
     return [
         checks.Warning(
@@ -91,6 +91,11 @@ def check_scopes(**kwargs: Any) -> list[checks.CheckMessage]:
         )
         for scope in sorted(unsaid)
     ]
+
+
+def is_at_home() -> bool:
+    """Tell whether the application's URL means this machine only, where nobody else comes in."""
+    return urlsplit(conf.base_url()).hostname in LOOPBACK_HOSTS
 
 
 def demand_safe_settings() -> None:

@@ -18,7 +18,6 @@ QUICKSTART_FILE = VAR_FOLDER / "quickstart.env"
 
 SECRET_KEY_LENGTH = 32
 HTTPS_PORT = 443
-LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "::1")
 LAST_PORT = 65535
 DATABASE_SCHEMES = ("sqlite", "postgres", "postgresql")
 CACHE_SCHEMES = ("redis", "rediss")

@@ -4,14 +4,13 @@ from collections.abc import Sequence
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core import checks
 from django.db import connections
 
 from agent_access import conf
-from agent_access.checks import LOOPBACK_HOSTS
+from agent_access.checks import is_at_home
 
 MANIFEST = "staticfiles.json"
 SQLITE = "django.db.backends.sqlite3"
@@ -25,7 +24,7 @@ OWNED_TABLES = """
 
 @checks.register(checks.Tags.security, deploy=True)
 def check_database(**kwargs: Any) -> list[checks.CheckMessage]:
-    if _is_at_home() or settings.DATABASES["default"]["ENGINE"] != SQLITE:
+    if is_at_home() or settings.DATABASES["default"]["ENGINE"] != SQLITE:
         return []
     return [
         checks.Warning(
@@ -51,7 +50,7 @@ def check_metrics(**kwargs: Any) -> list[checks.CheckMessage]:
 
 @checks.register(checks.Tags.security, deploy=True)
 def check_proxies(**kwargs: Any) -> list[checks.CheckMessage]:
-    if conf.trusted_proxies() and _is_at_home():
+    if conf.trusted_proxies() and is_at_home():
         return [
             checks.Warning(
                 "On this machine alone no proxy stands in front: callers can name any address.",
@@ -59,7 +58,7 @@ def check_proxies(**kwargs: Any) -> list[checks.CheckMessage]:
                 id="operations.W003",
             )
         ]
-    if conf.trusted_proxies() or _is_at_home():
+    if conf.trusted_proxies() or is_at_home():
         return []
     return [
         checks.Info(
@@ -94,10 +93,6 @@ def check_role(databases: Sequence[str] | None = None, **kwargs: Any) -> list[ch
             id="operations.W004",
         )
     ]
-
-
-def _is_at_home() -> bool:
-    return urlsplit(conf.base_url()).hostname in LOOPBACK_HOSTS
 
 
 def _is_open(address: str) -> bool:
