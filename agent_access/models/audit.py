@@ -7,6 +7,8 @@ from agent_access.models.connections import DIGEST_LENGTH
 
 ADMINISTRATION = "administration"
 CHAIN_LENGTH = 36
+TARGET_LENGTH = 100
+DETAIL_LENGTH = 200
 
 
 class Transport(StrEnum):
@@ -43,9 +45,9 @@ class AuditEvent(models.Model):
     actor_id = models.UUIDField(null=True)
     connection_id = models.UUIDField(null=True)
     action = models.CharField(max_length=100)
-    target = models.CharField(max_length=100, blank=True)
+    target = models.CharField(max_length=TARGET_LENGTH, blank=True)
     outcome = models.CharField(max_length=32)
-    detail = models.CharField(max_length=200, blank=True)
+    detail = models.CharField(max_length=DETAIL_LENGTH, blank=True)
     transport = models.CharField(max_length=16)
     request_id = models.CharField(max_length=36, blank=True)
     client_address = models.CharField(max_length=45, blank=True)

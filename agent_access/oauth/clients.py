@@ -11,7 +11,6 @@ from agent_access.connections import revoke_connections
 from agent_access.models.connections import Connection, RevokedReason
 from agent_access.models.settings import AccessSettings
 from agent_access.oauth.models import Application
-from agent_access.oauth.registration import TARGET_LENGTH
 
 
 def connections_of(client: Application) -> QuerySet[Connection]:
@@ -33,13 +32,12 @@ def delete_client(client: Application, *, origin: Origin, actor_id: UUID) -> Non
         origin=origin,
         actor_id=actor_id,
     )
-    client_id = str(client.client_id)
     audit.record_administration(
         Fact(
             action="client:deleted",
             origin=origin,
             actor_id=actor_id,
-            target=client_id[:TARGET_LENGTH],
+            target=client.audit_target,
         )
     )
     client.delete()

@@ -30,7 +30,6 @@ from agent_access.oauth.authorization import (
 )
 from agent_access.oauth.endpoints import is_sign_in_on
 from agent_access.oauth.forms import ConsentForm
-from agent_access.oauth.registration import TARGET_LENGTH
 from agent_access.oauth.repeats import AnsweredBeforeError, renew_code
 from agent_access.oauth.return_addresses import host_of, is_loopback, policy_source
 from agent_access.oauth.server import Server
@@ -151,7 +150,7 @@ def _refuse(request: HttpRequest, asked: AuthorizationRequest, origin: Origin) -
             action="consent:refused",
             origin=origin,
             actor_id=request.user.pk,
-            target=str(asked.client.client_id)[:TARGET_LENGTH],
+            target=asked.client.audit_target,
         )
     )
     return _go_back(AccessDeniedError(state=asked.state).in_uri(asked.return_address))

@@ -15,6 +15,7 @@ from oauth2_provider.models import (
 )
 from typing_extensions import override
 
+from agent_access.models.audit import TARGET_LENGTH
 from agent_access.models.connections import Connection
 from agent_access.oauth.return_addresses import is_registered
 
@@ -33,6 +34,11 @@ class Application(AbstractApplication):
     @property
     def has_document(self) -> bool:
         return bool(self.registration_source == self.RegistrationSource.CIMD)
+
+    @property
+    def audit_target(self) -> str:
+        """What events name the client by: its identifier, as far as it fits."""
+        return str(self.client_id)[:TARGET_LENGTH]
 
     @override
     def redirect_uri_allowed(self, uri: str) -> bool:

@@ -24,8 +24,6 @@ from agent_access.oauth.models import Application
 from agent_access.oauth.refusals import INVALID_REQUEST, OAuthRefusalError
 from agent_access.oauth.retention import SWEEP, forget_unused_clients
 
-TARGET_LENGTH = 100
-
 
 @machine_endpoint("POST", policy="register")
 def register(request: HttpRequest, origin: Origin) -> HttpResponse:
@@ -81,8 +79,8 @@ def client_fields(metadata: ClientMetadata) -> dict[str, Any]:
 
 
 def record_registration(client: Application, origin: Origin) -> None:
-    target = str(client.client_id)[:TARGET_LENGTH]
-    audit.record_administration(Fact(action="client:registered", origin=origin, target=target))
+    fact = Fact(action="client:registered", origin=origin, target=client.audit_target)
+    audit.record_administration(fact)
 
 
 def _describe(client: Application) -> dict[str, Any]:

@@ -15,14 +15,13 @@ from django.http import HttpRequest
 from agent_access import audit
 from agent_access.audit import Fact, Origin
 from agent_access.connections import SYSTEM, live_connections, revoke_connections
+from agent_access.models.audit import DETAIL_LENGTH
 from agent_access.models.connections import Connection, RevokedReason
 from agent_access.models.settings import AccessSettings
 from invoicing.decisions import web_origin
 from invoicing.errors import PermissionMissingError
 from invoicing.models import User
 from invoicing.services.people import SessionsEnd
-
-DETAIL_LENGTH = 200
 
 REASONS = {
     SessionsEnd.DEACTIVATED: RevokedReason.USER_DEACTIVATED,
