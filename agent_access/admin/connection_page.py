@@ -27,7 +27,7 @@ def describe_connection(connection: Connection, *, before: int | None) -> dict[s
     calls = list(older[: CALLS_SHOWN + 1])
     return {
         "connection": connection,
-        "standing": use.standing,
+        "status": use.status,
         "ending": describe_ending(connection),
         "facts": _facts_of(connection, use),
         "lent": _describe_scopes(connection.grants),

@@ -19,8 +19,7 @@ from agent_access.admin.forms import ConnectionForm
 from agent_access.admin.moments import write_minute
 from agent_access.admin.owners import OwnersModelAdmin, Page, owners_act
 from agent_access.admin.people import text_fields
-from agent_access.admin.settings import count_connections
-from agent_access.admin.states import KindFilter, State, StateFilter
+from agent_access.admin.states import KindFilter, State, StateFilter, write_connections
 from agent_access.admin.uses import use_of, with_uses
 from agent_access.connections import (
     AlreadyMadeError,
@@ -94,10 +93,10 @@ class ConnectionAdmin(OwnersModelAdmin):
 
     @admin.display(description="State")
     def state(self, connection: Connection) -> SafeString:
-        standing = use_of(connection).standing
-        good = " good" if standing.state == State.LIVING else ""
-        tag = format_html('<span class="tag{}">{}</span>', good, standing.state.capitalize())
-        return format_html('<span>{} <span class="quiet">{}</span></span>', tag, standing.reason)
+        status = use_of(connection).status
+        good = " good" if status.state == State.LIVING else ""
+        tag = format_html('<span class="tag{}">{}</span>', good, status.state.capitalize())
+        return format_html('<span>{} <span class="quiet">{}</span></span>', tag, status.reason)
 
     @override
     def show_record(self, request: HttpRequest, object_id: Any) -> HttpResponse:
@@ -180,7 +179,7 @@ class ConnectionAdmin(OwnersModelAdmin):
                 origin=act.origin,
                 actor_id=act.actor_id,
             )
-        messages.success(request, f"{count_connections(living)} ended.")
+        messages.success(request, f"{write_connections(living)} ended.")
         return redirect(LIST)
 
     def _ask_to_revoke(self, request: HttpRequest, chosen: QuerySet[Connection]) -> HttpResponse:
@@ -188,7 +187,7 @@ class ConnectionAdmin(OwnersModelAdmin):
         if not living:
             messages.warning(request, "None of the chosen connections is living any more.")
             return redirect(LIST)
-        context = {"title": f"Revoke {count_connections(len(living))}?", "chosen": living}
+        context = {"title": f"Revoke {write_connections(len(living))}?", "chosen": living}
         return self.show(request, "revoke", context)
 
 

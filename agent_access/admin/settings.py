@@ -9,6 +9,7 @@ from django.shortcuts import redirect
 from typing_extensions import override
 
 from agent_access.admin.owners import SECTION, OwnersModelAdmin, Page, owners_act
+from agent_access.admin.states import write_connections
 from agent_access.admin.switches import (
     Switch,
     find_switch,
@@ -21,10 +22,6 @@ from agent_access.connections import live_connections
 from agent_access.models.settings import AccessSettings
 
 NAMES_SHOWN = 20
-
-
-def count_connections(count: int) -> str:
-    return f"{count} connection{'' if count == 1 else 's'}"
 
 
 @admin.register(AccessSettings)
@@ -56,7 +53,7 @@ class SwitchesAdmin(OwnersModelAdmin):
         with owners_act(request) as act:
             was_on = AccessSettings.read().access_on
             ended = turn_everything_off(act)
-        said = f"All agents are stopped. {count_connections(ended)} ended."
+        said = f"All agents are stopped. {write_connections(ended)} ended."
         messages.success(request, said if was_on else "Agent access was off already.")
         return redirect(FRONT_PAGE)
 
@@ -86,7 +83,7 @@ class SwitchesAdmin(OwnersModelAdmin):
     def _turn(self, request: HttpRequest, switch: Switch, *, on: bool) -> HttpResponse:
         with owners_act(request) as act:
             ended = switch.turn(on=on, act=act)
-        rest = f" {count_connections(ended)} ended." if ended else ""
+        rest = f" {write_connections(ended)} ended." if ended else ""
         messages.success(request, f"{switch.label} is {'on' if on else 'off'}.{rest}")
         return redirect(FRONT_PAGE)
 

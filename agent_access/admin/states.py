@@ -22,26 +22,26 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True)
-class Standing:
+class Status:
     """The state, and for one that ended, or will at its next call, why."""
 
     state: State
     reason: str = ""
 
 
-def read_standing(connection: Connection, *, owner_id: UUID | None, now: datetime) -> Standing:
+def read_status(connection: Connection, *, owner_id: UUID | None, now: datetime) -> Status:
     """Return how a connection, loaded with its user, stands.
 
     What ends a connection is written down at the latest when it is used next; the owner is told
     before.
     """
     if _ended_early(connection):
-        return Standing(State.ENDED, RevokedReason(connection.revoked_reason).label)
+        return Status(State.ENDED, RevokedReason(connection.revoked_reason).label)
     if now >= connection.expires_at:
-        return Standing(State.EXPIRED)
+        return Status(State.EXPIRED)
     if coming := find_ending(connection, owner_id=owner_id):
-        return Standing(State.ENDED, coming.label)
-    return Standing(State.LIVING)
+        return Status(State.ENDED, coming.label)
+    return Status(State.LIVING)
 
 
 def _ended_early(connection: Connection) -> bool:
@@ -58,6 +58,11 @@ def condition_of(state: State, *, now: datetime) -> Q:
         State.ENDED: early,
     }
     return conditions[state]
+
+
+def write_connections(count: int) -> str:
+    """Return the number with its noun: "1 connection", "3 connections"."""
+    return f"{count} connection{'' if count == 1 else 's'}"
 
 
 class StateFilter(ChoiceFilter):

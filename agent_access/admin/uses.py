@@ -9,7 +9,7 @@ from django.db.models import Count
 from django.utils import timezone
 
 from agent_access import conf
-from agent_access.admin.states import Standing, read_standing
+from agent_access.admin.states import Status, read_status
 from agent_access.models.audit import AuditEvent, ChainHead, Transport
 from agent_access.models.connections import Connection
 
@@ -20,7 +20,7 @@ CALLS = (Transport.HTTP, Transport.MCP)
 class Use:
     """How a connection stands and when it was used, to the minute."""
 
-    standing: Standing
+    status: Status
     last_used_at: datetime | None
     calls_in_a_day: int
 
@@ -45,7 +45,7 @@ def read_uses(connections: Sequence[Connection]) -> list[Use]:
     last, calls = _last_uses(ids), _count_calls(ids, since=now - timedelta(days=1))
     return [
         Use(
-            read_standing(each, owner_id=owner_id, now=now),
+            read_status(each, owner_id=owner_id, now=now),
             last.get(str(each.id)),
             calls.get(each.id, 0),
         )

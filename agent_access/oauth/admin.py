@@ -13,7 +13,7 @@ from typing_extensions import override
 
 from agent_access.admin.moments import write_minute, write_moment
 from agent_access.admin.owners import OwnersModelAdmin, Page, owners_act
-from agent_access.admin.settings import count_connections
+from agent_access.admin.states import write_connections
 from agent_access.admin.switches import Switch, register_switch
 from agent_access.connections import live_connections
 from agent_access.models.connections import ConnectionKind
@@ -116,7 +116,7 @@ class ClientAdmin(OwnersModelAdmin):
         with owners_act(request) as act:
             ended = living.count()
             delete_client(client, origin=act.origin, actor_id=act.actor_id)
-        rest = f" {count_connections(ended)} ended." if ended else ""
+        rest = f" {write_connections(ended)} ended." if ended else ""
         messages.success(request, f"The client is deleted.{rest}")
         return redirect(LIST)
 
