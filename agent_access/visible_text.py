@@ -25,6 +25,9 @@ INVISIBLE = re.compile(
     rf"|(?<!{_VARIED})[{_VARIANTS}]"
 )
 
+# The same without a look at what stands around: also where a script or an emoji needs them.
+HIDDEN = re.compile(rf"[{_UNSEEN}{_JOINERS}{_VARIANTS}]")
+
 
 def replace_invisible(text: str, write: Callable[[str], str]) -> str:
     """Return the text with every invisible character as `write` puts it.

@@ -1,6 +1,5 @@
 """What a client says of itself, in a registration or in its document (RFC 7591 section 2)."""
 
-import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,16 +7,12 @@ from typing import Any
 
 from agent_access.models.connections import NAME_LENGTH
 from agent_access.oauth.return_addresses import MAX_ADDRESSES, host_of, is_fit
+from agent_access.visible_text import HIDDEN
 
 PUBLIC = "none"
 GRANT_TYPES = ("authorization_code", "refresh_token")
 RESPONSE_TYPES = ("code",)
 
-# What Unicode calls ignorable, and the empty pattern of Braille: Python finds them printable.
-INVISIBLE = re.compile(
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0f\uffa0"
-    "\U000e0100-\U000e01ef]"
-)
 # Vietnamese puts two on a letter.
 MAX_MARKS = 2
 
@@ -75,7 +70,8 @@ def name_host(host: str) -> str:
 
 
 def _is_visible(character: str) -> bool:
-    return character.isprintable() and not INVISIBLE.fullmatch(character)
+    # What Unicode calls ignorable is printable to Python.
+    return character.isprintable() and not HIDDEN.fullmatch(character)
 
 
 def _cut_piles(text: str) -> str:
