@@ -21,6 +21,7 @@ API_PATH = "/api/v1"
 JSONSchema = dict[str, Any]
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 
+NULL = "null"
 NAME = re.compile(r"[a-z_]+\.[a-z_]+")
 
 
@@ -44,7 +45,7 @@ class PlainJsonSchema(GenerateJsonSchema):
         inner = self.generate_inner(schema["schema"])
         if "type" not in inner:
             return super().nullable_schema(schema)
-        nullable = {**inner, "type": [inner["type"], "null"]}
+        nullable = {**inner, "type": [inner["type"], NULL]}
         return nullable | {"enum": [*inner["enum"], None]} if "enum" in inner else nullable
 
     @override
@@ -62,6 +63,16 @@ class PlainJsonSchema(GenerateJsonSchema):
         # A model's name and docstring speak to engineers.
         described = super().model_schema(schema)
         return {key: described[key] for key in described if key not in {"title", "description"}}
+
+
+def without_null(schema: JSONSchema) -> JSONSchema:
+    """Return the schema of a value that may be null as one of a value that is there."""
+    if not isinstance(kinds := schema.get("type"), list) or NULL not in kinds:
+        return schema
+    (kind,) = (each for each in kinds if each != NULL)
+    choices = [choice for choice in schema.get("enum", ()) if choice is not None]
+    plain = {key: value for key, value in schema.items() if key != "enum"}
+    return plain | {"type": kind} | ({"enum": choices} if choices else {})
 
 
 def _inline(schema: Any, definitions: JSONSchema) -> Any:

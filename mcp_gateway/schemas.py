@@ -4,12 +4,11 @@ import re
 from typing import Any
 
 from agent_access.inputs import KEY_SCHEMA
-from agent_access.tools import JSONSchema, Tool, registry
+from agent_access.tools import JSONSchema, Tool, registry, without_null
 
 ID = "id"
 KEY = "idempotency_key"
 
-NULL = "null"
 DOTTED_NAME = re.compile(r"\b[a-z_]+\.[a-z_]+\b")
 
 
@@ -61,11 +60,7 @@ def _translate(schema: Any) -> Any:
     plain = {key: _translate(inner) for key, inner in schema.items()}
     if isinstance(text := plain.get("description"), str):
         plain["description"] = _rename(text)
-    if isinstance(kinds := plain.get("type"), list) and NULL in kinds:
-        (plain["type"],) = (kind for kind in kinds if kind != NULL)
-        choices = [choice for choice in plain.pop("enum", ()) if choice is not None]
-        plain |= {"enum": choices} if choices else {}
-    return plain
+    return without_null(plain)
 
 
 def _rename(text: str) -> str:
