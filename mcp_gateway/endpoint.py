@@ -10,7 +10,7 @@ from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 
-from agent_access.errors import ToolError
+from agent_access.errors import NotFoundError, ToolError
 
 
 def load_views() -> None:
@@ -29,9 +29,8 @@ def serve(request: HttpRequest) -> HttpResponse:
 @csrf_exempt
 @login_not_required
 def refuse_path(request: HttpRequest) -> HttpResponse:
-    from mcp_gateway import views  # noqa: PLC0415  as above
-
-    return views.refuse_path()
+    """Answer every path below the endpoint, a trailing slash included: there is nothing."""
+    return refuse(NotFoundError())
 
 
 def refuse(error: ToolError) -> HttpResponse:

@@ -1,7 +1,7 @@
 """The methods of MCP: what each answers, from the registry and through the one execution."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from typing import Any
 
@@ -10,7 +10,7 @@ from mcp_types.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND
 from mcp_types.methods import validate_client_request
 from pydantic import ValidationError
 
-from agent_access import conf
+from agent_access import conf, listing
 from agent_access.audit import Origin
 from agent_access.calls import Arguments, CallContext, Record, ToolCall
 from agent_access.errors import (
@@ -22,7 +22,6 @@ from agent_access.errors import (
     ValidationFailedError,
 )
 from agent_access.execution import execute
-from agent_access.listing import granted_tools
 from agent_access.models.connections import Connection
 from agent_access.models.settings import AccessSettings
 from agent_access.tools import NoInput, Tool, registry
@@ -131,21 +130,11 @@ def _list_tools(exchange: Exchange) -> Reply:
 
 
 def _describe_granted(context: CallContext, arguments: NoInput) -> Record[list[dict[str, Any]]]:
-    return Record([describe_tool(tool, schema) for tool, schema in granted_tools(context)])
+    return Record([describe_tool(tool, schema) for tool, schema in listing.granted_tools(context)])
 
 
-TOOLS_LIST = Tool(
-    name="tools.list",
-    title="List the tools",
-    description="The tools that this connection may call, as MCP lists them.",
-    method="GET",
-    path="/tools",
-    module=None,
-    scope=None,
-    permissions=(),
-    input=NoInput,
-    run=_describe_granted,
-)
+# To grants, limits and audit the same tool as over HTTP; its entries are those of MCP.
+TOOLS_LIST = replace(listing.TOOLS_LIST, run=_describe_granted)
 
 
 def _call_tool(exchange: Exchange) -> Reply:

@@ -2,11 +2,10 @@
 
 from django.urls import path, re_path
 
+from agent_access.discovery import RESOURCE_PATH
 from mcp_gateway.endpoint import refuse_path, serve
 
-MCP_PATH = "/mcp"
-
-ROOT = MCP_PATH.removeprefix("/")
+ROOT = RESOURCE_PATH.removeprefix("/")
 
 urlpatterns = [
     path(ROOT, serve),

@@ -4,7 +4,7 @@ from django.http import HttpRequest, HttpResponse
 
 from agent_access.admission import Admission
 from agent_access.bodies import read_json
-from agent_access.errors import MethodNotAllowedError, NotFoundError, ToolError
+from agent_access.errors import MethodNotAllowedError, ToolError
 from agent_access.execution import find_tool_error
 from agent_access.models.audit import Transport
 from agent_access.models.connections import Connection
@@ -15,11 +15,6 @@ from mcp_gateway.protocol import Exchange, answer_request
 
 # What the audit calls a message that never became a call of a tool.
 ACTION = "mcp.message"
-
-
-def refuse_path() -> HttpResponse:
-    """Answer every path below the endpoint, a trailing slash included: there is nothing."""
-    return answers.refuse(NotFoundError())
 
 
 def serve(request: HttpRequest) -> HttpResponse:

@@ -9,10 +9,10 @@ from django.contrib.sessions.models import Session
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
+from agent_access.discovery import RESOURCE_PATH
 from agent_access.tools import API_PATH
 from invoicing.models import User
 from invoicing.web.sessions import SessionStore, digest_session_key
-from mcp_gateway.urls import MCP_PATH
 from tests.factories import PASSWORD, UserFactory
 from tests.web.conftest import Browser
 from tests.web.forms import main_of, read_form, text_of
@@ -308,7 +308,7 @@ def test_nobody_is_let_in_uncounted(browser, person, monkeypatch):
 
 # The tools authenticate by credential; the authorization server (tests/oauth) and the
 # administration (tests/admin) guard themselves.
-OTHER_ROUTES = (API_PATH.lstrip("/"), MCP_PATH.lstrip("/"), ".well-known/", "oauth/", "admin")
+OTHER_ROUTES = (API_PATH.lstrip("/"), RESOURCE_PATH.lstrip("/"), ".well-known/", "oauth/", "admin")
 
 
 def all_pages() -> list[URLPattern]:
