@@ -7,16 +7,9 @@ from django.utils import timezone
 
 from agent_access import audit
 from agent_access.audit import Fact, Origin
-from agent_access.models.audit import Transport
-from agent_access.origins import make_origin
 from invoicing.models import Decision, User
 from invoicing.services import approvals
 from invoicing.services.approvals import ReviewedApproval
-
-
-def web_origin() -> Origin:
-    """Return where the request for a page came from."""
-    return make_origin(Transport.WEB)
 
 
 @transaction.atomic

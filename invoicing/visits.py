@@ -1,9 +1,17 @@
-"""Who asks for a page, and who tried to sign in, as the log of requests names it."""
+"""Who asks for a page, from where, and who tried to sign in, as the audit and the log name it."""
 
 from enum import StrEnum
 from uuid import UUID
 
+from agent_access.audit import Origin
+from agent_access.models.audit import Transport
+from agent_access.origins import make_origin
 from agent_access.request_facts import note_outcome, note_person
+
+
+def web_origin() -> Origin:
+    """Return where the request for a page came from."""
+    return make_origin(Transport.WEB)
 
 
 class SignInOutcome(StrEnum):

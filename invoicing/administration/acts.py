@@ -18,10 +18,10 @@ from agent_access.connections import SYSTEM, live_connections, revoke_connection
 from agent_access.models.audit import DETAIL_LENGTH
 from agent_access.models.connections import Connection, RevokedReason
 from agent_access.models.settings import AccessSettings
-from invoicing.decisions import web_origin
 from invoicing.errors import PermissionMissingError
 from invoicing.models import User
 from invoicing.services.people import SessionsEnd
+from invoicing.visits import web_origin
 
 REASONS = {
     SessionsEnd.DEACTIVATED: RevokedReason.USER_DEACTIVATED,

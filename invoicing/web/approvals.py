@@ -9,7 +9,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 
 from invoicing.access import documents_visible_to
-from invoicing.decisions import decide_approval, web_origin
+from invoicing.decisions import decide_approval
 from invoicing.errors import (
     ControlCharacterError,
     DecisionRefusedError,
@@ -21,6 +21,7 @@ from invoicing.models.approvals import DIGEST_LENGTH, REJECTION_REASON_LENGTH
 from invoicing.services.approval_inbox import InboxPage, find_open, read_open, read_others
 from invoicing.services.approvals import ReviewedApproval, approvals_asked_of, review_approval
 from invoicing.text import normalise_text
+from invoicing.visits import web_origin
 from invoicing.web.approval_texts import describe_entry, describe_hidden, describe_review
 from invoicing.web.pages import SignedInRequest, page
 

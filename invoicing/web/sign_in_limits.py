@@ -7,7 +7,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django_ratelimit.core import get_usage
 
-from invoicing.decisions import web_origin
+from invoicing.visits import web_origin
 from invoicing.web.failures import show_unavailable
 
 ATTEMPTS_PER_ADDRESS = "30/5m"
