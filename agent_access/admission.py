@@ -9,7 +9,7 @@ from agent_access import audit, conf
 from agent_access.audit import Fact
 from agent_access.authentication import authenticate, find_caller
 from agent_access.discovery import challenge_parameters
-from agent_access.errors import NotFoundError, UnauthenticatedError
+from agent_access.errors import NotFoundError, RateLimitedError, UnauthenticatedError
 from agent_access.models.audit import Transport
 from agent_access.models.connections import Connection
 from agent_access.models.settings import AccessSettings
@@ -60,7 +60,7 @@ class Admission:
         note_connection(connection.id)
         allowance = self._spend("connection", str(connection.id), conf.limit_per_connection())
         if allowance.is_first_excess:
-            self.record_refusal(connection, action=action, outcome="rate_limited")
+            self.record_refusal(connection, action=action, outcome=RateLimitedError.code)
         allowance.demand()
         return connection
 

@@ -66,7 +66,7 @@ def customer_condition(user: User | None, column: str) -> tuple[str, list[Any]]:
 
 
 def people_listed() -> QuerySet[User]:
-    """Return the active staff; guests are left out."""
+    """Return the active staff, guests left out: all who may_be_delegate."""
     return User.objects.filter(is_active=True, is_guest=False)
 
 

@@ -11,6 +11,7 @@ from agent_access.errors import ToolError
 from agent_access.host import ScopeTerms, Service, Work
 from agent_access.models.connections import RevokedReason
 from agent_access.tools import JSONSchema, Tool
+from invoicing.access import people_listed
 from invoicing.agent_tools.failures import FAILURES
 from invoicing.agent_tools.schemas import schema_filler
 from invoicing.agent_tools.work import find_work
@@ -72,7 +73,7 @@ class InvoicingHost:
         return RevokedReason.USER_BECAME_GUEST if user.is_guest else None
 
     def delegates(self) -> QuerySet[User]:
-        return User.objects.filter(is_active=True, is_guest=False).order_by("name", "email")
+        return people_listed().order_by("name", "email")
 
     def scopes(self) -> Mapping[str, ScopeTerms]:
         return SCOPES

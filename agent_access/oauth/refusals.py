@@ -29,10 +29,7 @@ WORDS: dict[type[ToolError], tuple[str, str]] = {
     MethodNotAllowedError: (INVALID_REQUEST, "This address does not answer that method."),
     JsonRequiredError: (INVALID_REQUEST, "Send the body as JSON in UTF-8."),
     PayloadTooLargeError: (INVALID_REQUEST, "The body is larger than 16 KiB."),
-    RateLimitedError: (
-        TEMPORARILY_UNAVAILABLE,
-        "Too many requests in this minute; wait as many seconds as Retry-After says.",
-    ),
+    RateLimitedError: (TEMPORARILY_UNAVAILABLE, RateLimitedError.message),
     UnavailableError: (TEMPORARILY_UNAVAILABLE, "The service could not finish this request."),
 }
 

@@ -7,6 +7,7 @@ from django.contrib.auth import logout, update_session_auth_hash
 from django.core.exceptions import ValidationError
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 
 from invoicing.administration.acts import actor_of
 from invoicing.administration.sign_ins import change_own_password, sign_out_everywhere
@@ -35,7 +36,7 @@ def account(request: SignedInRequest) -> HttpResponse:
 def _change(request: SignedInRequest, form: OwnPasswordForm) -> HttpResponse:
     if form.is_valid() and _write(request, form):
         update_session_auth_hash(request, User.objects.get(pk=request.user.pk))
-        return redirect("/account?changed")
+        return redirect(f"{reverse('account')}?changed")
     return _show(request, form, status=422)
 
 

@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from invoicing.access import Permission
 from invoicing.approval_states import ApprovalState
-from invoicing.models import Document, User
+from invoicing.models import Decision, Document, User
 from invoicing.services.approvals import ReviewedApproval
 from invoicing.web.changes import Change, find_changes, language_name
 from invoicing.web.formats import APPLICATION_LANGUAGE, Formats, format_clock, format_instant
@@ -146,14 +146,14 @@ def describe_review(reviewed: ReviewedApproval, user: User) -> Review:
         **_describe_request(reviewed, user),
         heading=HEADINGS[state],
         decided_at=_write_moment(approval.decided_at, user),
-        is_approved=approval.decision == "approved",
+        is_approved=approval.decision == Decision.APPROVED,
         rejection_reason=approval.rejection_reason,
         executed_at=_write_moment(approval.executed_at, user),
         number=approval.document.number or "",
         draft_code=approval.document.draft_code,
         lock_version=approval.lock_version,
         language=language_name(facts["language"]),
-        document_href=_href(approval.document) if may_read else "",
+        document_href=reverse("document", args=[approval.document_id]) if may_read else "",
         may_approve=user.has_perm(Permission.FINALIZE),
         paper=lay_out(facts, number=_number(reviewed)),
         changes=find_changes(facts, reviewed.current) if reviewed.stale_fields else [],
@@ -169,10 +169,6 @@ def _number(reviewed: ReviewedApproval) -> str:
 
 def _write_moment(moment: datetime | None, user: User) -> str:
     return format_instant(moment, user) if moment else ""
-
-
-def _href(document: Document) -> str:
-    return f"/documents/{document.id}"
 
 
 def _warn(reviewed: ReviewedApproval, user: User) -> list[WarningText]:
