@@ -41,7 +41,6 @@ class ConnectionAdmin(OwnersModelAdmin):
     position = 2
     list_display = ("name", "way", "acts_as", "scopes", "last_use", "calls", "expires", "state")
     list_filter = (StateFilter, KindFilter)
-    list_select_related = ("user",)
     search_help_text = "Search by name or person"
     sortable_by = ("name", "expires")
     actions = ("revoke",)

@@ -46,7 +46,6 @@ class ReceiptAdmin(OwnersModelAdmin):
     paginator = BoundedPaginator
     list_display = ("moment", "tool", "of_connection", "key", "status", "record_id")
     list_filter = (ConnectionFilter, *day_filters("created_at"), WritingToolFilter)
-    list_select_related = ("connection",)
     search_fields = ("key",)  # shows the field; the search is our own
     search_help_text = "Search by key or record ID, whole"
 

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeVar
+from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, models, transaction
@@ -12,8 +12,6 @@ from invoicing.errors import ControlCharacterError
 from invoicing.text import normalise_text
 
 Changes = Mapping[str, Any]
-
-Record = TypeVar("Record", bound=models.Model)
 
 UNREADABLE = "Leave out control characters."
 TAKEN_MEANWHILE = "Somebody else wrote the same at this moment. Please look again."

@@ -8,7 +8,6 @@ _WORDS: dict[str, tuple[str, str, str, str]] = {
     "invoice": ("Invoice", "Rechnung", "Facture", "Factura"),
     "credit_note": ("Credit note", "Rechnungskorrektur", "Avoir", "Factura rectificativa"),
     "draft": ("Draft", "Entwurf", "Brouillon", "Borrador"),
-    "number": ("Number", "Nummer", "Numéro", "Número"),
     "seller": ("From", "Von", "Émetteur", "Emisor"),
     "buyer": ("To", "An", "Client", "Cliente"),
     "vat_number": ("VAT number", "USt-IdNr.", "N° de TVA", "NIF-IVA"),
@@ -23,7 +22,6 @@ _WORDS: dict[str, tuple[str, str, str, str]] = {
     "discount": ("Discount", "Rabatt", "Remise", "Descuento"),
     "tax": ("Tax", "Steuer", "Taxe", "Impuesto"),
     "amount": ("Amount", "Betrag", "Montant", "Importe"),
-    "totals": ("Totals", "Summen", "Totaux", "Totales"),
     "discount_total": (
         "Discounts, already deducted",
         "Rabatte, bereits abgezogen",
