@@ -149,9 +149,7 @@ class RecordAdmin(ModelAdmin):
         extra_context: dict[str, Any] | None = None,
     ) -> Any:
         """Show the form again where its act was refused; all that it wrote is rolled back."""
-        buttons = {"show_save_and_continue": False, "show_save_and_add_another": False}
-        context = {**buttons, **(extra_context or {})}
-        show = partial(super().changeform_view, request, object_id, form_url, context)
+        show = partial(super().changeform_view, request, object_id, form_url, extra_context)
         try:
             return show()
         except ValidationError as refusal:
