@@ -51,6 +51,17 @@ class Statement:
     sql: str
 
     @property
+    def identity(self) -> tuple[str, str]:
+        """Kind and name, which a database has once."""
+        return self.kind, self.name
+
+    @property
+    def definition(self) -> str:
+        """What the database keeps of it: of a function the body, of a trigger all."""
+        body = _BODY.search(self.sql)
+        return body[1] if body else self.sql
+
+    @property
     def drop(self) -> str:
         """The statement that takes it away if it is there; for a function, its triggers too."""
         if self.kind == FUNCTION:
@@ -112,27 +123,18 @@ def find_differences(connection: BaseDatabaseWrapper, folder: Path) -> list[str]
 
     A table that does not exist yet misses no trigger.
     """
-    statements = _read_statements(connection, folder)
     held = _held_by_postgresql if connection.vendor == POSTGRESQL else _held_by_sqlite
     definitions = held(connection)
     return [
-        f"The database {kind} {statement.name} {problem}."
-        for statement in statements
-        for kind in [statement.kind.lower()]
-        for problem in [_compare(statement, definitions.get((statement.kind, statement.name)))]
-        if problem
+        _describe_difference(statement, is_there=statement.identity in definitions)
+        for statement in _read_statements(connection, folder)
+        if definitions.get(statement.identity) != statement.definition
     ]
 
 
-def _compare(statement: Statement, definition: str | None) -> str:
-    if definition is None:
-        return "is missing"
-    return "" if definition == _comparable(statement) else "is not the one of this release"
-
-
-def _comparable(statement: Statement) -> str:
-    body = _BODY.search(statement.sql)
-    return body[1] if body else statement.sql
+def _describe_difference(statement: Statement, *, is_there: bool) -> str:
+    problem = "is not the one of this release" if is_there else "is missing"
+    return f"The database {statement.kind.lower()} {statement.name} {problem}."
 
 
 def _read_statements(connection: BaseDatabaseWrapper, folder: Path) -> list[Statement]:
@@ -154,11 +156,9 @@ def _parse(block: str) -> Statement:
     head = _HEAD.match(block)
     if head is None:
         raise ValueError(f"not a CREATE TRIGGER or CREATE FUNCTION statement: {block}")
-    kind, name = head["kind"], head["name"]
-    table = _TABLE.search(block)
-    if kind == FUNCTION or table is None:
-        return Statement(kind=kind, name=name, table="", sql=block.removesuffix(";"))
-    return Statement(kind=kind, name=name, table=table[1], sql=block.removesuffix(";"))
+    on = _TABLE.search(block) if head["kind"] == TRIGGER else None
+    table = on[1] if on else ""
+    return Statement(head["kind"], head["name"], table, sql=block.removesuffix(";"))
 
 
 def _held_by_sqlite(connection: BaseDatabaseWrapper) -> dict[tuple[str, str], str]:
