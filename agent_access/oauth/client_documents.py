@@ -9,7 +9,7 @@ connected to, no redirect, and bounds on size and on the whole time.
 import logging
 import re
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from django.core.cache import cache
@@ -131,7 +131,7 @@ def _lifetime(document: Document) -> timedelta:
 
 
 @transaction.atomic
-def _keep(client_id: str, fields: Mapping[str, Any | datetime], origin: Origin) -> None:
+def _keep(client_id: str, fields: Mapping[str, Any], origin: Origin) -> None:
     source = Application.RegistrationSource.CIMD
     client, is_new = Application.objects.update_or_create(
         client_id=client_id, defaults={**fields, "registration_source": source}
