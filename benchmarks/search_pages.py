@@ -13,7 +13,8 @@ from typing import Any
 from django.db import connection
 
 from invoicing.models import Customer, Document, DocumentStatus, User
-from invoicing.record_search import PageRequest, find_customers, find_documents
+from invoicing.record_search import find_customers, find_documents
+from invoicing.search import PageRequest
 
 ROUNDS = 25
 SEES_ALL, SEES_FEW = "dana@halden.example", "milo@halden.example"

@@ -14,7 +14,14 @@ from django.db.models import Model, QuerySet
 
 from invoicing.access import customers_visible_to, documents_visible_to, own_customer_ids
 from invoicing.models import Customer, Document, DocumentStatus, User
-from invoicing.search import matches, needed_beginnings, words_of
+from invoicing.search import (
+    PageRequest,
+    cut_page,
+    in_order,
+    matches,
+    needed_beginnings,
+    words_of,
+)
 from invoicing.search_table import Kind, Step, Walk, count_rows, label_of, take_steps, word_of
 from invoicing.searched_texts import texts_of_customer, texts_of_document
 
@@ -33,16 +40,6 @@ _WORDS_WALKED = 8
 _Record = TypeVar("_Record", bound=Model)
 
 
-@dataclass(frozen=True, kw_only=True)
-class PageRequest:
-    """What is searched for, and which page of it; a blank search is none."""
-
-    search: str = ""
-    after: UUID | None = None
-    limit: int
-    newest_first: bool = False
-
-
 def find_documents(
     user: User, page: PageRequest, *, status: DocumentStatus | None = None
 ) -> tuple[list[Document], UUID | None]:
@@ -54,7 +51,7 @@ def find_documents(
     visible = documents_visible_to(user).select_related("customer")
     own = own_customer_ids(user)
     if not page.search.strip() and status is None and own is None:
-        return _cut(_in_order(visible, page)[: page.limit + 1], page.limit)
+        return cut_page(in_order(visible, page)[: page.limit + 1], page.limit)
     label = label_of(Kind.DOCUMENT, status or "")
     wanted = visible if status is None else visible.filter(status=status)
     return _find(
@@ -70,7 +67,7 @@ def find_customers(
     if active_only:
         visible = visible.filter(is_active=True)
     if not page.search.strip():
-        return _cut(_in_order(visible, page)[: page.limit + 1], page.limit)
+        return cut_page(in_order(visible, page)[: page.limit + 1], page.limit)
     search = _Search(visible, visible, Kind.CUSTOMER, texts_of_customer, page)
     return _find(search, own_customer_ids(user), labels=[])
 
@@ -121,7 +118,7 @@ def _find(
         for record in search.read(steps):
             found.append(record)
             if len(found) > page.limit:
-                return _cut(found, page.limit)
+                return cut_page(found, page.limit)
         if len(steps) < portion:
             break
         after, taken = steps[-1].record, taken + portion
@@ -164,18 +161,3 @@ def _portions(walk: Walk, limit: int) -> Iterator[int]:
     """Return how many steps to take at a time: where one word is all, every step is a record."""
     first, *later = _PORTIONS
     return chain([first if walk.other_words else limit + 1], later, repeat(later[-1]))
-
-
-def _in_order(records: QuerySet[_Record], page: PageRequest) -> QuerySet[_Record]:
-    if page.after is not None:
-        beyond = {"pk__lt" if page.newest_first else "pk__gt": page.after}
-        records = records.filter(**beyond)
-    return records.order_by("-pk" if page.newest_first else "pk")
-
-
-def _cut(records: Iterable[_Record], limit: int) -> tuple[list[_Record], UUID | None]:
-    found = list(records)
-    if len(found) <= limit:
-        return found, None
-    cursor: UUID = found[limit - 1].pk
-    return found[:limit], cursor

@@ -3,7 +3,8 @@
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache, partial
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import groupby
 from typing import Any, Protocol, Self, TypeVar
 from uuid import UUID
@@ -38,12 +39,25 @@ _UNSPACED = re.compile(
 _Record = TypeVar("_Record")
 
 
-class _Walk(Protocol):
+class _Rows(Protocol):
     """The part of a queryset that a walk by ID needs; rows are typed by find_page."""
 
     def filter(self, *args: Any, **kwargs: Any) -> Self: ...
     def order_by(self, *field_names: str) -> Self: ...
     def __getitem__(self, rows: slice, /) -> Iterable[Any]: ...
+
+
+_AnyRows = TypeVar("_AnyRows", bound=_Rows)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PageRequest:
+    """What is searched for, and which page of it; a blank search is none."""
+
+    search: str = ""
+    after: UUID | None = None
+    limit: int
+    newest_first: bool = False
 
 
 def words_of(text: str) -> list[str]:
@@ -84,59 +98,52 @@ def needed_beginnings(search_words: Iterable[str]) -> set[str]:
 
 
 def find_page(
-    queryset: _Walk,
-    *,
-    texts: Callable[[_Record], Iterable[str]],
-    search: str,
-    after: UUID | None,
-    limit: int,
+    rows: _Rows, page: PageRequest, *, texts: Callable[[_Record], Iterable[str]]
 ) -> tuple[list[_Record], UUID | None]:
     """Return up to `limit` records in order of ID, and the cursor of the next page or None.
 
-    A blank search is none. One call reads a bounded number of rows, so a page may be short, or
-    empty, while its cursor leads on.
+    It looks at row after row, so it is for kinds with few records. One call reads a bounded number
+    of them: a page may be short, or empty, while its cursor leads on.
     """
-    rows_after = partial(_oldest_first, queryset)
-    if search.strip():
-        words = words_of(search)
-        return _search_page(rows_after, texts=texts, words=words, after=after, limit=limit)
-    records: list[_Record] = list(rows_after(after, limit + 1))
-    return _cut(records, limit)
+    if page.search.strip():
+        return _search_page(rows, page, texts=texts)
+    records: Iterable[_Record] = in_order(rows, page)[: page.limit + 1]
+    return cut_page(records, page.limit)
 
 
 def _search_page(
-    rows_after: Callable[[UUID | None, int], Iterable[Any]],
-    *,
-    texts: Callable[[_Record], Iterable[str]],
-    words: list[str],
-    after: UUID | None,
-    limit: int,
+    rows: _Rows, page: PageRequest, *, texts: Callable[[_Record], Iterable[str]]
 ) -> tuple[list[_Record], UUID | None]:
     found: list[_Record] = []
+    words = words_of(page.search)
     if not words:
         return found, None
     for _ in range(SCANNED_ROWS_PER_CALL // SCAN_BATCH_ROWS):
-        batch: list[_Record] = list(rows_after(after, SCAN_BATCH_ROWS))
+        batch: list[_Record] = list(in_order(rows, page)[:SCAN_BATCH_ROWS])
         found += [record for record in batch if matches(words, texts(record))]
-        if len(found) > limit or len(batch) < SCAN_BATCH_ROWS:
-            return _cut(found, limit)
-        after = _id_of(batch[-1])
-    return found, after
+        if len(found) > page.limit or len(batch) < SCAN_BATCH_ROWS:
+            return cut_page(found, page.limit)
+        page = replace(page, after=_id_of(batch[-1]))
+    return found, page.after
 
 
-def _cut(records: list[_Record], limit: int) -> tuple[list[_Record], UUID | None]:
-    if len(records) <= limit:
-        return records, None
-    return records[:limit], _id_of(records[limit - 1])
+def in_order(rows: _AnyRows, page: PageRequest) -> _AnyRows:
+    """Return the rows behind the page's cursor, in its direction."""
+    if page.after is not None:
+        rows = rows.filter(**{"pk__lt" if page.newest_first else "pk__gt": page.after})
+    return rows.order_by("-pk" if page.newest_first else "pk")
 
 
-def _oldest_first(queryset: _Walk, after: UUID | None, rows: int) -> Iterable[Any]:
-    walk = queryset.order_by("id")
-    return (walk if after is None else walk.filter(id__gt=after))[:rows]
+def cut_page(records: Iterable[_Record], limit: int) -> tuple[list[_Record], UUID | None]:
+    """Return the page of records of which one more than `limit` was read, if there are as many."""
+    found = list(records)
+    if len(found) <= limit:
+        return found, None
+    return found[:limit], _id_of(found[limit - 1])
 
 
 def _id_of(record: Any) -> UUID:
-    identifier: UUID = record.id
+    identifier: UUID = record.pk
     return identifier
 
 

@@ -15,8 +15,8 @@ from invoicing.access import people_listed, teams_listed
 from invoicing.agent_tools import inputs, outputs, reading, shapes
 from invoicing.errors import RecordNotFoundError
 from invoicing.models import Team, User
-from invoicing.record_search import PageRequest, find_customers, find_documents
-from invoicing.search import find_page
+from invoicing.record_search import find_customers, find_documents
+from invoicing.search import PageRequest, find_page
 from invoicing.services import approvals, drafts
 from invoicing.totals import DiscountType
 
@@ -131,13 +131,7 @@ def list_people(context: CallContext, page: inputs.PeoplePageInput) -> Page[shap
     people = _with_what_is_told(people_listed())
     if page.team_id is not None:
         people = people.filter(id__in=_member_ids(page.team_id))
-    found, after = find_page(
-        people,
-        texts=searched_texts.texts_of_person,
-        search=page.search or "",
-        after=page.after,
-        limit=page.limit,
-    )
+    found, after = find_page(people, _read_page(page), texts=searched_texts.texts_of_person)
     return Page([outputs.describe_person(person) for person in found], after)
 
 
@@ -161,11 +155,6 @@ def get_person(context: CallContext, no_input: NoInput) -> Record[shapes.PersonW
 
 def list_teams(context: CallContext, page: inputs.PageInput) -> Page[shapes.Team]:
     listed = people_listed().order_by("id")
-    found_teams, after = find_page(
-        teams_listed().prefetch_related(Prefetch("leads", listed), Prefetch("members", listed)),
-        texts=searched_texts.texts_of_team,
-        search=page.search or "",
-        after=page.after,
-        limit=page.limit,
-    )
-    return Page([outputs.describe_team(team) for team in found_teams], after)
+    teams = teams_listed().prefetch_related(Prefetch("leads", listed), Prefetch("members", listed))
+    found, after = find_page(teams, _read_page(page), texts=searched_texts.texts_of_team)
+    return Page([outputs.describe_team(team) for team in found], after)

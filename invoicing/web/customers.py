@@ -6,7 +6,8 @@ from django.http import HttpResponse
 from django.shortcuts import render
 
 from invoicing.access import Permission, customer_for, customers_visible_to
-from invoicing.record_search import PageRequest, find_customers
+from invoicing.record_search import find_customers
+from invoicing.search import PageRequest
 from invoicing.web.listings import list_by_name, list_numbered, read_search
 from invoicing.web.pages import SignedInRequest, page
 

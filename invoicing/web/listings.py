@@ -11,8 +11,7 @@ from django.db.models import Model, Q, QuerySet
 from django.db.models.functions import Lower
 from django.http import HttpRequest
 
-from invoicing.record_search import PageRequest
-from invoicing.search import matches, words_of
+from invoicing.search import PageRequest, matches, words_of
 
 SEARCH_LENGTH = 100
 PAGE_LENGTH = 25

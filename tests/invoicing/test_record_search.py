@@ -14,8 +14,8 @@ from django.test.utils import CaptureQueriesContext
 from invoicing import record_search
 from invoicing.access import customers_visible_to, documents_visible_to
 from invoicing.models import Customer, Document, DocumentStatus
-from invoicing.record_search import PageRequest, find_customers, find_documents
-from invoicing.search import matches, words_of
+from invoicing.record_search import find_customers, find_documents
+from invoicing.search import PageRequest, matches, words_of
 from invoicing.search_table import LISTS_PER_STATEMENT, TABLE
 from invoicing.searched_texts import texts_of_customer, texts_of_document
 from invoicing.services.bulk_documents import NewDocument, write_documents

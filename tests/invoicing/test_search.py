@@ -8,6 +8,7 @@ from invoicing.models import Customer
 from invoicing.search import (
     SCAN_BATCH_ROWS,
     SCANNED_ROWS_PER_CALL,
+    PageRequest,
     beginnings_of,
     find_page,
     matches,
@@ -128,9 +129,8 @@ def walk(search, limit) -> list[list[str]]:
     pages: list[list[str]] = []
     after: UUID | None = None
     while True:
-        page, after = find_page(
-            Customer.objects.all(), texts=names, search=search, after=after, limit=limit
-        )
+        request = PageRequest(search=search, after=after, limit=limit)
+        page, after = find_page(Customer.objects.all(), request, texts=names)
         pages.append([customer.name for customer in page])
         if after is None:
             return pages
@@ -168,7 +168,7 @@ def test_a_search_without_letters_or_digits_finds_nothing_and_asks_nothing(
 def test_a_page_without_search_is_one_query(django_assert_num_queries) -> None:
     CustomerFactory.create_batch(3)
     with django_assert_num_queries(1):
-        find_page(Customer.objects.all(), texts=names, search="", after=None, limit=2)
+        find_page(Customer.objects.all(), PageRequest(limit=2), texts=names)
 
 
 @pytest.mark.django_db
@@ -178,8 +178,7 @@ def test_one_call_reads_a_bounded_number_of_rows(django_assert_num_queries) -> N
         Customer(name="last" if number == rows else "other") for number in range(1, rows + 1)
     )
     with django_assert_num_queries(SCANNED_ROWS_PER_CALL // SCAN_BATCH_ROWS):
-        page, after = find_page(
-            Customer.objects.all(), texts=names, search="last", after=None, limit=5
-        )
+        request = PageRequest(search="last", limit=5)
+        page, after = find_page(Customer.objects.all(), request, texts=names)
     assert (page, after) == ([], customers[SCANNED_ROWS_PER_CALL - 1].id)
     assert walk("last", limit=5) == [[], ["last"]]
