@@ -9,6 +9,9 @@ from itertools import groupby
 from typing import Any, Protocol, Self, TypeVar
 from uuid import UUID
 
+# Interface: Limits, "Search text".
+SEARCH_LENGTH = 100
+
 SCAN_BATCH_ROWS = 500
 SCANNED_ROWS_PER_CALL = 2000
 

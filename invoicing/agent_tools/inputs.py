@@ -19,6 +19,7 @@ from agent_access.tools import ToolInput
 from invoicing.errors import ControlCharacterError
 from invoicing.fixed_point import parse_fixed_point
 from invoicing.money import AMOUNT_DIGITS
+from invoicing.search import SEARCH_LENGTH
 from invoicing.text import (
     DESCRIPTION_LENGTH,
     MAX_LINES,
@@ -31,7 +32,6 @@ from invoicing.totals import BASIS_POINTS, QUANTITY_RULE, DiscountType, gross_am
 
 DEFAULT_LIMIT = 25
 MAX_LIMIT = 50
-SEARCH_LENGTH = 100
 NONCE_LENGTH = 200
 MAX_LOCK_VERSION = 2**31 - 1
 

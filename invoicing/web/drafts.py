@@ -10,6 +10,7 @@ from django.shortcuts import redirect, render
 from invoicing.access import Permission, document_for, documents_visible_to
 from invoicing.errors import ConflictError, DraftCodeUsedError, DraftInvalidError
 from invoicing.models import Document, DocumentStatus, DocumentType, User
+from invoicing.search import SEARCH_LENGTH
 from invoicing.services.drafts import (
     DraftInput,
     DraftPreview,
@@ -22,7 +23,6 @@ from invoicing.web.draft_choices import Choices, choices_for
 from invoicing.web.draft_codes import give_code, read_code
 from invoicing.web.draft_forms import DraftForms, TypedDraft
 from invoicing.web.formats import Formats
-from invoicing.web.listings import SEARCH_LENGTH
 from invoicing.web.pages import SignedInRequest, page
 from invoicing.web.typed_drafts import begin_typed, compare_drafts, read_typed, write_draft
 

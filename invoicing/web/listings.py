@@ -11,9 +11,8 @@ from django.db.models import Model, Q, QuerySet
 from django.db.models.functions import Lower
 from django.http import HttpRequest
 
-from invoicing.search import PageRequest, matches, words_of
+from invoicing.search import SEARCH_LENGTH, PageRequest, matches, words_of
 
-SEARCH_LENGTH = 100
 PAGE_LENGTH = 25
 
 _Record = TypeVar("_Record", bound=Model)
