@@ -47,14 +47,12 @@ def test_the_guide_names_every_setting():
 
 
 def test_the_guide_names_every_command():
-    commands, of_sign_in = (
-        {file.stem for file in folder.glob("management/commands/[a-z]*.py")}
-        for folder in (PROJECT_FOLDER / "agent_access", PROJECT_FOLDER / "agent_access/oauth")
-    )
-    told = {cell.split()[0].strip("`") for cell in read_first_cells("Commands")}
-    # Of the toolkit's own commands some only refuse, and need no guide.
-    assert commands | {"browser_sign_in"} == told
-    assert told <= commands | of_sign_in
+    rooms = (PROJECT_FOLDER / "agent_access", PROJECT_FOLDER / "agent_access/oauth")
+    files = [file for room in rooms for file in room.glob("management/commands/[a-z]*.py")]
+    # Some stand for the toolkit's own, only refuse, and need no guide.
+    useful = {file.stem for file in files if "RefusedCommand" not in file.read_text()}
+    told = [cell.split()[0].strip("`") for cell in read_first_cells("Commands")]
+    assert sorted(told) == sorted(useful)
 
 
 def test_the_guide_names_every_check():
