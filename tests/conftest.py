@@ -25,7 +25,13 @@ from tests.agents import HttpAgent
 from tests.factories import CompanyFactory, CustomerFactory, TaxRateFactory, UserFactory
 from tests.mcp_agent import McpAgent
 
-pytest_plugins = ["tests.https_server", "tests.secrets", "tests.trigger_flush", "tests.valkey"]
+pytest_plugins = [
+    "tests.browsers",
+    "tests.https_server",
+    "tests.secrets",
+    "tests.trigger_flush",
+    "tests.valkey",
+]
 
 EVERY_PERMISSION = tuple(Permission)
 
@@ -88,6 +94,13 @@ def _static_files_from_the_source() -> Iterator[None]:
         WHITENOISE_AUTOREFRESH=True,
         WHITENOISE_USE_FINDERS=True,
     ):
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _passwords_are_quick() -> Iterator[None]:
+    """To read a password costs a tenth of a second on purpose; the tests do it often."""
+    with override_settings(PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"]):
         yield
 
 

@@ -12,28 +12,10 @@ from agent_access.oauth.registration import client_fields
 from agent_access.oauth.switch import turn_sign_in_on
 from invoicing.access import Permission
 from invoicing.models import User
+from tests.browsers import SignIn
 from tests.factories import UserFactory
 from tests.oauth.programs import Browser as OwnersBrowser
 from tests.oauth.programs import Program, parameters_of
-from tests.web.conftest import Browser, SignIn
-
-
-@pytest.fixture
-def browser() -> Client:
-    """Somebody who has not signed in."""
-    return Browser()
-
-
-@pytest.fixture
-def sign_in() -> SignIn:
-    """Sign a person in without the form."""
-
-    def sign_in_as(user: User) -> Client:
-        browser = Browser()
-        browser.force_login(user)
-        return browser
-
-    return sign_in_as
 
 
 @pytest.fixture

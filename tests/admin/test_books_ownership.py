@@ -15,11 +15,6 @@ pytestmark = pytest.mark.django_db
 URL = "/admin/invoices/company/transfer"
 
 
-@pytest.fixture(autouse=True)
-def _quick_passwords(settings) -> None:
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-
-
 @pytest.fixture
 def owner(owner: User) -> User:
     owner.set_password(PASSWORD)

@@ -12,9 +12,9 @@ from agent_access.connections import turn_access_off
 from agent_access.models import AuditEvent, Receipt
 from agent_access.oauth.models import Application
 from invoicing.models import Company, User
+from tests.browsers import Browser
 from tests.factories import UserFactory
 from tests.snapshots import take_snapshot
-from tests.web.conftest import Browser
 
 # Who may open which page: no database decides that.
 pytestmark = pytest.mark.sqlite

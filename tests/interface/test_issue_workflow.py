@@ -9,11 +9,11 @@ from django.core import mail
 from agent_access.tools import registry
 from invoicing.models import Decision, Document, NumberSeries
 from tests.agents import HOST
+from tests.browsers import Browser
 from tests.interface.issuing import decide, execute, prepare, read
 from tests.interface.refusals import audit_of, invalid, nothing_changes, seen
 from tests.interface.tool_table import ISSUE_TOOLS
 from tests.snapshots import take_snapshot
-from tests.web.conftest import Browser
 from tests.web.forms import main_of
 
 FINGERPRINT = re.compile(r'name="fingerprint" value="(\w+)"')

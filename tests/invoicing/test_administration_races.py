@@ -30,8 +30,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture(autouse=True)
-def _quick(settings) -> None:
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+def _limits_are_far(settings) -> None:
     settings.AGENT_ACCESS |= {"LIMIT_PER_CONNECTION": 10_000, "LIMIT_PER_ADDRESS": 10_000}
 
 

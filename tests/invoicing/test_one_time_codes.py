@@ -26,11 +26,6 @@ pytestmark = pytest.mark.django_db
 NEW = "another-long-password"
 
 
-@pytest.fixture(autouse=True)
-def _quick_passwords(settings) -> None:
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-
-
 @pytest.fixture
 def person(company) -> User:
     return UserFactory.create(name="Paul Plain")

@@ -28,11 +28,6 @@ from tests.snapshots import take_snapshot
 NEW = "another-long-password"
 
 
-@pytest.fixture(autouse=True)
-def _quick_passwords(settings) -> None:
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-
-
 def read(person: User) -> User:
     return User.objects.get(pk=person.pk)
 

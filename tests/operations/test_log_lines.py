@@ -15,7 +15,7 @@ from agent_access.oauth.switch import turn_sign_in_on
 from agent_access.request_facts import forget_facts, note_connection
 from config.settings import LOGGING
 from operations.log_lines import JsonLines, TextLines
-from tests.web.conftest import Browser
+from tests.browsers import Browser
 
 TEXT = TextLines("{levelname} {name} [{request_id}] {message}", style="{")
 AT = datetime(2026, 11, 21, 9, 30, 15, 250_000, tzinfo=UTC)

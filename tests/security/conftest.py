@@ -1,4 +1,4 @@
-"""People at their browsers, and a browser whose requests pass the log as a server's do."""
+"""A browser whose requests pass the log as a server's do."""
 
 import logging
 import re
@@ -12,42 +12,14 @@ from django.conf import settings as django_settings
 from django.test import Client
 
 from config.wsgi import application
-from invoicing.models import User
 from tests.agents import HOST, Answer
-from tests.factories import PASSWORD
 from tests.hostile.target import kept_connection
 from tests.operations.wsgi import call
-from tests.web.conftest import Browser, SignIn
 
 ADDRESS = "192.0.2.7"
 TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="(\w+)"')
 
 Line = dict[str, Any]
-
-
-@pytest.fixture(autouse=True)
-def _quick_passwords(settings: Any) -> None:
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-
-
-@pytest.fixture
-def person(delegate: User) -> User:
-    """Somebody with every permission, who has a password."""
-    delegate.set_password(PASSWORD)
-    delegate.save()
-    return delegate
-
-
-@pytest.fixture
-def sign_in() -> SignIn:
-    """Sign a person in without the form."""
-
-    def sign_in_as(user: User) -> Client:
-        browser = Browser()
-        browser.force_login(user)
-        return browser
-
-    return sign_in_as
 
 
 @pytest.fixture

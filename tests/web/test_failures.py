@@ -11,9 +11,9 @@ from django.test import Client
 from invoicing.identifiers import new_id
 from invoicing.models import Document, User
 from tests.approvals import fingerprint_draft
+from tests.browsers import Browser
 from tests.factories import PASSWORD, UserFactory, make_draft
 from tests.threads import run_together
-from tests.web.conftest import Browser
 from tests.web.forms import main_of
 
 SECRET = "the secret name of the server"

@@ -14,8 +14,8 @@ from django.test import Client
 
 from invoicing.application_url import loopback_address
 from invoicing.models import Document
+from tests.browsers import Browser
 from tests.factories import PASSWORD, make_draft
-from tests.web.conftest import Browser
 from tests.web.forms import main_of, read_form
 
 pytestmark = pytest.mark.django_db

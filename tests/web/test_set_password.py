@@ -7,9 +7,9 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from invoicing.administration.sign_ins import make_code
 from invoicing.models import User
 from tests.administration import acting, acts_written
+from tests.browsers import Browser
 from tests.factories import PASSWORD
 from tests.snapshots import take_snapshot
-from tests.web.conftest import Browser
 from tests.web.forms import main_of
 
 pytestmark = pytest.mark.django_db

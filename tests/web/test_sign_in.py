@@ -13,8 +13,8 @@ from agent_access.discovery import RESOURCE_PATH
 from agent_access.tools import API_PATH
 from invoicing.models import User
 from invoicing.web.sessions import SessionStore, digest_session_key
+from tests.browsers import Browser
 from tests.factories import PASSWORD, UserFactory
-from tests.web.conftest import Browser
 from tests.web.forms import main_of, read_form, text_of
 
 pytestmark = pytest.mark.django_db

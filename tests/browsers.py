@@ -1,0 +1,51 @@
+"""People at their browsers, played by Django's test client."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+from typing_extensions import override
+
+from invoicing.models import User
+from tests.agents import HOST
+from tests.factories import PASSWORD
+
+SignIn = Callable[[User], Client]
+
+
+class Browser(Client):
+    """Speaks HTTPS, to the one address."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(headers={"host": HOST}, **options)
+
+    @override
+    def request(self, **request: Any) -> Any:
+        return super().request(**request | {"wsgi.url_scheme": "https"})
+
+
+@pytest.fixture
+def browser() -> Client:
+    """Somebody who has not signed in."""
+    return Browser()
+
+
+@pytest.fixture
+def sign_in() -> SignIn:
+    """Sign a person in without the form, which has tests of its own."""
+
+    def sign_in_as(user: User) -> Client:
+        browser = Browser()
+        browser.force_login(user)
+        return browser
+
+    return sign_in_as
+
+
+@pytest.fixture
+def person(delegate: User) -> User:
+    """Somebody with every permission, who has a password."""
+    delegate.set_password(PASSWORD)
+    delegate.save()
+    return delegate
