@@ -27,7 +27,7 @@ View = TypeVar("View", bound=Callable[..., Any])
 OWNER = "agent_access_owner_id"
 FRONT_PAGE = "admin:agent_access_accesssettings_changelist"
 # The apps whose models are one section here, under the name of the first.
-SECTION = ("agent_access", "agent_oauth")
+OWNERS_APPS = ("agent_access", "agent_oauth")
 # A password is changed on the project's own page, and no record has a page on another site.
 # Nothing here asks for suggestions, which would look through a whole table at every letter.
 LEFT_OUT = frozenset({"autocomplete", "password_change", "password_change_done", "view_on_site"})
@@ -83,7 +83,7 @@ class OwnersAdminSite(AdminSite):
     def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[Any]:
         """Return the owner's section first, as one, and its models in their own order."""
         apps = super().get_app_list(request, app_label)
-        section = [app for app in apps if app["app_label"] in SECTION]
+        section = [app for app in apps if app["app_label"] in OWNERS_APPS]
         others = [app for app in apps if app not in section]
         if not section:
             return others
@@ -107,7 +107,7 @@ class OwnersAdminSite(AdminSite):
         self, request: HttpRequest, app_label: str, extra_context: dict[str, Any] | None = None
     ) -> TemplateResponse:
         """Show the section's own front page in place of a list of its models."""
-        if app_label in SECTION and is_owner(request):
+        if app_label in OWNERS_APPS and is_owner(request):
             return redirect(FRONT_PAGE)  # type: ignore[return-value]  # Django's own answers with a page
         return super().app_index(request, app_label, extra_context)
 
