@@ -15,7 +15,8 @@ from invoicing.access import Permission
 from invoicing.fixed_point import SCALE
 from invoicing.models import Company, Customer, Document, DocumentType, TaxRate, Team, User
 from invoicing.services.customers import create_customers
-from invoicing.services.drafts import DraftInput, LineInput, Maker, create_draft
+from invoicing.services.draft_input import DraftInput, LineInput, Maker
+from invoicing.services.drafts import create_draft
 from invoicing.services.issuing import issue_document
 from tests.clocks import at
 

@@ -17,7 +17,7 @@ from invoicing.errors import RecordNotFoundError
 from invoicing.models import Team, User
 from invoicing.record_search import find_customers, find_documents
 from invoicing.search import PageRequest, find_page
-from invoicing.services import approvals, drafts
+from invoicing.services import approvals, draft_input, drafts
 from invoicing.totals import DiscountType
 
 
@@ -55,8 +55,8 @@ def create_draft(context: CallContext, draft: inputs.DraftInput) -> Record[shape
     return Record(outputs.describe_written(document), document.id)
 
 
-def _maker(context: CallContext) -> drafts.Maker:
-    return drafts.Maker(context.connection.id, context.connection.name)
+def _maker(context: CallContext) -> draft_input.Maker:
+    return draft_input.Maker(context.connection.id, context.connection.name)
 
 
 def update_draft(context: CallContext, draft: inputs.DraftUpdateInput) -> Record[shapes.Document]:
@@ -66,8 +66,8 @@ def update_draft(context: CallContext, draft: inputs.DraftUpdateInput) -> Record
     return Record(outputs.describe_written(document), document.id)
 
 
-def _read_draft(draft: inputs.DraftInput) -> drafts.DraftInput:
-    return drafts.DraftInput(
+def _read_draft(draft: inputs.DraftInput) -> draft_input.DraftInput:
+    return draft_input.DraftInput(
         customer_id=draft.customer_id,
         currency_code=draft.currency_code,
         issue_date=draft.issue_date,
@@ -79,8 +79,8 @@ def _read_draft(draft: inputs.DraftInput) -> drafts.DraftInput:
     )
 
 
-def _read_line(line: inputs.LineItemInput) -> drafts.LineInput:
-    return drafts.LineInput(
+def _read_line(line: inputs.LineItemInput) -> draft_input.LineInput:
+    return draft_input.LineInput(
         description=line.description,
         quantity=line.quantity,
         unit_price=line.unit_price,

@@ -13,7 +13,8 @@ from invoicing.sample_company.customers import Account
 from invoicing.sample_company.staff import Staff
 from invoicing.sample_company.tables import Row, read_table
 from invoicing.services.bulk_documents import NewDocument
-from invoicing.services.drafts import DraftInput, LineInput, create_draft
+from invoicing.services.draft_input import DraftInput, LineInput
+from invoicing.services.drafts import create_draft
 from invoicing.services.issuing import issue_document
 from invoicing.totals import DiscountType
 

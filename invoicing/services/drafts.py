@@ -10,20 +10,10 @@ from invoicing.errors import ConflictError, DraftCodeUsedError
 from invoicing.locks import hold_customers, joined_transaction, lock_document
 from invoicing.models import Customer, Document, DocumentStatus, DocumentType, Line, TaxRow, User
 from invoicing.services.document_parts import insert_document, insert_parts
-from invoicing.services.draft_input import DraftInput, LineInput, Maker
+from invoicing.services.draft_input import DraftInput, Maker
 from invoicing.services.draft_resolution import resolve_draft
 from invoicing.services.draft_rows import header_of, lines_of, tax_rows_of
 from invoicing.services.search_words import replace_rows, rows_of_document
-
-__all__ = [
-    "DraftInput",
-    "DraftPreview",
-    "LineInput",
-    "Maker",
-    "create_draft",
-    "preview_draft",
-    "update_draft",
-]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ from typing_extensions import override
 
 from invoicing.errors import FieldProblem
 from invoicing.fixed_point import DECIMALS
-from invoicing.services.drafts import DraftInput, LineInput
+from invoicing.services.draft_input import DraftInput, LineInput
 from invoicing.text import (
     DESCRIPTION_LENGTH,
     MAX_LINES,

@@ -11,8 +11,8 @@ from invoicing.access import Permission, document_for, documents_visible_to
 from invoicing.errors import ConflictError, DraftCodeUsedError, DraftInvalidError
 from invoicing.models import Document, DocumentStatus, DocumentType, User
 from invoicing.search import SEARCH_LENGTH
+from invoicing.services.draft_input import DraftInput
 from invoicing.services.drafts import (
-    DraftInput,
     DraftPreview,
     create_draft,
     preview_draft,

@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 
 from invoicing.models import Customer, DocumentType
-from invoicing.services.drafts import Maker
+from invoicing.services.draft_input import Maker
 from invoicing.totals import DiscountType
 from tests.factories import TaxRateFactory, line_input, make_draft, make_issued
 from tests.interface.refusals import refusal, seen

@@ -19,13 +19,8 @@ from invoicing.errors import (
 from invoicing.models import Document, DocumentStatus, DocumentType, Line, TaxRow
 from invoicing.services import drafts
 from invoicing.services.document_parts import parts_of
-from invoicing.services.drafts import (
-    DraftInput,
-    LineInput,
-    create_draft,
-    preview_draft,
-    update_draft,
-)
+from invoicing.services.draft_input import DraftInput, LineInput
+from invoicing.services.drafts import create_draft, preview_draft, update_draft
 from invoicing.totals import DiscountType
 from tests.factories import (
     DUE_DATE,
