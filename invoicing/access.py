@@ -33,16 +33,19 @@ def customers_visible_to(user: User) -> QuerySet[Customer]:
     """Return the customers in the user's scope, inactive ones too."""
     if user.has_perm(Permission.VIEW_ALL_CUSTOMERS):
         return Customer.objects.all()
-    managed = Customer.account_managers.through.objects.filter(user_id=user.pk)
-    return Customer.objects.filter(id__in=managed.values("customer_id"))
+    return Customer.objects.filter(id__in=_managed_by(user).values("customer_id"))
 
 
 def own_customer_ids(user: User) -> list[UUID] | None:
     """Return the customers that the user is account manager of, or None who sees all."""
     if user.has_perm(Permission.VIEW_ALL_CUSTOMERS):
         return None
-    managed = Customer.account_managers.through.objects.filter(user_id=user.pk)
-    return list(managed.order_by("customer_id").values_list("customer_id", flat=True))
+    managed = _managed_by(user).order_by("customer_id")
+    return list(managed.values_list("customer_id", flat=True))
+
+
+def _managed_by(user: User) -> QuerySet[Any]:
+    return Customer.account_managers.through.objects.filter(user_id=user.pk)
 
 
 def documents_visible_to(user: User) -> QuerySet[Document]:
