@@ -65,14 +65,8 @@ def create_connection(
     Whoever names the ID beforehand makes one connection, however often he asks. Raises
     UnfitConnectionError, and AlreadyMadeError for an ID that is taken.
     """
-    settings = AccessSettings.lock()
-    connection_id = connection_id or uuid7()
-    _demand_unmade(connection_id)
-    seen, request = request, _read_anew(request)
-    owner_id = _check_request(request, settings)
-    _demand_unended(seen, request)
+    connection = _prepare(connection_id or uuid7(), request, kind=ConnectionKind.PASTED)
     credential = make_credential()
-    connection = _prepare(connection_id, request, kind=ConnectionKind.PASTED, owner_id=owner_id)
     connection.credential_digest = digest_credential(credential)
     _open(connection, origin)
     return connection, credential
@@ -92,15 +86,9 @@ def create_browser_connection(
     Raises UnfitConnectionError, also if that person is not the owner, and AlreadyMadeError for an
     ID that is taken.
     """
-    settings = AccessSettings.lock()
-    _demand_unmade(connection_id)
-    seen, request = request, _read_anew(request)
-    if not settings.browser_sign_in_on:
-        raise UnfitConnectionError("Browser sign-in is off; the owner turns it on first.")
-    if _check_request(request, settings) != owner_id:
+    connection = _prepare(connection_id, request, kind=ConnectionKind.BROWSER)
+    if connection.owner_id != owner_id:
         raise UnfitConnectionError("Only the owner approves a connection.")
-    _demand_unended(seen, request)
-    connection = _prepare(connection_id, request, kind=ConnectionKind.BROWSER, owner_id=owner_id)
     connection.client_id = client.id
     connection.client_name = client.name
     connection.client_host = client.host
@@ -108,28 +96,21 @@ def create_browser_connection(
     return connection
 
 
-def _demand_unmade(connection_id: UUID) -> None:
-    """Look under the lock of the settings, where whoever makes a connection waits."""
-    if Connection.objects.filter(pk=connection_id).exists():
-        raise AlreadyMadeError
-
-
-def _read_anew(request: ConnectionRequest) -> ConnectionRequest:
-    """Return it with the person as now: what ends their sessions waits for the same lock."""
-    user = get_user_model()._default_manager.filter(pk=request.user.pk).first()  # noqa: SLF001  Django's public name for a swapped model's manager
-    return replace(request, user=user)
-
-
-def _demand_unended(seen: ConnectionRequest, now: ConnectionRequest) -> None:
-    """Refuse whom the owner saw before all that acts for them was ended, let in again or not."""
-    revision = conf.host().session_revision
-    if revision(seen.user) != revision(now.user):
-        raise UnfitConnectionError("That person was signed out meanwhile; look again, then repeat.")
-
-
 def _prepare(
-    connection_id: UUID, request: ConnectionRequest, *, kind: ConnectionKind, owner_id: UUID
+    connection_id: UUID, request: ConnectionRequest, *, kind: ConnectionKind
 ) -> Connection:
+    """Return the connection, not saved yet, if it may be made at this moment.
+
+    Under the lock of the settings, where whoever makes a connection waits, and whoever turns a
+    switch or ends somebody's sessions.
+    """
+    settings = AccessSettings.lock()
+    _demand_unmade(connection_id)
+    seen, request = request, _read_anew(request)
+    if kind == ConnectionKind.BROWSER and not settings.browser_sign_in_on:
+        raise UnfitConnectionError("Browser sign-in is off; the owner turns it on first.")
+    owner_id = _check_request(request, settings)
+    _demand_unended(seen, request)
     now = timezone.now()
     return Connection(
         id=connection_id,
@@ -143,6 +124,24 @@ def _prepare(
         created_at=now,
         expires_at=now + timedelta(days=request.days),
     )
+
+
+def _demand_unmade(connection_id: UUID) -> None:
+    if Connection.objects.filter(pk=connection_id).exists():
+        raise AlreadyMadeError
+
+
+def _read_anew(request: ConnectionRequest) -> ConnectionRequest:
+    """Return it with the person as now."""
+    user = get_user_model()._default_manager.filter(pk=request.user.pk).first()  # noqa: SLF001  Django's public name for a swapped model's manager
+    return replace(request, user=user)
+
+
+def _demand_unended(seen: ConnectionRequest, now: ConnectionRequest) -> None:
+    """Refuse whom the owner saw before all that acts for them was ended, let in again or not."""
+    revision = conf.host().session_revision
+    if revision(seen.user) != revision(now.user):
+        raise UnfitConnectionError("That person was signed out meanwhile; look again, then repeat.")
 
 
 def _open(connection: Connection, origin: Origin) -> None:
