@@ -1,6 +1,7 @@
 """The pages on which a person writes a draft."""
 
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any
 from uuid import UUID
 
@@ -25,9 +26,6 @@ from invoicing.web.draft_forms import DraftForms, TypedDraft
 from invoicing.web.formats import Formats
 from invoicing.web.pages import SignedInRequest, page
 from invoicing.web.typed_drafts import begin_typed, compare_drafts, read_typed, write_draft
-
-UNPROCESSABLE = 422
-CONFLICT = 409
 
 
 @page(Permission.VIEW_DOCUMENT, Permission.MANAGE, methods=("GET", "POST"))
@@ -93,12 +91,12 @@ class Editor:
             return self.show(typed)
         forms = DraftForms.checking(typed, self.choices)
         if not forms.is_valid():
-            return self._render(forms, status=UNPROCESSABLE)
+            return self._render(forms, status=HTTPStatus.UNPROCESSABLE_ENTITY)
         try:
             return self._carry_out(forms)
         except DraftInvalidError as error:
             forms.add_problems(error.problems)
-            return self._render(forms, status=UNPROCESSABLE)
+            return self._render(forms, status=HTTPStatus.UNPROCESSABLE_ENTITY)
 
     def show(self, typed: TypedDraft) -> HttpResponse:
         return self._render(DraftForms.showing(typed, self.choices))
@@ -134,7 +132,7 @@ class Editor:
         if made and write_draft(made, made.lines.all()) == typed:
             return redirect("document", pk=made.pk)
         again: dict[str, Any] = {"is_sent_again": True, "made_before": made}
-        return self._render(forms, status=CONFLICT, preview=preview, **again)
+        return self._render(forms, status=HTTPStatus.CONFLICT, preview=preview, **again)
 
     def _show_conflict(self, pk: UUID, forms: DraftForms, draft: DraftInput) -> HttpResponse:
         """Show what is saved now beside what was typed; nothing of either is lost."""
@@ -149,13 +147,13 @@ class Editor:
             "saved": saved,
             "is_still_editable": is_editable(saved),
         }
-        return self._render(forms, status=CONFLICT, conflict=conflict, preview=preview)
+        return self._render(forms, status=HTTPStatus.CONFLICT, conflict=conflict, preview=preview)
 
     def _render(
         self,
         forms: DraftForms,
         *,
-        status: int = 200,
+        status: HTTPStatus = HTTPStatus.OK,
         preview: DraftPreview | None = None,
         conflict: dict[str, Any] | None = None,
         **context: Any,
@@ -167,16 +165,16 @@ class Editor:
             "lock_version": self._lock_version_to_send(conflict),
             "forms": forms,
             "may_add_lines": len(forms.lines) < MAX_LINES,
-            "is_refused": status == UNPROCESSABLE,
+            "is_refused": status == HTTPStatus.UNPROCESSABLE_ENTITY,
             "conflict": conflict,
             "totals": _write_totals(preview) if preview else None,
         }
         return render(self.request, "invoicing/draft.html", context, status=status)
 
-    def _draft_code_to_send(self, status: int) -> str:
+    def _draft_code_to_send(self, status: HTTPStatus) -> str:
         """Return the code as it came, or a new one if it was used or is not one of ours."""
         sent = self.request.POST.get("draft_code", "")
-        is_good = status != CONFLICT and read_code(self.user, sent) is not None
+        is_good = status != HTTPStatus.CONFLICT and read_code(self.user, sent) is not None
         return sent if is_good else give_code(self.user)
 
     def _lock_version_to_send(self, conflict: dict[str, Any] | None) -> int:

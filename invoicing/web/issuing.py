@@ -1,5 +1,6 @@
 """The page on which a person issues a document by hand."""
 
+from http import HTTPStatus
 from uuid import UUID
 
 from django.http import HttpResponse
@@ -16,8 +17,6 @@ from invoicing.services.issuing_by_hand import NEEDED, issue_by_hand
 from invoicing.web.issue_warnings import write_warnings
 from invoicing.web.pages import SignedInRequest, page
 from invoicing.web.papers import lay_out
-
-CONFLICT = 409
 
 
 def may_issue(user: User, document: Document) -> bool:
@@ -53,7 +52,7 @@ def _show(
         "can_be_issued": _can_be_issued(document),
         "warnings": write_warnings(request.user, document, now=timezone.now()),
     }
-    status = CONFLICT if has_changed else 200
+    status = HTTPStatus.CONFLICT if has_changed else HTTPStatus.OK
     return render(request, "invoicing/issue.html", context, status=status)
 
 
