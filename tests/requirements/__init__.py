@@ -9,14 +9,12 @@ from tests.requirements.endpoints import ENDPOINTS
 from tests.requirements.errors import ERRORS
 from tests.requirements.limits import LIMITS
 from tests.requirements.mcp import MCP
-from tests.requirements.requirement import Part, Requirement
+from tests.requirements.requirement import Requirement
 from tests.requirements.resources import RESOURCES
 from tests.requirements.service import SERVICE
 from tests.requirements.states import STATES
 
-__all__ = ["BUILT_PARTS", "REQUIREMENTS", "Part", "Requirement"]
-
-BUILT_PARTS = frozenset(Part)
+__all__ = ["REQUIREMENTS"]
 
 REQUIREMENTS: tuple[Requirement, ...] = (
     *SERVICE,
