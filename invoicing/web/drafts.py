@@ -193,8 +193,10 @@ def _read_number(data: QueryDict, name: str) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0  # noqa: PLR2004  fits a column
 
 
-def _write_totals(preview: DraftPreview) -> dict[str, Any]:
+def _write_totals(preview: DraftPreview) -> dict[str, str]:
+    """Return the totals as the invoice will have them, and in which language that is."""
     document = preview.document
     formats = Formats(document.language, document.currency_code, document.minor_unit)
     names = ("net_total", "tax_total", "grand_total")
-    return {name: formats.money(getattr(document, name)) for name in names}
+    written = {name: formats.money(getattr(document, name)) for name in names}
+    return {"language": document.language, **written}

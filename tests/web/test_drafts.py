@@ -264,7 +264,7 @@ def test_an_odd_count_of_lines_is_no_mistake_of_the_server(browser, filled, line
 def test_calculate_shows_the_totals_and_saves_nothing(browser, filled):
     answer = browser.post("/documents/new", {**filled, "calculate": ""})
     assert answer.status_code == 200
-    assert "16,86 €" in text_of(answer)
+    assert '<dd lang="de"> 16,86 € </dd>' in text_of(answer)
     assert not Document.objects.exists()
 
 
