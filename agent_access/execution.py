@@ -2,6 +2,7 @@
 
 import logging
 from contextlib import nullcontext
+from dataclasses import replace
 from time import monotonic
 from typing import Any, NoReturn
 from uuid import UUID
@@ -76,7 +77,9 @@ def find_tool_error(exception: Exception) -> ToolError:
 
 def _run(call: ToolCall) -> ToolResult:
     arguments = call.read_arguments()
-    _check_reach(call)
+    if monotonic() - call.admitted_at > FRESH_SECONDS:
+        call = _look_again(call)
+    _check_rights(call, call.connection, call.settings)
     inputs = _parse(call, arguments)
     return _write(call, arguments, inputs) if call.tool.writes else _read(call, inputs)
 
@@ -88,12 +91,9 @@ def _parse(call: ToolCall, arguments: Arguments) -> ToolInput:
     return parse_input(call.tool.input, arguments.values, also=problems)
 
 
-def _check_reach(call: ToolCall) -> None:
-    settings = call.settings
-    if monotonic() - call.admitted_at > FRESH_SECONDS:
-        forget_permissions(call.connection.user)
-        settings = AccessSettings.read()
-    _check_rights(call, call.connection, settings)
+def _look_again(call: ToolCall) -> ToolCall:
+    forget_permissions(call.connection.user)
+    return replace(call, settings=AccessSettings.read())
 
 
 def _check_rights(call: ToolCall, connection: Connection, settings: AccessSettings) -> None:

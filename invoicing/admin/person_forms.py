@@ -17,6 +17,7 @@ from invoicing.services.people import digest_person
 from invoicing.services.working_hours import Stretch, read_hours
 
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+NEGATIVE_RATE = "Write an hourly rate of 0 or more."
 UNKNOWN_ZONE = "Write a name of the IANA time zone database, such as Europe/Berlin."
 
 
@@ -64,6 +65,12 @@ class PersonForm(RecordForm):
         if zone not in available_timezones():
             raise forms.ValidationError(UNKNOWN_ZONE)
         return zone
+
+    def clean_hourly_rate(self) -> int | None:
+        rate: int | None = self.cleaned_data["hourly_rate"]
+        if rate is not None and rate < 0:
+            raise forms.ValidationError(NEGATIVE_RATE)
+        return rate
 
     def hours(self) -> list[Stretch]:
         days: list[list[tuple[time, time]]] = [self.cleaned_data[name] for name in WEEKDAYS]

@@ -6,7 +6,7 @@ from django.urls import reverse
 from agent_access.models import AuditEvent
 from invoicing.access import Permission
 from invoicing.admin.fields import MISTYPED_HOURS
-from invoicing.admin.person_forms import UNKNOWN_ZONE
+from invoicing.admin.person_forms import NEGATIVE_RATE, UNKNOWN_ZONE
 from invoicing.admin.records import CHANGED_MEANWHILE
 from invoicing.models import Role, User
 from invoicing.services.people import OWN_MANAGER
@@ -97,9 +97,10 @@ def test_a_form_sent_as_it_is_changes_nothing(desk, person, sign_in, owner):
         ({"monday": "9:00 to 12:00, 11:00 to 13:00"}, {"__all__": None}),
         ({"job_title": "J\0"}, {"job_title": None}),
         ({"hourly_rate": "9" * 19}, {"hourly_rate": None}),
+        ({"hourly_rate": "-1"}, {"hourly_rate": [NEGATIVE_RATE]}),
         ({"seen": "x"}, {"__all__": [CHANGED_MEANWHILE]}),
     ],
-    ids=range(11),
+    ids=range(12),
 )
 def test_what_cannot_be_is_said_in_the_form(desk, person, fields, problems):
     said = refused(lambda: save_at(desk, url_of(person), **fields))

@@ -2,6 +2,7 @@
 
 import io
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from agent_access import admission, execution
 from agent_access.execution import FRESH_SECONDS
 from agent_access.models import AccessSettings
 from invoicing.models import Document
+from tests.mcp_agent import LEGACY, McpAgent
 
 
 class SlowBody(io.BytesIO):
@@ -26,6 +28,23 @@ class SlowBody(io.BytesIO):
         return super().read(*args)
 
 
+@pytest.fixture
+def send_slowly(monkeypatch):
+    """Let something happen, and time pass, before a body comes."""
+    clock = [1000.0]
+    for module in (admission, execution):
+        monkeypatch.setattr(module, "monotonic", lambda: clock[0])
+
+    def body_after(body: bytes, happens: Callable[[], object]) -> dict[str, Any]:
+        def happen_and_wait() -> None:
+            happens()
+            clock[0] += FRESH_SECONDS + 0.1
+
+        return {"wsgi.input": SlowBody(body, happen_and_wait)}
+
+    return body_after
+
+
 @pytest.mark.parametrize(
     ("withdraw", "code"),
     [
@@ -36,23 +55,31 @@ class SlowBody(io.BytesIO):
 )
 @pytest.mark.parametrize("path", ["/drafts", "/documents/preview"])
 def test_what_is_withdrawn_meanwhile_is_missing(  # noqa: PLR0917  fixtures
-    agent, delegate, draft_body, monkeypatch, withdraw, code, path
+    agent, delegate, draft_body, send_slowly, withdraw, code, path
 ):
-    clock = [1000.0]
-    for module in (admission, execution):
-        monkeypatch.setattr(module, "monotonic", lambda: clock[0])
-
-    def withdraw_and_wait() -> None:
-        withdraw(delegate)
-        clock[0] += FRESH_SECONDS + 0.1
-
     body = json.dumps(draft_body).encode()
     answer = agent.request(
         "POST",
         f"/api/v1{path}",
         body=body,
         headers={"Idempotency-Key": "one"} if path == "/drafts" else {},
-        **{"wsgi.input": SlowBody(body, withdraw_and_wait)},
+        **send_slowly(body, lambda: withdraw(delegate)),
     )
     assert answer.code == code
     assert not Document.objects.exists()
+
+
+def test_no_tool_is_listed_of_a_module_that_was_turned_off_meanwhile(agent, send_slowly):
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}).encode()
+    mcp = McpAgent(agent.credential, version=LEGACY[-1])
+
+    def names(**environ: Any) -> set[str]:
+        answer = mcp.request(
+            "POST", "/mcp", body=body, headers={"MCP-Protocol-Version": LEGACY[-1]}, **environ
+        )
+        return {tool["name"] for tool in answer.body["result"]["tools"]}
+
+    assert {"drafts_create", "people_list"} < names()
+    off = AccessSettings.objects.update
+    seen = names(**send_slowly(body, lambda: off(modules_off=["invoices"])))
+    assert (seen & {"drafts_create", "people_list"}) == {"people_list"}
