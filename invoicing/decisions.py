@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from agent_access import audit
 from agent_access.audit import Fact, Origin
+from agent_access.connections import live_connections
 from invoicing.models import Decision, User
 from invoicing.services import approvals
 from invoicing.services.approvals import ReviewedApproval
@@ -37,3 +38,8 @@ def decide_approval(
     )
     audit.record_decision(fact)
     return reviewed
+
+
+def has_asker_ended(reviewed: ReviewedApproval) -> bool:
+    """Tell whether the connection that asked can issue nothing any more, whatever is decided."""
+    return not live_connections().filter(pk=reviewed.approval.connection_id).exists()

@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from invoicing.access import Permission
 from invoicing.approval_states import ApprovalState
+from invoicing.decisions import has_asker_ended
 from invoicing.models import Decision, Document, User
 from invoicing.services.approvals import ReviewedApproval
 from invoicing.web.changes import Change, find_changes, language_name
@@ -117,6 +118,7 @@ class Review(HiddenReview):
     document_href: str
     may_approve: bool
     paper: Paper
+    has_asker_ended: bool
     changes: list[Change]
     warnings: list[WarningText]
 
@@ -156,6 +158,7 @@ def describe_review(reviewed: ReviewedApproval, user: User) -> Review:
         document_href=reverse("document", args=[approval.document_id]) if may_read else "",
         may_approve=user.has_perm(Permission.FINALIZE),
         paper=lay_out(facts, number=_number(reviewed)),
+        has_asker_ended=bool(_seconds_left(reviewed)) and has_asker_ended(reviewed),
         changes=find_changes(facts, reviewed.current) if reviewed.stale_fields else [],
         warnings=_warn(reviewed, user) if state == ApprovalState.PENDING else [],
     )

@@ -6,6 +6,8 @@ from html import unescape
 
 import pytest
 
+from agent_access.connections import revoke_connection
+from agent_access.models.connections import RevokedReason
 from invoicing.access import Permission
 from invoicing.identifiers import new_id
 from invoicing.models import Customer, Decision
@@ -93,6 +95,22 @@ def test_who_may_not_read_documents_decides_but_gets_no_link(desk, prepared):
     answer = desk.get(path_of(prepared))
     assert "with the number INV-2026-0001" in read(answer)
     assert "/documents/" not in answer.content.decode()
+
+
+def test_after_the_connection_ended_nothing_is_promised(desk, prepared, connection):
+    undecided = "has ended, so the agent cannot issue the invoice any more, whatever you decide."
+    approved = "has ended: the agent cannot issue it any more. Nothing was issued by this request."
+    promised = "The agent can issue exactly what is shown here"
+
+    def texts() -> list[str]:
+        page = read(desk.get(path_of(prepared)))
+        return [text for text in (undecided, approved, promised) if text in page]
+
+    assert texts() == []
+    revoke_connection(connection.id, reason=RevokedReason.OWNER_REVOKED)
+    assert texts() == [undecided]
+    assert send(desk, prepared, "approve").status_code == 302
+    assert texts() == [approved]
 
 
 def test_warnings_stand_on_the_page(desk, prepared, customer, tax_rate):
