@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from django import forms
 from django.contrib import admin
+from django.contrib.admin.options import IncorrectLookupParameters
+from django.contrib.admin.views.main import ChangeList
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest
@@ -120,6 +122,13 @@ class RecordAdmin(ModelAdmin):
         """Allow what the filters ask: any other column, such as a digest, could be guessed at."""
         offered = lookup.partition("__")[0] in self.list_filter
         return offered and super().lookup_allowed(lookup, value, request)
+
+    @override
+    def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
+        try:
+            return super().get_changelist_instance(request)
+        except OverflowError:  # of a filter by a number that is too long for SQLite
+            raise IncorrectLookupParameters from None
 
     @override
     def get_urls(self) -> list[URLPattern]:
