@@ -13,7 +13,7 @@ from statistics import median
 from typing import Any
 
 from benchmarks.http_client import HttpClient, write_request
-from benchmarks.servers import PROJECT, Server, granian, run_server
+from benchmarks.servers import DEPLOYED_WORKERS, PROJECT, Server, granian, run_server
 from benchmarks.subjects import (
     MCP_VERSION,
     Prepare,
@@ -24,6 +24,7 @@ from benchmarks.subjects import (
     write_mcp_read,
 )
 
+APPLICATION = "config.wsgi:application"
 BASE_URL = "https://invoices.example"
 SECRET_KEY = "for-benchmarks-only-and-guarding-nothing"  # noqa: S105  it guards made-up data
 # The product's own limits stay as they are, so the load comes from many connections and addresses.
@@ -52,21 +53,20 @@ def serve(database_url: str, folder: Path) -> Iterator["Product"]:
         subprocess.run(  # noqa: S603  our own command
             [sys.executable, "manage.py", *command], cwd=PROJECT, check=True, capture_output=True
         )
-    serve_once = partial(
-        run_server, granian("config.wsgi:application"), settings, log=folder / "product.log"
-    )
+    one, deployed = (granian(APPLICATION, workers=workers) for workers in (1, DEPLOYED_WORKERS))
+    serve_with = partial(run_server, environment=settings, log=folder / "product.log")
     starts = []
     for _ in range(STARTS):
-        with serve_once() as server:
+        with serve_with(one) as server:
             starts.append(server.start_seconds)
-    with serve_once() as server:
-        yield Product(server, start_seconds=median(starts))
+    with serve_with(one) as server, serve_with(deployed) as crowded:
+        yield Product(server, crowded, start_seconds=median(starts))
 
 
 class Product:
-    """The server, the credentials to call it with, and its database at hand."""
+    """Its servers, the second for many at once; credentials to call them; its database at hand."""
 
-    def __init__(self, server: Server, *, start_seconds: float) -> None:
+    def __init__(self, server: Server, crowded: Server, *, start_seconds: float) -> None:
         import django  # noqa: PLC0415  the settings come from the environment that serve() sets
 
         os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -74,6 +74,7 @@ class Product:
         from benchmarks.sample import Sample  # noqa: PLC0415  models need the settings
 
         self.server = server
+        self._crowded = crowded
         self.start_seconds = start_seconds
         self.sample = Sample(CONNECTIONS)
         self._numbers = count()
@@ -109,9 +110,9 @@ class Product:
             "read over MCP": self._mcp_reads,
         }
 
-    def execute_steps(self, amount: int, *, clients: int) -> list[list[Step]]:
+    def execute_steps(self, amount: int, clients: int) -> list[list[Step]]:
         """Return so many executions for each of so many clients."""
-        return [self._executes(amount) for _ in range(clients)]
+        return [self._executes(amount, server=self._crowded) for _ in range(clients)]
 
     def _reads(self, amount: int) -> list[Step]:
         path = f"/api/v1/documents/{self.document_id}"
@@ -126,16 +127,18 @@ class Product:
         requests = [self._write("POST", "/api/v1/drafts", draft) for _ in range(amount)]
         return self._send(requests, status=201)
 
-    def _executes(self, amount: int) -> list[Step]:
-        return self._send([self._write_execute() for _ in range(amount)])
+    def _executes(self, amount: int, *, server: Server | None = None) -> list[Step]:
+        return self._send([self._write_execute() for _ in range(amount)], server=server)
 
     def _mcp_reads(self, amount: int) -> list[Step]:
         message = write_mcp_read(self.document_id)
         return self._send([self._write("POST", "/mcp", message) for _ in range(amount)])
 
-    def _send(self, requests: list[bytes], *, status: int = 200) -> list[Step]:
+    def _send(
+        self, requests: list[bytes], *, status: int = 200, server: Server | None = None
+    ) -> list[Step]:
         # A connection of its own, made last: servers hang up on one that lies idle.
-        client = HttpClient(self.server.port)
+        client = HttpClient((server or self.server).port)
         return [partial(client.exchange, request, status=status) for request in requests]
 
     def _write_execute(self) -> bytes:

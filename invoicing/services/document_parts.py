@@ -61,7 +61,7 @@ def _by_document(parts: Sequence[_Part]) -> dict[UUID, list[_Part]]:
 
 def insert_document(document: Document, lines: list[Line], tax_rows: list[TaxRow]) -> None:
     """Save a new document with its parts, which are kept with it, and with what finds it."""
-    found_by = compose_addition(sorted(rows_of_document(document)))
+    found_by = compose_addition([*rows_of_document(document)])
     groups = (DOCUMENTS, [document]), (LINES, lines), (TAX_ROWS, tax_rows)
     insert_together(*groups, beside={"words": found_by})
     document.parts = Parts(lines, tax_rows)

@@ -19,7 +19,7 @@ _ROWS_PER_STATEMENT = 5000
 _INSERT = f"INSERT INTO {TABLE} (word, customer, record)"
 _REPLACING = "ON CONFLICT (word, record) DO UPDATE SET customer = excluded.customer"
 # The values go in their binary form (%b), which takes a third of the time of text.
-_ADD = f"{_INSERT} SELECT * FROM unnest(%b::bytea[], %b::bytea[], %b::bytea[]) {_REPLACING}"  # noqa: S608  names of our own
+_ADD = f"{_INSERT} SELECT * FROM unnest(%b::bytea[], %b::bytea[], %b::bytea[])"  # noqa: S608  names of our own
 _REMOVE = (
     f"DELETE FROM {TABLE} AS kept"  # noqa: S608  names of our own
     " USING unnest(%b::bytea[], %b::bytea[]) AS gone (word, record)"
@@ -53,13 +53,10 @@ def write_rows(rows: Collection[Row]) -> None:
 
 
 def compose_addition(rows: Sequence[Row]) -> Statement:
-    """Return the statement that writes at most some thousand rows, whether they are there or not.
-
-    The caller sorts them, as everybody does, so that nobody waits for each other in a circle.
-    """
+    """Return the statement that writes the rows, at most some thousand, of a record without any."""
     if connection.vendor == "postgresql":
         return _ADD, _columns(rows, 3)
-    return f"{_INSERT} {_values(rows)} {_REPLACING}", [value for row in rows for value in row]
+    return f"{_INSERT} {_values(rows)}", [value for row in rows for value in row]
 
 
 def replace_rows(before: Collection[Row], after: Collection[Row]) -> None:
@@ -88,7 +85,7 @@ def _compose_portion(gone: Sequence[tuple[bytes, bytes]], new: Sequence[Row]) ->
     if gone:
         statements["gone_words"] = _compose_removal(gone)
     if new:
-        statements["new_words"] = compose_addition(new)
+        statements["new_words"] = _compose_writing(new)
     return statements
 
 
@@ -109,6 +106,15 @@ def _by_id(records: QuerySet[_Record]) -> Iterator[list[_Record]]:
     while portion:
         yield portion
         portion = list(ordered.filter(pk__gt=portion[-1].pk)[:_RECORDS_AT_ONCE])
+
+
+def _compose_writing(rows: Sequence[Row]) -> Statement:
+    """Return the statement that writes sorted rows, whether they are there or not.
+
+    All sort them, so that nobody waits for each other in a circle.
+    """
+    sql, values = compose_addition(rows)
+    return f"{sql} {_REPLACING}", values
 
 
 def _compose_removal(rows: Sequence[tuple[bytes, bytes]]) -> Statement:

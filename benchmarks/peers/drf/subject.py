@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.http_client import HttpClient, write_request
-from benchmarks.servers import PROJECT, Server, granian, run_server
+from benchmarks.servers import DEPLOYED_WORKERS, PROJECT, Server, granian, run_server
 from benchmarks.subjects import References, Step, Subject, write_draft
 
+APPLICATION = "benchmarks.peers.drf.wsgi:application"
 LISTED_DOCUMENTS = 120
 
 
@@ -27,16 +28,18 @@ def serve(database_url: str, folder: Path, environment: dict[str, str]) -> Itera
         check=True,
         stdout=subprocess.PIPE,
     )
-    command = granian("benchmarks.peers.drf.wsgi:application")
-    with run_server(command, environment, log=folder / "drf.log") as server:
-        yield DrfPeer(server, json.loads(prepared.stdout))
+    one, deployed = (granian(APPLICATION, workers=workers) for workers in (1, DEPLOYED_WORKERS))
+    serve_with = partial(run_server, environment=environment, log=folder / "drf.log")
+    with serve_with(one) as server, serve_with(deployed) as crowded:
+        yield DrfPeer(server, crowded, json.loads(prepared.stdout))
 
 
 class DrfPeer:
     """It writes no receipt and no audit event, and counts no limits."""
 
-    def __init__(self, server: Server, prepared: dict[str, Any]) -> None:
+    def __init__(self, server: Server, crowded: Server, prepared: dict[str, Any]) -> None:
         self._server = server
+        self._crowded = crowded
         self._token = prepared["token"]
         self._references = References(
             customer_id=prepared["customer_id"], tax_rate_ids=tuple(prepared["tax_rate_ids"])
@@ -53,9 +56,9 @@ class DrfPeer:
         }
         return Subject("DRF", operations, self._server.cpu_seconds)
 
-    def issue_steps(self, amount: int, *, clients: int) -> list[list[Step]]:
+    def issue_steps(self, amount: int, clients: int) -> list[list[Step]]:
         """Return so many issues for each of so many clients."""
-        return [self._issues(amount) for _ in range(clients)]
+        return [self._issues(amount, server=self._crowded) for _ in range(clients)]
 
     def _create(self, amount: int) -> list[str]:
         return [json.loads(step())["id"] for step in self._creates(amount, lines=10)]
@@ -71,12 +74,14 @@ class DrfPeer:
         request = self._write("POST", "/documents", write_draft(self._references, lines=lines))
         return self._send([request] * amount, status=201)
 
-    def _issues(self, amount: int) -> list[Step]:
+    def _issues(self, amount: int, *, server: Server | None = None) -> list[Step]:
         paths = [f"/documents/{document_id}/issue" for document_id in self._create(amount)]
-        return self._send([self._write("POST", path, {}) for path in paths])
+        return self._send([self._write("POST", path, {}) for path in paths], server=server)
 
-    def _send(self, requests: list[bytes], *, status: int = 200) -> list[Step]:
-        client = HttpClient(self._server.port)
+    def _send(
+        self, requests: list[bytes], *, status: int = 200, server: Server | None = None
+    ) -> list[Step]:
+        client = HttpClient((server or self._server).port)
         return [partial(client.exchange, request, status=status) for request in requests]
 
     def _write(self, method: str, path: str, body: Any = None) -> bytes:
