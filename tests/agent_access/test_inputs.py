@@ -28,6 +28,7 @@ class Example(ToolInput):
     even: Annotated[int, AfterValidator(refuse_odd), Field(ge=0, le=10)]
     rows: Annotated[list[Row], Field(min_length=1, max_length=2)]
     note: Annotated[str | None, Field(max_length=10)] = None
+    code: Annotated[str, Field(pattern="^[a-z]*$")] = ""
 
 
 VALID = {"even": 2, "rows": [{"word": "abc"}]}
@@ -56,6 +57,8 @@ def test_valid_arguments_become_the_input():
         ({"even": None}, [("even", "must be an integer")]),
         ({"even": []}, [("even", "must be an integer")]),
         ({"note": 1}, [("note", "must be a string")]),
+        # No words of the library's own, which may hold what was sent.
+        ({"code": "A"}, [("code", "is wrong")]),
         ({"note": "\ud800"}, [("note", "must be Unicode text")]),
         ({"rows": {}}, [("rows", "must be a list")]),
         ({"rows": []}, [("rows", "must not be empty")]),
