@@ -7,7 +7,7 @@ from uuid import UUID
 from django.db import connection
 from django.db.models import QuerySet
 
-from invoicing.errors import RecordNotFoundError
+from invoicing.errors import PermissionMissingError, RecordNotFoundError
 from invoicing.models import Customer, Document, Team, User
 
 _Record = TypeVar("_Record")
@@ -86,6 +86,17 @@ def customer_for(user: User, pk: UUID) -> Customer:
 def document_for(user: User, pk: UUID) -> Document:
     """Return the document; raises RecordNotFoundError where it is missing or hidden."""
     return _found(documents_visible_to(user).filter(pk=pk).first())
+
+
+def demand_still_allowed(user: User, pk: UUID, *permissions: Permission) -> None:
+    """Look at a person's permissions and scope anew, after a wait: what was withdrawn is not used.
+
+    Raises PermissionMissingError, and RecordNotFoundError for a document out of scope.
+    """
+    anew = User.objects.get(pk=user.pk)
+    if not anew.has_perms(permissions):
+        raise PermissionMissingError
+    document_for(anew, pk)
 
 
 def person_listed(pk: UUID) -> User:

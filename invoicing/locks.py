@@ -82,22 +82,30 @@ def lock_draft(pk: UUID, *, visible_to: User | None) -> Document:
     So what is compared with it and what is frozen of it are of one moment.
     """
     document = lock_document(pk, visible_to=visible_to)
-    [document.customer] = hold_customers([document.customer_id], visible_to=None)
+    document.customer = hold_customer(document.customer_id, visible_to=visible_to)
     return document
+
+
+def hold_customer(pk: UUID, *, visible_to: User | None) -> Customer:
+    """Hold one as hold_customers does; raises RecordNotFoundError out of the person's scope."""
+    for customer in hold_customers([pk], visible_to=visible_to):
+        return customer
+    raise RecordNotFoundError
 
 
 def hold_customers(pks: Collection[UUID], *, visible_to: User | None) -> list[Customer]:
     """Return the customers in the person's scope, whom nobody changes before the transaction ends.
 
     Others may hold them too. So a name that a document is found by, or frozen with, is still the
-    customer's at commit.
+    customer's at commit, and so are its account managers.
     """
     require_transaction()
-    return CUSTOMERS.find(
-        CUSTOMERS.among("id", pks),
-        customer_condition(visible_to, "record.id"),
-        ending=f"ORDER BY record.id {_HELD.get(connection.vendor, '')}",
-    )
+    named, scope = CUSTOMERS.among("id", pks), customer_condition(visible_to, "record.id")
+    in_order = "ORDER BY record.id"
+    held = CUSTOMERS.find(named, scope, ending=f"{in_order} {_HELD.get(connection.vendor, '')}")
+    _, own = scope
+    # A statement that had to wait has seen the account managers from before its wait.
+    return CUSTOMERS.find(named, scope, ending=in_order) if own else held
 
 
 def _lock(rows: Rows[_Record], *conditions: Condition) -> _Record:

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 from typing import TypeVar
 
-from django.db import connections
+from django.db import connection, connections
 
 PATIENCE_SECONDS = 60
 THREADS = 20
@@ -43,3 +43,11 @@ def in_threads(work: Callable[[_Task], _Result], tasks: Sequence[_Task]) -> list
         for _ in range(start.parties):
             threads.submit(start.wait, PATIENCE_SECONDS)
         return list(threads.map(do, tasks))
+
+
+def somebody_waits_for_a_row() -> bool:
+    """Tell whether anybody waits for a lock; on PostgreSQL."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT EXISTS (SELECT 1 FROM pg_locks WHERE NOT granted)")
+        (waits,) = cursor.fetchone()
+        return bool(waits)

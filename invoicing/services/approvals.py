@@ -14,7 +14,7 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import QuerySet
 
-from invoicing.access import Permission, documents_visible_to
+from invoicing.access import Permission, demand_still_allowed, documents_visible_to
 from invoicing.approval_states import WINDOW, ApprovalState, StoredFacts, state_of
 from invoicing.clock import Clock
 from invoicing.errors import (
@@ -26,7 +26,6 @@ from invoicing.errors import (
     ConflictError,
     DecisionRefusedError,
     InvoicingError,
-    PermissionMissingError,
     RecordNotFoundError,
 )
 from invoicing.locks import APPROVALS, joined_transaction, lock_approval, lock_draft
@@ -204,9 +203,8 @@ def decide_approval(
             raise DecisionRefusedError(reviewed.state)
         if not hmac.compare_digest(fingerprint.encode(), approval.fingerprint.encode()):
             raise DecisionRefusedError(ApprovalState.STALE)
-        # Anew, after every wait: what was withdrawn meanwhile is not used.
-        if is_approval and not User.objects.get(pk=user.pk).has_perm(Permission.FINALIZE):
-            raise PermissionMissingError
+        if is_approval:
+            demand_still_allowed(user, approval.document_id, Permission.FINALIZE)
         decided = {
             "decision": decision,
             "decided_at": now,

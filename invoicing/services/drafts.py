@@ -7,7 +7,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from invoicing.errors import ConflictError, DraftCodeUsedError
-from invoicing.locks import hold_customers, joined_transaction, lock_document
+from invoicing.locks import hold_customer, joined_transaction, lock_document
 from invoicing.models import Customer, Document, DocumentStatus, DocumentType, Line, TaxRow, User
 from invoicing.services.document_parts import insert_document, insert_parts
 from invoicing.services.draft_input import DraftInput, Maker
@@ -94,7 +94,7 @@ def update_draft(user: User, pk: UUID, draft: DraftInput, *, lock_version: int) 
         ).update(**header)
         if not changed:
             raise ConflictError
-        document.customer = _hold_former_customer(document, resolved.customer)
+        document.customer = _hold_former_customer(user, document, resolved.customer)
         found_by = rows_of_document(document)
         for name, value in header.items():
             setattr(document, name, value)
@@ -105,9 +105,8 @@ def update_draft(user: User, pk: UUID, draft: DraftInput, *, lock_version: int) 
     return document
 
 
-def _hold_former_customer(document: Document, customer: Customer) -> Customer:
+def _hold_former_customer(user: User, document: Document, customer: Customer) -> Customer:
     """Return whom the draft was for so far, by the name that it is found by."""
     if document.customer_id == customer.id:
         return customer
-    [former] = hold_customers([document.customer_id], visible_to=None)
-    return former
+    return hold_customer(document.customer_id, visible_to=user)

@@ -5,9 +5,9 @@ from uuid import UUID
 
 from django.db import transaction
 
-from invoicing.access import Permission
+from invoicing.access import Permission, demand_still_allowed
 from invoicing.clock import Clock
-from invoicing.errors import ConflictError, PermissionMissingError
+from invoicing.errors import ConflictError
 from invoicing.locks import lock_draft
 from invoicing.models import Document, DocumentStatus, User
 from invoicing.services.approval_facts import fingerprint_facts, read_facts
@@ -25,9 +25,7 @@ def issue_by_hand(user: User, pk: UUID, *, fingerprint: str, clock: Clock) -> Do
     """
     with transaction.atomic():
         draft = lock_draft(pk, visible_to=user)
-        # Anew, after every wait: what was withdrawn meanwhile is not used.
-        if not User.objects.get(pk=user.pk).has_perms(NEEDED):
-            raise PermissionMissingError
+        demand_still_allowed(user, pk, *NEEDED)
         if draft.status != DocumentStatus.DRAFT:
             raise ConflictError
         seller = current_company()

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.hashers import check_password
+from django.db import transaction
+from django.utils import timezone
 
 from agent_access import connections, execution, receipts
 from agent_access.connections import ConnectionRequest, create_connection
@@ -17,14 +19,17 @@ from invoicing.access import Permission
 from invoicing.administration.people import change_person, create_person
 from invoicing.administration.records import change_record
 from invoicing.administration.sign_ins import make_code, sign_out_everywhere, use_code
+from invoicing.locks import lock_customer
 from invoicing.models import Company, Document, TaxRate, User
 from invoicing.ownership import hand_over
+from invoicing.services.draft_input import Maker
 from invoicing.services.people import digest_person
 from invoicing.services.record_changes import digest_record
 from tests.administration import acting
 from tests.agents import HttpAgent
-from tests.factories import UserFactory, withdraw
-from tests.threads import PATIENCE_SECONDS, run_together
+from tests.approvals import prepare
+from tests.factories import UserFactory, make_draft, withdraw
+from tests.threads import PATIENCE_SECONDS, run_together, somebody_waits_for_a_row
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -139,6 +144,45 @@ def test_what_is_withdrawn_between_admission_and_commit_is_not_used(
     assert (Document.objects.count(), Receipt.objects.count()) == (0, 0)
     outcomes = AuditEvent.objects.filter(chain=str(connection.id)).values_list("outcome", flat=True)
     assert list(outcomes) == [code]
+
+
+@pytest.mark.postgresql
+@pytest.mark.requirement("authentication.current_permissions")
+@pytest.mark.parametrize(
+    ("tool", "code"),
+    [("drafts.create", "validation_failed"), ("documents.issue", "not_found")],
+)
+def test_a_customer_that_is_taken_away_while_a_call_waits_for_it_is_out_of_reach(
+    connect, company, customer, draft_body, tool, code
+):
+    manager = UserFactory.create(permissions=[Permission.MANAGE, Permission.FINALIZE])
+    customer.account_managers.add(manager)
+    connection, agent = connect(manager)
+    draft, now = make_draft(customer=customer), timezone.now()
+    prepared = prepare(draft, user=manager, maker=Maker(connection.id, "Test agent"), now=now)
+    prepared.decide(now=now)
+    is_taken, is_answered = Event(), Event()
+
+    def take_away() -> str:
+        with transaction.atomic():
+            lock_customer(customer.pk).account_managers.remove(manager)
+            is_taken.set()
+            while not (somebody_waits_for_a_row() or is_answered.wait(0.01)):
+                pass
+        return ""
+
+    def call() -> str:
+        is_taken.wait(PATIENCE_SECONDS)
+        issue: Any = {"nonce": prepared.nonce}, prepared.approval.pk
+        arguments, pk = (draft_body, None) if tool == "drafts.create" else issue
+        try:
+            return str(agent.call(tool, arguments, id=pk, key="one").code)
+        finally:
+            is_answered.set()
+
+    assert run_together([take_away, call]) == ["", code]
+    assert list(Document.objects.values_list("id", "status")) == [(draft.pk, "draft")]
+    assert not Receipt.objects.exists()
 
 
 def test_sending_somebody_away_waits_for_a_connection_that_is_being_made(

@@ -112,20 +112,24 @@ def test_who_may_not_issue_can_only_reject(delegate, prepared):
 
 
 @pytest.mark.parametrize(
-    "take_away",
+    ("take_away", "error"),
     [
-        lambda person: withdraw(person, Permission.FINALIZE),
-        lambda person: User.objects.filter(pk=person.pk).update(is_active=False),
+        (lambda person: withdraw(person, Permission.FINALIZE), PermissionMissingError),
+        (lambda person: withdraw(person, Permission.VIEW_ALL_CUSTOMERS), RecordNotFoundError),
+        (
+            lambda person: User.objects.filter(pk=person.pk).update(is_active=False),
+            PermissionMissingError,
+        ),
     ],
-    ids=["permission", "active"],
+    ids=["permission", "reach", "active"],
 )
 def test_what_was_withdrawn_while_the_draft_was_waited_for_approves_nothing(
-    delegate, prepared, take_away
+    delegate, prepared, take_away, error
 ):
     assert delegate.has_perm(Permission.FINALIZE)  # as he has it at the beginning of the request
     take_away(User.objects.get(pk=delegate.pk))
 
-    refuse(PermissionMissingError, prepared.decide)
+    refuse(error, prepared.decide)
 
 
 @pytest.mark.parametrize("decision", Decision)

@@ -21,7 +21,7 @@ from tests.factories import (
     make_draft,
     make_staff,
 )
-from tests.threads import THREADS, in_threads
+from tests.threads import THREADS, in_threads, somebody_waits_for_a_row
 
 pytestmark = [pytest.mark.postgresql, pytest.mark.django_db(transaction=True)]
 
@@ -131,10 +131,3 @@ def test_a_line_added_by_hand_cannot_overtake_an_issue_under_way() -> None:
         with pytest.raises(IntegrityError, match="issued document"):
             added.result()
     assert Line.objects.count() == 1
-
-
-def somebody_waits_for_a_row() -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT EXISTS (SELECT 1 FROM pg_locks WHERE NOT granted)")
-        (waits,) = cursor.fetchone()
-        return bool(waits)

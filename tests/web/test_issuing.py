@@ -7,7 +7,7 @@ import pytest
 from django.db import connection as database
 
 from invoicing.access import Permission
-from invoicing.errors import PermissionMissingError
+from invoicing.errors import PermissionMissingError, RecordNotFoundError
 from invoicing.models import (
     Company,
     Customer,
@@ -31,6 +31,7 @@ from tests.factories import (
     make_draft,
     make_issued,
     make_staff,
+    withdraw,
 )
 from tests.web.forms import main_of, read_form, text_of
 
@@ -164,11 +165,24 @@ def test_both_permissions_are_needed(company, sign_in, draft, missing):
     assert Document.objects.get().status == DocumentStatus.DRAFT
 
 
-def test_what_was_withdrawn_while_the_draft_was_waited_for_is_not_used(delegate, draft):
+@pytest.mark.parametrize(
+    ("take_away", "error"),
+    [
+        (lambda person: withdraw(person, Permission.VIEW_ALL_CUSTOMERS), RecordNotFoundError),
+        (
+            lambda person: User.objects.filter(pk=person.pk).update(is_active=False),
+            PermissionMissingError,
+        ),
+    ],
+    ids=["reach", "active"],
+)
+def test_what_was_withdrawn_while_the_draft_was_waited_for_is_not_used(
+    delegate, draft, take_away, error
+):
     known = User.objects.get(pk=delegate.pk)
     assert known.has_perms(ISSUER)
-    User.objects.filter(pk=delegate.pk).update(is_active=False)
-    with pytest.raises(PermissionMissingError):
+    take_away(User.objects.get(pk=delegate.pk))
+    with pytest.raises(error):
         issue_by_hand(known, draft.pk, clock=at(ISSUED_AT), fingerprint=fingerprint_draft(draft))
     assert Document.objects.get().status == DocumentStatus.DRAFT
 
