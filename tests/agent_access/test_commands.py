@@ -69,6 +69,34 @@ def test_a_wrong_word_for_the_switch_is_refused(company, arguments):
     assert not AccessSettings.objects.exists()
 
 
+def test_a_module_is_turned_off_and_on(access_on, delegate):
+    agent = HttpAgent(connect(delegate)["credential"])
+    assert run("agent_module", "customers", "off") == (
+        "The module customers is off: no agent finds its tools. No connection ended.\n"
+    )
+    assert agent.call("customers.search").code == "not_found"
+    assert run("agent_module", "customers", "on") == "The module customers is on.\n"
+    assert agent.call("customers.search").status == 200
+    told = AuditEvent.objects.filter(action__startswith="module:").order_by("sequence")
+    assert list(told.values_list("action", "target", "transport")) == [
+        ("module:turned_off", "customers", "command"),
+        ("module:turned_on", "customers", "command"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["nothing", "off"], "There is no such module; there are customers, invoices, people."),
+        (["people"], "The following arguments are required: state."),
+        (["people", "OFF"], "Argument state: invalid choice: 'OFF' (choose from 'on', 'off')."),
+    ],
+    ids=["module", "no state", "state"],
+)
+def test_a_wrong_word_for_a_module_turns_nothing(access_on, arguments, sentence):
+    assert_refused(sentence, "agent_module", *arguments)
+
+
 def connect(delegate: Any, **changes: str) -> dict[str, str]:
     options = {"user": delegate.email, "scopes": "customers:read", "days": "7"} | changes
     arguments = [f"--{name}={value}" for name, value in options.items()]

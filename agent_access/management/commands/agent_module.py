@@ -1,0 +1,32 @@
+"""The owner's switches of the modules, for scripts."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management import CommandError
+from typing_extensions import override
+
+from agent_access.modules import UnknownModuleError, turn_module_off, turn_module_on
+from agent_access.operator_command import OperatorCommand
+from agent_access.tools import registry
+
+
+class Command(OperatorCommand):
+    help = "Turns a module on or off (off hides its tools from every agent and ends no connection)."
+
+    @override
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("module", metavar="MODULE")
+        parser.add_argument("state", choices=("on", "off"))
+
+    @override
+    def handle(self, *args: Any, **options: Any) -> None:
+        module, is_on = options["module"], options["state"] == "on"
+        turn = turn_module_on if is_on else turn_module_off
+        try:
+            turn(module)
+        except UnknownModuleError:
+            known = ", ".join(registry.modules)
+            raise CommandError(f"There is no such module; there are {known}.") from None
+        rest = "on." if is_on else "off: no agent finds its tools. No connection ended."
+        self.stdout.write(f"The module {module} is {rest}")
