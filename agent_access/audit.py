@@ -25,6 +25,8 @@ OK = "ok"
 # What one subscriber of IPv6 is given at least, and hops about in as he likes.
 IPV6_PREFIX = 64
 REVOKED = "connection:revoked"
+# Over these agents call.
+CALLS = (Transport.HTTP, Transport.MCP)
 
 HEADS = Rows(ChainHead)
 EVENTS = Rows(AuditEvent, without=("sequence", "digest"))
@@ -38,7 +40,7 @@ MOVE = """
             '["' || digest || '",' || %s::text || ',' || (sequence + 1) || ',' || %s::text || ']',
             'UTF8'
         )), 'hex'),
-        last_used_at = %s
+        last_used_at = COALESCE(%s, last_used_at)
     {where_from}
     WHERE chain = %s AND (is_open OR %s)
     RETURNING sequence, digest
@@ -177,7 +179,7 @@ def _append_at_once(event: Columns, beside: Statements, *, only_open: bool, rela
     The digest is computed where the one before is known, over the text that digest_event reads.
     """
     before, after = _write_facts(event)
-    moving = [before, after, _minute_of(event), event["chain"], not only_open]
+    moving = [before, after, _minute_of_use(event), event["chain"], not only_open]
     relaxing = {"relaxed": (RELAX, ())} if relaxed else {}
     added = [event[column] for column in EVENTS.columns]
     move, add = _append_statements(relaxed=relaxed)
@@ -201,7 +203,9 @@ def _append_in_steps(event: Columns, *, only_open: bool) -> bool:
     added = AuditEvent(**event, sequence=head.sequence + 1)
     added.digest = digest_event(added, previous_digest=head.digest)
     moved = ChainHead.objects.filter(chain=head.chain, sequence=head.sequence).update(
-        sequence=added.sequence, digest=added.digest, last_used_at=_minute_of(event)
+        sequence=added.sequence,
+        digest=added.digest,
+        last_used_at=_minute_of_use(event) or head.last_used_at,
     )
     if not moved:
         raise RuntimeError("an audit chain moved under its lock")
@@ -209,7 +213,10 @@ def _append_in_steps(event: Columns, *, only_open: bool) -> bool:
     return True
 
 
-def _minute_of(event: Columns) -> datetime:
+def _minute_of_use(event: Columns) -> datetime | None:
+    """Return nothing where no agent called: what a person decides is no use of a connection."""
+    if event["transport"] not in CALLS:
+        return None
     occurred_at: datetime = event["occurred_at"]
     return occurred_at.replace(second=0, microsecond=0)
 

@@ -10,10 +10,9 @@ from django.utils import timezone
 
 from agent_access import conf
 from agent_access.admin.states import Status, read_status
-from agent_access.models.audit import AuditEvent, ChainHead, Transport
+from agent_access.audit import CALLS
+from agent_access.models.audit import AuditEvent, ChainHead
 from agent_access.models.connections import Connection
-
-CALLS = (Transport.HTTP, Transport.MCP)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """What the audit says of every call, and that nothing secret is in it."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.db import transaction
@@ -103,6 +103,18 @@ def test_last_use_is_kept_to_the_minute(agent, connection, time_machine):
     agent.call("tools.list")
     head = ChainHead.objects.get(chain=str(connection.id))
     assert head.last_used_at == NOW.replace(second=0, microsecond=0)
+
+
+def test_what_a_person_decides_is_no_use_of_the_connection(agent, connection, time_machine):
+    time_machine.move_to(NOW, tick=False)
+    agent.call("tools.list")
+    time_machine.shift(timedelta(hours=1))
+    origin = Origin(transport=Transport.WEB)
+    with transaction.atomic():
+        fact = Fact(action="approval:rejected", origin=origin, connection_id=connection.id)
+        audit.record_decision(fact)
+    head = ChainHead.objects.get(chain=str(connection.id))
+    assert (head.sequence, head.last_used_at) == (2, NOW.replace(second=0, microsecond=0))
 
 
 def test_switches_and_connections_are_the_chain_of_administration(agent, connection, owner):
