@@ -8,10 +8,10 @@ from typing import Any
 import orjson
 from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
 from django.http import HttpRequest, HttpResponse
-from django.urls import resolve
+from django.urls import Resolver404, resolve
 
 from agent_access import conf
-from agent_access.errors import ForbiddenError, ToolError
+from agent_access.errors import ForbiddenError, NotFoundError, ToolError
 from agent_access.request_facts import forget_facts, note_client
 from agent_access.request_ids import begin_request
 from agent_access.tools import API_PATH
@@ -83,15 +83,22 @@ class ToolMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        if not _find_refuse(request):
+        refuse = _find_refuse(request)
+        if not refuse:
             return self.get_response(request)
-        response = _call_view(request)
+        try:
+            response = _call_view(request)
+        except Resolver404:
+            response = refuse(NotFoundError())
         response["Content-Security-Policy"] = TOOL_POLICY
         return response
 
 
 def _call_view(request: HttpRequest) -> HttpResponse:
-    """Return what the path's view answers, as Django's handler would behind all middleware."""
+    """Return what the path's view answers, as Django's handler would behind all middleware.
+
+    Raises Resolver404 where no view answers.
+    """
     request.resolver_match = match = resolve(request.path_info)
     response = match.func(request, *match.args, **match.kwargs)
     finished: HttpResponse = response.render() if hasattr(response, "render") else response

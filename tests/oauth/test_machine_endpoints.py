@@ -6,6 +6,7 @@ import pytest
 from django.core.cache import cache
 from django.db import DatabaseError
 
+from agent_access.gate import TOOL_POLICY
 from agent_access.models import AuditEvent
 from agent_access.oauth import exchange
 from agent_access.oauth.endpoints import FORM
@@ -26,6 +27,17 @@ def test_only_post_is_answered(machine, path, method):
     assert answer.headers["Cache-Control"] == "no-store"
     if method != "HEAD":
         assert answer.body["error"] == "invalid_request"
+
+
+@pytest.mark.requirement("sign_in.errors")
+@pytest.mark.parametrize("method", ["GET", "POST"])
+@pytest.mark.parametrize(
+    "path", ["/oauth/token/", "/oauth/register/x", "/.well-known/oauth-protected-resource/x"]
+)
+def test_below_an_endpoint_there_is_nothing_for_programs(machine, path, method):
+    answer = machine.send(method, path)
+    assert (answer.status, answer.body["error"]) == (404, "not_found")
+    assert answer.headers["Content-Security-Policy"] == TOOL_POLICY
 
 
 @pytest.mark.requirement("limit.sign_in_body")
