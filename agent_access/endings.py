@@ -22,3 +22,10 @@ def describe_ending(connection: Connection) -> str:
     moment = connection.revoked_at.astimezone(UTC)
     reason = RevokedReason(connection.revoked_reason).label
     return f"{reason} at {moment:%H:%M} UTC on {moment:%Y-%m-%d}{place}."
+
+
+def describe_detail(event: AuditEvent) -> str:
+    """Return what an event says beside its outcome; of an ending its reason in words."""
+    if event.action == REVOKED and event.detail in RevokedReason.values:
+        return RevokedReason(event.detail).label
+    return event.detail

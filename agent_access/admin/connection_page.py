@@ -10,7 +10,7 @@ from agent_access import conf
 from agent_access.admin.moments import write_minute, write_moment
 from agent_access.admin.people import names_of
 from agent_access.admin.uses import Use, read_uses
-from agent_access.endings import describe_ending
+from agent_access.endings import describe_detail, describe_ending
 from agent_access.models.audit import ADMINISTRATION, AuditEvent
 from agent_access.models.connections import Connection, ConnectionKind
 
@@ -77,6 +77,7 @@ def _describe_events(events: Iterable[AuditEvent]) -> list[dict[str, Any]]:
     return [
         {
             "event": event,
+            "detail": describe_detail(event),
             "moment": write_moment(event.occurred_at),
             "actor": names.get(event.actor_id, "") if event.actor_id else "",
         }

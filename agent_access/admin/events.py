@@ -24,6 +24,7 @@ from agent_access.admin.owners import OwnersModelAdmin
 from agent_access.admin.paging import BoundedPaginator, bound_search, searched_of
 from agent_access.admin.people import names_of, people_called
 from agent_access.audit import OK
+from agent_access.endings import describe_detail
 from agent_access.errors import ToolError
 from agent_access.models.audit import ADMINISTRATION, AuditEvent
 from agent_access.models.connections import Connection
@@ -145,7 +146,8 @@ class EventAdmin(OwnersModelAdmin):
 
     @admin.display(description="Outcome")
     def result(self, event: AuditEvent) -> str:
-        return f"{event.outcome} ({event.detail})" if event.detail else event.outcome
+        detail = describe_detail(event)
+        return f"{event.outcome} ({detail})" if detail else event.outcome
 
     @admin.display(description="From")
     def came_from(self, event: AuditEvent) -> str:
@@ -168,7 +170,7 @@ class EventAdmin(OwnersModelAdmin):
             ("Time", write_moment(event.occurred_at)),
             ("Action", event.action),
             ("Outcome", event.outcome),
-            ("Detail", event.detail),
+            ("Detail", describe_detail(event)),
             ("Connection", self.of_connection(event)),
             ("Actor", self.actor(event)),
             ("Target", event.target),

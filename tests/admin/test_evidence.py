@@ -100,6 +100,15 @@ def test_a_receipt_shows_its_answer_but_never_one_that_holds_a_secret(
     assert "nonce" not in hidden
 
 
+def test_the_audit_says_in_words_why_a_connection_ended(owner_desk, connection):
+    revoke_connection(connection.id, reason=RevokedReason.REFRESH_REUSE)
+    event = AuditEvent.objects.get(action="connection:revoked")
+    words = "A refresh token was used twice"
+    assert column(owner_desk, EVENTS, "Outcome")[0] == f"ok ({words})"
+    for path in (f"{EVENTS}{event.id}/", f"/admin/agent_access/connection/{connection.id}/"):
+        assert words in main_of(owner_desk.get(path)).partition("connection:revoked")[2]
+
+
 def test_the_audit_stands_with_what_it_says(owner_desk, evidence):
     assert actions(owner_desk)[:4] == [
         "documents.list",
