@@ -58,6 +58,13 @@ agent $API/approvals/$APPROVAL_ID
 agent -H "$JSON" -H 'Idempotency-Key: {key}-issue' -d "{{\\"nonce\\": \\"$NONCE\\"}}" \\
   $API/approvals/$APPROVAL_ID/execute
 """
+FOR_MCP = """\
+export NODE_EXTRA_CA_CERTS=$PWD/{authority}
+claude mcp add --transport http invoicing {base_url}/mcp \\
+  --header "Authorization: Bearer $CREDENTIAL"
+npx @modelcontextprotocol/inspector@2.12.0 --cli {base_url}/mcp --transport http \\
+  --stored-auth-only --header "Authorization: Bearer $CREDENTIAL" --method tools/list
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +84,7 @@ class FirstSteps:
         return LINES.format(
             folder=shlex.quote(str(self.folder)),
             credential=credential,
-            authority=self.authority.relative_to(self.folder),
+            authority=self._authority,
             base_url=self.base_url,
             search=quote(words_of(self.customer.name)[0]),
             customer_id=self.customer.id,
@@ -86,3 +93,11 @@ class FirstSteps:
             due_date=self.today + timedelta(days=PAYMENT_DAYS),
             key=self.key,
         )
+
+    def write_for_mcp(self) -> str:
+        """Return the lines for Claude Code and the Inspector, which go on in the same shell."""
+        return FOR_MCP.format(authority=self._authority, base_url=self.base_url)
+
+    @property
+    def _authority(self) -> Path:
+        return self.authority.relative_to(self.folder)

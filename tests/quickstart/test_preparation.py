@@ -88,6 +88,15 @@ def test_the_credential_is_shown_once_and_the_password_never(served):
 
 
 @pytest.mark.django_db
+def test_every_start_says_who_signs_in_and_how_an_mcp_client_connects(served):
+    for output in (start(), start()):
+        assert "dana@halden.example (bookkeeper" in output
+        assert "olivia@halden.example (owner)" in output
+        assert f"claude mcp add --transport http invoicing {ADDRESS}/mcp \\\n" in output
+        assert f"--cli {ADDRESS}/mcp --transport http" in output
+
+
+@pytest.mark.django_db
 def test_a_second_start_changes_nothing(served):
     start()
     before = take_snapshot()

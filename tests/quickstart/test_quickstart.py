@@ -73,7 +73,8 @@ class Quickstart:
 
     @property
     def lines_to_paste(self) -> str:
-        return self.said.partition("to paste into another shell:")[2].partition("Ready: ")[0]
+        lines = self.said.partition("to paste into another shell:")[2]
+        return lines.partition("The same for MCP clients")[0]
 
     def stop(self, kind: signal.Signals) -> tuple[str, int]:
         """Send SIGINT to all of its processes, as a terminal does; SIGTERM to the first alone."""

@@ -30,7 +30,7 @@ from invoicing.quickstart.errors import QuickstartError
 from invoicing.quickstart.first_steps import FirstSteps
 from invoicing.quickstart.ports import demand_free_port
 from invoicing.quickstart.server import serve
-from invoicing.sample_company.loading import BOOKKEEPER, OWNER, choose_password, load_sample_company
+from invoicing.sample_company.loading import BOOKKEEPER, choose_password, load_sample_company
 
 CREDENTIAL_NOW = """
 A connection acts for {user} for {days} days. Its credential, shown only now:
@@ -39,8 +39,10 @@ A connection acts for {user} for {days} days. Its credential, shown only now:
 """
 SIGN_INS = """
 Sign in at the address below as {user} (bookkeeper, for whom the agent acts),
-or as {owner} (owner). Their password, shown only now: {password}
+or as {owner} (owner). {password}
 """
+SHOWN_NOW = "Their password, shown only now: {password}"
+AS_BEFORE = "Their password is as it was; one_time_link makes a link to a new one."
 NO_CREDENTIAL = """
 A credential is shown once, when its connection is made. This makes another connection:
 
@@ -50,7 +52,10 @@ A credential is shown once, when its connection is made. This makes another conn
 LINES = """
 What an agent does with it, to paste into another shell:
 
-{lines}"""
+{lines}
+The same for MCP clients, Claude Code and the Inspector, in that shell:
+
+{for_mcp}"""
 PLACEHOLDER = "ivc_..."
 
 
@@ -101,12 +106,17 @@ class Command(OperatorCommand):
         call_command("migrate", verbosity=0, interactive=False)
         if Company.objects.exists():
             self._say("Sample company: kept as it is.")
+            self._say_sign_ins(AS_BEFORE)
             return
         self._say("Sample company: loading Halden Works ...")
         chosen = choose_password(password)
         load_sample_company(password=chosen.text)
         shown = chosen.text if chosen.is_new else "the one that you gave"
-        self._say(SIGN_INS.format(user=BOOKKEEPER, owner=OWNER, password=shown))
+        self._say_sign_ins(SHOWN_NOW.format(password=shown))
+
+    def _say_sign_ins(self, password: str) -> None:
+        owner = Company.objects.get().owner.email
+        self._say(SIGN_INS.format(user=BOOKKEEPER, owner=owner, password=password))
 
     def _prepare_pages(self) -> None:
         call_command("collectstatic", verbosity=0, interactive=False)
@@ -152,7 +162,8 @@ class Command(OperatorCommand):
         )
         steps = _first_steps(certificate)
         if steps:
-            self._say(LINES.format(lines=steps.write(credential or PLACEHOLDER)))
+            lines = steps.write(credential or PLACEHOLDER)
+            self._say(LINES.format(lines=lines, for_mcp=steps.write_for_mcp()))
 
     def _serve(self, certificate: Certificate) -> None:
         serve(
