@@ -1,6 +1,7 @@
 """The README's tables are what the code says."""
 
 import re
+import tomllib
 from pathlib import Path
 
 from django.core.management import get_commands, load_command_class
@@ -87,3 +88,16 @@ def test_every_library_is_explained():
     told = told.replace("django oauth toolkit", "django-oauth-toolkit")
 
     assert {name for name in names if name not in told} == set()
+
+
+def test_every_dependency_is_named_with_the_reason_for_it():
+    project = tomllib.loads((README.parent / "pyproject.toml").read_text(encoding="utf-8"))
+    pins = [*project["project"]["dependencies"], *project["dependency-groups"]["dev"]]
+    names = [plain(re.split(r"[\[=]", pin)[0]) for pin in pins]
+    told = [plain(name) for row in read_table("What it stands on") for name in row[0].split(",")]
+    assert [name for name in names if not any(each.startswith(name) for each in told)] == []
+
+
+def plain(name: str) -> str:
+    """Return the letters and digits of a package's name, or of how people write it."""
+    return re.sub(r"[^a-z0-9]", "", name.lower())
