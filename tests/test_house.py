@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -180,6 +181,20 @@ def test_the_pages_of_agent_access_stand_in_a_frame_of_their_own() -> None:
     assert set(texts) - own == {"frame.html", "lending.html"}  # which is a part of two pages
     # What is of this project is the frame around them, and nothing else.
     assert [path.name for path in PROJECT_FOLDER.glob("templates/agent_access/*")] == ["frame.html"]
+
+
+def test_the_name_of_every_error_ends_in_error() -> None:
+    ours = [each for each in below(BaseException) if each.__module__.split(".")[0] in ROOMS]
+    # Django puts errors of its own into each model.
+    raised = [each.__qualname__ for each in ours if "." not in each.__qualname__]
+    assert len(raised) > 50
+    assert [name for name in raised if not name.endswith("Error")] == []
+
+
+def below(kind: type[BaseException]) -> Iterator[type[BaseException]]:
+    for each in kind.__subclasses__():
+        yield each
+        yield from below(each)
 
 
 def test_every_lint_ignore_has_its_code_and_its_reason_on_the_line() -> None:

@@ -195,11 +195,11 @@ CATALOGUE = (
         is_destructive=True,
         find_record=document_for,
         refusals=(
-            failures.PendingAnswer,
-            failures.RejectedAnswer,
-            failures.StaleAnswer,
-            failures.UsedAnswer,
-            failures.ExpiredAnswer,
+            failures.PendingError,
+            failures.RejectedError,
+            failures.StaleError,
+            failures.UsedError,
+            failures.ExpiredError,
         ),
     ),
     Tool(

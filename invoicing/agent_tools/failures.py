@@ -18,7 +18,7 @@ from invoicing.errors import (
 )
 
 
-class PendingAnswer(errors.ToolError):
+class PendingError(errors.ToolError):
     code = "approval_pending"
     status = HTTPStatus.CONFLICT
     message = (
@@ -27,7 +27,7 @@ class PendingAnswer(errors.ToolError):
     )
 
 
-class RejectedAnswer(errors.ToolError):
+class RejectedError(errors.ToolError):
     code = "approval_rejected"
     status = HTTPStatus.CONFLICT
     message = (
@@ -36,7 +36,7 @@ class RejectedAnswer(errors.ToolError):
     )
 
 
-class StaleAnswer(errors.ToolError):
+class StaleError(errors.ToolError):
     code = "approval_stale"
     status = HTTPStatus.CONFLICT
     message = (
@@ -45,7 +45,7 @@ class StaleAnswer(errors.ToolError):
     )
 
 
-class UsedAnswer(errors.ToolError):
+class UsedError(errors.ToolError):
     code = "approval_used"
     status = HTTPStatus.CONFLICT
     message = (
@@ -54,13 +54,13 @@ class UsedAnswer(errors.ToolError):
     )
 
 
-class ExpiredAnswer(errors.ToolError):
+class ExpiredError(errors.ToolError):
     code = "approval_expired"
     status = HTTPStatus.GONE
     message = "The ten minutes of this approval have passed; prepare a new request."
 
 
-class InactiveAnswer(errors.ConflictError):
+class InactiveError(errors.ConflictError):
     message = (
         "The draft's customer or one of its tax rates is not active any more. Update the draft with"
         " active ones, then prepare its issue with a new key."
@@ -76,12 +76,12 @@ def _validation_failed(failure: DraftInvalidError) -> errors.ValidationFailedErr
 # The first kind that fits answers, so a special failure stands before its general one.
 FAILURES: Mapping[type[Exception], Callable[[Any], errors.ToolError]] = {
     RecordNotFoundError: lambda _failure: errors.NotFoundError(),
-    InactiveReferenceError: lambda _failure: InactiveAnswer(),
+    InactiveReferenceError: lambda _failure: InactiveError(),
     ConflictError: lambda _failure: errors.ConflictError(),
     DraftInvalidError: _validation_failed,
-    ApprovalPendingError: lambda _failure: PendingAnswer(),
-    ApprovalRejectedError: lambda _failure: RejectedAnswer(),
-    ApprovalStaleError: lambda _failure: StaleAnswer(),
-    ApprovalUsedError: lambda _failure: UsedAnswer(),
-    ApprovalExpiredError: lambda _failure: ExpiredAnswer(),
+    ApprovalPendingError: lambda _failure: PendingError(),
+    ApprovalRejectedError: lambda _failure: RejectedError(),
+    ApprovalStaleError: lambda _failure: StaleError(),
+    ApprovalUsedError: lambda _failure: UsedError(),
+    ApprovalExpiredError: lambda _failure: ExpiredError(),
 }

@@ -13,11 +13,11 @@ from tests.snapshots import take_snapshot
 
 # The sentences stand once, beside their codes; here they only must be the whole of the answer.
 OF_APPROVALS: tuple[type[ToolError], ...] = (
-    failures.PendingAnswer,
-    failures.RejectedAnswer,
-    failures.StaleAnswer,
-    failures.UsedAnswer,
-    failures.ExpiredAnswer,
+    failures.PendingError,
+    failures.RejectedError,
+    failures.StaleError,
+    failures.UsedError,
+    failures.ExpiredError,
 )
 SENTENCES = {error.code: error.message for error in (*ToolError.__subclasses__(), *OF_APPROVALS)}
 

@@ -3,7 +3,7 @@
 import pytest
 
 from agent_access.models import AuditEvent, Receipt
-from invoicing.agent_tools.failures import InactiveAnswer
+from invoicing.agent_tools.failures import InactiveError
 from invoicing.models import Customer, Document, DocumentType, IssueApproval, TaxRate
 from tests.factories import line_input, make_draft, make_issued
 from tests.interface.issuing import decide, execute, prepare, read
@@ -65,7 +65,7 @@ def test_an_inactive_customer_or_rate_is_a_conflict_that_says_so(agent, connecti
 
     assert seen(answer) == (
         409,
-        {"error": {"code": "conflict", "message": InactiveAnswer.message}},
+        {"error": {"code": "conflict", "message": InactiveError.message}},
     )
     assert "is not active any more" in answer.error["message"]
     assert audit_of(connection)[-1] == ("documents.issue_prepare", "conflict")
