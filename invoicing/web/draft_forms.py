@@ -1,6 +1,6 @@
 """The form in which a person writes a draft: a header and its lines."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
@@ -130,6 +130,14 @@ class TypedDraft:
         return TypedDraft(self.header, lines or [{}], self.minor_unit)
 
 
+@dataclass(frozen=True)
+class Mistake:
+    """A field that is to be mended, by its name on the page and the ID of its input."""
+
+    label: str
+    field_id: str
+
+
 @dataclass
 class DraftForms:
     """The header and the lines together."""
@@ -163,6 +171,13 @@ class DraftForms:
         answers = [form.is_valid() for form in (self.header, *self.lines)]
         return all(answers)
 
+    def find_mistakes(self) -> Iterator["Mistake"]:
+        """Yield the fields that are marked, the header's first."""
+        yield from (Mistake(str(each.label), each.id_for_label) for each in _marked(self.header))
+        for number, line in enumerate(self.lines, start=1):
+            for each in _marked(line):
+                yield Mistake(f"Line {number}, {str(each.label).lower()}", each.id_for_label)
+
     def read(self) -> DraftInput:
         """Return the draft of valid forms."""
         data = self.header.cleaned_data
@@ -187,6 +202,10 @@ class DraftForms:
                     self.errors.append(f"The lines {problem.problem}.")
                 case [name]:
                     self.header.add_error(name, _as_sentence(problem))
+
+
+def _marked(form: forms.Form) -> Iterator[forms.BoundField]:
+    return (each for each in form if each.errors)
 
 
 def _as_sentence(problem: FieldProblem) -> str:

@@ -158,6 +158,7 @@ class Editor:
         conflict: dict[str, Any] | None = None,
         **context: Any,
     ) -> HttpResponse:
+        is_refused = status == HTTPStatus.UNPROCESSABLE_ENTITY
         context |= {
             "document": self.document,
             "draft_code": self._draft_code_to_send(status),
@@ -165,7 +166,8 @@ class Editor:
             "lock_version": self._lock_version_to_send(conflict),
             "forms": forms,
             "may_add_lines": len(forms.lines) < MAX_LINES,
-            "is_refused": status == HTTPStatus.UNPROCESSABLE_ENTITY,
+            "is_refused": is_refused,
+            "mistakes": list(forms.find_mistakes()) if is_refused else [],
             "conflict": conflict,
             "totals": _write_totals(preview) if preview else None,
         }

@@ -24,7 +24,7 @@ class _Fields(HTMLParser):
         values = {name: value or "" for name, value in attrs}
         name = values.get("name", "")
         if tag == "form":
-            self._reads = values.get("method") == "post" and "action" not in values
+            self._reads = values.get("method") == "post" and values.get("action", "?") == "?"
         elif self._reads and tag == "input":
             self.values[name] = values.get("value", "")
         elif self._reads and tag == "textarea":

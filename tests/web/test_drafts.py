@@ -228,6 +228,26 @@ def test_all_mistakes_are_named_at_once(browser, filled):
     changes = {"customer_id": "", "line-0-quantity": "x", "line-0-unit_price": "", "save": ""}
     answer = browser.post("/documents/new", filled | changes)
     assert text_of(answer).count('class="errorlist"') == 3
+    for label, field in (
+        ("Customer", "customer_id"),
+        ("Line 1, quantity", "line-0-quantity"),
+        ("Line 1, unit price", "line-0-unit_price"),
+    ):
+        assert f'<a href="#id_{field}">{label}</a>' in text_of(answer)
+        assert f'id="id_{field}"' in text_of(answer)
+
+
+@pytest.mark.parametrize(
+    ("pressed", "place"),
+    [("add_line", "line-3"), ("remove_line", "line-1"), ("calculate", "totals")],
+)
+def test_the_answer_to_a_button_is_read_where_it_came_about(browser, filled, pressed, place):
+    second = {name.replace("-0-", "-1-"): typed for name, typed in filled.items()}
+    page = browser.post("/documents/new", second | filled | {"lines": "2", "calculate": ""})
+    leads_to = re.findall(rf'name="{pressed}"[^>]*formaction="[?]#([^"]+)"', text_of(page))
+    answer = browser.post("/documents/new", {**read_form(page), pressed: "0"})
+    assert leads_to[0] == place
+    assert f'id="{place}"' in text_of(answer)
 
 
 def test_a_line_is_added_and_removed_without_losing_what_was_typed(browser, filled):
