@@ -27,6 +27,7 @@ def test_approving_leads_back_to_the_page_which_says_what_was_decided(desk, prep
     assert (answer.status_code, answer["Location"]) == (302, path_of(prepared))
     assert "You approved it on March 2, 2026, 09:01 UTC." in page
     assert "until 09:10:00 UTC: 9 min 0 s left. Nothing has been issued yet." in page
+    assert "As soon as the draft is saved again, nothing can be issued by this request." in page
     assert "Approve issue" not in page
     assert decision_of(prepared) == "approved"
     event = AuditEvent.objects.get(action="approval:approved")

@@ -28,7 +28,7 @@ def test_the_page_shows_exactly_what_would_be_issued(desk, prepared):
     for shown in (
         "Issue this invoice?",
         "by the agent Ledger agent on March 2, 2026, 09:00 UTC",
-        f"draft {prepared.approval.document.draft_code}, version 1, in English",
+        f"draft {prepared.approval.document.draft_code} , version 1, in English",
         "You can decide until 09:10:00 UTC: 9 min 0 s left.",
         "Issue date March 2, 2026 Due date April 1, 2026 Currency EUR",
         "From Halden Works Harbour Street 1 20457 Hamburg DE VAT number DE123456789",
@@ -43,6 +43,12 @@ def test_the_page_shows_exactly_what_would_be_issued(desk, prepared):
         "Approve issue",
         "Reject",
     ]
+
+
+def test_the_draft_is_a_click_away(desk, prepared):
+    document = prepared.approval.document
+    link = f'<a href="/documents/{document.id}">{document.draft_code}</a>'
+    assert link in desk.get(path_of(prepared)).content.decode()
 
 
 def test_looking_never_decides(desk, prepared):
