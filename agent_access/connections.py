@@ -23,6 +23,11 @@ from agent_access.tools import registry
 MIN_DAYS = 1
 MAX_DAYS = 30
 
+UNFIT_NAME = (
+    f"A connection needs a name of 1 to {NAME_LENGTH} characters,"
+    " without line breaks and invisible characters."
+)
+
 SYSTEM = Origin(transport=Transport.COMMAND)
 
 
@@ -165,7 +170,7 @@ def _check_request(request: ConnectionRequest, settings: AccessSettings) -> UUID
     if not MIN_DAYS <= request.days <= MAX_DAYS:
         raise UnfitConnectionError(f"A connection lasts {MIN_DAYS} to {MAX_DAYS} days.")
     if not _is_name(request.name):
-        raise UnfitConnectionError(f"A connection needs a name of 1 to {NAME_LENGTH} characters.")
+        raise UnfitConnectionError(UNFIT_NAME)
     return owner_id
 
 

@@ -8,4 +8,4 @@ def write_moment(moment: datetime | None, *, never: str = "") -> str:
 
 
 def write_minute(moment: datetime | None, *, never: str = "") -> str:
-    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M}" if moment else never
+    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if moment else never

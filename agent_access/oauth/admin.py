@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from typing_extensions import override
 
+from agent_access import discovery
 from agent_access.admin.moments import write_minute, write_moment
 from agent_access.admin.owners import OwnersModelAdmin, Page, owners_act
 from agent_access.admin.states import write_connections
@@ -48,6 +49,7 @@ class ClientAdmin(OwnersModelAdmin):
     position = 3
     list_display = ("name", "known_by", "returns_to", "registered", "living")
     search_fields = ("name", "client_id", "redirect_uris")
+    change_list_template = "agent_access/admin/clients.html"
     search_help_text = "Search by name, identifier or return address"
 
     @property
@@ -58,6 +60,13 @@ class ClientAdmin(OwnersModelAdmin):
             Page("<int:object_id>/", self.show_record, "change"),
             Page("<int:object_id>/delete/", self.delete, "delete", methods=("GET", "HEAD", "POST")),
         ]
+
+    @override
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        address = {"mcp_address": discovery.resource()}
+        return super().changelist_view(request, {**(extra_context or {}), **address})
 
     @override
     def get_changelist_instance(self, request: HttpRequest) -> ChangeList:

@@ -37,7 +37,10 @@ from agent_access.origins import make_origin
 from agent_access.request_facts import note_person
 
 ALLOW, REFUSE = "allow", "refuse"
-NOT_THE_OWNER = "Only the owner of this application can allow a client in."
+NOT_THE_OWNER = (
+    "Only the owner of this application can allow a client in."
+    " Let the owner sign in here, or ask for a credential that the client can send instead."
+)
 
 
 @csrf_exempt

@@ -13,7 +13,7 @@ from agent_access.oauth import validator
 from agent_access.oauth.models import AccessToken, Application, Grant, RefreshToken
 from agent_access.verification import find_breaks
 from invoicing.models import Company
-from tests.agents import HttpAgent
+from tests.agents import HOST, HttpAgent
 from tests.oauth.programs import Browser
 from tests.snapshots import take_snapshot
 from tests.threads import PATIENCE_SECONDS, run_together
@@ -57,7 +57,13 @@ def test_a_client_known_by_its_document_is_told_apart(owner_desk, client_record)
 def test_clients_are_searched(owner_desk, client_record):
     for search in ("browser", "client.example", client_record.client_id):
         assert "Browser agent" in main_of(owner_desk.get(LIST, {"q": search}))
-    assert "Nothing was found." in main_of(owner_desk.get(LIST, {"q": "nobody"}))
+    assert "No client was found." in main_of(owner_desk.get(LIST, {"q": "nobody"}))
+
+
+def test_before_the_first_client_the_list_says_where_one_asks(owner_desk):
+    page = main_of(owner_desk.get(LIST))
+    assert f"A client asks for access at https://{HOST}/mcp" in page
+    assert "No client has asked yet." in page
 
 
 def test_the_page_of_a_client_shows_its_connections_and_no_secret(

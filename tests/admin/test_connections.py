@@ -58,9 +58,9 @@ def test_a_row_tells_all_that_one_asks_of_an_agent(owner_desk, connect, delegate
             "Kind": "Pasted credential",
             "Acts as": "Dana Delegate",
             "Scopes": "customers:read",
-            "Last use": "2030-03-02 12:03",
+            "Last use": "2030-03-02 12:03 UTC",
             "Calls in a day": "2",
-            "Expires": "2030-03-09 12:03",
+            "Expires": "2030-03-09 12:03 UTC",
             "State": "Living",
         }
     assert connection.name == "Ledger"

@@ -13,12 +13,12 @@ from django.contrib.sessions.models import Session
 from django.core import signing
 from django.utils import timezone
 
-from agent_access.connections import turn_access_off
+from agent_access.connections import UNFIT_NAME, turn_access_off
 from agent_access.models import AuditEvent, Connection
 from agent_access.models.audit import ADMINISTRATION
 from agent_access.models.settings import AccessSettings
 from invoicing.models import Company
-from tests.agents import HttpAgent
+from tests.agents import HOST, HttpAgent
 from tests.factories import UserFactory
 from tests.snapshots import take_snapshot
 from tests.threads import run_together
@@ -53,6 +53,7 @@ def test_the_owner_makes_a_connection(owner_desk, owner, delegate, filled):
     answer = owner_desk.post(ADD, filled)
     assert (answer.status_code, answer["Cache-Control"]) == (200, "no-store")
     [credential] = credential_in(answer)
+    assert all(f"https://{HOST}{path}" in main_of(answer) for path in ("/mcp", "/api/v1"))
     assert HttpAgent(credential).call("customers.search").status == 200
     assert HttpAgent(credential).call("documents.list").status == 403
     made = Connection.objects.get()
@@ -89,7 +90,7 @@ def test_only_those_who_may_be_acted_for_are_offered(owner_desk, access_on, dele
     ("changes", "sentence"),
     [
         ({"name": ""}, "Give it a name by which you will know it."),
-        ({"name": "a\u202eb"}, "A connection needs a name of 1 to 100 characters."),
+        ({"name": "a\u202eb"}, UNFIT_NAME),
         ({"name": "a\x00b"}, "Null characters are not allowed."),
         ({"name": "a" * 101}, "Ensure this value has at most 100 characters"),
         ({"acts_as": ""}, "Choose the person whom the agent acts for."),

@@ -26,7 +26,10 @@ from tests.snapshots import take_snapshot
 CHOOSE_SCOPES = f"Choose one or more of these scopes: {', '.join(registry.scopes)}."
 UNFIT_PERSON = "A connection acts only for an active person, not a guest."
 UNFIT_DAYS = "A connection lasts 1 to 30 days."
-UNFIT_NAME = "A connection needs a name of 1 to 100 characters."
+UNFIT_NAME = (
+    "A connection needs a name of 1 to 100 characters,"
+    " without line breaks and invisible characters."
+)
 
 
 def ask(user: Any, **changes: Any) -> ConnectionRequest:
