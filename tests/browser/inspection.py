@@ -15,13 +15,17 @@ SCHEMES = ("light", "dark")
 # How often, and how far apart, a page is measured that a busy machine has not laid out anew yet.
 LAYOUTS = 40
 LAYOUT_MILLISECONDS = 50
+# The texts of cells and facts that reach beyond their place, over the next one or the sheet's edge.
+SPILT = """() => [...document.querySelectorAll('.sheet :is(td, th, dt, dd)')]
+    .filter(each => each.scrollWidth > each.clientWidth + 1).map(each => each.innerText)"""
 
 
 def inspect(page: Page, name: str) -> None:
-    """Expect no violation of accessibility in either scheme and nothing beyond either width."""
+    """Expect no violation of accessibility in either scheme and nothing beyond its place."""
     for device, scheme in (("desktop", "light"), ("phone", "dark")):
         _look(page, device, scheme)
         assert _fits(page), f"{name}, {device}"
+        assert page.evaluate(SPILT) == [], f"{name}, {device}"
         assert find_violations(page) == [], f"{name}, {device}, {scheme}"
     if folder := os.environ.get("SCREENSHOT_FOLDER"):
         for device, scheme in product(WIDTHS, SCHEMES):

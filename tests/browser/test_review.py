@@ -199,13 +199,22 @@ def test_every_state_reads_well(open_page, delegate, pictured):
         "pending": pictured,
     }
     states["rejected"].decide(Decision.REJECTED, reason="Wrong order.\nPlease ask.", now=now)
+    price = 9 * 10**12
+    large = make_draft(
+        user=delegate,
+        customer=CustomerFactory.create(name="W" * 200),
+        currency_code="BHD",
+        language="de",
+        lines=(line_input(quantity=9999 * SCALE, unit_price=price),),
+    )
+    states["large"] = prepare(large, user=delegate, now=now)
     page = open_page("/approvals", delegate)
     inspect(page, "inbox")
     Customer.objects.filter(name="Aurora Optics").update(name="Aurora Optics B.V.")
     page.goto(path_of(states["changed"]))
     inspect(page, "review-changed")
     Customer.objects.filter(name="Aurora Optics B.V.").update(name="Aurora Optics")
-    for name in ("expired", "rejected", "pending"):
+    for name in ("expired", "rejected", "pending", "large"):
         page.goto(path_of(states[name]))
         inspect(page, f"review-{name}")
     pictured.decide(now=timezone.now())
