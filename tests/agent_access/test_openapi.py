@@ -64,7 +64,8 @@ def schemas_within(value: Any) -> Iterator[dict[str, Any]]:
 def test_the_committed_document_is_the_one_that_the_command_prints():
     printed = StringIO()
     call_command("openapi", stdout=printed)
-    assert printed.getvalue() == (PROJECT_FOLDER / "docs/openapi.json").read_text(encoding="utf-8")
+    committed = (PROJECT_FOLDER / "docs/openapi.json").read_text(encoding="utf-8")
+    assert printed.getvalue() == committed, "manage.py openapi > docs/openapi.json"
 
 
 def test_the_document_is_valid_openapi(document):
