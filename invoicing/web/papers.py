@@ -1,5 +1,6 @@
 """A document as a person reads it: every amount and date written, nothing left to compute."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -68,6 +69,12 @@ class Paper:
     tax_total: str
     grand_total: str
     bank: Company | None
+
+    @property
+    def iban(self) -> str:
+        """Return where to pay in groups of four, as ISO 13616 has it on paper."""
+        characters = "".join(self.bank.iban.split()) if self.bank else ""
+        return " ".join(re.findall(".{1,4}", characters))
 
 
 def paper_of_document(document: Document) -> Paper:

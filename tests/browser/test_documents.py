@@ -192,7 +192,7 @@ def test_a_person_issues_by_hand(open_page, delegate, draft):
 def test_an_invoice_prints_without_the_application_around_it(open_page, delegate, issued):
     page = open_page(f"/documents/{issued.id}", delegate)
     page.emulate_media(media="print")
-    expect(page.get_by_text("IBAN DE02120300000000202051")).to_be_visible()
+    expect(page.get_by_text("IBAN DE02 1203 0000 0000 2020 51")).to_be_visible()
     for gone in [page.locator("header.top"), page.locator(".heading"), page.locator(".about")]:
         expect(gone).to_be_hidden()
     assert page.pdf(format="A4").startswith(b"%PDF")

@@ -117,7 +117,7 @@ def test_an_issued_invoice_says_all_that_an_invoice_should(reader):
         "€1,671.57",
         "€316.65",
         "€1,988.22",
-        "IBAN DE02120300000000202051",
+        "IBAN DE02 1203 0000 0000 2020 51",
         "BIC BYLADEM1001",
         "Thank you.<br>See you soon.",
     ]:

@@ -47,7 +47,7 @@ def test_the_page_shows_exactly_what_would_be_issued(desk, prepared):
 
 def test_the_draft_is_a_click_away(desk, prepared):
     document = prepared.approval.document
-    link = f'<a href="/documents/{document.id}">{document.draft_code}</a>'
+    link = f'<a class="number" href="/documents/{document.id}">{document.draft_code}</a>'
     assert link in desk.get(path_of(prepared)).content.decode()
 
 
