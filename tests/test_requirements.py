@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,7 @@ def read_marks(source: str) -> Iterator[str]:
             yield from (ast.literal_eval(argument) for argument in node.args)
 
 
+@cache
 def marks() -> set[tuple[str, str]]:
     """Return the path of each test file with each id that it marks."""
     folder = PROJECT_FOLDER / "tests"

@@ -42,7 +42,7 @@ ISSUE_REFUSALS = {
 }
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def document() -> dict[str, Any]:
     return describe_api()
 

@@ -78,7 +78,8 @@ def imported_modules():
 
 def test_the_guide_names_every_package():
     foreign = set(imported_modules()) - {*stdlib_module_names, *ROOMS}
-    packages = {packages_distributions()[module][0].lower() for module in foreign}
+    distributions = packages_distributions()  # reads what is installed, all of it
+    packages = {distributions[module][0].lower() for module in foreign}
     # Part of pydantic, as its documentation has it.
     wanted = {name.replace("_", "-") for name in packages} - {"pydantic-core"}
     told = GUIDE.split("\nPackages: ")[1].split("SQLite or")[0]
