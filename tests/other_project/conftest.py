@@ -22,11 +22,17 @@ BASE_URL = "https://localhost"
 APPS = ("agent_access", "mcp_gateway")
 PASSWORD = "a-long-password-for-tests"
 
-MAKE_NORA = """
+# In one process, since each takes seconds to start.
+PREPARE = """
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Permission
+from django.core.management import call_command
+call_command("migrate", verbosity=0)
+owner = {"username": "olga", "email": "olga@notes.example"}
+call_command("createsuperuser", **owner, interactive=False, verbosity=0)
 nora = get_user_model().objects.create_user("nora")
 nora.user_permissions.set(Permission.objects.filter(content_type__app_label="notes"))
+call_command("agent_access", "on")
 """
 
 
@@ -35,9 +41,12 @@ class Project:
     """A folder with the project in it, the port where it is served, and what its commands need."""
 
     folder: Path
-    database_url: str
     settings: str
     listening: socket.socket = field(default_factory=lambda: socket.create_server(("127.0.0.1", 0)))
+
+    @property
+    def database(self) -> Path:
+        return self.folder / "notes.sqlite3"
 
     @property
     def environment(self) -> dict[str, str]:
@@ -49,7 +58,7 @@ class Project:
             "DJANGO_SETTINGS_MODULE": self.settings,
             "SECRET_KEY": "a-key-of-another-project-which-guards-nothing",
             "BASE_URL": BASE_URL,
-            "DATABASE_URL": self.database_url,
+            "DATABASE_URL": f"sqlite:///{self.database}",
         }
 
     def manage(self, *arguments: str, **environment: str) -> str:
@@ -103,12 +112,9 @@ def project(
 ) -> Iterator[Project]:
     """Serve the project, with an owner, nora, and agent access on; a module names its settings."""
     folder = _copy(tmp_path_factory.mktemp("project"))
-    project = Project(folder, f"sqlite:///{folder / 'notes.sqlite3'}", request.module.SETTINGS)
-    project.manage("migrate", "--verbosity", "0")
-    owner = ["--username", "olga", "--email", "olga@notes.example", "--noinput"]
-    project.manage("createsuperuser", *owner, DJANGO_SUPERUSER_PASSWORD=PASSWORD)
-    project.manage("shell", "--verbosity", "0", "--command", MAKE_NORA)
-    project.manage("agent_access", "on")
+    project = Project(folder, request.module.SETTINGS)
+    prepare = ["shell", "--no-imports", "--command", PREPARE]
+    project.manage(*prepare, DJANGO_SUPERUSER_PASSWORD=PASSWORD)
     number = project.listening.fileno()
     process = subprocess.Popen(  # noqa: S603  our own command
         [sys.executable, "serve.py", str(number)],

@@ -1,6 +1,8 @@
 """Another project with tools of its own, over HTTP and MCP, without invoicing and sign-in."""
 
 import json
+import sqlite3
+from contextlib import closing
 
 import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator, validate
@@ -20,8 +22,9 @@ FULL = 3
 
 @pytest.fixture
 def empty(project):
-    """Return the project with nora's notebook empty."""
-    project.manage("shell", "--verbosity", "0", "--command", "Note.objects.all().delete()")
+    """Return the project with nobody's notes."""
+    with closing(sqlite3.connect(project.database, isolation_level=None)) as database:
+        database.execute("DELETE FROM notes_note")
     return project
 
 
