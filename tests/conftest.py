@@ -31,6 +31,7 @@ pytest_plugins = [
     "tests.secrets",
     "tests.trigger_flush",
     "tests.valkey",
+    "tests.workers",
 ]
 
 EVERY_PERMISSION = tuple(Permission)

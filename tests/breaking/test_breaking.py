@@ -17,7 +17,7 @@ from tests.breaking.habits import Habits
 from tests.breaking.run import Plan, break_service
 from tests.postgresql import find_binaries
 
-pytestmark = [pytest.mark.postgresql, pytest.mark.xdist_group("breaking")]
+pytestmark = pytest.mark.postgresql
 
 CLIENTS = 6
 SECONDS = 5

@@ -20,7 +20,7 @@ from config.environment import PROJECT_FOLDER
 from tests.servers.installation import free_port, wait_until
 
 # Nothing here needs a database: once is enough.
-pytestmark = [pytest.mark.sqlite, pytest.mark.xdist_group("image")]
+pytestmark = pytest.mark.sqlite
 
 DOCKERFILE = (PROJECT_FOLDER / "Dockerfile").read_text(encoding="utf-8").replace("\\\n", " ")
 COMPOSE = (PROJECT_FOLDER / "compose.yaml").read_text(encoding="utf-8")

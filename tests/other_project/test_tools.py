@@ -9,9 +9,8 @@ from openapi_spec_validator import OpenAPIV31SpecValidator, validate
 
 from tests.other_project.conftest import BASE_URL
 
-# Served once for all of them, however many processes run the tests, and on one database: what the
-# two apps do on both is asked by their own tests.
-pytestmark = [pytest.mark.xdist_group("other_project"), pytest.mark.sqlite]
+# What the two apps do on both databases is asked by their own tests.
+pytestmark = pytest.mark.sqlite
 
 SETTINGS = "notes.settings"
 

@@ -11,7 +11,7 @@ from psycopg import errors
 from config.environment import PROJECT_FOLDER
 from tests.servers.installation import OWNER_ROLE, SERVICE_ROLE, Installation, make_books, run
 
-pytestmark = [pytest.mark.postgresql, pytest.mark.xdist_group("books")]
+pytestmark = pytest.mark.postgresql
 
 OPERATIONS = PROJECT_FOLDER / "docs" / "operations.md"
 

@@ -13,7 +13,7 @@ import pytest
 from tests.agents import Answer
 from tests.servers.installation import Installation, Process, wait_until
 
-pytestmark = [pytest.mark.postgresql, pytest.mark.xdist_group("several_processes")]
+pytestmark = pytest.mark.postgresql
 
 QUOTA = 5
 ROOMY = "1000000"
