@@ -171,7 +171,7 @@ class DraftForms:
         answers = [form.is_valid() for form in (self.header, *self.lines)]
         return all(answers)
 
-    def find_mistakes(self) -> Iterator["Mistake"]:
+    def find_mistakes(self) -> Iterator[Mistake]:
         """Yield the fields that are marked, the header's first."""
         yield from (Mistake(str(each.label), each.id_for_label) for each in _marked(self.header))
         for number, line in enumerate(self.lines, start=1):

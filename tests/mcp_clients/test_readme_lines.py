@@ -1,6 +1,8 @@
 """The README's lines for MCP clients work as they stand, but for address and certificate."""
 
+import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -9,7 +11,8 @@ from unicodedata import normalize
 import pytest
 
 from config.environment import PROJECT_FOLDER
-from tests.mcp_clients.node_packages import run_node
+from invoicing.quickstart.first_steps import FOR_MCP
+from tests.mcp_clients.node_packages import WANTED, run_node
 
 # A customer of the sample company, who would be found with `./dev run` as well.
 SEARCH = "altmuhl"
@@ -38,6 +41,13 @@ def test_the_lines_search_for_a_customer_of_the_sample_company():
     assert f"\n{SEARCH}" in normalize("NFKD", read).encode("ascii", "ignore").decode().lower()
     blocks = (read_block("Python, with", "python"), read_block("The Inspector", "console"))
     assert all(f'{{"search": "{SEARCH}"}}' in block for block in blocks)
+
+
+def test_the_readme_and_the_quickstart_name_the_inspector_that_is_tried_here():
+    packages = json.loads((WANTED / "package-lock.json").read_text(encoding="utf-8"))["packages"]
+    tried = packages["node_modules/@modelcontextprotocol/inspector"]["version"]
+    for text in (read_block("The Inspector", "console"), FOR_MCP):
+        assert re.findall(r"@modelcontextprotocol/inspector@(\S+)", text) == [tried]
 
 
 def test_the_lines_for_the_python_client_find_a_customer(https_server, agent, customer):
