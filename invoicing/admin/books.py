@@ -1,7 +1,8 @@
 """Customers with their account managers, in the administrator's own scope, and number series."""
 
-from typing import Any
+from typing import Any, cast
 
+from django import forms
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
@@ -11,12 +12,27 @@ from invoicing.access import customers_visible_to
 from invoicing.admin.fields import PeopleField
 from invoicing.admin.records import ReadOnlyAdmin, RecordAdmin, RecordForm
 from invoicing.administrators import is_owner
+from invoicing.languages import countries_by_name
 from invoicing.models import Customer, NumberSeries
 
 ADDRESS = ("street", ("postcode", "city"), "country", "vat_number")
 
 
-class CustomerForm(RecordForm):
+class AddressedForm(RecordForm):
+    """A form of a party to an invoice."""
+
+    country = forms.ChoiceField(required=False)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if "country" in self.fields:
+            choices = {"": "Not said", **dict(countries_by_name())}
+            # What was written before, and is no country, goes only when somebody takes it away.
+            choices.setdefault(self.instance.country, self.instance.country)
+            cast("forms.ChoiceField", self.fields["country"]).choices = choices.items()
+
+
+class CustomerForm(AddressedForm):
     account_managers = PeopleField(
         help_text="They see the customer and its documents without further permission."
     )
@@ -26,7 +42,7 @@ class CustomerForm(RecordForm):
 class CustomerAdmin(RecordAdmin):
     form = CustomerForm
     fields = ("name", *ADDRESS, "account_managers", "is_active")
-    list_display = ("name", "city", "country", "is_active")
+    list_display = ("name", "city", "country_name", "is_active")
     list_filter = ("is_active",)
     search_fields = ("name", "city", "vat_number")
     ordering = ("name", "id")

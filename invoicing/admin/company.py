@@ -9,7 +9,7 @@ from django.shortcuts import redirect
 from django.urls import URLPattern, path
 from typing_extensions import override
 
-from invoicing.admin.books import ADDRESS
+from invoicing.admin.books import ADDRESS, AddressedForm
 from invoicing.admin.ownership import transfer
 from invoicing.admin.records import RecordAdmin, RecordForm
 from invoicing.administration.acts import actor_of
@@ -20,6 +20,7 @@ from invoicing.models import Company
 
 @admin.register(Company)
 class CompanyAdmin(RecordAdmin):
+    form = AddressedForm
     change_form_template = "admin/invoices/company.html"
     readonly_fields = ("owner",)
     fieldsets = (

@@ -12,8 +12,9 @@ from typing_extensions import override
 from invoicing.access import Permission, documents_visible_to
 from invoicing.admin.records import ReadOnlyAdmin
 from invoicing.administration.records import IsAllowed
+from invoicing.languages import APPLICATION_LANGUAGE
 from invoicing.models import Document
-from invoicing.web.formats import APPLICATION_LANGUAGE, Formats
+from invoicing.web.formats import Formats
 
 
 @admin.register(Document)

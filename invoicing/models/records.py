@@ -3,6 +3,7 @@
 from django.db import models
 
 from invoicing.identifiers import new_id
+from invoicing.languages import APPLICATION_LANGUAGE, name_of_country
 
 
 class Record(models.Model):
@@ -30,7 +31,12 @@ class Addressed(Record):
         abstract = True
 
     @property
-    def postal_address(self) -> str:
-        """The address as it stands on an invoice, one line each for street, place, country."""
+    def country_name(self) -> str:
+        """The country as the application speaks."""
+        return name_of_country(self.country, APPLICATION_LANGUAGE)
+
+    def write_address(self, language: str) -> str:
+        """Return the address as it stands on an invoice: lines for street, place and country."""
         place = f"{self.postcode} {self.city}".strip()
-        return "\n".join(line for line in (self.street, place, self.country) if line)
+        country = name_of_country(self.country, language)
+        return "\n".join(line for line in (self.street, place, country) if line)

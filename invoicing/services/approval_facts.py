@@ -21,11 +21,12 @@ def read_facts(documents: Sequence[Document], *, seller: Company) -> list[Facts]
 
 def _facts(document: Document, seller: Company) -> Facts:
     lines, tax_rows = parts_of(document)
+    customer = document.customer
     return {
         "status": document.status,
         "lock_version": document.lock_version,
-        "seller": _party(seller),
-        "customer": {**_party(document.customer), "is_active": document.customer.is_active},
+        "seller": _party(seller, document.language),
+        "customer": {**_party(customer, document.language), "is_active": customer.is_active},
         "issue_date": document.issue_date.isoformat(),
         "due_date": document.due_date.isoformat(),
         "currency_code": document.currency_code,
@@ -42,11 +43,11 @@ def _facts(document: Document, seller: Company) -> Facts:
     }
 
 
-def _party(party: Company | Customer) -> Facts:
+def _party(party: Company | Customer, language: str) -> Facts:
     return {
         "id": str(party.id),
         "name": party.name,
-        "address": party.postal_address,
+        "address": party.write_address(language),
         "vat_number": party.vat_number,
     }
 

@@ -86,10 +86,10 @@ def frozen_facts(
     buyer = draft.customer
     return {
         "seller_name": seller.name,
-        "seller_address": seller.postal_address,
+        "seller_address": seller.write_address(draft.language),
         "seller_vat_number": seller.vat_number,
         "buyer_name": buyer.name,
-        "buyer_address": buyer.postal_address,
+        "buyer_address": buyer.write_address(draft.language),
         "buyer_vat_number": buyer.vat_number,
         "series_id": number.series_id,
         "series_value": number.value,

@@ -11,10 +11,11 @@ from django.urls import reverse
 from invoicing.access import Permission
 from invoicing.approval_states import ApprovalState
 from invoicing.decisions import has_asker_ended
+from invoicing.languages import APPLICATION_LANGUAGE, name_of_language
 from invoicing.models import Decision, Document, User
 from invoicing.services.approvals import ReviewedApproval
-from invoicing.web.changes import Change, find_changes, language_name
-from invoicing.web.formats import APPLICATION_LANGUAGE, Formats, format_clock, format_instant
+from invoicing.web.changes import Change, find_changes
+from invoicing.web.formats import Formats, format_clock, format_instant
 from invoicing.web.issue_warnings import WarningText, write_warnings
 from invoicing.web.papers import Paper, lay_out
 
@@ -154,7 +155,7 @@ def describe_review(reviewed: ReviewedApproval, user: User) -> Review:
         number=approval.document.number or "",
         draft_code=approval.document.draft_code,
         lock_version=approval.lock_version,
-        language=language_name(facts["language"]),
+        language=name_of_language(facts["language"]),
         document_href=reverse("document", args=[approval.document_id]) if may_read else "",
         may_approve=user.has_perm(Permission.FINALIZE),
         paper=lay_out(facts, number=_number(reviewed)),

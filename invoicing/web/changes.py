@@ -3,10 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from babel import Locale
-
+from invoicing.languages import name_of_language
 from invoicing.services.approval_facts import Facts
-from invoicing.web.formats import APPLICATION_LANGUAGE
 from invoicing.web.papers import Paper, PaperLine, lay_out
 
 
@@ -27,11 +25,6 @@ def find_changes(before: Facts, after: Facts) -> list[Change]:
     return [change for change in pairs if change.before != change.after]
 
 
-def language_name(language: str) -> str:
-    """Return the language's name as the application speaks: "German"."""
-    return Locale.parse(language, sep="-").get_language_name(APPLICATION_LANGUAGE) or language
-
-
 def _statements(facts: Facts) -> Iterator[tuple[str, str]]:
     """Yield all that the facts say, but for IDs: each label once, the text as it is shown."""
     paper = lay_out(facts)
@@ -43,7 +36,7 @@ def _statements(facts: Facts) -> Iterator[tuple[str, str]]:
     yield "Issue date", paper.issue_date
     yield "Due date", paper.due_date
     yield "Currency", f"{paper.currency_code}, {facts['minor_unit']} decimals"
-    yield "Language", language_name(facts["language"])
+    yield "Language", name_of_language(facts["language"])
     yield "Reference", paper.reference
     yield "Notes", paper.notes
     for number, line in enumerate(paper.lines, start=1):

@@ -6,6 +6,7 @@ from django.http import HttpResponse
 from django.shortcuts import render
 
 from invoicing.access import Permission, customer_for, customers_visible_to
+from invoicing.languages import APPLICATION_LANGUAGE
 from invoicing.record_search import find_customers
 from invoicing.search import PageRequest
 from invoicing.web.listings import list_by_name, list_numbered, read_search
@@ -33,6 +34,7 @@ def show_customer(request: SignedInRequest, pk: UUID) -> HttpResponse:
     customer = customer_for(request.user, pk)
     context = {
         "customer": customer,
+        "address": customer.write_address(APPLICATION_LANGUAGE),
         "managers": customer.account_managers.order_by("name"),
         "may_view_documents": request.user.has_perm(Permission.VIEW_DOCUMENT),
     }

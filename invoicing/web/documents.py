@@ -8,10 +8,11 @@ from django.http import HttpResponse
 from django.shortcuts import render
 
 from invoicing.access import Permission, document_for
+from invoicing.languages import APPLICATION_LANGUAGE
 from invoicing.models import Document, DocumentStatus, DocumentType
 from invoicing.record_search import find_documents
 from invoicing.web.drafts import is_editable
-from invoicing.web.formats import APPLICATION_LANGUAGE, Formats, format_instant
+from invoicing.web.formats import Formats, format_instant
 from invoicing.web.issuing import may_issue
 from invoicing.web.listings import list_newest
 from invoicing.web.pages import SignedInRequest, page

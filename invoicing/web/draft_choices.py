@@ -7,11 +7,11 @@ from django.conf import settings
 from django.db.models import Q
 
 from agent_access.visible_text import mark_invisible
+from invoicing.languages import APPLICATION_LANGUAGE
 from invoicing.models import Document, TaxRate, User
 from invoicing.money import SUPPORTED_CURRENCIES
 from invoicing.totals import DiscountType
 from invoicing.web.customer_choices import CustomerChoices, choose_customers
-from invoicing.web.formats import APPLICATION_LANGUAGE
 
 Options = list[tuple[str, str]]
 

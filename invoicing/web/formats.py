@@ -7,24 +7,17 @@ list, speaks English, so that one column reads alike.
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal
-from functools import cache
 from typing import Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from babel import Locale
 from babel.dates import format_date, format_datetime
 from babel.numbers import NumberPattern, get_currency_symbol, parse_pattern
 
+from invoicing.languages import APPLICATION_LANGUAGE, locale_of
 from invoicing.models import User
 from invoicing.totals import BASIS_POINTS
 
-APPLICATION_LANGUAGE = "en"
 MAX_DECIMALS = 4
-
-
-@cache
-def _locale(language: str) -> Locale:
-    return Locale.parse(language, sep="-")
 
 
 def _with_decimals(pattern: str, fewest: int, most: int) -> NumberPattern:
@@ -44,7 +37,7 @@ class Formats:
 
     def money(self, amount: int) -> str:
         """Write minor units with their currency: 123450 is "€1,234.50" or "1.234,50 €"."""
-        locale = _locale(self.language)
+        locale = locale_of(self.language)
         pattern = locale.currency_formats["standard"].pattern
         if get_currency_symbol(self.currency_code, locale)[-1].isalpha():
             # CLDR keeps letters at a distance, as in "BHD 1.000"; Babel does not know the rule.
@@ -53,16 +46,16 @@ class Formats:
 
     def amount(self, amount: int) -> str:
         """Write minor units without their currency, for columns that name it: "1,234.50"."""
-        return self._write_amount(_locale(self.language).decimal_formats[None].pattern, amount)
+        return self._write_amount(locale_of(self.language).decimal_formats[None].pattern, amount)
 
     def quantity(self, quantity: str) -> str:
         """Write a number in its canonical form as the language does: "1.5" is "1,5"."""
-        pattern = _locale(self.language).decimal_formats[None].pattern
+        pattern = locale_of(self.language).decimal_formats[None].pattern
         return self._write(_with_decimals(pattern, 0, MAX_DECIMALS), Decimal(quantity))
 
     def percentage(self, percentage: str) -> str:
         """Write a percentage: "8.875" is "8.875%" or "8,875 %"."""
-        pattern = _locale(self.language).percent_formats[None].pattern
+        pattern = locale_of(self.language).percent_formats[None].pattern
         fraction = Decimal(percentage) / 100
         return self._write(_with_decimals(pattern, 0, MAX_DECIMALS), fraction)
 
@@ -84,19 +77,19 @@ class Formats:
 
     def _write(self, pattern: NumberPattern, number: Decimal) -> str:
         written: str = pattern.apply(
-            number, _locale(self.language), currency=self.currency_code, currency_digits=False
+            number, locale_of(self.language), currency=self.currency_code, currency_digits=False
         )
         return written
 
     def _write_date(self, day: date | str, length: Literal["medium", "long"]) -> str:
         known = day if isinstance(day, date) else date.fromisoformat(day)
-        return format_date(known, length, locale=_locale(self.language))
+        return format_date(known, length, locale=locale_of(self.language))
 
 
 def format_instant(moment: datetime, user: User) -> str:
     """Write a moment in the person's own time zone: "March 2, 2026, 10:30 CET"."""
     local = moment.astimezone(_time_zone(user))
-    written = format_datetime(local, "MMMM d, y, HH:mm", locale=_locale(APPLICATION_LANGUAGE))
+    written = format_datetime(local, "MMMM d, y, HH:mm", locale=locale_of(APPLICATION_LANGUAGE))
     return f"{written} {local:%Z}"
 
 
@@ -107,7 +100,7 @@ def format_clock(moment: datetime, user: User) -> str:
 
 def format_day(day: date) -> str:
     """Write a day as the application speaks, outside any document: "March 2, 2026"."""
-    return format_date(day, "long", locale=_locale(APPLICATION_LANGUAGE))
+    return format_date(day, "long", locale=locale_of(APPLICATION_LANGUAGE))
 
 
 def local_date(moment: datetime, user: User) -> date:

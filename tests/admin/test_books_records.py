@@ -74,7 +74,7 @@ def test_an_account_manager_who_left_stays_until_taken_away(desk, customer):
         {"name": ""},
         {"name": "N" * 201},
         {"name": "N\0"},
-        {"country": "DEU"},
+        {"country": "UK"},
         {"vat_number": "X" * 21},
         {"account_managers": ["not-an-id"]},
         {"account_managers": ["01a1fb8b-efc0-71c1-99d2-a7735c6388ff"]},
@@ -83,6 +83,20 @@ def test_an_account_manager_who_left_stays_until_taken_away(desk, customer):
 )
 def test_a_customer_that_cannot_be_is_refused(desk, customer, fields):
     assert list(refused(lambda: save(desk, customer, **fields))) == list(fields)
+
+
+def test_a_country_is_chosen_by_its_name(desk, customer):
+    page = main_of(desk.get(url_of(customer)))
+    assert "Germany" in page
+    assert_saved(save(desk, customer, country="DE"))
+    assert Customer.objects.get().country == "DE"
+    assert "Germany" in main_of(desk.get("/admin/invoices/customer/"))
+
+
+def test_a_country_that_is_none_stays_until_another_is_chosen(desk, customer):
+    Customer.objects.update(country="Q1")
+    assert_saved(save(desk, customer, city="Ghent"))
+    assert Customer.objects.get().country == "Q1"
 
 
 @pytest.mark.parametrize("name", ["N\x07", "N\x1b[31m", "two\nlines", "N\x85N"])

@@ -49,10 +49,10 @@ def test_issuing_gives_a_number_and_freezes(draft) -> None:
         assert (document.series_value, document.lock_version) == (1, 2)
         assert document.issued_at == ISSUED_AT
         assert document.seller_name == "Halden Works"
-        assert document.seller_address == "Harbour Street 1\n20457 Hamburg\nDE"
+        assert document.seller_address == "Harbour Street 1\n20457 Hamburg\nGermany"
         assert document.seller_vat_number == "DE123456789"
         assert document.buyer_name == draft.customer.name
-        assert document.buyer_address == "Mill Lane 7\n1011 AB Amsterdam\nNL"
+        assert document.buyer_address == "Mill Lane 7\n1011 AB Amsterdam\nNetherlands"
         assert document.buyer_vat_number == "NL001234567B01"
     assert saved.draft_code == draft.draft_code
     assert (saved.net_total, saved.tax_total, saved.grand_total) == (20_000, 1_900, 21_900)

@@ -23,7 +23,7 @@ def test_customers_stand_in_the_order_of_their_names(browser):
         CustomerFactory.create(name=name)
     page = main_of(browser.get("/customers"))
     assert page.index("Alpha") < page.index("beta") < page.index("Gamma")
-    assert "Amsterdam, NL" in page
+    assert "Amsterdam, Netherlands" in page
 
 
 def test_an_inactive_customer_is_marked(browser):
@@ -97,7 +97,7 @@ def test_a_customer_shows_address_and_managers(browser):
     manager = UserFactory.create(name="Milo")
     customer = CustomerFactory.create(name="Acme Ltd", account_managers=[manager])
     page = main_of(browser.get(f"/customers/{customer.id}"))
-    for expected in ["Mill Lane 7<br>1011 AB Amsterdam<br>NL", "NL001234567B01", "Milo"]:
+    for expected in ["Mill Lane 7<br>1011 AB Amsterdam<br>Netherlands", "NL001234567B01", "Milo"]:
         assert expected in page
 
 
