@@ -1,14 +1,22 @@
 """The pages on which a person writes a draft."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 from uuid import UUID
 
+from django.db import transaction
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 
-from invoicing.access import Permission, document_for, documents_visible_to
+from invoicing.access import (
+    Permission,
+    demand_still_allowed,
+    document_for,
+    documents_visible_to,
+)
 from invoicing.errors import ConflictError, DraftCodeUsedError, DraftInvalidError
 from invoicing.models import Document, DocumentStatus, DocumentType, User
 from invoicing.search import SEARCH_LENGTH
@@ -107,21 +115,28 @@ class Editor:
             return self._render(forms, preview=preview_draft(self.user, draft))
         if self.document is None:
             return self._create(forms, draft)
+        pk, lock_version = self.document.pk, _read_number(self.request.POST, "lock_version")
         try:
-            lock_version = _read_number(self.request.POST, "lock_version")
-            update_draft(self.user, self.document.pk, draft, lock_version=lock_version)
+            self._write(partial(update_draft, self.user, pk, draft, lock_version=lock_version))
         except ConflictError:
-            return self._show_conflict(self.document.pk, forms, draft)
-        return redirect("document", pk=self.document.pk)
+            return self._show_conflict(pk, forms, draft)
+        return redirect("document", pk=pk)
 
     def _create(self, forms: DraftForms, draft: DraftInput) -> HttpResponse:
         code = read_code(self.user, self.request.POST.get("draft_code", ""))
         try:
-            made = create_draft(self.user, draft, draft_code=code)
+            made = self._write(partial(create_draft, self.user, draft, draft_code=code))
         except DraftCodeUsedError:
             own = documents_visible_to(self.user).filter(draft_code=code, created_by=self.user)
             return self._answer_again(own.first(), forms, draft)
         return redirect("document", pk=made.pk)
+
+    def _write(self, write: Callable[[], Document]) -> Document:
+        """Let the draft be written, unless the right to do so went while a lock was waited for."""
+        with transaction.atomic():
+            document = write()
+            demand_still_allowed(self.user, document.pk, Permission.MANAGE)
+        return document
 
     def _answer_again(
         self, made: Document | None, forms: DraftForms, draft: DraftInput

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from invoicing.access import Permission
-from invoicing.models import Document, DocumentStatus, DocumentType, TaxRate
+from invoicing.models import Document, DocumentStatus, DocumentType, TaxRate, User
 from invoicing.services.drafts import update_draft
 from invoicing.services.issuing import issue_document
 from invoicing.totals import DiscountType
+from invoicing.web import drafts
 from invoicing.web.draft_codes import give_code
 from tests.clocks import at
 from tests.factories import (
@@ -22,6 +23,7 @@ from tests.factories import (
     make_draft,
     make_issued,
     make_staff,
+    withdraw,
 )
 from tests.threads import run_together
 from tests.web.forms import main_of, read_form, text_of
@@ -369,6 +371,29 @@ def test_only_customers_in_scope_can_be_chosen(sign_in, company, stranger):
     assert "Mine" in text
     assert "Hidden" not in text
     assert "Closed" not in text
+
+
+@pytest.mark.parametrize(
+    ("right", "status"), [(Permission.MANAGE, 403), (Permission.VIEW_ALL_CUSTOMERS, 404)]
+)
+@pytest.mark.parametrize("service", ["create_draft", "update_draft"])
+def test_what_was_withdrawn_while_a_lock_was_waited_for_is_not_used(  # noqa: PLR0917  fixtures
+    company, sign_in, filled, customer, monkeypatch, service, right, status
+):
+    writer = make_staff(*WRITER, Permission.VIEW_ALL_CUSTOMERS)
+    browser, draft = sign_in(writer), make_draft(customer=customer)
+    page = "/documents/new" if service == "create_draft" else f"/documents/{draft.id}/edit"
+    form = read_form(browser.get(page)) | filled
+    write = getattr(drafts, service)
+
+    def write_after_waiting(*args: Any, **kwargs: Any) -> Any:
+        withdraw(User.objects.get(pk=writer.pk), right)
+        return write(*args, **kwargs)
+
+    monkeypatch.setattr(drafts, service, write_after_waiting)
+    before = Document.objects.values().get()
+    assert browser.post(page, form).status_code == status
+    assert Document.objects.values().get() == before
 
 
 def test_who_may_not_look_customers_up_keeps_the_one_of_the_draft(sign_in, company):
