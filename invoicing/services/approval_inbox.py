@@ -8,6 +8,7 @@ from uuid import UUID
 from django.db.models import F
 from django.utils import timezone
 
+from invoicing.approval_states import ApprovalState
 from invoicing.models import Document, DocumentStatus, User
 from invoicing.services.approval_facts import fingerprint_each
 from invoicing.services.approvals import ReviewedApproval, approvals_of, review_each
@@ -58,6 +59,13 @@ def read_open(
     rows = shown.select_related("document__customer").order_by("id")
     following = ids[PAGE_LENGTH - 1] if len(ids) > PAGE_LENGTH else None
     return InboxPage(review_each(rows, now=now), following)
+
+
+def read_open_of(user: User, document: Document, *, now: datetime) -> list[ReviewedApproval]:
+    """Return what the person can decide now about one draft."""
+    undecided = approvals_of(user).filter(document=document, decision="", expires_at__gt=now)
+    asked = review_each(undecided.select_related("document__customer").order_by("id"), now=now)
+    return [each for each in asked if each.state == ApprovalState.PENDING]
 
 
 def read_others(

@@ -6,11 +6,14 @@ from uuid import UUID
 
 from django.http import HttpResponse
 from django.shortcuts import render
+from django.utils import timezone
 
 from invoicing.access import Permission, document_for
 from invoicing.languages import APPLICATION_LANGUAGE
 from invoicing.models import Document, DocumentStatus, DocumentType
 from invoicing.record_search import find_documents
+from invoicing.services.approval_inbox import read_open_of
+from invoicing.web.approval_texts import describe_entry
 from invoicing.web.drafts import is_editable
 from invoicing.web.formats import Formats, format_instant
 from invoicing.web.issuing import may_issue
@@ -68,6 +71,7 @@ def _row(document: Document) -> Row:
 def show_document(request: SignedInRequest, pk: UUID) -> HttpResponse:
     document = document_for(request.user, pk)
     may_edit = is_editable(document) and request.user.has_perm(Permission.MANAGE)
+    waiting = read_open_of(request.user, document, now=timezone.now())
     context = {
         "document": document,
         "paper": paper_of_document(document),
@@ -76,6 +80,7 @@ def show_document(request: SignedInRequest, pk: UUID) -> HttpResponse:
         "created_at": format_instant(document.created_at, request.user),
         "updated_at": format_instant(document.updated_at, request.user),
         "issued_at": document.issued_at and format_instant(document.issued_at, request.user),
+        "waiting": [describe_entry(each, request.user) for each in waiting],
         "may_edit": may_edit,
         "may_issue": may_issue(request.user, document),
     }

@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 
 from invoicing.identifiers import new_id
-from invoicing.models import Decision
+from invoicing.models import Customer, Decision
 from invoicing.services.draft_input import Maker
 from tests.approvals import prepare
 from tests.factories import make_draft
+from tests.web.forms import text_of
 from tests.web.reviews import read
 
 pytestmark = pytest.mark.usefixtures("clock")
@@ -49,6 +50,29 @@ def test_what_waits_stands_first_and_is_counted(sign_in, delegate, draft):
     assert '<span class="count">1<span class="unseen"> waiting</span></span>' in navigation_of(
         answer
     )
+
+
+def test_a_draft_says_to_its_person_alone_that_an_agent_asks_for_its_issue(
+    sign_in, delegate, colleague, draft
+):
+    maker = Maker(new_id(), "Ledger agent")
+    rejected, waiting = [prepare(draft, user=delegate, maker=maker) for _ in range(2)]
+    rejected.decide(Decision.REJECTED)
+    path = f"/documents/{draft.id}"
+    answer = sign_in(delegate).get(path)
+
+    assert "The agent “Ledger agent” asks you to issue this invoice." in text_of(answer)
+    assert "Review it : 9 min 0 s left." in read(answer)
+    assert re.findall(r'href="(/approvals/.*?)"', answer.content.decode()) == [
+        f"/approvals/{waiting.approval.id}"
+    ]
+    assert "asks you" not in read(sign_in(colleague).get(path))
+
+
+def test_a_draft_that_changed_says_nothing_of_what_was_asked_before(sign_in, delegate, draft):
+    prepare(draft, user=delegate)
+    Customer.objects.update(street="Elsewhere 1")
+    assert "asks you" not in read(sign_in(delegate).get(f"/documents/{draft.id}"))
 
 
 def test_the_count_stands_on_every_page_and_is_each_persons_own(
