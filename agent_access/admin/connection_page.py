@@ -1,6 +1,7 @@
 """The page of one connection: what it may do, what it did, and why it ended."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -13,10 +14,20 @@ from agent_access.admin.uses import Use, read_uses
 from agent_access.endings import describe_detail, describe_ending
 from agent_access.models.audit import ADMINISTRATION, AuditEvent
 from agent_access.models.connections import Connection, ConnectionKind
+from agent_access.tools import registry
 
 CALLS_SHOWN = 50
 EVENTS_SHOWN = 20
 RECEIPTS_SHOWN = 10
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lent:
+    """A grant, and those of its tools that the person himself has no permission for now."""
+
+    grant: str
+    words: str
+    refused: list[str]
 
 
 def describe_connection(connection: Connection, *, before: int | None) -> dict[str, Any]:
@@ -30,7 +41,7 @@ def describe_connection(connection: Connection, *, before: int | None) -> dict[s
         "status": use.status,
         "ending": describe_ending(connection),
         "facts": _facts_of(connection, use),
-        "lent": _describe_scopes(connection.grants),
+        "lent": list(describe_grants(connection)),
         "calls": _describe_events(calls[:CALLS_SHOWN]),
         "is_first_page": before is None,
         "next": calls[CALLS_SHOWN - 1].sequence if len(calls) > CALLS_SHOWN else None,
@@ -60,10 +71,16 @@ def _facts_of(connection: Connection, use: Use) -> list[tuple[str, Any]]:
     return facts
 
 
-def _describe_scopes(grants: Iterable[str]) -> list[tuple[str, str]]:
-    """Return each grant in words; a single capability of the pilot is a tool's name."""
-    terms = conf.host().scopes()
-    return [(grant, terms[grant].description if grant in terms else "") for grant in grants]
+def describe_grants(connection: Connection) -> Iterator[Lent]:
+    """Yield each grant in words; a single capability of the pilot is a tool's name."""
+    terms, user = conf.host().scopes(), connection.user
+    for grant in connection.grants:
+        tools = [tool for tool in registry if grant in {tool.scope, tool.name}]
+        yield Lent(
+            grant=grant,
+            words=terms[grant].description if grant in terms else "",
+            refused=[tool.name for tool in tools if not user.has_perms(tool.permissions)],
+        )
 
 
 def _administration_of(connection: Connection) -> QuerySet[AuditEvent]:

@@ -14,7 +14,7 @@ from django.utils.safestring import SafeString
 from typing_extensions import override
 
 from agent_access import conf, discovery
-from agent_access.admin.connection_page import describe_connection
+from agent_access.admin.connection_page import describe_connection, describe_grants
 from agent_access.admin.filters import read_uuid
 from agent_access.admin.forms import ConnectionForm
 from agent_access.admin.moments import write_minute
@@ -136,6 +136,7 @@ class ConnectionAdmin(OwnersModelAdmin):
         context = {
             "title": "The connection is made",
             "connection": connection,
+            "lent": describe_grants(connection),
             "credential": credential,
             "expires": write_minute(connection.expires_at),
             "mcp_address": discovery.resource(),

@@ -15,8 +15,9 @@ from agent_access.connections import revoke_connection, turn_access_off
 from agent_access.models import AuditEvent, Connection, Receipt
 from agent_access.models.connections import RevokedReason
 from agent_access.verification import find_breaks
+from invoicing.access import Permission
 from invoicing.models import Company, Decision, IssueApproval, User
-from tests.factories import UserFactory
+from tests.factories import UserFactory, withdraw
 from tests.snapshots import take_snapshot
 from tests.web.forms import main_of
 
@@ -64,6 +65,19 @@ def test_a_row_tells_all_that_one_asks_of_an_agent(owner_desk, connect, delegate
             "State": "Living",
         }
     assert connection.name == "Ledger"
+
+
+def test_the_page_says_what_the_person_has_no_permission_for_now(owner_desk, connect, delegate):
+    connection, _ = connect(delegate, scopes=["customers:read", "invoices:read"])
+    page = f"{LIST}{connection.id}/"
+    refused = (
+        "Dana Delegate has no permission at the moment for documents.list, documents.get,"
+        " documents.preview: such calls are refused."
+    )
+    assert "no permission" not in main_of(owner_desk.get(page))
+    withdraw(delegate, Permission.VIEW_DOCUMENT)
+    assert main_of(owner_desk.get(page)).count("no permission") == 1
+    assert refused in main_of(owner_desk.get(page))
 
 
 def test_only_calls_of_the_last_day_are_counted(owner_desk, connect, delegate, owner):

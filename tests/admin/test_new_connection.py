@@ -17,9 +17,10 @@ from agent_access.connections import UNFIT_NAME, turn_access_off
 from agent_access.models import AuditEvent, Connection
 from agent_access.models.audit import ADMINISTRATION
 from agent_access.models.settings import AccessSettings
+from invoicing.access import Permission
 from invoicing.models import Company
 from tests.agents import HOST, HttpAgent
-from tests.factories import UserFactory
+from tests.factories import UserFactory, withdraw
 from tests.snapshots import take_snapshot
 from tests.threads import run_together
 from tests.web.forms import main_of, read_form
@@ -68,6 +69,18 @@ def test_the_owner_makes_a_connection(owner_desk, owner, delegate, filled):
     )
     assert (event.transport, event.client_address) == ("web", "127.0.0.1")
     assert event.request_id == answer["X-Request-Id"]
+
+
+def test_the_owner_learns_at_once_what_the_person_has_no_permission_for(
+    owner_desk, delegate, filled
+):
+    withdraw(delegate, Permission.VIEW_CUSTOMER)
+    page = main_of(owner_desk.post(ADD, filled))
+    assert (
+        "Dana Delegate has no permission at the moment for customers.search: such calls are"
+        " refused." in page
+    )
+    assert page.count("no permission") == 1
 
 
 def test_the_form_chooses_nobody_and_leaves_issuing_alone(owner_desk, access_on, delegate):
