@@ -59,7 +59,7 @@ def _facts_of(connection: Connection, use: Use) -> list[tuple[str, Any]]:
         ("Made", write_moment(connection.created_at)),
         ("Expires", write_moment(connection.expires_at)),
         ("Last use", write_minute(use.last_used_at, never="Never")),
-        ("Calls in the last day", use.calls_in_a_day),
+        ("Calls in the last day", str(use.calls_in_a_day)),
         ("ID", connection.id),
     ]
     if connection.kind == ConnectionKind.BROWSER:
