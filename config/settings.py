@@ -189,6 +189,8 @@ CONTENT_SECURITY_POLICY = {
 
 # No page takes a file, and Django would write whatever a stranger sends to the disk.
 DATA_UPLOAD_MAX_NUMBER_FILES = 0
+# A team has a box to tick for each person of the company.
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 10_000
 
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 

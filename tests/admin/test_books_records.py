@@ -5,7 +5,7 @@ from django.contrib.auth.models import Permission as PermissionRow
 from django.db import IntegrityError
 
 from invoicing.admin.records import CHANGED_MEANWHILE
-from invoicing.models import Customer, Role, Team
+from invoicing.models import Customer, Role, Team, User
 from invoicing.services.record_changes import TAKEN_MEANWHILE, UNREADABLE
 from tests.admin.forms import assert_saved, form_of, refused, save, url_of
 from tests.administration import acts_written
@@ -193,3 +193,9 @@ def test_a_permission_without_words_cannot_be_given(desk):
 def test_two_roles_have_two_names(desk):
     Role.objects.create(name="Viewer")
     assert list(refused(lambda: save(desk, Role, name="Viewer"))) == ["name"]
+
+
+def test_a_team_may_have_thousands_of_members(desk):
+    people = User.objects.bulk_create(UserFactory.build_batch(1_001))
+    assert_saved(save(desk, Team, name="All of us", members=[str(each.pk) for each in people]))
+    assert Team.objects.get().members.count() == 1_001
