@@ -66,9 +66,11 @@ def resolve(host: str, port: int) -> list[str]:
 
 
 # Of IPv6 only what IANA has given out as global unicast, IPv4 mapped into it, and the well-known
-# NAT64 prefix: other forms hold an IPv4 address where this module would not look for it.
+# NAT64 prefix: other forms hold an IPv4 address where this module would not look for it. So do the
+# tunnels, by which nobody serves (RFC 7526): 6to4, and Teredo, which is not global.
+SIX_TO_FOUR = ipaddress.IPv6Network("2002::/16")
 REACHABLE = (
-    ipaddress.IPv6Network("2000::/3"),
+    *ipaddress.IPv6Network("2000::/3").address_exclude(SIX_TO_FOUR),
     ipaddress.IPv6Network("::ffff:0:0/96"),
     NAT64,
 )
@@ -85,10 +87,8 @@ def is_public(address: str) -> bool:
 def _embedded(ip: Address) -> list[ipaddress.IPv4Address]:
     if isinstance(ip, ipaddress.IPv4Address):
         return []
-    inside = [ip.ipv4_mapped, ip.sixtofour, *(ip.teredo or ())]
-    if ip in NAT64:
-        inside.append(ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF))
-    return [each for each in inside if each is not None]
+    inside = ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF) if ip in NAT64 else ip.ipv4_mapped
+    return [inside] if inside else []
 
 
 def _find_public_addresses(host: str, port: int, deadline: float) -> list[str]:

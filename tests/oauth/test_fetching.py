@@ -261,7 +261,9 @@ PRIVATE = [
     "64:ff9b::a9fe:a9fe",
     "2002:7f00:1::",
     "2002:a9fe:a9fe::1",
+    "2002:808:808::",
     "2001:0:7f00:1::",
+    "2001:0:808:808::",
     "2001:db8::1",
     "fc00::1",
     "fe80::1",
@@ -283,7 +285,8 @@ def test_an_address_that_is_not_public_is_never_connected_to(address, monkeypatc
 
 
 @pytest.mark.parametrize(
-    "address", ["93.184.215.14", "8.8.8.8", "2606:4700::1111", "2002:808:808::"]
+    "address",
+    ["93.184.215.14", "8.8.8.8", "2606:4700::1111", "::ffff:8.8.8.8", "64:ff9b::808:808"],
 )
 def test_an_address_of_the_open_internet_is_public(address):
     assert is_public(address)

@@ -47,10 +47,12 @@ def port() -> int:
         return number
 
 
-def run_command(house: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
+def run_command(
+    house: Path, *arguments: str, **settings: str
+) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(  # noqa: S603  our own command
         [sys.executable, str(house / "manage.py"), *arguments],
-        env=ENVIRONMENT,
+        env=ENVIRONMENT | settings,
         capture_output=True,
         text=True,
         timeout=PATIENCE,
@@ -173,6 +175,16 @@ def test_a_taken_port_is_told_in_one_sentence(house):
         f"Port {number} is taken: stop what uses it, or choose another with --port.\n"
     )
     assert not (house / "var" / "quickstart.env").exists()
+
+
+def test_a_wrong_setting_is_told_in_one_sentence(house, port):
+    wrong = {"SECRET_KEY": "hunter2"}
+    refused = run_command(house, "quickstart", "--port", str(port), **wrong)
+    assert (refused.returncode, refused.stdout, refused.stderr) == (
+        1,
+        "",
+        "Wrong setting: SECRET_KEY must have at least 32 characters.\n",
+    )
 
 
 def test_a_port_that_is_none_is_told_in_one_sentence(house):
