@@ -1,8 +1,10 @@
 import re
 import stat
+from unittest.mock import Mock
 
 import pytest
 
+from invoicing.quickstart import settings_file
 from invoicing.quickstart.errors import QuickstartError
 from invoicing.quickstart.settings_file import prepare_settings
 
@@ -12,6 +14,12 @@ KEPT = "BASE_URL=https://localhost:8443\nSECRET_KEY=a-key-that-was-kept-before-0
 @pytest.fixture(autouse=True)
 def _no_base_url_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("BASE_URL")
+
+
+@pytest.fixture(autouse=True)
+def _every_port_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A service that a developer runs beside the tests may have the one that is asked for."""
+    monkeypatch.setattr(settings_file, "demand_free_port", Mock())
 
 
 @pytest.fixture
