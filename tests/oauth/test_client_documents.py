@@ -185,6 +185,8 @@ def test_an_unfit_document_gets_a_page_and_keeps_nothing(known, web, browser, pu
         "https://client.example/a/..",
         "https://user@client.example/client.json",
         "https://client.example:0/client.json",
+        "https://client.example:65536/client.json",
+        "https://[::ffff:]/client.json",
         "https://client.example/\\evil",
         "https://CLIENT.example/client.json",
         "https://client.example/" + "x" * 300,
