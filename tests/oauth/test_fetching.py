@@ -13,7 +13,7 @@ import pytest
 import trustme
 
 from agent_access.oauth import fetching
-from agent_access.oauth.fetching import FetchError, fetch, is_public
+from agent_access.oauth.fetching import FetchError, fetch, is_public, resolve
 from tests.oauth.certificates import document, send, stranger
 
 # Nothing here needs a database: once is enough.
@@ -306,6 +306,11 @@ def test_a_name_is_resolved_once_and_its_checked_address_is_called(monkeypatch):
     with pytest.raises(FetchError):
         fetch("https://client.example/x")
     assert called == [("93.184.215.14", 443), ("2606:4700::1111", 443)]
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "::1"])
+def test_the_systems_resolver_tells_each_address_once(address):
+    assert resolve(address, 443) == [address]
 
 
 @pytest.mark.parametrize(
