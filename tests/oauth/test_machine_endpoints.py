@@ -118,6 +118,8 @@ def test_a_wrong_token_request_gets_the_word_of_oauth(program, fields, status, e
     assert (answer.status, answer.body["error"]) == (status, error)
     assert answer.headers["Content-Type"] == "application/json"
     assert answer.headers["Cache-Control"] == "no-store"
+    challenge = 'Bearer error="invalid_client"' if status == 401 else None
+    assert answer.headers.get("WWW-Authenticate") == challenge
     assert take_snapshot() == before
 
 
