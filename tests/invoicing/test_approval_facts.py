@@ -77,7 +77,7 @@ CHANGES: dict[str, Any] = {
     "line_items.0.unit_price": {"unit_price": 5001},
     "line_items.0.discount_type": {"discount_type": DiscountType.AMOUNT},
     "line_items.0.discount_value": {"discount_value": 1001},
-    "line_items.0.tax_rate_id": {"tax_rate": None},
+    "line_items.0.tax_rate_id": lambda: Line.objects.update(tax_rate=other_rate()),
     "line_items.0.discount_amount": {"discount_amount": 1},
     "line_items.0.net_amount": {"net_amount": 1},
     "tax_breakdown.0.tax_rate_id": lambda: TaxRow.objects.update(tax_rate=other_rate()),
