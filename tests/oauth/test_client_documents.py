@@ -3,6 +3,7 @@
 import json
 from datetime import timedelta
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 import time_machine
@@ -114,12 +115,16 @@ def test_a_client_known_by_its_document_signs_in(known, web, browser, delegate):
 
 @pytest.mark.requirement("sign_in.public_clients")
 @pytest.mark.parametrize("published", [CLAUDE, CLAUDE_CODE, CHATGPT], ids=["claude", "code", "gpt"])
-def test_the_documents_of_the_known_hosts_are_accepted(web, browser, delegate, published):
+def test_the_documents_of_the_known_hosts_are_accepted_under_the_documents_host(
+    web, browser, delegate, published
+):
     web.publish(str(published["client_id"]), published)
     address = str(published["redirect_uris"][0]).replace("localhost/", "localhost:51234/")
     program = Program(client_id=str(published["client_id"]), return_address=address)
     code = parameters_of(browser.allow(program.authorize_path(), delegate))["code"]
     assert program.exchange(code).status == 200
+    host = urlsplit(program.client_id).hostname
+    assert Connection.objects.get().client_host == host
 
 
 @pytest.mark.parametrize("person", ["nobody", "delegate"])
