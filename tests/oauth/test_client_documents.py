@@ -307,3 +307,4 @@ def test_a_changed_document_counts_and_one_that_is_gone_is_no_client(known, web,
         web.documents.clear()
         assert Browser(owner).open(known.authorize_path()).status_code == 400
     assert Application.objects.count() == 1
+    assert AuditEvent.objects.filter(action="client:registered").count() == 1
