@@ -323,6 +323,23 @@ def test_a_stale_edit_shows_what_differs_and_keeps_what_was_typed(browser, write
     assert (stored.notes, stored.reference, stored.lock_version) == ("Mine", "", 3)
 
 
+@pytest.mark.parametrize("pressed", [{"calculate": ""}, {"save": "", "due_date": "never"}], ids=str)
+def test_a_form_that_is_shown_again_stands_on_the_version_that_was_seen(
+    browser, writer, customer, pressed
+):
+    draft = make_draft(customer=customer, user=writer)
+    path = f"/documents/{draft.id}/edit"
+    form = read_form(browser.get(path))
+    other = draft_input(customer, reference="Theirs")
+    update_draft(writer, draft.pk, other, lock_version=1)
+    again = read_form(browser.post(path, {**form, **pressed}))
+
+    answer = browser.post(path, {**again, "due_date": form["due_date"], "save": ""})
+
+    assert answer.status_code == 409
+    assert Document.objects.get().reference == "Theirs"
+
+
 def test_an_edit_of_what_was_issued_meanwhile_saves_nothing(browser, writer, customer):
     draft = make_draft(customer=customer, user=writer)
     path = f"/documents/{draft.id}/edit"
