@@ -148,6 +148,15 @@ def test_an_issued_invoice_shows_what_was_frozen(reader):
     assert main_of(reader.get(f"/documents/{invoice.id}")) == before
 
 
+def test_the_list_names_the_buyer_of_an_invoice_as_he_was_frozen(reader, customer):
+    make_issued(customer=customer)
+    make_draft(customer=customer)
+    customer.name = "Renamed Ltd"
+    customer.save()
+    page = text_of(reader.get("/documents"))
+    assert re.findall(r"Acme Ltd|Renamed Ltd", page) == ["Renamed Ltd", "Acme Ltd"]
+
+
 def test_a_draft_shows_neither_bank_details_nor_a_number(reader):
     text = text_of(reader.get(f"/documents/{make_draft().id}"))
     assert "IBAN" not in text
