@@ -54,6 +54,7 @@ def draft(customer):
 def test_a_person_issues_what_was_shown(browser, draft):
     path = f"/documents/{draft.id}/issue"
     page = browser.get(path)
+    assert page.status_code == 200
     assert "It cannot be undone." in text_of(page)
     assert Document.objects.get().status == DocumentStatus.DRAFT
     answer = browser.post(path, read_form(page))
