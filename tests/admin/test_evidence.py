@@ -176,12 +176,14 @@ def test_the_audit_is_searched_by_action_and_names(owner_desk, evidence, search,
     assert actions(owner_desk, q=search) == found
 
 
-def test_the_audit_is_searched_by_identifiers_and_addresses(owner_desk, evidence):
+def test_the_audit_is_searched_by_identifiers_and_addresses(owner_desk, evidence, delegate):
     mine, _, draft_id = evidence
     event = AuditEvent.objects.get(action="drafts.create")
     assert actions(owner_desk, q=event.request_id) == ["drafts.create"]
     assert actions(owner_desk, q=draft_id) == ["documents.issue_prepare", "drafts.create"]
-    assert "connection:created" in actions(owner_desk, q=str(mine.id))
+    calls = ["documents.issue_prepare", "drafts.create"]
+    assert actions(owner_desk, q=str(mine.id)) == [*calls, "connection:created"]
+    assert actions(owner_desk, q=str(delegate.id)) == calls
     assert len(actions(owner_desk, q="127.0.0.1")) == 4
     assert actions(owner_desk, q="127.0.0") == []
 
@@ -265,6 +267,13 @@ def test_a_connection_that_the_address_names_is_among_the_choices(
     assert keys(owner_desk, connection=mine.id) == ["key-two", "key-one"]
     page = main_of(owner_desk.get(RECEIPTS, {"connection": mine.id}))
     assert f'<option value="{mine.id}" selected>Ledger agent</option>' in page
+
+
+def test_a_person_who_left_is_still_among_the_choices_when_named(owner_desk, evidence, colleague):
+    colleague.is_active = False
+    colleague.save()
+    page = main_of(owner_desk.get(EVENTS, {"actor": colleague.id}))
+    assert f'<option value="{colleague.id}" selected>Colin Colleague</option>' in page
 
 
 def test_a_search_of_a_long_table_looks_at_the_newest_and_says_so(
