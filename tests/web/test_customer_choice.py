@@ -56,6 +56,14 @@ def test_many_are_searched_for(browser, many):
     assert not Document.objects.exists()
 
 
+def test_who_may_not_look_at_customers_finds_none(company, sign_in, many):
+    browser = sign_in(make_staff(Permission.VIEW_DOCUMENT, Permission.MANAGE))
+    form = read_form(browser.get(NEW))
+    found = browser.post(NEW, {**form, "customer_search": "client 00", "find_customer": ""})
+    assert (found.status_code, options_of(found)) == (200, [])
+    assert "Client 00" not in text_of(found)
+
+
 @pytest.mark.parametrize(
     ("search", "hint", "count"),
     [
