@@ -70,6 +70,15 @@ def test_after_the_execution_the_page_gives_the_number_and_a_link(desk, prepared
     assert f'href="/documents/{prepared.approval.document_id}"' in answer.content.decode()
 
 
+def test_the_paper_has_the_number_only_where_this_very_request_gave_it(desk, prepared):
+    other = prepare(prepared.approval.document, user=prepared.user)
+    other.decide()
+    other.execute()
+    number = '<p class="paper-number">INV-2026-0001</p>'
+    assert number in desk.get(path_of(other)).content.decode()
+    assert number not in desk.get(path_of(prepared)).content.decode()
+
+
 def test_an_approval_that_ran_out_says_that_nothing_was_issued(desk, prepared, clock):
     prepared.decide()
     clock.move_to(TEN_MINUTES_LATER, tick=False)
