@@ -27,8 +27,12 @@ MOMENT = 0.5
 
 @pytest.fixture
 def filled(program, browser, delegate):
-    """The consent form as it was opened, filled in."""
-    page = browser.open(program.authorize_path()).content.decode()
+    return fill(browser, program.authorize_path(), delegate)
+
+
+def fill(browser, path, delegate):
+    """Return the consent form as it was opened, filled in."""
+    page = browser.open(path).content.decode()
     [once] = re.findall(r'name="once" value="([^"]+)"', page)
     return {
         "decision": "allow",
@@ -59,6 +63,13 @@ def test_a_page_sent_twice_makes_one_connection_and_its_last_code_counts(program
         "code:renewed",
     ]
     assert list(find_breaks()) == []
+
+
+def test_a_page_sent_twice_gives_back_no_state_that_was_not_sent(program, browser, delegate):
+    path = program.authorize_path(state=None)
+    filled = fill(browser, path, delegate)
+    answers = [parameters_of(browser.send(path, filled)) for _ in range(2)]
+    assert [set(answer) for answer in answers] == [{"code", "iss"}] * 2
 
 
 @pytest.mark.django_db(transaction=True)
