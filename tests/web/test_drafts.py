@@ -79,6 +79,27 @@ def test_a_person_makes_a_draft(browser, writer, filled, customer):
     assert (line.unit_price, line.discount_value, line.quantity) == (1050, 1000, "1.5")
 
 
+@pytest.mark.parametrize(
+    ("currency", "kind", "typed", "kept"),
+    [
+        ("JPY", "amount", "5", 5),
+        ("JPY", "percent", "12.5", 1250),
+        ("BHD", "amount", "0.125", 125),
+        ("BHD", "percent", "12.5", 1250),
+    ],
+)
+def test_a_discount_is_an_amount_of_its_currency_or_hundredths_of_a_percent(
+    browser, filled, currency, kind, typed, kept
+):
+    line = {"unit_price": "100", "discount_type": kind, "discount_value": typed}
+    form = filled | {f"line-0-{name}": text for name, text in line.items()}
+    browser.post("/documents/new", {**form, "currency_code": currency, "save": ""})
+    draft = Document.objects.get()
+    assert draft.lines.get().discount_value == kept
+    again = read_form(browser.get(f"/documents/{draft.id}/edit"))
+    assert again["line-0-discount_value"] == typed
+
+
 def test_sending_a_form_twice_makes_one_draft(browser, filled):
     form = filled | {"draft_code": read_form(browser.get("/documents/new"))["draft_code"]}
     answers = [browser.post("/documents/new", {**form, "save": ""}) for _ in range(2)]
