@@ -138,6 +138,20 @@ def test_warnings_stand_on_the_page(desk, prepared, customer, tax_rate):
     assert "The last document of this series has a later issue date: March 5, 2026." in page
 
 
+def test_only_what_is_unusual_is_warned_of(desk, prepared, customer):
+    last_year = PREPARED_AT.date() - 90 * DAY
+    unusual = prepare(
+        make_draft(user=prepared.user, customer=customer, issue_date=last_year), user=prepared.user
+    )
+    other_year = "The issue date lies in another year than today"
+    later = "The last document of this series has a later issue date"
+    pages = [read(desk.get(path_of(each))) for each in (prepared, unusual)]
+    assert [(other_year in page, later in page) for page in pages] == [
+        (False, False),
+        (True, False),
+    ]
+
+
 def test_nothing_in_names_notes_or_reasons_becomes_markup(desk, clock, delegate, customer):
     attack = "<script>alert(1)</script>\"'&"
     Customer.objects.update(name=attack)
