@@ -248,6 +248,11 @@ def test_administrators_see_the_customers_and_documents_of_their_scope(sign_in, 
         assert browser.get(url_of(type(record), "change", record.pk)).status_code == 302
 
 
+def test_the_owner_keeps_the_book_of_all_customers_whatever_his_own_scope(sign_in, owner, customer):
+    assert not owner.has_perm(Permission.VIEW_ALL_CUSTOMERS)
+    assert customer.name in main_of(sign_in(owner).get(url_of(Customer)))
+
+
 def test_every_permission_that_can_be_given_exists_and_has_words(company):
     known = {
         f"invoices.{name}"
