@@ -1,18 +1,18 @@
 """Server processes: each subject runs in its own, on a port of 127.0.0.1."""
 
 import os
-import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Any
 
 from benchmarks.machine import cpu_seconds, resident_mebibytes
+from tests.ports import free_port
 
 HOST = "127.0.0.1"
 START_SECONDS = 60
@@ -66,13 +66,6 @@ def run_server(
     finally:
         process.terminate()
         process.wait()
-
-
-def free_port() -> int:
-    with closing(socket.socket()) as probe:
-        probe.bind((HOST, 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def _wait_until_ready(process: subprocess.Popen[Any], port: int, log: Path) -> None:

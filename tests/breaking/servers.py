@@ -1,7 +1,6 @@
 """Server processes of the service that may be killed at any moment, and come back."""
 
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -13,6 +12,7 @@ from typing import Any
 
 from config.environment import PROJECT_FOLDER
 from tests.breaking.wire import LOCAL
+from tests.ports import free_port
 from tests.processes import find_children, kill_family, send
 
 READY_SECONDS = 2.0
@@ -24,7 +24,7 @@ class Server:
     """Granian at an address of its own, with the worker that it starts and replaces."""
 
     def __init__(self, folder: Path, *, application: str, environment: Mapping[str, str]) -> None:
-        self.port = _free_port()
+        self.port = free_port()
         self.log = folder / f"server-{self.port}.log"
         self._command = _granian(self.port, application)
         self._environment = dict(environment)
@@ -90,10 +90,3 @@ def _granian(port: int, application: str) -> list[str]:
         *("--blocking-threads", "4", "--respawn-failed-workers", "--respawn-interval", "0"),
         *("--log-config", "deploy/granian.json", application),
     ]
-
-
-def _free_port() -> int:
-    with closing(socket.socket()) as probe:
-        probe.bind((LOCAL, 0))
-        port: int = probe.getsockname()[1]
-        return port

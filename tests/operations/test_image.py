@@ -17,7 +17,8 @@ from typing import Any
 import pytest
 
 from config.environment import PROJECT_FOLDER
-from tests.servers.installation import free_port, wait_until
+from tests.ports import free_port
+from tests.servers.installation import wait_until
 
 # Nothing here needs a database: once is enough.
 pytestmark = pytest.mark.sqlite

@@ -20,7 +20,7 @@ from config.environment import PROJECT_FOLDER
 from invoicing.visits import SignInOutcome
 from operations.metrics import serve_metrics
 from tests.operations.test_request_log import ask
-from tests.servers.installation import free_port
+from tests.ports import free_port
 
 SERIES = re.compile(r"^(http_\w+)\{(.*)\} (\S+)$", re.MULTILINE)
 LABEL = re.compile(r'(\w+)="([^"]*)"')

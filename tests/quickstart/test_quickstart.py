@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from config.environment import PROJECT_FOLDER, Environment
+from tests.ports import free_port
 
 pytestmark = [
     # It brings its own database, and so runs once.
@@ -42,9 +43,7 @@ def house(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        number: int = free.getsockname()[1]
-        return number
+    return free_port()
 
 
 def run_command(

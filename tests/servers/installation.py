@@ -2,7 +2,6 @@
 
 import json
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -18,6 +17,7 @@ from typing_extensions import override
 
 from config.environment import PROJECT_FOLDER
 from tests.agents import HOST, Answer, HttpAgent
+from tests.ports import free_port
 from tests.postgresql import Cluster
 from tests.valkey import ValkeyServer
 
@@ -180,13 +180,6 @@ def run(command: list[str], **options: Any) -> str:
     assert done.returncode == 0, done.stdout + done.stderr
     printed: str = done.stdout
     return printed
-
-
-def free_port() -> int:
-    with closing(socket.socket()) as probe:
-        probe.bind((LOCAL, 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def is_up(process: Process) -> bool:
