@@ -57,27 +57,21 @@ class ChainFilter(EventFilter):
 class ToolFilter(EventFilter):
     title = "tool"
     parameter_name = "tool"
+    column = "action"
 
     @override
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         return as_choices(tool.name for tool in registry)
 
-    @override
-    def narrow(self, queryset: QuerySet[AuditEvent], chosen: str) -> QuerySet[AuditEvent]:
-        return queryset.filter(action=chosen)
-
 
 class OutcomeFilter(EventFilter):
     title = "outcome"
     parameter_name = "outcome"
+    column = "outcome"
 
     @override
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         return as_choices([OK, *sorted(set(_codes_below(ToolError)))])
-
-    @override
-    def narrow(self, queryset: QuerySet[AuditEvent], chosen: str) -> QuerySet[AuditEvent]:
-        return queryset.filter(outcome=chosen)
 
 
 class ActorFilter(EventFilter):
@@ -85,6 +79,7 @@ class ActorFilter(EventFilter):
 
     title = "actor"
     parameter_name = "actor"
+    column = "actor_id"
 
     @override
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
@@ -92,10 +87,6 @@ class ActorFilter(EventFilter):
         if (named := read_uuid(self.value())) and named not in shown:
             shown |= names_of([named])
         return [(str(pk), name) for pk, name in shown.items()]
-
-    @override
-    def narrow(self, queryset: QuerySet[AuditEvent], chosen: str) -> QuerySet[AuditEvent]:
-        return queryset.filter(actor_id=chosen)
 
 
 @admin.register(AuditEvent)

@@ -17,9 +17,10 @@ CHOICES_SHOWN = 200
 
 
 class ChoiceFilter(SimpleListFilter):
-    """A choice among values; anything else finds nothing."""
+    """A choice among the values of a column; anything else finds nothing."""
 
     input_type = ""
+    column: ClassVar[str]
 
     @override
     def has_output(self) -> bool:
@@ -34,7 +35,7 @@ class ChoiceFilter(SimpleListFilter):
         return self.narrow(queryset, chosen) if chosen in known else queryset.none()
 
     def narrow(self, queryset: QuerySet[Any], chosen: str) -> QuerySet[Any]:
-        raise NotImplementedError
+        return queryset.filter(**{self.column: chosen})
 
 
 class SearchingFilter(ChoiceFilter):
@@ -53,6 +54,7 @@ class ConnectionFilter(ChoiceFilter):
 
     title = "connection"
     parameter_name = "connection"
+    column = "connection_id"
 
     @override
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
@@ -62,16 +64,11 @@ class ConnectionFilter(ChoiceFilter):
             shown |= {each.id: each.name for each in newest.filter(pk=named)}
         return [(str(id_), name) for id_, name in shown.items()]
 
-    @override
-    def narrow(self, queryset: QuerySet[Any], chosen: str) -> QuerySet[Any]:
-        return queryset.filter(connection_id=chosen)
-
 
 class DayFilter(ChoiceFilter):
     """A day, in UTC, from which or up to which something happened."""
 
     input_type = "date"
-    field: ClassVar[str]
 
     @override
     def lookups(self, request: HttpRequest, model_admin: Any) -> Sequence[tuple[str, str]]:
@@ -97,7 +94,7 @@ class FromDayFilter(DayFilter):
 
     @override
     def narrow_to(self, queryset: QuerySet[Any], midnight: datetime) -> QuerySet[Any]:
-        return queryset.filter(**{f"{self.field}__gte": midnight})
+        return queryset.filter(**{f"{self.column}__gte": midnight})
 
 
 class ToDayFilter(DayFilter):
@@ -106,13 +103,13 @@ class ToDayFilter(DayFilter):
 
     @override
     def narrow_to(self, queryset: QuerySet[Any], midnight: datetime) -> QuerySet[Any]:
-        return queryset.filter(**{f"{self.field}__lt": midnight + timedelta(days=1)})
+        return queryset.filter(**{f"{self.column}__lt": midnight + timedelta(days=1)})
 
 
-def day_filters(field: str) -> tuple[type[DayFilter], type[DayFilter]]:
-    """Return the filters "from" and "to" over a field of instants."""
-    first = type("FromDay", (FromDayFilter,), {"field": field})
-    last = type("ToDay", (ToDayFilter,), {"field": field})
+def day_filters(column: str) -> tuple[type[DayFilter], type[DayFilter]]:
+    """Return the filters "from" and "to" over a column of instants."""
+    first = type("FromDay", (FromDayFilter,), {"column": column})
+    last = type("ToDay", (ToDayFilter,), {"column": column})
     return first, last
 
 

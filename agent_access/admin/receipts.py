@@ -30,14 +30,11 @@ class WritingToolFilter(SearchingFilter):
     by = BY_AGE
     title = "tool"
     parameter_name = "tool"
+    column = "tool"
 
     @override
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         return as_choices(tool.name for tool in registry if tool.writes)
-
-    @override
-    def narrow(self, queryset: QuerySet[Receipt], chosen: str) -> QuerySet[Receipt]:
-        return queryset.filter(tool=chosen)
 
 
 @admin.register(Receipt)

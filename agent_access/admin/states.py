@@ -81,11 +81,8 @@ class StateFilter(ChoiceFilter):
 class KindFilter(ChoiceFilter):
     title = "kind"
     parameter_name = "kind"
+    column = "kind"
 
     @override
     def lookups(self, request: HttpRequest, model_admin: object) -> list[tuple[str, str]]:
         return [(str(value), str(label)) for value, label in ConnectionKind.choices]
-
-    @override
-    def narrow(self, queryset: QuerySet[Connection], chosen: str) -> QuerySet[Connection]:
-        return queryset.filter(kind=chosen)
