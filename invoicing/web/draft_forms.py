@@ -46,9 +46,9 @@ def _date(label: str) -> forms.DateField:
 
 
 class HeaderForm(forms.Form):
-    """What a draft says once."""
+    """What a draft says once: the fields of DraftInput beside its lines."""
 
-    customer_id = forms.ChoiceField(label="Customer")
+    customer_id = forms.TypedChoiceField(label="Customer", coerce=UUID)
     issue_date = _date("Issue date")
     due_date = _date("Due date")
     currency_code = forms.ChoiceField(label="Currency")
@@ -63,15 +63,17 @@ class HeaderForm(forms.Form):
 
 
 class LineForm(forms.Form):
-    """One line; amounts are typed in the currency, and kept as its minor units."""
+    """The fields of LineInput; amounts are typed in the currency, and kept as its minor units."""
 
     description = _text("Description", DESCRIPTION_LENGTH, rows=2, required=True)
     quantity = _number("Quantity")
     unit = _text("Unit", UNIT_LENGTH)
     unit_price = _number("Unit price")
     discount_value = _number("Discount", required=False)
-    discount_type = forms.ChoiceField(label="Discount in", required=False)
-    tax_rate_id = forms.ChoiceField(label="Tax", required=False)
+    discount_type = forms.TypedChoiceField(
+        label="Discount in", required=False, coerce=DiscountType, empty_value=None
+    )
+    tax_rate_id = forms.TypedChoiceField(label="Tax", required=False, coerce=UUID, empty_value=None)
 
     def __init__(self, *args: Any, choices: Choices, minor_unit: int, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -87,7 +89,7 @@ class LineForm(forms.Form):
         self._parse("discount_value", decimals=PERCENT_DECIMALS if is_percent else self.minor_unit)
         if self.cleaned_data.get("discount_value") is None:
             # The list always shows a kind; without a value it says nothing.
-            self.cleaned_data["discount_type"] = ""
+            self.cleaned_data["discount_type"] = None
 
     def _parse(self, name: str, *, decimals: int) -> None:
         text = self.cleaned_data.get(name)
@@ -95,19 +97,6 @@ class LineForm(forms.Form):
             self.cleaned_data[name] = parse_typed(text, decimals=decimals) if text else None
         except MistypedNumberError as mistake:
             self.add_error(name, str(mistake))
-
-    def read(self) -> LineInput:
-        """Return the line of a valid form."""
-        data = self.cleaned_data
-        return LineInput(
-            description=data["description"],
-            quantity=data["quantity"],
-            unit_price=data["unit_price"],
-            unit=data["unit"],
-            discount_type=DiscountType(data["discount_type"]) if data["discount_type"] else None,
-            discount_value=data["discount_value"],
-            tax_rate_id=UUID(data["tax_rate_id"]) if data["tax_rate_id"] else None,
-        )
 
 
 @dataclass(frozen=True)
@@ -149,22 +138,19 @@ class DraftForms:
     @classmethod
     def showing(cls, typed: TypedDraft, choices: Choices) -> "DraftForms":
         """Return forms that show the texts and find no fault yet."""
-        header = HeaderForm(initial=typed.header, choices=choices)
-        return cls(
-            header, [_line_form(typed, i, choices, initial=line) for i, line in _each(typed)]
-        )
+        lines = [_line_form(typed, i, choices, initial=line) for i, line in enumerate(typed.lines)]
+        return cls(HeaderForm(initial=typed.header, choices=choices), lines)
 
     @classmethod
     def checking(cls, typed: TypedDraft, choices: Choices) -> "DraftForms":
         """Return forms that check the texts."""
-        header = HeaderForm(typed.header, choices=choices)
         lines = [
             _line_form(
                 typed, i, choices, data={f"line-{i}-{name}": text for name, text in line.items()}
             )
-            for i, line in _each(typed)
+            for i, line in enumerate(typed.lines)
         ]
-        return cls(header, lines)
+        return cls(HeaderForm(typed.header, choices=choices), lines)
 
     def is_valid(self) -> bool:
         # Every form is asked, so that a person sees all mistakes at once.
@@ -180,17 +166,8 @@ class DraftForms:
 
     def read(self) -> DraftInput:
         """Return the draft of valid forms."""
-        data = self.header.cleaned_data
-        return DraftInput(
-            customer_id=UUID(data["customer_id"]),
-            currency_code=data["currency_code"],
-            issue_date=data["issue_date"],
-            due_date=data["due_date"],
-            language=data["language"],
-            reference=data["reference"],
-            notes=data["notes"],
-            line_items=tuple(line.read() for line in self.lines),
-        )
+        line_items = tuple(LineInput(**line.cleaned_data) for line in self.lines)
+        return DraftInput(**self.header.cleaned_data, line_items=line_items)
 
     def add_problems(self, problems: Iterable[FieldProblem]) -> None:
         """Put what the service found wrong beside the fields that it names."""
@@ -211,10 +188,6 @@ def _marked(form: forms.Form) -> Iterator[forms.BoundField]:
 def _as_sentence(problem: FieldProblem) -> str:
     """Return a problem, which reads on from a field's name, as it stands beside the field."""
     return f"{problem.problem[0].upper()}{problem.problem[1:]}."
-
-
-def _each(typed: TypedDraft) -> Iterable[tuple[int, Typed]]:
-    return enumerate(typed.lines)
 
 
 def _line_form(typed: TypedDraft, index: int, choices: Choices, **values: Any) -> LineForm:
