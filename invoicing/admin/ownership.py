@@ -66,7 +66,7 @@ def transfer(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
     if request.method != "POST":
         return _show(request, context, TransferForm(owner=owner))
     try:
-        count_attempt(request, account=owner.email)
+        count_attempt(account=owner.email)
     except AttemptRefusedError as refusal:
         return answer_refused(refusal, partial(_show, request, context, TransferForm(owner=owner)))
     form = TransferForm(request.POST, owner=owner)

@@ -27,7 +27,7 @@ def account(request: SignedInRequest) -> HttpResponse:
         is_changed = "changed" in request.GET
         return _show(request, OwnPasswordForm(user=request.user), is_changed=is_changed)
     try:
-        count_attempt(request, account=request.user.email)
+        count_attempt(account=request.user.email)
     except AttemptRefusedError as refusal:
         return answer_refused(refusal, partial(_show, request, OwnPasswordForm(user=request.user)))
     return _change(request, OwnPasswordForm(request.POST, user=request.user))

@@ -27,7 +27,7 @@ def set_password(request: HttpRequest) -> HttpResponse:
         return _show(request, CodeForm())
     form = CodeForm(request.POST)
     try:
-        count_code(request)
+        count_code()
     except AttemptRefusedError as refusal:
         return answer_refused(refusal, partial(_show, request, form))
     if form.is_valid() and _use(request, form):

@@ -54,7 +54,7 @@ def sign_in(request: HttpRequest) -> HttpResponse:
 
 def _try_to_sign_in(request: HttpRequest, form: SignInForm) -> HttpResponse:
     try:
-        count_attempt(request, account=request.POST.get("username", ""))
+        count_attempt(account=request.POST.get("username", ""))
     except AttemptRefusedError as refusal:
         if isinstance(refusal, LimitReachedError):
             note_attempt(SignInOutcome.LIMITED)

@@ -2,9 +2,8 @@
 
 import math
 from collections.abc import Callable
-from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django_ratelimit.core import get_usage
 
 from invoicing.visits import web_origin
@@ -32,7 +31,7 @@ class LimitUnknownError(AttemptRefusedError):
     """The cache in which attempts are counted is gone; nobody is let in uncounted."""
 
 
-def count_attempt(request: HttpRequest, *, account: str) -> None:
+def count_attempt(*, account: str) -> None:
     """Count one attempt, whether or not the account exists; raises AttemptRefusedError.
 
     The strict limit on an account holds for one address, and an attempt over it is not counted
@@ -40,17 +39,15 @@ def count_attempt(request: HttpRequest, *, account: str) -> None:
     """
     name = account.strip().lower()
     network = web_origin().client_network
-    # One address and one account together.
-    pair = f"{network} {name}"
-    _spend(request, group="sign-in.address", key=lambda *_: network, rate=ATTEMPTS_PER_ADDRESS)
-    _spend(request, group="sign-in.pair", key=lambda *_: pair, rate=ATTEMPTS_PER_PAIR)
-    _spend(request, group="sign-in.account", key=lambda *_: name, rate=ATTEMPTS_PER_ACCOUNT)
+    _spend("sign-in.address", bucket=network, rate=ATTEMPTS_PER_ADDRESS)
+    _spend("sign-in.pair", bucket=f"{network} {name}", rate=ATTEMPTS_PER_PAIR)
+    _spend("sign-in.account", bucket=name, rate=ATTEMPTS_PER_ACCOUNT)
 
 
-def count_code(request: HttpRequest) -> None:
+def count_code() -> None:
     """Count one use of a one-time code, good or not; raises AttemptRefusedError."""
     network = web_origin().client_network
-    _spend(request, group="code.address", key=lambda *_: network, rate=ATTEMPTS_PER_ADDRESS)
+    _spend("code.address", bucket=network, rate=ATTEMPTS_PER_ADDRESS)
 
 
 def answer_refused(
@@ -71,9 +68,10 @@ def _failures() -> tuple[type[Exception], ...]:
     return RedisError, OSError
 
 
-def _spend(request: HttpRequest, **bucket: Any) -> None:
+def _spend(group: str, *, bucket: str, rate: str) -> None:
     try:
-        usage = get_usage(request, increment=True, **bucket)
+        # Only the library's own kinds of key would read the request.
+        usage = get_usage(None, group, key=lambda *_: bucket, rate=rate, increment=True)
     except _failures():
         raise LimitUnknownError from None
     if usage is None or usage["time_left"] < 0:
