@@ -21,7 +21,7 @@ from invoicing.errors import (
 )
 from invoicing.models import User
 from invoicing.ownership import hand_over_own
-from invoicing.web.password_forms import password_field
+from invoicing.web.password_forms import check_own_password, password_field
 from invoicing.web.sign_in_limits import AttemptRefusedError, answer_refused, count_attempt
 
 UNFIT = "The owner must be an active person and not a guest."
@@ -44,10 +44,7 @@ class TransferForm(forms.Form):
         successor.queryset = people_listed().exclude(pk=owner.pk).order_by("name", "email")
 
     def clean_password(self) -> str:
-        password: str = self.cleaned_data["password"]
-        if not self.owner.check_password(password):
-            raise forms.ValidationError("This is not your password.")
-        return password
+        return check_own_password(self.owner, self.cleaned_data["password"])
 
     @override
     def clean(self) -> None:

@@ -7,16 +7,23 @@ from django.contrib.auth.password_validation import password_validators_help_tex
 from typing_extensions import override
 
 from invoicing.models import User
-from invoicing.web.sign_in import PASSWORD_LENGTH
 
 DIFFERENT = "The two passwords differ."
 CODE_LENGTH = 100
+PASSWORD_LENGTH = 1024
 
 
 def password_field(label: str, *, is_new: bool = True) -> forms.CharField:
     kind = "new-password" if is_new else "current-password"
     widget = forms.PasswordInput(attrs={"autocomplete": kind})
     return forms.CharField(label=label, max_length=PASSWORD_LENGTH, strip=False, widget=widget)
+
+
+def check_own_password(user: User, password: str) -> str:
+    """Return the password if it is the person's own; raises ValidationError."""
+    if not user.check_password(password):
+        raise forms.ValidationError("This is not your password.")
+    return password
 
 
 class NewPasswordForm(forms.Form):
@@ -58,7 +65,4 @@ class OwnPasswordForm(NewPasswordForm):
         self.user = user
 
     def clean_current(self) -> str:
-        current: str = self.cleaned_data["current"]
-        if not self.user.check_password(current):
-            raise forms.ValidationError("This is not your password.")
-        return current
+        return check_own_password(self.user, self.cleaned_data["current"])

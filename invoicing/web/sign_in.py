@@ -16,6 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from invoicing.models import User
 from invoicing.visits import SignInOutcome, note_attempt
+from invoicing.web.password_forms import password_field
 from invoicing.web.sign_in_limits import (
     AttemptRefusedError,
     LimitReachedError,
@@ -24,7 +25,6 @@ from invoicing.web.sign_in_limits import (
 )
 
 HOME = "/"
-PASSWORD_LENGTH = 1024
 
 
 class SignInForm(forms.Form):
@@ -35,11 +35,7 @@ class SignInForm(forms.Form):
         max_length=254,
         widget=forms.EmailInput(attrs={"autocomplete": "username", "autofocus": True}),
     )
-    password = forms.CharField(
-        max_length=PASSWORD_LENGTH,
-        strip=False,
-        widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
-    )
+    password = password_field("Password", is_new=False)
 
 
 @login_not_required
