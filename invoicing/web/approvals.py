@@ -23,6 +23,7 @@ from invoicing.services.approvals import ReviewedApproval, approvals_asked_of, r
 from invoicing.text import normalise_text
 from invoicing.visits import web_origin
 from invoicing.web.approval_texts import describe_entry, describe_hidden, describe_review
+from invoicing.web.listings import read_cursor
 from invoicing.web.pages import SignedInRequest, page
 
 # The words of the form, which scripts rely on.
@@ -53,7 +54,7 @@ class DecisionForm(forms.Form):
 def list_approvals(request: SignedInRequest) -> HttpResponse:
     """Show what waits and what is over; a page further on shows more of one of the two."""
     user, now = request.user, timezone.now()
-    after, before = _cursor(request, "after"), _cursor(request, "before")
+    after, before = read_cursor(request), read_cursor(request, "before")
     open_ids = find_open(user, now=now)
     nothing = InboxPage([], None)
     waiting = read_open(user, open_ids, after=after, now=now) if before is None else nothing
@@ -66,14 +67,6 @@ def list_approvals(request: SignedInRequest) -> HttpResponse:
         "next_others": others.next,
     }
     return render(request, "invoicing/approvals.html", context)
-
-
-def _cursor(request: SignedInRequest, name: str) -> UUID | None:
-    """Return the ID beyond which the page begins; anything else is the first page."""
-    try:
-        return UUID(request.GET[name])
-    except (KeyError, ValueError):
-        return None
 
 
 @page(methods=("GET", "POST"))

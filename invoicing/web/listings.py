@@ -38,7 +38,7 @@ def list_newest(
     request: HttpRequest, find: Callable[[PageRequest], Found[_Record]], **filters: str
 ) -> Listing[_Record]:
     """Return the page that the address names, the newest record first."""
-    search, after = read_search(request), _read_cursor(request)
+    search, after = read_search(request), read_cursor(request)
     kept = {"search": search, **filters}
     records, cursor = find(
         PageRequest(search=search, after=after, limit=PAGE_LENGTH, newest_first=True)
@@ -74,7 +74,7 @@ def list_by_name(request: HttpRequest, queryset: QuerySet[_Record]) -> Listing[_
 
     It counts nothing and passes nothing over, so the last page costs what the first does.
     """
-    after = _read_cursor(request)
+    after = read_cursor(request)
     ordered = queryset.alias(lower_name=Lower("name")).order_by("lower_name", "id")
     last = queryset.filter(pk=after).values_list(Lower("name"), flat=True).first()
     if last is not None:
@@ -86,9 +86,10 @@ def list_by_name(request: HttpRequest, queryset: QuerySet[_Record]) -> Listing[_
     return Listing(shown, "", "?" if last is not None else None, next_href)
 
 
-def _read_cursor(request: HttpRequest) -> UUID | None:
+def read_cursor(request: HttpRequest, name: str = "after") -> UUID | None:
+    """Return the ID beyond which the page begins; anything else is the first page."""
     try:
-        return UUID(request.GET.get("after", ""))
+        return UUID(request.GET.get(name, ""))
     except ValueError:
         return None
 
