@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from invoicing.models import Customer, Document, DocumentStatus, Team, User
+from invoicing.models import Customer, Document, Team, User
 
 
 def texts_of_customer(customer: Customer) -> list[str]:
@@ -14,8 +14,7 @@ def texts_of_document(document: Document) -> Iterator[str]:
     yield document.number or ""
     yield document.draft_code
     yield document.reference
-    is_issued = document.status == DocumentStatus.ISSUED
-    yield document.buyer_name if is_issued else document.customer.name
+    yield document.buyer_name if document.is_issued else document.customer.name
 
 
 def texts_of_person(person: User) -> list[str]:

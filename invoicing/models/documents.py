@@ -135,6 +135,19 @@ class Document(Record):
     def __str__(self) -> str:
         return self.number or self.draft_code
 
+    @property
+    def is_issued(self) -> bool:
+        return self.status == DocumentStatus.ISSUED
+
+    @property
+    def is_credit_note(self) -> bool:
+        return self.type == DocumentType.CREDIT_NOTE
+
+    @property
+    def is_draft_invoice(self) -> bool:
+        """Tell whether it can be written anew, and its issue prepared: no other document can."""
+        return not self.is_issued and not self.is_credit_note
+
     @override
     def refresh_from_db(
         self,

@@ -33,8 +33,6 @@ from invoicing.models import (
     Company,
     Decision,
     Document,
-    DocumentStatus,
-    DocumentType,
     IssueApproval,
     User,
 )
@@ -116,10 +114,7 @@ def prepare_approval(
     """
     with joined_transaction():
         document = lock_draft(document_id, visible_to=user)
-        is_draft_invoice = (
-            document.status == DocumentStatus.DRAFT and document.type == DocumentType.INVOICE
-        )
-        if not is_draft_invoice or document.lock_version != lock_version:
+        if not document.is_draft_invoice or document.lock_version != lock_version:
             raise ConflictError
         require_issuable(document)
         [facts] = read_facts([document], seller=current_company())

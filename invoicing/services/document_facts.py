@@ -1,6 +1,6 @@
 """What a document says: a draft as things stand, an issued one as it was frozen."""
 
-from invoicing.models import Document, DocumentStatus
+from invoicing.models import Document
 from invoicing.services.approval_facts import Facts, read_facts
 from invoicing.services.company import current_company
 from invoicing.services.document_parts import parts_of
@@ -9,7 +9,7 @@ from invoicing.services.document_parts import parts_of
 def read_document(document: Document) -> Facts:
     """Return the document's facts; amounts are integers of the minor unit."""
     [facts] = read_facts([document], seller=current_company())
-    return facts | _frozen(document) if document.status == DocumentStatus.ISSUED else facts
+    return facts | _frozen(document) if document.is_issued else facts
 
 
 def _frozen(document: Document) -> Facts:

@@ -37,7 +37,7 @@ def issue_locked(draft: Document, *, seller: Company, clock: Clock) -> Document:
     Nothing is read anew: what the caller compared with an approval is what is frozen.
     """
     require_transaction()
-    if draft.status != DocumentStatus.DRAFT:
+    if draft.is_issued:
         raise ConflictError
     require_issuable(draft)
     _freeze(draft, seller, clock)

@@ -9,7 +9,7 @@ from invoicing.access import Permission, demand_still_allowed
 from invoicing.clock import Clock
 from invoicing.errors import ConflictError
 from invoicing.locks import lock_draft
-from invoicing.models import Document, DocumentStatus, User
+from invoicing.models import Document, User
 from invoicing.services.approval_facts import fingerprint_facts, read_facts
 from invoicing.services.company import current_company
 from invoicing.services.issuing import issue_locked
@@ -26,8 +26,6 @@ def issue_by_hand(user: User, pk: UUID, *, fingerprint: str, clock: Clock) -> Do
     with transaction.atomic():
         draft = lock_draft(pk, visible_to=user)
         demand_still_allowed(user, pk, *NEEDED)
-        if draft.status != DocumentStatus.DRAFT:
-            raise ConflictError
         seller = current_company()
         [facts] = read_facts([draft], seller=seller)
         if not hmac.compare_digest(fingerprint_facts(facts).encode(), fingerprint.encode()):

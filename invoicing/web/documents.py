@@ -10,11 +10,10 @@ from django.utils import timezone
 
 from invoicing.access import Permission, document_for
 from invoicing.languages import APPLICATION_LANGUAGE
-from invoicing.models import Document, DocumentStatus, DocumentType
+from invoicing.models import Document, DocumentStatus
 from invoicing.record_search import find_documents
 from invoicing.services.approval_inbox import read_open_of
 from invoicing.web.approval_texts import describe_entry
-from invoicing.web.drafts import is_editable
 from invoicing.web.formats import Formats, format_instant
 from invoicing.web.issuing import may_issue
 from invoicing.web.listings import list_newest
@@ -33,8 +32,6 @@ class Row:
     issue_date: str
     due_date: str
     grand_total: str
-    is_issued: bool
-    is_credit_note: bool
 
 
 @page(Permission.VIEW_DOCUMENT)
@@ -55,28 +52,23 @@ def list_documents(request: SignedInRequest) -> HttpResponse:
 
 def _row(document: Document) -> Row:
     formats = Formats(APPLICATION_LANGUAGE, document.currency_code, document.minor_unit)
-    is_issued = document.status == DocumentStatus.ISSUED
     return Row(
         document=document,
-        customer_name=document.buyer_name if is_issued else document.customer.name,
+        customer_name=document.buyer_name if document.is_issued else document.customer.name,
         issue_date=formats.short_day(document.issue_date),
         due_date=formats.short_day(document.due_date),
         grand_total=formats.money(document.grand_total),
-        is_issued=is_issued,
-        is_credit_note=document.type == DocumentType.CREDIT_NOTE,
     )
 
 
 @page(Permission.VIEW_DOCUMENT)
 def show_document(request: SignedInRequest, pk: UUID) -> HttpResponse:
     document = document_for(request.user, pk)
-    may_edit = is_editable(document) and request.user.has_perm(Permission.MANAGE)
+    may_edit = document.is_draft_invoice and request.user.has_perm(Permission.MANAGE)
     waiting = read_open_of(request.user, document, now=timezone.now())
     context = {
         "document": document,
         "paper": paper_of_document(document),
-        "is_issued": document.status == DocumentStatus.ISSUED,
-        "is_credit_note": document.type == DocumentType.CREDIT_NOTE,
         "created_at": format_instant(document.created_at, request.user),
         "updated_at": format_instant(document.updated_at, request.user),
         "issued_at": document.issued_at and format_instant(document.issued_at, request.user),

@@ -18,7 +18,7 @@ from invoicing.access import (
     documents_visible_to,
 )
 from invoicing.errors import ConflictError, DraftCodeUsedError, DraftInvalidError
-from invoicing.models import Document, DocumentStatus, DocumentType, User
+from invoicing.models import Document, User
 from invoicing.search import SEARCH_LENGTH
 from invoicing.services.draft_input import DraftInput
 from invoicing.services.drafts import (
@@ -50,7 +50,7 @@ def edit_draft(request: SignedInRequest, pk: UUID) -> HttpResponse:
     editor = Editor(request, _choices(request, document), document)
     if request.method == "POST":
         return editor.answer(request.POST)
-    if not is_editable(document):
+    if not document.is_draft_invoice:
         return redirect("document", pk=pk)
     return editor.show(write_draft(document, document.lines.all()))
 
@@ -62,12 +62,6 @@ def _choices(request: SignedInRequest, document: Document | None = None) -> Choi
 
 def _read_search(data: QueryDict, name: str = "customer_search") -> str:
     return data.get(name, "")[:SEARCH_LENGTH].strip()
-
-
-def is_editable(document: Document) -> bool:
-    """Tell whether the document can be changed at all: drafts of invoices can."""
-    is_draft = document.status == DocumentStatus.DRAFT
-    return is_draft and document.type == DocumentType.INVOICE
 
 
 @dataclass(frozen=True)
@@ -157,11 +151,7 @@ class Editor:
             write_draft(preview.document, preview.lines),
             self.choices,
         )
-        conflict = {
-            "differences": list(differences),
-            "saved": saved,
-            "is_still_editable": is_editable(saved),
-        }
+        conflict = {"differences": list(differences), "saved": saved}
         return self._render(forms, status=HTTPStatus.CONFLICT, conflict=conflict, preview=preview)
 
     def _render(

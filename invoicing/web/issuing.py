@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from invoicing.access import Permission, document_for
 from invoicing.errors import ConflictError
-from invoicing.models import Document, DocumentStatus, DocumentType, User
+from invoicing.models import Document, DocumentType, User
 from invoicing.services.approval_facts import fingerprint_facts
 from invoicing.services.document_facts import read_document
 from invoicing.services.issuing import require_issuable
@@ -21,7 +21,7 @@ from invoicing.web.papers import lay_out
 
 def may_issue(user: User, document: Document) -> bool:
     """Tell whether this person could issue this document now."""
-    return document.status == DocumentStatus.DRAFT and user.has_perms(NEEDED)
+    return not document.is_issued and user.has_perms(NEEDED)
 
 
 @page(Permission.VIEW_DOCUMENT, *NEEDED, methods=("GET", "POST"))
@@ -40,7 +40,7 @@ def _show(
     request: SignedInRequest, document: Document, *, has_changed: bool = False
 ) -> HttpResponse:
     """Show what would be issued; GET never issues."""
-    if document.status == DocumentStatus.ISSUED:
+    if document.is_issued:
         return redirect("document", pk=document.pk)
     # Read once: the form is about what the page shows.
     facts = read_document(document)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from invoicing.models import Company, Document, DocumentStatus, DocumentType
+from invoicing.models import Company, Document, DocumentType
 from invoicing.services.approval_facts import Facts
 from invoicing.services.company import current_company
 from invoicing.services.document_facts import read_document
@@ -79,12 +79,11 @@ class Paper:
 
 def paper_of_document(document: Document) -> Paper:
     """Lay out a document: a draft as it stands, an issued one as frozen, with where to pay."""
-    is_issued = document.status == DocumentStatus.ISSUED
     return lay_out(
         read_document(document),
         document_type=DocumentType(document.type),
         number=document.number or "",
-        bank=current_company() if is_issued else None,
+        bank=current_company() if document.is_issued else None,
     )
 
 
