@@ -4,7 +4,7 @@ Amounts are strings of minor units. What is named here is all that leaves.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 from django.conf import settings
 
@@ -82,6 +82,12 @@ def _describe_header(document: Columns) -> shapes.Header:
         "customer_id": document["customer_id"],
         "issue_date": document["issue_date"],
         "due_date": document["due_date"],
+        **_describe_totals(document),
+    }
+
+
+def _describe_totals(document: Columns) -> shapes.Totals:
+    return {
         "currency_code": document["currency_code"],
         "minor_unit": document["minor_unit"],
         "net_total": str(document["net_total"]),
@@ -99,7 +105,10 @@ def _describe_content(
         "notes": document["notes"] or None,
         "reference": document["reference"] or None,
         "line_items": [_describe_line(line) for line in lines],
-        "tax_breakdown": [_describe_tax(row) for row in tax_rows],
+        "tax_breakdown": [
+            _describe_tax(row, format_fixed_point(row["percentage_ten_thousandths"]))
+            for row in tax_rows
+        ],
     }
 
 
@@ -118,11 +127,11 @@ def _describe_line(line: Columns) -> shapes.Line:
     }
 
 
-def _describe_tax(row: Columns) -> shapes.TaxRow:
+def _describe_tax(row: Columns, percentage: str) -> shapes.TaxRow:
     return {
         "tax_rate_id": row["tax_rate_id"],
         "name": row["name"],
-        "percentage": format_fixed_point(row["percentage_ten_thousandths"]),
+        "percentage": percentage,
         "taxable_amount": str(row["taxable_amount"]),
         "tax_amount": str(row["tax_amount"]),
     }
@@ -139,13 +148,8 @@ def describe_approval(reviewed: ReviewedApproval) -> shapes.Approval:
         "customer": {"id": facts["customer"]["id"], "name": facts["customer"]["name"]},
         "issue_date": facts["issue_date"],
         "due_date": facts["due_date"],
-        "currency_code": facts["currency_code"],
-        "minor_unit": facts["minor_unit"],
-        "net_total": str(facts["net_total"]),
-        "discount_total": str(facts["discount_total"]),
-        "tax_total": str(facts["tax_total"]),
-        "grand_total": str(facts["grand_total"]),
-        "tax_breakdown": [_describe_prepared_tax(row) for row in facts["tax_breakdown"]],
+        **_describe_totals(facts),
+        "tax_breakdown": [_describe_tax(row, row["percentage"]) for row in facts["tax_breakdown"]],
         "prepared_at": approval.prepared_at,
         "expires_at": approval.expires_at,
         "decided_at": approval.decided_at,
@@ -153,16 +157,6 @@ def describe_approval(reviewed: ReviewedApproval) -> shapes.Approval:
         "rejection_reason": approval.rejection_reason or None,
         "stale_fields": reviewed.stale_fields,
         "review_url": f"{settings.BASE_URL}/approvals/{approval.id}",
-    }
-
-
-def _describe_prepared_tax(row: dict[str, Any]) -> shapes.TaxRow:
-    return {
-        "tax_rate_id": row["tax_rate_id"],
-        "name": row["name"],
-        "percentage": row["percentage"],
-        "taxable_amount": str(row["taxable_amount"]),
-        "tax_amount": str(row["tax_amount"]),
     }
 
 
@@ -196,15 +190,7 @@ def _listed_manager_id(person: User) -> Any:
 
 
 def describe_person_with_hours(person: User) -> shapes.PersonWithHours:
-    days: shapes.WeeklyHours = {
-        "monday": [],
-        "tuesday": [],
-        "wednesday": [],
-        "thursday": [],
-        "friday": [],
-        "saturday": [],
-        "sunday": [],
-    }
+    days = cast("shapes.WeeklyHours", {weekday: [] for weekday in WEEKDAYS})
     for hours in person.working_hours.all():
         days[WEEKDAYS[hours.weekday]].append(_describe_hours(hours))
     return {**describe_person(person), "weekly_working_hours": days}
