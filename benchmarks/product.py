@@ -88,9 +88,8 @@ class Product:
         return self.sample.references
 
     def subjects(self) -> list[Subject]:
-        over_mcp = "read over MCP"
-        http = {name: each for name, each in self._operations().items() if name != over_mcp}
-        mcp = {"read": self._operations()[over_mcp]}
+        http = self._operations()
+        mcp = {"read": http.pop("read over MCP")}
         cpu = self.server.cpu_seconds
         return [Subject("product", http, cpu), Subject("product over MCP", mcp, cpu)]
 

@@ -102,10 +102,7 @@ GOALS = (
     Goal(
         "MCP call",
         "at most 1.15 times the CPU of HTTP",
-        lambda results: float(
-            results["work"]["read"]["product over MCP"]["cpu_ms"]
-            / results["work"]["read"]["product"]["cpu_ms"]
-        ),
+        _ratio("read", "product over MCP", "product", "cpu_ms"),
         largest=1.15,
     ),
     Goal(
