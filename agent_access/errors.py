@@ -1,14 +1,11 @@
 """The refusals that both transports give, each with its code, status and one fixed sentence."""
 
-import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, ClassVar
 
 from typing_extensions import override
-
-logger = logging.getLogger(__name__)
 
 
 def write_challenge(parameters: Mapping[str, str]) -> str:

@@ -3,8 +3,8 @@
 from datetime import UTC, datetime
 
 
-def write_moment(moment: datetime | None, *, never: str = "") -> str:
-    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC" if moment else never
+def write_moment(moment: datetime) -> str:
+    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
 def write_minute(moment: datetime | None, *, never: str = "") -> str:

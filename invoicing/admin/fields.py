@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 else:
     ModelMultipleChoiceField = forms.ModelMultipleChoiceField
 
-Hours = list[tuple[time, time]]
-
 _STRETCH = re.compile(r"(\d{1,2}:\d{2})\s*(?:-|\u2013|to)\s*(\d{1,2}:\d{2})", re.ASCII)
 UNOFFERED = "Choose from the list only."
 MISTYPED_HOURS = "Write hours such as 9:00 to 12:30, 13:00 to 17:30, or nothing for a day off."

@@ -41,7 +41,6 @@ pytestmark = pytest.mark.django_db
 
 BOOKS = (Company, Customer, Document, NumberSeries, Role, Skill, TaxRate, Team, User)
 ADDABLE = (Customer, Role, Skill, TaxRate, Team, User)
-READ_ONLY = (Document, NumberSeries)
 
 # What a superuser opens; of the rest, who opens it with which permission.
 OPENERS = {

@@ -18,9 +18,9 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.sqlite]
 DESK = "/admin/agent_access"
 
 
-def make_connection(page, delegate, *, name="Ledger agent"):
+def make_connection(page, delegate):
     page.goto(f"{DESK}/connection/add/")
-    page.get_by_label("Name", exact=True).fill(name)
+    page.get_by_label("Name", exact=True).fill("Ledger agent")
     page.get_by_label("Acts as").select_option(label=f"Dana Delegate ({delegate.email})")
     page.get_by_label("Expires in days").fill("7")
     page.get_by_role("button", name="Make the connection").click()

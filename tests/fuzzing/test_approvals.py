@@ -190,11 +190,7 @@ class Approvals(Machine):
             found.lock_version += 1
             assert answer.data["lock_version"] == found.lock_version
 
-    @rule(
-        change=st.sampled_from(
-            [{"name": "Acme"}, {"name": "Acme Ltd"}, {"is_active": True}, {"is_active": False}]
-        )
-    )
+    @rule(change=st.sampled_from(CHANGES))
     def change_customer(self, change: dict[str, Any]) -> None:
         for name, value in change.items():
             setattr(self.customer, name, value)

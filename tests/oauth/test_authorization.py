@@ -13,8 +13,8 @@ from tests.snapshots import take_snapshot
 RFC_7636_CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
 
 
-def assert_page(response, status: int = 400) -> None:
-    assert response.status_code == status
+def assert_page(response) -> None:
+    assert response.status_code == 400
     assert "Location" not in response
     assert b"No access can be allowed here" in response.content
 

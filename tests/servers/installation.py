@@ -35,10 +35,9 @@ ROLES = PROJECT_FOLDER / "deploy" / "roles.sql"
 class RemoteAgent(HttpAgent):
     """Calls one process as the proxy in front of it does."""
 
-    def __init__(self, port: int, credential: str | None, *, address: str) -> None:
+    def __init__(self, port: int, credential: str | None) -> None:
         super().__init__(credential)
         self.port = port
-        self.address = address
 
     @override
     def request(
@@ -55,7 +54,7 @@ class RemoteAgent(HttpAgent):
         sent = {
             "Host": HOST,
             "X-Forwarded-Proto": "https",
-            "X-Forwarded-For": self.address,
+            "X-Forwarded-For": "192.0.2.1",
             "Content-Type": content_type,
             **(headers or {}),
         }
@@ -75,11 +74,11 @@ class Process:
     port: int
     log: Path
 
-    def agent(self, credential: str | None, *, address: str = "192.0.2.1") -> RemoteAgent:
-        return RemoteAgent(self.port, credential, address=address)
+    def agent(self, credential: str) -> RemoteAgent:
+        return RemoteAgent(self.port, credential)
 
     def probe(self, path: str) -> tuple[int, bytes]:
-        answer = RemoteAgent(self.port, None, address="").request("GET", path)
+        answer = RemoteAgent(self.port, None).request("GET", path)
         return answer.status, answer.content
 
     def log_lines(self) -> list[dict[str, Any]]:
