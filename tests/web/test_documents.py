@@ -48,6 +48,13 @@ def test_the_list_is_cut_into_pages_that_lead_on(reader, customer):
     assert 'href="?">Newest' in second
 
 
+def test_an_empty_list_says_what_there_is_none_of(reader):
+    assert "There are no documents that you may see." in text_of(reader.get("/documents"))
+    make_draft()
+    nothing = text_of(reader.get("/documents?status=issued"))
+    assert "No document that you may see was found." in nothing
+
+
 def test_the_list_is_searched_by_words_and_by_status(reader):
     acme = make_issued(customer=CustomerFactory.create(name="Acme Ltd"))
     draft = make_draft(customer=CustomerFactory.create(name="Acme Ltd"))
