@@ -219,7 +219,7 @@ OAUTH2_PROVIDER_ACCESS_TOKEN_MODEL = "agent_oauth.AccessToken"  # noqa: S105  a 
 OAUTH2_PROVIDER_REFRESH_TOKEN_MODEL = "agent_oauth.RefreshToken"  # noqa: S105  a model's name
 OAUTH2_PROVIDER_ID_TOKEN_MODEL = "agent_oauth.IDToken"  # noqa: S105  a model's name
 
-# How the toolkit's own views would behave, which nobody mounts; ours need none of this.
+# For `check --deploy` alone: it would warn of the toolkit's own views, which nobody mounts.
 OAUTH2_PROVIDER = {
     "REFRESH_TOKEN_REUSE_PROTECTION": True,
     "ALLOWED_REDIRECT_URI_SCHEMES": ["https"],
@@ -229,11 +229,6 @@ OAUTH2_PROVIDER = {
     "COMPLIANT_BCP_RFC9700_PASSWORD_GRANT": True,
     "COMPLIANT_BCP_RFC9700_PKCE_METHOD": True,
     "COMPLIANT_BCP_RFC9700_TOKEN_STORAGE": True,
-}
-
-REST_FRAMEWORK = {
-    "UNAUTHENTICATED_USER": None,
-    "UNAUTHENTICATED_TOKEN": None,
 }
 
 METRICS_ADDRESS = ENVIRONMENT.METRICS_ADDRESS
