@@ -152,7 +152,7 @@ def _demand_unended(seen: ConnectionRequest, now: ConnectionRequest) -> None:
 def _open(connection: Connection, origin: Origin) -> None:
     connection.save(force_insert=True)
     audit.open_chain(str(connection.id))
-    _record("connection:created", origin, connection.owner_id, connection_id=connection.id)
+    record_act("connection:created", origin, connection.owner_id, connection_id=connection.id)
 
 
 def _check_request(request: ConnectionRequest, settings: AccessSettings) -> UUID:
@@ -201,7 +201,7 @@ def revoke_connection(
         revoked_at=timezone.now(), revoked_reason=reason
     )
     if revoked:
-        _record(audit.REVOKED, origin, actor_id, connection_id=connection_id, detail=reason)
+        record_act(audit.REVOKED, origin, actor_id, connection_id=connection_id, detail=reason)
     return bool(revoked)
 
 
@@ -227,7 +227,7 @@ def turn_access_on(*, origin: Origin = SYSTEM, actor_id: UUID | None = None) -> 
     if settings.access_on:
         return False
     AccessSettings.objects.update(access_on=True)
-    _record("access:turned_on", origin, actor_id)
+    record_act("access:turned_on", origin, actor_id)
     return True
 
 
@@ -240,11 +240,11 @@ def turn_access_off(*, origin: Origin = SYSTEM, actor_id: UUID | None = None) ->
         Connection.objects.all(), reason=RevokedReason.ACCESS_OFF, origin=origin, actor_id=actor_id
     )
     if settings.access_on:
-        _record("access:turned_off", origin, actor_id)
+        record_act("access:turned_off", origin, actor_id)
     return revoked
 
 
-def _record(
+def record_act(
     action: str,
     origin: Origin,
     actor_id: UUID | None,
@@ -252,6 +252,7 @@ def _record(
     connection_id: UUID | None = None,
     detail: str = "",
 ) -> None:
+    """Append to the chain of administration what was done, and with which connection."""
     audit.record_administration(
         Fact(
             action=action,

@@ -6,8 +6,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from agent_access import audit
-from agent_access.audit import Fact, Origin
+from agent_access.audit import Origin
 from agent_access.authentication import still_holds
+from agent_access.connections import record_act
 from agent_access.credentials import digest_credential
 from agent_access.models.connections import Connection
 from agent_access.oauth.allowed import Allowed
@@ -36,7 +37,7 @@ def renew_code(allowed: Allowed, *, origin: Origin) -> str:
     code = make_code()
     expires = timezone.now() + CODE_LIFETIME
     unused.update(code=digest_credential(code), expires=expires)
-    _record(grant.connection, allowed, origin)
+    record_act("code:renewed", origin, allowed.owner_id, connection_id=allowed.connection_id)
     return code
 
 
@@ -46,16 +47,4 @@ def _is_as_allowed(connection: Connection, allowed: Allowed) -> bool:
         connection.user == request.user
         and connection.grants == list(dict.fromkeys(request.scopes))
         and connection.expires_at - connection.created_at == timedelta(days=request.days)
-    )
-
-
-def _record(connection: Connection, allowed: Allowed, origin: Origin) -> None:
-    audit.record_administration(
-        Fact(
-            action="code:renewed",
-            origin=origin,
-            actor_id=allowed.owner_id,
-            connection_id=connection.id,
-            target=str(connection.id),
-        )
     )

@@ -4,9 +4,8 @@ from uuid import UUID
 
 from django.db import transaction
 
-from agent_access import audit
-from agent_access.audit import Fact, Origin
-from agent_access.connections import SYSTEM, revoke_connections
+from agent_access.audit import Origin
+from agent_access.connections import SYSTEM, record_act, revoke_connections
 from agent_access.models.connections import Connection, ConnectionKind, RevokedReason
 from agent_access.models.settings import AccessSettings
 
@@ -18,7 +17,7 @@ def turn_sign_in_on(*, origin: Origin = SYSTEM, actor_id: UUID | None = None) ->
     if settings.browser_sign_in_on:
         return False
     AccessSettings.objects.update(browser_sign_in_on=True)
-    _record("browser_sign_in:turned_on", origin, actor_id)
+    record_act("browser_sign_in:turned_on", origin, actor_id)
     return True
 
 
@@ -34,9 +33,5 @@ def turn_sign_in_off(*, origin: Origin = SYSTEM, actor_id: UUID | None = None) -
         actor_id=actor_id,
     )
     if settings.browser_sign_in_on:
-        _record("browser_sign_in:turned_off", origin, actor_id)
+        record_act("browser_sign_in:turned_off", origin, actor_id)
     return revoked
-
-
-def _record(action: str, origin: Origin, actor_id: UUID | None) -> None:
-    audit.record_administration(Fact(action=action, origin=origin, actor_id=actor_id))

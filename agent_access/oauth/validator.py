@@ -14,12 +14,12 @@ from oauth2_provider.oauth2_validators import OAuth2Validator
 from oauthlib.oauth2.rfc6749.errors import InvalidGrantError
 from typing_extensions import override
 
-from agent_access import audit
-from agent_access.audit import Fact, Origin
+from agent_access.audit import Origin
 from agent_access.authentication import still_holds
 from agent_access.connections import (
     UnfitConnectionError,
     create_browser_connection,
+    record_act,
     revoke_connection,
 )
 from agent_access.credentials import digest_credential
@@ -225,15 +225,7 @@ class Validator(OAuth2Validator):
         return still_holds(connection, origin=self._origin)
 
     def _record(self, action: str, connection: Connection) -> None:
-        audit.record_administration(
-            Fact(
-                action=action,
-                origin=self._origin,
-                actor_id=connection.user_id,
-                connection_id=connection.id,
-                target=str(connection.id),
-            )
-        )
+        record_act(action, self._origin, connection.user_id, connection_id=connection.id)
 
 
 def _demand_one(rows: int) -> None:
