@@ -20,9 +20,15 @@ from agent_access.connections import ConnectionRequest, create_connection, turn_
 from agent_access.models import Connection
 from agent_access.tools import registry
 from invoicing.access import Permission
-from invoicing.models import Company, Customer, TaxRate, User
+from invoicing.models import Company, Customer, Document, TaxRate, User
 from tests.agents import HttpAgent
-from tests.factories import CompanyFactory, CustomerFactory, TaxRateFactory, UserFactory
+from tests.factories import (
+    CompanyFactory,
+    CustomerFactory,
+    TaxRateFactory,
+    UserFactory,
+    make_draft,
+)
 from tests.mcp_agent import McpAgent
 
 pytest_plugins = [
@@ -78,6 +84,12 @@ def _fresh_limits() -> Iterator[None]:
     cache.clear()
     yield
     cache.clear()
+
+
+@pytest.fixture
+def many_calls(settings: Any) -> None:
+    """Let a test make more calls than a minute allows."""
+    settings.AGENT_ACCESS |= dict.fromkeys(("LIMIT_PER_CONNECTION", "LIMIT_PER_ADDRESS"), 10**6)
 
 
 @pytest.fixture
@@ -142,6 +154,12 @@ def customer(db: None) -> Customer:
 @pytest.fixture
 def tax_rate(db: None) -> TaxRate:
     return TaxRateFactory.create(name="VAT standard")
+
+
+@pytest.fixture
+def draft(delegate: User, customer: Customer) -> Document:
+    """A draft that a person made, at its first version."""
+    return make_draft(user=delegate, customer=customer)
 
 
 @pytest.fixture

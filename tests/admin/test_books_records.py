@@ -1,4 +1,4 @@
-"""Customers, teams, roles, tax rates and the company, as administrators change them."""
+"""Customers, teams and roles, as administrators change them."""
 
 import pytest
 from django.contrib.auth.models import Permission as PermissionRow

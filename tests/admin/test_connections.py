@@ -356,8 +356,8 @@ def test_the_work_of_another_connection_is_not_shown(owner_desk, connect, delega
     assert "drafts.create" not in page
 
 
-def test_older_calls_are_on_further_pages(owner_desk, agent, connection, settings):
-    settings.AGENT_ACCESS |= {"LIMIT_PER_CONNECTION": 1000, "LIMIT_PER_ADDRESS": 1000}
+@pytest.mark.usefixtures("many_calls")
+def test_older_calls_are_on_further_pages(owner_desk, agent, connection):
     for _ in range(52):
         agent.call("tools.list")
     first = page_of(owner_desk, connection)

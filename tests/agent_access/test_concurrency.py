@@ -17,14 +17,9 @@ from tests.agents import Answer, HttpAgent
 from tests.snapshots import take_snapshot
 from tests.threads import PATIENCE_SECONDS, run_together
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("many_calls")]
 
 THREADS = 20
-
-
-@pytest.fixture(autouse=True)
-def _many_calls(settings) -> None:
-    settings.AGENT_ACCESS |= {"LIMIT_PER_CONNECTION": 10_000, "LIMIT_PER_ADDRESS": 10_000}
 
 
 def create(credential: str, body: dict[str, Any], key: str) -> Answer:

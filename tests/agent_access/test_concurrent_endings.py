@@ -24,12 +24,7 @@ from invoicing.models import Document
 from tests.agents import HttpAgent
 from tests.threads import PATIENCE_SECONDS, run_together
 
-pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture(autouse=True)
-def _many_calls(settings) -> None:
-    settings.AGENT_ACCESS |= {"LIMIT_PER_CONNECTION": 10_000, "LIMIT_PER_ADDRESS": 10_000}
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("many_calls")]
 
 
 @pytest.mark.requirement("revocation.stops_calls")

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from agent_access.models import AuditEvent
 from invoicing.fixed_point import SCALE
-from invoicing.models import Customer, Decision, IssueApproval
+from invoicing.models import Customer, Decision
 from invoicing.services.draft_input import Maker
 from invoicing.totals import DiscountType
 from tests.approvals import Prepared, prepare
@@ -23,6 +23,7 @@ from tests.factories import (
     make_draft,
     make_issued,
 )
+from tests.web.reviews import decision_of, path_of
 
 # A page looks and acts the same on both databases; tests/web/ asks both.
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.sqlite]
@@ -34,14 +35,6 @@ def prepared(delegate, customer, tax_rate, connection) -> Prepared:
     draft = make_draft(user=delegate, customer=customer, lines=lines, notes="Thank you.")
     maker = Maker(connection.id, "Ledger agent")
     return prepare(draft, user=delegate, maker=maker, now=timezone.now())
-
-
-def path_of(prepared: Prepared) -> str:
-    return f"/approvals/{prepared.approval.id}"
-
-
-def decision_of(prepared: Prepared) -> str:
-    return IssueApproval.objects.get(pk=prepared.approval.pk).decision
 
 
 def test_a_person_signs_in_reads_and_approves(open_page, delegate, prepared):

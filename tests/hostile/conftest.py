@@ -4,21 +4,14 @@ from typing import Any
 
 import pytest
 
-from invoicing.models import Customer, Document, User
+from invoicing.models import Document
 from tests.agents import HttpAgent
-from tests.factories import make_draft
 from tests.hostile.target import Target
 
 
 @pytest.fixture(autouse=True)
 def _many_calls(settings: Any) -> None:
     settings.AGENT_ACCESS |= {"LIMIT_PER_CONNECTION": 100_000, "LIMIT_PER_ADDRESS": 100_000}
-
-
-@pytest.fixture
-def draft(delegate: User, customer: Customer) -> Document:
-    """A draft that a person made, at its first version."""
-    return make_draft(user=delegate, customer=customer)
 
 
 @pytest.fixture

@@ -15,16 +15,7 @@ from tests.factories import make_draft
 from tests.interface import issuing
 from tests.interface.tool_table import Call
 
-# One more than the smallest set that a walk in pages of 50 cuts twice.
-ROOMY = 1000
-
 CallsOf = Callable[[Connection], dict[str, Call]]
-
-
-@pytest.fixture
-def draft(delegate: User, customer: Customer) -> Document:
-    """A draft that a person made, at its first version."""
-    return make_draft(user=delegate, customer=customer)
 
 
 @pytest.fixture
@@ -97,10 +88,3 @@ def drafted(agent: HttpAgent, draft_body: dict[str, Any]) -> Any:
 def prepared(agent: HttpAgent, drafted: Any) -> Any:
     """What the agent was told of an approval that waits for the delegate."""
     return issuing.prepare(agent, drafted["id"]).data
-
-
-@pytest.fixture
-def many_calls(settings: Any) -> None:
-    """Let a test make more calls than a minute allows."""
-    limits = {"LIMIT_PER_CONNECTION": ROOMY, "LIMIT_PER_ADDRESS": ROOMY}
-    settings.AGENT_ACCESS = {**settings.AGENT_ACCESS, **limits}

@@ -12,13 +12,11 @@ from invoicing.models import Document, IssueApproval, NumberSeries
 from tests.interface.issuing import decide, execute, prepare
 from tests.threads import THREADS, in_threads
 
-pytestmark = [pytest.mark.postgresql, pytest.mark.django_db(transaction=True)]
-
-
-@pytest.fixture(autouse=True)
-def _no_limits(settings) -> None:
-    plenty = {"LIMIT_PER_CONNECTION": 10_000, "LIMIT_PER_ADDRESS": 10_000}
-    settings.AGENT_ACCESS = {**settings.AGENT_ACCESS, **plenty}
+pytestmark = [
+    pytest.mark.postgresql,
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.usefixtures("many_calls"),
+]
 
 
 def approve(agent, body, number: int) -> Any:

@@ -31,12 +31,7 @@ from tests.approvals import prepare
 from tests.factories import UserFactory, make_draft, withdraw
 from tests.threads import PATIENCE_SECONDS, run_together, somebody_waits_for_a_row
 
-pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture(autouse=True)
-def _limits_are_far(settings) -> None:
-    settings.AGENT_ACCESS |= {"LIMIT_PER_CONNECTION": 10_000, "LIMIT_PER_ADDRESS": 10_000}
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("many_calls")]
 
 
 @pytest.fixture

@@ -12,11 +12,6 @@ from tests.approvals import A_MINUTE_LATER, PREPARED_AT, TEN_MINUTES_LATER, prep
 from tests.factories import make_draft
 
 
-@pytest.fixture
-def draft(delegate, customer):
-    return make_draft(user=delegate, customer=customer)
-
-
 def ids(page: Any) -> list[Any]:
     return [each.approval.id for each in page.approvals]
 

@@ -24,11 +24,6 @@ pytestmark = [pytest.mark.postgresql, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture
-def draft(delegate, customer):
-    return make_draft(user=delegate, customer=customer)
-
-
-@pytest.fixture
 def approved(delegate, draft):
     prepared = prepare(draft, user=delegate)
     prepared.decide()

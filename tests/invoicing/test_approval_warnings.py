@@ -12,11 +12,6 @@ NOW = datetime(2026, 3, 20, 9, 0, tzinfo=UTC)
 NOTHING = Warnings(same_total=None, is_other_year=False, last_issue_date=None)
 
 
-@pytest.fixture
-def draft(delegate, customer):
-    return make_draft(user=delegate, customer=customer)
-
-
 def warnings_about(draft, user, *, now=NOW):
     return find_warnings(user, draft, now=now, today=local_date(now, user))
 

@@ -30,11 +30,6 @@ def watch():
 
 
 @pytest.fixture
-def draft(delegate, customer):
-    return make_draft(user=delegate, customer=customer)
-
-
-@pytest.fixture
 def prepared(delegate, draft):
     return prepare(draft, user=delegate)
 

@@ -7,8 +7,6 @@ import pytest
 from tests.agents import HttpAgent
 from tests.mcp_agent import LEGACY, MODERN, McpAgent
 
-ROOMY = 1000
-
 
 @pytest.fixture
 def agent_class() -> type[HttpAgent]:
@@ -30,10 +28,3 @@ def speaker(agent: McpAgent, request: Any) -> McpAgent:
 def http(agent: McpAgent) -> HttpAgent:
     """The same connection over HTTP."""
     return HttpAgent(agent.credential)
-
-
-@pytest.fixture
-def many_calls(settings: Any) -> None:
-    """Let a test make more calls than a minute allows."""
-    limits = {"LIMIT_PER_CONNECTION": ROOMY, "LIMIT_PER_ADDRESS": ROOMY}
-    settings.AGENT_ACCESS = {**settings.AGENT_ACCESS, **limits}

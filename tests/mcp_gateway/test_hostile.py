@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -11,7 +10,7 @@ from hypothesis import strategies as st
 from tests.mcp_agent import LEGACY, MODERN, McpAgent
 from tests.snapshots import take_snapshot
 
-pytestmark = pytest.mark.usefixtures("no_limits", "nothing_written")
+pytestmark = pytest.mark.usefixtures("many_calls", "nothing_written")
 
 # What HTTP may answer to a caller who is known and within limits.
 STATUSES = {200, 202, 400, 404, 413, 415}
@@ -74,12 +73,6 @@ headers = st.fixed_dictionaries(
         "Mcp-Name": st.none() | names | st.text(st.characters(codec="latin-1"), max_size=20),
     }
 )
-
-
-@pytest.fixture
-def no_limits(settings: Any) -> None:
-    limits = {"LIMIT_PER_CONNECTION": 10**6, "LIMIT_PER_ADDRESS": 10**6}
-    settings.AGENT_ACCESS = {**settings.AGENT_ACCESS, **limits}
 
 
 @pytest.fixture

@@ -6,11 +6,16 @@ from typing import Any
 
 from django.test import Client
 
+from invoicing.models import IssueApproval
 from tests.approvals import Prepared
 
 
 def path_of(prepared: Prepared) -> str:
     return f"/approvals/{prepared.approval.id}"
+
+
+def decision_of(prepared: Prepared) -> str:
+    return IssueApproval.objects.get(pk=prepared.approval.pk).decision
 
 
 def read(answer: Any) -> str:

@@ -9,16 +9,10 @@ from invoicing.identifiers import new_id
 from invoicing.models import Customer, Decision
 from invoicing.services.draft_input import Maker
 from tests.approvals import prepare
-from tests.factories import make_draft
 from tests.web.forms import text_of
 from tests.web.reviews import read
 
 pytestmark = pytest.mark.usefixtures("clock")
-
-
-@pytest.fixture
-def draft(delegate, customer):
-    return make_draft(user=delegate, customer=customer)
 
 
 def navigation_of(answer: Any) -> str:

@@ -7,16 +7,12 @@ import pytest
 from agent_access.models import AuditEvent
 from invoicing.access import Permission
 from invoicing.models import Decision, IssueApproval
-from tests.approvals import TEN_MINUTES_LATER, Prepared
+from tests.approvals import TEN_MINUTES_LATER
 from tests.factories import UserFactory, withdraw
 from tests.snapshots import take_snapshot
-from tests.web.reviews import path_of, read, send
+from tests.web.reviews import decision_of, path_of, read, send
 
 SECOND, DAY = timedelta(seconds=1), timedelta(days=1)
-
-
-def decision_of(prepared: Prepared) -> str:
-    return IssueApproval.objects.get(pk=prepared.approval.pk).decision
 
 
 @pytest.mark.requirement("approval.approve")
