@@ -193,23 +193,26 @@ def decide_approval(
         reviewed, _ = _lock_and_review(
             pk, delegated_user_id=user.pk, visible_to=user if is_approval else None, clock=clock
         )
-        approval, now = reviewed.approval, reviewed.now
+        approval = reviewed.approval
         if reviewed.state != ApprovalState.PENDING:
             raise DecisionRefusedError(reviewed.state)
         if not hmac.compare_digest(fingerprint.encode(), approval.fingerprint.encode()):
             raise DecisionRefusedError(ApprovalState.STALE)
         if is_approval:
             demand_still_allowed(user, approval.document_id, Permission.FINALIZE)
-        decided = {
-            "decision": decision,
-            "decided_at": now,
-            "rejection_reason": reason if decision == Decision.REJECTED else "",
-        }
-        undecided = IssueApproval.objects.filter(pk=pk, decision="", expires_at__gt=now)
-        if not undecided.update(**decided):
-            raise DecisionRefusedError(reviewed.state)
-        for name, value in decided.items():
-            setattr(approval, name, value)
+        return _write_decision(reviewed, decision, "" if is_approval else reason)
+
+
+def _write_decision(
+    reviewed: ReviewedApproval, decision: Decision, rejection_reason: str
+) -> ReviewedApproval:
+    approval, now = reviewed.approval, reviewed.now
+    undecided = IssueApproval.objects.filter(pk=approval.pk, decision="", expires_at__gt=now)
+    decided = {"decision": decision, "decided_at": now, "rejection_reason": rejection_reason}
+    if not undecided.update(**decided):
+        raise DecisionRefusedError(reviewed.state)
+    for name, value in decided.items():
+        setattr(approval, name, value)
     return ReviewedApproval(approval, reviewed.current, now)
 
 
