@@ -18,7 +18,7 @@ FOUND_AT_MOST = 200
 
 @page(Permission.VIEW_CUSTOMER)
 def list_customers(request: SignedInRequest) -> HttpResponse:
-    search = read_search(request)
+    search = read_search(request.GET)
     if not search:
         listing = list_by_name(request, customers_visible_to(request.user))
         return render(request, "invoicing/customers.html", {"listing": listing})

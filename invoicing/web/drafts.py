@@ -19,7 +19,6 @@ from invoicing.access import (
 )
 from invoicing.errors import ConflictError, DraftCodeUsedError, DraftInvalidError
 from invoicing.models import Document, User
-from invoicing.search import SEARCH_LENGTH
 from invoicing.services.draft_input import DraftInput
 from invoicing.services.drafts import (
     DraftPreview,
@@ -32,6 +31,7 @@ from invoicing.web.draft_choices import Choices, choices_for
 from invoicing.web.draft_codes import give_code, read_code
 from invoicing.web.draft_forms import DraftForms, TypedDraft
 from invoicing.web.formats import Formats
+from invoicing.web.listings import read_search
 from invoicing.web.pages import SignedInRequest, page
 from invoicing.web.typed_drafts import begin_typed, compare_drafts, read_typed, write_draft
 
@@ -56,12 +56,9 @@ def edit_draft(request: SignedInRequest, pk: UUID) -> HttpResponse:
 
 
 def _choices(request: SignedInRequest, document: Document | None = None) -> Choices:
-    search, chosen = _read_search(request.POST), request.POST.get("customer_id", "")
+    search = read_search(request.POST, "customer_search")
+    chosen = request.POST.get("customer_id", "")
     return choices_for(request.user, document, search=search, chosen=chosen)
-
-
-def _read_search(data: QueryDict, name: str = "customer_search") -> str:
-    return data.get(name, "")[:SEARCH_LENGTH].strip()
 
 
 @dataclass(frozen=True)
@@ -81,7 +78,7 @@ class Editor:
         typed = read_typed(data)
         # A search that was typed and not yet done comes first: Enter in its field means Find.
         is_search = "find_customer" in data or (
-            _read_search(data) != _read_search(data, "customer_searched")
+            read_search(data, "customer_search") != read_search(data, "customer_searched")
         )
         if is_search:
             typed = typed.with_customer(self.choices.customers.suggested)

@@ -9,7 +9,7 @@ from uuid import UUID
 from django.core.paginator import Paginator
 from django.db.models import Model, Q, QuerySet
 from django.db.models.functions import Lower
-from django.http import HttpRequest
+from django.http import HttpRequest, QueryDict
 
 from invoicing.search import SEARCH_LENGTH, PageRequest, matches, words_of
 
@@ -30,15 +30,15 @@ class Listing(Generic[_Record]):
     next_href: str | None
 
 
-def read_search(request: HttpRequest) -> str:
-    return request.GET.get("search", "")[:SEARCH_LENGTH].strip()
+def read_search(data: QueryDict, name: str = "search") -> str:
+    return data.get(name, "")[:SEARCH_LENGTH].strip()
 
 
 def list_newest(
     request: HttpRequest, find: Callable[[PageRequest], Found[_Record]], **filters: str
 ) -> Listing[_Record]:
     """Return the page that the address names, the newest record first."""
-    search, after = read_search(request), read_cursor(request)
+    search, after = read_search(request.GET), read_cursor(request)
     kept = {"search": search, **filters}
     records, cursor = find(
         PageRequest(search=search, after=after, limit=PAGE_LENGTH, newest_first=True)
@@ -54,7 +54,7 @@ def list_matching(
     texts: Callable[[_Record], Iterable[str]],
 ) -> Listing[_Record]:
     """Return the page that the address names, in the order of names, of a kind with few records."""
-    search, ordered = read_search(request), queryset.order_by(Lower("name"), "id")
+    search, ordered = read_search(request.GET), queryset.order_by(Lower("name"), "id")
     words = words_of(search)
     found: Any = [each for each in ordered if matches(words, texts(each))] if search else ordered
     return list_numbered(request, found)
@@ -62,7 +62,7 @@ def list_matching(
 
 def list_numbered(request: HttpRequest, records: Sequence[_Record]) -> Listing[_Record]:
     """Return the page of these records whose number the address has."""
-    search = read_search(request)
+    search = read_search(request.GET)
     shown = Paginator(records, PAGE_LENGTH).get_page(request.GET.get("page"))
     back = _href(search=search, page=str(shown.number - 1)) if shown.has_previous() else None
     forward = _href(search=search, page=str(shown.number + 1)) if shown.has_next() else None
