@@ -42,10 +42,14 @@ class CustomerForm(AddressedForm):
 class CustomerAdmin(RecordAdmin):
     form = CustomerForm
     fields = ("name", *ADDRESS, "account_managers", "is_active")
-    list_display = ("name", "city", "country_name", "is_active")
+    list_display = ("name", "city", "country_in_words", "is_active")
     list_filter = ("is_active",)
     search_fields = ("name", "city", "vat_number")
     ordering = ("name", "id")
+
+    @admin.display(description="Country")
+    def country_in_words(self, customer: Customer) -> str:
+        return customer.country_name
 
     @override
     def get_queryset(self, request: HttpRequest) -> QuerySet[Customer]:

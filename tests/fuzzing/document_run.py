@@ -7,6 +7,7 @@ from typing import Any
 from unittest.mock import patch
 
 import schemathesis
+from django.db import connections
 from schemathesis import Case, CheckContext, Response
 from schemathesis.config import SchemathesisConfig
 from schemathesis.core.failures import Failure
@@ -55,7 +56,11 @@ def describe_as_listed() -> Told:
 
 def call_over_https(environ: Told, start_response: Callable[..., Any]) -> Iterable[bytes]:
     """Call the application as at its own address, where werkzeug's client says localhost."""
-    return application(environ | {"HTTP_HOST": HOST, "wsgi.url_scheme": "https"}, start_response)
+    try:
+        ours = {"HTTP_HOST": HOST, "wsgi.url_scheme": "https"}
+        return application(environ | ours, start_response)
+    finally:
+        connections.close_all()  # schemathesis calls from threads of its own
 
 
 send_all = WSGITransport.send
