@@ -1,0 +1,48 @@
+"""A client that is forgotten: what ends with it, and that all of it happens or nothing."""
+
+from typing import Any
+
+import pytest
+
+from agent_access.audit import Origin
+from agent_access.models import AuditEvent, Connection
+from agent_access.models.audit import Transport
+from agent_access.oauth.clients import delete_client
+from agent_access.oauth.models import AccessToken, Application, Grant, RefreshToken
+from agent_access.verification import find_breaks
+from tests.snapshots import take_snapshot
+
+ORIGIN = Origin(transport=Transport.WEB)
+
+
+def delete(client: Application, owner: Any) -> None:
+    delete_client(client, origin=ORIGIN, actor_id=owner.id)
+
+
+def test_a_deleted_client_takes_nothing_of_another_with_it(
+    program, pair, register_program, obtain_code, owner
+):
+    other = register_program("https://other.example/")
+    assert other.exchange(obtain_code(other)).status == 200
+    delete(Application.objects.get(client_id=program.client_id), owner)
+    assert dict(Connection.objects.values_list("client_id", "revoked_reason")) == {
+        program.client_id: "owner_revoked",
+        other.client_id: "",
+    }
+    assert Application.objects.get().client_id == other.client_id
+    for model in (Grant, AccessToken, RefreshToken):
+        assert [*model.objects.values_list("application__client_id", flat=True)] == [
+            other.client_id
+        ]
+    assert list(find_breaks()) == []
+
+
+def test_a_deletion_that_fails_ends_no_connection(program, pair, owner, monkeypatch):
+    def fail(client: Application) -> None:
+        raise RuntimeError(client.client_id)
+
+    monkeypatch.setattr(Application, "delete", fail)
+    before, events = take_snapshot(), AuditEvent.objects.count()
+    with pytest.raises(RuntimeError, match=program.client_id):
+        delete(Application.objects.get(), owner)
+    assert (take_snapshot(), AuditEvent.objects.count()) == (before, events)
