@@ -64,8 +64,9 @@ def test_an_issue_date_before_the_last_number_of_its_series_is_named(delegate, d
 
 def test_the_same_day_another_series_and_an_earlier_number_are_no_warning(delegate, draft):
     other = CustomerFactory.create()
-    issue(other, document_type=DocumentType.CREDIT_NOTE, issue_date=date(2026, 3, 9))
-    issue(other, issue_date=date(2027, 1, 2), due_date=date(2027, 2, 1))
+    for _ in range(3):  # so that each of the other series is further than the draft's
+        issue(other, document_type=DocumentType.CREDIT_NOTE, issue_date=date(2026, 3, 9))
+        issue(other, issue_date=date(2027, 1, 2), due_date=date(2027, 2, 1))
     issue(other, issue_date=date(2026, 3, 5))
     issue(other, issue_date=draft.issue_date)
     assert warnings_about(draft, delegate) == NOTHING
