@@ -186,6 +186,14 @@ def test_the_owner_changes_his_own_address_and_makes_his_own_link(owner):
     assert make_code(acting(owner), owner.pk)
 
 
+@pytest.mark.parametrize(
+    ("by", "changes"), [("administrator", {"job_title": "Founder"}), ("owner", {"is_staff": True})]
+)
+def test_others_edit_who_the_owner_is_and_he_his_own_rights(request, owner, by, changes):
+    change(request.getfixturevalue(by), owner, **changes)
+    assert [getattr(read(owner), name) for name in changes] == list(changes.values())
+
+
 @pytest.mark.parametrize("changes", [{"is_active": False}, {"is_guest": True}], ids=first_name)
 def test_the_owner_stays_before_a_transfer(owner, changes):
     error = refuse(ValidationError, lambda: change(owner, owner, **changes))
@@ -280,6 +288,16 @@ def test_a_change_of_what_was_not_seen_is_refused(administrator, person):
     )
 
 
+def test_hours_that_were_not_seen_are_not_written_over(administrator, person):
+    seen = digest_person(read(person))
+    hours = [Stretch(0, time(9), time(17))]
+    change_person(acting(administrator), person.pk, {}, hours=hours, seen=seen)
+    refuse(
+        ConflictError,
+        lambda: change_person(acting(administrator), person.pk, {}, hours=[], seen=seen),
+    )
+
+
 def test_signing_in_meanwhile_is_no_change(administrator, person, client):
     seen = digest_person(read(person))
     person.set_password(PASSWORD)
@@ -289,7 +307,9 @@ def test_signing_in_meanwhile_is_no_change(administrator, person, client):
 
 
 def test_a_change_that_changes_nothing_leaves_no_trace(administrator, person):
-    change(administrator, person, name=person.name, skills=[])
+    skill = Skill.objects.create(name="Typing")
+    person.skills.add(skill)
+    change(administrator, person, name=person.name, skills=[skill], groups=[])
     assert acts_written() == []
 
 
