@@ -152,6 +152,13 @@ def test_a_guest_who_is_none_any_more_begins_anew(owner, delegate):
     assert read(delegate).session_revision == 3
 
 
+@pytest.mark.parametrize("flags", [{"is_guest": True}, {"is_active": False}], ids=str)
+def test_another_name_of_a_guest_or_of_somebody_inactive_ends_nothing(owner, delegate, flags):
+    User.objects.filter(pk=delegate.pk).update(**flags)
+    change(owner, delegate, name="Dana Doe")
+    assert (read(delegate).name, read(delegate).session_revision) == ("Dana Doe", 1)
+
+
 def test_the_command_says_what_it_did(connect, delegate):
     connect(delegate)
     output = StringIO()
