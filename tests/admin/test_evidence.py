@@ -122,6 +122,19 @@ def test_the_audit_stands_with_what_it_says(owner_desk, evidence):
     assert column(owner_desk, EVENTS, "From")[0] == "http 127.0.0.1"
 
 
+def test_an_act_of_nobody_names_no_actor(owner_desk, evidence):
+    turn_access_off()
+    assert column(owner_desk, EVENTS, "Actor")[0] == "-"
+
+
+def test_events_are_found_by_the_name_or_the_address_of_the_person(owner_desk, evidence, colleague):
+    for word in ("colin", colleague.email):
+        assert actions(owner_desk, q=word, chain="connections") == [
+            "documents.list",
+            "customers.search",
+        ]
+
+
 def test_the_audit_is_filtered(owner_desk, owner, evidence, delegate):
     mine, other, _ = evidence
     revoke_connection(other.id, reason=RevokedReason.OWNER_REVOKED, actor_id=owner.id)
