@@ -54,6 +54,33 @@ def test_a_right_that_is_not_offered_is_refused(sign_in, superuser, person, chos
     assert list(said) == ["groups", "user_permissions"]
 
 
+def test_the_list_tells_who_is_what(desk, superuser, person):
+    UserFactory.create(name="Gus Guest", is_guest=True)
+    UserFactory.create(name="Ina Inactive", is_active=False, is_guest=True)
+    UserFactory.create(name="Sid Seldom", is_superuser=True)
+    page = main_of(desk.get(reverse("admin:invoices_user_changelist")))
+    rows = {row.split("</tr>")[0] for row in page.split("<tr")}
+    standings = {
+        "Ada Admin": "administrator",
+        "Sue Super": "superuser",
+        "Sid Seldom": "active",
+        "Paul Plain": "active",
+        "Gus Guest": "guest",
+        "Ina Inactive": "deactivated",
+    }
+    for name, standing in standings.items():
+        [row] = [each for each in rows if name in each]
+        assert f">{standing}</" in row, name
+
+
+def test_a_manager_who_left_stays_but_nobody_else_is_given_him(desk, person):
+    left = UserFactory.create(name="Lea Left", is_active=False)
+    option = f'<option value="{left.pk}"'
+    assert option not in main_of(desk.get(url_of(person)))
+    User.objects.filter(pk=person.pk).update(manager=left)
+    assert f"{option} selected>" in main_of(desk.get(url_of(person)))
+
+
 def test_a_person_is_added_and_given_a_link(desk, person):
     fields = {
         "name": "Nora New",
