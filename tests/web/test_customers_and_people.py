@@ -109,6 +109,11 @@ def test_a_customer_out_of_scope_is_like_one_that_is_missing(sign_in, stranger, 
     assert "Acme Ltd" not in main_of(browser.get("/customers"))
 
 
+def test_a_customer_of_former_times_is_found_too(browser):
+    CustomerFactory.create(name="Former Ltd", is_active=False)
+    assert "Former Ltd" in main_of(browser.get("/customers?search=former"))
+
+
 def test_people_are_the_active_staff(browser):
     shown = UserFactory.create(name="Vera Viewer", job_title="Engineer")
     others = [
@@ -137,6 +142,7 @@ def test_a_person_shows_work_and_nothing_private(browser):
         time_zone="Europe/Berlin",
     )
     TeamFactory.create(name="Finance", members=[person])
+    TeamFactory.create(name="Other people")
     TeamFactory.create(name="Archived", members=[person], archived_at="2026-01-01T00:00:00Z")
     WorkingHours.objects.create(person=person, weekday=0, start_time="08:00", end_time="12:30")
     TimeOff.objects.create(
@@ -145,8 +151,10 @@ def test_a_person_shows_work_and_nothing_private(browser):
     page = main_of(browser.get(f"/people/{person.id}"))
     for expected in ["Bea Boss", "Finance", "Europe/Berlin", "08:00 to 12:30", person.email]:
         assert expected in page
-    for private in ["home.example", "+49 40 123", "98765", "987.65", "sickness", "Archived"]:
+    for private in ["home.example", "+49 40 123", "98765", "987.65", "sickness"]:
         assert private not in page
+    for team in ["Archived", "Other people"]:
+        assert team not in page
 
 
 def test_a_manager_who_is_not_listed_is_not_named(browser):

@@ -390,12 +390,14 @@ def test_what_became_inactive_is_shown_as_such_and_refused(browser, writer):
         user=writer,
         lines=(line_input(tax_rate_id=rate.id),),
     )
+    TaxRateFactory.create(name="Never used")
     TaxRate.objects.update(is_active=False)
     type(draft.customer).objects.update(is_active=False)
     path = f"/documents/{draft.id}/edit"
     page = browser.get(path)
     assert "Gone, Amsterdam (inactive)" in text_of(page)
     assert "Old rate (19 %) (inactive)" in text_of(page)
+    assert "Never used" not in text_of(page)
     answer = browser.post(path, {**read_form(page), "save": ""})
     assert answer.status_code == 422
     assert "Is not an active customer within reach." in text_of(answer)
