@@ -8,7 +8,7 @@ from agent_access.models import AuditEvent
 from invoicing.access import Permission
 from invoicing.models import Decision, IssueApproval
 from tests.approvals import TEN_MINUTES_LATER
-from tests.factories import UserFactory, withdraw
+from tests.factories import CustomerFactory, UserFactory, make_draft, withdraw
 from tests.snapshots import take_snapshot
 from tests.web.reviews import decision_of, path_of, read, send
 
@@ -149,6 +149,7 @@ def test_who_may_not_issue_is_told_why_and_can_only_reject(desk, prepared):
 
 def test_out_of_scope_it_can_only_be_rejected_and_shows_nothing_of_the_document(desk, prepared):
     withdraw(prepared.user, Permission.VIEW_ALL_CUSTOMERS)
+    make_draft(customer=CustomerFactory.create(account_managers=[prepared.user]))
     answer, before = desk.get(path_of(prepared)), take_snapshot()
 
     assert answer.status_code == 200
