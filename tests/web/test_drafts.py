@@ -337,6 +337,7 @@ def test_a_stale_edit_shows_what_differs_and_keeps_what_was_typed(browser, write
         assert row.format(label, saved, typed) in text
     assert "Line 1, description" not in text
     assert Document.objects.get().reference == "Theirs"
+    assert "Save mine over it" in text_of(answer)
     again = read_form(answer)
     assert (again["notes"], again["lock_version"]) == ("Mine", "2")
 
@@ -370,6 +371,7 @@ def test_an_edit_of_what_was_issued_meanwhile_saves_nothing(browser, writer, cus
     answer = browser.post(path, {**form, "notes": "Mine", "save": ""})
     assert answer.status_code == 409
     assert f"It is {issued.number} now and stays as it is." in text_of(answer)
+    assert "Save mine over it" not in text_of(answer)
     assert read_form(answer)["notes"] == "Mine"
     assert Document.objects.get().notes == ""
 
