@@ -1,15 +1,18 @@
-"""An approval that waits, and the person who decides it."""
+"""An approval that waits, the person who decides it, and one who writes drafts."""
+
+from typing import Any
 
 import pytest
 from django.test import Client
 from time_machine import TimeMachineFixture
 
 from agent_access.models import Connection
-from invoicing.models import Customer, TaxRate, User
+from invoicing.access import Permission
+from invoicing.models import Company, Customer, TaxRate, User
 from invoicing.services.draft_input import Maker
 from tests.approvals import A_MINUTE_LATER, Prepared, prepare
 from tests.browsers import SignIn
-from tests.factories import line_input, make_draft
+from tests.factories import line_input, make_draft, make_staff
 
 
 @pytest.fixture
@@ -37,3 +40,37 @@ def prepared(
 def desk(sign_in: SignIn, delegate: User) -> Client:
     """The delegate's browser, signed in."""
     return sign_in(delegate)
+
+
+@pytest.fixture
+def writer(company: Company) -> User:
+    """Somebody who sees all customers, writes drafts and issues none."""
+    return make_staff(Permission.VIEW_DOCUMENT, Permission.VIEW_CUSTOMER, Permission.MANAGE)
+
+
+@pytest.fixture
+def writer_desk(sign_in: SignIn, writer: User) -> Client:
+    """The writer's browser, signed in."""
+    return sign_in(writer)
+
+
+@pytest.fixture
+def filled(customer: Customer, tax_rate: TaxRate) -> dict[str, Any]:
+    """What a person types into the form of a draft: 1.5 x 10.50 less 10 %, and 19 % VAT."""
+    return {
+        "customer_id": str(customer.id),
+        "issue_date": "2026-03-02",
+        "due_date": "2026-04-01",
+        "currency_code": "EUR",
+        "language": "de",
+        "reference": "PO 7",
+        "notes": "Thank you.\r\nSee you.",
+        "lines": "1",
+        "line-0-description": "Consulting",
+        "line-0-quantity": "1.5",
+        "line-0-unit": "h",
+        "line-0-unit_price": "10.50",
+        "line-0-discount_value": "10",
+        "line-0-discount_type": "percent",
+        "line-0-tax_rate_id": str(tax_rate.id),
+    }

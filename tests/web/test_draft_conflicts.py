@@ -1,0 +1,143 @@
+"""A draft that changed while somebody wrote: nothing is overwritten, nothing typed is lost."""
+
+from typing import Any
+
+import pytest
+
+from invoicing.access import Permission
+from invoicing.models import Document, TaxRate, User
+from invoicing.services.drafts import update_draft
+from invoicing.services.issuing import issue_document
+from invoicing.web import drafts
+from tests.clocks import at
+from tests.factories import (
+    ISSUED_AT,
+    CustomerFactory,
+    TaxRateFactory,
+    draft_input,
+    line_input,
+    make_draft,
+    withdraw,
+)
+from tests.web.forms import read_form, text_of
+
+pytestmark = pytest.mark.django_db
+
+# What stands where a field is empty.
+NOTHING = "\N{EN DASH}"
+
+
+def test_a_stale_edit_shows_what_differs_and_keeps_what_was_typed(writer_desk, writer, customer):
+    draft = make_draft(customer=customer, user=writer)
+    path = f"/documents/{draft.id}/edit"
+    form = read_form(writer_desk.get(path))
+    other = draft_input(customer, line_input(quantity=30000), line_input(), reference="Theirs")
+    update_draft(writer, draft.pk, other, lock_version=1)
+
+    answer = writer_desk.post(path, {**form, "notes": "Mine", "save": ""})
+
+    assert answer.status_code == 409
+    text = text_of(answer)
+    assert "Somebody changed this draft while you were writing" in text
+    row = (
+        '<th scope="row">{}</th> <td data-label="Saved now"><span class="text">{}</span></td>'
+        ' <td data-label="Yours"><span class="text">{}</span></td>'
+    )
+    for label, saved, typed in [
+        ("Reference", "Theirs", NOTHING),
+        ("Notes on the invoice", NOTHING, "Mine"),
+        ("Line 1, quantity", "3", "2"),
+        ("Line 2, description", "Consulting", NOTHING),
+    ]:
+        assert row.format(label, saved, typed) in text
+    assert "Line 1, description" not in text
+    assert Document.objects.get().reference == "Theirs"
+    assert "Save mine over it" in text_of(answer)
+    again = read_form(answer)
+    assert (again["notes"], again["lock_version"]) == ("Mine", "2")
+
+    assert writer_desk.post(path, {**again, "save": ""}).status_code == 302
+    stored = Document.objects.get()
+    assert (stored.notes, stored.reference, stored.lock_version) == ("Mine", "", 3)
+
+
+@pytest.mark.parametrize("pressed", [{"calculate": ""}, {"save": "", "due_date": "never"}], ids=str)
+def test_a_form_that_is_shown_again_stands_on_the_version_that_was_seen(
+    writer_desk, writer, customer, pressed
+):
+    draft = make_draft(customer=customer, user=writer)
+    path = f"/documents/{draft.id}/edit"
+    form = read_form(writer_desk.get(path))
+    other = draft_input(customer, reference="Theirs")
+    update_draft(writer, draft.pk, other, lock_version=1)
+    again = read_form(writer_desk.post(path, {**form, **pressed}))
+
+    answer = writer_desk.post(path, {**again, "due_date": form["due_date"], "save": ""})
+
+    assert answer.status_code == 409
+    assert Document.objects.get().reference == "Theirs"
+
+
+def test_an_edit_of_what_was_issued_meanwhile_saves_nothing(writer_desk, writer, customer):
+    draft = make_draft(customer=customer, user=writer)
+    path = f"/documents/{draft.id}/edit"
+    form = read_form(writer_desk.get(path))
+    issued = issue_document(draft, clock=at(ISSUED_AT))
+    answer = writer_desk.post(path, {**form, "notes": "Mine", "save": ""})
+    assert answer.status_code == 409
+    assert f"It is {issued.number} now and stays as it is." in text_of(answer)
+    assert "Save mine over it" not in text_of(answer)
+    assert read_form(answer)["notes"] == "Mine"
+    assert Document.objects.get().notes == ""
+
+
+@pytest.mark.parametrize("lock_version", ["", "0", "x", "9" * 40, "-1"])
+def test_an_odd_version_is_a_stale_one(writer_desk, writer, customer, lock_version):
+    draft = make_draft(customer=customer, user=writer)
+    path = f"/documents/{draft.id}/edit"
+    form = read_form(writer_desk.get(path)) | {"lock_version": lock_version, "save": ""}
+    assert writer_desk.post(path, form).status_code == 409
+    assert Document.objects.get().lock_version == 1
+
+
+def test_what_became_inactive_is_shown_as_such_and_refused(writer_desk, writer):
+    rate = TaxRateFactory.create(name="Old rate")
+    draft = make_draft(
+        customer=CustomerFactory.create(name="Gone"),
+        user=writer,
+        lines=(line_input(tax_rate_id=rate.id),),
+    )
+    TaxRateFactory.create(name="Never used")
+    TaxRate.objects.update(is_active=False)
+    type(draft.customer).objects.update(is_active=False)
+    path = f"/documents/{draft.id}/edit"
+    page = writer_desk.get(path)
+    assert "Gone, Amsterdam (inactive)" in text_of(page)
+    assert "Old rate (19 %) (inactive)" in text_of(page)
+    assert "Never used" not in text_of(page)
+    answer = writer_desk.post(path, {**read_form(page), "save": ""})
+    assert answer.status_code == 422
+    assert "Is not an active customer within reach." in text_of(answer)
+    assert "Is not an active tax rate." in text_of(answer)
+
+
+@pytest.mark.parametrize(
+    ("right", "status"), [(Permission.MANAGE, 403), (Permission.VIEW_ALL_CUSTOMERS, 404)]
+)
+@pytest.mark.parametrize("service", ["create_draft", "update_draft"])
+def test_what_was_withdrawn_while_a_lock_was_waited_for_is_not_used(  # noqa: PLR0917  fixtures
+    writer, writer_desk, filled, customer, monkeypatch, service, right, status
+):
+    draft = make_draft(customer=customer)
+    page = "/documents/new" if service == "create_draft" else f"/documents/{draft.id}/edit"
+    form = read_form(writer_desk.get(page)) | filled
+    write = getattr(drafts, service)
+
+    def write_after_waiting(*args: Any, **kwargs: Any) -> Any:
+        withdraw(User.objects.get(pk=writer.pk), right)
+        return write(*args, **kwargs)
+
+    monkeypatch.setattr(drafts, service, write_after_waiting)
+    before = Document.objects.values().get()
+    assert writer_desk.post(page, form).status_code == status
+    assert Document.objects.values().get() == before
