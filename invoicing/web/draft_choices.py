@@ -59,7 +59,8 @@ def choices_for(
 def _tax_rates(document: Document | None) -> Options:
     used = document.lines.values("tax_rate") if document else []
     found = TaxRate.objects.filter(Q(is_active=True) | Q(pk__in=used))
-    return [(str(each.id), _mark(each)) for each in found.order_by("-percentage_ten_thousandths")]
+    in_order = found.order_by("-percentage_ten_thousandths", "name", "pk")
+    return [(str(each.id), _mark(each)) for each in in_order]
 
 
 def _mark(rate: TaxRate) -> str:

@@ -83,6 +83,11 @@ def test_a_form_that_cannot_be_read_decides_nothing(desk, prepared, form):
     assert take_snapshot() == before
 
 
+def test_a_reason_may_have_500_characters(desk, prepared):
+    assert send(desk, prepared, "reject", reason="x" * 500).status_code == 302
+    assert IssueApproval.objects.get().rejection_reason == "x" * 500
+
+
 def test_a_reason_that_is_too_long_is_not_lost(desk, prepared):
     reason = "Wrong customer. " * 40
     answer = send(desk, prepared, "reject", reason=reason)

@@ -52,7 +52,8 @@ def test_a_stale_edit_shows_what_differs_and_keeps_what_was_typed(writer_desk, w
         assert row.format(label, saved, typed) in text
     assert "Line 1, description" not in text
     assert Document.objects.get().reference == "Theirs"
-    assert "Save mine over it" in text_of(answer)
+    assert "Save mine over it" in text
+    assert '<dd lang="en"> €100.00 </dd>' in text
     again = read_form(answer)
     assert (again["notes"], again["lock_version"]) == ("Mine", "2")
 

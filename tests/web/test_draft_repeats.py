@@ -51,9 +51,9 @@ def test_a_used_form_that_says_something_else_is_not_swallowed(writer_desk, fill
     first = Document.objects.get()
     answer = writer_desk.post("/documents/new", {**form, "reference": "Another", "save": ""})
     assert answer.status_code == 409
-    assert f'has made a draft before, <a href="/documents/{first.id}">{first}</a>' in text_of(
-        answer
-    )
+    text = text_of(answer)
+    assert f'has made a draft before, <a href="/documents/{first.id}">{first}</a>' in text
+    assert '<dd lang="de"> 16,86 € </dd>' in text
     again = read_form(answer)
     assert again["reference"] == "Another"
     assert again["draft_code"] != form["draft_code"]

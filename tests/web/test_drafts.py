@@ -5,9 +5,10 @@ import re
 import pytest
 
 from invoicing.access import Permission
+from invoicing.fixed_point import SCALE
 from invoicing.models import Document, DocumentStatus, DocumentType
 from invoicing.totals import DiscountType
-from tests.factories import CustomerFactory, make_draft, make_issued, make_staff
+from tests.factories import CustomerFactory, TaxRateFactory, make_draft, make_issued, make_staff
 from tests.web.forms import main_of, read_form, text_of
 
 pytestmark = pytest.mark.django_db
@@ -53,6 +54,17 @@ def test_a_new_draft_begins_today_with_one_line(sign_in, writer, time_machine):
     form = read_form(sign_in(writer).get("/documents/new"))
     assert (form["issue_date"], form["due_date"]) == ("2027-01-01", "2027-01-31")
     assert (form["currency_code"], form["lines"], form["language"]) == ("JPY", "1", "en")
+
+
+def test_tax_rates_are_offered_from_the_highest_and_then_by_name(writer_desk):
+    for name, percentage in [("Reverse charge", 0), ("Exempt", 0), ("Reduced", 7), ("Full", 19)]:
+        TaxRateFactory.create(name=name, percentage_ten_thousandths=percentage * SCALE)
+    [options] = re.findall(
+        r'<select name="line-0-tax_rate_id".*?</select>', text_of(writer_desk.get("/documents/new"))
+    )
+    names = re.findall(r"<option[^>]*>([^<]*)", options)
+    rates = ["Full (19 %)", "Reduced (7 %)", "Exempt (0 %)", "Reverse charge (0 %)"]
+    assert [name.strip() for name in names] == ["No tax", *rates]
 
 
 def test_a_saved_draft_comes_back_as_it_was_typed(writer_desk, filled):
