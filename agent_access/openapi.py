@@ -14,7 +14,7 @@ from agent_access.calls import Page
 from agent_access.errors import ToolError
 from agent_access.inputs import KEY_HEADER, KEY_SCHEMA
 from agent_access.listing import TOOLS_LIST
-from agent_access.tools import API_PATH, JSONSchema, PlainJsonSchema, Tool, registry, without_null
+from agent_access.tools import API_PATH, JSONSchema, PlainJsonSchema, Tool, registry
 
 VERSION = "3.1.0"
 SECURITY = "bearer"
@@ -188,8 +188,7 @@ def _describe_parameters(tool: Tool) -> Iterator[JSONSchema]:
 
 
 def _describe_query_parameter(name: str, schema: JSONSchema, *, is_required: bool) -> JSONSchema:
-    """Return the parameter without null: a query string has no way to say it."""
-    plain = {key: value for key, value in without_null(schema).items() if key != "description"}
+    plain = {key: value for key, value in schema.items() if key != "description"}
     text = {"description": schema["description"]} if "description" in schema else {}
     return {"name": name, "in": "query", "required": is_required, **text, "schema": plain}
 

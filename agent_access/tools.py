@@ -146,11 +146,16 @@ class Tool:
 
     @cached_property
     def input_schema(self) -> JSONSchema:
-        """Return the static JSON Schema (2020-12) of the query or body: closed and inlined."""
+        """Return the static JSON Schema (2020-12) of the query or body: closed and inlined.
+
+        A query string has no way to say null.
+        """
         schema = self.input.model_json_schema(schema_generator=PlainJsonSchema)
         inlined: JSONSchema = _inline(schema, schema.get("$defs", {}))
-        inlined.setdefault("properties", {})
-        return inlined
+        fields = inlined.get("properties", {})
+        if not self.takes_body:
+            fields = {name: without_null(field) for name, field in fields.items()}
+        return inlined | {"properties": fields}
 
 
 class ToolRegistry:

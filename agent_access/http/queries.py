@@ -45,6 +45,5 @@ def _parse(request: HttpRequest) -> list[tuple[str, str]]:
 
 
 def _value(text: str, schema: dict[str, object]) -> str | int:
-    kinds = schema.get("type")
-    is_integer = kinds == "integer" or (isinstance(kinds, list) and "integer" in kinds)
+    is_integer = schema.get("type") == "integer"
     return int(text) if is_integer and INTEGER.fullmatch(text) else text

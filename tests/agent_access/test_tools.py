@@ -94,7 +94,7 @@ def test_names_and_places_follow_from_the_row():
 
 
 def test_a_schema_is_closed_and_holds_no_reference():
-    assert make_tool(input=Outer).input_schema == {
+    assert make_tool(input=Outer, method="POST").input_schema == {
         "type": "object",
         "additionalProperties": False,
         "required": ["inner", "again"],
@@ -113,6 +113,12 @@ INNER = {
     "required": ["word"],
     "properties": {"word": {"type": "string", "description": "A word."}},
 }
+
+
+def test_a_query_has_no_way_to_say_null():
+    fields = make_tool(input=Outer, method="GET").input_schema["properties"]
+    assert fields["choice"] == {"type": "string", "enum": ["a", "b"]}
+    assert fields["count"] == {"type": "integer"}
 
 
 def test_a_tool_without_arguments_still_has_properties():
