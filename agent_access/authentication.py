@@ -45,7 +45,8 @@ def authenticate(request: HttpRequest, caller: Standing | None, *, origin: Origi
     Raises UnauthenticatedError for everything else.
     """
     if caller is None or not _holds(caller.connection, owner_id=caller.owner_id, origin=origin):
-        raise UnauthenticatedError(credential_sent="HTTP_AUTHORIZATION" in request.META)
+        header = request.META.get("HTTP_AUTHORIZATION", "")
+        raise UnauthenticatedError(bearer_sent=header.lower().startswith("bearer"))
     return caller.connection
 
 

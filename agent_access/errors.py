@@ -7,11 +7,14 @@ from typing import Any, ClassVar
 
 from typing_extensions import override
 
+# RFC 6750 section 3: a challenge has a parameter at least. One credential opens all of this.
+REALM = "agents"
+
 
 def write_challenge(parameters: Mapping[str, str]) -> str:
     """Return the value of WWW-Authenticate; no parameter holds a quote."""
-    written = ", ".join(f'{name}="{value}"' for name, value in parameters.items())
-    return f"Bearer {written}".strip()
+    named = {"realm": REALM, **parameters}
+    return "Bearer " + ", ".join(f'{name}="{value}"' for name, value in named.items())
 
 
 @dataclass(frozen=True, order=True)
@@ -46,19 +49,19 @@ class UnauthenticatedError(ToolError):
         " revoked; ask the owner for a new connection."
     )
 
-    def __init__(self, *, credential_sent: bool = True) -> None:
+    def __init__(self, *, bearer_sent: bool = True) -> None:
         super().__init__()
-        self.credential_sent = credential_sent
+        self.bearer_sent = bearer_sent
         self.discovery: dict[str, str] = {}
 
     @property
     @override
     def headers(self) -> dict[str, str]:
-        """RFC 6750 section 3: without a credential the challenge names no error.
+        """RFC 6750 section 3.1: who tried nothing, or another scheme, is told of no error.
 
         `discovery` says where a client can learn how to sign in (RFC 9728 section 5.1).
         """
-        error = {"error": "invalid_token"} if self.credential_sent else {}
+        error = {"error": "invalid_token"} if self.bearer_sent else {}
         return {"WWW-Authenticate": write_challenge(error | self.discovery)}
 
 

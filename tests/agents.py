@@ -13,6 +13,10 @@ from tests.api_document import check_documented
 
 HOST = "invoices.example"
 
+# What a caller is told who is not known, and one whose bearer credential opens nothing.
+CHALLENGE = 'Bearer realm="agents"'
+BAD_CREDENTIAL = f'{CHALLENGE}, error="invalid_token"'
+
 # The interface's table, literally.
 HTTP_TOOLS = {
     "tools.list": ("GET", "/api/v1/tools"),

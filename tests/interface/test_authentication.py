@@ -10,7 +10,7 @@ from agent_access.connections import revoke_connection, turn_access_off, turn_ac
 from agent_access.models import Connection
 from agent_access.models.connections import RevokedReason
 from invoicing.models import Company, User
-from tests.agents import HttpAgent
+from tests.agents import BAD_CREDENTIAL, CHALLENGE, HttpAgent
 from tests.interface.http_requests import send
 from tests.interface.refusals import (
     audit_of,
@@ -21,9 +21,6 @@ from tests.interface.refusals import (
 )
 
 pytestmark = pytest.mark.http
-
-NO_CREDENTIAL = "Bearer"
-WRONG_CREDENTIAL = 'Bearer error="invalid_token"'
 
 
 def refuse_all(calls, agent, challenge, **changes: Any):
@@ -39,16 +36,14 @@ def refuse_all(calls, agent, challenge, **changes: Any):
 @pytest.mark.requirement("authentication.credential", "error.unauthenticated")
 def test_without_a_credential_nothing_answers(access_on, calls):
     with nothing_changes():
-        refuse_all(calls, HttpAgent(None), NO_CREDENTIAL)
+        refuse_all(calls, HttpAgent(None), CHALLENGE)
 
+
+OTHER_SCHEMES = ("", "{}", "Basic {}", "Token {}", "ivc_{}", "Digest username=bearer")
 
 MALFORMED = (
-    "",
     "Bearer",
     "Bearer ",
-    "{}",
-    "Basic {}",
-    "Token {}",
     "Bearer{}",
     "Bearer {} {}",
     "Bearer {}, Bearer {}",
@@ -70,7 +65,17 @@ def test_a_malformed_credential_is_no_credential(agent, connection, calls):
     with nothing_changes():
         for form in MALFORMED:
             header = form.replace("{}", agent.credential)
-            refuse_all(one, HttpAgent(None), WRONG_CREDENTIAL, headers={"Authorization": header})
+            refuse_all(one, HttpAgent(None), BAD_CREDENTIAL, headers={"Authorization": header})
+    assert audit_of(connection) == []
+
+
+def test_another_scheme_is_no_attempt(agent, connection, calls):
+    """RFC 6750 section 3.1: its challenge names no error."""
+    one = {"drafts.create": calls["drafts.create"]}
+    with nothing_changes():
+        for form in OTHER_SCHEMES:
+            header = form.replace("{}", agent.credential)
+            refuse_all(one, HttpAgent(None), CHALLENGE, headers={"Authorization": header})
     assert audit_of(connection) == []
 
 
@@ -85,7 +90,7 @@ def test_a_cookie_never_authenticates(agent, calls):
     names = ("credential", "access_token", "Authorization", "token", "sessionid")
     cookie = "; ".join(f"{name}={agent.credential}" for name in names)
     with nothing_changes():
-        refuse_all(calls, HttpAgent(None), NO_CREDENTIAL, HTTP_COOKIE=cookie)
+        refuse_all(calls, HttpAgent(None), CHALLENGE, HTTP_COOKIE=cookie)
 
 
 @pytest.mark.requirement("authentication.header_only")
@@ -93,7 +98,7 @@ def test_a_url_parameter_never_authenticates(agent, calls):
     names = ("credential", "access_token", "Authorization", "token")
     query = "&".join(f"{name}={agent.credential}" for name in names)
     with nothing_changes():
-        refuse_all(calls, HttpAgent(None), NO_CREDENTIAL, query=query)
+        refuse_all(calls, HttpAgent(None), CHALLENGE, query=query)
 
 
 def test_a_body_never_authenticates(agent, calls):
@@ -105,7 +110,7 @@ def test_a_body_never_authenticates(agent, calls):
     with nothing_changes():
         for content_type, body in bodies.items():
             changes = {"body": body, "content_type": content_type}
-            refuse_all(calls, HttpAgent(None), NO_CREDENTIAL, **changes)
+            refuse_all(calls, HttpAgent(None), CHALLENGE, **changes)
 
 
 def end_by_the_owner(connection, settings):
@@ -160,7 +165,7 @@ def test_an_ended_connection_is_refused_and_its_reason_written_down(
     changes = {"headers": {"Host": "moved.example"}} if moved else {}
 
     with nothing_changes(but="agent_access.Connection"):
-        refuse_all(calls, agent, WRONG_CREDENTIAL, **changes)
+        refuse_all(calls, agent, BAD_CREDENTIAL, **changes)
 
     connection.refresh_from_db()
     assert connection.revoked_reason == reason
@@ -198,7 +203,7 @@ def test_a_connection_works_until_the_very_end_of_its_days(connect, delegate, ca
         assert agent.call("tools.list").status == 200
         clock.shift(1)
         with nothing_changes():
-            refuse_all(calls, agent, WRONG_CREDENTIAL)
+            refuse_all(calls, agent, BAD_CREDENTIAL)
     connection.refresh_from_db()
     assert (connection.revoked_at, connection.revoked_reason) == (None, "")
 

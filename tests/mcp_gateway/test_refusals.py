@@ -8,7 +8,7 @@ import time_machine
 from agent_access import audit
 from agent_access.bodies import MAX_BODY_BYTES
 from agent_access.connections import turn_access_off
-from tests.agents import HttpAgent
+from tests.agents import BAD_CREDENTIAL, CHALLENGE, HttpAgent
 from tests.mcp_agent import McpAgent
 from tests.mcp_gateway.answers import audit_of, refusal, seen
 from tests.snapshots import take_snapshot
@@ -63,7 +63,7 @@ def test_below_the_endpoint_there_is_nothing_and_no_redirect(legacy, path):
 @pytest.mark.requirement("mcp.protocol_failure")
 @pytest.mark.parametrize(
     ("credential", "challenge"),
-    [(None, "Bearer"), ("wrong", 'Bearer error="invalid_token"')],
+    [(None, CHALLENGE), ("wrong", BAD_CREDENTIAL)],
 )
 def test_a_caller_who_is_not_known_is_challenged(access_on, credential, challenge):
     answer = McpAgent(credential).send("tools/list")

@@ -3,7 +3,7 @@
 import pytest
 
 from agent_access.oauth.switch import turn_sign_in_off
-from tests.agents import HttpAgent
+from tests.agents import BAD_CREDENTIAL, CHALLENGE, HttpAgent
 from tests.mcp_agent import McpAgent
 from tests.oauth.programs import BASE_URL, RESOURCE, SCOPES, Machine, parameters_of
 
@@ -112,23 +112,23 @@ def test_a_document_is_only_read(machine, path, document, method):
 def test_mcp_tells_a_stranger_where_to_sign_in(machine):
     answer = McpAgent(None).request("POST", "/mcp")
     assert answer.status == 401
-    assert answer.headers["WWW-Authenticate"] == f"Bearer {DISCOVERY}"
+    assert answer.headers["WWW-Authenticate"] == f"{CHALLENGE}, {DISCOVERY}"
 
 
 def test_mcp_tells_whoever_has_a_bad_token_where_to_sign_in(machine):
     answer = McpAgent("iva_" + "A" * 43).request("POST", "/mcp")
-    assert answer.headers["WWW-Authenticate"] == f'Bearer error="invalid_token", {DISCOVERY}'
+    assert answer.headers["WWW-Authenticate"] == f"{BAD_CREDENTIAL}, {DISCOVERY}"
 
 
 def test_the_http_tools_name_no_resource(machine):
     answer = HttpAgent(None).call("tools.list")
-    assert answer.headers["WWW-Authenticate"] == "Bearer"
+    assert answer.headers["WWW-Authenticate"] == CHALLENGE
 
 
 def test_while_sign_in_is_off_no_challenge_leads_to_it(machine):
     turn_sign_in_off()
     answer = McpAgent(None).request("POST", "/mcp")
-    assert (answer.status, answer.headers["WWW-Authenticate"]) == (401, "Bearer")
+    assert (answer.status, answer.headers["WWW-Authenticate"]) == (401, CHALLENGE)
 
 
 @pytest.fixture
@@ -149,8 +149,8 @@ def test_mcp_names_the_granted_and_the_needed_scopes(reader):
     answer = McpAgent(reader).request("POST", "/mcp", body=body)
     assert answer.status == 403
     assert answer.headers["WWW-Authenticate"] == (
-        'Bearer error="insufficient_scope", scope="customers:read invoices:read people:read", '
-        f'resource_metadata="{METADATA}"'
+        f'{CHALLENGE}, error="insufficient_scope", '
+        f'scope="customers:read invoices:read people:read", resource_metadata="{METADATA}"'
     )
     assert answer.body["id"] == 7
     assert answer.body["error"]["data"]["code"] == "forbidden"

@@ -115,7 +115,8 @@ def test_the_gate_and_browser_sign_in_are_as_they_were_set(empty):
     assert (foreign.status, foreign.code) == (403, "forbidden")
     assert empty.request("GET", "/oauth/authorize").status == 404
     anonymous = empty.request("GET", NOTES)
-    assert (anonymous.status, anonymous.headers["WWW-Authenticate"]) == (401, "Bearer")
+    challenge = 'Bearer realm="agents"'
+    assert (anonymous.status, anonymous.headers["WWW-Authenticate"]) == (401, challenge)
 
 
 def test_the_project_describes_its_own_tools(project):
