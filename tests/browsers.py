@@ -25,6 +25,11 @@ class Browser(Client):
         return super().request(**request | {"wsgi.url_scheme": "https"})
 
 
+def sign_in_with(browser: Client, username: str, password: str = PASSWORD, **fields: str) -> Any:
+    """Send the form of the sign-in page, and return its answer."""
+    return browser.post("/sign-in", {"username": username, "password": password, **fields})
+
+
 @pytest.fixture
 def browser() -> Client:
     """Somebody who has not signed in."""

@@ -1,4 +1,4 @@
-"""The list of connections, the page of each, and how the owner ends them."""
+"""The list of connections, and how the owner ends them."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -12,11 +12,11 @@ from django.utils import timezone
 from django.utils.html import strip_tags
 
 from agent_access.connections import revoke_connection, turn_access_off
-from agent_access.models import AuditEvent, Connection, Receipt
+from agent_access.models import AuditEvent, Connection
 from agent_access.models.connections import RevokedReason
 from agent_access.verification import find_breaks
 from invoicing.access import Permission
-from invoicing.models import Company, Decision, IssueApproval, User
+from invoicing.models import Company, User
 from tests.factories import UserFactory, withdraw
 from tests.snapshots import take_snapshot
 from tests.web.forms import main_of
@@ -282,113 +282,3 @@ def test_what_has_ended_is_not_ended_again(owner_desk, connection):
     connection.refresh_from_db()
     assert connection.revoked_reason == "sessions_ended"
     assert AuditEvent.objects.count() == events
-
-
-def page_of(desk, connection, query=""):
-    return main_of(desk.get(f"{LIST}{connection.id}/{query}"))
-
-
-def test_the_page_of_a_connection_tells_what_it_is_and_may(owner_desk, connect, delegate):
-    connection, _ = connect(delegate, scopes=["customers:read"], days=3, name="Ledger <agent>")
-    page = page_of(owner_desk, connection)
-    for expected in (
-        "Ledger &lt;agent&gt;</h1>",
-        f"Dana Delegate ({delegate.email})",
-        "Pasted credential",
-        "Search customers and see their names.",
-        str(connection.id),
-        "It has not called yet.",
-        "Nothing yet.",
-        "connection:created",
-        "Olivia Owner",
-    ):
-        assert expected in page
-    assert str(connection.credential_digest) not in page
-
-
-def test_the_page_of_a_browser_connection_names_its_client(owner_desk, browser_connection):
-    page = page_of(owner_desk, browser_connection)
-    for expected in ("Browser agent", "client.example", browser_connection.client_id):
-        assert expected in page
-    assert "code:exchanged" in page
-
-
-def test_a_single_capability_of_the_pilot_is_named(owner_desk, connection):
-    Connection.objects.filter(pk=connection.pk).update(grants=["customers.search"])
-    assert '<code class="quiet">customers.search</code>' in page_of(owner_desk, connection)
-
-
-def test_the_page_shows_calls_and_what_they_made(
-    owner_desk, agent, connection, delegate, draft_body
-):
-    draft = agent.call("drafts.create", draft_body, key="a-key").data
-    version = {"lock_version": 1}
-    approval = agent.call("documents.issue_prepare", version, id=draft["id"], key="b-key").data
-    agent.call("documents.get", id="0190f1f0-0000-7000-8000-000000000000")
-    IssueApproval.objects.filter(pk=approval["approval_id"]).update(
-        decision=Decision.REJECTED, decided_at=timezone.now()
-    )
-    page = page_of(owner_desk, connection)
-    for expected in (
-        "drafts.create",
-        "documents.issue_prepare",
-        "not_found",
-        draft["draft_code"],
-        "Draft",
-        "Issue approval",
-        "Rejected",
-        "a-key",
-        "b-key",
-        "Dana Delegate",
-    ):
-        assert expected in page
-    assert approval["nonce"] not in page
-    assert "Thank you." not in page
-    assert "Acme Ltd" not in page
-
-
-def test_the_work_of_another_connection_is_not_shown(owner_desk, connect, delegate, draft_body):
-    mine, _ = connect(delegate, name="Mine")
-    _, other = connect(delegate, name="Other")
-    draft = other.call("drafts.create", draft_body, key="one").data
-    page = page_of(owner_desk, mine)
-    assert draft["draft_code"] not in page
-    assert "drafts.create" not in page
-
-
-@pytest.mark.usefixtures("many_calls")
-def test_older_calls_are_on_further_pages(owner_desk, agent, connection):
-    for _ in range(52):
-        agent.call("tools.list")
-    first = page_of(owner_desk, connection)
-    assert first.count("tools.list") == 50
-    assert 'href="?before=3" rel="next">Older' in first
-    second = page_of(owner_desk, connection, "?before=3")
-    assert second.count("tools.list") == 2
-    assert "Older" not in second
-    assert 'href="?">Newest' in second
-
-
-@pytest.mark.parametrize("before", ["x", "", "-1", "\x00", "9" * 40, "\u0663", "0"])
-def test_an_odd_cursor_is_no_mistake(owner_desk, agent, connection, before):
-    agent.call("tools.list")
-    answer = owner_desk.get(f"{LIST}{connection.id}/", {"before": before})
-    assert answer.status_code == 200
-
-
-def test_the_page_says_why_and_when_it_ended(owner_desk, connection):
-    with time_machine.travel(timezone.now() + timedelta(hours=1), tick=False):
-        moment = timezone.now()
-        revoke_connection(connection.id, reason=RevokedReason.REFRESH_REUSE)
-    page = page_of(owner_desk, connection)
-    assert f"A refresh token was used twice at {moment:%H:%M} UTC on {moment:%Y-%m-%d}." in page
-    assert f"{REVOKE}?id=" not in page
-
-
-def test_evidence_stays_after_the_ending(owner_desk, agent, connection, draft_body):
-    agent.call("drafts.create", draft_body, key="a-key")
-    owner_desk.post(REVOKE, {"id": connection.id})
-    page = page_of(owner_desk, connection)
-    for expected in ("drafts.create", "a-key", "connection:revoked", "The owner revoked it at"):
-        assert expected in page
-    assert Receipt.objects.count() == 1

@@ -11,7 +11,7 @@ from agent_access.models import AuditEvent, Connection
 from agent_access.models.audit import ADMINISTRATION
 from agent_access.models.connections import RevokedReason
 from invoicing.models import Company
-from tests.agents import CHALLENGE, HttpAgent
+from tests.agents import BAD_CREDENTIAL, CHALLENGE, HttpAgent
 from tests.factories import UserFactory
 
 
@@ -51,6 +51,8 @@ def test_the_scheme_is_read_in_any_case_and_with_any_number_of_spaces(agent, sch
 def test_every_other_form_of_the_header_is_refused(agent, form):
     answer = send(form.format(agent.credential))
     assert (answer.status, answer.code) == (401, "unauthenticated")
+    challenge = BAD_CREDENTIAL if form.startswith("Bearer") else CHALLENGE
+    assert answer.headers["WWW-Authenticate"] == challenge
 
 
 BENDS: dict[str, Callable[[str], str]] = {

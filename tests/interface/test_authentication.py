@@ -60,22 +60,16 @@ MALFORMED = (
 )
 
 
-def test_a_malformed_credential_is_no_credential(agent, connection, calls):
+# RFC 6750 section 3.1: who tried another scheme is told of no error.
+@pytest.mark.parametrize(
+    ("forms", "challenge"), [(MALFORMED, BAD_CREDENTIAL), (OTHER_SCHEMES, CHALLENGE)]
+)
+def test_a_malformed_credential_is_no_credential(agent, connection, calls, forms, challenge):
     one = {"drafts.create": calls["drafts.create"]}
     with nothing_changes():
-        for form in MALFORMED:
+        for form in forms:
             header = form.replace("{}", agent.credential)
-            refuse_all(one, HttpAgent(None), BAD_CREDENTIAL, headers={"Authorization": header})
-    assert audit_of(connection) == []
-
-
-def test_another_scheme_is_no_attempt(agent, connection, calls):
-    """RFC 6750 section 3.1: its challenge names no error."""
-    one = {"drafts.create": calls["drafts.create"]}
-    with nothing_changes():
-        for form in OTHER_SCHEMES:
-            header = form.replace("{}", agent.credential)
-            refuse_all(one, HttpAgent(None), CHALLENGE, headers={"Authorization": header})
+            refuse_all(one, HttpAgent(None), challenge, headers={"Authorization": header})
     assert audit_of(connection) == []
 
 

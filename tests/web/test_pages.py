@@ -1,0 +1,66 @@
+"""Every page asks who is there and what he may see; each guard is looked for on all of them."""
+
+from collections.abc import Iterator
+
+import pytest
+from django.urls import URLPattern, URLResolver, get_resolver
+
+from agent_access.discovery import RESOURCE_PATH
+from agent_access.tools import API_PATH
+from tests.factories import UserFactory
+from tests.web.forms import text_of
+
+pytestmark = pytest.mark.django_db
+
+# The tools authenticate by credential; the authorization server (tests/oauth) and the
+# administration (tests/admin) guard themselves.
+OTHER_ROUTES = (API_PATH.lstrip("/"), RESOURCE_PATH.lstrip("/"), ".well-known/", "oauth/", "admin")
+
+
+def all_pages() -> list[URLPattern]:
+    def walk(patterns: list[URLPattern | URLResolver]) -> Iterator[URLPattern]:
+        for each in patterns:
+            if str(each.pattern).lstrip("^").startswith(OTHER_ROUTES):
+                continue
+            if isinstance(each, URLResolver):
+                yield from walk(each.url_patterns)
+            else:
+                yield each
+
+    return list(walk(get_resolver().url_patterns))
+
+
+OPEN = {"sign-in", "set-password"}
+# These guard themselves: sign-out needs no permission, and a one-time code is one.
+UNGUARDED = {"sign-in", "sign-out", "set-password"}
+
+
+@pytest.mark.parametrize("route", all_pages(), ids=lambda route: route.name)
+def test_every_page_but_sign_in_asks_who_is_there(browser, company, route):
+    path = "/" + str(route.pattern).replace("<uuid:pk>", str(company.id))
+    for method in (browser.get, browser.post):
+        answer = method(path)
+        if route.name in OPEN:
+            assert answer.status_code in {200, 422}
+        else:
+            assert (answer.status_code, answer["Location"]) == (302, f"/sign-in?next={path}")
+
+
+@pytest.mark.parametrize("route", all_pages(), ids=lambda route: route.name)
+def test_every_page_says_which_permissions_it_needs(route):
+    assert route.name in UNGUARDED or hasattr(route.callback, "permissions")
+
+
+@pytest.mark.parametrize("route", all_pages(), ids=lambda route: route.name)
+def test_no_page_shows_anything_to_a_person_without_permissions(company, sign_in, route):
+    nobody = sign_in(UserFactory.create())
+    path = "/" + str(route.pattern).replace("<uuid:pk>", str(company.id))
+    answer = nobody.get(path)
+    permissions = getattr(route.callback, "permissions", ())
+    assert answer.status_code == 403 if permissions else answer.status_code != 403
+    assert "Halden Works" not in text_of(answer)
+
+
+def test_the_start_leads_to_the_first_room_that_is_open(sign_in, person, company):
+    assert sign_in(person).get("/")["Location"] == "/documents"
+    assert sign_in(UserFactory.create()).get("/")["Location"] == "/approvals"

@@ -1,0 +1,110 @@
+"""How often somebody may try to sign in, and from where."""
+
+import pytest
+from django.contrib.sessions.models import Session
+
+from tests.browsers import Browser, sign_in_with
+from tests.web.forms import main_of, text_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.usefixtures("_clock_stands_still")
+def test_an_account_can_be_tried_ten_times_in_five_minutes_from_one_address(
+    browser, person, time_machine
+):
+    for _ in range(10):
+        assert sign_in_with(browser, person.email, "wrong").status_code == 422
+    refused = sign_in_with(browser, person.email.upper())
+    assert refused.status_code == 429
+    assert "Too many attempts." in text_of(refused)
+    assert 1 <= int(refused["Retry-After"]) <= 301
+    assert sign_in_with(browser, "another@halden.example").status_code == 422
+    elsewhere = Browser(REMOTE_ADDR="192.0.2.1")
+    assert sign_in_with(elsewhere, person.email).status_code == 302
+    time_machine.shift(int(refused["Retry-After"]))
+    assert sign_in_with(browser, person.email).status_code == 302
+
+
+@pytest.mark.usefixtures("_clock_stands_still")
+def test_of_ipv6_a_whole_64_is_one_address(browser, person):
+    for attempt in range(10):
+        neighbour = Browser(REMOTE_ADDR=f"2001:db8::{attempt}:1")
+        assert sign_in_with(neighbour, person.email, "wrong").status_code == 422
+    assert sign_in_with(Browser(REMOTE_ADDR="2001:db8::9"), person.email).status_code == 429
+    assert sign_in_with(Browser(REMOTE_ADDR="2001:db8:0:1::9"), person.email).status_code == 302
+
+
+@pytest.mark.usefixtures("_clock_stands_still")
+def test_an_account_can_be_tried_a_hundred_times_from_everywhere(browser, person):
+    for attempt in range(100):
+        elsewhere = Browser(REMOTE_ADDR=f"192.0.2.{attempt}")
+        assert sign_in_with(elsewhere, person.email, "").status_code == 422
+    assert sign_in_with(browser, person.email).status_code == 429
+
+
+@pytest.mark.usefixtures("_clock_stands_still")
+def test_an_address_can_try_thirty_times_and_locks_nobody_out(browser, person):
+    for attempt in range(30):
+        assert sign_in_with(browser, f"{attempt}@x.example", "").status_code == 422
+    for _ in range(20):
+        assert sign_in_with(browser, person.email).status_code == 429
+    elsewhere = Browser(REMOTE_ADDR="192.0.2.1")
+    assert sign_in_with(elsewhere, person.email).status_code == 302
+
+
+@pytest.mark.usefixtures("_clock_stands_still")
+def test_the_address_is_the_one_behind_the_trusted_proxy(browser, settings):
+    settings.AGENT_ACCESS = {**settings.AGENT_ACCESS, "TRUSTED_PROXIES": 1}
+    statuses = []
+    for attempt in range(31):
+        headers = {"X-Forwarded-For": f"203.0.113.{attempt}", "X-Forwarded-Proto": "https"}
+        form = {"username": f"{attempt}@x.example", "password": ""}
+        statuses.append(browser.post("/sign-in", form, headers=headers).status_code)
+    assert statuses == [422] * 31
+
+
+@pytest.mark.usefixtures("_clock_stands_still")
+def test_a_household_is_one_address(browser):
+    def try_from(address: str) -> int:
+        return int(sign_in_with(Browser(REMOTE_ADDR=address), "nobody@x.example", "").status_code)
+
+    for attempt in range(30):
+        form = {"username": f"{attempt}@x.example", "password": ""}
+        Browser(REMOTE_ADDR=f"2001:db8::{attempt}").post("/sign-in", form)
+    assert try_from("2001:db8::ffff") == 429
+    assert try_from("2001:db8:0:1::1") == 422
+
+
+@pytest.mark.parametrize("address", ["", "unix:", "not an address", "1.2.3.4:80"])
+def test_a_client_without_a_usable_address_can_sign_in(person, address):
+    browser = Browser(REMOTE_ADDR=address)
+    assert sign_in_with(browser, person.email, "wrong").status_code == 422
+    assert sign_in_with(browser, person.email).status_code == 302
+
+
+@pytest.mark.usefixtures("_clock_stands_still")
+def test_clients_without_a_usable_address_are_counted_together(person):
+    for attempt in range(30):
+        sign_in_with(Browser(REMOTE_ADDR="unix:"), f"{attempt}@x.example", "")
+    assert sign_in_with(Browser(REMOTE_ADDR=""), person.email).status_code == 429
+
+
+@pytest.mark.usefixtures("_clock_stands_still")
+def test_an_unknown_account_is_limited_like_a_known_one(browser):
+    statuses = [sign_in_with(browser, "nobody@halden.example").status_code for _ in range(11)]
+    assert statuses == [422] * 10 + [429]
+
+
+class GoneCache:
+    def add(self, *args: object) -> bool:
+        raise ConnectionError
+
+
+def test_nobody_is_let_in_uncounted(browser, person, monkeypatch):
+    monkeypatch.setattr("django_ratelimit.core.caches", {"default": GoneCache()})
+    answer = sign_in_with(browser, person.email)
+    assert answer.status_code == 503
+    assert "Not available just now" in main_of(answer)
+    assert answer["Retry-After"] == "60"
+    assert not Session.objects.exists()
