@@ -1,12 +1,17 @@
 """The company: its facts as they stand on invoices, and whose it is."""
 
+from collections.abc import Callable
 from typing import Any
 
+from django import forms
 from django.contrib import admin
+from django.core.exceptions import ValidationError
 from django.db.models import Model
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, path
+from stdnum import bic, iban
+from stdnum.exceptions import ValidationError as MistypedNumberError
 from typing_extensions import override
 
 from invoicing.admin.books import ADDRESS, AddressedForm
@@ -17,10 +22,45 @@ from invoicing.administration.records import found_company, may_found_company
 from invoicing.administrators import is_owner
 from invoicing.models import Company
 
+MISTYPED_IBAN = "This is not an IBAN. Compare it with the one that your bank gave you."
+MISTYPED_BIC = "This is not a BIC: that has 8 or 11 letters and digits."
+# More than the number itself, for what people type between its parts.
+TYPED_LENGTH = 60
+
+
+class CompanyForm(AddressedForm):
+    """Where to pay is typed with spaces or without, checked, and kept without."""
+
+    iban = forms.CharField(label="IBAN", required=False, max_length=TYPED_LENGTH)
+    bic = forms.CharField(label="BIC", required=False, max_length=TYPED_LENGTH)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.initial["iban"] = iban.format(self.instance.iban)
+
+    def clean_iban(self) -> str:
+        return _read_number(self.cleaned_data["iban"], iban.validate, mistyped=MISTYPED_IBAN)
+
+    def clean_bic(self) -> str:
+        return _read_number(self.cleaned_data["bic"], bic.validate, mistyped=MISTYPED_BIC)
+
+
+def _read_number(typed: str, read: Callable[[str], str], *, mistyped: str) -> str:
+    """Return the number as its standard (ISO 13616, ISO 9362) keeps it; none stays none."""
+    if not typed:
+        return typed
+    try:
+        number = read(typed)
+    except MistypedNumberError:
+        raise ValidationError(mistyped) from None
+    if not number.isascii():  # the library takes the digits of any script
+        raise ValidationError(mistyped)
+    return number
+
 
 @admin.register(Company)
 class CompanyAdmin(RecordAdmin):
-    form = AddressedForm
+    form = CompanyForm
     change_form_template = "admin/invoices/company.html"
     readonly_fields = ("owner",)
     fieldsets = (
@@ -34,7 +74,15 @@ class CompanyAdmin(RecordAdmin):
                 ),
             },
         ),
-        ("Bank", {"fields": ("iban", "bic")}),
+        (
+            "Bank",
+            {
+                "fields": ("iban", "bic"),
+                "description": (
+                    "Where to pay. Every issued invoice shows it as it is now, older ones too."
+                ),
+            },
+        ),
     )
 
     @override

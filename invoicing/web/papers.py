@@ -1,8 +1,9 @@
 """A document as a person reads it: every amount and date written, nothing left to compute."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+
+from stdnum import iban
 
 from invoicing.models import Company, Document, DocumentType
 from invoicing.services.approval_facts import Facts
@@ -73,8 +74,7 @@ class Paper:
     @property
     def iban(self) -> str:
         """Return where to pay in groups of four, as ISO 13616 has it on paper."""
-        characters = "".join(self.bank.iban.split()) if self.bank else ""
-        return " ".join(re.findall(".{1,4}", characters))
+        return iban.format(self.bank.iban) if self.bank else ""
 
 
 def paper_of_document(document: Document) -> Paper:

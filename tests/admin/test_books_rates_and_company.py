@@ -99,6 +99,51 @@ def test_another_address_of_the_company_makes_open_approvals_stale(
     assert acts_written()[-1] == ("company:changed", str(company.id), "street")
 
 
+@pytest.mark.parametrize(
+    ("typed", "kept"),
+    [
+        ("MT84 MALT 0110 0001 2345 MTLC AST0 01S", "MT84MALT011000012345MTLCAST001S"),
+        ("mt84malt011000012345mtlcast001s", "MT84MALT011000012345MTLCAST001S"),
+        ("DE02\N{NO-BREAK SPACE}1203 0000-0000 2020 51", "DE02120300000000202051"),
+        (" ", ""),
+    ],
+    ids=["in groups", "in small letters", "pasted", "none"],
+)
+def test_an_iban_is_kept_without_what_was_typed_between_its_parts(desk, company, typed, kept):
+    company.iban = "GB82WEST12345698765432"
+    company.save()
+    assert_saved(save(desk, company, iban=typed))
+    company.refresh_from_db()
+    assert company.iban == kept
+
+
+@pytest.mark.parametrize(
+    "typed",
+    ["DE02120300000000202052", "DE0212030000000020205", "DE\u0660\u0662120300000000202051", "-"],
+    ids=["a wrong digit", "a digit too few", "digits of another script", "no number"],
+)
+def test_a_mistyped_iban_is_refused(desk, company, typed):
+    said = refused(lambda: save(desk, company, iban=typed))
+    assert said == {
+        "iban": ["This is not an IBAN. Compare it with the one that your bank gave you."]
+    }
+
+
+def test_a_bic_is_checked_and_kept_in_capitals(desk, company):
+    assert_saved(save(desk, company, bic="deut deff 500"))
+    company.refresh_from_db()
+    assert company.bic == "DEUTDEFF500"
+    said = refused(lambda: save(desk, company, bic="DEUTDEF"))
+    assert said == {"bic": ["This is not a BIC: that has 8 or 11 letters and digits."]}
+
+
+def test_the_form_of_the_company_shows_its_iban_in_groups_of_four(desk, company):
+    shown = form_of(desk.get(url_of(company)))["iban"]
+    assert shown == "DE02 1203 0000 0000 2020 51"
+    assert_saved(save(desk, company, city="Halden"))
+    assert acts_written()[-1] == ("company:changed", str(company.id), "city")
+
+
 def test_the_form_of_the_company_moves_no_ownership(desk, company, superuser, owner):
     assert_saved(save(desk, company, owner=str(superuser.pk), name="Halden"))
     assert Company.objects.get().owner == owner
