@@ -25,7 +25,7 @@ from tests.factories import (
     make_draft,
     make_issued,
 )
-from tests.invoicing.rows import all_rows
+from tests.snapshots import take_snapshot
 
 pytestmark = pytest.mark.django_db
 
@@ -34,12 +34,12 @@ TOO_LARGE = 10**18
 
 def refused(change) -> bool:
     """Tell whether the database refuses the change and keeps every row as it was."""
-    before = all_rows()
+    before = take_snapshot()
     try:
         with transaction.atomic():
             change()
     except IntegrityError:
-        return all_rows() == before
+        return take_snapshot() == before
     return False
 
 

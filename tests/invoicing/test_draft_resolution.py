@@ -22,17 +22,17 @@ from tests.factories import (
     make_draft,
     make_staff,
 )
-from tests.invoicing.rows import all_rows
+from tests.snapshots import take_snapshot
 
 pytestmark = pytest.mark.django_db
 
 
 def problems_of(call, *args: Any, **kwargs: Any) -> tuple[FieldProblem, ...]:
     """Return what the call finds wrong, having made sure that it changed nothing."""
-    before = all_rows()
+    before = take_snapshot()
     with pytest.raises(DraftInvalidError) as caught:
         call(*args, **kwargs)
-    assert all_rows() == before
+    assert take_snapshot() == before
     return caught.value.problems
 
 

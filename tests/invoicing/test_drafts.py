@@ -32,7 +32,7 @@ from tests.factories import (
     make_maker,
     make_staff,
 )
-from tests.invoicing.rows import all_rows
+from tests.snapshots import take_snapshot
 
 pytestmark = pytest.mark.django_db
 
@@ -130,9 +130,9 @@ def test_the_answer_holds_lines_and_tax_rows_already(django_assert_num_queries) 
 @pytest.mark.requirement("tool.documents_preview_saves_nothing")
 def test_a_preview_saves_nothing() -> None:
     user, customer = make_staff(), CustomerFactory.create()
-    before = all_rows()
+    before = take_snapshot()
     preview = preview_draft(user, draft_input(customer))
-    assert all_rows() == before
+    assert take_snapshot() == before
     document = preview.document
     assert (document.customer, document.grand_total) == (customer, 10_000)
     assert (document.minor_unit, document.language) == (2, "en")
@@ -232,39 +232,39 @@ def test_a_stale_update_changes_nothing(lock_version) -> None:
     user = make_staff()
     document = make_draft(user=user)
     draft = draft_input(document.customer, line_input(unit_price=1))
-    before = all_rows()
+    before = take_snapshot()
     with pytest.raises(ConflictError):
         update_draft(user, document.pk, draft, lock_version=lock_version)
-    assert all_rows() == before
+    assert take_snapshot() == before
 
 
 @pytest.mark.requirement("draft_input.editable_invoice")
 def test_an_issued_document_is_no_draft() -> None:
     user = make_staff()
     document = make_issued(user=user)
-    before = all_rows()
+    before = take_snapshot()
     with pytest.raises(ConflictError):
         update_draft(user, document.pk, written(document), lock_version=document.lock_version)
-    assert all_rows() == before
+    assert take_snapshot() == before
 
 
 @pytest.mark.requirement("draft_input.editable_invoice")
 def test_a_draft_credit_note_is_no_draft_invoice() -> None:
     user = make_staff()
     document = make_draft(user=user, document_type=DocumentType.CREDIT_NOTE)
-    before = all_rows()
+    before = take_snapshot()
     with pytest.raises(ConflictError):
         update_draft(user, document.pk, written(document), lock_version=1)
-    assert all_rows() == before
+    assert take_snapshot() == before
 
 
 def test_a_missing_and_a_hidden_draft_look_the_same() -> None:
     stranger, document = UserFactory.create(), make_draft()
-    before = all_rows()
+    before = take_snapshot()
     for user, pk in [(stranger, document.pk), (make_staff(), uuid4())]:
         with pytest.raises(RecordNotFoundError):
             update_draft(user, pk, written(document), lock_version=1)
-    assert all_rows()["invoices_document"] == before["invoices_document"]
+    assert take_snapshot()["invoices.Document"] == before["invoices.Document"]
 
 
 def test_a_hidden_draft_is_not_found_before_its_input_is_looked_at() -> None:
@@ -319,10 +319,10 @@ def test_the_number_of_queries_does_not_grow_with_the_lines(
 
 def test_a_failed_update_leaves_the_old_lines(monkeypatch) -> None:
     user, document = make_staff(), make_draft()
-    before = all_rows()
+    before = take_snapshot()
     failure = Mock(side_effect=RuntimeError("the power went out"))
     monkeypatch.setattr(drafts, "insert_parts", failure)
     with pytest.raises(RuntimeError, match="the power went out"):
         update_draft(user, document.pk, draft_input(document.customer), lock_version=1)
-    assert all_rows() == before
+    assert take_snapshot() == before
     assert Document.objects.get().status == DocumentStatus.DRAFT

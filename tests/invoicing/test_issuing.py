@@ -23,14 +23,14 @@ from tests.factories import (
     make_issued,
     make_staff,
 )
-from tests.invoicing.rows import all_rows
+from tests.snapshots import take_snapshot
 
 
 def refuse_to_issue(document) -> None:
-    before = all_rows()
+    before = take_snapshot()
     with pytest.raises(ConflictError):
         issue_document(document, clock=at(ISSUED_AT))
-    assert all_rows() == before
+    assert take_snapshot() == before
 
 
 @pytest.fixture
@@ -157,10 +157,10 @@ def test_where_a_lock_fails_an_issued_document_is_not_issued_again(draft, monkey
 @pytest.mark.django_db
 def test_without_a_company_nothing_is_issued() -> None:
     document = make_draft(customer=CustomerFactory.create())
-    before = all_rows()
+    before = take_snapshot()
     with pytest.raises(Company.DoesNotExist):
         issue_document(document, clock=at(datetime(2026, 3, 2, tzinfo=UTC)))
-    assert all_rows() == before
+    assert take_snapshot() == before
 
 
 @pytest.mark.django_db(transaction=True)

@@ -9,7 +9,7 @@ from django.db.models.signals import post_migrate, pre_migrate
 from agent_access import triggers
 from invoicing.models import Document, Line, TaxRow
 from tests.factories import TaxRateFactory, line_input, make_draft, make_issued
-from tests.invoicing.rows import all_rows
+from tests.snapshots import take_snapshot
 
 APP = apps.get_app_config("invoices")
 FOLDER = Path(APP.path) / "sql"
@@ -25,10 +25,10 @@ def execute(sql: str) -> int:
 
 
 def refuse(sql: str) -> None:
-    before = all_rows()
+    before = take_snapshot()
     with pytest.raises(IntegrityError, match="issued document"), transaction.atomic():
         execute(sql)
-    assert all_rows() == before
+    assert take_snapshot() == before
 
 
 def own_warnings() -> list[str]:
@@ -118,10 +118,10 @@ def test_no_statement_of_two_kinds_gets_at_its_parts(issued, statement) -> None:
 def test_no_statement_adds_a_part_to_it(issued, model) -> None:
     part = model.objects.filter(document=issued).get()
     part.pk, part.position, part.tax_rate = None, 7, TaxRateFactory.create()
-    before = {name: rows for name, rows in all_rows().items() if "taxrate" not in name}
+    before = {name: rows for name, rows in take_snapshot().items() if "TaxRate" not in name}
     with pytest.raises(IntegrityError, match="issued document"), transaction.atomic():
         model.objects.bulk_create([part])
-    after = {name: rows for name, rows in all_rows().items() if "taxrate" not in name}
+    after = {name: rows for name, rows in take_snapshot().items() if "TaxRate" not in name}
     assert after == before
 
 
