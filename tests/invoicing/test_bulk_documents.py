@@ -25,7 +25,7 @@ from tests.factories import (
     make_issued,
     make_staff,
 )
-from tests.invoicing.test_search_words import kept_rows, true_rows
+from tests.invoicing.word_table import kept_rows, true_rows
 from tests.snapshots import take_snapshot
 
 pytestmark = pytest.mark.django_db

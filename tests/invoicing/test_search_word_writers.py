@@ -21,7 +21,7 @@ from invoicing.services.search_words import fill
 from tests.administration import acting
 from tests.clocks import at
 from tests.factories import ISSUED_AT, CustomerFactory, UserFactory, draft_input, make_draft
-from tests.invoicing.test_search_words import kept_rows, true_rows
+from tests.invoicing.word_table import kept_rows, true_rows
 from tests.snapshots import take_snapshot
 
 pytestmark = pytest.mark.django_db

@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 
 from invoicing.errors import ConflictError, RecordNotFoundError
 from invoicing.identifiers import new_id
-from invoicing.models import Customer, Document, SearchWord
+from invoicing.models import Document, SearchWord
 from invoicing.search_table import Kind, Row, label_of, owner_of, word_of
 from invoicing.services import customers as customer_service
 from invoicing.services import drafts as draft_service
@@ -20,7 +20,7 @@ from invoicing.services import search_words
 from invoicing.services.customers import change_customer, create_customers
 from invoicing.services.drafts import update_draft
 from invoicing.services.issuing import issue_document
-from invoicing.services.search_words import rows_of_customer, rows_of_document
+from invoicing.services.search_words import rows_of_document
 from tests.clocks import at
 from tests.factories import (
     ISSUED_AT,
@@ -31,22 +31,11 @@ from tests.factories import (
     make_issued,
     make_staff,
 )
+from tests.invoicing.word_table import kept_rows, true_rows
 from tests.snapshots import take_snapshot
 from tests.threads import run_together
 
 pytestmark = pytest.mark.django_db
-
-
-def kept_rows() -> set[Row]:
-    rows = SearchWord.objects.values_list("word", "customer", "record")
-    return {Row(bytes(word), bytes(customer), bytes(record)) for word, customer, record in rows}
-
-
-def true_rows() -> set[Row]:
-    """Return what the table should hold, from the records as they are."""
-    rows = {row for each in Customer.objects.all() for row in rows_of_customer(each)}
-    documents = Document.objects.select_related("customer")
-    return rows | {row for each in documents for row in rows_of_document(each)}
 
 
 def words_of_record(record) -> set[bytes]:
