@@ -1,5 +1,6 @@
 """The cast of the tests: an owner, a delegate with an agent, a colleague and a stranger."""
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from pkgutil import walk_packages
@@ -39,8 +40,6 @@ pytest_plugins = [
     "tests.valkey",
     "tests.workers",
 ]
-
-EVERY_PERMISSION = tuple(Permission)
 
 
 @receiver(connection_created)
@@ -89,7 +88,15 @@ def _fresh_limits() -> Iterator[None]:
 @pytest.fixture
 def many_calls(settings: Any) -> None:
     """Let a test make more calls than a minute allows."""
-    settings.AGENT_ACCESS |= dict.fromkeys(("LIMIT_PER_CONNECTION", "LIMIT_PER_ADDRESS"), 10**6)
+    limits = ("LIMIT_PER_CONNECTION", "LIMIT_PER_ADDRESS", "LIMIT_REGISTER", "LIMIT_TOKEN")
+    settings.AGENT_ACCESS |= dict.fromkeys(limits, 10**6)
+
+
+@pytest.fixture
+def request_lines(caplog: pytest.LogCaptureFixture) -> Callable[[], list[dict[str, Any]]]:
+    """Return the facts of the request lines since the test began."""
+    caplog.set_level(logging.INFO, logger="operations.request_log")
+    return lambda: [vars(each)["facts"] for each in caplog.records if hasattr(each, "facts")]
 
 
 @pytest.fixture
@@ -128,15 +135,20 @@ def owner(company: Company) -> User:
 
 
 @pytest.fixture
+def superuser(company: Company) -> User:
+    return UserFactory.create(name="Sue Super", is_staff=True, is_superuser=True)
+
+
+@pytest.fixture
 def delegate(company: Company) -> User:
     """The person whom the agent acts for: may do everything, sees all customers."""
-    return UserFactory.create(name="Dana Delegate", permissions=EVERY_PERMISSION)
+    return UserFactory.create(name="Dana Delegate", permissions=tuple(Permission))
 
 
 @pytest.fixture
 def colleague(company: Company) -> User:
     """Another person with the same rights."""
-    return UserFactory.create(name="Colin Colleague", permissions=EVERY_PERMISSION)
+    return UserFactory.create(name="Colin Colleague", permissions=tuple(Permission))
 
 
 @pytest.fixture

@@ -6,21 +6,13 @@ import pytest
 from django.test import Client
 
 from agent_access.models import Connection
-from agent_access.oauth.metadata import ClientMetadata
-from agent_access.oauth.models import Application
-from agent_access.oauth.registration import client_fields
 from agent_access.oauth.switch import turn_sign_in_on
 from invoicing.access import Permission
 from invoicing.models import User
 from tests.browsers import SignIn
 from tests.factories import UserFactory
+from tests.oauth.programs import RETURN_ADDRESS, Program, make_program, parameters_of
 from tests.oauth.programs import Browser as OwnersBrowser
-from tests.oauth.programs import Program, parameters_of
-
-
-@pytest.fixture
-def superuser(company: object) -> User:
-    return UserFactory.create(name="Sue Super", is_staff=True, is_superuser=True)
 
 
 @pytest.fixture
@@ -44,9 +36,7 @@ def owner_desk(sign_in: SignIn, owner: User) -> Client:
 def client_program(access_on: None) -> Program:
     """A program that has registered itself."""
     turn_sign_in_on()
-    columns = client_fields(ClientMetadata("Browser agent", ("https://client.example/callback",)))
-    client = Application.objects.create(registration_source="dcr", **columns)
-    return Program(client_id=str(client.client_id))
+    return make_program(RETURN_ADDRESS, name="Browser agent")
 
 
 @pytest.fixture

@@ -23,6 +23,7 @@ from invoicing.models import (
     Team,
     User,
 )
+from tests.admin.books import BOOKS, PERSON_PAGES
 from tests.admin.forms import form_of
 from tests.administration import make_administrator
 from tests.factories import (
@@ -39,7 +40,6 @@ from tests.web.forms import main_of
 
 pytestmark = pytest.mark.django_db
 
-BOOKS = (Company, Customer, Document, NumberSeries, Role, Skill, TaxRate, Team, User)
 ADDABLE = (Customer, Role, Skill, TaxRate, Team, User)
 
 # What a superuser opens; of the rest, who opens it with which permission.
@@ -84,9 +84,6 @@ def pages_of(model) -> list[str]:
     if model is Company:
         urls.append(reverse("admin:transfer-ownership"))
     return [*urls, url_of(model, "add")]
-
-
-PERSON_PAGES = ("one-time-link", "sign-person-out")
 
 
 def test_every_page_of_the_books_is_known_to_these_tests():

@@ -8,7 +8,8 @@ from django.urls import reverse
 
 from agent_access.models import AuditEvent, Connection
 from invoicing.access import Permission
-from invoicing.models import Company, Customer, Document, Role, Skill, TaxRate, Team, User
+from invoicing.models import Company, NumberSeries, Role, Skill, User
+from tests.admin.books import BOOKS, PERSON_PAGES
 from tests.factories import (
     CustomerFactory,
     TaxRateFactory,
@@ -17,9 +18,9 @@ from tests.factories import (
     grant,
     make_draft,
 )
-from tests.web.test_deceptive_texts import EVIL, HIDDEN, without_typed_values
+from tests.web.disguises import EVIL, HIDDEN, without_typed_values
 
-BOOKS = (Company, Customer, Document, Role, Skill, TaxRate, Team, User)
+NAMED = [each for each in BOOKS if each is not NumberSeries]
 
 
 @pytest.fixture
@@ -41,16 +42,13 @@ def evil(owner, connect, browser_connection):
 
 
 def book_pages(evil):
-    for model in BOOKS:
+    for model in NAMED:
         name = f"admin:invoices_{model._meta.model_name}"
         yield reverse(f"{name}_changelist")
         record = evil if model is User else model.objects.get()
         yield reverse(f"{name}_change", args=[record.pk])
     yield from (reverse(f"admin:{page}", args=[evil.pk]) for page in PERSON_PAGES)
     yield reverse("admin:transfer-ownership")
-
-
-PERSON_PAGES = ("one-time-link", "sign-person-out")
 
 
 def desk_pages(evil):

@@ -12,13 +12,10 @@ from playwright.sync_api import expect
 from typing_extensions import override
 
 from agent_access.models import Connection
-from agent_access.oauth.metadata import ClientMetadata
-from agent_access.oauth.models import Application
-from agent_access.oauth.registration import client_fields
 from agent_access.oauth.switch import turn_sign_in_on
 from tests.browser.inspection import inspect
 from tests.factories import PASSWORD
-from tests.oauth.programs import BASE_URL, SCOPES, Program
+from tests.oauth.programs import BASE_URL, SCOPES, make_program
 
 # A page looks and acts the same on both databases; tests/web/ asks both.
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.sqlite]
@@ -65,19 +62,13 @@ def sign_in_on(access_on) -> None:
     turn_sign_in_on()
 
 
-def make_client(*addresses: str, name: str = "Ledger agent", **fields: Any) -> Program:
-    columns = client_fields(ClientMetadata(name, addresses)) | fields
-    client = Application.objects.create(registration_source="dcr", **columns)
-    return Program(client_id=client.client_id, return_address=addresses[0])
-
-
 @pytest.mark.requirement("sign_in.authorize", "sign_in.owner_checks_client")
 def test_the_owner_signs_in_allows_and_returns_to_the_program(
     open_page, owner, delegate, sign_in_on, callback
 ):
     owner.set_password(PASSWORD)
     owner.save()
-    page = open_page(make_client(callback.address).authorize_path(scope=ALL))
+    page = open_page(make_program(callback.address).authorize_path(scope=ALL))
     page.get_by_label("Work e-mail").fill(owner.email)
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()
@@ -99,14 +90,14 @@ def test_the_owner_signs_in_allows_and_returns_to_the_program(
 
 
 def test_the_owner_refuses_without_choosing_anything(open_page, owner, sign_in_on, callback):
-    page = open_page(make_client(callback.address).authorize_path(), owner)
+    page = open_page(make_program(callback.address).authorize_path(), owner)
     page.get_by_role("button", name="Refuse").click()
     expect(page.get_by_role("heading", name="You can close this window")).to_be_visible()
     assert callback.answers == [{"error": "access_denied", "state": "a state", "iss": BASE_URL}]
 
 
 def test_the_owner_goes_back_from_a_wrong_request(open_page, owner, sign_in_on, callback):
-    page = open_page(make_client(callback.address).authorize_path(scope="all"), owner)
+    page = open_page(make_program(callback.address).authorize_path(scope="all"), owner)
     expect(page.get_by_role("main")).to_contain_text(callback.address)
     assert callback.answers == []
     page.get_by_role("link", name="Return to").click()
@@ -117,7 +108,7 @@ def test_the_owner_goes_back_from_a_wrong_request(open_page, owner, sign_in_on, 
 def test_the_return_to_a_website_passes_the_policy(open_page, owner, delegate, sign_in_on):
     page = open_page("/oauth/authorize", owner)
     page.context.route("https://client.example/**", lambda route: route.fulfill(body="Welcome"))
-    page.goto(make_client("https://client.example/callback").authorize_path())
+    page.goto(make_program("https://client.example/callback").authorize_path())
     page.get_by_label("Acts as").select_option(index=1)
     page.get_by_role("button", name="Allow access").click()
     expect(page.get_by_text("Welcome")).to_be_visible()
@@ -126,7 +117,7 @@ def test_the_return_to_a_website_passes_the_policy(open_page, owner, delegate, s
 
 def test_every_state_reads_well(open_page, owner, delegate, sign_in_on):
     page = open_page("/", owner)
-    page.goto(make_client("https://client.example/callback").authorize_path(scope=ALL))
+    page.goto(make_program("https://client.example/callback").authorize_path(scope=ALL))
     inspect(page, "consent")
     page.get_by_role("button", name="Allow access").evaluate("b => b.form.noValidate = true")
     for box in page.get_by_role("checkbox").all():
@@ -136,16 +127,16 @@ def test_every_state_reads_well(open_page, owner, delegate, sign_in_on):
     expect(page.get_by_text("Choose at least one, or refuse.")).to_be_visible()
     inspect(page, "consent-mended")
     long = "http://127.0.0.1/" + "a-very-long-path-without-any-space/" * 8
-    page.goto(make_client(long, name="M" * 100).authorize_path(scope=ALL))
+    page.goto(make_program(long, name="M" * 100).authorize_path(scope=ALL))
     inspect(page, "consent-long")
     far = f"https://{'a-very-long-name.' * 12}example/" + "and-a-very-long-path/" * 8
-    page.goto(make_client(far).authorize_path(scope="all"))
+    page.goto(make_program(far).authorize_path(scope="all"))
     inspect(page, "consent-return")
     page.goto("/oauth/authorize?client_id=nobody")
     inspect(page, "consent-unknown")
 
 
 def test_everybody_else_reads_that_only_the_owner_can(open_page, delegate, sign_in_on):
-    page = open_page(make_client("https://client.example/").authorize_path(), delegate)
+    page = open_page(make_program("https://client.example/").authorize_path(), delegate)
     expect(page.get_by_role("main")).to_contain_text("Only the owner of this application")
     inspect(page, "consent-not-the-owner")

@@ -9,8 +9,7 @@ from agent_access.models.settings import AccessSettings
 from agent_access.oauth.switch import turn_sign_in_on
 from tests.agents import HttpAgent
 from tests.browser.inspection import follow, inspect
-from tests.browser.test_consent import make_client
-from tests.oauth.programs import Browser, parameters_of
+from tests.oauth.programs import Browser, make_program, parameters_of
 
 # A page looks and acts the same on both databases; tests/web/ asks both.
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.sqlite]
@@ -131,7 +130,7 @@ def test_all_of_a_page_are_chosen_at_once(open_page, owner, delegate, connect):
 def client(owner, delegate, access_on) -> None:
     """A client that the owner allowed in."""
     turn_sign_in_on()
-    program = make_client("https://client.example/callback", name="Browser agent")
+    program = make_program("https://client.example/callback", name="Browser agent")
     answer = Browser(owner).allow(program.authorize_path(), delegate)
     program.exchange(parameters_of(answer)["code"])
 

@@ -27,11 +27,6 @@ NEW = "another-long-password"
 
 
 @pytest.fixture
-def superuser(company: Company) -> User:
-    return UserFactory.create(name="Sue Super", is_staff=True, is_superuser=True)
-
-
-@pytest.fixture
 def books(owner: User) -> dict[str, Any]:
     """Enough of everything that pages look as they do in use."""
     role = Role.objects.create(name="Bookkeeper")

@@ -3,7 +3,6 @@
 import json
 import os
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -11,8 +10,8 @@ from tests.fuzzing.effort import tally
 
 
 @pytest.fixture(autouse=True)
-def _many_calls(settings: Any) -> None:
-    settings.AGENT_ACCESS |= {"LIMIT_PER_CONNECTION": 10**9, "LIMIT_PER_ADDRESS": 10**9}
+def _calls_without_limit(many_calls: None) -> None:
+    """No test of this folder is about the limits."""
 
 
 def pytest_sessionfinish() -> None:

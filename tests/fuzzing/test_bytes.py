@@ -25,11 +25,6 @@ MCP_STATUSES = {200, 202, 400, 401, 403, 404, 405, 413, 415}
 MACHINES = ("/oauth/register", "/oauth/token", "/oauth/revoke")
 
 
-@pytest.fixture(autouse=True)
-def _many_registrations(settings: Any) -> None:
-    settings.AGENT_ACCESS |= {"LIMIT_REGISTER": 10**9, "LIMIT_TOKEN": 10**9}
-
-
 @pytest.fixture
 def arguments(agent, customer, delegate, draft_body) -> dict[str, dict[str, Any]]:
     """Return valid arguments of each tool, with records that they find."""

@@ -10,7 +10,6 @@ from agent_access.models import AccessSettings
 from agent_access.tools import registry
 from invoicing.access import Permission
 from invoicing.models import Customer, User
-from tests.conftest import EVERY_PERMISSION
 from tests.factories import CustomerFactory, UserFactory, grant, withdraw
 from tests.interface.refusals import audit_of, invalid, refusal, seen
 from tests.interface.tool_table import ISSUE_TOOLS, TABLE, WITH_TARGET, WRITING
@@ -80,7 +79,7 @@ def test_a_missing_grant_refuses_exactly_the_tools_of_its_scope(connect, delegat
 @pytest.mark.requirement("permissions.checked_on_issue")
 @pytest.mark.parametrize("permission", PERMISSIONS)
 def test_a_missing_permission_refuses_exactly_the_tools_that_need_it(connect, calls_of, permission):
-    user = UserFactory.create(permissions=EVERY_PERMISSION)
+    user = UserFactory.create(permissions=tuple(Permission))
     connection, agent = connect(user)
     calls = calls_of(connection)
     withdraw(user, permission)

@@ -34,11 +34,6 @@ from tests.threads import PATIENCE_SECONDS, run_together, somebody_waits_for_a_r
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("many_calls")]
 
 
-@pytest.fixture
-def superuser(company) -> User:
-    return UserFactory.create(is_staff=True, is_superuser=True)
-
-
 def read(person: User) -> User:
     return User.objects.get(pk=person.pk)
 

@@ -29,11 +29,6 @@ CHANGE = "change_user"
 
 
 @pytest.fixture
-def superuser(company) -> User:
-    return UserFactory.create(name="Sue Super", is_staff=True, is_superuser=True)
-
-
-@pytest.fixture
 def administrator(company) -> User:
     return make_administrator(CHANGE, "add_user", name="Ada Admin")
 

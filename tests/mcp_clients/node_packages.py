@@ -16,6 +16,9 @@ WANTED = Path(__file__).parent
 FOLDER = VAR_FOLDER / "mcp_clients"
 INSTALLED = FOLDER / "installed.json"  # a copy of the lock file that the folder was filled from
 
+SUITE = "node_modules/@modelcontextprotocol/conformance/dist/index.js"
+INSPECTOR = "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js"
+
 ABSENT = "The MCP clients of npm are not installed; ./dev conformance installs them."
 
 

@@ -5,12 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.mcp_clients.node_packages import run_node
+from tests.mcp_clients.node_packages import SUITE, run_node
 
 # What the clients see is the same on both databases: once is enough.
 pytestmark = pytest.mark.sqlite
 
-SUITE = "node_modules/@modelcontextprotocol/conformance/dist/index.js"
 BASELINES = Path(__file__).parent / "conformance"
 
 # The scenarios without a failure (some warn); a baseline that grew would show here.

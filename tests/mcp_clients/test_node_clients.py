@@ -5,12 +5,11 @@ import json
 import pytest
 
 from agent_access.tools import registry
-from tests.mcp_clients.node_packages import run_node, run_script
+from tests.mcp_clients.node_packages import INSPECTOR, run_node, run_script
 
 # What the clients see is the same on both databases: once is enough.
 pytestmark = pytest.mark.sqlite
 
-INSPECTOR = "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js"
 ERAS = {"legacy": "2025-11-25", "auto": "2026-07-28", "modern": "2026-07-28"}
 
 FAILED_TOOL = 5

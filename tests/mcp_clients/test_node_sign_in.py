@@ -16,9 +16,7 @@ from agent_access.oauth.models import AccessToken, Application
 from agent_access.oauth.registration import client_fields
 from agent_access.tools import registry
 from tests.https_server import HttpsServer
-from tests.mcp_clients.node_packages import WANTED, start_node
-from tests.mcp_clients.test_conformance import SUITE
-from tests.mcp_clients.test_node_clients import INSPECTOR
+from tests.mcp_clients.node_packages import INSPECTOR, SUITE, WANTED, start_node
 
 RETURN_ADDRESS = "http://127.0.0.1:33419/callback"
 ALL_TOOLS = [tool.mcp_name for tool in registry]

@@ -1,6 +1,6 @@
 """The official Python client, over HTTPS, from the search for a customer to the issued invoice."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
@@ -10,14 +10,12 @@ import anyio.to_thread
 import httpx2
 import pytest
 from django.db import connection as database
-from django.utils import timezone
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
 from agent_access.connections import turn_access_off
-from invoicing.models import Decision, IssueApproval, User
-from invoicing.services.approvals import decide_approval
+from tests.interface.issuing import decide
 
 # What the clients say is the same; test_hostile.py and tests/interface ask both databases.
 pytestmark = pytest.mark.sqlite
@@ -36,18 +34,9 @@ async def open_client(https_server, credential, *, mode) -> AsyncIterator[Client
         yield client
 
 
-def approve(user: User, approval_id: str) -> None:
-    """Approve as the delegated person would on the review page, until the pages exist."""
+def approve(prepared: Mapping[str, Any]) -> None:
     try:
-        approval = IssueApproval.objects.get(pk=approval_id)
-        decide_approval(
-            user,
-            approval.pk,
-            decision=Decision.APPROVED,
-            fingerprint=approval.fingerprint,
-            reason="",
-            clock=timezone.now,
-        )
+        decide(prepared)
     finally:
         database.close()
 
@@ -58,7 +47,7 @@ async def call(client: Client, name: str, **arguments: Any) -> Any:
     return result.structured_content
 
 
-async def issue_an_invoice(https_server, credential, *, mode, user, draft) -> dict[str, Any]:
+async def issue_an_invoice(https_server, credential, *, mode, draft) -> dict[str, Any]:
     async with open_client(https_server, credential, mode=mode) as client:
         found = await call(client, "customers_search", search="acme")
         draft = draft | {"customer_id": found["data"][0]["id"]}
@@ -75,7 +64,7 @@ async def issue_an_invoice(https_server, credential, *, mode, user, draft) -> di
         early = await client.call_tool(
             "documents_issue", {"id": approval_id, "nonce": nonce, "idempotency_key": "early"}
         )
-        await anyio.to_thread.run_sync(partial(approve, user, approval_id))
+        await anyio.to_thread.run_sync(partial(approve, prepared["data"]))
         approval = await call(client, "approvals_get", id=approval_id)
         issued = await call(
             client, "documents_issue", id=approval_id, nonce=nonce, idempotency_key="issue"
@@ -93,11 +82,9 @@ async def issue_an_invoice(https_server, credential, *, mode, user, draft) -> di
 
 @pytest.mark.requirement("mcp.address", "issue.mcp_id")
 @pytest.mark.parametrize("mode", MODES)
-def test_the_whole_way_to_an_issued_invoice(https_server, agent, delegate, draft_body, mode):
+def test_the_whole_way_to_an_issued_invoice(https_server, agent, draft_body, mode):
     draft = {name: value for name, value in draft_body.items() if name != "customer_id"}
-    way = partial(
-        issue_an_invoice, https_server, agent.credential, mode=mode, user=delegate, draft=draft
-    )
+    way = partial(issue_an_invoice, https_server, agent.credential, mode=mode, draft=draft)
     assert anyio.run(way) == {
         "grand_total": "1686",
         "prepared": "pending",

@@ -12,15 +12,13 @@ import pytest
 
 from config.environment import PROJECT_FOLDER
 from invoicing.quickstart.first_steps import FOR_MCP
-from tests.mcp_clients.node_packages import WANTED, run_node
+from tests.mcp_clients.node_packages import INSPECTOR, WANTED, run_node
 
 # A customer of the sample company, who would be found with `./dev run` as well.
 SEARCH = "altmuhl"
 
 # What the clients see is the same on both databases: once is enough.
 pytestmark = pytest.mark.sqlite
-
-INSPECTOR = "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js"
 
 
 def read_block(opening, language):

@@ -10,6 +10,9 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from django.test import Client
 
+from agent_access.oauth.metadata import ClientMetadata
+from agent_access.oauth.models import Application
+from agent_access.oauth.registration import client_fields
 from invoicing.models import User
 from tests.agents import HOST, Answer
 
@@ -114,6 +117,13 @@ class Program(Machine):
     def revoke(self, token: str, **overrides: Any) -> Answer:
         fields = {"token": token, "client_id": self.client_id}
         return self.post_form("/oauth/revoke", fields | overrides)
+
+
+def make_program(*addresses: str, name: str = "Ledger agent", **fields: Any) -> Program:
+    """Return a program that has registered itself with these return addresses."""
+    columns = client_fields(ClientMetadata(name, addresses)) | fields
+    client = Application.objects.create(registration_source="dcr", **columns)
+    return Program(client_id=str(client.client_id), return_address=addresses[0])
 
 
 @dataclass

@@ -19,7 +19,7 @@ from agent_access.tools import registry
 from config.environment import PROJECT_FOLDER
 from invoicing.visits import SignInOutcome
 from operations.metrics import serve_metrics
-from tests.operations.test_request_log import ask
+from tests.operations.wsgi import send
 from tests.ports import free_port
 
 SERIES = re.compile(r"^(http_\w+)\{(.*)\} (\S+)$", re.MULTILINE)
@@ -65,7 +65,7 @@ def test_a_request_is_counted_by_its_way_tool_outcome_and_status(agent, url, is_
     before = count_of(*labels)
     path, _, query = url.partition("?")
     credential = agent.credential if is_known else None
-    ask("GET", path, credential=credential, QUERY_STRING=query)
+    send("GET", path, credential=credential, QUERY_STRING=query)
     assert count_of(*labels) == before + 1
 
 
@@ -75,7 +75,7 @@ def test_an_mcp_call_is_counted_by_its_outcome_and_not_by_its_200_alone(agent):
     before = count_of(*labels)
     call = {"name": "customers_search", "arguments": {"limit": 0}}
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}).encode()
-    ask(
+    send(
         "POST",
         "/mcp",
         credential=agent.credential,
@@ -92,8 +92,8 @@ def test_an_mcp_call_is_counted_by_its_outcome_and_not_by_its_200_alone(agent):
 def test_nothing_that_was_sent_becomes_a_label(agent):
     secret = make_credential()
     for path in (f"/{secret}", f"/api/v1/{secret}", f"/api/v1/documents/{secret}"):
-        ask("GET", path, credential=agent.credential)
-        ask(secret, path, credential=secret, HTTP_USER_AGENT=secret)
+        send("GET", path, credential=agent.credential)
+        send(secret, path, credential=secret, HTTP_USER_AGENT=secret)
     told = generate_latest().decode()
     assert secret not in told
     labels = [label for _, labels, _ in SERIES.findall(told) for label in LABEL.findall(labels)]

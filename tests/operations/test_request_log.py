@@ -11,32 +11,14 @@ from django.core.cache import CacheHandler
 from agent_access.credentials import make_credential
 from agent_access.request_facts import UNKNOWN, current_facts
 from agent_access.request_ids import NO_REQUEST, RequestIdFilter, current_request_id
-from config.wsgi import application
 from invoicing.services import drafts
 from operations.log_lines import JsonLines
 from operations.request_log import RequestLog, describe_path
-from tests.agents import HOST
-from tests.hostile.target import kept_connection
-from tests.operations.wsgi import call
+from tests.operations.wsgi import call, send
 
 pytestmark = pytest.mark.django_db
 
 IDENTIFIER = "0190f1f0-0000-7000-8000-00000000abcd"
-
-
-@pytest.fixture
-def lines(caplog) -> Any:
-    """Return the facts of the request lines since the test began."""
-    caplog.set_level(logging.INFO, logger="operations.request_log")
-    return lambda: [record.facts for record in caplog.records if hasattr(record, "facts")]
-
-
-def ask(method: str, path: str, *, credential: str | None = None, **environ: Any) -> Any:
-    headers = {"HTTP_HOST": HOST, "REMOTE_ADDR": "192.0.2.7", "wsgi.url_scheme": "https", **environ}
-    if credential:
-        headers["HTTP_AUTHORIZATION"] = f"Bearer {credential}"
-    with kept_connection():
-        return call(application, method, path, **headers)
 
 
 def without_duration(facts: dict[str, Any]) -> dict[str, Any]:
@@ -44,9 +26,9 @@ def without_duration(facts: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in facts.items() if key != "duration_ms"}
 
 
-def test_a_call_is_one_line_that_names_its_tool(agent, connection, lines, caplog):
-    answer = ask("GET", "/api/v1/customers", credential=agent.credential, QUERY_STRING="search=ab")
-    [facts] = lines()
+def test_a_call_is_one_line_that_names_its_tool(agent, connection, request_lines, caplog):
+    answer = send("GET", "/api/v1/customers", credential=agent.credential, QUERY_STRING="search=ab")
+    [facts] = request_lines()
     assert without_duration(facts) == {
         "method": "GET",
         "path": "/api/v1/customers",
@@ -65,8 +47,8 @@ def test_nothing_is_known_of_the_request_before(agent, connection, caplog):
     caplog.set_level(logging.INFO, logger="operations.request_log")
     caplog.handler.setFormatter(JsonLines())
     caplog.handler.addFilter(RequestIdFilter())
-    known = ask("GET", "/api/v1/customers", credential=agent.credential)
-    unknown = ask("GET", "/api/v1/customers")
+    known = send("GET", "/api/v1/customers", credential=agent.credential)
+    unknown = send("GET", "/api/v1/customers")
     first, second = map(json.loads, caplog.text.splitlines())
     assert first["request_id"] == known.headers["X-Request-Id"]
     assert first["connection_id"] == str(connection.id)
@@ -86,28 +68,28 @@ def test_a_thread_keeps_its_connection_to_the_cache(agent, monkeypatch):
     monkeypatch.setattr(CacheHandler, "create_connection", count)
     thread = Context()  # as one begins
     for _ in range(2):
-        thread.run(ask, "GET", "/api/v1/customers", credential=agent.credential)
+        thread.run(send, "GET", "/api/v1/customers", credential=agent.credential)
     assert made == ["default"]
 
 
-def test_a_refusal_is_a_line_with_its_outcome(agent, lines):
-    ask("GET", f"/api/v1/documents/{IDENTIFIER}", credential=agent.credential)
-    ask("GET", "/api/v1/customers", credential=make_credential())
-    ask("GET", "/api/v1/customers", HTTP_HOST="other.example")
-    assert [(line["status"], line["tool"], line["outcome"]) for line in lines()] == [
+def test_a_refusal_is_a_line_with_its_outcome(agent, request_lines):
+    send("GET", f"/api/v1/documents/{IDENTIFIER}", credential=agent.credential)
+    send("GET", "/api/v1/customers", credential=make_credential())
+    send("GET", "/api/v1/customers", HTTP_HOST="other.example")
+    assert [(line["status"], line["tool"], line["outcome"]) for line in request_lines()] == [
         (404, "documents.get", "not_found"),
         (401, "", ""),
         (403, "", ""),
     ]
 
 
-def test_nothing_that_was_sent_is_in_a_line(agent, lines, caplog):
+def test_nothing_that_was_sent_is_in_a_line(agent, request_lines, caplog):
     secret = make_credential()
-    ask("GET", f"/{secret}/x", credential=agent.credential)
-    ask("GET", "/api/v1/customers", QUERY_STRING=f"x={secret}", HTTP_COOKIE=secret)
-    ask(secret, "/api/v1/customers", HTTP_USER_AGENT=secret, HTTP_REFERER=secret)
-    ask("GET", "/\n\x00\udcff")
-    assert [(line["method"], line["path"]) for line in lines()] == [
+    send("GET", f"/{secret}/x", credential=agent.credential)
+    send("GET", "/api/v1/customers", QUERY_STRING=f"x={secret}", HTTP_COOKIE=secret)
+    send(secret, "/api/v1/customers", HTTP_USER_AGENT=secret, HTTP_REFERER=secret)
+    send("GET", "/\n\x00\udcff")
+    assert [(line["method"], line["path"]) for line in request_lines()] == [
         ("GET", "/*/x"),
         ("GET", "/api/v1/customers"),
         ("*", "/api/v1/customers"),

@@ -12,14 +12,16 @@ from django.db.models import FileField
 
 from config.environment import PROJECT_FOLDER
 from tests.factories import make_issued
-from tests.security.conftest import send
+from tests.operations.wsgi import send
 
 ROOMS = ("agent_access", "invoicing", "templates")
 BROWSER_STORAGE = re.compile(r"localStorage|sessionStorage|indexedDB|\bcaches\b|document\.cookie")
 
 
 @pytest.mark.django_db
-def test_the_cache_holds_counts_and_nothing_else(agent, draft_body, person, sign_in):
+def test_of_calls_and_pages_the_cache_holds_counts_and_nothing_else(
+    agent, draft_body, person, sign_in
+):
     agent.call("customers.search", {"search": "acme"})
     agent.call("drafts.create", draft_body, key="one")
     sign_in(person).get("/documents?search=acme")

@@ -12,7 +12,7 @@ from django.urls import URLPattern
 from agent_access.listing import TOOLS_LIST
 from agent_access.tools import registry
 from config.environment import PROJECT_FOLDER
-from tests.web.test_pages import OPEN, all_pages
+from tests.web.pages import OPEN, all_pages
 
 # Nothing here needs a database: once is enough.
 pytestmark = pytest.mark.sqlite

@@ -17,9 +17,8 @@ from tests.factories import (
     make_issued,
     make_maker,
 )
+from tests.web.disguises import EVIL, HIDDEN, without_typed_values
 
-HIDDEN = "\u202e"
-EVIL = f"0001 <b> {HIDDEN}eman\u200b"
 SHOWN = re.compile(
     r'0001 &lt;b&gt; <span class="invisible" title="An invisible character">U\+202E</span>eman'
     r'<span class="invisible" title="An invisible character">U\+200B</span>'
@@ -55,11 +54,6 @@ def evil(person):
         "reference": EVIL,
         "maker": make_maker(EVIL),
     }
-
-
-def without_typed_values(page: str) -> str:
-    """Return the page without the texts that stand in fields, to be typed on."""
-    return re.sub(r'value="[^"]*"|<textarea[^>]*>[^<]*</textarea>', "", page)
 
 
 def pages_about(evil):

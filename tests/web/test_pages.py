@@ -1,36 +1,13 @@
 """Every page asks who is there and what he may see; each guard is looked for on all of them."""
 
-from collections.abc import Iterator
-
 import pytest
-from django.urls import URLPattern, URLResolver, get_resolver
 
-from agent_access.discovery import RESOURCE_PATH
-from agent_access.tools import API_PATH
 from tests.factories import UserFactory
 from tests.web.forms import text_of
+from tests.web.pages import OPEN, all_pages
 
 pytestmark = pytest.mark.django_db
 
-# The tools authenticate by credential; the authorization server (tests/oauth) and the
-# administration (tests/admin) guard themselves.
-OTHER_ROUTES = (API_PATH.lstrip("/"), RESOURCE_PATH.lstrip("/"), ".well-known/", "oauth/", "admin")
-
-
-def all_pages() -> list[URLPattern]:
-    def walk(patterns: list[URLPattern | URLResolver]) -> Iterator[URLPattern]:
-        for each in patterns:
-            if str(each.pattern).lstrip("^").startswith(OTHER_ROUTES):
-                continue
-            if isinstance(each, URLResolver):
-                yield from walk(each.url_patterns)
-            else:
-                yield each
-
-    return list(walk(get_resolver().url_patterns))
-
-
-OPEN = {"sign-in", "set-password"}
 # These guard themselves: sign-out needs no permission, and a one-time code is one.
 UNGUARDED = {"sign-in", "sign-out", "set-password"}
 

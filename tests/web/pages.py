@@ -1,0 +1,28 @@
+"""The pages for people, read from the routes."""
+
+from collections.abc import Iterator
+
+from django.urls import URLPattern, URLResolver, get_resolver
+
+from agent_access.discovery import RESOURCE_PATH
+from agent_access.tools import API_PATH
+
+# The tools authenticate by credential; the authorization server (tests/oauth) and the
+# administration (tests/admin) guard themselves.
+OTHER_ROUTES = (API_PATH.lstrip("/"), RESOURCE_PATH.lstrip("/"), ".well-known/", "oauth/", "admin")
+
+
+def all_pages() -> list[URLPattern]:
+    def walk(patterns: list[URLPattern | URLResolver]) -> Iterator[URLPattern]:
+        for each in patterns:
+            if str(each.pattern).lstrip("^").startswith(OTHER_ROUTES):
+                continue
+            if isinstance(each, URLResolver):
+                yield from walk(each.url_patterns)
+            else:
+                yield each
+
+    return list(walk(get_resolver().url_patterns))
+
+
+OPEN = {"sign-in", "set-password"}
