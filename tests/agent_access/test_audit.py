@@ -1,5 +1,6 @@
 """What the audit says of every call, and that nothing secret is in it."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -8,6 +9,7 @@ from django.db import transaction
 from agent_access import audit
 from agent_access.audit import Fact, Origin
 from agent_access.connections import revoke_connection, turn_access_off
+from agent_access.errors import UnauthenticatedError
 from agent_access.models import AuditEvent, ChainHead, Connection
 from agent_access.models.audit import ADMINISTRATION, Transport
 from agent_access.models.connections import RevokedReason
@@ -130,11 +132,12 @@ def test_switches_and_connections_are_the_chain_of_administration(agent, connect
 
 
 def test_an_event_of_a_revoked_connection_is_a_refusal_only(connection):
-    fact = Fact(action="tools.list", origin=audit.Origin(transport=Transport.HTTP))
-    fact = Fact(action="x.y", origin=fact.origin, connection_id=connection.id, outcome="conflict")
+    fact = Fact(action="x.y", origin=Origin(transport=Transport.HTTP), connection_id=connection.id)
     revoke_connection(connection.id, reason=RevokedReason.OWNER_REVOKED)
+    with pytest.raises(UnauthenticatedError), transaction.atomic():
+        audit.record_call(fact)
     with transaction.atomic():
-        audit.record_refusal(fact)
+        audit.record_refusal(replace(fact, outcome="conflict"))
     assert [event.outcome for event in events_of(connection)] == ["conflict"]
 
 

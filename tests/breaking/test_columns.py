@@ -132,10 +132,16 @@ COPY = issued(2)._replace(id="d3", number=None, lock_version=1)
             {"duplicates": 1, "ghosts": 1},
         ),
         ({"series": {"s": 3}}, {"gaps": 1}),
-        (change_document(number="INV-2026-0001", series_value=1), {"repeats": 1, "gaps": 1}),
+        (
+            change_document(number="INV-2026-0001", series_value=1),
+            {"repeats": 1, "gaps": 1, "losses": 1},
+        ),
         ({"documents": [issued(1)], "series": {"s": 1}}, {"losses": 3}),
         (change_document(notes="Another"), {"losses": 1}),
-        (change_approval(decision="rejected"), {"issues without approval": 1}),
+        (
+            change_approval(decision="rejected"),
+            {"issues without approval": 1, "losses": 1, "audit orphans": 2},
+        ),
         (change_approval(executed_at=at(10)), {"issues without approval": 1}),
         (change_approval(lock_version=1), {"issues without approval": 1}),
         ({"breaks": ["c 7: an event is missing here"]}, {"audit breaks": 1}),
@@ -146,9 +152,7 @@ COPY = issued(2)._replace(id="d3", number=None, lock_version=1)
 def test_a_column_counts_what_the_database_has_wrong(changed, counted):
     evidence, told = sound_run()
 
-    found = count(replace(evidence, **changed), told)
-
-    assert {name: found[name] for name in counted} == counted
+    assert count(replace(evidence, **changed), told) == NOTHING | counted
 
 
 def test_an_act_without_its_event_and_an_event_without_its_act_are_orphans():
