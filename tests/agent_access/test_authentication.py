@@ -1,7 +1,6 @@
 """Who calls: the credential of one header, and what ends it."""
 
 from collections.abc import Callable
-from datetime import timedelta
 
 import pytest
 
@@ -11,7 +10,7 @@ from agent_access.models import AuditEvent, Connection
 from agent_access.models.audit import ADMINISTRATION
 from agent_access.models.connections import RevokedReason
 from invoicing.models import Company
-from tests.agents import BAD_CREDENTIAL, CHALLENGE, HttpAgent
+from tests.agents import HttpAgent
 from tests.factories import UserFactory
 
 
@@ -22,37 +21,6 @@ def send(authorization):
 @pytest.mark.parametrize("scheme", ["Bearer ", "bearer ", "BEARER ", "bEaReR   "])
 def test_the_scheme_is_read_in_any_case_and_with_any_number_of_spaces(agent, scheme):
     assert send(scheme + agent.credential).status == 200
-
-
-@pytest.mark.parametrize(
-    "form",
-    [
-        "{}",
-        "Bearer{}",
-        "Bearer:{}",
-        "Bearer\t{}",
-        " Bearer {}",
-        "Bearer {} ",
-        "Bearer {}\n",
-        "Bearer {0} {0}",
-        "Bearer {0}, Bearer {0}",
-        "Bearer {0},{0}",
-        'Bearer "{}"',
-        "Bearer {}x",
-        "Token {}",
-        "Basic {}",
-        "Bearer, Bearer {}",
-        "Bearer =?utf-8?q?{}?=",
-        "Bearer ",
-        "Bearer",
-        "",
-    ],
-)
-def test_every_other_form_of_the_header_is_refused(agent, form):
-    answer = send(form.format(agent.credential))
-    assert (answer.status, answer.code) == (401, "unauthenticated")
-    challenge = BAD_CREDENTIAL if form.startswith("Bearer") else CHALLENGE
-    assert answer.headers["WWW-Authenticate"] == challenge
 
 
 BENDS: dict[str, Callable[[str], str]] = {
@@ -75,33 +43,12 @@ def test_only_the_exact_credential_opens(agent, bend):
     assert (answer.status, answer.code) == (401, "unauthenticated")
 
 
-def test_without_a_credential_the_challenge_names_no_error(access_on):
-    answer = HttpAgent(None).request("GET", "/api/v1/tools")
-    assert (answer.status, answer.headers["WWW-Authenticate"]) == (401, CHALLENGE)
-
-
-def test_cookies_and_url_parameters_never_authenticate(agent):
-    headers = {"Cookie": f"Authorization=Bearer {agent.credential}; token={agent.credential}"}
-    query = f"access_token={agent.credential}&authorization=Bearer%20{agent.credential}"
-    answer = HttpAgent(None).request("GET", "/api/v1/tools", query=query, headers=headers)
-    assert (answer.status, answer.headers["WWW-Authenticate"]) == (401, CHALLENGE)
-
-
 def test_a_lookalike_header_does_not_authenticate(agent):
     headers = {
         "X-Authorization": f"Bearer {agent.credential}",
         "Proxy-Authorization": f"Bearer {agent.credential}",
     }
     assert HttpAgent(None).request("GET", "/api/v1/tools", headers=headers).status == 401
-
-
-def test_a_connection_ends_at_the_very_second_of_its_expiry(agent, connection, time_machine):
-    time_machine.move_to(connection.expires_at - timedelta(microseconds=1), tick=False)
-    assert agent.call("tools.list").status == 200
-    time_machine.move_to(connection.expires_at, tick=False)
-    assert agent.call("tools.list").status == 401
-    connection.refresh_from_db()
-    assert (connection.revoked_at, connection.revoked_reason) == (None, "")
 
 
 def deactivate(delegate, settings):
@@ -153,14 +100,6 @@ def test_what_ends_a_connection_is_written_down(agent, connection, delegate, set
     ] == [(connection.id, str(connection.id), reason, "ok", None)]
     assert [(event.transport, event.client_address) for event in events] == [("http", "127.0.0.1")]
     assert events[0].request_id == answers[0].headers["X-Request-Id"]
-
-
-def test_an_ending_is_final_when_its_cause_goes_away(agent, connection, delegate):
-    deactivate(delegate, None)
-    assert agent.call("tools.list").status == 401
-    delegate.is_active = True
-    delegate.save()
-    assert agent.call("tools.list").status == 401
 
 
 def test_a_change_of_another_user_ends_nothing(agent, colleague):

@@ -9,7 +9,6 @@ import pytest
 from agent_access.calls import Arguments, ToolCall
 from agent_access.models import Receipt
 from agent_access.receipts import digest_call
-from tests.snapshots import take_snapshot
 
 ORIGINAL = '{"a": 1, "b": {"c": [1, 2], "d": "\\u00e9"}}'
 
@@ -93,34 +92,3 @@ def test_a_receipt_keeps_the_answer_and_no_key_but_its_own(agent, connection, dr
     }
     assert str(receipt["record_id"]) == answer.data["id"]
     assert len(receipt["call_digest"]) == 64
-
-
-@pytest.mark.requirement("idempotency.original_write")
-def test_a_replay_tells_the_original_write_and_not_the_present(agent, draft_body):
-    first = agent.call("drafts.create", draft_body, key="one")
-    changed = draft_body | {"lock_version": 1, "notes": "later"}
-    agent.call("drafts.update", changed, id=first.data["id"], key="two")
-    before = take_snapshot()
-    assert agent.call("drafts.create", draft_body, key="one").content == first.content
-    assert take_snapshot() == before
-
-
-def test_a_key_is_a_connections_own(connect, delegate, draft_body):
-    agents = [connect(delegate)[1] for _ in range(2)]
-    answers = [agent.call("drafts.create", draft_body, key="one") for agent in agents]
-    assert [answer.status for answer in answers] == [201, 201]
-    assert answers[0].data["id"] != answers[1].data["id"]
-
-
-@pytest.mark.requirement("error.failure_stores_no_receipt")
-def test_a_refused_write_leaves_its_key_free(agent, draft_body):
-    wrong = draft_body | {"customer_id": "0190f1f0-0000-7000-8000-000000000000"}
-    assert agent.call("drafts.create", wrong, key="one").status == 422
-    assert not Receipt.objects.exists()
-    assert agent.call("drafts.create", draft_body, key="one").status == 201
-
-
-def test_keys_of_another_case_are_other_keys(agent, draft_body):
-    for key in ("a", "A", "a_", "a-"):
-        assert agent.call("drafts.create", draft_body, key=key).status == 201
-    assert Receipt.objects.count() == 4

@@ -39,13 +39,19 @@ def test_without_a_credential_nothing_answers(access_on, calls):
         refuse_all(calls, HttpAgent(None), CHALLENGE)
 
 
-OTHER_SCHEMES = ("", "{}", "Basic {}", "Token {}", "ivc_{}", "Digest username=bearer")
+OTHER_SCHEMES = ("", "{}", " Bearer {}", "Basic {}", "Token {}", "ivc_{}", "Digest username=bearer")
 
 MALFORMED = (
     "Bearer",
     "Bearer ",
     "Bearer{}",
+    "Bearer:{}",
+    "Bearer {} ",
+    "Bearer {}\n",
     "Bearer {} {}",
+    "Bearer {},{}",
+    "Bearer, Bearer {}",
+    "Bearer =?utf-8?q?{}?=",
     "Bearer {}, Bearer {}",
     "Bearer {}x",
     "Bearer x{}",
@@ -71,12 +77,6 @@ def test_a_malformed_credential_is_no_credential(agent, connection, calls, forms
             header = form.replace("{}", agent.credential)
             refuse_all(one, HttpAgent(None), challenge, headers={"Authorization": header})
     assert audit_of(connection) == []
-
-
-@pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER"])
-def test_the_case_of_the_scheme_does_not_matter(agent, scheme):
-    headers = {"Authorization": f"{scheme} {agent.credential}"}
-    assert HttpAgent(None).request("GET", "/api/v1/tools", headers=headers).status == 200
 
 
 @pytest.mark.requirement("authentication.header_only")
@@ -193,9 +193,9 @@ def test_what_ended_a_connection_is_not_undone(agent, connection, owner, setting
 def test_a_connection_works_until_the_very_end_of_its_days(connect, delegate, calls):
     with time_machine.travel("2026-03-02T09:00:00Z", tick=False) as clock:
         connection, agent = connect(delegate, days=1)
-        clock.shift(timedelta(days=1, seconds=-1))
+        clock.shift(timedelta(days=1, microseconds=-1))
         assert agent.call("tools.list").status == 200
-        clock.shift(1)
+        clock.shift(timedelta(microseconds=1))
         with nothing_changes():
             refuse_all(calls, agent, BAD_CREDENTIAL)
     connection.refresh_from_db()

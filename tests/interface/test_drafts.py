@@ -1,6 +1,5 @@
 import pytest
 
-from agent_access.models import Receipt
 from tests.snapshots import take_snapshot
 
 
@@ -73,30 +72,3 @@ def test_a_draft_is_a_draft_and_nothing_else(agent, draft_body, mailoutbox):
         "agent_access.Receipt",
     }
     assert mailoutbox == []
-
-
-def test_an_identical_retry_returns_the_original_response(agent, draft_body):
-    first = agent.call("drafts.create", draft_body, key="first")
-
-    again = agent.call("drafts.create", draft_body, key="first")
-
-    assert (again.status, again.content) == (201, first.content)
-    assert again.headers["Idempotent-Replayed"] == "true"
-    assert "Idempotent-Replayed" not in first.headers
-    assert Receipt.objects.count() == 1
-
-
-def test_a_stale_update_changes_nothing(agent, draft_body):
-    draft = agent.call("drafts.create", draft_body, key="first").data
-    agent.call("drafts.update", draft_body | {"lock_version": 1}, id=draft["id"], key="second")
-    before = take_snapshot()
-
-    answer = agent.call(
-        "drafts.update",
-        draft_body | {"lock_version": 1, "reference": "late"},
-        id=draft["id"],
-        key="third",
-    )
-
-    assert (answer.status, answer.code) == (409, "conflict")
-    assert take_snapshot() == before
