@@ -94,7 +94,7 @@ class McpAgent(HttpAgent):
         self, message: Any, *, headers: Mapping[str, str | None] | None = None, **request: Any
     ) -> Answer:
         """Post any message, with the header fields of its revision; None leaves one out."""
-        sent = self._headers_of(message) | dict(headers or {})
+        sent = self.headers_of(message) | dict(headers or {})
         answer = self.request(
             "POST",
             PATH,
@@ -105,7 +105,7 @@ class McpAgent(HttpAgent):
         check_answer(message, answer, version=self.version)
         return answer
 
-    def _headers_of(self, message: Any) -> dict[str, str | None]:
+    def headers_of(self, message: Any) -> dict[str, str | None]:
         fields: dict[str, str | None] = {"MCP-Protocol-Version": self.version}
         if self.version in LEGACY or not isinstance(message, dict):
             return fields

@@ -75,7 +75,7 @@ def _call_method(speaker: McpAgent, method: str, params: Arguments) -> Call:
     if method.startswith("notifications/"):
         del message["id"]
     headers = {
-        **speaker._headers_of(message),
+        **speaker.headers_of(message),
         "Authorization": f"Bearer {speaker.credential}",
         "Content-Type": JSON,
     }

@@ -1,4 +1,4 @@
-"""Approvals as a model has them: decisions 10's table of states, walked in any order."""
+"""Approvals as a model has them: the table of states, walked in any order."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta

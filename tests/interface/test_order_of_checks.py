@@ -96,7 +96,7 @@ class Mistakes:
         self.fields["lock_version"] = 99
 
 
-# In the order of the interface's decisions; every request fails a check and all those below it.
+# In the order of the interface; every request fails a check and all those below it.
 CHECKS = {
     Mistakes.come_from_outside: (403, "forbidden"),
     Mistakes.meet_access_off: (404, "not_found"),

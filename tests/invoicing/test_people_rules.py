@@ -293,7 +293,7 @@ def test_hours_that_were_not_seen_are_not_written_over(administrator, person):
     )
 
 
-def test_signing_in_meanwhile_is_no_change(administrator, person, client):
+def test_signing_in_meanwhile_is_no_change(administrator, person):
     seen = digest_person(read(person))
     person.set_password(PASSWORD)
     person.save()

@@ -2,6 +2,7 @@
 
 import pytest
 
+from agent_access import conf
 from mcp_gateway.eras import SUPPORTED_VERSIONS
 from tests.mcp_agent import LEGACY, MODERN, McpAgent
 from tests.mcp_gateway.answers import WRONG_PARAMS, audit_of, error, seen
@@ -11,8 +12,6 @@ CLIENT = {"name": "test", "version": "1"}
 
 @pytest.fixture
 def service():
-    from agent_access import conf  # noqa: PLC0415  needs settings
-
     return conf.host().service()
 
 

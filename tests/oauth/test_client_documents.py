@@ -19,7 +19,7 @@ from tests.snapshots import take_snapshot
 CLIENT = "https://client.example/oauth/client.json"
 RETURN_ADDRESS = "https://client.example/callback"
 
-# The shapes that were published in 2026: mcp.md 7, oauth.md 10.
+# The shapes that were published in 2026.
 CLAUDE = {
     "client_id": "https://claude.ai/oauth/mcp-oauth-client-metadata",
     "client_name": "Claude",

@@ -11,6 +11,7 @@ from agent_access.connections import turn_access_off, turn_access_on
 from agent_access.endings import describe_ending
 from agent_access.models import AuditEvent, Connection
 from agent_access.oauth.switch import turn_sign_in_off, turn_sign_in_on
+from invoicing.models import Company
 from tests.agents import HttpAgent
 from tests.oauth.programs import Browser, Machine
 from tests.snapshots import take_snapshot
@@ -183,7 +184,13 @@ def test_what_ends_the_person_ends_the_connection(
     assert reason(browser_connection) == expected
 
 
-def test_another_owner_or_address_ends_the_connection(
+def test_another_owner_ends_the_connection(signed_in_agent, browser_connection, delegate):
+    Company.objects.update(owner=delegate)
+    assert signed_in_agent.call("tools.list").status == 401
+    assert reason(browser_connection) == "owner_changed"
+
+
+def test_another_address_ends_the_connection(
     signed_in_agent, browser_connection, program, pair, settings
 ):
     settings.AGENT_ACCESS |= {"BASE_URL": "https://invoices.example:8443"}

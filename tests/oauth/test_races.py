@@ -1,11 +1,6 @@
 """One code and one refresh token, used at once: one answer, and then the connection's end."""
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
-
 import pytest
-from django.db import connection as database
 
 from agent_access.connections import turn_access_on
 from agent_access.models import Connection
@@ -13,25 +8,9 @@ from agent_access.oauth.models import RefreshToken
 from agent_access.oauth.switch import turn_sign_in_off
 from agent_access.verification import find_breaks
 from tests.agents import Answer, HttpAgent
+from tests.threads import run_together
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.requirement("sign_in.reuse")]
-
-Use = Callable[[], Answer]
-
-
-def at_once(*uses: Use) -> list[Answer]:
-    """Let each use run in a thread of its own; all begin together."""
-    start = Barrier(len(uses))
-
-    def run(use: Use) -> Answer:
-        try:
-            start.wait()
-            return use()
-        finally:
-            database.close()
-
-    with ThreadPoolExecutor(len(uses)) as threads:
-        return list(threads.map(run, uses))
 
 
 def assert_one_and_the_end(answers: list[Answer], reason: str) -> None:
@@ -47,14 +26,14 @@ def assert_one_and_the_end(answers: list[Answer], reason: str) -> None:
 
 @pytest.mark.parametrize("times", [2, 10])
 def test_of_many_exchanges_of_one_code_one_succeeds(program, code, times):
-    answers = at_once(*[lambda: program.exchange(code)] * times)
+    answers = run_together([lambda: program.exchange(code)] * times)
     assert_one_and_the_end(answers, "code_reuse")
     assert RefreshToken.objects.count() == 1
 
 
 @pytest.mark.parametrize("times", [2, 10])
 def test_of_many_refreshes_with_one_token_one_succeeds(program, pair, times):
-    answers = at_once(*[lambda: program.refresh(pair["refresh_token"])] * times)
+    answers = run_together([lambda: program.refresh(pair["refresh_token"])] * times)
     assert_one_and_the_end(answers, "refresh_reuse")
     assert RefreshToken.objects.count() == 2
     left = [answer.body["refresh_token"] for answer in answers if answer.status == 200]
@@ -63,17 +42,21 @@ def test_of_many_refreshes_with_one_token_one_succeeds(program, pair, times):
 
 def test_an_old_and_a_new_refresh_token_at_once_end_the_connection(program, pair):
     newest = program.refresh(pair["refresh_token"]).body
-    at_once(
-        lambda: program.refresh(pair["refresh_token"]),
-        lambda: program.refresh(newest["refresh_token"]),
+    run_together(
+        [
+            lambda: program.refresh(pair["refresh_token"]),
+            lambda: program.refresh(newest["refresh_token"]),
+        ]
     )
     assert Connection.objects.get().revoked_reason == "refresh_reuse"
 
 
 def test_a_refresh_and_a_revocation_at_once_leave_no_living_token(program, pair):
-    refreshed, revoked = at_once(
-        lambda: program.refresh(pair["refresh_token"]),
-        lambda: program.revoke(pair["access_token"]),
+    refreshed, revoked = run_together(
+        [
+            lambda: program.refresh(pair["refresh_token"]),
+            lambda: program.revoke(pair["access_token"]),
+        ]
     )
     assert revoked.status == 200
     assert Connection.objects.get().revoked_reason == "client_revoked"
@@ -88,7 +71,7 @@ def test_an_exchange_and_the_switch_at_once_leave_no_living_token(program, code)
         turn_sign_in_off()
         return Answer(200, {}, b"")
 
-    exchanged, _ = at_once(lambda: program.exchange(code), switch)
+    exchanged, _ = run_together([lambda: program.exchange(code), switch])
     assert Connection.objects.get().revoked_reason == "browser_sign_in_off"
     turn_access_on()
     if exchanged.status == 200:

@@ -48,7 +48,7 @@ def refusals() -> list[tuple[str, str, str]]:
     return list(events.values_list("target", "outcome", "client_address"))
 
 
-@pytest.mark.requirement("sign_in.reuse")
+@pytest.mark.requirement("sign_in.code", "sign_in.reuse")
 @pytest.mark.parametrize("flaw", [{}, *FLAWS_OF_EXCHANGE], ids=str)
 def test_a_used_code_ends_its_connection_whatever_else_is_wrong(
     program, code, pair, browser_connection, flaw
@@ -58,6 +58,7 @@ def test_a_used_code_ends_its_connection_whatever_else_is_wrong(
     assert answer.headers["Cache-Control"] == "no-store"
     assert reason(browser_connection) == "code_reuse"
     assert HttpAgent(pair["access_token"]).call("tools.list").status == 401
+    assert program.refresh(pair["refresh_token"]).body["error"] == "invalid_grant"
 
 
 @pytest.mark.requirement("sign_in.reuse")

@@ -87,15 +87,6 @@ def test_a_code_lasts_five_minutes(program, obtain_code):
     assert (answer.status, answer.body["error"]) == (400, "invalid_grant")
 
 
-@pytest.mark.requirement("sign_in.code", "sign_in.reuse")
-def test_a_code_used_twice_ends_its_connection(program, code, pair, browser_connection):
-    answer = program.exchange(code)
-    assert (answer.status, answer.body["error"]) == (400, "invalid_grant")
-    assert revoked(browser_connection) == "code_reuse"
-    assert HttpAgent(pair["access_token"]).call("tools.list").status == 401
-    assert program.refresh(pair["refresh_token"]).body["error"] == "invalid_grant"
-
-
 def test_a_code_used_twice_ends_its_connection_long_after_it_expired(
     program, code, pair, browser_connection
 ):

@@ -12,7 +12,7 @@ from tests.factories import CustomerFactory, UserFactory, make_draft, withdraw
 from tests.snapshots import take_snapshot
 from tests.web.reviews import decision_of, path_of, read, send
 
-SECOND, DAY = timedelta(seconds=1), timedelta(days=1)
+SECOND = timedelta(seconds=1)
 
 
 @pytest.mark.requirement("approval.approve")

@@ -17,7 +17,7 @@ from tests.factories import line_input, make_draft, make_issued, withdraw
 from tests.snapshots import take_snapshot
 from tests.web.reviews import path_of, read, send
 
-SECOND, DAY = timedelta(seconds=1), timedelta(days=1)
+DAY = timedelta(days=1)
 
 
 def test_the_page_shows_exactly_what_would_be_issued(desk, prepared):
