@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -131,16 +132,17 @@ def locked(name: str) -> dict[str, str]:
 
 
 def test_every_dependency_is_pinned_and_locked() -> None:
-    runtime = PROJECT["project"]["dependencies"]
-    development = PROJECT["dependency-groups"]["dev"]
-    assert len(pinned(runtime)) == len(runtime)
-    assert len(pinned(development)) == len(development)
-    assert pinned(runtime).items() <= locked("requirements.txt").items()
-    assert pinned(development).items() <= locked("requirements-dev.txt").items()
+    groups = PROJECT["dependency-groups"]
+    beside_dev = [each for each in groups["bench"] if each != {"include-group": "dev"}]
+    wanted = (PROJECT["project"]["dependencies"], groups["dev"], beside_dev)
+    for name, pins in zip(LOCK_FILES, wanted, strict=True):
+        assert len(pinned(pins)) == len(pins)
+        assert pinned(pins).items() <= locked(name).items()
 
 
-def test_the_development_lock_holds_the_runtime_lock() -> None:
-    assert locked("requirements.txt").items() <= locked("requirements-dev.txt").items()
+def test_each_lock_holds_the_one_before() -> None:
+    for fewer, more in pairwise(LOCK_FILES):
+        assert locked(fewer).items() <= locked(more).items()
 
 
 @pytest.mark.parametrize("name", LOCK_FILES)
@@ -158,7 +160,7 @@ def test_a_lock_file_has_a_hash_for_every_package(name) -> None:
 
 
 def source_files() -> list[Path]:
-    folders = [PROJECT_FOLDER / room for room in (*ROOMS, "tests")]
+    folders = [PROJECT_FOLDER / room for room in (*ROOMS, "tests", "benchmarks")]
     files = [path for folder in folders for path in folder.rglob("*.py")]
     return [path for path in files if "migrations" not in path.parts]
 

@@ -77,19 +77,6 @@ def test_plain_defaults_in_the_table_of_settings_are_the_real_ones():
     assert {name: told[name] for name in defaults} == defaults
 
 
-def test_every_library_is_explained():
-    pyproject = (README.parent / "pyproject.toml").read_text(encoding="utf-8")
-    runtime = pyproject.split("dependencies = [")[1].split("]\n")[0]
-    names = set(re.findall(r'"([a-z0-9-]+)(?:\[\w+\])?==', runtime))
-    table = " ".join(row[0] for row in read_table("What it stands on")).lower()
-    told = table.replace("django rest framework", "djangorestframework").replace(
-        "psycopg 3", "psycopg"
-    )
-    told = told.replace("django oauth toolkit", "django-oauth-toolkit")
-
-    assert {name for name in names if name not in told} == set()
-
-
 def test_every_dependency_is_named_with_the_reason_for_it():
     project = tomllib.loads((README.parent / "pyproject.toml").read_text(encoding="utf-8"))
     pins = [*project["project"]["dependencies"], *project["dependency-groups"]["dev"]]

@@ -54,7 +54,7 @@ def make_people(count):
 
 
 @pytest.mark.parametrize("search", ["", "customer"])
-def test_a_page_of_customers(agent, search):
+def test_a_longer_page_of_customers_needs_no_more_statements(agent, search):
     CustomerFactory.create_batch(2)
     few, _ = count_statements(agent, "customers.search", {"search": search})
     CustomerFactory.create_batch(23)
@@ -64,7 +64,7 @@ def test_a_page_of_customers(agent, search):
 
 
 @pytest.mark.parametrize("search", ["", "customer"])
-def test_a_page_of_documents(agent, search):
+def test_a_longer_page_of_documents_needs_no_more_statements(agent, search):
     user = make_staff()
     make_draft(user=user)
     few, _ = count_statements(agent, "documents.list", {"search": search})
@@ -75,7 +75,7 @@ def test_a_page_of_documents(agent, search):
     assert (few, many, len(rows)) == (statements, statements, 25)
 
 
-def test_a_document_of_100_lines(agent):
+def test_a_longer_document_needs_no_more_statements(agent):
     rates = [TaxRateFactory.create() for _ in range(5)]
     lines = tuple(line_input(tax_rate_id=rates[number % 5].id) for number in range(100))
     few, _ = count_statements(agent, "documents.get", id=make_draft().id)
@@ -138,7 +138,7 @@ def test_a_draft_of_100_lines_is_prepared_read_and_issued(agent):
 
 
 @pytest.mark.parametrize("search", ["", "person"])
-def test_a_page_of_people(agent, search):
+def test_a_longer_page_of_people_needs_no_more_statements(agent, search):
     TeamFactory.create(members=make_people(2))
     few, _ = count_statements(agent, "people.list", {"search": search, "limit": 50})
     TeamFactory.create(members=UserFactory.create_batch(30, skills=list(Skill.objects.all())))
@@ -147,13 +147,13 @@ def test_a_page_of_people(agent, search):
     assert len(rows) > 30
 
 
-def test_a_page_of_people_of_one_team(agent):
+def test_the_people_of_one_team_need_no_more_statements(agent):
     team = TeamFactory.create(members=make_people(25))
     count, rows = count_statements(agent, "people.list", {"team_id": str(team.id)})
     assert (count, len(rows)) == (4 + EVENT, 25)
 
 
-def test_one_person(agent):
+def test_a_person_needs_one_statement_more_than_a_page_of_people(agent):
     (person,) = make_people(1)
     TeamFactory.create(members=[person])
     count, _ = count_statements(agent, "people.get", id=person.id)
@@ -161,7 +161,7 @@ def test_one_person(agent):
 
 
 @pytest.mark.parametrize("search", ["", "team"])
-def test_a_page_of_teams(agent, search):
+def test_a_longer_page_of_teams_needs_no_more_statements(agent, search):
     people = make_people(20)
     TeamFactory.create(leads=people[:1], members=people[:1])
     few, _ = count_statements(agent, "teams.list", {"search": search})
@@ -171,7 +171,7 @@ def test_a_page_of_teams(agent, search):
     assert (few, many, len(rows)) == (4 + EVENT, 4 + EVENT, 25)
 
 
-def test_the_list_of_tools(agent):
+def test_the_tools_need_no_more_statements_among_more_tax_rates(agent):
     TaxRateFactory.create()
     few, _ = count_statements(agent, "tools.list")
     TaxRateFactory.create_batch(20)
