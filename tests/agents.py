@@ -10,29 +10,13 @@ from uuid import UUID
 from django.test import Client
 
 from tests.api_document import check_documented
+from tests.tool_table import TABLE
 
 HOST = "invoices.example"
 
 # What a caller is told who is not known, and one whose bearer credential opens nothing.
 CHALLENGE = 'Bearer realm="agents"'
 BAD_CREDENTIAL = f'{CHALLENGE}, error="invalid_token"'
-
-# The interface's table, literally.
-HTTP_TOOLS = {
-    "tools.list": ("GET", "/api/v1/tools"),
-    "customers.search": ("GET", "/api/v1/customers"),
-    "documents.list": ("GET", "/api/v1/documents"),
-    "documents.get": ("GET", "/api/v1/documents/{id}"),
-    "documents.preview": ("POST", "/api/v1/documents/preview"),
-    "drafts.create": ("POST", "/api/v1/drafts"),
-    "drafts.update": ("PUT", "/api/v1/drafts/{id}"),
-    "documents.issue_prepare": ("POST", "/api/v1/documents/{id}/issue-approvals"),
-    "approvals.get": ("GET", "/api/v1/approvals/{id}"),
-    "documents.issue": ("POST", "/api/v1/approvals/{id}/execute"),
-    "people.list": ("GET", "/api/v1/people"),
-    "people.get": ("GET", "/api/v1/people/{id}"),
-    "teams.list": ("GET", "/api/v1/teams"),
-}
 
 
 @dataclass(frozen=True)
@@ -77,7 +61,7 @@ class HttpAgent:
         key: str | None = None,
     ) -> Answer:
         """Call a tool by its dotted name: arguments become the query or the JSON body."""
-        method, path = HTTP_TOOLS[tool]
+        method, path = TABLE[tool].place
         path = path.replace("{id}", str(id))
         headers = {} if key is None else {"Idempotency-Key": key}
         if method == "GET":

@@ -12,8 +12,9 @@ from mcp_types.jsonrpc import JSONRPCError, JSONRPCResponse
 from mcp_types.methods import serialize_server_result
 from typing_extensions import override
 
-from tests.agents import HTTP_TOOLS, Answer, HttpAgent
+from tests.agents import Answer, HttpAgent
 from tests.api_document import check_body
+from tests.tool_table import TABLE
 
 PATH = "/mcp"
 INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,17})")
@@ -21,10 +22,8 @@ LEGACY = ("2025-03-26", "2025-06-18", "2025-11-25")
 MODERN = "2026-07-28"
 
 KEY = "idempotency_key"
-WRITES = ("drafts.create", "drafts.update", "documents.issue_prepare", "documents.issue")
 
-# The interface's tables of statuses, which a tool result does not carry.
-SUCCESSES = {"drafts.create": 201, "documents.issue_prepare": 202}
+# The interface's statuses of refusals, which a tool result does not carry.
 FAILURES = {
     "forbidden": 403,
     "not_found": 404,
@@ -62,11 +61,11 @@ class McpAgent(HttpAgent):
         """
         if tool == "tools.list":
             return super().call(tool, arguments)
-        method, path = HTTP_TOOLS[tool]
+        method, path = TABLE[tool].place
         sent = dict(arguments or {}) if method != "GET" else read_query(arguments or {})
         if "{id}" in path:
             sent = {"id": str(id), **sent}
-        if key is not None and tool in WRITES:
+        if key is not None and TABLE[tool].writes:
             sent[KEY] = key
         params = {"name": tool.replace(".", "_"), "arguments": sent}
         answer = read_answer(self.send("tools/call", params), tool)
@@ -153,7 +152,7 @@ def read_answer(answer: Answer, tool: str) -> Answer:
     assert content["type"] == "text"
     assert json.loads(content["text"]) == result["structuredContent"]
     if not result["isError"]:
-        return Answer(SUCCESSES.get(tool, 200), answer.headers, content["text"].encode())
+        return Answer(TABLE[tool].status, answer.headers, content["text"].encode())
     status = FAILURES[result["structuredContent"]["error"]["code"]]
     # The one field that is called otherwise here.
     text = content["text"].replace(f'"{KEY}"', '"Idempotency-Key"')

@@ -13,9 +13,9 @@ from openapi_spec_validator import OpenAPIV31SpecValidator, validate
 from agent_access.openapi import describe_api
 from agent_access.tools import registry
 from config.environment import PROJECT_FOLDER
-from tests.agents import HTTP_TOOLS, Answer
+from tests.agents import Answer
 from tests.api_document import check_documented
-from tests.interface.tool_table import TABLE, WITH_BODY, WITH_TARGET, WRITING
+from tests.tool_table import TABLE, WITH_BODY, WITH_TARGET, WRITING
 
 # Interface, "Errors", in its order; and the one that HTTP itself asks for.
 REFUSALS = {
@@ -48,7 +48,7 @@ def document() -> dict[str, Any]:
 
 
 def operation_of(document: dict[str, Any], tool: str) -> Any:
-    method, path = HTTP_TOOLS[tool]
+    method, path = TABLE[tool].place
     return document["paths"][path][method.lower()]
 
 
@@ -79,7 +79,7 @@ def test_the_document_has_the_interfaces_table(document):
         for path, operations in document["paths"].items()
         for method, operation in operations.items()
     }
-    assert described == {tool.replace(".", "_"): place for tool, place in HTTP_TOOLS.items()}
+    assert described == {tool.replace(".", "_"): row.place for tool, row in TABLE.items()}
 
 
 @pytest.mark.parametrize("tool", TABLE)
@@ -198,7 +198,7 @@ def changed(answer: Answer, **parts: Any) -> Answer:
 
 
 def test_an_answer_that_the_document_does_not_have_is_noticed(agent, customer):
-    method, path = HTTP_TOOLS["customers.search"]
+    method, path = TABLE["customers.search"].place
     answer = agent.call("customers.search")
     [entry] = answer.data
     check_documented(method, path, answer)

@@ -5,10 +5,11 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
 
-from tests.agents import HTTP_TOOLS, HttpAgent
+from tests.agents import HttpAgent
 from tests.fuzzing.mutations import FORM, JSON, Call
-from tests.mcp_agent import KEY, LEGACY, MODERN, PATH, WRITES, McpAgent, read_query
+from tests.mcp_agent import KEY, LEGACY, MODERN, PATH, McpAgent, read_query
 from tests.oauth.programs import RESOURCE, RETURN_ADDRESS, VERIFIER, Program
+from tests.tool_table import TABLE, WRITING
 
 Arguments = Mapping[str, Any]
 
@@ -22,11 +23,11 @@ WELL_KNOWN = (
 
 def calls_of_tools(agent: HttpAgent, arguments: Mapping[str, Arguments]) -> list[Call]:
     """Return a call of each HTTP tool; the arguments of a GET are its query."""
-    return [_call_tool(agent, tool, arguments.get(tool, {})) for tool in HTTP_TOOLS]
+    return [_call_tool(agent, tool, arguments.get(tool, {})) for tool in TABLE]
 
 
 def _call_tool(agent: HttpAgent, tool: str, arguments: Arguments) -> Call:
-    method, path = HTTP_TOOLS[tool]
+    method, path = TABLE[tool].place
     sent = dict(arguments)
     path = path.replace("{id}", str(sent.pop("id", "")))
     bearer = {"Authorization": f"Bearer {agent.credential}"}
@@ -48,7 +49,7 @@ def calls_of_mcp(agent: HttpAgent, arguments: Mapping[str, Arguments]) -> list[C
 def _params_of_tools(
     arguments: Mapping[str, Arguments], version: str
 ) -> list[tuple[str, Arguments]]:
-    keys = {tool: {KEY: f"mcp-{version}-{tool.replace('.', '-')}"} for tool in WRITES}
+    keys = {tool: {KEY: f"mcp-{version}-{tool.replace('.', '-')}"} for tool in WRITING}
     return [
         (
             "tools/call",
@@ -57,7 +58,7 @@ def _params_of_tools(
                 "arguments": {**read_query(arguments.get(tool, {})), **keys.get(tool, {})},
             },
         )
-        for tool in HTTP_TOOLS
+        for tool in TABLE
         if tool != "tools.list"
     ]
 

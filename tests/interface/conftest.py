@@ -13,7 +13,7 @@ from tests.agents import HttpAgent
 from tests.approvals import Prepared, prepare
 from tests.factories import make_draft
 from tests.interface import issuing
-from tests.interface.tool_table import Call
+from tests.interface.calls import Call
 
 CallsOf = Callable[[Connection], dict[str, Call]]
 

@@ -3,8 +3,9 @@
 import json
 from typing import Any
 
-from tests.agents import HTTP_TOOLS, Answer, HttpAgent
-from tests.interface.tool_table import Call
+from tests.agents import Answer, HttpAgent
+from tests.interface.calls import Call
+from tests.tool_table import TABLE
 
 
 def send(call: Call, agent: HttpAgent, **changes: Any) -> Answer:
@@ -13,7 +14,7 @@ def send(call: Call, agent: HttpAgent, **changes: Any) -> Answer:
 
 
 def request_of(call: Call) -> dict[str, Any]:
-    method, path = HTTP_TOOLS[call.tool]
+    method, path = TABLE[call.tool].place
     return {
         "method": method,
         "path": path.replace("{id}", str(call.id)),

@@ -7,8 +7,8 @@ import pytest
 
 from tests.factories import TaxRateFactory
 from tests.interface.refusals import invalid, seen
-from tests.interface.tool_table import TAKING_A_DRAFT
 from tests.snapshots import take_snapshot
+from tests.tool_table import TAKING_A_DRAFT
 
 pytestmark = pytest.mark.usefixtures("many_calls")
 

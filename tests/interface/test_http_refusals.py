@@ -8,11 +8,10 @@ import time_machine
 from agent_access.bodies import MAX_BODY_BYTES
 from agent_access.connections import turn_access_off
 from agent_access.models import AuditEvent
-from tests.agents import HTTP_TOOLS
 from tests.interface.http_requests import request_of, send
 from tests.interface.refusals import audit_of, invalid, refusal, request_id_of, seen
-from tests.interface.tool_table import TABLE, WITH_BODY
 from tests.snapshots import take_snapshot
+from tests.tool_table import TABLE, WITH_BODY
 
 pytestmark = pytest.mark.http
 
@@ -62,9 +61,9 @@ def test_with_access_off_there_is_nothing(agent, connection, calls):
     assert audit_of(connection) == []
 
 
-@pytest.mark.parametrize("path", dict.fromkeys(path for _, path in HTTP_TOOLS.values()))
+@pytest.mark.parametrize("path", dict.fromkeys(row.path for row in TABLE.values()))
 def test_a_known_address_names_its_methods_to_any_other(agent, connection, calls, path):
-    allowed = {method for method, known in HTTP_TOOLS.values() if known == path}
+    allowed = {row.method for row in TABLE.values() if row.path == path}
     before = take_snapshot()
     for method in METHODS:
         if method in allowed:
@@ -85,7 +84,7 @@ UNKNOWN_PATHS = [
     "/api/v1/documents/one/two",
     "/api/v1/TOOLS",
     "/api/v1/tools.json",
-    *dict.fromkeys(f"{path}/" for _, path in HTTP_TOOLS.values()),
+    *dict.fromkeys(f"{row.path}/" for row in TABLE.values()),
 ]
 
 

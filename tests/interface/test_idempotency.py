@@ -11,10 +11,11 @@ from agent_access.models.connections import RevokedReason
 from invoicing.access import Permission
 from invoicing.models import Document, IssueApproval
 from tests.factories import CustomerFactory, make_draft, withdraw
+from tests.interface.calls import Call
 from tests.interface.http_requests import request_of
 from tests.interface.refusals import audit_of, nothing_changes, refusal, seen
-from tests.interface.tool_table import DRAFT_WRITES, WRITING, Call
 from tests.snapshots import take_snapshot
+from tests.tool_table import DRAFT_WRITES, WRITING
 
 
 def write(agent, call, body=None, *, raw=None, **changes: Any):

@@ -12,8 +12,8 @@ from tests.agents import HOST
 from tests.browsers import Browser
 from tests.interface.issuing import decide, execute, prepare, read
 from tests.interface.refusals import audit_of, invalid, nothing_changes, seen
-from tests.interface.tool_table import ISSUE_TOOLS
 from tests.snapshots import take_snapshot
+from tests.tool_table import ISSUE_TOOLS
 from tests.web.forms import main_of
 
 FINGERPRINT = re.compile(r'name="fingerprint" value="(\w+)"')

@@ -6,8 +6,8 @@ from uuid import uuid4
 import pytest
 
 from agent_access.models import AccessSettings, Connection
+from tests.interface.calls import Call
 from tests.interface.http_requests import request_of
-from tests.interface.tool_table import Call
 from tests.snapshots import take_snapshot
 
 pytestmark = pytest.mark.http

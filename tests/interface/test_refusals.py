@@ -12,8 +12,8 @@ from invoicing.access import Permission
 from invoicing.models import Customer, User
 from tests.factories import CustomerFactory, UserFactory, grant, withdraw
 from tests.interface.refusals import audit_of, invalid, refusal, seen
-from tests.interface.tool_table import ISSUE_TOOLS, TABLE, WITH_TARGET, WRITING
 from tests.snapshots import take_snapshot
+from tests.tool_table import ISSUE_TOOLS, TABLE, WITH_TARGET, WRITING
 
 SCOPES = tuple(dict.fromkeys(row.scope for row in TABLE.values() if row.scope))
 MODULES = tuple(dict.fromkeys(row.module for row in TABLE.values() if row.module))

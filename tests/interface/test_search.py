@@ -10,7 +10,7 @@ from invoicing.models import Skill
 from invoicing.services.customers import change_customer, create_customers
 from tests.factories import CustomerFactory, TeamFactory, UserFactory, make_draft, make_issued
 from tests.interface.refusals import invalid, seen
-from tests.interface.tool_table import LISTS
+from tests.tool_table import LISTS
 
 pytestmark = pytest.mark.usefixtures("many_calls")
 

@@ -11,10 +11,9 @@ from agent_access.models import AccessSettings, Connection
 from agent_access.tools import registry
 from invoicing.access import Permission
 from invoicing.models import TaxRate
-from tests.agents import HTTP_TOOLS
 from tests.factories import TaxRateFactory, UserFactory
 from tests.interface.refusals import audit_of, invalid, refusal, seen
-from tests.interface.tool_table import DRAFT_WRITES, TABLE, TAKING_A_DRAFT, WRITING
+from tests.tool_table import DRAFT_WRITES, TABLE, TAKING_A_DRAFT, WRITING
 
 pytestmark = pytest.mark.http
 
@@ -61,7 +60,7 @@ def test_every_granted_tool_is_listed_in_the_interfaces_order(agent):
         for each in answer.data
     ]
     assert said == [
-        (tool, tool.replace(".", "_"), *HTTP_TOOLS[tool], TABLE[tool].scope) for tool in LISTED
+        (tool, tool.replace(".", "_"), *TABLE[tool].place, TABLE[tool].scope) for tool in LISTED
     ]
 
 

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from agent_access.tools import registry
 from tests.mcp_clients.node_packages import INSPECTOR, run_node, run_script
+from tests.tool_table import MCP_NAMES
 
 # What the clients see is the same on both databases: once is enough.
 pytestmark = pytest.mark.sqlite
@@ -19,7 +19,7 @@ AUTHENTICATION_REQUIRED = 3
 def expected(revision):
     return {
         "revision": revision,
-        "tools": [tool.mcp_name for tool in registry],
+        "tools": MCP_NAMES,
         "found": ["Acme Ltd"],
         "refused": [True, "validation_failed"],
         "unknown": -32602,
@@ -55,7 +55,7 @@ def test_the_inspector_finds_nothing_to_blame_in_the_list(node_environment, era)
     done = inspect(node_environment, "--method", "tools/list", "--strict", era=era)
     assert (done.returncode, done.stderr) == (0, "")
     tools = json.loads(done.stdout)["result"]["tools"]
-    assert [tool["name"] for tool in tools] == [tool.mcp_name for tool in registry]
+    assert [tool["name"] for tool in tools] == MCP_NAMES
 
 
 @pytest.mark.parametrize("era", ERAS)

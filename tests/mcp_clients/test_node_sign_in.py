@@ -14,12 +14,11 @@ from agent_access.models import Connection
 from agent_access.oauth.metadata import ClientMetadata
 from agent_access.oauth.models import AccessToken, Application
 from agent_access.oauth.registration import client_fields
-from agent_access.tools import registry
 from tests.https_server import HttpsServer
 from tests.mcp_clients.node_packages import INSPECTOR, SUITE, WANTED, start_node
+from tests.tool_table import MCP_NAMES
 
 RETURN_ADDRESS = "http://127.0.0.1:33419/callback"
-ALL_TOOLS = [tool.mcp_name for tool in registry]
 
 
 @pytest.fixture
@@ -63,7 +62,7 @@ def test_the_typescript_client_signs_in_and_refreshes(environment, decide):
         process.stdin.write(urlencode(answer) + "\n")
         process.stdin.flush()
         told = json.loads(process.stdout.readline() or process.stderr.read())
-    assert told == {"isStranger": True, "tools": ALL_TOOLS, "again": ALL_TOOLS, "isRotated": True}
+    assert told == {"isStranger": True, "tools": MCP_NAMES, "again": MCP_NAMES, "isRotated": True}
     assert Connection.objects.get().revoked_at is None
     assert AccessToken.objects.count() == 2
 
@@ -78,7 +77,7 @@ def test_the_inspector_signs_in(environment, decide, tmp_path):
         address = find_address(process.stderr)
         come_back(decide(address), Application.objects.get().return_addresses[0])
         listed = json.loads(process.stdout.read())
-    assert [tool["name"] for tool in listed["result"]["tools"]] == ALL_TOOLS
+    assert [tool["name"] for tool in listed["result"]["tools"]] == MCP_NAMES
     assert Connection.objects.get().client_host in {"127.0.0.1", "localhost"}
 
 

@@ -20,6 +20,7 @@ from agent_access.oauth.fetching import Document
 from agent_access.oauth.models import AccessToken
 from tests.https_server import HttpsServer
 from tests.oauth.programs import SCOPES
+from tests.tool_table import MCP_NAMES
 
 RETURN_ADDRESS = "http://127.0.0.1:33418/callback"
 DOCUMENT = "https://client.example/client.json"
@@ -84,7 +85,7 @@ def test_a_client_registers_itself_signs_in_and_calls(https_server, decide, cust
             return [tool.name for tool in tools.tools], found.structured_content
 
     tools, found = anyio.run(use)
-    assert len(tools) == 12
+    assert tools == MCP_NAMES
     assert [each["name"] for each in found["data"]] == ["Acme Ltd"]
     held = Connection.objects.get()
     assert (held.client_name, held.client_host) == ("Ledger agent", "127.0.0.1")

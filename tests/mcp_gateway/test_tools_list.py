@@ -8,21 +8,10 @@ import pytest
 from agent_access.listing import TOOLS_LIST
 from agent_access.models import AccessSettings
 from agent_access.tools import registry
-from tests.agents import HTTP_TOOLS
 from tests.factories import TaxRateFactory
 from tests.mcp_gateway.answers import audit_of, error, seen
+from tests.tool_table import MCP_NAMES, TABLE
 
-TOOLS = [tool for tool in HTTP_TOOLS if tool != "tools.list"]
-READS = {
-    "customers.search",
-    "documents.list",
-    "documents.get",
-    "documents.preview",
-    "approvals.get",
-    "people.list",
-    "people.get",
-    "teams.list",
-}
 COMPOSITION = {"anyOf", "oneOf", "allOf", "not", "if", "then", "else", "$ref", "$defs"}
 DRAFT = ["customer_id", "currency_code", "issue_date", "due_date", "line_items"]
 DRAFT_OPTIONAL = ["language", "notes", "reference"]
@@ -45,7 +34,7 @@ def objects_within(schema: Any) -> Iterator[dict[str, Any]]:
 
 @pytest.mark.requirement("mcp.supported", "mcp.tool_names", "service.same_tools")
 def test_every_granted_tool_is_listed_in_the_interfaces_order(speaker):
-    assert list(listed(speaker)) == [tool.replace(".", "_") for tool in TOOLS]
+    assert list(listed(speaker)) == MCP_NAMES
 
 
 def test_only_granted_tools_of_modules_that_are_on_are_listed(connect, delegate):
@@ -181,7 +170,7 @@ def test_the_annotations_tell_reads_from_writes_and_what_replaces_or_freezes(age
     assert said == {
         tool.mcp_name: {
             "title": tool.title,
-            "readOnlyHint": tool.name in READS,
+            "readOnlyHint": not TABLE[tool.name].writes,
             "destructiveHint": tool.name in replacing,
             "idempotentHint": True,
             "openWorldHint": False,

@@ -1,0 +1,55 @@
+"""The interface's table of tools, literally, as all tests of the tools read it."""
+
+from typing import NamedTuple
+
+from invoicing.access import Permission
+
+
+class Row(NamedTuple):
+    method: str
+    path: str
+    module: str | None
+    scope: str | None
+    permissions: tuple[Permission, ...]
+    writes: bool = False
+    status: int = 200
+
+    @property
+    def place(self) -> tuple[str, str]:
+        return self.method, self.path
+
+
+CUSTOMERS = ("customers", "customers:read", (Permission.VIEW_CUSTOMER,))
+READING = ("invoices", "invoices:read", (Permission.VIEW_DOCUMENT,))
+DRAFTING = ("invoices", "invoices:prepare", (Permission.MANAGE,))
+PREPARING = ("invoices", "invoices:execute", (Permission.FINALIZE,))
+ISSUING = ("invoices", "invoices:execute", (Permission.FINALIZE, Permission.MANAGE))
+PEOPLE = ("people", "people:read", (Permission.VIEW_PERSON,))
+
+TABLE = {
+    "tools.list": Row("GET", "/api/v1/tools", None, None, ()),
+    "customers.search": Row("GET", "/api/v1/customers", *CUSTOMERS),
+    "documents.list": Row("GET", "/api/v1/documents", *READING),
+    "documents.get": Row("GET", "/api/v1/documents/{id}", *READING),
+    "documents.preview": Row("POST", "/api/v1/documents/preview", *READING),
+    "drafts.create": Row("POST", "/api/v1/drafts", *DRAFTING, writes=True, status=201),
+    "drafts.update": Row("PUT", "/api/v1/drafts/{id}", *DRAFTING, writes=True),
+    "documents.issue_prepare": Row(
+        "POST", "/api/v1/documents/{id}/issue-approvals", *PREPARING, writes=True, status=202
+    ),
+    "approvals.get": Row("GET", "/api/v1/approvals/{id}", *PREPARING),
+    "documents.issue": Row("POST", "/api/v1/approvals/{id}/execute", *ISSUING, writes=True),
+    "people.list": Row("GET", "/api/v1/people", *PEOPLE),
+    "people.get": Row("GET", "/api/v1/people/{id}", *PEOPLE),
+    "teams.list": Row("GET", "/api/v1/teams", *PEOPLE),
+}
+
+# tools.list is a method of MCP and none of its tools.
+MCP_NAMES = [tool.replace(".", "_") for tool in TABLE if tool != "tools.list"]
+LISTS = ("customers.search", "documents.list", "people.list", "teams.list")
+WITH_TARGET = tuple(tool for tool, row in TABLE.items() if "{id}" in row.path)
+WITH_BODY = tuple(tool for tool, row in TABLE.items() if row.method != "GET")
+WRITING = tuple(tool for tool, row in TABLE.items() if row.writes)
+DRAFT_WRITES = ("drafts.create", "drafts.update")
+TAKING_A_DRAFT = ("documents.preview", *DRAFT_WRITES)
+ISSUE_TOOLS = tuple(tool for tool, row in TABLE.items() if row.scope == "invoices:execute")
