@@ -44,9 +44,36 @@ TABLE = {
     "teams.list": Row("GET", "/api/v1/teams", *PEOPLE),
 }
 
+PAGE = ["search", "limit", "after"]
+REQUIRED_OF_A_DRAFT = ["customer_id", "currency_code", "issue_date", "due_date", "line_items"]
+DRAFT = [*REQUIRED_OF_A_DRAFT, "language", "notes", "reference"]
+
+# What each tool takes beside the ID of its path and the idempotency key, and what it must get.
+FIELDS = {
+    "customers.search": PAGE,
+    "documents.list": PAGE,
+    "documents.get": [],
+    "documents.preview": DRAFT,
+    "drafts.create": DRAFT,
+    "drafts.update": [*DRAFT, "lock_version"],
+    "documents.issue_prepare": ["lock_version"],
+    "approvals.get": [],
+    "documents.issue": ["nonce"],
+    "people.list": [*PAGE, "team_id"],
+    "people.get": [],
+    "teams.list": PAGE,
+}
+REQUIRED = {
+    "documents.preview": REQUIRED_OF_A_DRAFT,
+    "drafts.create": REQUIRED_OF_A_DRAFT,
+    "drafts.update": [*REQUIRED_OF_A_DRAFT, "lock_version"],
+    "documents.issue_prepare": ["lock_version"],
+    "documents.issue": ["nonce"],
+}
+
 # tools.list is a method of MCP and none of its tools.
 MCP_NAMES = [tool.replace(".", "_") for tool in TABLE if tool != "tools.list"]
-LISTS = ("customers.search", "documents.list", "people.list", "teams.list")
+LISTS = tuple(tool for tool, fields in FIELDS.items() if "after" in fields)
 WITH_TARGET = tuple(tool for tool, row in TABLE.items() if "{id}" in row.path)
 WITH_BODY = tuple(tool for tool, row in TABLE.items() if row.method != "GET")
 WRITING = tuple(tool for tool, row in TABLE.items() if row.writes)

@@ -14,6 +14,7 @@ from tests.approvals import Prepared, prepare
 from tests.factories import make_draft
 from tests.interface import issuing
 from tests.interface.calls import Call
+from tests.tool_table import TABLE
 
 CallsOf = Callable[[Connection], dict[str, Call]]
 
@@ -36,9 +37,6 @@ def calls_of(
         to_prepare = make_draft(user=delegate, customer=customer)
         prepared = _approve(make_draft(user=delegate, customer=customer), connection)
         made = (
-            Call(tool="tools.list", arguments={}),
-            Call(tool="customers.search", arguments={}),
-            Call(tool="documents.list", arguments={}),
             Call(tool="documents.get", arguments={}, id=draft.id),
             Call(tool="documents.preview", arguments=draft_body),
             Call(tool="drafts.create", arguments=draft_body, key="create"),
@@ -56,11 +54,10 @@ def calls_of(
                 id=prepared.approval.id,
                 key="execute",
             ),
-            Call(tool="people.list", arguments={}),
             Call(tool="people.get", arguments={}, id=colleague.id),
-            Call(tool="teams.list", arguments={}),
         )
-        return {call.tool: call for call in made}
+        bare = {tool: Call(tool=tool, arguments={}) for tool in TABLE}
+        return bare | {call.tool: call for call in made}
 
     return make_calls
 

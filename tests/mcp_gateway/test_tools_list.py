@@ -10,12 +10,9 @@ from agent_access.models import AccessSettings
 from agent_access.tools import registry
 from tests.factories import TaxRateFactory
 from tests.mcp_gateway.answers import audit_of, error, seen
-from tests.tool_table import MCP_NAMES, TABLE
+from tests.tool_table import FIELDS, MCP_NAMES, REQUIRED, TABLE, WITH_TARGET, WRITING
 
 COMPOSITION = {"anyOf", "oneOf", "allOf", "not", "if", "then", "else", "$ref", "$defs"}
-DRAFT = ["customer_id", "currency_code", "issue_date", "due_date", "line_items"]
-DRAFT_OPTIONAL = ["language", "notes", "reference"]
-PAGE = ["search", "limit", "after"]
 
 ONE_PAGE = "There is one page of tools and no cursor."
 
@@ -76,37 +73,21 @@ def test_a_list_is_written_down_under_the_name_that_it_has_over_http(agent, conn
 
 @pytest.mark.requirement("mcp.arguments")
 def test_the_schemas_name_the_fields_of_the_interface_with_id_and_key(agent):
-    key = "idempotency_key"
-    draft = [*DRAFT, *DRAFT_OPTIONAL]
     schemas = {name: tool["inputSchema"] for name, tool in listed(agent).items()}
     assert {name: list(schema["properties"]) for name, schema in schemas.items()} == {
-        "customers_search": PAGE,
-        "documents_list": PAGE,
-        "documents_get": ["id"],
-        "documents_preview": draft,
-        "drafts_create": [*draft, key],
-        "drafts_update": ["id", *draft, "lock_version", key],
-        "documents_issue_prepare": ["id", "lock_version", key],
-        "approvals_get": ["id"],
-        "documents_issue": ["id", "nonce", key],
-        "people_list": [*PAGE, "team_id"],
-        "people_get": ["id"],
-        "teams_list": PAGE,
+        tool.replace(".", "_"): with_id_and_key(tool, fields) for tool, fields in FIELDS.items()
     }
-    assert {name: schema.get("required") for name, schema in schemas.items()} == {
-        "customers_search": None,
-        "documents_list": None,
-        "documents_get": ["id"],
-        "documents_preview": DRAFT,
-        "drafts_create": [*DRAFT, key],
-        "drafts_update": ["id", *DRAFT, "lock_version", key],
-        "documents_issue_prepare": ["id", "lock_version", key],
-        "approvals_get": ["id"],
-        "documents_issue": ["id", "nonce", key],
-        "people_list": None,
-        "people_get": ["id"],
-        "teams_list": None,
+    assert {name: each["required"] for name, each in schemas.items() if "required" in each} == {
+        tool.replace(".", "_"): required
+        for tool in FIELDS
+        if (required := with_id_and_key(tool, REQUIRED.get(tool, [])))
     }
+
+
+def with_id_and_key(tool: str, fields: list[str]) -> list[str]:
+    """Return the fields as MCP has them, for which a path and a header field are arguments too."""
+    key = ["idempotency_key"] if tool in WRITING else []
+    return [*(["id"] if tool in WITH_TARGET else []), *fields, *key]
 
 
 def test_every_schema_is_one_closed_object_without_references(agent):
