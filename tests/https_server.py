@@ -50,7 +50,7 @@ def _https_server(
     server = HttpsServer(f"https://localhost:{port}", _make_certificate(folder))
     environment = os.environ | {
         "BASE_URL": server.base_url,
-        "DATABASE_URL": _test_database_url(),
+        "DATABASE_URL": address_of_database(),
         "LIMIT_PER_CONNECTION": ROOMY,
         "LIMIT_PER_ADDRESS": ROOMY,
         "LIMIT_REGISTER": ROOMY,
@@ -97,7 +97,7 @@ def _make_certificate(folder: Path) -> Path:
     return folder / "ca.pem"
 
 
-def _test_database_url() -> str:
+def address_of_database() -> str:
     """Return the URL of the database that Django made for the tests."""
     name = str(connection.settings_dict["NAME"])
     if connection.vendor == "sqlite":

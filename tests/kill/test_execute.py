@@ -12,10 +12,8 @@ import sys
 from collections.abc import Iterator
 from http.client import HTTPConnection
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
 
 import pytest
-from django.db import connection as database
 from django.utils import timezone
 
 from agent_access.models import AuditEvent, ChainHead
@@ -26,6 +24,7 @@ from invoicing.services.draft_input import Maker
 from tests.agents import HOST
 from tests.approvals import Prepared, prepare
 from tests.factories import make_draft
+from tests.https_server import address_of_database
 from tests.kill.server import ANSWERED
 from tests.snapshots import take_snapshot
 
@@ -41,20 +40,12 @@ class Answer(NamedTuple):
     body: bytes
 
 
-def database_url() -> str:
-    """Return the address of the database that this test uses."""
-    name = database.settings_dict["NAME"]
-    if database.vendor == "sqlite":
-        return f"sqlite:///{name}"
-    return urlsplit(os.environ["DATABASE_URL"])._replace(path=f"/{name}").geturl()
-
-
 @pytest.fixture
 def port(transactional_db) -> Iterator[int]:
     """Serve on the tests' own database, as behind a proxy that ends TLS."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         settings = {
-            "DATABASE_URL": database_url(),
+            "DATABASE_URL": address_of_database(),
             "TRUSTED_PROXIES": "1",
             "LIMIT_PER_CONNECTION": "100000",
             "LIMIT_PER_ADDRESS": "100000",

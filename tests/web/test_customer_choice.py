@@ -17,13 +17,6 @@ NEW = "/documents/new"
 
 
 @pytest.fixture
-def browser(company, sign_in):
-    return sign_in(
-        make_staff(Permission.VIEW_DOCUMENT, Permission.VIEW_CUSTOMER, Permission.MANAGE)
-    )
-
-
-@pytest.fixture
 def many(db) -> list[Customer]:
     names = [f"Client {number:03d} Ltd" for number in range(LONGEST_LIST + 10)]
     return [CustomerFactory.create(name=name) for name in names]
@@ -36,20 +29,20 @@ def options_of(answer) -> list[str]:
     return re.findall(r"<option[^>]*>([^<]*)</option>", select[0])[1:]
 
 
-def test_a_few_stand_in_a_list_with_their_places(browser):
+def test_a_few_stand_in_a_list_with_their_places(writer_desk):
     CustomerFactory.create(name="beta")
     CustomerFactory.create(name="Alpha", city="")
-    answer = browser.get(NEW)
+    answer = writer_desk.get(NEW)
     assert options_of(answer) == ["Alpha", "beta, Amsterdam"]
     assert "customer_search" not in text_of(answer)
 
 
-def test_many_are_searched_for(browser, many):
-    answer = browser.get(NEW)
+def test_many_are_searched_for(writer_desk, many):
+    answer = writer_desk.get(NEW)
     assert options_of(answer) == []
     assert "There are many customers: search for the name first." in text_of(answer)
     form = read_form(answer)
-    found = browser.post(NEW, {**form, "customer_search": "client 00", "find_customer": ""})
+    found = writer_desk.post(NEW, {**form, "customer_search": "client 00", "find_customer": ""})
     assert options_of(found) == [f"Client 00{number} Ltd, Amsterdam" for number in range(10)]
     assert "10 were found." in text_of(found)
     assert read_form(found)["customer_id"] == ""
@@ -57,9 +50,9 @@ def test_many_are_searched_for(browser, many):
 
 
 def test_who_may_not_look_at_customers_finds_none(company, sign_in, many):
-    browser = sign_in(make_staff(Permission.VIEW_DOCUMENT, Permission.MANAGE))
-    form = read_form(browser.get(NEW))
-    found = browser.post(NEW, {**form, "customer_search": "client 00", "find_customer": ""})
+    desk = sign_in(make_staff(Permission.VIEW_DOCUMENT, Permission.MANAGE))
+    form = read_form(desk.get(NEW))
+    found = desk.post(NEW, {**form, "customer_search": "client 00", "find_customer": ""})
     assert (found.status_code, options_of(found)) == (200, [])
     assert "Client 00" not in text_of(found)
 
@@ -75,53 +68,53 @@ def test_who_may_not_look_at_customers_finds_none(company, sign_in, many):
         ("x" * 200, "None was found.", 0),
     ],
 )
-def test_a_search_says_what_it_found(browser, many, search, hint, count):
-    answer = browser.post(NEW, {"customer_search": search, "find_customer": ""})
+def test_a_search_says_what_it_found(writer_desk, many, search, hint, count):
+    answer = writer_desk.post(NEW, {"customer_search": search, "find_customer": ""})
     assert len(options_of(answer)) == count
     assert hint in text_of(answer)
 
 
-def test_the_only_one_found_is_chosen(browser, many):
-    answer = browser.post(NEW, {"customer_search": "Client 007", "find_customer": ""})
+def test_the_only_one_found_is_chosen(writer_desk, many):
+    answer = writer_desk.post(NEW, {"customer_search": "Client 007", "find_customer": ""})
     assert read_form(answer)["customer_id"] == str(many[7].id)
 
 
 @pytest.mark.parametrize("button", ["save", "calculate"])
-def test_enter_in_the_search_finds_and_saves_nothing(browser, many, button):
+def test_enter_in_the_search_finds_and_saves_nothing(writer_desk, many, button):
     """Enter presses the first button of a form, whichever field it is typed in."""
-    form = read_form(browser.get(NEW)) | {"line-0-description": "Kept", "line-0-quantity": "x"}
-    answer = browser.post(NEW, {**form, "customer_search": "client 007", button: ""})
+    form = read_form(writer_desk.get(NEW)) | {"line-0-description": "Kept", "line-0-quantity": "x"}
+    answer = writer_desk.post(NEW, {**form, "customer_search": "client 007", button: ""})
     assert answer.status_code == 200
     shown = read_form(answer)
     assert (shown["customer_id"], shown["line-0-description"]) == (str(many[7].id), "Kept")
     assert not Document.objects.exists()
 
 
-def test_another_search_lets_go_of_the_customer_chosen_before(browser, many):
-    form = read_form(browser.post(NEW, {"customer_search": "client 007", "find_customer": ""}))
-    again = browser.post(NEW, {**form, "customer_search": "client 01", "save": ""})
+def test_another_search_lets_go_of_the_customer_chosen_before(writer_desk, many):
+    form = read_form(writer_desk.post(NEW, {"customer_search": "client 007", "find_customer": ""}))
+    again = writer_desk.post(NEW, {**form, "customer_search": "client 01", "save": ""})
     assert read_form(again)["customer_id"] == ""
     assert "Client 007 Ltd, Amsterdam" in options_of(again)
-    wider = browser.post(NEW, {**form, "customer_search": "client 00", "add_line": ""})
+    wider = writer_desk.post(NEW, {**form, "customer_search": "client 00", "add_line": ""})
     assert (read_form(wider)["customer_id"], read_form(wider)["lines"]) == (str(many[7].id), "2")
 
 
-def test_a_draft_is_saved_for_the_customer_that_was_found(browser, many, tax_rate):
-    form = read_form(browser.post(NEW, {"customer_search": "client 007", "find_customer": ""}))
+def test_a_draft_is_saved_for_the_customer_that_was_found(writer_desk, many, tax_rate):
+    form = read_form(writer_desk.post(NEW, {"customer_search": "client 007", "find_customer": ""}))
     line = {"line-0-description": "Work", "line-0-quantity": "1", "line-0-unit_price": "10"}
     dates = {"issue_date": "2026-03-02", "due_date": "2026-04-01"}
     form |= line | dates | {"currency_code": "EUR", "language": "en"}
-    answer = browser.post(NEW, {**form, "save": ""})
+    answer = writer_desk.post(NEW, {**form, "save": ""})
     draft = Document.objects.get()
     assert (answer["Location"], draft.customer) == (f"/documents/{draft.id}", many[7])
 
 
-def test_the_customer_of_a_draft_stays_chosen_without_a_search(browser, many):
+def test_the_customer_of_a_draft_stays_chosen_without_a_search(writer_desk, many):
     draft = make_draft(customer=many[30])
     path = f"/documents/{draft.id}/edit"
-    page = browser.get(path)
+    page = writer_desk.get(path)
     assert options_of(page) == ["Client 030 Ltd, Amsterdam"]
-    answer = browser.post(path, {**read_form(page), "reference": "New", "save": ""})
+    answer = writer_desk.post(path, {**read_form(page), "reference": "New", "save": ""})
     assert answer.status_code == 302
     assert (Document.objects.get().customer, Document.objects.get().reference) == (many[30], "New")
 
@@ -145,12 +138,12 @@ def test_a_customer_that_cannot_be_chosen_is_not_told(sign_in, stranger, many, k
 
 
 def test_finding_takes_the_same_number_of_queries_however_many_there_are(
-    browser, many, django_assert_num_queries
+    writer_desk, many, django_assert_num_queries
 ):
-    browser.get(NEW)
+    writer_desk.get(NEW)
     sent = {"customer_search": "client 007", "find_customer": ""}
     with django_assert_num_queries(11):
-        browser.post(NEW, sent)
+        writer_desk.post(NEW, sent)
     CustomerFactory.create_batch(60)
     with django_assert_num_queries(11):
-        browser.post(NEW, sent)
+        writer_desk.post(NEW, sent)
