@@ -13,6 +13,7 @@ from agent_access.models import AuditEvent, Connection
 from agent_access.oauth.switch import turn_sign_in_off, turn_sign_in_on
 from invoicing.models import Company
 from tests.agents import HttpAgent
+from tests.oauth.endings import reason_of
 from tests.oauth.programs import Browser, Machine
 from tests.snapshots import take_snapshot
 
@@ -22,11 +23,6 @@ GETS = [
     "/.well-known/oauth-authorization-server",
 ]
 POSTS = ["/oauth/register", "/oauth/token", "/oauth/revoke"]
-
-
-def reason(connection: Connection) -> str:
-    connection.refresh_from_db()
-    return connection.revoked_reason
 
 
 METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND"]
@@ -71,8 +67,8 @@ def test_turning_sign_in_off_ends_browser_connections_only(
 ):
     pasted, pasted_agent = connect(delegate)
     assert turn_sign_in_off() == 1
-    assert reason(browser_connection) == "browser_sign_in_off"
-    assert reason(pasted) == ""
+    assert reason_of(browser_connection) == "browser_sign_in_off"
+    assert reason_of(pasted) == ""
     assert pasted_agent.call("tools.list").status == 200
     assert HttpAgent(pair["access_token"]).call("tools.list").status == 401
     assert_nothing_is_there(owner)
@@ -85,12 +81,12 @@ def test_turning_sign_in_on_again_revives_nothing(program, code, pair, browser_c
     assert HttpAgent(pair["access_token"]).call("tools.list").status == 401
     assert program.refresh(pair["refresh_token"]).body["error"] == "invalid_grant"
     assert program.exchange(code).body["error"] == "invalid_grant"
-    assert reason(browser_connection) == "browser_sign_in_off"
+    assert reason_of(browser_connection) == "browser_sign_in_off"
 
 
 def test_the_main_switch_takes_sign_in_away_too(program, pair, browser_connection, owner):
     assert turn_access_off() == 1
-    assert reason(browser_connection) == "access_off"
+    assert reason_of(browser_connection) == "access_off"
     assert_nothing_is_there(owner)
     turn_access_on()
     assert program.refresh(pair["refresh_token"]).body["error"] == "invalid_grant"
@@ -134,7 +130,7 @@ def test_revoking_either_token_ends_the_connection(program, pair, browser_connec
     answer = program.revoke(pair[which], token_type_hint=hint)
     assert (answer.status, answer.content) == (200, b"")
     assert answer.headers["Cache-Control"] == "no-store"
-    assert reason(browser_connection) == "client_revoked"
+    assert reason_of(browser_connection) == "client_revoked"
     assert HttpAgent(pair["access_token"]).call("tools.list").status == 401
     assert program.refresh(pair["refresh_token"]).body["error"] == "invalid_grant"
 
@@ -181,13 +177,13 @@ def test_what_ends_the_person_ends_the_connection(
 ):
     type(delegate).objects.filter(pk=delegate.pk).update(**change)
     assert signed_in_agent.call("tools.list").status == 401
-    assert reason(browser_connection) == expected
+    assert reason_of(browser_connection) == expected
 
 
 def test_another_owner_ends_the_connection(signed_in_agent, browser_connection, delegate):
     Company.objects.update(owner=delegate)
     assert signed_in_agent.call("tools.list").status == 401
-    assert reason(browser_connection) == "owner_changed"
+    assert reason_of(browser_connection) == "owner_changed"
 
 
 def test_another_address_ends_the_connection(
@@ -199,7 +195,7 @@ def test_another_address_ends_the_connection(
     fields |= {"client_id": program.client_id, "resource": "https://invoices.example:8443/mcp"}
     answer = program.post_form("/oauth/token", fields, **program_there)
     assert answer.body["error"] == "invalid_grant"
-    assert reason(browser_connection) == "application_url_changed"
+    assert reason_of(browser_connection) == "application_url_changed"
 
 
 def test_why_a_connection_ended_is_told_in_words(program, pair, browser_connection):

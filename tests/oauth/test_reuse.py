@@ -13,6 +13,7 @@ from agent_access.oauth import exchange
 from agent_access.oauth.models import RefreshToken
 from agent_access.verification import find_breaks
 from tests.agents import HttpAgent
+from tests.oauth.endings import reason_of
 from tests.oauth.programs import RESOURCE
 from tests.snapshots import take_snapshot
 
@@ -38,11 +39,6 @@ FLAWS_OF_EXCHANGE = [
 FLAWS_OF_REFRESH = [*FLAWS, {"scope": "everything"}]
 
 
-def reason(connection: Connection) -> str:
-    connection.refresh_from_db()
-    return connection.revoked_reason
-
-
 def refusals() -> list[tuple[str, str, str]]:
     events = AuditEvent.objects.filter(action="token_request:refused").order_by("sequence")
     return list(events.values_list("target", "outcome", "client_address"))
@@ -56,7 +52,7 @@ def test_a_used_code_ends_its_connection_whatever_else_is_wrong(
     answer = program.exchange(code, **flaw)
     assert (answer.status, answer.body["error"]) == (400, "invalid_grant")
     assert answer.headers["Cache-Control"] == "no-store"
-    assert reason(browser_connection) == "code_reuse"
+    assert reason_of(browser_connection) == "code_reuse"
     assert HttpAgent(pair["access_token"]).call("tools.list").status == 401
     assert program.refresh(pair["refresh_token"]).body["error"] == "invalid_grant"
 
@@ -69,7 +65,7 @@ def test_a_rotated_token_ends_its_connection_whatever_else_is_wrong(
     newest = program.refresh(pair["refresh_token"]).body
     answer = program.refresh(pair["refresh_token"], **flaw)
     assert (answer.status, answer.body["error"]) == (400, "invalid_grant")
-    assert reason(browser_connection) == "refresh_reuse"
+    assert reason_of(browser_connection) == "refresh_reuse"
     assert HttpAgent(newest["access_token"]).call("tools.list").status == 401
 
 
@@ -80,7 +76,7 @@ def test_a_rotated_token_of_another_client_ends_its_connection(
     program.refresh(pair["refresh_token"])
     thief = register_program("https://thief.example/")
     assert thief.refresh(pair["refresh_token"]).body["error"] == "invalid_grant"
-    assert reason(browser_connection) == "refresh_reuse"
+    assert reason_of(browser_connection) == "refresh_reuse"
 
 
 @pytest.mark.parametrize("flaw", FLAWS_OF_EXCHANGE, ids=str)
@@ -104,14 +100,14 @@ def test_a_used_code_beside_a_good_refresh_token_gives_nothing(
 ):
     answer = program.refresh(pair["refresh_token"], code=code)
     assert (answer.status, answer.body["error"]) == (400, "invalid_grant")
-    assert reason(browser_connection) == "code_reuse"
+    assert reason_of(browser_connection) == "code_reuse"
     assert RefreshToken.objects.count() == 1
 
 
 def test_no_later_failure_undoes_an_ending(program, code, pair, browser_connection, monkeypatch):
     monkeypatch.setattr(exchange, "Server", Mock(side_effect=DatabaseError))
     assert program.exchange(code).body["error"] == "invalid_grant"
-    assert reason(browser_connection) == "code_reuse"
+    assert reason_of(browser_connection) == "code_reuse"
 
 
 def test_a_refused_request_is_written_down_with_its_connection(program, code, browser, delegate):

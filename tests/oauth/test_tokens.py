@@ -8,16 +8,12 @@ import time_machine
 from django.apps import apps
 from django.utils import timezone
 
-from agent_access.models import AuditEvent, Connection
+from agent_access.models import AuditEvent
 from agent_access.oauth.models import Grant, RefreshToken
 from tests.agents import HttpAgent
 from tests.mcp_agent import McpAgent
+from tests.oauth.endings import reason_of
 from tests.oauth.programs import SCOPES, parameters_of
-
-
-def revoked(connection: Connection) -> str:
-    connection.refresh_from_db()
-    return connection.revoked_reason
 
 
 @pytest.mark.requirement("sign_in.token", "sign_in.access_token", "no_store.sign_in")
@@ -92,7 +88,7 @@ def test_a_code_used_twice_ends_its_connection_long_after_it_expired(
 ):
     with time_machine.travel(timezone.now() + timedelta(days=2)):
         assert program.exchange(code).status == 400
-    assert revoked(browser_connection) == "code_reuse"
+    assert reason_of(browser_connection) == "code_reuse"
 
 
 def test_a_used_code_from_another_client_ends_the_connection_too(
@@ -100,7 +96,7 @@ def test_a_used_code_from_another_client_ends_the_connection_too(
 ):
     thief = register_program("https://thief.example/")
     assert thief.exchange(code).body["error"] == "invalid_grant"
-    assert revoked(browser_connection) == "code_reuse"
+    assert reason_of(browser_connection) == "code_reuse"
 
 
 def test_another_clients_code_gives_nothing_and_stays_good(register_program, program, code):
@@ -156,7 +152,7 @@ def test_a_rotated_refresh_token_used_again_ends_the_connection(program, pair, b
     newest = program.refresh(program.refresh(pair["refresh_token"]).body["refresh_token"]).body
     answer = program.refresh(pair["refresh_token"])
     assert (answer.status, answer.body["error"]) == (400, "invalid_grant")
-    assert revoked(browser_connection) == "refresh_reuse"
+    assert reason_of(browser_connection) == "refresh_reuse"
     for token in (pair["access_token"], newest["access_token"]):
         assert HttpAgent(token).call("tools.list").status == 401
     assert program.refresh(newest["refresh_token"]).body["error"] == "invalid_grant"
@@ -219,7 +215,7 @@ def test_what_ends_a_connection_ends_its_refresh_tokens(
     delegate.session_revision += 1
     delegate.save(update_fields=["session_revision"])
     assert program.refresh(pair["refresh_token"]).body["error"] == "invalid_grant"
-    assert revoked(browser_connection) == "sessions_ended"
+    assert reason_of(browser_connection) == "sessions_ended"
 
 
 def test_no_code_and_no_token_is_kept_or_told(program, code, pair, signed_in_agent):
