@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from invoicing.models import Customer, Document, Team, User
+from invoicing.models import Customer, Document, DocumentStatus, Team, User
 
 
 def texts_of_customer(customer: Customer) -> list[str]:
@@ -14,7 +14,9 @@ def texts_of_document(document: Document) -> Iterator[str]:
     yield document.number or ""
     yield document.draft_code
     yield document.reference
-    yield document.buyer_name if document.is_issued else document.customer.name
+    # Not is_issued: a migration's document, as 0005 fills the word table from, has fields alone.
+    is_issued = document.status == DocumentStatus.ISSUED
+    yield document.buyer_name if is_issued else document.customer.name
 
 
 def texts_of_person(person: User) -> list[str]:
