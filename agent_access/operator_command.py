@@ -10,8 +10,10 @@ from django.db.migrations.executor import MigrationExecutor
 from typing_extensions import override
 
 WRONG_ARGUMENTS = 2
+INTERRUPTED = 130  # as shells tell of a program that Ctrl-C ended
 NOT_MIGRATED = "The database is not up to date: run manage.py migrate first."
 NOT_THERE = "The database cannot be opened, or did not answer in time: see DATABASE_URL."
+STOPPED = "Stopped before it was done."
 
 
 class OperatorCommand(BaseCommand):
@@ -36,6 +38,8 @@ class OperatorCommand(BaseCommand):
             return super().execute(*args, **options)
         except (OperationalError, ProgrammingError) as error:
             raise CommandError(_describe_database()) from error
+        except KeyboardInterrupt as interrupt:
+            raise CommandError(STOPPED, returncode=INTERRUPTED) from interrupt
 
 
 def _refuse_arguments(parser: CommandParser) -> Any:

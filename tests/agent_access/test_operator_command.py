@@ -75,6 +75,18 @@ def test_a_database_that_does_not_answer_is_named(monkeypatch, error):
     assert str(refusal.value) == NOT_THERE
 
 
+def test_ctrl_c_ends_a_command_with_one_sentence(capsys, monkeypatch):
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("agent_access.management.commands.openapi.describe_api", interrupt)
+    with pytest.raises(SystemExit) as ending:
+        load_command_class("agent_access", "openapi").run_from_argv(["manage.py", "openapi"])
+
+    assert ending.value.code == 130
+    assert capsys.readouterr() == ("", "CommandError: Stopped before it was done.\n")
+
+
 @pytest.mark.sqlite
 @pytest.mark.parametrize("line", ["agent_access on", "connect_agent --user a --scopes b --days 1"])
 def test_a_database_without_its_tables_is_to_be_migrated(tmp_path, line):

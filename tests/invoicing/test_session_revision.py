@@ -172,12 +172,13 @@ def test_the_command_says_what_it_did(connect, delegate):
     ("typed", "refusal"),
     [
         ([NEW, "something-else"], "The two passwords differ; nothing was changed."),
+        ([EOFError], "No password was typed; nothing was changed."),
         (
             ["short", "short"],
             "This password is too short. It must contain at least 12 characters.",
         ),
     ],
-    ids=["differ", "short"],
+    ids=["differ", "end of input", "short"],
 )
 def test_the_command_refuses_what_is_no_password(connection, delegate, typed, refusal):
     before = take_snapshot()

@@ -24,12 +24,21 @@ class Command(OperatorCommand):
     @override
     def handle(self, *args: Any, **options: Any) -> None:
         person = find_person(options["email"])
-        password = getpass.getpass(f"New password of {person.email}: ")
-        if getpass.getpass("The same again: ") != password:
-            raise CommandError("The two passwords differ; nothing was changed.")
+        password = _ask_twice(person.email)
         try:
             validate_password(password, person)
         except ValidationError as problem:
             raise CommandError(" ".join(problem.messages)) from None
         ended = change_password_as_operator(person, password)
         self.stdout.write(f"{person.email} has a new password. Connections ended: {ended}.")
+
+
+def _ask_twice(email: str) -> str:
+    try:
+        password = getpass.getpass(f"New password of {email}: ")
+        again = getpass.getpass("The same again: ")
+    except EOFError:
+        raise CommandError("No password was typed; nothing was changed.") from None
+    if again != password:
+        raise CommandError("The two passwords differ; nothing was changed.")
+    return password
