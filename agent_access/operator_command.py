@@ -12,7 +12,7 @@ from typing_extensions import override
 WRONG_ARGUMENTS = 2
 INTERRUPTED = 130  # as shells tell of a program that Ctrl-C ended
 NOT_MIGRATED = "The database is not up to date: run manage.py migrate first."
-NOT_THERE = "The database cannot be opened, or did not answer in time: see DATABASE_URL."
+NOT_THERE = "The database cannot be opened or written, or did not answer in time: see DATABASE_URL."
 STOPPED = "Stopped before it was done."
 
 

@@ -43,11 +43,11 @@ def load_application() -> HealthApplication:
         from agent_access.checks import demand_safe_settings  # noqa: PLC0415  after setup()
 
         demand_safe_settings()
+        serve_metrics(settings.METRICS_ADDRESS)
     except ImproperlyConfigured as error:
         sys.exit(f"Wrong setting: {error}")
     # Now, so that the first caller need not wait for the views.
     import_module(settings.ROOT_URLCONF)
-    serve_metrics(settings.METRICS_ADDRESS)
     is_ready = Readiness(ServiceProbe()).read
     application = HealthApplication(RequestLog(GateApplication()), is_ready=is_ready)
     # Meanwhile what answers MCP, which takes a third as long as all else that is loaded.

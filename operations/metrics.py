@@ -6,6 +6,7 @@ No label holds an identifier, and each takes its value from a closed set.
 import logging
 import os
 
+from django.core.exceptions import ImproperlyConfigured
 from prometheus_client import (
     REGISTRY,
     CollectorRegistry,
@@ -49,7 +50,8 @@ def count_request(facts: RequestFacts, *, status: int, seconds: float) -> None:
 def serve_metrics(address: str) -> None:
     """Answer Prometheus at `host:port` from a thread of this process; at an empty address do not.
 
-    Of several processes on one machine the first answers, for all if they share a folder.
+    Of several processes on one machine the first answers, for all if they share a folder. Raises
+    ImproperlyConfigured where there is no such folder.
     """
     if not address:
         return
@@ -64,5 +66,8 @@ def _registry() -> CollectorRegistry:
     if SHARED_FOLDER not in os.environ:
         return REGISTRY
     shared = CollectorRegistry()
-    MultiProcessCollector(shared)  # type: ignore[no-untyped-call]  # the library's own gap
+    try:
+        MultiProcessCollector(shared)  # type: ignore[no-untyped-call]  # the library's own gap
+    except ValueError:
+        raise ImproperlyConfigured(f"{SHARED_FOLDER} must name a folder that is there.") from None
     return shared

@@ -1,5 +1,6 @@
 """How often somebody may try to sign in, from one address and for one account."""
 
+import logging
 import math
 from collections.abc import Callable
 
@@ -8,6 +9,8 @@ from django_ratelimit.core import get_usage
 
 from invoicing.visits import web_origin
 from invoicing.web.failures import show_unavailable
+
+logger = logging.getLogger(__name__)
 
 ATTEMPTS_PER_ADDRESS = "30/5m"
 ATTEMPTS_PER_PAIR = "10/5m"
@@ -73,6 +76,7 @@ def _spend(group: str, *, bucket: str, rate: str) -> None:
         # Only the library's own kinds of key would read the request.
         usage = get_usage(None, group, key=lambda *_: bucket, rate=rate, increment=True)
     except _failures():
+        logger.exception("Attempts cannot be counted.")
         raise LimitUnknownError from None
     if usage is None or usage["time_left"] < 0:
         raise LimitUnknownError

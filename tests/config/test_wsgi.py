@@ -34,8 +34,17 @@ import config.wsgi
             {},
             GATE_FIRST,
         ),
+        (
+            "import config.wsgi",
+            {
+                "BASE_URL": "https://localhost",
+                "METRICS_ADDRESS": "127.0.0.1:9100",
+                "PROMETHEUS_MULTIPROC_DIR": "/nowhere",
+            },
+            "PROMETHEUS_MULTIPROC_DIR must name a folder that is there.",
+        ),
     ],
-    ids=["a wrong setting", "no gate"],
+    ids=["a wrong setting", "no gate", "no folder for metrics"],
 )
 def test_a_server_with_a_wrong_setting_does_not_start(program, environment, sentence):
     told = subprocess.run(  # noqa: S603  our own program

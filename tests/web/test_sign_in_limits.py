@@ -101,10 +101,14 @@ class GoneCache:
         raise ConnectionError
 
 
-def test_nobody_is_let_in_uncounted(browser, person, monkeypatch):
+def test_nobody_is_let_in_uncounted_and_the_log_says_why(browser, person, monkeypatch, caplog):
     monkeypatch.setattr("django_ratelimit.core.caches", {"default": GoneCache()})
     answer = sign_in_with(browser, person.email)
     assert answer.status_code == 503
     assert "Not available just now" in main_of(answer)
     assert answer["Retry-After"] == "60"
     assert not Session.objects.exists()
+    [told] = [each for each in caplog.records if each.name == "invoicing.web.sign_in_limits"]
+    assert told.getMessage() == "Attempts cannot be counted."
+    assert told.exc_info
+    assert told.exc_info[0] is ConnectionError
