@@ -79,17 +79,26 @@ def _verify_chain(chain: str, kept: Position | None) -> None:
 def _walk(chain: str, start: Position, kept: Position | None) -> Position:
     """Return the last position after the start, having proved every event up to it."""
     reached = start
-    events = AuditEvent.objects.filter(chain=chain, sequence__gt=start.sequence)
-    for event in events.order_by("sequence").iterator(chunk_size=ROWS_AT_ONCE):
-        due = reached.sequence + 1
-        if event.sequence != due:
-            raise ChainBrokenError(chain, due, MISSING)
-        if event.digest != digest_event(event, previous_digest=reached.digest):
-            raise ChainBrokenError(chain, due, CHANGED)
-        reached = Position(due, event.digest)
-        if kept and kept.sequence == due and kept != reached:
-            raise ChainBrokenError(chain, due, REWRITTEN)
+    while portion := _read_portion(chain, after=reached.sequence):
+        for event in portion:
+            due = reached.sequence + 1
+            if event.sequence != due:
+                raise ChainBrokenError(chain, due, MISSING)
+            if event.digest != digest_event(event, previous_digest=reached.digest):
+                raise ChainBrokenError(chain, due, CHANGED)
+            reached = Position(due, event.digest)
+            if kept and kept.sequence == due and kept != reached:
+                raise ChainBrokenError(chain, due, REWRITTEN)
     return reached
+
+
+def _read_portion(chain: str, *, after: int) -> list[AuditEvent]:
+    """Return the next events; one statement for all would reach its time limit in a long chain.
+
+    So would a cursor outside a transaction: PostgreSQL reads all of it before the first row.
+    """
+    events = AuditEvent.objects.filter(chain=chain, sequence__gt=after)
+    return list(events.order_by("sequence")[:ROWS_AT_ONCE])
 
 
 def _read_head(chain: str) -> Position:

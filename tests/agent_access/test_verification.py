@@ -6,6 +6,8 @@ from uuid import UUID
 
 import pytest
 from django.db import IntegrityError, transaction
+from django.db import connection as database
+from django.test.utils import CaptureQueriesContext
 
 from agent_access import verification
 from agent_access.audit import digest_event
@@ -219,6 +221,18 @@ def test_breaks_in_several_chains_are_all_named(chain):
     change_event(chain, 1, outcome="forbidden")
     change_event(ADMINISTRATION, 1, outcome="forbidden")
     assert list(find_breaks()) == [Break(chain, 1, CHANGED), Break(ADMINISTRATION, 1, CHANGED)]
+
+
+def test_a_chain_is_read_in_portions_however_long_it_is(chain, monkeypatch):
+    monkeypatch.setattr(verification, "ROWS_AT_ONCE", 2)
+    with CaptureQueriesContext(database) as asked:
+        assert list(find_breaks()) == []
+    in_order = f'ORDER BY "{EVENTS}"."sequence" ASC'
+    read = [each["sql"] for each in asked if in_order in each["sql"]]
+    assert len(read) >= 3
+    assert [sql for sql in read if f"{in_order} LIMIT" not in sql] == []
+    change_event(chain, 3, digest="0" * 64)
+    assert list(find_breaks()) == [Break(chain, 3, CHANGED)]
 
 
 @pytest.mark.parametrize("looks", [["_walk"], ["_read_head"], ["_walk", "_read_head"]], ids=str)
