@@ -30,6 +30,7 @@ from invoicing.text import (
 from invoicing.totals import (
     MAX_QUANTITY,
     QUANTITY_RULE,
+    DiscountType,
     LineAmounts,
     TaxFacts,
     Totals,
@@ -143,8 +144,7 @@ class _Resolution:
                 self._add(f"line_items.{index}.tax_rate_id", "is not an active tax rate")
             if is_discount_too_large(line):
                 too_large = True
-                path = f"line_items.{index}.discount_value"
-                self._add(path, "must not be larger than quantity times unit price")
+                self._add(f"line_items.{index}.discount_value", _name_largest_discount(line))
         if too_large:
             return NO_TOTALS
         try:
@@ -195,6 +195,12 @@ def _active_rates(line_items: tuple[LineInput, ...]) -> dict[UUID, TaxRate]:
         return {}
     active = RATES.find(RATES.among("id", rate_ids), RATES.equal(is_active=True))
     return {rate.id: rate for rate in active}
+
+
+def _name_largest_discount(line: LineAmounts) -> str:
+    if line.discount_type is DiscountType.PERCENT:
+        return "must be at most 100 %"
+    return "must not be larger than quantity times unit price"
 
 
 def _line_amounts(item: LineInput, rate: TaxFacts | None) -> LineAmounts:

@@ -125,7 +125,11 @@ def test_an_amount_discount_is_typed_in_the_currency(writer_desk, filled):
         ({"line-0-unit_price": "1.234,50"}, "Write digits, and a dot before decimals: 1234.50"),
         ({"line-0-unit_price": "9" * 30}, "Must be a whole number of at most 18 digits."),
         ({"line-0-unit_price": "9" * 16, "line-0-quantity": "900"}, "more than 18 digits"),
-        ({"line-0-discount_value": "101"}, "Must not be larger than quantity times unit price."),
+        ({"line-0-discount_value": "100.01"}, "Must be at most 100 %."),
+        (
+            {"line-0-discount_value": "15.76", "line-0-discount_type": "amount"},
+            "Must not be larger than quantity times unit price.",
+        ),
         ({"line-0-tax_rate_id": "x"}, "Select a valid choice."),
     ],
 )
