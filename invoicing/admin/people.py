@@ -4,6 +4,7 @@ from functools import partial
 from typing import Any
 
 from django.contrib import admin
+from django.contrib.admin import RelatedFieldListFilter
 from django.core.exceptions import PermissionDenied
 from django.db.models import Model
 from django.http import Http404, HttpRequest, HttpResponse
@@ -13,6 +14,7 @@ from typing_extensions import override
 
 from invoicing.admin.person_forms import WEEKDAYS, PersonForm
 from invoicing.admin.records import RecordAdmin, RecordForm
+from invoicing.admin.roles import RoleAdmin
 from invoicing.administration.acts import actor_of, count_connections
 from invoicing.administration.people import change_person, create_person
 from invoicing.administration.sign_ins import make_code, sign_out_everywhere
@@ -25,12 +27,20 @@ from invoicing.services.people import RIGHTS, SIGN_IN
 OWNERS_OWN = ("is_active", "is_guest")
 
 
+class RoleFilter(RelatedFieldListFilter):
+    """A choice among the roles in their order; Django asks for that of groups, which have none."""
+
+    @override
+    def field_admin_ordering(self, *_: Any) -> tuple[str, ...]:
+        return RoleAdmin.ordering
+
+
 @admin.register(User)
 class PersonAdmin(RecordAdmin):
     form = PersonForm
     change_form_template = "admin/invoices/person.html"
     list_display = ("name", "email", "job_title", "standing")
-    list_filter = ("is_active", "is_guest", "is_staff", "groups")
+    list_filter = ("is_active", "is_guest", "is_staff", ("groups", RoleFilter))
     search_fields = ("name", "email", "job_title")
     ordering = ("name", "email")
     fieldsets = (

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 from django import forms
 from django.contrib import admin
 from django.contrib.admin.options import IncorrectLookupParameters
+from django.contrib.admin.utils import flatten
 from django.contrib.admin.views.main import ChangeList
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db.models import Model, QuerySet
@@ -120,7 +121,8 @@ class RecordAdmin(ModelAdmin):
     @override
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
         """Allow what the filters ask: any other column, such as a digest, could be guessed at."""
-        offered = lookup.partition("__")[0] in self.list_filter
+        filters: Any = self.list_filter
+        offered = lookup.partition("__")[0] in flatten(filters)
         return offered and super().lookup_allowed(lookup, value, request)
 
     @override

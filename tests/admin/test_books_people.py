@@ -1,5 +1,7 @@
 """People in the administration: forms, one-time links, signing out everywhere."""
 
+import re
+
 import pytest
 from django.urls import reverse
 
@@ -71,6 +73,16 @@ def test_the_list_tells_who_is_what(desk, superuser, person):
     for name, standing in standings.items():
         [row] = [each for each in rows if name in each]
         assert f">{standing}</" in row, name
+
+
+def test_the_list_offers_the_roles_by_name_and_shows_the_people_of_one(desk, person):
+    buyer, _, _ = [Role.objects.create(name=name) for name in ("Buyer", "Author", "Clerk")]
+    person.groups.add(buyer)
+    everybody = reverse("admin:invoices_user_changelist")
+    offered = re.findall(r'"\?groups__id__exact=\d+"> ?(\w+)', main_of(desk.get(everybody)))
+    assert offered == ["Author", "Buyer", "Clerk"]
+    shown = desk.get(f"{everybody}?groups__id__exact={buyer.pk}").context["cl"].result_list
+    assert [each.name for each in shown] == ["Paul Plain"]
 
 
 def test_a_manager_who_left_stays_but_nobody_else_is_given_him(desk, person):
