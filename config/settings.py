@@ -52,6 +52,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     # A page is for people who have signed in, unless it says that it is not.
     "invoicing.web.signed_in.SignedInMiddleware",
+    "invoicing.web.failures.explain_methods",
 ]
 ROOT_URLCONF = "config.urls"
 WSGI_APPLICATION = "config.wsgi.application"

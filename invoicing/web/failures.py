@@ -1,6 +1,7 @@
 """What a person reads when something fails that no page foresaw."""
 
 import sys
+from collections.abc import Callable
 from http import HTTPStatus
 
 from django.db import DataError, InterfaceError, OperationalError
@@ -27,6 +28,20 @@ def show_unavailable() -> HttpResponse:
     response = _show("503.html", HTTPStatus.SERVICE_UNAVAILABLE)
     response["Retry-After"] = str(RETRY_AFTER_SECONDS)
     return response
+
+
+def explain_methods(
+    get_response: Callable[[HttpRequest], HttpResponse],
+) -> Callable[[HttpRequest], HttpResponse]:
+    """Middleware: show a page where Django says with an empty one that only a form comes here."""
+
+    def answer(request: HttpRequest) -> HttpResponse:
+        response = get_response(request)
+        if response.status_code == HTTPStatus.METHOD_NOT_ALLOWED and not response.content:
+            response.content = loader.get_template("405.html").render().encode()
+        return response
+
+    return answer
 
 
 def _show(template: str, status: HTTPStatus) -> HttpResponse:

@@ -119,3 +119,10 @@ def test_a_nul_that_reaches_the_database_is_the_senders_mistake(patient, monkeyp
     assert answer.status_code == 400
     assert "This request was not understood" in main_of(answer)
     assert getattr(patient, method)(path, {"fingerprint": "ab"}).status_code == 500
+
+
+@pytest.mark.parametrize("path", ["/sign-out", "/account/sign-out-everywhere"])
+def test_an_address_for_buttons_alone_says_so(patient, path):
+    answer = patient.get(path)
+    assert (answer.status_code, answer["Allow"]) == (405, "POST")
+    assert "Nothing was changed." in main_of(answer)

@@ -150,7 +150,9 @@ def test_a_failure_says_nothing_of_its_cause(sign_in, person, monkeypatch):
     assert answer["Cache-Control"] == "no-store"
 
 
-@pytest.mark.parametrize("name", ["400.html", "403.html", "403_csrf.html", "404.html", "503.html"])
+@pytest.mark.parametrize(
+    "name", ["400.html", "403.html", "403_csrf.html", "404.html", "405.html", "503.html"]
+)
 def test_every_error_page_is_one_of_ours(name):
     text = Path("templates", name).read_text(encoding="utf-8")
     assert '{% extends "base.html" %}' in text
