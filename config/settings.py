@@ -166,6 +166,7 @@ CSRF_COOKIE_NAME = "__Host-csrf"
 CSRF_COOKIE_SECURE = True
 CSRF_COOKIE_HTTPONLY = True
 CSRF_COOKIE_SAMESITE = "Lax"
+CSRF_FAILURE_VIEW = "invoicing.web.stale_tokens.answer_token"
 
 # A browser would remember it for every other service on the developer's own machine.
 SECURE_HSTS_SECONDS = 0 if loopback_address(BASE_URL) else 365 * 24 * 60 * 60

@@ -31,12 +31,13 @@ from invoicing.web.draft_choices import Choices, choices_for
 from invoicing.web.draft_codes import give_code, read_code
 from invoicing.web.draft_forms import DraftForms, TypedDraft
 from invoicing.web.formats import Formats
+from invoicing.web.late_forms import RESUME
 from invoicing.web.listings import read_search
 from invoicing.web.pages import SignedInRequest, page
 from invoicing.web.typed_drafts import begin_typed, compare_drafts, read_typed, write_draft
 
 
-@page(Permission.VIEW_DOCUMENT, Permission.MANAGE, methods=("GET", "POST"))
+@page(Permission.VIEW_DOCUMENT, Permission.MANAGE, methods=("GET", "POST"), keeps_typed=True)
 def new_draft(request: SignedInRequest) -> HttpResponse:
     editor = Editor(request, _choices(request))
     if request.method != "POST":
@@ -44,7 +45,7 @@ def new_draft(request: SignedInRequest) -> HttpResponse:
     return editor.answer(request.POST)
 
 
-@page(Permission.VIEW_DOCUMENT, Permission.MANAGE, methods=("GET", "POST"))
+@page(Permission.VIEW_DOCUMENT, Permission.MANAGE, methods=("GET", "POST"), keeps_typed=True)
 def edit_draft(request: SignedInRequest, pk: UUID) -> HttpResponse:
     document = document_for(request.user, pk)
     editor = Editor(request, _choices(request, document), document)
@@ -86,7 +87,7 @@ class Editor:
             return self.show(typed.with_line())
         if "remove_line" in data:
             return self.show(typed.without_line(_read_number(data, "remove_line")))
-        if is_search:
+        if is_search or RESUME in data:
             return self.show(typed)
         forms = DraftForms.checking(typed, self.choices)
         if not forms.is_valid():

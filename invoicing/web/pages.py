@@ -21,8 +21,13 @@ class SignedInRequest(HttpRequest):
     user: User
 
 
-def page(*permissions: Permission, methods: tuple[str, ...] = ("GET",)) -> Callable[[View], View]:
-    """Make a view a page: all these permissions, or 403; a record out of scope is 404."""
+def page(
+    *permissions: Permission, methods: tuple[str, ...] = ("GET",), keeps_typed: bool = False
+) -> Callable[[View], View]:
+    """Make a view a page: all these permissions, or 403; a record out of scope is 404.
+
+    One that keeps what is typed gets it back, with RESUME, where its form came too late.
+    """
 
     def decorate(view: View) -> View:
         @wraps(view)
@@ -38,6 +43,7 @@ def page(*permissions: Permission, methods: tuple[str, ...] = ("GET",)) -> Calla
 
         allowed = [*methods, "HEAD"] if "GET" in methods else [*methods]
         guarded.permissions = permissions  # type: ignore[attr-defined]  # read by a test that walks the routes
+        guarded.keeps_typed = keeps_typed  # type: ignore[attr-defined]  # read where nobody has signed in
         return require_http_methods(allowed)(guarded)  # type: ignore[return-value]  # wraps keeps the signature
 
     return decorate

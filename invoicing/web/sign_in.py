@@ -2,13 +2,14 @@
 
 from datetime import timedelta
 from functools import partial
+from http import HTTPStatus
 from typing import Any
 
 from django import forms
 from django.conf import settings
 from django.contrib.auth import authenticate, login, logout
 from django.contrib.auth.decorators import login_not_required
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -16,6 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from invoicing.models import User
 from invoicing.visits import SignInOutcome, note_attempt
+from invoicing.web.late_forms import give_back, read_late
 from invoicing.web.password_forms import password_field
 from invoicing.web.sign_in_limits import (
     AttemptRefusedError,
@@ -43,7 +45,7 @@ class SignInForm(forms.Form):
 def sign_in(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         if request.user.is_authenticated:
-            return redirect(_next_path(request))
+            return lead_on(request)
         return _show(request, SignInForm())
     return _try_to_sign_in(request, SignInForm(request.POST))
 
@@ -64,7 +66,23 @@ def _try_to_sign_in(request: HttpRequest, form: SignInForm) -> HttpResponse:
     # A moment, so that no message that a page keeps in the session puts its end off.
     request.session.set_expiry(timezone.now() + timedelta(seconds=settings.SESSION_COOKIE_AGE))
     note_attempt(SignInOutcome.SIGNED_IN, user.pk)
-    return redirect(_next_path(request))
+    return lead_on(request)
+
+
+def lead_on(request: HttpRequest) -> HttpResponse:
+    """Lead somebody who has signed in to what was asked for, or to what was typed before."""
+    path, typed = _next_path(request), request.POST.get("typed")
+    return give_back(request, path, QueryDict(typed)) if typed else redirect(path)
+
+
+def ask_to_sign_in_again(request: HttpRequest) -> HttpResponse:
+    """Show the sign-in page to whom a form came from too late; it takes the typed texts along."""
+    values = {
+        "form": SignInForm(),
+        "next": request.path,
+        "typed": read_late(request).urlencode(),
+    }
+    return render(request, "invoicing/sign_in.html", values, status=HTTPStatus.FORBIDDEN)
 
 
 def _note_refusal(form: SignInForm) -> None:
@@ -76,7 +94,8 @@ def _note_refusal(form: SignInForm) -> None:
 def _show(
     request: HttpRequest, form: SignInForm, *, status: int = 200, **context: Any
 ) -> HttpResponse:
-    values = {"form": form, "next": _next_path(request), **context}
+    typed = request.POST.get("typed", "")
+    values = {"form": form, "next": _next_path(request), "typed": typed, **context}
     return render(request, "invoicing/sign_in.html", values, status=status)
 
 

@@ -4,11 +4,15 @@ from collections.abc import Callable
 from typing import Any
 
 from django.contrib.auth.middleware import LoginRequiredMiddleware
+from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from typing_extensions import override
 
+from agent_access.form_pages import page_of_form
 from invoicing.visits import note_visitor
+from invoicing.web.late_forms import keeps_typed
+from invoicing.web.sign_in import ask_to_sign_in_again
 
 
 class SignedInMiddleware(LoginRequiredMiddleware):
@@ -28,3 +32,14 @@ class SignedInMiddleware(LoginRequiredMiddleware):
         if request.user.is_authenticated:
             note_visitor(request.user.pk)
         return super().process_view(request, view_func, view_args, view_kwargs)
+
+    @override
+    def handle_no_permission(  # type: ignore[override]  # Django's own always answers with a redirect
+        self, request: HttpRequest, view_func: Callable[..., Any]
+    ) -> HttpResponseBase:
+        """Lead by way of signing in to the page; after a form to where it stood, with its texts."""
+        if request.method != "POST":
+            return super().handle_no_permission(request, view_func)
+        if keeps_typed(view_func):
+            return ask_to_sign_in_again(request)
+        return redirect_to_login(page_of_form(request))

@@ -78,7 +78,7 @@ def test_a_form_without_its_token_changes_nothing(strict, customer):
     headers = {"Origin": "https://invoices.example"}
     answer = strict.post(path, form, headers=headers)
     assert answer.status_code == 403
-    assert "Please send the form again" in main_of(answer)
+    assert "Nothing was saved yet" in main_of(answer)
     assert Document.objects.get().reference == ""
 
 

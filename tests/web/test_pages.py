@@ -2,6 +2,7 @@
 
 import pytest
 
+from invoicing.web.late_forms import keeps_typed
 from tests.factories import UserFactory
 from tests.web.forms import text_of
 from tests.web.pages import OPEN, all_pages
@@ -19,6 +20,8 @@ def test_every_page_but_sign_in_asks_who_is_there(browser, company, route):
         answer = method(path)
         if route.name in OPEN:
             assert answer.status_code in {200, 422}
+        elif method == browser.post and keeps_typed(route.callback):
+            assert (answer.status_code, "<h1>Sign in</h1>" in text_of(answer)) == (403, True)
         else:
             assert (answer.status_code, answer["Location"]) == (302, f"/sign-in?next={path}")
 

@@ -1,0 +1,26 @@
+"""A form without the right token: another site sends it, or a page of ours that is old."""
+
+from http import HTTPStatus
+
+from django.http import HttpRequest, HttpResponse
+from django.views.csrf import csrf_failure
+
+from invoicing.web.late_forms import give_back, keeps_typed, read_late
+from invoicing.web.sign_in import ask_to_sign_in_again, lead_on, sign_in
+
+
+def answer_token(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """Answer such a form, which changed nothing: `CSRF_FAILURE_VIEW`.
+
+    Signing in makes another token, so each page of ours that was open before has a wrong one.
+    """
+    view = request.resolver_match.func if request.resolver_match else None
+    if request.headers.get("Origin") != f"{request.scheme}://{request.get_host()}":
+        return csrf_failure(request, reason)
+    if view is sign_in and request.user.is_authenticated:
+        return lead_on(request)
+    if not keeps_typed(view):
+        return csrf_failure(request, reason)
+    if not request.user.is_authenticated:
+        return ask_to_sign_in_again(request)
+    return give_back(request, request.path, read_late(request), status=HTTPStatus.FORBIDDEN)
