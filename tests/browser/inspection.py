@@ -24,7 +24,7 @@ def inspect(page: Page, name: str) -> None:
     """Expect no violation of accessibility in either scheme and nothing beyond its place."""
     for device, scheme in (("desktop", "light"), ("phone", "dark")):
         _look(page, device, scheme)
-        assert _fits(page), f"{name}, {device}"
+        assert fits(page), f"{name}, {device}"
         assert page.evaluate(SPILT) == [], f"{name}, {device}"
         assert find_violations(page) == [], f"{name}, {device}, {scheme}"
     if folder := os.environ.get("SCREENSHOT_FOLDER"):
@@ -40,7 +40,7 @@ def follow(link: Locator) -> None:
         link.click()
 
 
-def _fits(page: Page) -> bool:
+def fits(page: Page) -> bool:
     """Tell whether nothing lies beyond the width, once the page is laid out anew."""
     for _ in range(LAYOUTS):
         if page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0:

@@ -1,0 +1,59 @@
+"""Pages between a phone and a desk, magnified, and in colours of one's own, in a real browser."""
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.browser.inspection import SPILT, fits
+from tests.factories import make_draft
+
+# A page looks and acts the same on both databases; tests/web/ asks both.
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.sqlite]
+
+# A desk, magnified four times, on phones and tablets, and magnified by a half and by a quarter.
+WIDTHS = (320, 360, 700, 853, 970, 1024, 1280)
+IPV6 = "2001:db8:ffff:ffff:ffff:ffff:ffff:ffff"
+# The fields of a form that are narrower than what they show, or than three letters.
+NARROW = """() => [...document.querySelectorAll('.sheet :is(input, select)')].filter(field => {
+    if (field.type === 'hidden') return false;
+    const width = field.clientWidth;
+    field.style.width = field.type === 'date' ? 'max-content' : '3rem';
+    const isNarrow = width < field.clientWidth;
+    field.style.width = '';
+    return isNarrow;
+}).map(field => field.name)"""
+
+
+def look(page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    assert fits(page), (page.url, width)
+    assert page.evaluate(SPILT) == [], (page.url, width)
+
+
+@pytest.mark.parametrize("room", ["connection", "receipt", "auditevent"])
+def test_the_owners_lists_fit_every_width(open_page, owner, delegate, agent, draft_body, room):
+    delegate.name = "Maximiliane-Katharina von Hohenstaufen-Lichtenberg"
+    delegate.save()
+    agent.call("drafts.create", draft_body, key="k" * 80)
+    agent.request("GET", "/api/v1/tools", REMOTE_ADDR=IPV6)
+    page = open_page(f"/admin/agent_access/{room}/", owner)
+    for width in WIDTHS:
+        look(page, width)
+
+
+def test_the_fields_of_a_draft_show_what_they_hold_at_every_width(open_page, delegate, customer):
+    draft = make_draft(customer=customer)
+    page = open_page(f"/documents/{draft.id}/edit", delegate)
+    for width in WIDTHS:
+        look(page, width)
+        assert page.evaluate(NARROW) == [], width
+
+
+def test_in_colours_of_ones_own_one_room_alone_is_underlined(open_page, delegate):
+    page = open_page("/documents", delegate)
+    page.emulate_media(forced_colors="active")
+    ground, lines = page.evaluate("""() => [
+        getComputedStyle(document.querySelector('.top')).backgroundColor,
+        [...document.querySelectorAll('.top nav a')].map(
+            link => [link.innerText, getComputedStyle(link).borderBottomColor]),
+    ]""")
+    assert [name for name, line in lines if line != ground] == ["Documents"]
