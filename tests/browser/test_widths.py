@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Page
 
 from tests.browser.inspection import SPILT, fits
-from tests.factories import make_draft
+from tests.factories import CustomerFactory, line_input, make_draft
 
 # A page looks and acts the same on both databases; tests/web/ asks both.
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.sqlite]
@@ -12,6 +12,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.sqlite]
 # A desk, magnified four times, on phones and tablets, and magnified by a half and by a quarter.
 WIDTHS = (320, 360, 700, 853, 970, 1024, 1280)
 IPV6 = "2001:db8:ffff:ffff:ffff:ffff:ffff:ffff"
+TWO_LINES = 40
 # The fields of a form that are narrower than what they show, or than three letters.
 NARROW = """() => [...document.querySelectorAll('.sheet :is(input, select)')].filter(field => {
     if (field.type === 'hidden') return false;
@@ -46,6 +47,17 @@ def test_the_fields_of_a_draft_show_what_they_hold_at_every_width(open_page, del
     for width in WIDTHS:
         look(page, width)
         assert page.evaluate(NARROW) == [], width
+
+
+def test_the_name_of_a_document_is_on_one_line_at_every_width(open_page, delegate):
+    customer = CustomerFactory.create(name="Nordwind Maschinenbau und Vertriebs GmbH & Co. KG")
+    line = line_input(unit_price=123_456_789)
+    draft = make_draft(customer=customer, currency_code="KWD", lines=(line,))
+    page = open_page("/documents", delegate)
+    for width in WIDTHS:
+        look(page, width)
+        name = page.get_by_role("link", name=draft.draft_code)
+        assert name.evaluate("link => link.offsetHeight") < TWO_LINES, width
 
 
 def test_in_colours_of_ones_own_one_room_alone_is_underlined(open_page, delegate):
