@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from django.core.cache import cache
+from django.utils import timezone
 from playwright.sync_api import expect
 
 from invoicing.fixed_point import SCALE
@@ -12,6 +13,7 @@ from invoicing.money import MAX_AMOUNT
 from invoicing.services.drafts import update_draft
 from invoicing.totals import DiscountType
 from invoicing.web.customer_choices import LONGEST_LIST
+from tests.approvals import prepare
 from tests.browser.inspection import follow, inspect
 from tests.factories import (
     PASSWORD,
@@ -196,6 +198,24 @@ def test_an_invoice_prints_without_the_application_around_it(open_page, delegate
     for gone in [page.locator("header.top"), page.locator(".heading"), page.locator(".about")]:
         expect(gone).to_be_hidden()
     assert page.pdf(format="A4").startswith(b"%PDF")
+
+
+def test_a_draft_prints_without_the_question_that_waits(open_page, delegate, draft):
+    prepare(draft, user=delegate, maker=make_maker(), now=timezone.now())
+    page = open_page(f"/documents/{draft.id}", delegate)
+    question = page.get_by_text("asks you to issue this invoice")
+    expect(question).to_be_visible()
+    page.emulate_media(media="print")
+    expect(page.get_by_role("heading", name="Rechnung (Entwurf)")).to_be_visible()
+    expect(question).to_be_hidden()
+
+
+def test_removing_the_last_of_many_lines_stays_among_them(open_page, delegate, customer):
+    lines = tuple(line_input(description=f"Service {number}") for number in range(30))
+    draft = make_draft(user=delegate, customer=customer, lines=lines)
+    page = open_page(f"/documents/{draft.id}/edit", delegate)
+    follow(page.get_by_role("button", name="Remove line 30"))
+    expect(page.get_by_role("group", name="Line 29")).to_be_in_viewport()
 
 
 @pytest.fixture
