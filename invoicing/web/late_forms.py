@@ -8,6 +8,7 @@ from http import HTTPStatus
 
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
+from django.urls import Resolver404, resolve
 
 # The button with which a form asks to be shown again as it was typed.
 RESUME = "resume"
@@ -17,6 +18,14 @@ TOKEN = "csrfmiddlewaretoken"  # noqa: S105  a field's name
 def keeps_typed(view: object) -> bool:
     """Tell whether a view is a page whose form is long to type."""
     return getattr(view, "keeps_typed", False)
+
+
+def keeps_typed_at(path: str) -> bool:
+    """Tell whether the path is that of such a page: no other form is filled in for anybody."""
+    try:
+        return keeps_typed(resolve(path).func)
+    except Resolver404:
+        return False
 
 
 def read_late(request: HttpRequest) -> QueryDict:

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from invoicing.models import User
 from invoicing.visits import SignInOutcome, note_attempt
-from invoicing.web.late_forms import give_back, read_late
+from invoicing.web.late_forms import give_back, keeps_typed_at, read_late
 from invoicing.web.password_forms import password_field
 from invoicing.web.sign_in_limits import (
     AttemptRefusedError,
@@ -72,7 +72,9 @@ def _try_to_sign_in(request: HttpRequest, form: SignInForm) -> HttpResponse:
 def lead_on(request: HttpRequest) -> HttpResponse:
     """Lead somebody who has signed in to what was asked for, or to what was typed before."""
     path, typed = _next_path(request), request.POST.get("typed")
-    return give_back(request, path, QueryDict(typed)) if typed else redirect(path)
+    if typed and keeps_typed_at(path):
+        return give_back(request, path, QueryDict(typed))
+    return redirect(path)
 
 
 def ask_to_sign_in_again(request: HttpRequest) -> HttpResponse:

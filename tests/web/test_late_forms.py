@@ -103,11 +103,18 @@ def test_signing_in_beside_a_tab_that_is_signed_in_leads_on(strict, person, type
     form = {"username": person.email, "password": PASSWORD, "next": "/people"}
     answer = strict.post("/sign-in", form, headers=OWN)
     assert (answer.status_code, answer["Location"]) == (302, "/people")
-    kept = strict.post("/sign-in", form | {"typed": "notes=Long"}, headers=OWN)
+    draft = {"next": "/documents/new", "typed": "notes=Long"}
+    kept = strict.post("/sign-in", form | draft, headers=OWN)
     assert KEPT in text_of(kept)
     stranger = Browser(enforce_csrf_checks=True)
     assert stranger.post("/sign-in", form, headers=OWN).status_code == 403
     assert "__Host-session" not in stranger.cookies
+
+
+@pytest.mark.parametrize("path", ["/people", "/sign-out", "/admin/", "/nothing"])
+def test_no_other_form_is_filled_in_for_whoever_signs_in(browser, person, path):
+    answer = sign_in_with(browser, person.email, next=path, typed="decision=approve")
+    assert (answer.status_code, answer["Location"]) == (302, path)
 
 
 @pytest.mark.parametrize(
