@@ -1,4 +1,4 @@
-"""A connection to PostgreSQL is known to live without a question to the server."""
+"""A connection is known to live without a question to the server; a migration takes its time."""
 
 from select import select
 
@@ -7,6 +7,13 @@ from django.db import connection, connections
 from django.db.backends.postgresql.base import DatabaseWrapper
 
 pytestmark = [pytest.mark.postgresql, pytest.mark.django_db(transaction=True)]
+
+
+def read_setting(name: str) -> str:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT current_setting(%s)", [name])
+        [(value,)] = cursor.fetchall()
+        return str(value)
 
 
 @pytest.fixture
@@ -73,3 +80,16 @@ def test_a_request_after_the_end_is_served(agent, monkeypatch):
     monkeypatch.setattr(connections["default"], "health_check_enabled", True)
     monkeypatch.setattr(connections["default"], "health_check_done", False)
     assert agent.call("documents.list").status == 200
+
+
+def test_a_migration_may_run_for_longer_than_a_statement_of_a_request():
+    with connection.schema_editor():
+        assert read_setting("statement_timeout") == "0"
+        assert read_setting("lock_timeout") == "5s"
+    assert read_setting("statement_timeout") == "15s"
+
+
+def test_so_may_a_migration_without_a_transaction():
+    with connection.schema_editor(atomic=False):
+        assert read_setting("statement_timeout") == "0"
+    connection.close()
