@@ -21,10 +21,13 @@ WORKDIR /app
 RUN useradd --system --no-create-home --shell /usr/sbin/nologin --uid 10001 invoicing
 COPY --from=builder /opt/venv /opt/venv
 COPY --from=builder /app /app
+# The last one has the C library give back the 16 MiB that checking a password takes; every thread
+# would keep them for good.
 ENV PATH=/opt/venv/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \
     PYTHONUNBUFFERED=1 \
-    LOG_FORMAT=json
+    LOG_FORMAT=json \
+    MALLOC_MMAP_THRESHOLD_=1048576
 USER 10001
 EXPOSE 8000
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \

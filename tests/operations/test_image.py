@@ -3,6 +3,7 @@
 import ctypes
 import json
 import os
+import platform
 import re
 import shlex
 import shutil
@@ -32,6 +33,29 @@ SETTINGS = {
     "DATABASE_URL": "postgresql://nobody@127.0.0.1:1/invoicing",
     "TRUSTED_PROXIES": "1",
 }
+
+# Eight threads hash a password; what the process has grown by, in KiB.
+HASH_IN_THREADS = """
+from concurrent.futures import ThreadPoolExecutor
+from hashlib import scrypt
+from pathlib import Path
+from threading import Barrier
+
+def resident():
+    return int(Path("/proc/self/status").read_text().split("VmRSS:")[1].split()[0])
+
+together = Barrier(8)
+
+def hash_password(number):
+    together.wait()
+    scrypt(b"password", salt=b"salt", n=2**14, r=8, p=5, maxmem=2**25)
+
+before = resident()
+with ThreadPoolExecutor(8) as threads:
+    list(threads.map(hash_password, range(8)))
+    list(threads.map(hash_password, range(8)))
+    print(resident() - before)
+"""
 
 # linux/prctl.h and linux/capability.h
 DROP_CAPABILITY = 24
@@ -149,6 +173,13 @@ def test_the_image_runs_as_an_account_without_rights_in_its_last_stage():
     last = DOCKERFILE.split("\nFROM ")[-1]
     assert re.search(r"^USER 10001$", last, re.MULTILINE)
     assert last.index("\nUSER ") < last.index("\nCMD ")
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other C libraries keep nothing")
+def test_the_image_keeps_no_memory_that_checking_a_password_took():
+    settings = dict(re.findall(r"(MALLOC\w+)=(\S+)", instructions("ENV")[-1]))
+    grown = run(PROJECT_FOLDER, ["python", "-c", HASH_IN_THREADS], **settings)
+    assert int(grown.stdout) < 16 * 1024
 
 
 def test_dependencies_are_installed_by_their_hashes():
