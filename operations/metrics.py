@@ -5,6 +5,8 @@ No label holds an identifier, and each takes its value from a closed set.
 
 import logging
 import os
+import time
+from threading import Thread
 
 from django.core.exceptions import ImproperlyConfigured
 from prometheus_client import (
@@ -24,6 +26,8 @@ logger = logging.getLogger(__name__)
 # The library's own variable: a folder in which the processes of one machine add up.
 SHARED_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 NONE = "none"
+# How often a process that came too late asks whether the address is free.
+PAUSE_SECONDS = 5.0
 
 # It doubles the number of series, and Prometheus itself knows when it first saw one.
 disable_created_metrics()  # type: ignore[no-untyped-call]  # the library's own gap
@@ -50,16 +54,31 @@ def count_request(facts: RequestFacts, *, status: int, seconds: float) -> None:
 def serve_metrics(address: str) -> None:
     """Answer Prometheus at `host:port` from a thread of this process; at an empty address do not.
 
-    Of several processes on one machine the first answers, for all if they share a folder. Raises
+    Of several processes on one machine the first answers, for all if they share a folder, and
+    another one once that has ended: a restart may begin with the new processes. Raises
     ImproperlyConfigured where there is no such folder.
     """
     if not address:
         return
+    registry = _registry()
+    if not _try_to_serve(address, registry):
+        logger.warning("METRICS_ADDRESS is taken: another process answers there.")
+        Thread(target=_take_over, args=(address, registry), daemon=True).start()
+
+
+def _take_over(address: str, registry: CollectorRegistry) -> None:
+    while not _try_to_serve(address, registry):
+        time.sleep(PAUSE_SECONDS)
+
+
+def _try_to_serve(address: str, registry: CollectorRegistry) -> bool:
+    """Answer at the address, unless it is taken."""
     host, _, port = address.rpartition(":")
     try:
-        start_http_server(int(port), host.strip("[]"), registry=_registry())
+        start_http_server(int(port), host.strip("[]"), registry=registry)
     except OSError:
-        logger.warning("METRICS_ADDRESS is taken: another process answers there.")
+        return False
+    return True
 
 
 def _registry() -> CollectorRegistry:

@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 import urllib.request
 from io import BytesIO
 from pathlib import Path
@@ -28,7 +29,9 @@ LABEL = re.compile(r'(\w+)="([^"]*)"')
 # A process that counts some requests and then answers for itself, or for all in the folder.
 PROCESS = """
 import json, sys
+from operations import metrics
 from operations.metrics import count_request, serve_metrics
+metrics.PAUSE_SECONDS = 0.05
 from agent_access.request_facts import RequestFacts
 for _ in range(int(sys.argv[1])):
     count_request(RequestFacts(transport="mcp", tool="a.tool", outcome="ok"), status=200, seconds=1)
@@ -153,6 +156,27 @@ def test_the_first_of_two_processes_answers_for_both_if_they_share_a_folder(
     finally:
         outputs = [process.communicate()[1] for process in (first, second)]
     assert outputs == ["", "METRICS_ADDRESS is taken: another process answers there.\n"]
+
+
+@pytest.mark.sqlite
+def test_a_process_that_came_second_answers_once_the_first_has_ended(tmp_path):
+    address = f"127.0.0.1:{free_port()}"
+    first, second = start(tmp_path, 3, address), start(tmp_path, 4, address)
+    try:
+        first.communicate()
+        assert scrape_when_answered(address) == 7
+    finally:
+        second.communicate()
+
+
+def scrape_when_answered(address: str) -> float:
+    deadline = time.monotonic() + 60
+    while True:
+        try:
+            return scrape(address)
+        except OSError:
+            assert time.monotonic() < deadline, "nobody took the address over"
+            time.sleep(0.02)
 
 
 def test_without_an_address_nothing_is_served():
