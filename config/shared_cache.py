@@ -1,11 +1,32 @@
 """How a cache that processes share is asked; a start without one does not wait for its library."""
 
+from functools import cache
+from typing import Any
+
+from redis import ConnectionPool
 from redis.backoff import NoBackoff
 from redis.retry import Retry
+from typing_extensions import override
+
+
+class ProcessPool(ConnectionPool):
+    """The connections of a whole process to one server.
+
+    Django makes a pool for each thread. A server ends threads that lie idle, and what they leave
+    open would wait for the collector.
+    """
+
+    @classmethod
+    @cache
+    @override
+    def from_url(cls, url: str, **options: Any) -> "ProcessPool":
+        return super().from_url(url, **options)
+
 
 # The library's own choice holds a request for minutes when the cache is gone. One more try, since
 # a connection that lay idle may have been closed.
 OPTIONS = {
+    "pool_class": ProcessPool,
     "socket_connect_timeout": 1,
     "socket_timeout": 1,
     "retry": Retry(NoBackoff(), 1),

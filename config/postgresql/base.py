@@ -1,7 +1,8 @@
-"""Django's PostgreSQL: when it asks whether the server lives, how long a migration may run."""
+"""Django's PostgreSQL: how long a migration may run, and how a connection lives and ends."""
 
 from select import POLLIN, poll
-from typing import Self
+from threading import local
+from typing import Any, Self
 
 from django.db.backends.postgresql import base, schema
 from typing_extensions import override
@@ -32,6 +33,21 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     SchemaEditorClass = DatabaseSchemaEditor
 
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._of_thread = local()
+
+    @override
+    def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
+        """Open a connection that is closed when this thread ends.
+
+        A server ends threads that lie idle. Django's objects hold each other, so what they leave
+        open waits for the collector, while new threads open more than PostgreSQL may allow.
+        """
+        connection = super().get_new_connection(conn_params)
+        self._of_thread.end = _End(connection)
+        return connection
+
     @override
     def is_usable(self) -> bool:
         return self.connection is not None and (self._is_silent() or super().is_usable())
@@ -43,3 +59,13 @@ class DatabaseWrapper(base.DatabaseWrapper):
         watch = poll()
         watch.register(self.connection.fileno(), POLLIN)
         return not watch.poll(0)
+
+
+class _End:
+    """Closes a connection once nobody holds this, as when the thread is over that alone did."""
+
+    def __init__(self, connection: Any) -> None:
+        self._connection = connection
+
+    def __del__(self) -> None:
+        self._connection.close()

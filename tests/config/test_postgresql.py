@@ -1,6 +1,8 @@
-"""A connection is known to live without a question to the server; a migration takes its time."""
+"""How a connection to PostgreSQL lives and ends, and how long a migration may run."""
 
 from select import select
+from threading import Thread
+from typing import Any
 
 import pytest
 from django.db import connection, connections
@@ -93,3 +95,20 @@ def test_so_may_a_migration_without_a_transaction():
     with connection.schema_editor(atomic=False):
         assert read_setting("statement_timeout") == "0"
     connection.close()
+
+
+def test_a_connection_ends_with_its_thread():
+    held: list[Any] = []
+
+    def ask() -> None:
+        connection.ensure_connection()
+        held.append(connection.connection)
+
+    thread = Thread(target=ask)
+    thread.start()
+    thread.join()
+    (left,) = held
+    try:
+        assert left.closed
+    finally:
+        left.close()

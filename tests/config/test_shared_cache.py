@@ -1,0 +1,41 @@
+"""Connections to a cache that processes share."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from threading import Thread
+
+import pytest
+from django.core.cache import caches
+from django.core.cache.backends.base import BaseCache
+from django.test import override_settings
+from redis import Redis
+
+from config.shared_cache import describe_cache
+from tests.valkey import ValkeyServer
+
+# Nothing here needs a database: once is enough.
+pytestmark = pytest.mark.sqlite
+
+
+@pytest.fixture
+def server(valkey_server: ValkeyServer) -> Iterator[ValkeyServer]:
+    with override_settings(CACHES={"default": describe_cache(valkey_server.url)}):
+        yield valkey_server
+
+
+def test_threads_that_come_and_go_leave_no_connection_behind(server):
+    held: list[BaseCache] = []
+
+    def ask() -> None:
+        cache = caches["default"]
+        cache.get("nothing")
+        held.append(cache)
+
+    for _ in range(3):
+        thread = Thread(target=ask)
+        thread.start()
+        thread.join()
+    with closing(Redis.from_url(server.url)) as other:
+        clients = other.client_list(_type="normal")
+    # That of the process, and that of the question.
+    assert len(clients) == 2
