@@ -26,13 +26,13 @@ class Admission:
     """
 
     settings: AccessSettings
+    admitted_at: float
 
     def __init__(self, request: HttpRequest, *, transport: Transport) -> None:
         note_transport(transport)
         self._request = request
         self._allowances: list[Allowance] = []
         self._caller: Standing | None = None
-        self.admitted_at = monotonic()
         self.origin = make_origin(transport)
 
     @property
