@@ -30,10 +30,15 @@ KEY_SCHEMA: JSONSchema = {
 SAYABLE_NAME = re.compile(r"[A-Za-z0-9_.-]{1,40}")
 UNSAYABLE_NAME = "?"
 
+# Said as well of what is looked at without pydantic.
+REQUIRED = "is required"
+UNKNOWN_FIELD = "is not a field of this tool"
+NO_STRING = "must be a string"
+
 TEXTS: Mapping[str, str] = {
-    "missing": "is required",
-    "extra_forbidden": "is not a field of this tool",
-    "string_type": "must be a string",
+    "missing": REQUIRED,
+    "extra_forbidden": UNKNOWN_FIELD,
+    "string_type": NO_STRING,
     "string_unicode": "must be Unicode text",
     "int_type": "must be an integer",
     "list_type": "must be a list",
@@ -77,7 +82,7 @@ def read_id(text: str) -> UUID:
 
 def _parse_id(value: Any) -> UUID:
     if not isinstance(value, str):
-        raise problem("must be a string")
+        raise problem(NO_STRING)
     try:
         return read_id(value)
     except ValueError:
@@ -111,7 +116,7 @@ def parse_input(
 def find_key_problem(key: str | None, *, field: str) -> Iterator[FieldProblem]:
     """Yield what is wrong with an idempotency key. Interface: Limits, "Idempotency key"."""
     if key is None:
-        yield FieldProblem(field, "is required")
+        yield FieldProblem(field, REQUIRED)
     elif not re.fullmatch(KEY_PATTERN, key):
         text = f"must be 1 to {KEY_LENGTH} ASCII letters, digits, underscores or hyphens"
         yield FieldProblem(field, text)

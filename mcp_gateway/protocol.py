@@ -22,6 +22,7 @@ from agent_access.errors import (
     ValidationFailedError,
 )
 from agent_access.execution import execute
+from agent_access.inputs import NO_STRING, REQUIRED
 from agent_access.models.connections import Connection
 from agent_access.models.settings import AccessSettings
 from agent_access.tools import NoInput, Tool, registry
@@ -179,7 +180,7 @@ def _call(exchange: Exchange, tool: Tool, sent: dict[str, Any]) -> ToolCall:
 def _find_target_problems(tool: Tool, target: Any) -> list[FieldProblem]:
     if not tool.takes_target or isinstance(target, str):
         return []
-    return [FieldProblem(ID, "is required" if target is None else "must be a string")]
+    return [FieldProblem(ID, REQUIRED if target is None else NO_STRING)]
 
 
 # By method, and by whether the revision is a modern one.

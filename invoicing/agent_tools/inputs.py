@@ -14,7 +14,7 @@ from pydantic import (
     field_validator,
 )
 
-from agent_access.inputs import RecordId, problem
+from agent_access.inputs import NO_STRING, RecordId, problem
 from agent_access.tools import ToolInput
 from invoicing.errors import ControlCharacterError
 from invoicing.fixed_point import parse_fixed_point
@@ -46,7 +46,7 @@ LANGUAGE_PATTERN = r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$"
 
 def _match(value: Any, *, pattern: str, text: str) -> str:
     if not isinstance(value, str):
-        raise problem("must be a string")
+        raise problem(NO_STRING)
     if not re.fullmatch(pattern, value):
         raise problem(text)
     return value
