@@ -15,6 +15,9 @@ from agent_access.tools import JSONSchema, ToolInput
 
 MAX_PROBLEMS = 1000
 
+# JSON has no type for it.
+ID_SCHEMA: JSONSchema = {"type": "string", "format": "uuid"}
+
 KEY_HEADER = "Idempotency-Key"
 KEY_SCHEMA: JSONSchema = {
     "type": "string",
@@ -89,10 +92,8 @@ def _parse_id(value: Any) -> UUID:
         raise problem("must be the ID of a record") from None
 
 
-# The ID of a record, as a field of an input: JSON has no type for it.
-RecordId = Annotated[
-    UUID, BeforeValidator(_parse_id), WithJsonSchema({"type": "string", "format": "uuid"})
-]
+# The ID of a record, as a field of an input.
+RecordId = Annotated[UUID, BeforeValidator(_parse_id), WithJsonSchema(ID_SCHEMA)]
 
 
 def parse_input(

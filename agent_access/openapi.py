@@ -12,13 +12,12 @@ from typing_extensions import override
 from agent_access import conf, errors
 from agent_access.calls import Page
 from agent_access.errors import ToolError
-from agent_access.inputs import KEY_HEADER, KEY_SCHEMA
+from agent_access.inputs import ID_SCHEMA, KEY_HEADER, KEY_SCHEMA
 from agent_access.listing import TOOLS_LIST
 from agent_access.tools import API_PATH, JSONSchema, PlainJsonSchema, Tool, registry
 
 VERSION = "3.1.0"
 SECURITY = "bearer"
-ID_SCHEMA: JSONSchema = {"type": "string", "format": "uuid"}
 
 # What a response says of its header fields; each is named by the responses that carry it.
 HEADERS: Mapping[str, JSONSchema] = {

@@ -15,7 +15,7 @@ from pydantic import (
 )
 
 from agent_access.inputs import NO_STRING, RecordId, problem
-from agent_access.tools import ToolInput
+from agent_access.tools import JSONSchema, ToolInput
 from invoicing.errors import ControlCharacterError
 from invoicing.fixed_point import parse_fixed_point
 from invoicing.money import AMOUNT_DIGITS
@@ -40,6 +40,7 @@ AMOUNT_PATTERN = rf"^(0|[1-9][0-9]{{0,{AMOUNT_DIGITS - 1}}})$"
 FRACTION_PATTERN = r"[1-9][0-9]{0,3}|0[1-9][0-9]{0,2}|00[1-9][0-9]?|000[1-9]"
 QUANTITY_PATTERN = rf"^([1-9][0-9]{{0,10}}(\.[0-9]{{1,4}})?|0\.({FRACTION_PATTERN}))$"
 DATE_PATTERN = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
+DATE_SCHEMA: JSONSchema = {"type": "string", "format": "date", "pattern": DATE_PATTERN}
 CURRENCY_PATTERN = r"^[A-Z]{3}$"
 LANGUAGE_PATTERN = r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$"
 
@@ -86,11 +87,7 @@ def _clean_description(value: str) -> str:
     return text
 
 
-IsoDate = Annotated[
-    date,
-    BeforeValidator(_parse_date),
-    WithJsonSchema({"type": "string", "format": "date", "pattern": DATE_PATTERN}),
-]
+IsoDate = Annotated[date, BeforeValidator(_parse_date), WithJsonSchema(DATE_SCHEMA)]
 Quantity = Annotated[
     int,
     BeforeValidator(_parse_quantity),

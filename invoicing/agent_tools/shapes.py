@@ -11,10 +11,11 @@ from uuid import UUID
 from pydantic import Field, WithJsonSchema
 from typing_extensions import TypedDict
 
+from agent_access.inputs import ID_SCHEMA
 from invoicing.agent_tools.inputs import (
     AMOUNT_PATTERN,
     CURRENCY_PATTERN,
-    DATE_PATTERN,
+    DATE_SCHEMA,
     LANGUAGE_PATTERN,
     MAX_LOCK_VERSION,
     NONCE_LENGTH,
@@ -40,10 +41,8 @@ def _one_of(values: Iterable[str]) -> Any:
 
 
 # A value of a row, or the text of one that was kept as JSON.
-Id = Annotated[UUID | str, WithJsonSchema({"type": "string", "format": "uuid"})]
-IsoDate = Annotated[
-    date | str, WithJsonSchema({"type": "string", "format": "date", "pattern": DATE_PATTERN})
-]
+Id = Annotated[UUID | str, WithJsonSchema(ID_SCHEMA)]
+IsoDate = Annotated[date | str, WithJsonSchema(DATE_SCHEMA)]
 Instant = Annotated[
     datetime, WithJsonSchema({"type": "string", "format": "date-time", "pattern": "Z$"})
 ]
