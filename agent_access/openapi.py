@@ -66,6 +66,20 @@ OWN_HEADERS: Mapping[type[ToolError], str] = {
     errors.MethodNotAllowedError: "Allow",
 }
 
+# The refusals of every address, as one reads the interface's table.
+COMMON_REFUSALS: tuple[type[ToolError], ...] = (
+    errors.UnauthenticatedError,
+    errors.ForbiddenError,
+    errors.NotFoundError,
+    errors.MethodNotAllowedError,
+    errors.ConflictError,
+    errors.PayloadTooLargeError,
+    errors.JsonRequiredError,
+    errors.ValidationFailedError,
+    errors.RateLimitedError,
+    errors.UnavailableError,
+)
+
 KEY: JSONSchema = {"name": KEY_HEADER, "in": "header", "required": True, "schema": KEY_SCHEMA}
 
 
@@ -100,7 +114,7 @@ def describe_api() -> JSONSchema:
             "schemas": _describe_bodies(tools) | schemas,
             "parameters": {KEY_HEADER: KEY},
             "headers": HEADERS,
-            "responses": {kind.code: _describe_refusals([kind]) for kind in _common_refusals()},
+            "responses": {kind.code: _describe_refusals([kind]) for kind in COMMON_REFUSALS},
             "securitySchemes": {SECURITY: _describe_security()},
         },
     }
@@ -205,29 +219,13 @@ def _describe_response(text: str, schema: JSONSchema, headers: Iterable[str]) ->
     }
 
 
-def _common_refusals() -> tuple[type[ToolError], ...]:
-    """Return the refusals of every address, as one reads the interface's table."""
-    return (
-        errors.UnauthenticatedError,
-        errors.ForbiddenError,
-        errors.NotFoundError,
-        errors.MethodNotAllowedError,
-        errors.ConflictError,
-        errors.PayloadTooLargeError,
-        errors.JsonRequiredError,
-        errors.ValidationFailedError,
-        errors.RateLimitedError,
-        errors.UnavailableError,
-    )
-
-
 def _refusals_of(tool: Tool) -> list[type[ToolError]]:
     never: set[type[ToolError]] = {errors.MethodNotAllowedError}
     if not tool.takes_body:
         never |= {errors.PayloadTooLargeError, errors.JsonRequiredError}
     if not tool.writes:
         never |= {errors.ConflictError}
-    common = (kind for kind in _common_refusals() if kind not in never)
+    common = (kind for kind in COMMON_REFUSALS if kind not in never)
     return sorted((*common, *tool.refusals), key=_status)
 
 
@@ -238,7 +236,7 @@ def _status(kind: type[ToolError]) -> int:
 def _describe_responses(tool: Tool) -> Iterator[tuple[int, JSONSchema]]:
     for status, group in groupby(_refusals_of(tool), key=_status):
         kinds = list(group)
-        is_common = kinds[0] in _common_refusals() and len(kinds) == 1
+        is_common = kinds[0] in COMMON_REFUSALS and len(kinds) == 1
         reference = {"$ref": f"#/components/responses/{kinds[0].code}"}
         yield status, reference if is_common else _describe_refusals(kinds)
 
