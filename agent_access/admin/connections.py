@@ -18,7 +18,7 @@ from agent_access.admin.connection_page import describe_connection, describe_gra
 from agent_access.admin.filters import read_uuid
 from agent_access.admin.forms import ConnectionForm
 from agent_access.admin.moments import write_minute
-from agent_access.admin.owners import OwnersModelAdmin, Page, owners_act
+from agent_access.admin.owners import ASKED_AND_DONE, OwnersModelAdmin, Page, owners_act
 from agent_access.admin.people import text_fields
 from agent_access.admin.states import KindFilter, State, StateFilter, write_connections
 from agent_access.admin.uses import use_of, with_uses
@@ -35,7 +35,6 @@ from agent_access.tools import API_PATH
 
 LIST = "admin:agent_access_connection_changelist"
 SEQUENCE_DIGITS = 18
-ASKED_AND_DONE = ("GET", "HEAD", "POST")
 
 
 @admin.register(Connection)

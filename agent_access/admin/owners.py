@@ -22,7 +22,8 @@ from agent_access.models.audit import Transport
 from agent_access.models.settings import AccessSettings
 from agent_access.origins import make_origin
 
-SECTION = "Agent access"
+SHOWN = ("GET", "HEAD")
+ASKED_AND_DONE = (*SHOWN, "POST")
 
 View = Callable[..., HttpResponse]
 
@@ -34,7 +35,7 @@ class Page:
     route: str
     view: View
     name: str
-    methods: Sequence[str] = ("GET", "HEAD")
+    methods: Sequence[str] = SHOWN
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from typing_extensions import override
 
-from agent_access.admin.owners import SECTION, OwnersModelAdmin, Page, owners_act
+from agent_access.admin.owners import ASKED_AND_DONE, OwnersModelAdmin, Page, owners_act
 from agent_access.admin.states import write_connections
 from agent_access.admin.switches import (
     Switch,
@@ -34,13 +34,13 @@ class SwitchesAdmin(OwnersModelAdmin):
         return [
             Page("", self.show_front, "changelist"),
             Page("stop/", self.stop, "stop", methods=("POST",)),
-            Page("<slug:name>/", self.turn, "switch", methods=("GET", "HEAD", "POST")),
+            Page("<slug:name>/", self.turn, "switch", methods=ASKED_AND_DONE),
         ]
 
     def show_front(self, request: HttpRequest) -> HttpResponse:
         settings = AccessSettings.read()
         context = {
-            "title": SECTION,
+            "title": "Agent access",
             "access_on": settings.access_on,
             "living": live_connections().count(),
             "switches": _describe(main_switches(), settings),

@@ -13,7 +13,7 @@ from typing_extensions import override
 
 from agent_access import discovery
 from agent_access.admin.moments import write_minute, write_moment
-from agent_access.admin.owners import OwnersModelAdmin, Page, owners_act
+from agent_access.admin.owners import ASKED_AND_DONE, OwnersModelAdmin, Page, owners_act
 from agent_access.admin.states import write_connections
 from agent_access.admin.switches import Switch, register_switch
 from agent_access.connections import live_connections
@@ -58,7 +58,7 @@ class ClientAdmin(OwnersModelAdmin):
         return [
             Page("", self.changelist_view, "changelist"),
             Page("<int:object_id>/", self.show_record, "change"),
-            Page("<int:object_id>/delete/", self.delete, "delete", methods=("GET", "HEAD", "POST")),
+            Page("<int:object_id>/delete/", self.delete, "delete", methods=ASKED_AND_DONE),
         ]
 
     @override
