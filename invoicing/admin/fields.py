@@ -48,6 +48,14 @@ class TicksField(ModelMultipleChoiceField):
         return mark_invisible(str(obj))
 
 
+class PersonField(forms.ModelChoiceField):  # type: ignore[type-arg]  # not subscriptable at run time
+    """One person of a list; two of one name are told apart."""
+
+    @override
+    def label_from_instance(self, obj: Any) -> str:
+        return _describe_person(obj)
+
+
 class PeopleField(TicksField):
     """Several active people of the staff, and those who were chosen before."""
 
@@ -61,10 +69,10 @@ class PeopleField(TicksField):
 
     @override
     def label_from_instance(self, obj: Model) -> str:
-        return describe_person(obj)
+        return _describe_person(obj)
 
 
-def describe_person(person: Any) -> str:
+def _describe_person(person: Any) -> str:
     return mark_invisible(f"{person.name} ({person.email})")
 
 

@@ -10,7 +10,7 @@ from django.shortcuts import redirect, render
 from typing_extensions import override
 
 from invoicing.access import people_listed
-from invoicing.admin.person_forms import ManagerField
+from invoicing.admin.fields import PersonField
 from invoicing.administration.acts import actor_of, count_connections
 from invoicing.administrators import is_owner
 from invoicing.errors import (
@@ -30,7 +30,7 @@ UNFIT = "The owner must be an active person and not a guest."
 class TransferForm(forms.Form):
     """The new owner is chosen, then typed: nobody hands all of it over with one slip."""
 
-    successor = ManagerField(User.objects.none(), label="New owner")
+    successor = PersonField(User.objects.none(), label="New owner")
     email = forms.EmailField(
         label="Type the new owner's e-mail address",
         widget=forms.EmailInput(attrs={"autocomplete": "off"}),

@@ -9,7 +9,7 @@ from django.contrib.auth.models import Group
 from typing_extensions import override
 
 from invoicing.access import people_listed
-from invoicing.admin.fields import HoursField, PermissionsField, TicksField, describe_person
+from invoicing.admin.fields import HoursField, PermissionsField, PersonField, TicksField
 from invoicing.admin.permission_words import WORDS
 from invoicing.admin.records import RecordForm
 from invoicing.models import Skill, User
@@ -21,14 +21,8 @@ NEGATIVE_RATE = "Write an hourly rate of 0 or more."
 UNKNOWN_ZONE = "Write a name of the IANA time zone database, such as Europe/Berlin."
 
 
-class ManagerField(forms.ModelChoiceField):  # type: ignore[type-arg]  # not subscriptable at run time
-    @override
-    def label_from_instance(self, obj: Any) -> str:
-        return describe_person(obj)
-
-
 class PersonForm(RecordForm):
-    manager = ManagerField(people_listed().order_by("name", "email"), required=False)
+    manager = PersonField(people_listed().order_by("name", "email"), required=False)
     skills = TicksField(Skill.objects.all())
     groups = TicksField(Group.objects.order_by("name"), label="Roles")
     user_permissions = PermissionsField(WORDS, label="Permissions beside those of the roles")
