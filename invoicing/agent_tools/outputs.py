@@ -8,6 +8,7 @@ from typing import Any, cast, get_args
 
 from django.conf import settings
 
+from invoicing.access import may_be_delegate
 from invoicing.agent_tools import shapes
 from invoicing.fixed_point import format_fixed_point
 from invoicing.models import Customer, Document, Line, TaxRow, Team, User, WorkingHours
@@ -172,6 +173,7 @@ def describe_execution(reviewed: ReviewedApproval, document: Document) -> shapes
 
 def describe_person(person: User) -> shapes.Person:
     """Return a person whose skills, listed teams and manager have been fetched."""
+    manager = person.manager
     return {
         "id": person.id,
         "name": person.name,
@@ -179,14 +181,9 @@ def describe_person(person: User) -> shapes.Person:
         "job_title": person.job_title or None,
         "skills": [skill.name for skill in person.skills.all()],
         "team_ids": [team.id for team in person.teams.all()],
-        "manager_id": _listed_manager_id(person),
+        "manager_id": manager.id if manager and may_be_delegate(manager) else None,
         "time_zone": person.time_zone,
     }
-
-
-def _listed_manager_id(person: User) -> Any:
-    manager = person.manager
-    return manager.id if manager and manager.is_active and not manager.is_guest else None
 
 
 def describe_person_with_hours(person: User) -> shapes.PersonWithHours:
