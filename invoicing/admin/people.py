@@ -12,7 +12,7 @@ from django.shortcuts import redirect, render
 from django.urls import URLPattern, path
 from typing_extensions import override
 
-from invoicing.admin.person_forms import WEEKDAYS, PersonForm
+from invoicing.admin.person_forms import PersonForm
 from invoicing.admin.records import RecordAdmin, RecordForm
 from invoicing.admin.roles import RoleAdmin
 from invoicing.administration.acts import actor_of, count_connections
@@ -23,6 +23,7 @@ from invoicing.errors import CodeInvalidError, PermissionMissingError, RecordNot
 from invoicing.models import User
 from invoicing.one_time_links import HOURS, link_of
 from invoicing.services.people import RIGHTS, SIGN_IN
+from invoicing.services.working_hours import WEEKDAYS
 
 OWNERS_OWN = ("is_active", "is_guest")
 

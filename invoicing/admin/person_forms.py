@@ -14,9 +14,8 @@ from invoicing.admin.permission_words import WORDS
 from invoicing.admin.records import RecordForm
 from invoicing.models import Skill, User
 from invoicing.services.people import digest_person
-from invoicing.services.working_hours import Stretch, read_hours
+from invoicing.services.working_hours import WEEKDAYS, Stretch, read_hours
 
-WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 NEGATIVE_RATE = "Write an hourly rate of 0 or more."
 UNKNOWN_ZONE = "Write a name of the IANA time zone database, such as Europe/Berlin."
 

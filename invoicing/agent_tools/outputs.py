@@ -4,7 +4,7 @@ Amounts are strings of minor units. What is named here is all that leaves.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any, cast, get_args
+from typing import Any, cast
 
 from django.conf import settings
 
@@ -14,8 +14,7 @@ from invoicing.fixed_point import format_fixed_point
 from invoicing.models import Customer, Document, Line, TaxRow, Team, User, WorkingHours
 from invoicing.services.approvals import ReviewedApproval
 from invoicing.services.document_parts import parts_of
-
-WEEKDAYS: tuple[shapes.Weekday, ...] = get_args(shapes.Weekday)
+from invoicing.services.working_hours import WEEKDAYS
 
 # What a summary and a whole document are told from.
 SUMMARY_COLUMNS = (
@@ -187,10 +186,11 @@ def describe_person(person: User) -> shapes.Person:
 
 
 def describe_person_with_hours(person: User) -> shapes.PersonWithHours:
-    days = cast("shapes.WeeklyHours", {weekday: [] for weekday in WEEKDAYS})
+    days: dict[str, list[shapes.Hours]] = {weekday: [] for weekday in WEEKDAYS}
     for hours in person.working_hours.all():
         days[WEEKDAYS[hours.weekday]].append(_describe_hours(hours))
-    return {**describe_person(person), "weekly_working_hours": days}
+    week = cast("shapes.WeeklyHours", days)
+    return {**describe_person(person), "weekly_working_hours": week}
 
 
 def _describe_hours(hours: WorkingHours) -> shapes.Hours:

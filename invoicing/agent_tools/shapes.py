@@ -5,7 +5,7 @@ The functions annotate their answers with these; the OpenAPI document is made of
 
 from collections.abc import Iterable
 from datetime import date, datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 from uuid import UUID
 
 from pydantic import Field, WithJsonSchema
@@ -32,8 +32,6 @@ DRAFT_CODE_PATTERN = rf"^{DRAFT_CODE_PREFIX}[{CROCKFORD_BASE_32}]{{{DRAFT_CODE_C
 NUMBER_PATTERN = r"^[A-Z]+-[0-9]{4}-[0-9]{4,}$"
 PERCENTAGE_PATTERN = r"^(100|[1-9]?[0-9])(\.[0-9]{1,4})?$"
 TIME_PATTERN = r"^([01][0-9]|2[0-3]):[0-5][0-9]$"
-
-Weekday = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 
 
 def _one_of(values: Iterable[str]) -> Any:

@@ -9,11 +9,12 @@ from django.core.exceptions import ValidationError
 
 from invoicing.models import User, WorkingHours
 
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 OVERLAP = "The hours of a day follow one another, each from earlier to later."
 
 
 class Stretch(NamedTuple):
-    """Monday is weekday 0."""
+    """A stretch of one day, whose number is its place in WEEKDAYS."""
 
     weekday: int
     start_time: time

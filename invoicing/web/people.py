@@ -10,10 +10,9 @@ from django.shortcuts import render
 from invoicing.access import Permission, people_listed, person_listed, teams_listed
 from invoicing.models import User
 from invoicing.searched_texts import texts_of_person
+from invoicing.services.working_hours import WEEKDAYS
 from invoicing.web.listings import list_matching
 from invoicing.web.pages import SignedInRequest, page
-
-WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
 @dataclass(frozen=True)
@@ -52,4 +51,4 @@ def _week(person: User) -> list[Day]:
     hours: list[list[str]] = [[] for _ in WEEKDAYS]
     for stretch in person.working_hours.all():
         hours[stretch.weekday].append(f"{stretch.start_time:%H:%M} to {stretch.end_time:%H:%M}")
-    return [Day(name, hours[weekday]) for weekday, name in enumerate(WEEKDAYS)]
+    return [Day(name.capitalize(), day) for name, day in zip(WEEKDAYS, hours, strict=True)]
