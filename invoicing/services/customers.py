@@ -1,6 +1,6 @@
 """Customers are made and changed here, so that they and their drafts are found by their names."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
@@ -11,13 +11,12 @@ from invoicing.models import Customer, Document, DocumentStatus
 from invoicing.search_table import Row
 from invoicing.services.record_changes import Changes, write_changes
 from invoicing.services.search_words import (
+    by_id,
     replace_rows,
     rows_of_customer,
     rows_of_document,
     write_rows,
 )
-
-DRAFTS_AT_ONCE = 500
 
 
 def create_customers(customers: Sequence[Customer]) -> Sequence[Customer]:
@@ -59,17 +58,9 @@ def write_customer(customer: Customer, changes: Changes) -> None:
     write_changes(customer, changes)
     if customer.name != former.name:
         replace_rows(rows_of_customer(former), rows_of_customer(customer))
-        for drafts in _drafts_of(customer.id):
+        # While the customer is locked, no draft comes or is issued.
+        for drafts in by_id(customer.documents.filter(status=DocumentStatus.DRAFT)):
             replace_rows(_rows_under(former, drafts), _rows_under(customer, drafts))
-
-
-def _drafts_of(pk: UUID) -> Iterator[list[Document]]:
-    """Yield the customer's drafts, some at a time; while he is locked, none comes or is issued."""
-    drafts = Document.objects.filter(customer=pk, status=DocumentStatus.DRAFT).order_by("id")
-    portion = list(drafts[:DRAFTS_AT_ONCE])
-    while portion:
-        yield portion
-        portion = list(drafts.filter(id__gt=portion[-1].id)[:DRAFTS_AT_ONCE])
 
 
 def _rows_under(customer: Customer, drafts: list[Document]) -> set[Row]:

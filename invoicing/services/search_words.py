@@ -94,13 +94,14 @@ def fill(customers: Manager[Customer], documents: Manager[Document]) -> None:
 
     Nobody may write meanwhile.
     """
-    for customer_portion in _by_id(customers.all()):
+    for customer_portion in by_id(customers.all()):
         write_rows({row for each in customer_portion for row in rows_of_customer(each)})
-    for document_portion in _by_id(documents.select_related("customer")):
+    for document_portion in by_id(documents.select_related("customer")):
         write_rows({row for each in document_portion for row in rows_of_document(each)})
 
 
-def _by_id(records: QuerySet[_Record]) -> Iterator[list[_Record]]:
+def by_id(records: QuerySet[_Record]) -> Iterator[list[_Record]]:
+    """Yield the records in order of ID, portion by portion."""
     ordered = records.order_by("pk")
     portion = list(ordered[:_RECORDS_AT_ONCE])
     while portion:

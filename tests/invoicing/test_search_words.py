@@ -106,7 +106,7 @@ def test_a_change_that_touches_no_word_writes_none() -> None:
 
 
 def test_the_drafts_of_a_renamed_customer_are_written_in_portions(monkeypatch) -> None:
-    monkeypatch.setattr(customer_service, "DRAFTS_AT_ONCE", 2)
+    monkeypatch.setattr(search_words, "_RECORDS_AT_ONCE", 2)
     customer = CustomerFactory.create(name="Old")
     for _ in range(5):
         make_draft(customer=customer)
