@@ -46,8 +46,8 @@ def get_document(context: CallContext, no_input: NoInput) -> Record[shapes.Docum
 
 
 def preview_document(context: CallContext, draft: inputs.DraftInput) -> Record[shapes.Preview]:
-    preview = drafts.preview_draft(context.user, _read_draft(draft))
-    return Record(outputs.describe_preview(preview.document, preview.lines, preview.tax_rows))
+    document = drafts.preview_draft(context.user, _read_draft(draft))
+    return Record(outputs.describe_preview(document))
 
 
 def create_draft(context: CallContext, draft: inputs.DraftInput) -> Record[shapes.Document]:

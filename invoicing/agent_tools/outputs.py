@@ -11,7 +11,7 @@ from django.conf import settings
 from invoicing.access import may_be_delegate
 from invoicing.agent_tools import shapes
 from invoicing.fixed_point import format_fixed_point
-from invoicing.models import Customer, Document, Line, TaxRow, Team, User, WorkingHours
+from invoicing.models import Customer, Document, Team, User, WorkingHours
 from invoicing.services.approvals import ReviewedApproval
 from invoicing.services.document_parts import parts_of
 from invoicing.services.working_hours import WEEKDAYS
@@ -68,11 +68,10 @@ def describe_written(document: Document) -> shapes.Document:
     return describe_document(vars(document), map(vars, lines), map(vars, tax_rows))
 
 
-def describe_preview(
-    document: Document, lines: Iterable[Line], tax_rows: Iterable[TaxRow]
-) -> shapes.Preview:
+def describe_preview(document: Document) -> shapes.Preview:
     """Return what a draft would say, without what only a saved record has."""
     header = vars(document)
+    lines, tax_rows = parts_of(document)
     content = _describe_content(header, map(vars, lines), map(vars, tax_rows))
     return {**_describe_header(header), **content}
 

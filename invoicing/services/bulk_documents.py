@@ -22,7 +22,7 @@ from invoicing.services.bulk_rows import insert_records, insert_rows
 from invoicing.services.company import current_company
 from invoicing.services.draft_input import DraftInput
 from invoicing.services.draft_resolution import ResolvedDraft, resolve_with
-from invoicing.services.draft_rows import header_of, lines_of, tax_rows_of
+from invoicing.services.draft_rows import header_of, make_parts
 from invoicing.services.issuing import frozen_facts
 from invoicing.services.numbering import next_numbers
 from invoicing.services.search_words import rows_of_document
@@ -49,12 +49,10 @@ def write_documents(new_documents: Sequence[NewDocument]) -> None:
         documents = [_draft(*pair) for pair in zip(new_documents, resolved, strict=True)]
         _renew_taken_codes(documents)
         _issue(documents, [new.issued_at for new in new_documents])
-        parts = list(zip(documents, resolved, strict=True))
+        parts = [make_parts(*pair) for pair in zip(documents, resolved, strict=True)]
         # A document comes after all that belongs to it: once issued, it takes nothing more.
-        insert_records(Line, [line for pair in parts for line in lines_of(*pair)])
-        insert_records(
-            TaxRow, [row for each, known in parts for row in tax_rows_of(each, known.totals)]
-        )
+        insert_records(Line, [line for each in parts for line in each.lines])
+        insert_records(TaxRow, [row for each in parts for row in each.tax_rows])
         insert_rows(TABLE, Row._fields, _words_of(documents))
         insert_records(Document, documents)
 

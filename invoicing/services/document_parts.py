@@ -59,15 +59,15 @@ def _by_document(parts: Sequence[_Part]) -> dict[UUID, list[_Part]]:
     return grouped
 
 
-def insert_document(document: Document, lines: list[Line], tax_rows: list[TaxRow]) -> None:
+def insert_document(document: Document, parts: Parts) -> None:
     """Save a new document with its parts, which are kept with it, and with what finds it."""
     found_by = compose_addition([*rows_of_document(document)])
-    groups = (DOCUMENTS, [document]), (LINES, lines), (TAX_ROWS, tax_rows)
+    groups = (DOCUMENTS, [document]), (LINES, parts.lines), (TAX_ROWS, parts.tax_rows)
     insert_together(*groups, beside={"words": found_by})
-    document.parts = Parts(lines, tax_rows)
+    document.parts = parts
 
 
-def insert_parts(document: Document, lines: list[Line], tax_rows: list[TaxRow]) -> None:
+def insert_parts(document: Document, parts: Parts) -> None:
     """Save the parts of a document that has none; they are kept with it, without their rates."""
-    insert_together((LINES, lines), (TAX_ROWS, tax_rows))
-    document.parts = Parts(lines, tax_rows)
+    insert_together((LINES, parts.lines), (TAX_ROWS, parts.tax_rows))
+    document.parts = parts

@@ -3,11 +3,11 @@
 from typing import Any
 
 from invoicing.identifiers import new_id
-from invoicing.models import Document, Line, TaxRow
+from invoicing.models import Document, Line, Parts, TaxRow
 from invoicing.services.document_parts import LINES, TAX_ROWS
 from invoicing.services.draft_input import LineInput
 from invoicing.services.draft_resolution import ResolvedDraft
-from invoicing.totals import LineTotals, Totals
+from invoicing.totals import LineTotals, TaxTotal
 
 
 def header_of(resolved: ResolvedDraft) -> dict[str, Any]:
@@ -29,10 +29,13 @@ def header_of(resolved: ResolvedDraft) -> dict[str, Any]:
     }
 
 
-def lines_of(document: Document, resolved: ResolvedDraft) -> list[Line]:
-    """Return the lines in their order."""
+def make_parts(document: Document, resolved: ResolvedDraft) -> Parts:
+    """Return the lines, and a tax row for each rate in the order in which lines first use it."""
     rows = zip(resolved.draft.line_items, resolved.totals.lines, strict=True)
-    return [_line(document, position, *row) for position, row in enumerate(rows)]
+    return Parts(
+        [_line(document, position, *row) for position, row in enumerate(rows)],
+        [_tax_row(document, *row) for row in enumerate(resolved.totals.tax_breakdown)],
+    )
 
 
 def _line(document: Document, position: int, item: LineInput, totals: LineTotals) -> Line:
@@ -54,20 +57,16 @@ def _line(document: Document, position: int, item: LineInput, totals: LineTotals
     )
 
 
-def tax_rows_of(document: Document, totals: Totals) -> list[TaxRow]:
-    """Return one row for each rate, in the order in which lines first use it."""
-    return [
-        TAX_ROWS.make(
-            {
-                "id": new_id(),
-                "document_id": document.id,
-                "position": position,
-                "tax_rate_id": row.rate.id,
-                "name": row.rate.name,
-                "percentage_ten_thousandths": row.rate.percentage,
-                "taxable_amount": row.taxable_amount,
-                "tax_amount": row.tax_amount,
-            }
-        )
-        for position, row in enumerate(totals.tax_breakdown)
-    ]
+def _tax_row(document: Document, position: int, total: TaxTotal) -> TaxRow:
+    return TAX_ROWS.make(
+        {
+            "id": new_id(),
+            "document_id": document.id,
+            "position": position,
+            "tax_rate_id": total.rate.id,
+            "name": total.rate.name,
+            "percentage_ten_thousandths": total.rate.percentage,
+            "taxable_amount": total.taxable_amount,
+            "tax_amount": total.tax_amount,
+        }
+    )

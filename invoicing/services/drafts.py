@@ -1,6 +1,5 @@
 """Drafts are previewed, made and changed here."""
 
-from dataclasses import dataclass
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
@@ -8,32 +7,23 @@ from django.utils import timezone
 
 from invoicing.errors import ConflictError, DraftCodeUsedError
 from invoicing.locks import hold_customer, joined_transaction, lock_document
-from invoicing.models import Customer, Document, DocumentStatus, DocumentType, Line, TaxRow, User
+from invoicing.models import Customer, Document, DocumentStatus, DocumentType, Parts, User
 from invoicing.services.document_parts import insert_document, insert_parts
 from invoicing.services.draft_input import DraftInput, Maker
 from invoicing.services.draft_resolution import resolve_draft
-from invoicing.services.draft_rows import header_of, lines_of, tax_rows_of
+from invoicing.services.draft_rows import header_of, make_parts
 from invoicing.services.search_words import replace_rows, rows_of_document
 
 
-@dataclass(frozen=True, kw_only=True)
-class DraftPreview:
-    """A document as it would be written; nothing of it is saved."""
+def preview_draft(user: User, draft: DraftInput) -> Document:
+    """Return the document that create_draft would save, with its parts, and save nothing.
 
-    document: Document
-    lines: tuple[Line, ...]
-    tax_rows: tuple[TaxRow, ...]
-
-
-def preview_draft(user: User, draft: DraftInput) -> DraftPreview:
-    """Compute what create_draft would save; raises DraftInvalidError as it does."""
+    Raises DraftInvalidError as it does.
+    """
     resolved = resolve_draft(user, draft)
     document = Document(created_by=user, **header_of(resolved))
-    return DraftPreview(
-        document=document,
-        lines=tuple(lines_of(document, resolved)),
-        tax_rows=tuple(tax_rows_of(document, resolved.totals)),
-    )
+    document.parts = make_parts(document, resolved)
+    return document
 
 
 def create_draft(
@@ -54,19 +44,19 @@ def create_draft(
         if maker is not None:
             document.connection_id = maker.connection_id
             document.connection_name = maker.connection_name
-        parts = lines_of(document, resolved), tax_rows_of(document, resolved.totals)
+        parts = make_parts(document, resolved)
         if draft_code is None:
-            insert_document(document, *parts)
+            insert_document(document, parts)
         else:
             document.draft_code = draft_code
-            _insert_once(document, *parts)
+            _insert_once(document, parts)
     return document
 
 
-def _insert_once(document: Document, lines: list[Line], tax_rows: list[TaxRow]) -> None:
+def _insert_once(document: Document, parts: Parts) -> None:
     try:
         with transaction.atomic():
-            insert_document(document, lines, tax_rows)
+            insert_document(document, parts)
     except IntegrityError:
         if Document.objects.filter(draft_code=document.draft_code).exists():
             raise DraftCodeUsedError from None
@@ -101,7 +91,7 @@ def update_draft(user: User, pk: UUID, draft: DraftInput, *, lock_version: int) 
         replace_rows(found_by, rows_of_document(document))
         document.lines.all().delete()
         document.tax_rows.all().delete()
-        insert_parts(document, lines_of(document, resolved), tax_rows_of(document, resolved.totals))
+        insert_parts(document, make_parts(document, resolved))
     return document
 
 

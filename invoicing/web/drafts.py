@@ -20,12 +20,7 @@ from invoicing.access import (
 from invoicing.errors import ConflictError, DraftCodeUsedError, DraftInvalidError
 from invoicing.models import Document, User
 from invoicing.services.draft_input import DraftInput
-from invoicing.services.drafts import (
-    DraftPreview,
-    create_draft,
-    preview_draft,
-    update_draft,
-)
+from invoicing.services.drafts import create_draft, preview_draft, update_draft
 from invoicing.text import MAX_LINES
 from invoicing.web.draft_choices import Choices, choices_for
 from invoicing.web.draft_codes import give_code, read_code
@@ -135,7 +130,7 @@ class Editor:
     ) -> HttpResponse:
         """Lead to the draft that this form made before, unless it says something else by now."""
         preview = preview_draft(self.user, draft)
-        typed = write_draft(preview.document, preview.lines)
+        typed = write_draft(preview, preview.parts.lines)
         if made and write_draft(made, made.lines.all()) == typed:
             return redirect("document", pk=made.pk)
         again: dict[str, Any] = {"is_sent_again": True, "made_before": made}
@@ -146,7 +141,7 @@ class Editor:
         saved, preview = document_for(self.user, pk), preview_draft(self.user, draft)
         differences = compare_drafts(
             write_draft(saved, saved.lines.all()),
-            write_draft(preview.document, preview.lines),
+            write_draft(preview, preview.parts.lines),
             self.choices,
         )
         conflict = {"differences": list(differences), "saved": saved}
@@ -157,7 +152,7 @@ class Editor:
         forms: DraftForms,
         *,
         status: HTTPStatus = HTTPStatus.OK,
-        preview: DraftPreview | None = None,
+        preview: Document | None = None,
         conflict: dict[str, Any] | None = None,
         **context: Any,
     ) -> HttpResponse:
@@ -198,9 +193,8 @@ def _read_number(data: QueryDict, name: str) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0  # noqa: PLR2004  fits a column
 
 
-def _write_totals(preview: DraftPreview) -> dict[str, str]:
+def _write_totals(document: Document) -> dict[str, str]:
     """Return the totals as the invoice will have them, and in which language that is."""
-    document = preview.document
     formats = Formats(document.language, document.currency_code, document.minor_unit)
     names = ("net_total", "tax_total", "grand_total")
     written = {name: formats.money(getattr(document, name)) for name in names}

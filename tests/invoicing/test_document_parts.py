@@ -5,7 +5,7 @@ from django.db import DataError, transaction
 from django.db import connection as database
 from django.test.utils import CaptureQueriesContext
 
-from invoicing.models import Document, Line
+from invoicing.models import Document, Line, Parts
 from invoicing.services.document_parts import insert_parts, parts_of
 from invoicing.services.drafts import update_draft
 from invoicing.totals import DiscountType
@@ -78,5 +78,5 @@ def test_a_unit_that_is_too_long_is_refused_and_not_cut():
     line.quantity_ten_thousandths = line.unit_price = 1
     line.discount_amount = line.net_amount = 0
     with pytest.raises(DataError), transaction.atomic():
-        insert_parts(document, [line], [])
+        insert_parts(document, Parts([line], []))
     assert document.lines.model.objects.filter(document=document).count() == 1
