@@ -34,9 +34,7 @@ class Choices:
         return dict(options).get(value, value)
 
 
-def choices_for(
-    user: User, document: Document | None = None, *, search: str = "", chosen: str = ""
-) -> Choices:
+def choices_for(user: User, document: Document | None, *, search: str, chosen: str) -> Choices:
     """Return what the person may choose, and what the draft says already, fit or not.
 
     `search` is for a customer, and `chosen` the ID of the one that the form shows.
