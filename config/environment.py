@@ -74,18 +74,19 @@ def _cache_url(value: str) -> str:
 
 def _metrics_address(value: str) -> str:
     parts = IP_AND_PORT.fullmatch(value)
-    try:
-        complete = parts is not None and _is_address(parts) and 1 <= int(parts["port"]) <= LAST_PORT
-    except ValueError:
-        complete = False
+    complete = parts is not None and _is_address(parts) and 1 <= int(parts["port"]) <= LAST_PORT
     if value and not complete:
         raise ValueError("must be an IP address and a port, such as 127.0.0.1:9100")
     return value
 
 
 def _is_address(parts: re.Match[str]) -> bool:
-    """Raise ValueError for an IP address that there is not."""
-    return bool(IPv6Address(parts["ipv6"]) if parts["ipv6"] else IPv4Address(parts["ipv4"]))
+    kind = IPv6Address if parts["ipv6"] else IPv4Address
+    try:
+        kind(parts["ipv6"] or parts["ipv4"])
+    except ValueError:
+        return False
+    return True
 
 
 def _former_keys(value: SecretStr) -> SecretStr:
