@@ -1,7 +1,6 @@
 """Issuing with a person's hand: prepare, decide, execute."""
 
 import hashlib
-import hmac
 import json
 import secrets
 from collections.abc import Callable, Iterable, Sequence
@@ -13,6 +12,7 @@ from uuid import UUID
 
 from django.db import transaction
 from django.db.models import QuerySet
+from django.utils.crypto import constant_time_compare
 
 from invoicing.access import Permission, demand_still_allowed, documents_visible_to
 from invoicing.approval_states import WINDOW, ApprovalState, StoredFacts, state_of
@@ -196,7 +196,7 @@ def decide_approval(
         approval = reviewed.approval
         if reviewed.state != ApprovalState.PENDING:
             raise DecisionRefusedError(reviewed.state)
-        if not hmac.compare_digest(fingerprint.encode(), approval.fingerprint.encode()):
+        if not constant_time_compare(fingerprint, approval.fingerprint):
             raise DecisionRefusedError(ApprovalState.STALE)
         if is_approval:
             demand_still_allowed(user, approval.document_id, Permission.FINALIZE)
@@ -242,7 +242,7 @@ def execute_approval(
             clock=clock,
         )
         approval = reviewed.approval
-        if not hmac.compare_digest(digest_nonce(execution.nonce), approval.nonce_digest):
+        if not constant_time_compare(digest_nonce(execution.nonce), approval.nonce_digest):
             raise RecordNotFoundError
         if reviewed.state == ApprovalState.EXECUTED and approval.execute_key == execution.key:
             return approval

@@ -1,9 +1,9 @@
 """A person who may issue does it himself, for exactly what he was shown."""
 
-import hmac
 from uuid import UUID
 
 from django.db import transaction
+from django.utils.crypto import constant_time_compare
 
 from invoicing.access import Permission, demand_still_allowed
 from invoicing.clock import Clock
@@ -28,6 +28,6 @@ def issue_by_hand(user: User, pk: UUID, *, fingerprint: str, clock: Clock) -> Do
         demand_still_allowed(user, pk, *NEEDED)
         seller = current_company()
         [facts] = read_facts([draft], seller=seller)
-        if not hmac.compare_digest(fingerprint_facts(facts).encode(), fingerprint.encode()):
+        if not constant_time_compare(fingerprint_facts(facts), fingerprint):
             raise ConflictError
         return issue_locked(draft, seller=seller, clock=clock)
