@@ -12,9 +12,6 @@ from invoicing.money import MAX_AMOUNT, half_up
 
 BASIS_POINTS = 10_000
 HUNDRED_PERCENT = 100 * SCALE
-# Eleven digits before the dot and four after it.
-QUANTITY_RULE = "must be positive, with at most 11 digits before a dot and 4 after it, such as 1.5"
-MAX_QUANTITY = 99_999_999_999 * SCALE + 9_999
 
 
 class DiscountType(StrEnum):

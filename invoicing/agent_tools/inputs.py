@@ -16,19 +16,19 @@ from pydantic import (
 
 from agent_access.inputs import NO_STRING, RecordId, problem
 from agent_access.tools import JSONSchema, ToolInput
+from invoicing import draft_rules
 from invoicing.errors import ControlCharacterError
 from invoicing.fixed_point import parse_fixed_point
 from invoicing.money import AMOUNT_DIGITS
 from invoicing.search import SEARCH_LENGTH
 from invoicing.text import (
     DESCRIPTION_LENGTH,
-    MAX_LINES,
     NOTES_LENGTH,
     REFERENCE_LENGTH,
     UNIT_LENGTH,
     normalise_text,
 )
-from invoicing.totals import BASIS_POINTS, QUANTITY_RULE, DiscountType, gross_amount
+from invoicing.totals import BASIS_POINTS, DiscountType, gross_amount
 
 DEFAULT_LIMIT = 25
 MAX_LIMIT = 50
@@ -62,7 +62,7 @@ def _parse_date(value: Any) -> date:
 
 
 def _parse_quantity(value: Any) -> int:
-    return parse_fixed_point(_match(value, pattern=QUANTITY_PATTERN, text=QUANTITY_RULE))
+    return parse_fixed_point(_match(value, pattern=QUANTITY_PATTERN, text=draft_rules.QUANTITY))
 
 
 def _parse_unsigned(value: Any) -> int:
@@ -74,16 +74,16 @@ def _clean(value: str, *, longest: int, multiline: bool = False) -> str:
     try:
         text = normalise_text(value, multiline=multiline)
     except ControlCharacterError:
-        raise problem("must not contain control characters") from None
+        raise problem(draft_rules.CHARACTERS) from None
     if len(text) > longest:
-        raise problem(f"must have at most {longest} characters")
+        raise problem(draft_rules.LENGTH.format(longest=longest))
     return text
 
 
 def _clean_description(value: str) -> str:
     text = _clean(value, longest=DESCRIPTION_LENGTH, multiline=True)
     if not text:
-        raise problem("must not be empty")
+        raise problem(draft_rules.DESCRIPTION)
     return text
 
 
@@ -185,11 +185,11 @@ class LineItemInput(ToolInput):
             return value
         kind = info.data["discount_type"]
         if (kind is None) != (value is None):
-            raise problem("goes together with the discount type: send both or neither")
+            raise problem(draft_rules.DISCOUNT_PAIR)
         if kind == DiscountType.PERCENT and value is not None and value > BASIS_POINTS:
             raise problem(f"must be at most {BASIS_POINTS} basis points (100 %)")
         if kind == DiscountType.AMOUNT and value is not None and _exceeds_gross(value, info.data):
-            raise problem("must not be larger than quantity times unit price")
+            raise problem(draft_rules.DISCOUNT_AMOUNT)
         return value
 
 
@@ -208,7 +208,9 @@ class DraftInput(ToolInput):
     currency_code: Annotated[Currency, Field(description="ISO 4217, such as EUR.")]
     issue_date: IsoDate
     due_date: Annotated[IsoDate, Field(description="Not before issue_date.")]
-    line_items: Annotated[list[LineItemInput], Field(min_length=1, max_length=MAX_LINES)]
+    line_items: Annotated[
+        list[LineItemInput], Field(min_length=1, max_length=draft_rules.MAX_LINES)
+    ]
     language: Annotated[
         Language | None, Field(description="The invoice's language; the default if left out.")
     ] = None
@@ -221,7 +223,7 @@ class DraftInput(ToolInput):
     @classmethod
     def _not_before_issue_date(cls, value: date, info: ValidationInfo) -> date:
         if "issue_date" in info.data and value < info.data["issue_date"]:
-            raise problem("must not be before the issue date")
+            raise problem(draft_rules.DUE_DATE)
         return value
 
 

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from django.conf import settings
 
+from invoicing import draft_rules
 from invoicing.access import customer_condition
 from invoicing.errors import (
     AmountTooLargeError,
@@ -21,15 +22,12 @@ from invoicing.services.document_parts import RATES
 from invoicing.services.draft_input import DraftInput, LineInput
 from invoicing.text import (
     DESCRIPTION_LENGTH,
-    MAX_LINES,
     NOTES_LENGTH,
     REFERENCE_LENGTH,
     UNIT_LENGTH,
     normalise_text,
 )
 from invoicing.totals import (
-    MAX_QUANTITY,
-    QUANTITY_RULE,
     DiscountType,
     LineAmounts,
     TaxFacts,
@@ -118,11 +116,11 @@ class _Resolution:
 
     def check_dates(self, draft: DraftInput) -> None:
         if draft.due_date < draft.issue_date:
-            self._add("due_date", "must not be before the issue date")
+            self._add("due_date", draft_rules.DUE_DATE)
 
     def normalise(self, draft: DraftInput) -> DraftInput:
-        if not 1 <= len(draft.line_items) <= MAX_LINES:
-            self._add("line_items", f"must have 1 to {MAX_LINES} entries")
+        if not 1 <= len(draft.line_items) <= draft_rules.MAX_LINES:
+            self._add("line_items", f"must have 1 to {draft_rules.MAX_LINES} entries")
         return replace(
             draft,
             notes=self._text("notes", draft.notes, longest=NOTES_LENGTH, multiline=True),
@@ -158,16 +156,13 @@ class _Resolution:
             f"{path}.description", line.description, longest=DESCRIPTION_LENGTH, multiline=True
         )
         if not description:
-            self._add(f"{path}.description", "must not be empty")
-        if not 0 < line.quantity <= MAX_QUANTITY:
-            self._add(f"{path}.quantity", QUANTITY_RULE)
+            self._add(f"{path}.description", draft_rules.DESCRIPTION)
+        if not 0 < line.quantity <= draft_rules.MAX_QUANTITY:
+            self._add(f"{path}.quantity", draft_rules.QUANTITY)
         if not 0 <= line.unit_price <= MAX_AMOUNT:
             self._add(f"{path}.unit_price", "must be a whole number of at most 18 digits")
         if (line.discount_type is None) != (line.discount_value is None):
-            self._add(
-                f"{path}.discount_value",
-                "goes together with the discount type: send both or neither",
-            )
+            self._add(f"{path}.discount_value", draft_rules.DISCOUNT_PAIR)
         if line.discount_value is not None and line.discount_value < 0:
             self._add(f"{path}.discount_value", "must not be negative")
         unit = self._text(f"{path}.unit", line.unit, longest=UNIT_LENGTH)
@@ -179,10 +174,10 @@ class _Resolution:
         try:
             text = normalise_text(value, multiline=multiline)
         except ControlCharacterError:
-            self._add(path, "must not contain control characters")
+            self._add(path, draft_rules.CHARACTERS)
             return ""
         if len(text) > longest:
-            self._add(path, f"must have at most {longest} characters")
+            self._add(path, draft_rules.LENGTH.format(longest=longest))
         return text
 
     def _add(self, path: str, problem: str) -> None:
@@ -200,7 +195,7 @@ def _active_rates(line_items: tuple[LineInput, ...]) -> dict[UUID, TaxRate]:
 def _name_largest_discount(line: LineAmounts) -> str:
     if line.discount_type is DiscountType.PERCENT:
         return "must be at most 100 %"
-    return "must not be larger than quantity times unit price"
+    return draft_rules.DISCOUNT_AMOUNT
 
 
 def _line_amounts(item: LineInput, rate: TaxFacts | None) -> LineAmounts:

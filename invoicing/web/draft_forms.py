@@ -8,16 +8,11 @@ from uuid import UUID
 from django import forms
 from typing_extensions import override
 
+from invoicing.draft_rules import MAX_LINES
 from invoicing.errors import FieldProblem
 from invoicing.fixed_point import DECIMALS
 from invoicing.services.draft_input import DraftInput, LineInput
-from invoicing.text import (
-    DESCRIPTION_LENGTH,
-    MAX_LINES,
-    NOTES_LENGTH,
-    REFERENCE_LENGTH,
-    UNIT_LENGTH,
-)
+from invoicing.text import DESCRIPTION_LENGTH, NOTES_LENGTH, REFERENCE_LENGTH, UNIT_LENGTH
 from invoicing.totals import DiscountType
 from invoicing.web.draft_choices import Choices
 from invoicing.web.typed_numbers import MistypedNumberError, parse_typed

@@ -17,11 +17,11 @@ from invoicing.access import (
     document_for,
     documents_visible_to,
 )
+from invoicing.draft_rules import MAX_LINES
 from invoicing.errors import ConflictError, DraftCodeUsedError, DraftInvalidError
 from invoicing.models import Document, User
 from invoicing.services.draft_input import DraftInput
 from invoicing.services.drafts import create_draft, preview_draft, update_draft
-from invoicing.text import MAX_LINES
 from invoicing.web.draft_choices import Choices, choices_for
 from invoicing.web.draft_codes import give_code, read_code
 from invoicing.web.draft_forms import DraftForms, TypedDraft

@@ -9,10 +9,10 @@ from django.http import QueryDict
 from django.utils import timezone
 
 from invoicing.access import documents_visible_to
+from invoicing.draft_rules import MAX_LINES
 from invoicing.errors import UnknownCurrencyError
 from invoicing.models import Document, Line, User
 from invoicing.money import minor_unit
-from invoicing.text import MAX_LINES
 from invoicing.totals import DiscountType
 from invoicing.web.draft_choices import Choices
 from invoicing.web.draft_forms import PERCENT_DECIMALS, HeaderForm, LineForm, Typed, TypedDraft

@@ -1,0 +1,18 @@
+"""What the fields of a draft must be, as it reads on from a field's name, with the bounds in it.
+
+The tools hold an agent to these rules at the door; the service holds everybody to them.
+"""
+
+from invoicing.fixed_point import SCALE
+
+MAX_LINES = 100
+# Eleven digits before the dot and four after it.
+MAX_QUANTITY = 99_999_999_999 * SCALE + 9_999
+
+CHARACTERS = "must not contain control characters"
+LENGTH = "must have at most {longest} characters"
+DESCRIPTION = "must not be empty"
+DUE_DATE = "must not be before the issue date"
+QUANTITY = "must be positive, with at most 11 digits before a dot and 4 after it, such as 1.5"
+DISCOUNT_PAIR = "goes together with the discount type: send both or neither"
+DISCOUNT_AMOUNT = "must not be larger than quantity times unit price"
