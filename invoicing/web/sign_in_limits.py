@@ -78,7 +78,8 @@ def _spend(group: str, *, bucket: str, rate: str) -> None:
     except _failures():
         logger.exception("Attempts cannot be counted.")
         raise LimitUnknownError from None
-    if usage is None or usage["time_left"] < 0:
+    if usage is None or not usage["limit"]:
         raise LimitUnknownError
     if usage["should_limit"]:
-        raise LimitReachedError(usage["time_left"] + 1)
+        # The window ends with the second that the library names; it may have ended meanwhile.
+        raise LimitReachedError(max(usage["time_left"], 0) + 1)

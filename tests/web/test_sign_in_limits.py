@@ -1,7 +1,10 @@
 """How often somebody may try to sign in, and from where."""
 
+from typing import Any
+
 import pytest
 from django.contrib.sessions.models import Session
+from django_ratelimit.core import get_usage
 
 from tests.browsers import Browser, sign_in_with
 from tests.web.forms import main_of, text_of
@@ -94,6 +97,20 @@ def test_clients_without_a_usable_address_are_counted_together(person):
 def test_an_unknown_account_is_limited_like_a_known_one(browser):
     statuses = [sign_in_with(browser, "nobody@halden.example").status_code for _ in range(11)]
     assert statuses == [422] * 10 + [429]
+
+
+@pytest.mark.usefixtures("_clock_stands_still")
+def test_a_window_that_ends_while_an_attempt_is_counted_is_no_cache_that_is_gone(
+    browser, person, monkeypatch
+):
+    def count_late(*args: Any, **kwargs: Any) -> dict[str, Any]:
+        return {**get_usage(*args, **kwargs), "time_left": -1}
+
+    monkeypatch.setattr("invoicing.web.sign_in_limits.get_usage", count_late)
+    for _ in range(10):
+        assert sign_in_with(browser, person.email, "wrong").status_code == 422
+    refused = sign_in_with(browser, person.email)
+    assert (refused.status_code, refused["Retry-After"]) == (429, "1")
 
 
 class GoneCache:
