@@ -133,8 +133,9 @@ class Editor:
         typed = write_draft(preview, preview.parts.lines)
         if made and write_draft(made, made.lines.all()) == typed:
             return redirect("document", pk=made.pk)
-        again: dict[str, Any] = {"is_sent_again": True, "made_before": made}
-        return self._render(forms, status=HTTPStatus.CONFLICT, preview=preview, **again)
+        return self._render(
+            forms, status=HTTPStatus.CONFLICT, preview=preview, is_sent_again=True, made_before=made
+        )
 
     def _show_conflict(self, pk: UUID, forms: DraftForms, draft: DraftInput) -> HttpResponse:
         """Show what is saved now beside what was typed; nothing of either is lost."""
