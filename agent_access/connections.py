@@ -179,7 +179,7 @@ def _is_name(name: str) -> bool:
 
 
 def live_connections() -> QuerySet[Connection]:
-    return Connection.objects.filter(revoked_at=None, expires_at__gt=timezone.now())
+    return Connection.objects.filter(Connection.live_at(timezone.now()))
 
 
 @transaction.atomic

@@ -53,7 +53,7 @@ def condition_of(state: State, *, now: datetime) -> Q:
     """Return what holds for the rows of connections in a state, as it was written down."""
     early = Q(revoked_at__lt=F("expires_at"))
     conditions = {
-        State.LIVING: Q(revoked_at=None, expires_at__gt=now),
+        State.LIVING: Connection.live_at(now),
         State.EXPIRED: Q(expires_at__lte=now) & (Q(revoked_at=None) | ~early),
         State.ENDED: early,
     }

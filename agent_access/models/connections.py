@@ -81,3 +81,8 @@ class Connection(models.Model):
 
     def is_live(self, now: datetime) -> bool:
         return self.revoked_at is None and now < self.expires_at
+
+    @staticmethod
+    def live_at(now: datetime) -> Q:
+        """Return what holds for the rows of which is_live() does."""
+        return Q(revoked_at=None, expires_at__gt=now)
