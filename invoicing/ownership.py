@@ -15,6 +15,9 @@ from invoicing.administrators import is_owner
 from invoicing.locks import lock_person
 from invoicing.services.company import current_company, transfer_ownership
 
+# What people are told of an OwnerUnfitError.
+UNFIT_OWNER = "The owner must be an active person and not a guest."
+
 
 def hand_over(to: UUID) -> int:
     """Make another person the owner, at the command line; return how many connections that ended.

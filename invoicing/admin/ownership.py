@@ -20,11 +20,9 @@ from invoicing.errors import (
     RecordNotFoundError,
 )
 from invoicing.models import User
-from invoicing.ownership import hand_over_own
+from invoicing.ownership import UNFIT_OWNER, hand_over_own
 from invoicing.web.password_forms import check_own_password, password_field
 from invoicing.web.sign_in_limits import AttemptRefusedError, answer_refused, count_attempt
-
-UNFIT = "The owner must be an active person and not a guest."
 
 
 class TransferForm(forms.Form):
@@ -76,7 +74,7 @@ def _hand_over(request: HttpRequest, form: TransferForm) -> bool:
     try:
         hand_over_own(actor_of(request), form.cleaned_data["successor"].pk)
     except (OwnerUnfitError, RecordNotFoundError):
-        form.add_error("successor", UNFIT)
+        form.add_error("successor", UNFIT_OWNER)
     except (PermissionMissingError, ConflictError):
         raise PermissionDenied from None
     return form.is_valid()

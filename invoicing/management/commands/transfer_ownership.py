@@ -10,7 +10,7 @@ from agent_access.operator_command import OperatorCommand
 from invoicing.errors import OwnerUnfitError
 from invoicing.management.people import find_person
 from invoicing.models import Company
-from invoicing.ownership import hand_over
+from invoicing.ownership import UNFIT_OWNER, hand_over
 
 
 class Command(OperatorCommand):
@@ -29,7 +29,7 @@ class Command(OperatorCommand):
         try:
             ended = hand_over(person.pk)
         except OwnerUnfitError:
-            raise CommandError("The owner must be an active person and not a guest.") from None
+            raise CommandError(UNFIT_OWNER) from None
         except Company.DoesNotExist:
             raise CommandError("There is no company yet that could be owned.") from None
         self.stdout.write(f"{person.email} is the owner now. Connections ended: {ended}.")
