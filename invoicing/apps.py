@@ -1,6 +1,7 @@
 from django.apps import AppConfig
 from typing_extensions import override
 
+from agent_access.tools import registry
 from agent_access.triggers import keep_installed
 
 
@@ -11,8 +12,7 @@ class InvoicingConfig(AppConfig):
 
     @override
     def ready(self) -> None:
-        from agent_access.tools import registry  # noqa: PLC0415  models must be loaded first
-        from invoicing.agent_tools.catalogue import CATALOGUE  # noqa: PLC0415  as above
+        from invoicing.agent_tools.catalogue import CATALOGUE  # noqa: PLC0415  models must be loaded first
 
         registry.register(*CATALOGUE)
         keep_installed(self, check_id="invoices.W001")

@@ -1,6 +1,10 @@
 from django.apps import AppConfig
 from typing_extensions import override
 
+from agent_access.discovery import RESOURCE_PATH
+from agent_access.gate import register_tool_path
+from mcp_gateway.endpoint import refuse
+
 
 class McpGatewayConfig(AppConfig):
     name = "mcp_gateway"
@@ -8,8 +12,4 @@ class McpGatewayConfig(AppConfig):
 
     @override
     def ready(self) -> None:
-        from agent_access.discovery import RESOURCE_PATH  # noqa: PLC0415  models must be loaded first
-        from agent_access.gate import register_tool_path  # noqa: PLC0415  as above
-        from mcp_gateway.endpoint import refuse  # noqa: PLC0415  as above
-
         register_tool_path(RESOURCE_PATH, refuse)

@@ -1,6 +1,10 @@
 from django.apps import AppConfig
 from typing_extensions import override
 
+from agent_access.gate import register_tool_path
+from agent_access.oauth.addresses import MACHINE_PATHS
+from agent_access.oauth.refusals import refuse
+
 
 class OAuthConfig(AppConfig):
     name = "agent_access.oauth"
@@ -10,9 +14,6 @@ class OAuthConfig(AppConfig):
     @override
     def ready(self) -> None:
         from agent_access.authentication import register_bearer  # noqa: PLC0415  models must be loaded first
-        from agent_access.gate import register_tool_path  # noqa: PLC0415  as above
-        from agent_access.oauth.addresses import MACHINE_PATHS  # noqa: PLC0415  as above
-        from agent_access.oauth.refusals import refuse  # noqa: PLC0415  as above
         from agent_access.oauth.tokens import ACCESS_TOKEN, find_by_access_token  # noqa: PLC0415  as above
 
         register_bearer(ACCESS_TOKEN, find_by_access_token)
