@@ -8,8 +8,9 @@ from uuid import UUID
 class RequestFacts(NamedTuple):
     """Names, identifiers and the client's address; what is not known, or not so, is empty.
 
-    `person_id` is who has signed in to the pages. `outcome` is the audit's word for how the tool's
-    call ended: `ok` or an error code, or how an attempt to sign in did.
+    `person_id` is who has signed in to the pages, or whose account was tried. `outcome` is the
+    audit's word for how the tool's call ended: `ok` or an error code, or how an attempt to sign in
+    did.
     """
 
     transport: str = ""

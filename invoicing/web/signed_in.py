@@ -26,7 +26,6 @@ class SignedInMiddleware(LoginRequiredMiddleware):
         view_args: tuple[Any, ...],
         view_kwargs: dict[str, Any],
     ) -> HttpResponseBase | None:
-        # The tools are such a place: they never ask the session who is there.
         if not getattr(view_func, "login_required", True):
             return None
         if request.user.is_authenticated:
