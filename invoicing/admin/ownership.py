@@ -48,7 +48,7 @@ class TransferForm(forms.Form):
     def clean(self) -> None:
         data = self.cleaned_data
         successor, typed = data.get("successor"), data.get("email", "")
-        if successor and typed and typed.strip().lower() != successor.email:
+        if successor and typed and User.objects.normalize_email(typed) != successor.email:
             self.add_error("email", "This is not the address of the person chosen above.")
 
 

@@ -50,8 +50,7 @@ class PersonForm(RecordForm):
         return digest_person(self.instance)
 
     def clean_email(self) -> str:
-        email: str = self.cleaned_data["email"]
-        return email.strip().lower()
+        return User.objects.normalize_email(self.cleaned_data["email"])
 
     def clean_time_zone(self) -> str:
         zone: str = self.cleaned_data["time_zone"]

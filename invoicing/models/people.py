@@ -34,9 +34,15 @@ class Role(Group):
 class UserManager(BaseUserManager["User"]):
     """Makes people; an e-mail address is kept in lower case, so that it signs in as typed."""
 
+    @override
+    @classmethod
+    def normalize_email(cls, email: str | None) -> str:
+        """Return the one form in which an address is kept and compared."""
+        return (email or "").strip().lower()
+
     def create_user(self, email: str, password: str | None = None, **fields: Any) -> "User":
         """Save a person; without a password nobody can sign in as them."""
-        user = self.model(email=email.strip().lower(), **fields)
+        user = self.model(email=self.normalize_email(email), **fields)
         user.set_password(password)
         user.save(using=self._db)
         return user
@@ -46,7 +52,7 @@ class UserManager(BaseUserManager["User"]):
 
     @override
     def get_by_natural_key(self, username: str | None) -> "User":
-        return self.get(email=(username or "").strip().lower())
+        return self.get(email=self.normalize_email(username))
 
 
 class User(Record, AbstractBaseUser, PermissionsMixin):

@@ -92,7 +92,7 @@ def change_person(
 def _tidy(person: User, changes: Changes) -> dict[str, Any]:
     tidied = tidy_changes(person, changes)
     if "email" in tidied:
-        tidied["email"] = tidied["email"].lower()
+        tidied["email"] = User.objects.normalize_email(tidied["email"])
     return tidied
 
 

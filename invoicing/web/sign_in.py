@@ -88,8 +88,8 @@ def ask_to_sign_in_again(request: HttpRequest) -> HttpResponse:
 
 
 def _note_refusal(form: SignInForm) -> None:
-    name = form.cleaned_data.get("username", "").strip().lower()
-    tried = User.objects.filter(email=name).values_list("pk", flat=True).first()
+    email = User.objects.normalize_email(form.cleaned_data.get("username"))
+    tried = User.objects.filter(email=email).values_list("pk", flat=True).first()
     note_attempt(SignInOutcome.REFUSED, tried)
 
 

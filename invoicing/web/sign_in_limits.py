@@ -7,6 +7,7 @@ from collections.abc import Callable
 from django.http import HttpResponse
 from django_ratelimit.core import get_usage
 
+from invoicing.models import User
 from invoicing.visits import web_origin
 from invoicing.web.failures import show_unavailable
 
@@ -40,7 +41,7 @@ def count_attempt(*, account: str) -> None:
     The strict limit on an account holds for one address, and an attempt over it is not counted
     further: nobody locks another person out from one place.
     """
-    name = account.strip().lower()
+    name = User.objects.normalize_email(account)
     network = web_origin().client_network
     _spend("sign-in.address", bucket=network, rate=ATTEMPTS_PER_ADDRESS)
     _spend("sign-in.pair", bucket=f"{network} {name}", rate=ATTEMPTS_PER_PAIR)
