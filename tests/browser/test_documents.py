@@ -8,13 +8,14 @@ from django.utils import timezone
 from playwright.sync_api import expect
 
 from invoicing.fixed_point import SCALE
-from invoicing.models import Document, DocumentType, User, WorkingHours
+from invoicing.models import Customer, Document, DocumentType, User, WorkingHours
 from invoicing.money import MAX_AMOUNT
 from invoicing.services.drafts import update_draft
 from invoicing.totals import DiscountType
 from invoicing.web.customer_choices import LONGEST_LIST
 from tests.approvals import prepare
 from tests.browser.inspection import follow, inspect
+from tests.browser.printing import read_pages
 from tests.factories import (
     PASSWORD,
     CustomerFactory,
@@ -197,7 +198,36 @@ def test_an_invoice_prints_without_the_application_around_it(open_page, delegate
     expect(page.get_by_text("IBAN DE02 1203 0000 0000 2020 51")).to_be_visible()
     for gone in [page.locator("header.top"), page.locator(".heading"), page.locator(".about")]:
         expect(gone).to_be_hidden()
-    assert page.pdf(format="A4").startswith(b"%PDF")
+
+
+@pytest.fixture
+def sheets(open_page: Any, delegate: User, customer: Customer) -> list[str]:
+    """An invoice of 20 long lines as it is printed with the settings that browsers come with."""
+    goes_on = "and goes on\n" * 4
+    texts = (f"Service {number} begins\n{goes_on}and ends" for number in range(20))
+    lines = tuple(line_input(description=text) for text in texts)
+    issued = make_issued(user=delegate, customer=customer, lines=lines)
+    page = open_page(f"/documents/{issued.id}", delegate)
+    pdf = page.pdf(format="A4", display_header_footer=True)
+    return [" ".join(sheet.split()) for sheet in read_pages(pdf)]
+
+
+def test_every_sheet_of_a_long_invoice_is_numbered_and_says_what_it_belongs_to(sheets):
+    count = len(sheets)
+    assert count > 2
+    assert sheets[0].startswith(f"1 / {count} Invoice INV-2026-0001")
+    for number, sheet in enumerate(sheets[1:], start=2):
+        assert sheet.startswith(f"INV-2026-0001 {number} / {count} Description Quantity")
+
+
+def test_a_printed_invoice_cuts_no_line_in_two(sheets):
+    begun = [sheet.count(" begins ") for sheet in sheets]
+    assert begun == [sheet.count(" and ends ") for sheet in sheets]
+    assert sum(begun) == 20
+
+
+def test_a_printed_invoice_bears_nothing_of_the_browser_nor_an_address_of_the_house(sheets):
+    assert not [sheet for sheet in sheets if "https://" in sheet or "Invoicing" in sheet]
 
 
 def test_a_draft_prints_without_the_question_that_waits(open_page, delegate, draft):
