@@ -13,6 +13,7 @@ from invoicing.approval_states import ApprovalState
 from invoicing.decisions import has_asker_ended
 from invoicing.languages import APPLICATION_LANGUAGE, name_of_language
 from invoicing.models import Decision, Document, User
+from invoicing.services.approval_facts import Facts
 from invoicing.services.approvals import ReviewedApproval
 from invoicing.web.changes import Change, find_changes
 from invoicing.web.formats import Formats, format_clock, format_instant
@@ -51,24 +52,31 @@ class Entry:
     state: str
     is_waiting: bool
     is_issued: bool
+    seconds_left: int
     time_left: str
 
 
 def describe_entry(reviewed: ReviewedApproval, user: User) -> Entry:
     approval, facts, state = reviewed.approval, reviewed.prepared, reviewed.state
-    formats = Formats(APPLICATION_LANGUAGE, facts["currency_code"], facts["minor_unit"])
+    seconds = _seconds_left(reviewed)
     return Entry(
         href=reverse("approval", args=[approval.id]),
         document=_name_of(approval.document, state),
         customer=facts["customer"]["name"],
-        total=formats.money(facts["grand_total"]),
+        total=_write_total(facts),
         connection_name=approval.connection_name,
         prepared_at=format_instant(approval.prepared_at, user),
         state=STATES[state],
         is_waiting=state == ApprovalState.PENDING,
         is_issued=state == ApprovalState.EXECUTED,
-        time_left=_write_duration(_seconds_left(reviewed)),
+        seconds_left=seconds,
+        time_left=_write_duration(seconds),
     )
+
+
+def _write_total(facts: Facts) -> str:
+    formats = Formats(APPLICATION_LANGUAGE, facts["currency_code"], facts["minor_unit"])
+    return formats.money(facts["grand_total"])
 
 
 def _name_of(document: Document, state: ApprovalState) -> str:
@@ -108,6 +116,7 @@ class Review(HiddenReview):
     """Everything that the review page says; moments are empty where they did not come."""
 
     heading: str
+    total: str
     decided_at: str
     is_approved: bool
     rejection_reason: str
@@ -148,6 +157,7 @@ def describe_review(reviewed: ReviewedApproval, user: User) -> Review:
     return Review(
         **_describe_request(reviewed, user),
         heading=HEADINGS[state],
+        total=_write_total(facts),
         decided_at=_write_moment(approval.decided_at, user),
         is_approved=approval.decision == Decision.APPROVED,
         rejection_reason=approval.rejection_reason,

@@ -96,6 +96,29 @@ def test_the_time_left_counts_down_to_its_end(open_page, delegate, prepared):
     expect(page.get_by_role("button", name="Reject")).to_be_disabled()
 
 
+def test_the_inbox_and_the_draft_count_down_as_well(open_page, delegate, prepared):
+    page = open_page("/people", delegate)
+    page.clock.install()
+    for path in ("/approvals", f"/documents/{prepared.approval.document_id}"):
+        page.goto(path)
+        timer = page.get_by_role("timer")
+        seconds = int(timer.get_attribute("data-seconds-left"))
+        page.clock.run_for(5000)
+        expect(timer).to_have_text(f"{(seconds - 5) // 60} min {(seconds - 5) % 60} s")
+        page.clock.run_for(timedelta(minutes=10) // timedelta(milliseconds=1))
+        expect(page.get_by_role("main")).to_contain_text("The ten minutes have passed.")
+
+
+def test_after_approving_a_link_looks_for_the_number(open_page, delegate, prepared):
+    page = open_page(path_of(prepared), delegate)
+    page.get_by_role("button", name="Approve issue").click()
+    expect(page.get_by_role("main")).to_contain_text("Nothing has been issued yet.")
+    prepared.execute(now=timezone.now())
+    page.get_by_role("link", name="look again").click()
+    expect(page.get_by_role("heading", name="This invoice is issued")).to_be_visible()
+    expect(page.get_by_role("main")).to_contain_text("INV-2026-0001")
+
+
 def test_a_draft_that_changes_while_it_is_read_is_shown_as_changed(open_page, delegate, prepared):
     page = open_page(path_of(prepared), delegate)
     Customer.objects.update(name="Acme Limited")

@@ -26,7 +26,7 @@ def test_the_page_shows_exactly_what_would_be_issued(desk, prepared):
 
     assert answer.status_code == 200
     for shown in (
-        "Issue this invoice?",
+        "Issue this invoice? €119.00 to Acme Ltd Prepared for you",
         "by the agent Ledger agent on March 2, 2026, 09:00 UTC",
         f"draft {prepared.approval.document.draft_code} , version 1, in English",
         "You can decide until 09:10:00 UTC: 9 min 0 s left.",
