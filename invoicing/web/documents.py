@@ -17,7 +17,7 @@ from invoicing.web.approval_texts import describe_entry
 from invoicing.web.formats import Formats, format_instant
 from invoicing.web.issuing import may_issue
 from invoicing.web.listings import list_newest
-from invoicing.web.pages import SignedInRequest, page
+from invoicing.web.pages import DONE, SignedInRequest, page
 from invoicing.web.papers import paper_of_document
 
 FILTERS = {"": "All", DocumentStatus.DRAFT: "Drafts", DocumentStatus.ISSUED: "Issued"}
@@ -73,6 +73,7 @@ def show_document(request: SignedInRequest, pk: UUID) -> HttpResponse:
         "updated_at": format_instant(document.updated_at, request.user),
         "issued_at": document.issued_at and format_instant(document.issued_at, request.user),
         "waiting": [describe_entry(each, request.user) for each in waiting],
+        "is_done": DONE in request.GET,
         "may_edit": may_edit,
         "may_issue": may_issue(request.user, document),
     }

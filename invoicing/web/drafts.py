@@ -28,7 +28,7 @@ from invoicing.web.draft_forms import DraftForms, TypedDraft
 from invoicing.web.formats import Formats
 from invoicing.web.late_forms import RESUME
 from invoicing.web.listings import read_search
-from invoicing.web.pages import SignedInRequest, page
+from invoicing.web.pages import SignedInRequest, page, show_done
 from invoicing.web.typed_drafts import begin_typed, compare_drafts, read_typed, write_draft
 
 
@@ -107,7 +107,7 @@ class Editor:
             self._write(partial(update_draft, self.user, pk, draft, lock_version=lock_version))
         except ConflictError:
             return self._show_conflict(pk, forms, draft)
-        return redirect("document", pk=pk)
+        return show_done(pk)
 
     def _create(self, forms: DraftForms, draft: DraftInput) -> HttpResponse:
         code = read_code(self.user, self.request.POST.get("draft_code", ""))
@@ -116,7 +116,7 @@ class Editor:
         except DraftCodeUsedError:
             own = documents_visible_to(self.user).filter(draft_code=code, created_by=self.user)
             return self._answer_again(own.first(), forms, draft)
-        return redirect("document", pk=made.pk)
+        return show_done(made.pk)
 
     def _write(self, write: Callable[[], Document]) -> Document:
         """Let the draft be written, unless the right to do so went while a lock was waited for."""
@@ -132,7 +132,7 @@ class Editor:
         preview = preview_draft(self.user, draft)
         typed = write_draft(preview, preview.parts.lines)
         if made and write_draft(made, made.lines.all()) == typed:
-            return redirect("document", pk=made.pk)
+            return show_done(made.pk)
         return self._render(
             forms, status=HTTPStatus.CONFLICT, preview=preview, is_sent_again=True, made_before=made
         )

@@ -15,7 +15,7 @@ from invoicing.services.document_facts import read_document
 from invoicing.services.issuing import require_issuable
 from invoicing.services.issuing_by_hand import NEEDED, issue_by_hand
 from invoicing.web.issue_warnings import write_warnings
-from invoicing.web.pages import SignedInRequest, page
+from invoicing.web.pages import SignedInRequest, page, show_done
 from invoicing.web.papers import lay_out
 
 
@@ -33,7 +33,7 @@ def issue(request: SignedInRequest, pk: UUID) -> HttpResponse:
         issue_by_hand(request.user, pk, fingerprint=fingerprint, clock=timezone.now)
     except ConflictError:
         return _show(request, document_for(request.user, pk), has_changed=True)
-    return redirect("document", pk=pk)
+    return show_done(pk)
 
 
 def _show(

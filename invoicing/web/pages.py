@@ -3,9 +3,12 @@
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar
+from uuid import UUID
 
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from invoicing.access import Permission
@@ -13,6 +16,9 @@ from invoicing.errors import PermissionMissingError, RecordNotFoundError
 from invoicing.models import User
 
 View = TypeVar("View", bound=Callable[..., HttpResponse])
+
+# What the address of a document says after somebody wrote or issued it.
+DONE = "done"
 
 
 class SignedInRequest(HttpRequest):
@@ -47,3 +53,8 @@ def page(
         return require_http_methods(allowed)(guarded)  # type: ignore[return-value]  # wraps keeps the signature
 
     return decorate
+
+
+def show_done(pk: UUID) -> HttpResponse:
+    """Lead to the page of a document that was just written or issued, which says so."""
+    return redirect(f"{reverse('document', args=[pk])}?{DONE}")

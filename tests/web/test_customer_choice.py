@@ -106,7 +106,7 @@ def test_a_draft_is_saved_for_the_customer_that_was_found(writer_desk, many, tax
     form |= line | dates | {"currency_code": "EUR", "language": "en"}
     answer = writer_desk.post(NEW, {**form, "save": ""})
     draft = Document.objects.get()
-    assert (answer["Location"], draft.customer) == (f"/documents/{draft.id}", many[7])
+    assert (answer["Location"], draft.customer) == (f"/documents/{draft.id}?done", many[7])
 
 
 def test_the_customer_of_a_draft_stays_chosen_without_a_search(writer_desk, many):

@@ -21,7 +21,7 @@ def test_sending_a_form_twice_makes_one_draft(writer_desk, writer, filled):
     form = filled | {"draft_code": read_form(writer_desk.get("/documents/new"))["draft_code"]}
     answers = [writer_desk.post("/documents/new", {**form, "save": ""}) for _ in range(2)]
     draft = Document.objects.exclude(pk=earlier.pk).get()
-    assert [answer["Location"] for answer in answers] == [f"/documents/{draft.id}"] * 2
+    assert [answer["Location"] for answer in answers] == [f"/documents/{draft.id}?done"] * 2
     assert form["draft_code"].startswith(f"{draft.draft_code}:")
 
 
@@ -32,7 +32,7 @@ def test_a_double_click_makes_one_draft(writer_desk, writer, sign_in, filled):
     browsers = [sign_in(writer) for _ in range(5)]
     clicks = [partial(each.post, "/documents/new", form) for each in browsers]
     answers = run_together(clicks)
-    path = f"/documents/{Document.objects.get().id}"
+    path = f"/documents/{Document.objects.get().id}?done"
     assert {(answer.status_code, answer["Location"]) for answer in answers} == {(302, path)}
 
 
@@ -67,7 +67,7 @@ def test_a_used_form_of_an_issued_document_makes_nothing(writer_desk, filled):
     writer_desk.post("/documents/new", {**form, "save": ""})
     issued = issue_document(Document.objects.get(), clock=at(ISSUED_AT))
     answer = writer_desk.post("/documents/new", {**form, "save": ""})
-    assert answer["Location"] == f"/documents/{issued.id}"
+    assert answer["Location"] == f"/documents/{issued.id}?done"
     assert Document.objects.count() == 1
 
 

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 def test_a_person_makes_a_draft(writer_desk, writer, filled, customer):
     answer = writer_desk.post("/documents/new", {**filled, "save": ""})
     draft = Document.objects.get()
-    assert (answer.status_code, answer["Location"]) == (302, f"/documents/{draft.id}")
+    assert (answer.status_code, answer["Location"]) == (302, f"/documents/{draft.id}?done")
     assert (draft.customer, draft.created_by, draft.connection_id) == (customer, writer, None)
     assert (draft.net_total, draft.tax_total, draft.language) == (1417, 269, "de")
     assert (draft.notes, draft.reference) == ("Thank you.\nSee you.", "PO 7")
@@ -73,6 +73,17 @@ def test_a_saved_draft_comes_back_as_it_was_typed(writer_desk, filled):
     form = read_form(writer_desk.get(f"/documents/{draft.id}/edit"))
     assert form.pop("lock_version") == "1"
     assert form == {**filled, "notes": "Thank you.\nSee you."}
+
+
+def test_who_saves_is_told_so_and_that_nothing_was_sent(writer_desk, filled):
+    told = "Saved. It has no number yet, and nothing was sent."
+    made = writer_desk.post("/documents/new", {**filled, "save": ""})
+    assert told in text_of(writer_desk.get(made["Location"]))
+    path = f"/documents/{Document.objects.get().id}"
+    assert told not in text_of(writer_desk.get(path))
+    form = read_form(writer_desk.get(f"{path}/edit"))
+    saved = writer_desk.post(f"{path}/edit", {**form, "reference": "PO 8", "save": ""})
+    assert told in text_of(writer_desk.get(saved["Location"]))
 
 
 def test_saving_an_untouched_form_changes_only_the_version(writer_desk, filled):

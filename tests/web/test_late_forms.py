@@ -56,7 +56,7 @@ def test_what_was_typed_comes_back_after_signing_in(browser, person, typed):
     assert not Document.objects.exists()
     answer = browser.post("/documents/new", read_form(form) | {"save": ""})
     document = Document.objects.get()
-    assert answer["Location"] == f"/documents/{document.id}"
+    assert answer["Location"] == f"/documents/{document.id}?done"
     [line] = document.lines.all()
     assert (line.description, document.notes) == ("An hour\nof “typing” & more", "מאה אחוז")
     assert typed["draft_code"].startswith(f"{document.draft_code}:")
