@@ -52,7 +52,7 @@ def test_an_empty_list_says_what_there_is_none_of(reader):
     assert "There are no documents that you may see." in text_of(reader.get("/documents"))
     make_draft()
     nothing = text_of(reader.get("/documents?status=issued"))
-    assert "No document that you may see was found." in nothing
+    assert "No issued document that you may see was found." in nothing
 
 
 def test_the_list_is_searched_by_words_and_by_status(reader):
@@ -66,6 +66,16 @@ def test_the_list_is_searched_by_words_and_by_status(reader):
     assert 'value="acm"' in found
     nothing = text_of(reader.get("/documents?search=nobody"))
     assert "No document that you may see was found for “nobody”." in nothing
+    none = text_of(reader.get("/documents?search=nobody&status=draft"))
+    assert "No draft that you may see was found for “nobody”." in none
+
+
+def test_out_of_a_search_a_button_leads_back_to_all(reader):
+    make_draft()
+    button = '<a class="button" href="?">Show all</a>'
+    for path in ("/documents?search=acme", "/documents?search=nobody&status=issued"):
+        assert button in text_of(reader.get(path))
+    assert button not in text_of(reader.get("/documents?status=draft"))
 
 
 @pytest.mark.parametrize("query", ["after=x", "after=%00", "status=paid", "search=" + "x" * 200])
