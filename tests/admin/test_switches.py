@@ -181,11 +181,12 @@ def test_stopping_what_is_stopped_changes_nothing(owner_desk, access_on):
     assert administration() == events
 
 
-def test_the_button_stands_only_while_access_is_on(owner_desk, company):
+def test_while_access_is_off_a_link_to_the_switch_stands_where_the_button_was(owner_desk, company):
     for path in ("/admin/", FRONT):
         page = main_of(owner_desk.get(path))
         assert "Agent access is off" in page
         assert "Stop all agents now" not in page
+        assert f'<a href="{FRONT}#switches">turn it on</a> and make new connections' in page
 
 
 def test_who_owned_until_the_lock_was_his_turns_nothing(owner_desk, owner, connection, monkeypatch):
