@@ -183,6 +183,13 @@ def test_looking_changes_nothing(books, sign_in, superuser, model):
     assert (take_snapshot(), AuditEvent.objects.count()) == (before, events)
 
 
+def test_out_of_a_search_a_button_leads_back_to_all(books, sign_in, superuser):
+    browser = sign_in(superuser)
+    button = '<a class="button" href="?">Show all</a>'
+    assert button in main_of(browser.get(f"{url_of(Customer)}?q=nobody"))
+    assert button not in main_of(browser.get(url_of(Customer)))
+
+
 @pytest.mark.parametrize("model", BOOKS, ids=name_of)
 def test_hostile_addresses_are_no_bug(books, sign_in, superuser, model):
     browser = sign_in(superuser)
