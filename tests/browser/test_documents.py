@@ -1,11 +1,13 @@
 """People at their documents, in a real browser."""
 
+from io import BytesIO
 from typing import Any
 
 import pytest
 from django.core.cache import cache
 from django.utils import timezone
 from playwright.sync_api import expect
+from pypdf import PdfReader
 
 from invoicing.fixed_point import SCALE
 from invoicing.models import Customer, Document, DocumentType, User, WorkingHours
@@ -15,7 +17,6 @@ from invoicing.totals import DiscountType
 from invoicing.web.customer_choices import LONGEST_LIST
 from tests.approvals import prepare
 from tests.browser.inspection import follow, inspect
-from tests.browser.printing import read_pages
 from tests.factories import (
     PASSWORD,
     CustomerFactory,
@@ -209,7 +210,7 @@ def sheets(open_page: Any, delegate: User, customer: Customer) -> list[str]:
     issued = make_issued(user=delegate, customer=customer, lines=lines)
     page = open_page(f"/documents/{issued.id}", delegate)
     pdf = page.pdf(format="A4", display_header_footer=True)
-    return [" ".join(sheet.split()) for sheet in read_pages(pdf)]
+    return [" ".join(sheet.extract_text().split()) for sheet in PdfReader(BytesIO(pdf)).pages]
 
 
 def test_every_sheet_of_a_long_invoice_is_numbered_and_says_what_it_belongs_to(sheets):
