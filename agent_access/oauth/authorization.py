@@ -11,7 +11,7 @@ from oauthlib.oauth2 import FatalClientError
 from agent_access import conf
 from agent_access.audit import Origin
 from agent_access.connections import ConnectingClient
-from agent_access.errors import RateLimitedError
+from agent_access.errors import RateLimitedError, UnavailableError
 from agent_access.oauth import parameters
 from agent_access.oauth.addresses import AUTHORIZE_PATH
 from agent_access.oauth.client_documents import (
@@ -28,6 +28,7 @@ from agent_access.tools import registry
 UNKNOWN_CLIENT = "This client is not known here, or the return address is not one of its own."
 UNREADABLE = "The link that brought you here is broken."
 TOO_MANY = "Too many clients asked for the first time in this minute; try again in the next."
+UNCOUNTED = "New clients cannot be counted just now; try again in a minute."
 
 
 class UnusableRequestError(Exception):
@@ -81,6 +82,8 @@ def read_request(query: str, *, origin: Origin) -> AuthorizationRequest:
         raise UnusableRequestError(str(error)) from None
     except RateLimitedError as error:
         raise UnusableRequestError(TOO_MANY, status=error.status, headers=error.headers) from None
+    except UnavailableError as error:
+        raise UnusableRequestError(UNCOUNTED, status=error.status) from None
     except FatalClientError:
         raise UnusableRequestError(UNKNOWN_CLIENT) from None
     in_order = [scope for scope in registry.scopes if scope in scopes]

@@ -16,11 +16,18 @@ NUL = "\0"
 def answer_failure(request: HttpRequest) -> HttpResponse:
     """Answer for the exception that Django is handling, and logs: its `handler500`."""
     failure = sys.exc_info()[1]
-    if isinstance(failure, OperationalError | InterfaceError):
+    if isinstance(failure, _unreachable()):
         return show_unavailable()
     if isinstance(failure, DataError) and _holds_nul(request):
         return _show("400.html", HTTPStatus.BAD_REQUEST)
     return _show("500.html", HTTPStatus.INTERNAL_SERVER_ERROR)
+
+
+def _unreachable() -> tuple[type[Exception], ...]:
+    """Return what says that the database or the cache does not answer."""
+    from redis.exceptions import RedisError  # noqa: PLC0415  a start need not wait for the library
+
+    return OperationalError, InterfaceError, RedisError
 
 
 def show_unavailable() -> HttpResponse:

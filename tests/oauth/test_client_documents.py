@@ -8,7 +8,9 @@ from urllib.parse import urlsplit
 import pytest
 import time_machine
 from django.utils import timezone
+from redis.exceptions import RedisError
 
+from agent_access.errors import UnavailableError
 from agent_access.models import AuditEvent, Connection
 from agent_access.oauth import client_documents
 from agent_access.oauth.fetching import Document, FetchError
@@ -200,6 +202,27 @@ def test_an_unfit_document_gets_a_page_and_keeps_nothing(known, web, browser, pu
 def test_an_address_that_no_document_may_have_is_not_asked(web, browser, client_id):
     program = Program(client_id=client_id, return_address=RETURN_ADDRESS)
     assert browser.open(program.authorize_path()).status_code == 400
+    assert web.asked == []
+
+
+UNCOUNTED = [
+    (RedisError, "Not available just now"),
+    (UnavailableError, "New clients cannot be counted just now; try again in a minute."),
+]
+
+
+@pytest.mark.parametrize(("error", "told"), UNCOUNTED)
+def test_where_documents_cannot_be_counted_the_owner_reads_to_come_back(
+    known, web, browser, monkeypatch, error, told
+):
+    def fail(*args: Any, **options: Any) -> None:
+        raise error
+
+    monkeypatch.setattr(client_documents, "spend", fail)
+    browser.client.raise_request_exception = False
+    response = browser.open(known.authorize_path())
+    assert response.status_code == 503
+    assert told in response.content.decode()
     assert web.asked == []
 
 
