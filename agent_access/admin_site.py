@@ -102,7 +102,7 @@ class OwnersAdminSite(AdminSite):
         context = dict(extra_context or {})
         if is_owner(request):
             context["access_on"] = AccessSettings.read().access_on
-            context["living"] = live_connections().count()
+            context["live"] = live_connections().count()
         return super().index(request, context)
 
     @override

@@ -94,7 +94,7 @@ class ConnectionAdmin(OwnersModelAdmin):
     @admin.display(description="State")
     def state(self, connection: Connection) -> SafeString:
         status = use_of(connection).status
-        good = " good" if status.state == State.LIVING else ""
+        good = " good" if status.state == State.LIVE else ""
         tag = format_html('<span class="tag{}">{}</span>', good, status.state.capitalize())
         return format_html('<span>{} <span class="quiet">{}</span></span>', tag, status.reason)
 
@@ -175,22 +175,22 @@ class ConnectionAdmin(OwnersModelAdmin):
         if request.method != "POST":
             return self._ask_to_revoke(request, chosen)
         with owners_act(request) as act:
-            living = live_connections().filter(pk__in=ids).count()
+            live = live_connections().filter(pk__in=ids).count()
             revoke_connections(
                 chosen,
                 reason=RevokedReason.OWNER_REVOKED,
                 origin=act.origin,
                 actor_id=act.actor_id,
             )
-        messages.success(request, f"{write_connections(living)} ended.")
+        messages.success(request, f"{write_connections(live)} ended.")
         return redirect(LIST)
 
     def _ask_to_revoke(self, request: HttpRequest, chosen: QuerySet[Connection]) -> HttpResponse:
-        living = list(chosen.filter(pk__in=live_connections()).order_by("-id"))
-        if not living:
-            messages.warning(request, "None of the chosen connections is living any more.")
+        live = list(chosen.filter(pk__in=live_connections()).order_by("-id"))
+        if not live:
+            messages.warning(request, "None of the chosen connections is live any more.")
             return redirect(LIST)
-        context = {"title": f"Revoke {write_connections(len(living))}?", "chosen": living}
+        context = {"title": f"Revoke {write_connections(len(live))}?", "chosen": live}
         return self.show(request, "revoke", context)
 
 

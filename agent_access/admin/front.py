@@ -42,7 +42,7 @@ class SwitchesAdmin(OwnersModelAdmin):
         context = {
             "title": "Agent access",
             "access_on": settings.access_on,
-            "living": live_connections().count(),
+            "live": live_connections().count(),
             "switches": _describe(main_switches(), settings),
             "modules": _describe(module_switches(), settings),
         }

@@ -16,7 +16,7 @@ from agent_access.models.connections import Connection, ConnectionKind, RevokedR
 
 
 class State(StrEnum):
-    LIVING = "living"
+    LIVE = "live"
     EXPIRED = "expired"
     ENDED = "ended"
 
@@ -41,7 +41,7 @@ def read_status(connection: Connection, *, owner_id: UUID | None, now: datetime)
         return Status(State.EXPIRED)
     if coming := find_ending(connection, owner_id=owner_id):
         return Status(State.ENDED, coming.label)
-    return Status(State.LIVING)
+    return Status(State.LIVE)
 
 
 def _ended_early(connection: Connection) -> bool:
@@ -53,7 +53,7 @@ def condition_of(state: State, *, now: datetime) -> Q:
     """Return what holds for the rows of connections in a state, as it was written down."""
     early = Q(revoked_at__lt=F("expires_at"))
     conditions = {
-        State.LIVING: Connection.live_at(now),
+        State.LIVE: Connection.live_at(now),
         State.EXPIRED: Q(expires_at__lte=now) & (Q(revoked_at=None) | ~early),
         State.ENDED: early,
     }

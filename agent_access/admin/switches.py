@@ -19,7 +19,7 @@ from agent_access.tools import registry
 class Switch:
     """Something that the owner turns on and off; `name` stands in addresses.
 
-    `ends` finds the living connections that end when it is turned off.
+    `ends` finds the live connections that end when it is turned off.
     """
 
     name: str
@@ -32,7 +32,7 @@ class Switch:
     turn_off: Callable[..., Any]
 
     def turn(self, *, on: bool, act: OwnersAct) -> int:
-        """Turn it, and return how many living connections that ended."""
+        """Turn it, and return how many live connections that ended."""
         ended = 0 if on else self.ends().count()
         turn = self.turn_on if on else self.turn_off
         turn(origin=act.origin, actor_id=act.actor_id)
@@ -42,7 +42,7 @@ class Switch:
 ACCESS = Switch(
     name="access",
     label="Agent access",
-    on_means="Agents with a living connection can call the tools.",
+    on_means="Agents with a live connection can call the tools.",
     off_means="No agent gets in, and every connection ends. Turning it on again revives none.",
     is_on=lambda settings: settings.access_on,
     ends=live_connections,

@@ -47,7 +47,7 @@ LIST = "admin:agent_oauth_application_changelist"
 @admin.register(Application)
 class ClientAdmin(OwnersModelAdmin):
     position = 3
-    list_display = ("name", "known_by", "returns_to", "registered", "living")
+    list_display = ("name", "known_by", "returns_to", "registered", "live")
     search_fields = ("name", "client_id", "redirect_uris")
     change_list_template = "agent_access/admin/clients.html"
     search_help_text = "Search by name, identifier or return address"
@@ -71,7 +71,7 @@ class ClientAdmin(OwnersModelAdmin):
     @override
     def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
         changes = super().get_changelist_instance(request)
-        changes.result_list = _with_living(changes.result_list)
+        changes.result_list = _with_live(changes.result_list)
         return changes
 
     @admin.display(description="Known by")
@@ -86,9 +86,9 @@ class ClientAdmin(OwnersModelAdmin):
     def registered(self, client: Application) -> str:
         return write_minute(client.created)
 
-    @admin.display(description="Living connections")
-    def living(self, client: Application) -> int:
-        count: int = client.__dict__["living"]
+    @admin.display(description="Live connections")
+    def live(self, client: Application) -> int:
+        count: int = client.__dict__["live"]
         return count
 
     @override
@@ -105,36 +105,36 @@ class ClientAdmin(OwnersModelAdmin):
 
     @override
     def facts_of(self, record: Application) -> Sequence[tuple[str, Any]]:
-        [client] = _with_living([record])
+        [client] = _with_live([record])
         return [
             ("Calls itself", client.name),
             ("Identifier", client.client_id),
             ("Known by", self.known_by(client)),
             ("Returns to", self.returns_to(client)),
             ("First seen", write_moment(client.created)),
-            ("Living connections", self.living(client)),
+            ("Live connections", self.live(client)),
         ]
 
     def delete(self, request: HttpRequest, object_id: int) -> HttpResponse:
         """Ask before a client is forgotten (GET), and forget it (POST)."""
         client = self.find_record(request, object_id)
-        living = live_connections().filter(pk__in=connections_of(client).values("pk"))
+        live = live_connections().filter(pk__in=connections_of(client).values("pk"))
         if request.method != "POST":
-            context = {"title": f"Delete {client.name}?", "client": client, "count": living.count()}
+            context = {"title": f"Delete {client.name}?", "client": client, "count": live.count()}
             return self.show(request, "delete_client", context)
         with owners_act(request) as act:
-            ended = living.count()
+            ended = live.count()
             delete_client(client, origin=act.origin, actor_id=act.actor_id)
         rest = f" {write_connections(ended)} ended." if ended else ""
         messages.success(request, f"The client is deleted.{rest}")
         return redirect(LIST)
 
 
-def _with_living(clients: Any) -> list[Application]:
-    """Return the clients, each knowing how many living connections it has."""
+def _with_live(clients: Any) -> list[Application]:
+    """Return the clients, each knowing how many live connections it has."""
     rows: list[Application] = list(clients)
     found = live_connections().filter(client_id__in=[each.client_id for each in rows])
     counts = dict(found.values_list("client_id").annotate(Count("id")))
     for client in rows:
-        client.__dict__["living"] = counts.get(client.client_id, 0)
+        client.__dict__["live"] = counts.get(client.client_id, 0)
     return rows

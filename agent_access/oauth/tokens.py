@@ -42,10 +42,10 @@ def find_by_access_token(token: str) -> Standing | None:
 
     A refresh may have asked for less than the owner allowed (RFC 6749 section 6).
     """
-    living = AccessToken.objects.filter(
+    live = AccessToken.objects.filter(
         token_checksum=digest_credential(token), expires__gt=timezone.now()
     )
-    found = living.values_list("connection_id", "scope").first()
+    found = live.values_list("connection_id", "scope").first()
     if found is None:
         return None
     connection_id, scopes = found

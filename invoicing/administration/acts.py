@@ -72,9 +72,9 @@ def act_of(actor: Actor, is_allowed: Callable[[User], bool]) -> Iterator[User]:
 
 
 def count_connections(person: User | None = None) -> int:
-    """Return how many living connections act as the person, or how many there are."""
-    living = live_connections()
-    return (living.filter(user=person) if person else living).count()
+    """Return how many live connections act as the person, or how many there are."""
+    live = live_connections()
+    return (live.filter(user=person) if person else live).count()
 
 
 def end_connections(person: User, end: SessionsEnd, *, actor: Actor) -> int:

@@ -22,8 +22,8 @@ class SessionStore(db.SessionStore):
 
     def _get_session_from_db(self) -> AbstractBaseSession | None:
         digest = digest_session_key(self.session_key or "")
-        living = self.model.objects.filter(session_key=digest, expire_date__gt=timezone.now())
-        found: AbstractBaseSession | None = living.first()
+        live = self.model.objects.filter(session_key=digest, expire_date__gt=timezone.now())
+        found: AbstractBaseSession | None = live.first()
         if found is None:
             self._session_key = None
         return found

@@ -34,17 +34,17 @@ def delete_path(client: Application) -> str:
     return f"{LIST}{client.pk}/delete/"
 
 
-def test_the_list_says_who_registered_and_what_is_living(owner_desk, browser_connection):
+def test_the_list_says_who_registered_and_what_is_live(owner_desk, browser_connection):
     page = main_of(owner_desk.get(LIST))
     for expected in (
         "Browser agent",
         "Its own registration",
         "https://client.example/callback",
-        'data-label="Living connections"><div>1</div>',
+        'data-label="Live connections"><div>1</div>',
     ):
         assert expected in page
     revoke_connection(browser_connection.id, reason=RevokedReason.CLIENT_REVOKED)
-    assert 'data-label="Living connections"><div>0</div>' in main_of(owner_desk.get(LIST))
+    assert 'data-label="Live connections"><div>0</div>' in main_of(owner_desk.get(LIST))
 
 
 def test_a_client_known_by_its_document_is_told_apart(owner_desk, client_record):
@@ -90,7 +90,7 @@ def test_a_client_is_deleted_after_a_question(
     agent = HttpAgent(pair["access_token"])
     agent.call("customers.search")
     page = main_of(owner_desk.get(delete_path(client_record)))
-    assert "1 living connection will end." in page
+    assert "1 live connection will end." in page
     assert "Its connections, their receipts and the audit stay." in page
     assert agent.call("tools.list").status == 200
 
@@ -120,7 +120,7 @@ def test_a_client_is_deleted_after_a_question(
 
 
 def test_a_client_without_a_connection_is_deleted_too(owner_desk, client_record):
-    assert "No living connection will end." in main_of(owner_desk.get(delete_path(client_record)))
+    assert "No live connection will end." in main_of(owner_desk.get(delete_path(client_record)))
     owner_desk.post(delete_path(client_record))
     assert "The client is deleted." in main_of(owner_desk.get(LIST))
     assert not Application.objects.exists()

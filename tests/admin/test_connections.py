@@ -62,7 +62,7 @@ def test_a_row_tells_all_that_one_asks_of_an_agent(owner_desk, connect, delegate
             "Last use": "2030-03-02 12:03 UTC",
             "Calls in a day": "2",
             "Expires": "2030-03-09 12:03 UTC",
-            "State": "Living",
+            "State": "Live",
         }
     assert connection.name == "Ledger"
 
@@ -98,16 +98,16 @@ def test_only_calls_of_the_last_day_are_counted(owner_desk, connect, delegate, o
 
 
 def test_the_state_says_why(owner_desk, connect, delegate):
-    made = {name: connect(delegate, name=name)[0] for name in ("Living", "Expired", "Ended")}
+    made = {name: connect(delegate, name=name)[0] for name in ("Live", "Expired", "Ended")}
     expire(made["Expired"])
     revoke_connection(made["Ended"].id, reason=RevokedReason.SESSIONS_ENDED)
     page = owner_desk.get(LIST)
     assert [row_of(page, name)["State"] for name in made] == [
-        "Living",
+        "Live",
         "Expired",
         "Ended The delegated user's sessions were ended",
     ]
-    assert names_in(page) == ["Ended", "Expired", "Living"]
+    assert names_in(page) == ["Ended", "Expired", "Live"]
 
 
 def test_a_switch_does_not_make_an_expired_connection_an_ended_one(owner_desk, connect, delegate):
@@ -127,7 +127,7 @@ def test_a_switch_does_not_make_an_expired_connection_an_ended_one(owner_desk, c
         ({"session_revision": 2}, "The delegated user's sessions were ended"),
     ],
 )
-def test_what_ends_at_its_next_call_is_no_longer_called_living(
+def test_what_ends_at_its_next_call_is_no_longer_called_live(
     owner_desk, connection, delegate, change, reason
 ):
     User.objects.filter(pk=delegate.pk).update(**change)
@@ -139,27 +139,27 @@ def test_what_ends_at_its_next_call_is_no_longer_called_living(
 def test_connections_are_filtered_by_state_and_kind(
     owner_desk, connect, delegate, browser_connection
 ):
-    connect(delegate, name="Living")
+    connect(delegate, name="Live")
     expire(connect(delegate, name="Expired")[0])
     revoked, _ = connect(delegate, name="Ended")
     revoke_connection(revoked.id, reason=RevokedReason.OWNER_REVOKED)
     found = {
         query: names_in(owner_desk.get(f"{LIST}?{query}"))
         for query in (
-            "state=living",
+            "state=live",
             "state=expired",
             "state=ended",
             "kind=browser",
-            "kind=pasted&state=living",
+            "kind=pasted&state=live",
             "state=nothing",
         )
     }
     assert found == {
-        "state=living": ["Living", "Browser agent"],
+        "state=live": ["Live", "Browser agent"],
         "state=expired": ["Expired"],
         "state=ended": ["Ended"],
         "kind=browser": ["Browser agent"],
-        "kind=pasted&state=living": ["Living"],
+        "kind=pasted&state=live": ["Live"],
         "state=nothing": [],
     }
 
@@ -269,7 +269,7 @@ def test_an_action_without_a_choice_is_told(owner_desk, connection):
 def test_an_action_on_what_is_no_connection_finds_none(owner_desk, connection, chosen):
     form = {"action": "revoke", "index": "0", "_selected_action": [chosen]}
     page = main_of(owner_desk.post(LIST, form, follow=True))
-    assert "None of the chosen connections is living any more." in page
+    assert "None of the chosen connections is live any more." in page
     assert Connection.objects.get().revoked_at is None
 
 
@@ -277,7 +277,7 @@ def test_what_has_ended_is_not_ended_again(owner_desk, connection):
     revoke_connection(connection.id, reason=RevokedReason.SESSIONS_ENDED)
     events = AuditEvent.objects.count()
     page = main_of(owner_desk.get(f"{REVOKE}?id={connection.id}", follow=True))
-    assert "None of the chosen connections is living any more." in page
+    assert "None of the chosen connections is live any more." in page
     owner_desk.post(REVOKE, {"id": connection.id})
     connection.refresh_from_db()
     assert connection.revoked_reason == "sessions_ended"

@@ -57,7 +57,7 @@ def test_turning_access_off_says_first_which_connections_end(owner_desk, connect
     connection, agent = connect(delegate, name="Ledger <agent>")
     page = main_of(owner_desk.get(f"{FRONT}access/"))
     assert "Turn agent access off?" in page
-    assert "1 living connection will end:" in page
+    assert "1 live connection will end:" in page
     assert "Ledger &lt;agent&gt;" in page
     assert "Dana Delegate" in page
     assert agent.call("tools.list").status == 200
@@ -70,7 +70,7 @@ def test_many_that_end_are_counted_and_some_are_named(owner_desk, connect, deleg
     for number in range(22):
         connect(delegate, name=f"Agent {number:02}")
     page = main_of(owner_desk.get(f"{FRONT}access/"))
-    assert "22 living connections will end:" in page
+    assert "22 live connections will end:" in page
     assert "Agent 21" in page
     assert "Agent 01" not in page
     assert "and 2 more." in page
@@ -78,7 +78,7 @@ def test_many_that_end_are_counted_and_some_are_named(owner_desk, connect, deleg
 
 def test_browser_sign_in_ends_its_own_connections_only(owner_desk, browser_connection, connection):
     page = main_of(owner_desk.get(f"{FRONT}browser-sign-in/"))
-    assert "1 living connection will end:" in page
+    assert "1 live connection will end:" in page
     assert browser_connection.name in page
     said = turn(owner_desk, "browser-sign-in", "off")
     assert "Browser sign-in is off. 1 connection ended." in said
@@ -88,7 +88,7 @@ def test_browser_sign_in_ends_its_own_connections_only(owner_desk, browser_conne
 
 
 def test_a_module_that_is_off_is_not_found_and_ends_nothing(owner_desk, owner, agent):
-    assert "No living connection will end." in main_of(owner_desk.get(f"{FRONT}module-customers/"))
+    assert "No live connection will end." in main_of(owner_desk.get(f"{FRONT}module-customers/"))
     assert "Module customers is off." in turn(owner_desk, "module-customers", "off")
     assert agent.call("customers.search").status == 404
     assert agent.call("people.list").status == 200
@@ -121,7 +121,7 @@ def test_the_front_page_shows_every_switch_as_it_stands(owner_desk, access_on):
     assert f"Module people {off}" in page
     for module in registry.modules:
         assert f"Module {module} " in page
-    assert "No living connection." in page
+    assert "No live connection." in page
 
 
 def test_what_is_off_already_is_not_asked_about(owner_desk, company):

@@ -67,7 +67,7 @@ def test_turning_access_off_asks_first(open_page, owner, delegate, connect):
     _, agent = connect(delegate, name="Ledger agent")
     page = open_page(f"{DESK}/", owner)
     page.get_by_role("link", name="Turn off Agent access").click()
-    expect(page.get_by_role("main")).to_contain_text("1 living connection will end:")
+    expect(page.get_by_role("main")).to_contain_text("1 live connection will end:")
     page.get_by_role("link", name="Keep it on").click()
     assert agent.call("tools.list").status == 200
     page.get_by_role("link", name="Turn off Agent access").click()
@@ -139,7 +139,7 @@ def test_a_client_is_deleted_and_its_connection_ends(open_page, owner, client):
     page = open_page("/admin/agent_oauth/application/", owner)
     page.get_by_role("link", name="Browser agent").click()
     page.get_by_role("link", name="Delete").click()
-    expect(page.get_by_role("main")).to_contain_text("1 living connection will end.")
+    expect(page.get_by_role("main")).to_contain_text("1 live connection will end.")
     page.get_by_role("button", name="Delete the client").click()
     expect(page.get_by_role("status")).to_have_text("The client is deleted. 1 connection ended.")
     assert Connection.objects.get().revoked_reason == "owner_revoked"

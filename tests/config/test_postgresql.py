@@ -42,7 +42,7 @@ def end_session_from_outside() -> None:
     other.close()
 
 
-def test_a_living_connection_costs_no_question(questions):
+def test_a_live_connection_costs_no_question(questions):
     connection.ensure_connection()
     assert connection.is_usable()
     assert questions == []

@@ -29,7 +29,7 @@ class Lent:
     access: list[Access] = field(default_factory=list)
     refresh: list[str] = field(default_factory=list)
 
-    def is_living(self) -> bool:
+    def is_live(self) -> bool:
         return not self.is_ended and timezone.now() < self.expires_at
 
     def keep(self, pair: dict[str, Any], scopes: tuple[str, ...]) -> None:

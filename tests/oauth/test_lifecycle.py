@@ -126,7 +126,7 @@ class SignIn(RuleBasedStateMachine):
         elif lent.is_code_used:
             assert answer.status == 400
             lent.is_ended = True
-        elif lent.is_living() and timezone.now() < lent.code_until:
+        elif lent.is_live() and timezone.now() < lent.code_until:
             assert answer.status == 200
             lent.is_code_used = True
             lent.keep(answer.body, SCOPES)
@@ -157,7 +157,7 @@ class SignIn(RuleBasedStateMachine):
             assert answer.status == 400
             lent.is_ended = True
         else:
-            assert answer.status == (200 if lent.is_living() else 400)
+            assert answer.status == (200 if lent.is_live() else 400)
             if answer.status == 200:
                 lent.keep(answer.body, scopes)
 
@@ -229,7 +229,7 @@ class SignIn(RuleBasedStateMachine):
             for access in lent.access:
                 agent = HttpAgent(access.token)
                 expected = 401 if self.is_on else 404
-                if self.is_on and lent.is_living() and timezone.now() < access.until:
+                if self.is_on and lent.is_live() and timezone.now() < access.until:
                     expected = 200 if "customers:read" in access.scopes else 403
                 assert agent.call("customers.search").status == expected
             for token in lent.refresh[-1:]:

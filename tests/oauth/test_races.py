@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.requirement("
 
 
 def assert_one_and_the_end(answers: list[Answer], reason: str) -> None:
-    """Exactly one 200, everybody else refused, and no living token anywhere."""
+    """Exactly one 200, everybody else refused, and no live token anywhere."""
     given = [answer.body for answer in answers if answer.status == 200]
     refused = [answer for answer in answers if answer.status != 200]
     assert len(given) == 1
@@ -51,7 +51,7 @@ def test_an_old_and_a_new_refresh_token_at_once_end_the_connection(program, pair
     assert Connection.objects.get().revoked_reason == "refresh_reuse"
 
 
-def test_a_refresh_and_a_revocation_at_once_leave_no_living_token(program, pair):
+def test_a_refresh_and_a_revocation_at_once_leave_no_live_token(program, pair):
     refreshed, revoked = run_together(
         [
             lambda: program.refresh(pair["refresh_token"]),
@@ -66,7 +66,7 @@ def test_a_refresh_and_a_revocation_at_once_leave_no_living_token(program, pair)
     assert {HttpAgent(token).call("tools.list").status for token in tokens} == {401}
 
 
-def test_an_exchange_and_the_switch_at_once_leave_no_living_token(program, code):
+def test_an_exchange_and_the_switch_at_once_leave_no_live_token(program, code):
     def switch() -> Answer:
         turn_sign_in_off()
         return Answer(200, {}, b"")

@@ -29,7 +29,7 @@ def kept() -> tuple[int, int, int]:
     return AccessToken.objects.count(), RefreshToken.objects.count(), Grant.objects.count()
 
 
-def test_what_a_living_connection_could_see_used_twice_is_kept(program, code, pair):
+def test_what_a_live_connection_could_see_used_twice_is_kept(program, code, pair):
     newest = program.refresh(pair["refresh_token"]).body
     with time_machine.travel(timezone.now() + timedelta(days=29)):
         assert forget() == ("Forgotten: access tokens 2, refresh tokens 0, codes 0, clients 0.\n")

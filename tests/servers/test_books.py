@@ -16,7 +16,7 @@ pytestmark = pytest.mark.postgresql
 OPERATIONS = PROJECT_FOLDER / "docs" / "operations.md"
 
 SERIES = "SELECT type, year, last_value FROM invoices_numberseries ORDER BY type, year"
-LIVING = "SELECT count(*) FROM agent_access_connection WHERE revoked_at IS NULL"
+LIVE = "SELECT count(*) FROM agent_access_connection WHERE revoked_at IS NULL"
 NUMBERS = "SELECT number FROM invoices_document WHERE number IS NOT NULL ORDER BY number"
 
 NEXT_NUMBER = """
@@ -113,9 +113,9 @@ def test_what_happened_after_the_backup_is_named(installation, restored):
 def test_the_steps_after_a_restore_end_what_it_revived_and_move_the_series(installation, backup):
     restored = restore(installation, backup, database="mended")
     restored.connect("Alive again")
-    assert restored.query(LIVING) != [(0,)]
+    assert restored.query(LIVE) != [(0,)]
     restored.manage("agent_access", "off")
-    assert restored.query(LIVING) == [(0,)]
+    assert restored.query(LIVE) == [(0,)]
 
     [statement] = re.findall(r"UPDATE invoices_numberseries [^;]+", OPERATIONS.read_text("utf-8"))
     with psycopg.connect(restored.url(OWNER_ROLE)) as connection:
