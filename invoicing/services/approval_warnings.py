@@ -4,9 +4,11 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
 from invoicing.access import documents_visible_to
-from invoicing.models import Document, DocumentStatus, User
+from invoicing.models import Document, DocumentStatus, NumberSeries, User
 
 LATELY = timedelta(days=30)
+# Of a customer with very many documents only the newest are compared.
+COMPARED = 2000
 
 
 @dataclass(frozen=True)
@@ -32,10 +34,11 @@ def find_warnings(user: User, draft: Document, *, now: datetime, today: date) ->
 
 
 def _same_total(user: User, draft: Document, *, since: datetime) -> Document | None:
-    issued = documents_visible_to(user).filter(
+    newest = documents_visible_to(user).filter(customer=draft.customer_id).order_by("-id")
+    issued = Document.objects.filter(
+        pk__in=newest.values("pk")[:COMPARED],
         status=DocumentStatus.ISSUED,
         type=draft.type,
-        customer=draft.customer_id,
         currency_code=draft.currency_code,
         grand_total=draft.grand_total,
         issued_at__gte=since,
@@ -45,7 +48,8 @@ def _same_total(user: User, draft: Document, *, since: datetime) -> Document | N
 
 def _later_issue_date(draft: Document) -> date | None:
     """Return the date only: the last number may be of a customer whom the person may not see."""
-    series = Document.objects.filter(series__type=draft.type, series__year=draft.issue_date.year)
-    dates = series.order_by("-series_value").values_list("issue_date", flat=True)
-    last_date = dates.first()
+    series = NumberSeries.objects.filter(type=draft.type, year=draft.issue_date.year)
+    # Joined instead, all of the series would be read and sorted.
+    numbered = Document.objects.filter(series=series.values("pk")[:1]).order_by("-series_value")
+    last_date = numbered.values_list("issue_date", flat=True).first()
     return last_date if last_date and last_date > draft.issue_date else None

@@ -1,12 +1,15 @@
 from datetime import UTC, date, datetime, timedelta
+from functools import partial
 from typing import Any
 
 import pytest
 
 from invoicing.models import DocumentType
+from invoicing.services import approval_warnings
 from invoicing.services.approval_warnings import LATELY, Warnings, find_warnings
 from invoicing.web.formats import local_date
 from tests.factories import CustomerFactory, line_input, make_draft, make_issued
+from tests.plans import plans_of
 
 NOW = datetime(2026, 3, 20, 9, 0, tzinfo=UTC)
 NOTHING = Warnings(same_total=None, is_other_year=False, last_issue_date=None)
@@ -45,6 +48,19 @@ def test_another_customer_total_currency_or_type_is_not_the_same(delegate, custo
     assert warnings_about(draft, delegate) == NOTHING
 
 
+def test_of_very_many_documents_only_the_customers_newest_are_compared(
+    delegate, customer, draft, monkeypatch
+):
+    monkeypatch.setattr(approval_warnings, "COMPARED", 3)
+    issued = issue(customer)
+    for _ in range(2):
+        issue(customer, lines=(line_input(unit_price=5001),))
+        issue(CustomerFactory.create())
+    assert warnings_about(draft, delegate).same_total == issued
+    make_draft(user=delegate, customer=customer)
+    assert warnings_about(draft, delegate) == NOTHING
+
+
 @pytest.mark.parametrize(("zone", "is_other_year"), [("UTC", False), ("Pacific/Auckland", True)])
 def test_the_year_is_that_of_the_persons_own_calendar(delegate, customer, zone, is_other_year):
     delegate.time_zone = zone
@@ -70,3 +86,11 @@ def test_the_same_day_another_series_and_an_earlier_number_are_no_warning(delega
     issue(other, issue_date=date(2026, 3, 5))
     issue(other, issue_date=draft.issue_date)
     assert warnings_about(draft, delegate) == NOTHING
+
+
+def test_the_last_number_is_found_without_reading_its_whole_series(delegate, customer, draft):
+    issue(customer)
+    plan = plans_of(partial(warnings_about, draft, delegate), where='"series_value" DESC')
+    assert "document_series_value" in plan or "USING INDEX" in plan
+    assert "sort" not in plan.lower()
+    assert "b-tree" not in plan.lower()

@@ -1,0 +1,32 @@
+"""How the database would run the statements of a piece of work."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.db import connection
+
+
+def plans_of(work: Callable[[], object], *, where: str) -> str:
+    """Return the plans of the statements that hold the text.
+
+    A small table PostgreSQL reads whole; it is kept from that where an index could serve.
+    """
+    statements = []
+
+    def note(execute: Any, sql: str, parameters: Any, many: bool, context: Any) -> Any:  # noqa: FBT001  Django calls it so
+        statements.append((sql, parameters))
+        return execute(sql, parameters, many, context)
+
+    with connection.execute_wrapper(note):
+        work()
+    explain = "EXPLAIN" if connection.vendor == "postgresql" else "EXPLAIN QUERY PLAN"
+    lines: list[str] = []
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute("SET LOCAL enable_seqscan = off")
+        for sql, parameters in statements:
+            if where in sql:
+                cursor.execute(f"{explain} {sql}", parameters)
+                lines += [str(row[-1]) for row in cursor.fetchall()]
+    assert lines
+    return "\n".join(lines)
