@@ -17,8 +17,10 @@ from invoicing.search import beginnings_of
 
 TABLE = "invoices_searchword"
 
-# SQLite takes 500 lists in a statement; a user with more customers of his own walks in turns.
+# SQLite takes 500 lists in a statement. Of a user with more customers of his own, those are found
+# first to whom the next records belong, so many customers at a time: it takes 32,766 values.
 LISTS_PER_STATEMENT = 200
+OWNERS_PER_STATEMENT = 10_000
 
 # No word holds this sign, so that no search finds what stands behind it.
 _LABEL = "="
@@ -87,7 +89,7 @@ def rows_of(
 def take_steps(walk: Walk, *, after: UUID | None, steps: int) -> list[Step]:
     """Return the next steps of the walk behind a record; fewer than asked for are the last."""
     found: list[Step] = []
-    for lists in _lists(walk):
+    for lists in _lists(walk, after=after, steps=steps):
         found += _take_steps(walk, lists, after=after, steps=steps)
     found.sort(reverse=walk.newest_first)
     return found[:steps]
@@ -108,16 +110,44 @@ def count_rows(
         return {words[int(place)]: count for place, count in cursor.fetchall()}
 
 
-def _lists(walk: Walk) -> Iterable[Sequence[tuple[bytes, ...]]]:
-    """Return the beginnings of the index under which the walk's records stand, in portions."""
+def _lists(walk: Walk, *, after: UUID | None, steps: int) -> Iterable[Sequence[tuple[bytes, ...]]]:
+    """Return the beginnings of the index under which the next records stand, in portions."""
     if walk.customers is None:
         yield [(walk.word,)]
         return
     # Each once: two customers with one ending share a list.
     owners = sorted({owner_of(customer) for customer in walk.customers})
+    if len(owners) > LISTS_PER_STATEMENT:
+        owners = _owners_ahead(walk, owners, after=after, steps=steps)
     lists = ((walk.word, owner) for owner in owners)
     while portion := list(islice(lists, LISTS_PER_STATEMENT)):
         yield portion
+
+
+def _owners_ahead(
+    walk: Walk, owners: Sequence[bytes], *, after: UUID | None, steps: int
+) -> list[bytes]:
+    """Return those whose first record behind the cursor is among the first `steps` of these.
+
+    Nobody else's is among the next records: so many others have one before it.
+    """
+    bound = _bound(after, newest_first=walk.newest_first)
+    first = _list_sql("word = %s AND customer = own.column1", newest_first=walk.newest_first)
+    direction = "DESC" if walk.newest_first else "ASC"
+    ahead: list[tuple[bytes, bytes]] = []
+    for start in range(0, len(owners), OWNERS_PER_STATEMENT):
+        portion = owners[start : start + OWNERS_PER_STATEMENT]
+        sql = (
+            f"SELECT ({first}) AS first, own.column1"  # noqa: S608  words of our own
+            f" FROM (VALUES {', '.join(['(%s)'] * len(portion))}) AS own"
+            f" ORDER BY first {direction} NULLS LAST LIMIT %s"
+        )
+        with connection.cursor() as cursor:
+            cursor.execute(sql, [walk.word, bound, 1, *portion, steps])
+            rows = cursor.fetchall()
+        ahead += [(bytes(record), bytes(owner)) for record, owner in rows if record is not None]
+    ahead.sort(reverse=walk.newest_first)
+    return [owner for _, owner in ahead[:steps]]
 
 
 def _take_steps(

@@ -11,7 +11,7 @@ from agent_access.calls import CallContext, Page, Record, write_json
 from agent_access.tools import NoInput
 from agent_access.transactions import one_view
 from invoicing import searched_texts
-from invoicing.access import people_listed, teams_listed
+from invoicing.access import Permission, people_listed, teams_listed
 from invoicing.agent_tools import inputs, outputs, reading, shapes
 from invoicing.errors import RecordNotFoundError
 from invoicing.models import Team, User
@@ -27,8 +27,11 @@ def search_customers(context: CallContext, page: inputs.PageInput) -> Page[shape
 
 
 def list_documents(context: CallContext, page: inputs.PageInput) -> Page[shapes.DocumentSummary]:
-    if not (page.search or "").strip():
-        rows, after = reading.read_page(context.user, after=page.after, limit=page.limit)
+    # Who has customers of his own finds theirs by the word table, as with a search: by ID alone he
+    # would pass all the documents of others.
+    sees_all = context.user.has_perm(Permission.VIEW_ALL_CUSTOMERS)
+    if sees_all and not (page.search or "").strip():
+        rows, after = reading.read_page(after=page.after, limit=page.limit)
         return Page(outputs.describe_summaries(rows), after)
     with one_view():
         found, after = find_documents(context.user, _read_page(page))

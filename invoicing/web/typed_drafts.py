@@ -8,11 +8,12 @@ from django.conf import settings
 from django.http import QueryDict
 from django.utils import timezone
 
-from invoicing.access import documents_visible_to
 from invoicing.draft_rules import MAX_LINES
 from invoicing.errors import UnknownCurrencyError
 from invoicing.models import Document, Line, User
 from invoicing.money import minor_unit
+from invoicing.record_search import find_documents
+from invoicing.search import PageRequest
 from invoicing.totals import DiscountType
 from invoicing.web.draft_choices import Choices
 from invoicing.web.draft_forms import PERCENT_DECIMALS, HeaderForm, LineForm, Typed, TypedDraft
@@ -48,8 +49,8 @@ def _known_minor_unit(currency_code: str) -> int:
 def begin_typed(user: User) -> TypedDraft:
     """Return an empty draft, dated today in the person's time zone, in the currency used last."""
     today = local_date(timezone.now(), user)
-    last = documents_visible_to(user).order_by("-id").values_list("currency_code", flat=True)
-    currency_code = last.first() or DEFAULT_CURRENCY
+    newest, _ = find_documents(user, PageRequest(limit=1, newest_first=True))
+    currency_code = newest[0].currency_code if newest else DEFAULT_CURRENCY
     header = {
         "issue_date": today.isoformat(),
         "due_date": (today + DAYS_TO_PAY).isoformat(),

@@ -11,7 +11,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from invoicing import record_search
+from invoicing import record_search, search_table
 from invoicing.access import customers_visible_to, documents_visible_to
 from invoicing.models import Customer, Document, DocumentStatus
 from invoicing.record_search import find_customers, find_documents
@@ -135,13 +135,29 @@ def test_the_documents_of_one_status_are_found_among_all(books, everybody, manag
         assert walk(find, user, search=search, limit=4) == expected, (status, search)
 
 
-def test_a_user_with_very_many_customers_of_his_own_walks_them_all(manager):
+@pytest.mark.parametrize("at_once", [search_table.OWNERS_PER_STATEMENT, 70])
+def test_a_user_with_very_many_customers_of_his_own_walks_them_all(manager, monkeypatch, at_once):
+    monkeypatch.setattr(search_table, "OWNERS_PER_STATEMENT", at_once)
     customers = create_customers(CustomerFactory.build_batch(LISTS_PER_STATEMENT + 5))
     manager.managed_customers.set(customers)
-    ends = [customers[-1], customers[0], customers[-1]]
-    documents = [make_draft(customer=customer, reference="here").pk for customer in ends]
+    some = [*customers[-1:], *customers[::40], *customers[:1], *customers[-2:]]
+    documents = [make_draft(customer=customer, reference="here").pk for customer in some]
     make_draft(reference="here")
-    assert walk(find_documents, manager, search="here", limit=2) == documents
+    for search in ("here", ""):
+        assert walk(find_documents, manager, search=search, limit=2) == documents
+        newest = walk(find_documents, manager, search=search, limit=2, newest_first=True)
+        assert newest == documents[::-1]
+
+
+def test_his_page_is_four_statements_however_many_they_are(manager, django_assert_num_queries):
+    manager.managed_customers.set(
+        create_customers(CustomerFactory.build_batch(2 * LISTS_PER_STATEMENT))
+    )
+    for customer in manager.managed_customers.all()[:5]:
+        make_draft(customer=customer)
+    manager.has_perm("any")
+    with django_assert_num_queries(4):
+        find_documents(manager, PageRequest(limit=25))
 
 
 def make_many(count: int, *, references: Callable[[int], str]) -> list[Document]:
