@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from uuid import UUID
 
 from django.contrib import admin
+from django.contrib.admin.views.main import ChangeList
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
@@ -16,6 +17,7 @@ from django.views.decorators.http import require_http_methods
 from typing_extensions import override
 
 from agent_access import conf
+from agent_access.admin.paging import OfferedOrderList
 from agent_access.admin_site import is_owner
 from agent_access.audit import Origin
 from agent_access.models.audit import Transport
@@ -98,6 +100,10 @@ class OwnersModelAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic f
 
         view: View = self.admin_site.admin_view(guarded)
         return view
+
+    @override
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
+        return OfferedOrderList
 
     @override
     def has_module_permission(self, request: HttpRequest) -> bool:

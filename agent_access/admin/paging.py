@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.contrib.admin.views.main import ChangeList
 from django.core.paginator import Paginator
 from django.db.models import QuerySet
 from django.http import HttpRequest
@@ -27,6 +28,15 @@ class BoundedPaginator(Paginator):  # type: ignore[type-arg]  # generic for mypy
     @property
     def is_cut(self) -> bool:
         return self.count == LONGEST
+
+
+class OfferedOrderList(ChangeList):
+    """Sorts by what its page offers only, where Django's own believes the address."""
+
+    @override
+    def get_ordering_field(self, field_name: Any) -> Any:
+        is_offered = field_name in (self.sortable_by or ())
+        return super().get_ordering_field(field_name) if is_offered else None
 
 
 def bound_search(request: HttpRequest, rows: QuerySet[Any], *, by: str) -> QuerySet[Any]:

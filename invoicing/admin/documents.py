@@ -1,20 +1,45 @@
-"""Documents, to be looked up: drafts are edited on their own pages, and issued ones by nobody."""
+"""Documents, to be looked up: drafts are edited on their own pages, and issued ones by nobody.
+
+There may be a million: a page shows the newest, and sorts by nothing that no index knows.
+"""
 
 from typing import Any
 
 from django.contrib import admin
+from django.contrib.admin import ChoicesFieldListFilter
+from django.contrib.admin.views.main import SEARCH_VAR, ChangeList
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
 from typing_extensions import override
 
+from agent_access.admin.paging import (
+    BoundedPaginator,
+    OfferedOrderList,
+    bound_search,
+    searched_of,
+)
 from invoicing.access import Permission, documents_visible_to
 from invoicing.admin.records import ReadOnlyAdmin
 from invoicing.administration.records import IsAllowed
 from invoicing.languages import APPLICATION_LANGUAGE
 from invoicing.models import Document
+from invoicing.record_search import find_documents
+from invoicing.search import SEARCH_LENGTH, PageRequest
 from invoicing.web.formats import Formats
+
+FOUND_AT_MOST = 200
+
+
+class NewestFilter(ChoicesFieldListFilter):
+    """A choice that no index knows, put to the newest documents, or to what a search finds."""
+
+    @override
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any] | None:
+        if self.used_parameters and not request.GET.get(SEARCH_VAR, "").strip():
+            queryset = bound_search(request, queryset, by="id")
+        return super().queryset(request, queryset)
 
 
 @admin.register(Document)
@@ -31,10 +56,14 @@ class DocumentAdmin(ReadOnlyAdmin):
     )
     readonly_fields = ("page", "total", "draft_code", "created_at", "connection_name", "updated_at")
     list_display = ("name", "type", "status", "customer", "issue_date", "total", "made_by")
-    list_filter = ("status", "type")
+    list_filter = (("status", NewestFilter), ("type", NewestFilter))
     list_select_related = ("customer", "created_by")
-    search_fields = ("=number", "=draft_code", "reference", "customer__name")
+    search_fields = ("number",)  # shows the field; the search is that of the documents' own page
+    search_help_text = "Number, draft code, reference or customer"
+    sortable_by = ()
     ordering = ("-id",)
+    paginator = BoundedPaginator
+    change_list_template = "admin/invoices/documents.html"
 
     @override
     def is_allowed(self, act: str) -> IsAllowed:
@@ -45,7 +74,30 @@ class DocumentAdmin(ReadOnlyAdmin):
         user: Any = request.user
         return documents_visible_to(user)
 
-    @admin.display(description="document", ordering="id")
+    @override
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Document], search_term: str
+    ) -> tuple[QuerySet[Document], bool]:
+        if not search_term.strip():
+            return queryset, False
+        user: Any = request.user
+        page = PageRequest(
+            search=search_term[:SEARCH_LENGTH], limit=FOUND_AT_MOST, newest_first=True
+        )
+        found, _ = find_documents(user, page)
+        return queryset.filter(pk__in=[each.pk for each in found]), False
+
+    @override
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
+        return OfferedOrderList
+
+    @override
+    def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
+        changes = super().get_changelist_instance(request)
+        changes.searched = searched_of(request)  # type: ignore[attr-defined]  # read by the template
+        return changes
+
+    @admin.display(description="document")
     def name(self, document: Document) -> str:
         return str(document)
 

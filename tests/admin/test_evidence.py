@@ -268,6 +268,14 @@ def test_a_long_table_is_never_counted_to_its_end(
     assert owner_desk.get(f"{path}?p=4").status_code == 302
 
 
+def test_they_are_sorted_by_time_whatever_the_address_says(owner_desk, evidence):
+    for shown in (actions, keys):
+        newest_first = shown(owner_desk)
+        assert len(set(newest_first)) > 1
+        for number in range(1, 8):
+            assert shown(owner_desk, o=number) == newest_first
+
+
 def test_a_short_table_says_nothing_of_more(owner_desk, evidence):
     assert "there are more" not in main_of(owner_desk.get(EVENTS))
 
