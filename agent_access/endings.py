@@ -15,9 +15,10 @@ def describe_ending(connection: Connection) -> str:
     """
     if connection.revoked_at is None:
         return ""
-    event = AuditEvent.objects.filter(
+    endings = AuditEvent.objects.filter(
         chain=ADMINISTRATION, action=REVOKED, connection_id=connection.id
-    ).first()
+    )
+    event = endings.order_by("occurred_at").first()
     place = f" from {event.client_address}" if event and event.client_address else ""
     moment = connection.revoked_at.astimezone(UTC)
     reason = RevokedReason(connection.revoked_reason).label

@@ -22,12 +22,12 @@ from agent_access.admin.paging import BoundedPaginator, bound_search, searched_o
 from agent_access.models.receipts import Receipt
 from agent_access.tools import registry
 
-BY_AGE = "id"
+BY_TIME = "created_at"
 SEALED = "Kept encrypted, since it holds a secret; it is shown nowhere."
 
 
 class WritingToolFilter(SearchingFilter):
-    by = BY_AGE
+    by = BY_TIME
     title = "tool"
     parameter_name = "tool"
     column = "tool"
@@ -41,6 +41,7 @@ class WritingToolFilter(SearchingFilter):
 class ReceiptAdmin(OwnersModelAdmin):
     position = 4
     paginator = BoundedPaginator
+    ordering = (f"-{BY_TIME}", "-id")
     list_display = ("moment", "tool", "of_connection", "key", "status", "record_id")
     list_filter = (ConnectionFilter, *day_filters("created_at"), WritingToolFilter)
     search_fields = ("key",)  # shows the field; the search is our own
@@ -55,7 +56,7 @@ class ReceiptAdmin(OwnersModelAdmin):
             return queryset, False
         named = read_uuid(text)
         condition = Q(key=text) | (Q(record_id=named) if named else Q())
-        newest = bound_search(request, queryset, by=BY_AGE)
+        newest = bound_search(request, queryset, by=BY_TIME)
         return newest.filter(condition), False
 
     @override

@@ -27,6 +27,7 @@ class Receipt(models.Model):
     created_at = models.DateTimeField()
 
     class Meta:
+        indexes = (models.Index(fields=("created_at",), name="agent_access_receipt_by_time"),)
         constraints = (
             models.UniqueConstraint(fields=("connection", "key"), name="agent_access_one_receipt"),
         )

@@ -46,7 +46,10 @@ class IssueApproval(Record):
     result = models.TextField(blank=True, default="")
 
     class Meta:
-        indexes = [models.Index(fields=["delegated_user", "id"], name="approval_by_delegate")]
+        indexes = [
+            models.Index(fields=["delegated_user", "id"], name="approval_by_delegate"),
+            models.Index(fields=["connection_id", "id"], name="approval_by_connection"),
+        ]
         constraints = [
             models.CheckConstraint(
                 condition=Q(decision="", decided_at__isnull=True)

@@ -95,7 +95,14 @@ class Document(Record):
             ("manage", "Can make and change drafts"),
             ("finalize", "Can issue documents"),
         ]
-        indexes = [models.Index(fields=["customer", "id"], name="document_by_customer")]
+        indexes = [
+            models.Index(fields=["customer", "id"], name="document_by_customer"),
+            models.Index(
+                fields=["connection_id", "id"],
+                condition=Q(connection_id__isnull=False),
+                name="document_by_connection",
+            ),
+        ]
         constraints = [
             models.CheckConstraint(condition=Q(type__in=DocumentType.values), name="document_type"),
             models.CheckConstraint(

@@ -10,6 +10,7 @@ from agent_access.connections import revoke_connection
 from agent_access.models import Connection, Receipt
 from agent_access.models.connections import RevokedReason
 from invoicing.models import Decision, IssueApproval
+from tests.plans import plans_of
 from tests.web.forms import main_of
 
 pytestmark = pytest.mark.django_db
@@ -88,6 +89,24 @@ def test_the_work_of_another_connection_is_not_shown(owner_desk, connect, delega
     page = page_of(owner_desk, mine)
     assert draft["draft_code"] not in page
     assert "drafts.create" not in page
+
+
+@pytest.mark.parametrize(
+    ("where", "index"),
+    [
+        ('FROM "invoices_document" WHERE', "document_by_connection"),
+        ('FROM "invoices_issueapproval"', "approval_by_connection"),
+        # On SQLite an index of a part serves no parameter.
+        pytest.param(
+            'chain" = %s AND "agent_access_auditevent"."connection_id" = %s',
+            "agent_access_acts_on",
+            marks=pytest.mark.postgresql,
+        ),
+    ],
+)
+def test_the_page_looks_at_no_other_connections_work(owner_desk, connection, where, index):
+    plan = plans_of(lambda: page_of(owner_desk, connection), where=where)
+    assert index in plan
 
 
 @pytest.mark.usefixtures("many_calls")
