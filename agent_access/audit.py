@@ -2,7 +2,7 @@
 
 import hashlib
 import ipaddress
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -88,9 +88,9 @@ def open_chain(chain: str) -> None:
     ChainHead.objects.bulk_create([ChainHead(chain=chain)], ignore_conflicts=True)
 
 
-def close_chain(chain: str) -> None:
-    """Let no further successful call commit on this chain; waits for the one that is committing."""
-    ChainHead.objects.filter(chain=chain).update(is_open=False)
+def close_chains(chains: Collection[str]) -> None:
+    """Let no further successful call commit on these chains; waits for those under way."""
+    ChainHead.objects.filter(chain__in=chains).update(is_open=False)
 
 
 def record_call(fact: Fact, *, relaxed: bool = False, beside: Statements = NOTHING) -> None:
@@ -119,6 +119,20 @@ def record_administration(fact: Fact) -> None:
     """Append a switch, or the making or ending of a connection."""
     lock_administration()
     _append(ADMINISTRATION, fact)
+
+
+def record_administration_of_many(facts: Iterable[Fact]) -> None:
+    """Append acts of one kind with many connections, in few statements."""
+    lock_administration()
+    head = ChainHead.objects.get(chain=ADMINISTRATION)
+    events = []
+    for fact in facts:
+        event = AuditEvent(**_make_event(ADMINISTRATION, fact), sequence=head.sequence + 1)
+        event.digest = digest_event(event, previous_digest=head.digest)
+        head.sequence, head.digest = event.sequence, event.digest
+        events.append(event)
+    head.save(update_fields=("sequence", "digest"))
+    AuditEvent.objects.bulk_create(events)
 
 
 def lock_administration() -> None:

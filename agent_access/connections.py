@@ -22,6 +22,7 @@ from agent_access.tools import registry
 
 MIN_DAYS = 1
 MAX_DAYS = 30
+REVOKED_AT_ONCE = 1000
 
 UNFIT_NAME = (
     f"A connection needs a name of 1 to {NAME_LENGTH} characters,"
@@ -182,7 +183,6 @@ def live_connections() -> QuerySet[Connection]:
     return Connection.objects.filter(Connection.live_at(timezone.now()))
 
 
-@transaction.atomic
 def revoke_connection(
     connection_id: UUID,
     *,
@@ -190,21 +190,12 @@ def revoke_connection(
     origin: Origin = SYSTEM,
     actor_id: UUID | None = None,
 ) -> bool:
-    """End a connection; return False if it had ended already.
-
-    Takes its audit head: a call in flight commits before, or not at all. Administration's comes
-    first, so that one ending of many and another of one never wait for each other.
-    """
-    audit.lock_administration()
-    audit.close_chain(str(connection_id))
-    revoked = Connection.objects.filter(pk=connection_id, revoked_at=None).update(
-        revoked_at=timezone.now(), revoked_reason=reason
-    )
-    if revoked:
-        record_act(audit.REVOKED, origin, actor_id, connection_id=connection_id, detail=reason)
-    return bool(revoked)
+    """End a connection; return False if it had ended already."""
+    named = Connection.objects.filter(pk=connection_id)
+    return bool(revoke_connections(named, reason=reason, origin=origin, actor_id=actor_id))
 
 
+@transaction.atomic
 def revoke_connections(
     connections: QuerySet[Connection],
     *,
@@ -212,12 +203,25 @@ def revoke_connections(
     origin: Origin = SYSTEM,
     actor_id: UUID | None = None,
 ) -> int:
-    """End every one of the connections that has not ended; return how many."""
-    pending = connections.filter(revoked_at=None).order_by("id").values_list("id", flat=True)
-    return sum(
-        revoke_connection(connection_id, reason=reason, origin=origin, actor_id=actor_id)
-        for connection_id in pending
-    )
+    """End every one of the connections that has not ended; return how many.
+
+    Takes their audit heads: a call in flight commits before, or not at all. Administration's comes
+    first, so that endings of many and of one never wait for each other, and find what has ended.
+    """
+    audit.lock_administration()
+    pending = connections.filter(revoked_at=None).order_by("id")
+    ids = list(pending.values_list("id", flat=True))
+    for start in range(0, len(ids), REVOKED_AT_ONCE):
+        portion = ids[start : start + REVOKED_AT_ONCE]
+        audit.close_chains([str(each) for each in portion])
+        Connection.objects.filter(pk__in=portion).update(
+            revoked_at=timezone.now(), revoked_reason=reason
+        )
+        audit.record_administration_of_many(
+            _fact_of_act(audit.REVOKED, origin, actor_id, connection_id=each, detail=reason)
+            for each in portion
+        )
+    return len(ids)
 
 
 @transaction.atomic
@@ -253,13 +257,23 @@ def record_act(
     detail: str = "",
 ) -> None:
     """Append to the chain of administration what was done, and with which connection."""
-    audit.record_administration(
-        Fact(
-            action=action,
-            origin=origin,
-            actor_id=actor_id,
-            connection_id=connection_id,
-            target=str(connection_id or ""),
-            detail=detail,
-        )
+    fact = _fact_of_act(action, origin, actor_id, connection_id=connection_id, detail=detail)
+    audit.record_administration(fact)
+
+
+def _fact_of_act(
+    action: str,
+    origin: Origin,
+    actor_id: UUID | None,
+    *,
+    connection_id: UUID | None,
+    detail: str,
+) -> Fact:
+    return Fact(
+        action=action,
+        origin=origin,
+        actor_id=actor_id,
+        connection_id=connection_id,
+        target=str(connection_id or ""),
+        detail=detail,
     )

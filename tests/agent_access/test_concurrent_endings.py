@@ -1,7 +1,7 @@
 """Endings and calls at the same moment: what ends a connection ends it at once, and for good."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from threading import Event
 from typing import Any
@@ -71,15 +71,15 @@ def test_no_call_succeeds_after_a_revocation(agent, connection, draft_body):
 
 def test_an_ending_of_one_and_of_all_never_wait_for_each_other(connect, delegate, monkeypatch):
     second = [connect(delegate)[0].id for _ in range(2)][1]
-    close_chain, taken, wanted = audit.close_chain, Event(), Event()
+    close_chains, taken, wanted = audit.close_chains, Event(), Event()
 
-    def close_slowly(chain: str) -> None:
-        if chain != str(second):
-            return close_chain(chain)
+    def close_slowly(chains: Collection[str]) -> None:
+        if str(second) not in chains:
+            return close_chains(chains)
         if taken.is_set():
             wanted.set()
-            return close_chain(chain)
-        close_chain(chain)
+            return close_chains(chains)
+        close_chains(chains)
         taken.set()
         wanted.wait(0.3)  # until access off wants it too; it never comes so far if all is well
         return None
@@ -88,7 +88,7 @@ def test_an_ending_of_one_and_of_all_never_wait_for_each_other(connect, delegate
         taken.wait(PATIENCE_SECONDS)
         return turn_access_off()
 
-    monkeypatch.setattr(audit, "close_chain", close_slowly)
+    monkeypatch.setattr(audit, "close_chains", close_slowly)
     end_one = partial(revoke_connection, second, reason=RevokedReason.OWNER_REVOKED)
     ended: list[int] = run_together([end_one, end_all])
     assert ended == [1, 1]

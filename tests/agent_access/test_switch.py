@@ -4,17 +4,19 @@ from unittest.mock import Mock
 
 import pytest
 
-from agent_access import audit
+from agent_access import audit, connections
 from agent_access.connections import (
     ConnectionRequest,
     UnfitConnectionError,
     create_connection,
+    live_connections,
     revoke_connection,
     turn_access_off,
     turn_access_on,
 )
 from agent_access.models import AuditEvent, Connection
 from agent_access.models.connections import RevokedReason
+from agent_access.verification import find_breaks
 from tests.agents import HttpAgent
 from tests.snapshots import take_snapshot
 
@@ -48,6 +50,21 @@ def test_turning_access_off_ends_every_connection_and_on_again_revives_none(conn
     assert connect(delegate)[1].call("tools.list").status == 200
 
 
+def test_the_agents_are_stopped_in_few_statements_however_many_they_are(
+    connect, delegate, django_assert_max_num_queries
+):
+    for _ in range(40):
+        connect(delegate)
+    with django_assert_max_num_queries(25):
+        assert turn_access_off() == 40
+    assert not live_connections().exists()
+    revoked = AuditEvent.objects.filter(action="connection:revoked").order_by("sequence")
+    assert [event.connection_id for event in revoked] == list(
+        Connection.objects.order_by("id").values_list("id", flat=True)
+    )
+    assert list(find_breaks()) == []
+
+
 def test_a_switch_that_changes_nothing_is_not_written_down(access_on):
     assert not turn_access_on()
     turn_access_off()
@@ -69,7 +86,8 @@ def test_a_switch_that_fails_in_the_middle_ends_nothing(connect, delegate, monke
     connect(delegate)
     connect(delegate)
     before, events = take_snapshot(), AuditEvent.objects.count()
-    monkeypatch.setattr(audit, "close_chain", Mock(side_effect=[None, OSError]))
+    monkeypatch.setattr(connections, "REVOKED_AT_ONCE", 1)
+    monkeypatch.setattr(audit, "close_chains", Mock(side_effect=[None, OSError]))
 
     with pytest.raises(OSError):  # noqa: PT011  the mock's own
         turn_access_off()

@@ -244,7 +244,7 @@ def test_an_approval_of_a_document_out_of_reach_is_none_in_any_state(
 def test_a_revocation_stops_an_execution_that_is_on_its_way(agent, connection, prepared):
     """The credential was looked at already; the chain's end is what the two meet at."""
     decide(prepared)
-    audit.close_chain(str(connection.id))
+    audit.close_chains([str(connection.id)])
     with nothing_changes():
         assert seen(execute(agent, prepared)) == refusal("unauthenticated")
 
