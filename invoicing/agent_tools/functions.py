@@ -1,10 +1,11 @@
 """One function per tool: from its input to the services, and from records to its answer."""
 
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
 import orjson
-from django.db.models import Prefetch, QuerySet
+from django.db.models import Prefetch, QuerySet, prefetch_related_objects
 from django.utils import timezone
 
 from agent_access.calls import CallContext, Page, Record, write_json
@@ -14,7 +15,7 @@ from invoicing import searched_texts
 from invoicing.access import Permission, people_listed, teams_listed
 from invoicing.agent_tools import inputs, outputs, reading, shapes
 from invoicing.errors import RecordNotFoundError
-from invoicing.models import Team, User
+from invoicing.models import Team
 from invoicing.record_search import find_customers, find_documents
 from invoicing.search import PageRequest, find_page
 from invoicing.services import approvals, draft_input, drafts
@@ -131,10 +132,11 @@ def issue_document(context: CallContext, request: inputs.IssueInput) -> Record[s
 
 
 def list_people(context: CallContext, page: inputs.PeoplePageInput) -> Page[shapes.Person]:
-    people = _with_what_is_told(people_listed())
+    people = people_listed().select_related("manager")
     if page.team_id is not None:
         people = people.filter(id__in=_member_ids(page.team_id))
-    found, after = find_page(people, _read_page(page), texts=searched_texts.texts_of_person)
+    found, after = find_page(people, _read_page(page), texts=searched_texts.texts_of_people())
+    prefetch_related_objects(found, *_what_is_told())
     return Page([outputs.describe_person(person) for person in found], after)
 
 
@@ -143,21 +145,21 @@ def _member_ids(team_id: UUID) -> QuerySet[Any]:
     return memberships.filter(team_id=team_id).values("user_id")
 
 
-def _with_what_is_told(people: QuerySet[User]) -> QuerySet[User]:
-    live_teams = Prefetch("teams", teams_listed().order_by("id"))
-    return people.select_related("manager").prefetch_related("skills", live_teams)
+def _what_is_told() -> Sequence[Any]:
+    return "skills", Prefetch("teams", teams_listed().order_by("id"))
 
 
 def get_person(context: CallContext, no_input: NoInput) -> Record[shapes.PersonWithHours]:
-    people = _with_what_is_told(people_listed()).prefetch_related("working_hours")
-    person = people.filter(id=context.record_id()).first()
+    people = people_listed().select_related("manager")
+    told = people.prefetch_related(*_what_is_told(), "working_hours")
+    person = told.filter(id=context.record_id()).first()
     if person is None:
         raise RecordNotFoundError
     return Record(outputs.describe_person_with_hours(person), person.id)
 
 
 def list_teams(context: CallContext, page: inputs.PageInput) -> Page[shapes.Team]:
+    found, after = find_page(teams_listed(), _read_page(page), texts=searched_texts.texts_of_team)
     listed = people_listed().order_by("id")
-    teams = teams_listed().prefetch_related(Prefetch("leads", listed), Prefetch("members", listed))
-    found, after = find_page(teams, _read_page(page), texts=searched_texts.texts_of_team)
+    prefetch_related_objects(found, Prefetch("leads", listed), Prefetch("members", listed))
     return Page([outputs.describe_team(team) for team in found], after)

@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.db.models import Prefetch, QuerySet
+from django.db.models import Prefetch, prefetch_related_objects
 from django.http import HttpResponse
 from django.shortcuts import render
 
 from invoicing.access import Permission, people_listed, person_listed, teams_listed
 from invoicing.models import User
-from invoicing.searched_texts import texts_of_person
+from invoicing.searched_texts import texts_of_people
 from invoicing.services.working_hours import WEEKDAYS
 from invoicing.web.listings import list_matching
 from invoicing.web.pages import SignedInRequest, page
@@ -25,13 +25,9 @@ class Day:
 
 @page(Permission.VIEW_PERSON)
 def list_people(request: SignedInRequest) -> HttpResponse:
-    listing = list_matching(request, _with_teams(people_listed()), texts=texts_of_person)
+    listing = list_matching(request, people_listed(), texts=texts_of_people())
+    prefetch_related_objects(listing.records, Prefetch("teams", teams_listed().order_by("name")))
     return render(request, "invoicing/people.html", {"listing": listing})
-
-
-def _with_teams(people: QuerySet[User]) -> QuerySet[User]:
-    live_teams = Prefetch("teams", teams_listed().order_by("name"))
-    return people.prefetch_related("skills", live_teams)
 
 
 @page(Permission.VIEW_PERSON)
