@@ -3,6 +3,8 @@
 from uuid import uuid4
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from invoicing.models import Customer
 from tests.factories import CustomerFactory, make_draft, make_issued
@@ -43,6 +45,14 @@ def test_an_account_manager_finds_his_own_customers_and_their_documents(manager,
         manager.call("documents.list")
     )
     assert manager.call("documents.list", {"search": "foreign"}).data == []
+
+
+def test_his_documents_are_not_looked_for_among_those_of_others(manager, own):
+    draft = make_draft(customer=own)
+    with CaptureQueriesContext(connection) as captured:
+        assert ids(manager.call("documents.list")) == [str(draft.id)]
+    reads = [each["sql"] for each in captured if 'FROM "invoices_document"' in each["sql"]]
+    assert ['"invoices_document"."id" IN (' in sql for sql in reads] == [True]
 
 
 @pytest.mark.requirement("error.hidden_like_missing", "error.not_found")
