@@ -223,6 +223,14 @@ def test_breaks_in_several_chains_are_all_named(chain):
     assert list(find_breaks()) == [Break(chain, 1, CHANGED), Break(ADMINISTRATION, 1, CHANGED)]
 
 
+def test_no_statement_of_the_proof_reads_all_events(chain):
+    with CaptureQueriesContext(database) as captured:
+        assert list(find_breaks()) == []
+    reads = [each["sql"] for each in captured if 'FROM "agent_access_auditevent"' in each["sql"]]
+    assert len(reads) > 5
+    assert [sql for sql in reads if " LIMIT " not in sql] == []
+
+
 def test_a_chain_is_read_in_portions_however_long_it_is(chain, monkeypatch):
     monkeypatch.setattr(verification, "ROWS_AT_ONCE", 2)
     with CaptureQueriesContext(database) as asked:
