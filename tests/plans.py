@@ -23,7 +23,7 @@ def plans_of(work: Callable[[], object], *, where: str) -> str:
     lines: list[str] = []
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
-            cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_sort = off")
+            cursor.execute("ANALYZE; SET LOCAL enable_seqscan = off; SET LOCAL enable_sort = off")
         for sql, parameters in statements:
             if where in sql:
                 cursor.execute(f"{explain} {sql}", parameters)
