@@ -6,11 +6,15 @@ from typing import Any
 from django.db import connection
 
 
-def plans_of(work: Callable[[], object], *, where: str) -> str:
-    """Return the plans of the statements that hold the text.
+def prefer_indexes() -> None:
+    """Keep PostgreSQL from reading and sorting a small table where an index could serve."""
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("ANALYZE; SET LOCAL enable_seqscan = off; SET LOCAL enable_sort = off")
 
-    A small table PostgreSQL reads whole and sorts; it is kept from that where an index could serve.
-    """
+
+def plans_of(work: Callable[[], object], *, where: str) -> str:
+    """Return the plans of the statements that hold the text, of which there is one at least."""
     statements = []
 
     def note(execute: Any, sql: str, parameters: Any, many: bool, context: Any) -> Any:  # noqa: FBT001  Django calls it so
@@ -22,8 +26,6 @@ def plans_of(work: Callable[[], object], *, where: str) -> str:
     explain = "EXPLAIN" if connection.vendor == "postgresql" else "EXPLAIN QUERY PLAN"
     lines: list[str] = []
     with connection.cursor() as cursor:
-        if connection.vendor == "postgresql":
-            cursor.execute("ANALYZE; SET LOCAL enable_seqscan = off; SET LOCAL enable_sort = off")
         for sql, parameters in statements:
             if where in sql:
                 cursor.execute(f"{explain} {sql}", parameters)

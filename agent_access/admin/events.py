@@ -21,7 +21,7 @@ from agent_access.admin.filters import (
 )
 from agent_access.admin.moments import write_moment
 from agent_access.admin.owners import OwnersModelAdmin
-from agent_access.admin.paging import BoundedPaginator, bound_search, searched_of
+from agent_access.admin.paging import BoundedPaginator, bound_search
 from agent_access.admin.people import names_of, people_called
 from agent_access.audit import OK
 from agent_access.endings import describe_detail
@@ -128,7 +128,6 @@ class EventAdmin(OwnersModelAdmin):
     def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
         changes = super().get_changelist_instance(request)
         changes.result_list = _with_names(changes.result_list)
-        changes.searched = searched_of(request)  # type: ignore[attr-defined]  # read by the template
         return changes
 
     @admin.display(description="Time")

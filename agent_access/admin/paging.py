@@ -31,7 +31,14 @@ class BoundedPaginator(Paginator):  # type: ignore[type-arg]  # generic for mypy
 
 
 class OfferedOrderList(ChangeList):
-    """Sorts by what its page offers only, where Django's own believes the address."""
+    """Sorts by what its page offers only, where Django's own believes the address.
+
+    `searched` is to how many rows its question was put, and empty if to all of them.
+    """
+
+    def __init__(self, request: HttpRequest, *args: Any, **options: Any) -> None:
+        super().__init__(request, *args, **options)
+        self.searched = _searched_of(request)
 
     @override
     def get_ordering_field(self, field_name: Any) -> Any:
@@ -52,6 +59,5 @@ def bound_search(request: HttpRequest, rows: QuerySet[Any], *, by: str) -> Query
     return rows if beyond is None else rows.filter(**{f"{by}__gt": beyond})
 
 
-def searched_of(request: HttpRequest) -> str:
-    """Return how many rows a page's question was put to, and nothing if to all of them."""
+def _searched_of(request: HttpRequest) -> str:
     return f"{SEARCHED:,}" if request.__dict__.get(_BEYOND) else ""

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import admin
-from django.contrib.admin.views.main import ChangeList
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from typing_extensions import override
@@ -18,7 +17,7 @@ from agent_access.admin.filters import (
 )
 from agent_access.admin.moments import write_moment
 from agent_access.admin.owners import OwnersModelAdmin
-from agent_access.admin.paging import BoundedPaginator, bound_search, searched_of
+from agent_access.admin.paging import BoundedPaginator, bound_search
 from agent_access.models.receipts import Receipt
 from agent_access.tools import registry
 
@@ -58,12 +57,6 @@ class ReceiptAdmin(OwnersModelAdmin):
         condition = Q(key=text) | (Q(record_id=named) if named else Q())
         newest = bound_search(request, queryset, by=BY_TIME)
         return newest.filter(condition), False
-
-    @override
-    def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
-        changes = super().get_changelist_instance(request)
-        changes.searched = searched_of(request)  # type: ignore[attr-defined]  # read by the template
-        return changes
 
     @admin.display(description="Time")
     def moment(self, receipt: Receipt) -> str:

@@ -18,7 +18,6 @@ from agent_access.admin.paging import (
     BoundedPaginator,
     OfferedOrderList,
     bound_search,
-    searched_of,
 )
 from invoicing.access import Permission, documents_visible_to
 from invoicing.admin.records import ReadOnlyAdmin
@@ -90,12 +89,6 @@ class DocumentAdmin(ReadOnlyAdmin):
     @override
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
         return OfferedOrderList
-
-    @override
-    def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
-        changes = super().get_changelist_instance(request)
-        changes.searched = searched_of(request)  # type: ignore[attr-defined]  # read by the template
-        return changes
 
     @admin.display(description="document")
     def name(self, document: Document) -> str:

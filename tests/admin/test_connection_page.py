@@ -11,7 +11,7 @@ from agent_access.models import Connection, Receipt
 from agent_access.models.audit import AuditEvent, Transport
 from agent_access.models.connections import RevokedReason
 from invoicing.models import Decision, IssueApproval
-from tests.plans import plans_of
+from tests.plans import plans_of, prefer_indexes
 from tests.web.forms import main_of
 
 pytestmark = pytest.mark.django_db
@@ -119,6 +119,7 @@ def test_what_was_done_with_a_connection_is_found_among_all_its_calls(owner_desk
         )
         for sequence in range(1, 1000)
     )
+    prefer_indexes()
     where = 'chain" = %s AND "agent_access_auditevent"."connection_id" = %s'
     plan = plans_of(lambda: page_of(owner_desk, connection), where=where)
     assert "agent_access_acts_on" in plan

@@ -82,16 +82,21 @@ def test_too_late_is_too_late(open_page, delegate, prepared):
     assert decision_of(prepared) == ""
 
 
-def test_the_time_left_counts_down_to_its_end(open_page, delegate, prepared):
-    page = open_page("/approvals", delegate)
-    page.clock.install()
-    page.goto(path_of(prepared))
+def run_down(page: Any, path: str) -> None:
+    """Open the page and let its ten minutes pass."""
+    page.goto(path)
     timer = page.get_by_role("timer")
     seconds = int(timer.get_attribute("data-seconds-left"))
     page.clock.run_for(5000)
     expect(timer).to_have_text(f"{(seconds - 5) // 60} min {(seconds - 5) % 60} s")
     page.clock.run_for(timedelta(minutes=10) // timedelta(milliseconds=1))
     expect(page.get_by_role("main")).to_contain_text("The ten minutes have passed.")
+
+
+def test_the_time_left_counts_down_to_its_end(open_page, delegate, prepared):
+    page = open_page("/people", delegate)
+    page.clock.install()
+    run_down(page, path_of(prepared))
     expect(page.get_by_role("button", name="Approve issue")).to_be_disabled()
     expect(page.get_by_role("button", name="Reject")).to_be_disabled()
 
@@ -99,14 +104,8 @@ def test_the_time_left_counts_down_to_its_end(open_page, delegate, prepared):
 def test_the_inbox_and_the_draft_count_down_as_well(open_page, delegate, prepared):
     page = open_page("/people", delegate)
     page.clock.install()
-    for path in ("/approvals", f"/documents/{prepared.approval.document_id}"):
-        page.goto(path)
-        timer = page.get_by_role("timer")
-        seconds = int(timer.get_attribute("data-seconds-left"))
-        page.clock.run_for(5000)
-        expect(timer).to_have_text(f"{(seconds - 5) // 60} min {(seconds - 5) % 60} s")
-        page.clock.run_for(timedelta(minutes=10) // timedelta(milliseconds=1))
-        expect(page.get_by_role("main")).to_contain_text("The ten minutes have passed.")
+    run_down(page, "/approvals")
+    run_down(page, f"/documents/{prepared.approval.document_id}")
 
 
 def test_after_approving_a_link_looks_for_the_number(open_page, delegate, prepared):

@@ -29,6 +29,7 @@ from tests.factories import (
     make_issued,
     make_staff,
 )
+from tests.plans import plans_of
 
 pytestmark = pytest.mark.django_db
 
@@ -236,27 +237,6 @@ def test_a_page_is_so_many_statements_however_many_documents_there_are(search, s
         assert len(captured) == statements + more
 
 
-def plan_of(find: Callable[[], object]) -> str:
-    """Return how the database would run the statements of a search on the word table."""
-    statements = []
-
-    def note(execute: Any, sql: str, parameters: Any, many: bool, context: Any) -> Any:  # noqa: FBT001  Django calls it so
-        statements.append((sql, parameters))
-        return execute(sql, parameters, many, context)
-
-    with connection.execute_wrapper(note):
-        find()
-    explain = "EXPLAIN" if connection.vendor == "postgresql" else "EXPLAIN QUERY PLAN"
-    lines: list[str] = []
-    with connection.cursor() as cursor:
-        for sql, parameters in statements:
-            if TABLE in sql:
-                cursor.execute(f"{explain} {sql}", parameters)
-                lines += [str(row[-1]) for row in cursor.fetchall()]
-    assert lines
-    return "\n".join(lines)
-
-
 @pytest.mark.parametrize("newest_first", [False, True], ids=["oldest", "newest"])
 @pytest.mark.parametrize("search", ["", "acme", "n250", "acme common", "acme n250 common"])
 def test_no_search_reads_a_whole_table_or_sorts_all_that_has_a_word(
@@ -273,7 +253,7 @@ def test_no_search_reads_a_whole_table_or_sorts_all_that_has_a_word(
     page = PageRequest(search=search, after=after, limit=25, newest_first=newest_first)
     for user in (make_staff(), manager):
         if search or user == manager:
-            plan = plan_of(partial(find_documents, user, page))
+            plan = plans_of(partial(find_documents, user, page), where=TABLE)
             # The rows of a rare word are few, whoever's they are, and either index gives them.
             is_rare = "n250" in search
             walks = [
