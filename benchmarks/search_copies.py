@@ -19,7 +19,7 @@ from invoicing.models import (
     NumberSeries,
     SearchWord,
 )
-from invoicing.search_table import TABLE, Row
+from invoicing.search.table import TABLE, Row
 from invoicing.services.bulk_rows import insert_rows
 from invoicing.services.customers import create_customers
 from invoicing.services.search_words import rows_of_document

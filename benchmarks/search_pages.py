@@ -13,8 +13,8 @@ from typing import Any
 from django.db import connection
 
 from invoicing.models import Customer, Document, DocumentStatus, User
-from invoicing.record_search import find_customers, find_documents
-from invoicing.search import PageRequest
+from invoicing.search.paging import PageRequest
+from invoicing.search.records import find_customers, find_documents
 
 ROUNDS = 25
 SEES_ALL, SEES_FEW = "dana@halden.example", "milo@halden.example"

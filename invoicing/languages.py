@@ -5,7 +5,7 @@ from functools import cache
 
 from babel import Locale
 
-from invoicing.search import words_of
+from invoicing.search.words import words_of
 
 # The application's own; a document is written in its customer's.
 APPLICATION_LANGUAGE = "en"

@@ -24,8 +24,8 @@ from invoicing.admin.records import ReadOnlyAdmin
 from invoicing.administration.records import IsAllowed
 from invoicing.languages import APPLICATION_LANGUAGE
 from invoicing.models import Document
-from invoicing.record_search import find_documents
-from invoicing.search import SEARCH_LENGTH, PageRequest
+from invoicing.search.paging import SEARCH_LENGTH, PageRequest
+from invoicing.search.records import find_documents
 from invoicing.web.formats import Formats
 
 FOUND_AT_MOST = 200

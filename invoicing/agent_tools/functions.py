@@ -11,13 +11,13 @@ from django.utils import timezone
 from agent_access.calls import CallContext, Page, Record, write_json
 from agent_access.tools import NoInput
 from agent_access.transactions import one_view
-from invoicing import searched_texts
 from invoicing.access import Permission, people_listed, teams_listed
 from invoicing.agent_tools import inputs, outputs, reading, shapes
 from invoicing.errors import RecordNotFoundError
 from invoicing.models import Team
-from invoicing.record_search import find_customers, find_documents
-from invoicing.search import PageRequest, find_page
+from invoicing.search.paging import PageRequest, find_page
+from invoicing.search.records import find_customers, find_documents
+from invoicing.search.texts import texts_of_people, texts_of_team
 from invoicing.services import approvals, draft_input, drafts
 from invoicing.totals import DiscountType
 
@@ -135,7 +135,7 @@ def list_people(context: CallContext, page: inputs.PeoplePageInput) -> Page[shap
     people = people_listed().select_related("manager")
     if page.team_id is not None:
         people = people.filter(id__in=_member_ids(page.team_id))
-    found, after = find_page(people, _read_page(page), texts=searched_texts.texts_of_people())
+    found, after = find_page(people, _read_page(page), texts=texts_of_people())
     prefetch_related_objects(found, *_what_is_told())
     return Page([outputs.describe_person(person) for person in found], after)
 
@@ -159,7 +159,7 @@ def get_person(context: CallContext, no_input: NoInput) -> Record[shapes.PersonW
 
 
 def list_teams(context: CallContext, page: inputs.PageInput) -> Page[shapes.Team]:
-    found, after = find_page(teams_listed(), _read_page(page), texts=searched_texts.texts_of_team)
+    found, after = find_page(teams_listed(), _read_page(page), texts=texts_of_team)
     listed = people_listed().order_by("id")
     prefetch_related_objects(found, Prefetch("leads", listed), Prefetch("members", listed))
     return Page([outputs.describe_team(team) for team in found], after)

@@ -20,7 +20,7 @@ from invoicing import draft_rules
 from invoicing.errors import ControlCharacterError
 from invoicing.fixed_point import parse_fixed_point
 from invoicing.money import AMOUNT_DIGITS
-from invoicing.search import SEARCH_LENGTH
+from invoicing.search.paging import SEARCH_LENGTH
 from invoicing.text import (
     DESCRIPTION_LENGTH,
     NOTES_LENGTH,

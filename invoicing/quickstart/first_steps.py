@@ -7,7 +7,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from invoicing.models import Customer, TaxRate
-from invoicing.search import words_of
+from invoicing.search.words import words_of
 
 PAYMENT_DAYS = 30
 

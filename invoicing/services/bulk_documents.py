@@ -17,7 +17,7 @@ from invoicing.models import (
     TaxRow,
     User,
 )
-from invoicing.search_table import TABLE, Row
+from invoicing.search.table import TABLE, Row
 from invoicing.services.bulk_rows import insert_records, insert_rows
 from invoicing.services.company import current_company
 from invoicing.services.draft_input import DraftInput

@@ -8,7 +8,7 @@ from django.db import transaction
 
 from invoicing.locks import lock_customer, require_transaction
 from invoicing.models import Customer, Document, DocumentStatus
-from invoicing.search_table import Row
+from invoicing.search.table import Row
 from invoicing.services.record_changes import Changes, write_changes
 from invoicing.services.search_words import (
     by_id,

@@ -12,8 +12,8 @@ from django.db.models import Manager, Model, QuerySet
 
 from agent_access.statements import Statement, Statements, execute_together
 from invoicing.models import Customer, Document
-from invoicing.search_table import TABLE, Kind, Row, rows_of
-from invoicing.searched_texts import texts_of_customer, texts_of_document
+from invoicing.search.table import TABLE, Kind, Row, rows_of
+from invoicing.search.texts import texts_of_customer, texts_of_document
 
 _ROWS_PER_STATEMENT = 5000
 _INSERT = f"INSERT INTO {TABLE} (word, customer, record)"

@@ -9,8 +9,8 @@ from django.db.models.functions import Lower
 from agent_access.visible_text import mark_invisible
 from invoicing.access import Permission, customers_visible_to
 from invoicing.models import Customer, Document, User
-from invoicing.record_search import find_customers
-from invoicing.search import PageRequest
+from invoicing.search.paging import PageRequest
+from invoicing.search.records import find_customers
 
 LONGEST_LIST = 50
 

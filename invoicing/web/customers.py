@@ -7,8 +7,8 @@ from django.shortcuts import render
 
 from invoicing.access import Permission, customer_for, customers_visible_to
 from invoicing.languages import APPLICATION_LANGUAGE
-from invoicing.record_search import find_customers
-from invoicing.search import PageRequest
+from invoicing.search.paging import PageRequest
+from invoicing.search.records import find_customers
 from invoicing.web.listings import list_by_name, list_numbered, read_search
 from invoicing.web.pages import SignedInRequest, page
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 from invoicing.access import Permission, document_for
 from invoicing.languages import APPLICATION_LANGUAGE
 from invoicing.models import Document, DocumentStatus
-from invoicing.record_search import find_documents
+from invoicing.search.records import find_documents
 from invoicing.services.approval_inbox import read_open_of
 from invoicing.web.approval_texts import describe_entry
 from invoicing.web.formats import Formats, format_instant

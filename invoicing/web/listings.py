@@ -11,7 +11,8 @@ from django.db.models import Model, Q, QuerySet
 from django.db.models.functions import Lower
 from django.http import HttpRequest, QueryDict
 
-from invoicing.search import SEARCH_LENGTH, PageRequest, matches, words_of
+from invoicing.search.paging import SEARCH_LENGTH, PageRequest
+from invoicing.search.words import matches, words_of
 
 PAGE_LENGTH = 25
 

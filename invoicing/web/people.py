@@ -9,7 +9,7 @@ from django.shortcuts import render
 
 from invoicing.access import Permission, people_listed, person_listed, teams_listed
 from invoicing.models import User
-from invoicing.searched_texts import texts_of_people
+from invoicing.search.texts import texts_of_people
 from invoicing.services.working_hours import WEEKDAYS
 from invoicing.web.listings import list_matching
 from invoicing.web.pages import SignedInRequest, page

@@ -12,8 +12,8 @@ from invoicing.draft_rules import MAX_LINES
 from invoicing.errors import UnknownCurrencyError
 from invoicing.models import Document, Line, User
 from invoicing.money import minor_unit
-from invoicing.record_search import find_documents
-from invoicing.search import PageRequest
+from invoicing.search.paging import PageRequest
+from invoicing.search.records import find_documents
 from invoicing.totals import DiscountType
 from invoicing.web.draft_choices import Choices
 from invoicing.web.draft_forms import PERCENT_DECIMALS, HeaderForm, LineForm, Typed, TypedDraft

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from invoicing import record_search
 from invoicing.models import Skill
+from invoicing.search import records
 from invoicing.services.customers import change_customer, create_customers
 from tests.factories import CustomerFactory, TeamFactory, UserFactory, make_draft, make_issued
 from tests.interface.refusals import invalid, seen
@@ -186,8 +186,8 @@ def test_a_rare_word_is_found_at_once_among_very_many(agent):
 def test_words_that_very_many_have_but_none_together_give_a_short_page_that_leads_on(
     agent, monkeypatch
 ):
-    monkeypatch.setattr(record_search, "STEPS_PER_CALL", 4)
-    monkeypatch.setattr(record_search, "_PORTIONS", (2, 2))
+    monkeypatch.setattr(records, "STEPS_PER_CALL", 4)
+    monkeypatch.setattr(records, "_PORTIONS", (2, 2))
     names = [f"{'Odd' if number % 2 else 'Even'} Ltd" for number in range(20)]
     customers = create_customers([CustomerFactory.build(name=name) for name in names])
 

@@ -10,9 +10,9 @@ from django.core.exceptions import ValidationError
 from invoicing.administration.records import change_record, create_record
 from invoicing.errors import ConflictError, DraftCodeUsedError
 from invoicing.models import Customer, Document, DocumentStatus, SearchWord, User
-from invoicing.record_search import find_documents
-from invoicing.search import PageRequest
-from invoicing.search_table import owner_of
+from invoicing.search.paging import PageRequest
+from invoicing.search.records import find_documents
+from invoicing.search.table import owner_of
 from invoicing.services.customers import change_customer, create_customer
 from invoicing.services.drafts import create_draft, update_draft
 from invoicing.services.issuing import issue_document

@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from invoicing.errors import ConflictError, RecordNotFoundError
 from invoicing.identifiers import new_id
 from invoicing.models import Document, SearchWord
-from invoicing.search_table import Kind, Row, label_of, owner_of, word_of
+from invoicing.search.table import Kind, Row, label_of, owner_of, word_of
 from invoicing.services import customers as customer_service
 from invoicing.services import drafts as draft_service
 from invoicing.services import search_words

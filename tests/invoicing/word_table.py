@@ -1,7 +1,7 @@
 """The word table as it is, and as the records say that it should be."""
 
 from invoicing.models import Customer, Document, SearchWord
-from invoicing.search_table import Row
+from invoicing.search.table import Row
 from invoicing.services.search_words import rows_of_customer, rows_of_document
 
 

@@ -1,21 +1,8 @@
-from uuid import UUID
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from invoicing.models import Customer
-from invoicing.search import (
-    SCAN_BATCH_ROWS,
-    SCANNED_ROWS_PER_CALL,
-    PageRequest,
-    beginnings_of,
-    find_page,
-    matches,
-    needed_beginnings,
-    words_of,
-)
-from tests.factories import CustomerFactory
+from invoicing.search.words import beginnings_of, matches, needed_beginnings, words_of
 
 
 @pytest.mark.parametrize(
@@ -118,67 +105,3 @@ TEXT = st.text("abä東京カฟ ก-1é", max_size=24)
 def test_what_matches_has_all_the_beginnings_that_are_needed(search, texts) -> None:
     if matches(words_of(search), texts):
         assert needed_beginnings(words_of(search)) <= beginnings_of(texts)
-
-
-def names(customer: Customer) -> list[str]:
-    return [customer.name]
-
-
-def walk(search, limit) -> list[list[str]]:
-    """Return the names of each page, following the cursor to the end."""
-    pages: list[list[str]] = []
-    after: UUID | None = None
-    while True:
-        request = PageRequest(search=search, after=after, limit=limit)
-        page, after = find_page(Customer.objects.all(), request, texts=names)
-        pages.append([customer.name for customer in page])
-        if after is None:
-            return pages
-
-
-@pytest.mark.requirement("list.order")
-@pytest.mark.django_db
-def test_pages_follow_the_order_of_creation_to_a_null_cursor() -> None:
-    for name in ("a", "b", "c", "d"):
-        CustomerFactory.create(name=name)
-    assert walk("", limit=2) == [["a", "b"], ["c", "d"]]
-    assert walk(" ", limit=3) == [["a", "b", "c"], ["d"]]
-    assert walk("", limit=4) == [["a", "b", "c", "d"]]
-
-
-@pytest.mark.django_db
-def test_search_pages_hold_matches_only() -> None:
-    for name in ("Ant", "bee", "ANT farm", "antelope", "cat", "ant"):
-        CustomerFactory.create(name=name)
-    assert walk("ant", limit=2) == [["Ant", "ANT farm"], ["antelope", "ant"]]
-    assert walk("ant", limit=4) == [["Ant", "ANT farm", "antelope", "ant"]]
-    assert walk("dog", limit=2) == [[]]
-
-
-@pytest.mark.django_db
-def test_a_search_without_letters_or_digits_finds_nothing_and_asks_nothing(
-    django_assert_num_queries,
-) -> None:
-    CustomerFactory.create()
-    with django_assert_num_queries(0):
-        assert walk("%_!", limit=2) == [[]]
-
-
-@pytest.mark.django_db
-def test_a_page_without_search_is_one_query(django_assert_num_queries) -> None:
-    CustomerFactory.create_batch(3)
-    with django_assert_num_queries(1):
-        find_page(Customer.objects.all(), PageRequest(limit=2), texts=names)
-
-
-@pytest.mark.django_db
-def test_one_call_reads_a_bounded_number_of_rows(django_assert_num_queries) -> None:
-    rows = SCANNED_ROWS_PER_CALL + 1
-    customers = Customer.objects.bulk_create(
-        Customer(name="last" if number == rows else "other") for number in range(1, rows + 1)
-    )
-    with django_assert_num_queries(SCANNED_ROWS_PER_CALL // SCAN_BATCH_ROWS):
-        request = PageRequest(search="last", limit=5)
-        page, after = find_page(Customer.objects.all(), request, texts=names)
-    assert (page, after) == ([], customers[SCANNED_ROWS_PER_CALL - 1].id)
-    assert walk("last", limit=5) == [[], ["last"]]

@@ -14,16 +14,10 @@ from django.db.models import Model, QuerySet
 
 from invoicing.access import customers_visible_to, documents_visible_to, own_customer_ids
 from invoicing.models import Customer, Document, DocumentStatus, User
-from invoicing.search import (
-    PageRequest,
-    cut_page,
-    in_order,
-    matches,
-    needed_beginnings,
-    words_of,
-)
-from invoicing.search_table import Kind, Step, Walk, count_rows, label_of, take_steps, word_of
-from invoicing.searched_texts import texts_of_customer, texts_of_document
+from invoicing.search.paging import PageRequest, cut_page, in_order
+from invoicing.search.table import Kind, Step, Walk, count_rows, label_of, take_steps, word_of
+from invoicing.search.texts import texts_of_customer, texts_of_document
+from invoicing.search.words import matches, needed_beginnings, words_of
 
 # A call walks so many rows of the table, in portions that grow while little is found. The first is
 # twice a page of 25, and a little: of two words that most records have, most have both.

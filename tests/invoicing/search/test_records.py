@@ -11,13 +11,14 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from invoicing import record_search, search_table
 from invoicing.access import customers_visible_to, documents_visible_to
 from invoicing.models import Customer, Document, DocumentStatus
-from invoicing.record_search import find_customers, find_documents
-from invoicing.search import PageRequest, matches, words_of
-from invoicing.search_table import LISTS_PER_STATEMENT, TABLE
-from invoicing.searched_texts import texts_of_customer, texts_of_document
+from invoicing.search import records, table
+from invoicing.search.paging import PageRequest
+from invoicing.search.records import find_customers, find_documents
+from invoicing.search.table import LISTS_PER_STATEMENT, TABLE
+from invoicing.search.texts import texts_of_customer, texts_of_document
+from invoicing.search.words import matches, words_of
 from invoicing.services.bulk_documents import NewDocument, write_documents
 from invoicing.services.customers import change_customer, create_customers
 from tests.factories import (
@@ -136,9 +137,9 @@ def test_the_documents_of_one_status_are_found_among_all(books, everybody, manag
         assert walk(find, user, search=search, limit=4) == expected, (status, search)
 
 
-@pytest.mark.parametrize("at_once", [search_table.OWNERS_PER_STATEMENT, 70])
+@pytest.mark.parametrize("at_once", [table.OWNERS_PER_STATEMENT, 70])
 def test_a_user_with_very_many_customers_of_his_own_walks_them_all(manager, monkeypatch, at_once):
-    monkeypatch.setattr(search_table, "OWNERS_PER_STATEMENT", at_once)
+    monkeypatch.setattr(table, "OWNERS_PER_STATEMENT", at_once)
     customers = create_customers(CustomerFactory.build_batch(LISTS_PER_STATEMENT + 5))
     manager.managed_customers.set(customers)
     some = [*customers[-1:], *customers[::40], *customers[:1], *customers[-2:]]
@@ -172,8 +173,8 @@ def make_many(count: int, *, references: Callable[[int], str]) -> list[Document]
 @pytest.fixture
 def few_steps(monkeypatch) -> None:
     """Bounds of a tenth, so that tens of documents are very many."""
-    monkeypatch.setattr(record_search, "STEPS_PER_CALL", 40)
-    monkeypatch.setattr(record_search, "_PORTIONS", (4, 6, 30))
+    monkeypatch.setattr(records, "STEPS_PER_CALL", 40)
+    monkeypatch.setattr(records, "_PORTIONS", (4, 6, 30))
 
 
 def test_words_that_never_meet_end_a_call_early_with_a_cursor_that_leads_on(few_steps):
@@ -243,7 +244,7 @@ def test_no_search_reads_a_whole_table_or_sorts_all_that_has_a_word(
     monkeypatch, search, newest_first
 ):
     # Of fewer rows than are counted PostgreSQL may well take all.
-    monkeypatch.setattr(record_search, "_COUNTED", 50)
+    monkeypatch.setattr(records, "_COUNTED", 50)
     documents = make_many(400, references=lambda n: f"common n{n}")
     manager = UserFactory.create()
     manager.managed_customers.set(Customer.objects.all())

@@ -13,7 +13,7 @@ from uuid import UUID
 
 from django.db import connection
 
-from invoicing.search import beginnings_of
+from invoicing.search.words import beginnings_of
 
 TABLE = "invoices_searchword"
 
