@@ -7,13 +7,13 @@ from invoicing.web import (
     approvals,
     customers,
     documents,
-    drafts,
     home,
     issuing,
     people,
     set_password,
     sign_in,
 )
+from invoicing.web.drafts import editor
 
 urlpatterns = [
     path("", home.home, name="home"),
@@ -23,9 +23,9 @@ urlpatterns = [
     path("account", account.account, name="account"),
     path("account/sign-out-everywhere", account.end_own_sessions, name="end-own-sessions"),
     path("documents", documents.list_documents, name="documents"),
-    path("documents/new", drafts.new_draft, name="new-draft"),
+    path("documents/new", editor.new_draft, name="new-draft"),
     path("documents/<uuid:pk>", documents.show_document, name="document"),
-    path("documents/<uuid:pk>/edit", drafts.edit_draft, name="edit-draft"),
+    path("documents/<uuid:pk>/edit", editor.edit_draft, name="edit-draft"),
     path("documents/<uuid:pk>/issue", issuing.issue, name="issue"),
     path("approvals", approvals.list_approvals, name="approvals"),
     path("approvals/<uuid:pk>", approvals.review, name="approval"),

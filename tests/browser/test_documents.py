@@ -14,7 +14,7 @@ from invoicing.models import Customer, Document, DocumentType, User, WorkingHour
 from invoicing.money import MAX_AMOUNT
 from invoicing.services.drafts import update_draft
 from invoicing.totals import DiscountType
-from invoicing.web.customer_choices import LONGEST_LIST
+from invoicing.web.drafts.customers import LONGEST_LIST
 from tests.approvals import prepare
 from tests.browser.inspection import follow, inspect
 from tests.factories import (

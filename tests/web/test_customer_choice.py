@@ -7,7 +7,7 @@ import pytest
 from invoicing.access import Permission
 from invoicing.identifiers import new_id
 from invoicing.models import Customer, Document
-from invoicing.web.customer_choices import LONGEST_LIST
+from invoicing.web.drafts.customers import LONGEST_LIST
 from tests.factories import CustomerFactory, make_draft, make_staff
 from tests.web.forms import read_form, text_of
 

@@ -8,7 +8,7 @@ from invoicing.access import Permission
 from invoicing.models import Document, TaxRate, User
 from invoicing.services.drafts import update_draft
 from invoicing.services.issuing import issue_document
-from invoicing.web import drafts
+from invoicing.web.drafts import editor
 from tests.clocks import at
 from tests.factories import (
     ISSUED_AT,
@@ -132,13 +132,13 @@ def test_what_was_withdrawn_while_a_lock_was_waited_for_is_not_used(  # noqa: PL
     draft = make_draft(customer=customer)
     page = "/documents/new" if service == "create_draft" else f"/documents/{draft.id}/edit"
     form = read_form(writer_desk.get(page)) | filled
-    write = getattr(drafts, service)
+    write = getattr(editor, service)
 
     def write_after_waiting(*args: Any, **kwargs: Any) -> Any:
         withdraw(User.objects.get(pk=writer.pk), right)
         return write(*args, **kwargs)
 
-    monkeypatch.setattr(drafts, service, write_after_waiting)
+    monkeypatch.setattr(editor, service, write_after_waiting)
     before = Document.objects.values().get()
     assert writer_desk.post(page, form).status_code == status
     assert Document.objects.values().get() == before

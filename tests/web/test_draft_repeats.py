@@ -7,7 +7,7 @@ import pytest
 
 from invoicing.models import Document
 from invoicing.services.issuing import issue_document
-from invoicing.web.draft_codes import give_code
+from invoicing.web.drafts.codes import give_code
 from tests.clocks import at
 from tests.factories import ISSUED_AT, make_draft
 from tests.threads import run_together

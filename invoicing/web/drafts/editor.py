@@ -22,14 +22,15 @@ from invoicing.errors import ConflictError, DraftCodeUsedError, DraftInvalidErro
 from invoicing.models import Document, User
 from invoicing.services.draft_input import DraftInput
 from invoicing.services.drafts import create_draft, preview_draft, update_draft
-from invoicing.web.draft_choices import Choices, choices_for
-from invoicing.web.draft_codes import give_code, read_code
-from invoicing.web.draft_forms import DraftForms, TypedDraft
+from invoicing.web.drafts.choices import Choices, choices_for
+from invoicing.web.drafts.codes import give_code, read_code
+from invoicing.web.drafts.differences import compare_drafts
+from invoicing.web.drafts.sheet import DraftForms
+from invoicing.web.drafts.typed import TypedDraft, begin_typed, read_typed, write_draft
 from invoicing.web.formats import Formats
 from invoicing.web.late_forms import RESUME
 from invoicing.web.listings import read_search
 from invoicing.web.pages import SignedInRequest, page, show_done
-from invoicing.web.typed_drafts import begin_typed, compare_drafts, read_typed, write_draft
 
 
 @page(Permission.VIEW_DOCUMENT, Permission.MANAGE, methods=("GET", "POST"), keeps_typed=True)

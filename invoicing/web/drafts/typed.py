@@ -1,6 +1,6 @@
-"""Drafts as texts in fields: read from a form that was sent, or written from what is saved."""
+"""A draft as texts in fields: as it was typed, or as what is saved would be typed."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -15,13 +15,34 @@ from invoicing.money import minor_unit
 from invoicing.search.paging import PageRequest
 from invoicing.search.records import find_documents
 from invoicing.totals import DiscountType
-from invoicing.web.draft_choices import Choices
-from invoicing.web.draft_forms import PERCENT_DECIMALS, HeaderForm, LineForm, Typed, TypedDraft
+from invoicing.web.drafts.forms import PERCENT_DECIMALS, HeaderForm, LineForm
 from invoicing.web.formats import local_date
 from invoicing.web.typed_numbers import write_typed
 
 DEFAULT_CURRENCY = "EUR"
 DAYS_TO_PAY = timedelta(days=30)
+
+Typed = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class TypedDraft:
+    """The texts of all fields, as typed or as a saved draft would be typed."""
+
+    header: Typed
+    lines: list[Typed]
+    minor_unit: int
+
+    def with_customer(self, customer_id: str) -> "TypedDraft":
+        return TypedDraft({**self.header, "customer_id": customer_id}, self.lines, self.minor_unit)
+
+    def with_line(self) -> "TypedDraft":
+        lines = [*self.lines, {}] if len(self.lines) < MAX_LINES else self.lines
+        return TypedDraft(self.header, lines, self.minor_unit)
+
+    def without_line(self, index: int) -> "TypedDraft":
+        lines = [line for position, line in enumerate(self.lines) if position != index]
+        return TypedDraft(self.header, lines or [{}], self.minor_unit)
 
 
 def read_typed(data: QueryDict) -> TypedDraft:
@@ -95,36 +116,3 @@ def _write_discount(line: Line, decimals: int) -> str:
         return write_typed(line.discount_value, decimals=decimals)
     percent = write_typed(line.discount_value, decimals=PERCENT_DECIMALS)
     return percent.rstrip("0").rstrip(".")
-
-
-@dataclass(frozen=True)
-class Difference:
-    """A field in which what is saved and what was typed say different things."""
-
-    label: str
-    saved: str
-    typed: str
-
-
-def compare_drafts(saved: TypedDraft, typed: TypedDraft, choices: Choices) -> Iterator[Difference]:
-    """Yield what differs, field by field, as the form shows it."""
-    for name, field in HeaderForm.base_fields.items():
-        yield from _compare(str(field.label), name, saved.header, typed.header, choices)
-    for index in range(max(len(saved.lines), len(typed.lines))):
-        for name, field in LineForm.base_fields.items():
-            label = f"Line {index + 1}, {str(field.label).lower()}"
-            yield from _compare(
-                label, name, _line_at(saved, index), _line_at(typed, index), choices
-            )
-
-
-def _line_at(draft: TypedDraft, index: int) -> Typed:
-    return draft.lines[index] if index < len(draft.lines) else {}
-
-
-def _compare(
-    label: str, name: str, saved: Typed, typed: Typed, choices: Choices
-) -> Iterator[Difference]:
-    before, after = saved.get(name, ""), typed.get(name, "")
-    if before != after:
-        yield Difference(label, choices.label(name, before), choices.label(name, after))

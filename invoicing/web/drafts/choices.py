@@ -11,7 +11,7 @@ from invoicing.languages import APPLICATION_LANGUAGE
 from invoicing.models import Document, TaxRate, User
 from invoicing.money import SUPPORTED_CURRENCIES
 from invoicing.totals import DiscountType
-from invoicing.web.customer_choices import CustomerChoices, choose_customers
+from invoicing.web.drafts.customers import CustomerChoices, choose_customers
 
 Options = list[tuple[str, str]]
 

@@ -1,0 +1,41 @@
+"""What differs between the draft that is saved and the one that was typed."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from invoicing.web.drafts.choices import Choices
+from invoicing.web.drafts.forms import HeaderForm, LineForm
+from invoicing.web.drafts.typed import Typed, TypedDraft
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A field in which what is saved and what was typed say different things."""
+
+    label: str
+    saved: str
+    typed: str
+
+
+def compare_drafts(saved: TypedDraft, typed: TypedDraft, choices: Choices) -> Iterator[Difference]:
+    """Yield what differs, field by field, as the form shows it."""
+    for name, field in HeaderForm.base_fields.items():
+        yield from _compare(str(field.label), name, saved.header, typed.header, choices)
+    for index in range(max(len(saved.lines), len(typed.lines))):
+        for name, field in LineForm.base_fields.items():
+            label = f"Line {index + 1}, {str(field.label).lower()}"
+            yield from _compare(
+                label, name, _line_at(saved, index), _line_at(typed, index), choices
+            )
+
+
+def _line_at(draft: TypedDraft, index: int) -> Typed:
+    return draft.lines[index] if index < len(draft.lines) else {}
+
+
+def _compare(
+    label: str, name: str, saved: Typed, typed: Typed, choices: Choices
+) -> Iterator[Difference]:
+    before, after = saved.get(name, ""), typed.get(name, "")
+    if before != after:
+        yield Difference(label, choices.label(name, before), choices.label(name, after))

@@ -1,0 +1,87 @@
+"""The forms of a draft's header and of a line, with their fields as people read and type them."""
+
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from typing_extensions import override
+
+from invoicing.fixed_point import DECIMALS
+from invoicing.text import DESCRIPTION_LENGTH, NOTES_LENGTH, REFERENCE_LENGTH, UNIT_LENGTH
+from invoicing.totals import DiscountType
+from invoicing.web.drafts.choices import Choices
+from invoicing.web.typed_numbers import MistypedNumberError, parse_typed
+
+NUMBER_LENGTH = 30
+PERCENT_DECIMALS = 2
+
+
+def _number(label: str, *, required: bool = True) -> forms.CharField:
+    widget = forms.TextInput(attrs={"inputmode": "decimal", "autocomplete": "off"})
+    return forms.CharField(label=label, required=required, max_length=NUMBER_LENGTH, widget=widget)
+
+
+def _text(label: str, longest: int, *, rows: int = 0, required: bool = False) -> forms.CharField:
+    # Only the browser is told the length: the service counts a line end once, as people do.
+    attrs = {"maxlength": str(longest), "dir": "auto"}
+    widget = forms.Textarea(attrs={**attrs, "rows": rows}) if rows else forms.TextInput(attrs=attrs)
+    return forms.CharField(label=label, required=required, strip=False, widget=widget)
+
+
+def _date(label: str) -> forms.DateField:
+    widget = forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")
+    return forms.DateField(label=label, widget=widget, input_formats=["%Y-%m-%d"])
+
+
+class HeaderForm(forms.Form):
+    """What a draft says once: the fields of DraftInput beside its lines."""
+
+    customer_id = forms.TypedChoiceField(label="Customer", coerce=UUID)
+    issue_date = _date("Issue date")
+    due_date = _date("Due date")
+    currency_code = forms.ChoiceField(label="Currency")
+    language = forms.ChoiceField(label="Language")
+    reference = _text("Reference", REFERENCE_LENGTH)
+    notes = _text("Notes on the invoice", NOTES_LENGTH, rows=3)
+
+    def __init__(self, *args: Any, choices: Choices, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name, options in choices.of_header.items():
+            self.fields[name].choices = options  # type: ignore[attr-defined]  # a ChoiceField
+
+
+class LineForm(forms.Form):
+    """The fields of LineInput; amounts are typed in the currency, and kept as its minor units."""
+
+    description = _text("Description", DESCRIPTION_LENGTH, rows=2, required=True)
+    quantity = _number("Quantity")
+    unit = _text("Unit", UNIT_LENGTH)
+    unit_price = _number("Unit price")
+    discount_value = _number("Discount", required=False)
+    discount_type = forms.TypedChoiceField(
+        label="Discount in", required=False, coerce=DiscountType, empty_value=None
+    )
+    tax_rate_id = forms.TypedChoiceField(label="Tax", required=False, coerce=UUID, empty_value=None)
+
+    def __init__(self, *args: Any, choices: Choices, minor_unit: int, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.minor_unit = minor_unit
+        for name, options in choices.of_line.items():
+            self.fields[name].choices = options  # type: ignore[attr-defined]  # a ChoiceField
+
+    @override
+    def clean(self) -> None:
+        self._parse("quantity", decimals=DECIMALS)
+        self._parse("unit_price", decimals=self.minor_unit)
+        is_percent = self.cleaned_data.get("discount_type") == DiscountType.PERCENT
+        self._parse("discount_value", decimals=PERCENT_DECIMALS if is_percent else self.minor_unit)
+        if self.cleaned_data.get("discount_value") is None:
+            # The list always shows a kind; without a value it says nothing.
+            self.cleaned_data["discount_type"] = None
+
+    def _parse(self, name: str, *, decimals: int) -> None:
+        text = self.cleaned_data.get(name)
+        try:
+            self.cleaned_data[name] = parse_typed(text, decimals=decimals) if text else None
+        except MistypedNumberError as mistake:
+            self.add_error(name, str(mistake))

@@ -1,0 +1,88 @@
+"""The header and all lines of a draft as one form: filled, checked, read, and marked."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from django import forms
+
+from invoicing.errors import FieldProblem
+from invoicing.services.draft_input import DraftInput, LineInput
+from invoicing.web.drafts.choices import Choices
+from invoicing.web.drafts.forms import HeaderForm, LineForm
+from invoicing.web.drafts.typed import TypedDraft
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A field that is to be mended, by its name on the page and the ID of its input."""
+
+    label: str
+    field_id: str
+
+
+@dataclass
+class DraftForms:
+    """The header and the lines together."""
+
+    header: HeaderForm
+    lines: list[LineForm]
+    errors: list[str] = field(default_factory=list)
+
+    @classmethod
+    def showing(cls, typed: TypedDraft, choices: Choices) -> "DraftForms":
+        """Return forms that show the texts and find no fault yet."""
+        lines = [_line_form(typed, i, choices, initial=line) for i, line in enumerate(typed.lines)]
+        return cls(HeaderForm(initial=typed.header, choices=choices), lines)
+
+    @classmethod
+    def checking(cls, typed: TypedDraft, choices: Choices) -> "DraftForms":
+        """Return forms that check the texts."""
+        lines = [
+            _line_form(
+                typed, i, choices, data={f"line-{i}-{name}": text for name, text in line.items()}
+            )
+            for i, line in enumerate(typed.lines)
+        ]
+        return cls(HeaderForm(typed.header, choices=choices), lines)
+
+    def is_valid(self) -> bool:
+        # Every form is asked, so that a person sees all mistakes at once.
+        answers = [form.is_valid() for form in (self.header, *self.lines)]
+        return all(answers)
+
+    def find_mistakes(self) -> Iterator[Mistake]:
+        """Yield the fields that are marked, the header's first."""
+        yield from (Mistake(str(each.label), each.id_for_label) for each in _marked(self.header))
+        for number, line in enumerate(self.lines, start=1):
+            for each in _marked(line):
+                yield Mistake(f"Line {number}, {str(each.label).lower()}", each.id_for_label)
+
+    def read(self) -> DraftInput:
+        """Return the draft of valid forms."""
+        line_items = tuple(LineInput(**line.cleaned_data) for line in self.lines)
+        return DraftInput(**self.header.cleaned_data, line_items=line_items)
+
+    def add_problems(self, problems: Iterable[FieldProblem]) -> None:
+        """Put what the service found wrong beside the fields that it names."""
+        for problem in problems:
+            match problem.path.split("."):
+                case ["line_items", index, name]:
+                    self.lines[int(index)].add_error(name, _as_sentence(problem))
+                case ["line_items"]:
+                    self.errors.append(f"The lines {problem.problem}.")
+                case [name]:
+                    self.header.add_error(name, _as_sentence(problem))
+
+
+def _marked(form: forms.Form) -> Iterator[forms.BoundField]:
+    return (each for each in form if each.errors)
+
+
+def _as_sentence(problem: FieldProblem) -> str:
+    """Return a problem, which reads on from a field's name, as it stands beside the field."""
+    return f"{problem.problem[0].upper()}{problem.problem[1:]}."
+
+
+def _line_form(typed: TypedDraft, index: int, choices: Choices, **values: Any) -> LineForm:
+    return LineForm(prefix=f"line-{index}", choices=choices, minor_unit=typed.minor_unit, **values)
