@@ -51,7 +51,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     # A page is for people who have signed in, unless it says that it is not.
-    "invoicing.web.signed_in.SignedInMiddleware",
+    "invoicing.web.accounts.signed_in.SignedInMiddleware",
     "invoicing.web.failures.explain_methods",
 ]
 ROOT_URLCONF = "config.urls"
@@ -153,7 +153,7 @@ AUTH_PASSWORD_VALIDATORS = [
 PASSWORD_RESET_TIMEOUT = 24 * 60 * 60
 
 LOGIN_URL = "sign-in"
-SESSION_ENGINE = "invoicing.web.sessions"
+SESSION_ENGINE = "invoicing.web.accounts.sessions"
 SESSION_COOKIE_AGE = 12 * 60 * 60
 # The prefix makes a browser refuse the cookie of a neighbouring host, or one sent without TLS.
 SESSION_COOKIE_NAME = "__Host-session"

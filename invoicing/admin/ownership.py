@@ -21,8 +21,8 @@ from invoicing.errors import (
 )
 from invoicing.models import User
 from invoicing.ownership import UNFIT_OWNER, hand_over_own
-from invoicing.web.password_forms import check_own_password, password_field
-from invoicing.web.sign_in_limits import AttemptRefusedError, answer_refused, count_attempt
+from invoicing.web.accounts.limits import AttemptRefusedError, answer_refused, count_attempt
+from invoicing.web.accounts.password_forms import check_own_password, password_field
 
 
 class TransferForm(forms.Form):

@@ -5,8 +5,8 @@ from http import HTTPStatus
 from django.http import HttpRequest, HttpResponse
 from django.views.csrf import csrf_failure
 
+from invoicing.web.accounts.sign_in import ask_to_sign_in_again, lead_on, sign_in
 from invoicing.web.late_forms import give_back, keeps_typed, read_late
-from invoicing.web.sign_in import ask_to_sign_in_again, lead_on, sign_in
 
 
 def answer_token(request: HttpRequest, reason: str = "") -> HttpResponse:

@@ -2,17 +2,8 @@
 
 from django.urls import path
 
-from invoicing.web import (
-    account,
-    approvals,
-    customers,
-    documents,
-    home,
-    issuing,
-    people,
-    set_password,
-    sign_in,
-)
+from invoicing.web import approvals, customers, documents, home, issuing, people
+from invoicing.web.accounts import account, set_password, sign_in
 from invoicing.web.drafts import editor
 
 urlpatterns = [

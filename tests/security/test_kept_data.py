@@ -56,7 +56,7 @@ def test_no_script_of_ours_keeps_anything_in_the_browser():
 @pytest.mark.sqlite
 def test_messages_to_people_stand_in_the_session_and_not_in_a_cookie():
     assert settings.MESSAGE_STORAGE == "django.contrib.messages.storage.session.SessionStorage"
-    assert settings.SESSION_ENGINE == "invoicing.web.sessions"
+    assert settings.SESSION_ENGINE == "invoicing.web.accounts.sessions"
 
 
 @pytest.mark.sqlite

@@ -6,7 +6,7 @@ from django.contrib.auth.hashers import make_password
 from django.contrib.sessions.models import Session
 
 from invoicing.models import User
-from invoicing.web.sessions import SessionStore, digest_session_key
+from invoicing.web.accounts.sessions import SessionStore, digest_session_key
 from tests.browsers import Browser, sign_in_with
 from tests.factories import PASSWORD, UserFactory
 from tests.web.forms import main_of, read_form, text_of

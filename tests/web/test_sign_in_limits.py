@@ -106,7 +106,7 @@ def test_a_window_that_ends_while_an_attempt_is_counted_is_no_cache_that_is_gone
     def count_late(*args: Any, **kwargs: Any) -> dict[str, Any]:
         return {**get_usage(*args, **kwargs), "time_left": -1}
 
-    monkeypatch.setattr("invoicing.web.sign_in_limits.get_usage", count_late)
+    monkeypatch.setattr("invoicing.web.accounts.limits.get_usage", count_late)
     for _ in range(10):
         assert sign_in_with(browser, person.email, "wrong").status_code == 422
     refused = sign_in_with(browser, person.email)
@@ -125,7 +125,7 @@ def test_nobody_is_let_in_uncounted_and_the_log_says_why(browser, person, monkey
     assert "Not available just now" in main_of(answer)
     assert answer["Retry-After"] == "60"
     assert not Session.objects.exists()
-    [told] = [each for each in caplog.records if each.name == "invoicing.web.sign_in_limits"]
+    [told] = [each for each in caplog.records if each.name == "invoicing.web.accounts.limits"]
     assert told.getMessage() == "Attempts cannot be counted."
     assert told.exc_info
     assert told.exc_info[0] is ConnectionError

@@ -12,8 +12,8 @@ from django.views.decorators.http import require_http_methods
 from invoicing.administration.acts import actor_of
 from invoicing.administration.sign_ins import use_code
 from invoicing.errors import CodeInvalidError, ConflictError
-from invoicing.web.password_forms import CodeForm
-from invoicing.web.sign_in_limits import AttemptRefusedError, answer_refused, count_code
+from invoicing.web.accounts.limits import AttemptRefusedError, answer_refused, count_code
+from invoicing.web.accounts.password_forms import CodeForm
 
 # One sentence for every reason: a code tells nobody whose it was, or whether it ever was one.
 NO_CODE = "This code lets nobody in. Codes work once and not for long: ask for another one."

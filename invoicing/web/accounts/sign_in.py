@@ -17,14 +17,14 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from invoicing.models import User
 from invoicing.visits import SignInOutcome, note_attempt
-from invoicing.web.late_forms import give_back, keeps_typed_at, read_late
-from invoicing.web.password_forms import password_field
-from invoicing.web.sign_in_limits import (
+from invoicing.web.accounts.limits import (
     AttemptRefusedError,
     LimitReachedError,
     answer_refused,
     count_attempt,
 )
+from invoicing.web.accounts.password_forms import password_field
+from invoicing.web.late_forms import give_back, keeps_typed_at, read_late
 
 HOME = "/"
 

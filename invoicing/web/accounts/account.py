@@ -13,9 +13,9 @@ from invoicing.administration.acts import actor_of
 from invoicing.administration.sign_ins import change_own_password, sign_out_everywhere
 from invoicing.errors import ConflictError
 from invoicing.models import User
+from invoicing.web.accounts.limits import AttemptRefusedError, answer_refused, count_attempt
+from invoicing.web.accounts.password_forms import OwnPasswordForm
 from invoicing.web.pages import SignedInRequest, page
-from invoicing.web.password_forms import OwnPasswordForm
-from invoicing.web.sign_in_limits import AttemptRefusedError, answer_refused, count_attempt
 
 CHANGED_MEANWHILE = "Your password was changed at this moment, elsewhere. Please look again."
 

@@ -11,8 +11,8 @@ from typing_extensions import override
 
 from agent_access.form_pages import page_of_form
 from invoicing.visits import note_visitor
+from invoicing.web.accounts.sign_in import ask_to_sign_in_again
 from invoicing.web.late_forms import keeps_typed
-from invoicing.web.sign_in import ask_to_sign_in_again
 
 
 class SignedInMiddleware(LoginRequiredMiddleware):
