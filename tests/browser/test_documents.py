@@ -201,16 +201,21 @@ def test_an_invoice_prints_without_the_application_around_it(open_page, delegate
         expect(gone).to_be_hidden()
 
 
-@pytest.fixture
-def sheets(open_page: Any, delegate: User, customer: Customer) -> list[str]:
-    """An invoice of 20 long lines as it is printed with the settings that browsers come with."""
-    goes_on = "and goes on\n" * 4
-    texts = (f"Service {number} begins\n{goes_on}and ends" for number in range(20))
+def print_issued(open_page: Any, person: User, customer: Customer, texts: list[str]) -> list[str]:
+    """Return an invoice with lines of these texts as browsers print it unless told otherwise."""
     lines = tuple(line_input(description=text) for text in texts)
-    issued = make_issued(user=delegate, customer=customer, lines=lines)
-    page = open_page(f"/documents/{issued.id}", delegate)
+    issued = make_issued(user=person, customer=customer, lines=lines)
+    page = open_page(f"/documents/{issued.id}", person)
     pdf = page.pdf(format="A4", display_header_footer=True)
     return [" ".join(sheet.extract_text().split()) for sheet in PdfReader(BytesIO(pdf)).pages]
+
+
+@pytest.fixture
+def sheets(open_page: Any, delegate: User, customer: Customer) -> list[str]:
+    """The sheets of an invoice of 20 long lines."""
+    goes_on = "and goes on\n" * 4
+    texts = [f"Service {number} begins\n{goes_on}and ends" for number in range(20)]
+    return print_issued(open_page, delegate, customer, texts)
 
 
 def test_every_sheet_of_a_long_invoice_is_numbered_and_says_what_it_belongs_to(sheets):
@@ -225,6 +230,14 @@ def test_a_printed_invoice_cuts_no_line_in_two(sheets):
     begun = [sheet.count(" begins ") for sheet in sheets]
     assert begun == [sheet.count(" and ends ") for sheet in sheets]
     assert sum(begun) == 20
+
+
+def test_the_totals_never_stand_alone_on_the_last_sheet(open_page, delegate, customer):
+    # Among these are the counts that fill a sheet up to where the totals would begin.
+    for count in range(11, 20):
+        texts = [f"Service {number}" for number in range(count)]
+        *_, last = print_issued(open_page, delegate, customer, texts)
+        assert "Service" in last, count
 
 
 def test_a_printed_invoice_bears_nothing_of_the_browser_nor_an_address_of_the_house(sheets):
