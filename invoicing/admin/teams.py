@@ -36,13 +36,9 @@ class TeamForm(RecordForm):
 class TeamAdmin(RecordAdmin):
     form = TeamForm
     fields = ("name", "description", "leads", "members", "is_archived")
-    list_display = ("name", "description", "is_live")
+    list_display = ("name", "description", "archived_at")
     search_fields = ("name", "description")
     ordering = ("name",)
-
-    @admin.display(boolean=True, description="live")
-    def is_live(self, team: Team) -> bool:
-        return team.archived_at is None
 
 
 @admin.register(Skill)
