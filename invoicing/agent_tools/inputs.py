@@ -36,6 +36,14 @@ NONCE_LENGTH = 200
 MAX_LOCK_VERSION = 2**31 - 1
 
 AMOUNT_PATTERN = rf"^(0|[1-9][0-9]{{0,{AMOUNT_DIGITS - 1}}})$"
+AMOUNT_SCHEMA: JSONSchema = {"type": "string", "pattern": AMOUNT_PATTERN}
+# Each names its unit: who is told of a whole number alone mends "84.30" to "84", and "2%" to "2".
+DIGITS = f"in at most {AMOUNT_DIGITS} digits without leading zeros"
+PRICE = f'must be a string of minor units, such as "1250" for 12.50 EUR, {DIGITS}'
+DISCOUNT = (
+    'must be a string of basis points for percent ("1000" is 10 %) or of minor units for amount,'
+    f" {DIGITS}"
+)
 # Positive, without a look-ahead, which not every reader of JSON Schema has.
 FRACTION_PATTERN = r"[1-9][0-9]{0,3}|0[1-9][0-9]{0,2}|00[1-9][0-9]?|000[1-9]"
 QUANTITY_PATTERN = rf"^([1-9][0-9]{{0,10}}(\.[0-9]{{1,4}})?|0\.({FRACTION_PATTERN}))$"
@@ -45,9 +53,9 @@ CURRENCY_PATTERN = r"^[A-Z]{3}$"
 LANGUAGE_PATTERN = r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$"
 
 
-def _match(value: Any, *, pattern: str, text: str) -> str:
+def _match(value: Any, *, pattern: str, text: str, no_string: str = NO_STRING) -> str:
     if not isinstance(value, str):
-        raise problem(NO_STRING)
+        raise problem(no_string)
     if not re.fullmatch(pattern, value):
         raise problem(text)
     return value
@@ -65,9 +73,8 @@ def _parse_quantity(value: Any) -> int:
     return parse_fixed_point(_match(value, pattern=QUANTITY_PATTERN, text=draft_rules.QUANTITY))
 
 
-def _parse_unsigned(value: Any) -> int:
-    rule = f"must be a whole number of at most {AMOUNT_DIGITS} digits without leading zeros"
-    return int(_match(value, pattern=AMOUNT_PATTERN, text=rule))
+def _parse_unsigned(value: Any, *, text: str) -> int:
+    return int(_match(value, pattern=AMOUNT_PATTERN, text=text, no_string=text))
 
 
 def _clean(value: str, *, longest: int, multiline: bool = False) -> str:
@@ -93,10 +100,11 @@ Quantity = Annotated[
     BeforeValidator(_parse_quantity),
     WithJsonSchema({"type": "string", "pattern": QUANTITY_PATTERN}),
 ]
-UnsignedText = Annotated[
-    int,
-    BeforeValidator(_parse_unsigned),
-    WithJsonSchema({"type": "string", "pattern": AMOUNT_PATTERN}),
+UnitPrice = Annotated[
+    int, BeforeValidator(partial(_parse_unsigned, text=PRICE)), WithJsonSchema(AMOUNT_SCHEMA)
+]
+DiscountValue = Annotated[
+    int, BeforeValidator(partial(_parse_unsigned, text=DISCOUNT)), WithJsonSchema(AMOUNT_SCHEMA)
 ]
 Currency = Annotated[
     str,
@@ -163,16 +171,20 @@ class LineItemInput(ToolInput):
         ),
     ]
     unit_price: Annotated[
-        UnsignedText,
-        Field(description='Price of one unit in minor units of the currency: "1250" is 12.50 EUR.'),
+        UnitPrice,
+        Field(description='Price of one unit before tax, in minor units: "1250" is 12.50 EUR.'),
     ]
     unit: Annotated[Unit | None, Field(description='Such as "h" or "pcs".')] = None
     discount_type: Annotated[
         Literal["percent", "amount"] | None, Field(description="Needs discount_value.")
     ] = None
     discount_value: Annotated[
-        UnsignedText | None,
-        Field(description="percent: basis points (1000 is 10 %); amount: minor units."),
+        DiscountValue | None,
+        Field(
+            description=(
+                "Off the whole line. percent: basis points (1000 is 10 %); amount: minor units."
+            )
+        ),
     ] = None
     tax_rate_id: Annotated[
         RecordId | None, Field(description="An active tax rate; without one the line is untaxed.")
@@ -206,13 +218,16 @@ class DraftInput(ToolInput):
         RecordId, Field(description="An active customer, from customers.search.")
     ]
     currency_code: Annotated[Currency, Field(description="ISO 4217, such as EUR.")]
-    issue_date: IsoDate
+    issue_date: Annotated[
+        IsoDate, Field(description="The date on the invoice, kept when it is issued later.")
+    ]
     due_date: Annotated[IsoDate, Field(description="Not before issue_date.")]
     line_items: Annotated[
         list[LineItemInput], Field(min_length=1, max_length=draft_rules.MAX_LINES)
     ]
     language: Annotated[
-        Language | None, Field(description="The invoice's language; the default if left out.")
+        Language | None,
+        Field(description="The invoice's language; without it that of the installation."),
     ] = None
     notes: Annotated[Notes | None, Field(description="Public notes on the invoice.")] = None
     reference: Annotated[

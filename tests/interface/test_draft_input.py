@@ -22,7 +22,14 @@ DATE = "must be a date written YYYY-MM-DD"
 DAY = "must be a date of the calendar"
 LANGUAGE = "must be a language code"
 CONTROL = "must not contain control characters"
-AMOUNT = "must be a whole number of at most 18 digits without leading zeros"
+PRICE = (
+    'must be a string of minor units, such as "1250" for 12.50 EUR,'
+    " in at most 18 digits without leading zeros"
+)
+DISCOUNT = (
+    'must be a string of basis points for percent ("1000" is 10 %) or of minor units for amount,'
+    " in at most 18 digits without leading zeros"
+)
 QUANTITY = "must be positive, with at most 11 digits before a dot and 4 after it, such as 1.5"
 PAIR = "goes together with the discount type: send both or neither"
 KIND = "must be 'percent' or 'amount'"
@@ -67,16 +74,15 @@ WRONG_LINES = [
     ("quantity", TEXT, [1, 1.5, None]),
     (
         "unit_price",
-        AMOUNT,
+        PRICE,
         ["", "-1", "+1", "1.0", "01", "00", "1 000", "1,000", "1" * 19, "\u0661"],
     ),
-    ("unit_price", TEXT, [100, 10.5, None]),
+    ("unit_price", PRICE, [100, 10.5, None, "12.50", "EUR 12.50"]),
     ("unit", "must have at most 20 characters", ["u" * 21]),
     ("unit", CONTROL, ["a\nb"]),
     ("unit", TEXT, [1]),
     ("discount_type", KIND, ["", "Percent", "rate", 1]),
-    ("discount_value", AMOUNT, ["", "-1", "1.5", "010", "1" * 19]),
-    ("discount_value", TEXT, [1000, 0.1]),
+    ("discount_value", DISCOUNT, ["", "-1", "1.5", "010", "1" * 19, "10%", 1000, 0.1]),
     ("discount_value", PAIR, [None]),
     ("tax_rate_id", ID, ["", "x", str(uuid4()).upper()]),
     ("tax_rate_id", TEXT, [19]),
@@ -173,7 +179,7 @@ def test_all_mistakes_of_a_call_are_named_at_once(agent, draft_body):
         ("currency_code", CURRENCY),
         ("issue_date", DAY),
         ("line_items.1.quantity", "is required"),
-        ("line_items.1.unit_price", TEXT),
+        ("line_items.1.unit_price", PRICE),
         ("line_items.1.unit", "must have at most 20 characters"),
         ("line_items.2.discount_value", PAIR),
         ("line_items.2.colour", UNKNOWN),
