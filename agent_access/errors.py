@@ -69,9 +69,9 @@ class ForbiddenError(ToolError):
     code = "forbidden"
     status = HTTPStatus.FORBIDDEN
     message = (
-        "This call is not allowed: it needs HTTPS at the application's own address, no Origin"
-        " header, a grant of the connection and a permission of the delegated user, and no demo"
-        " mode. Repeating it does not help; ask the owner."
+        "This call is not allowed: the connection lacks its grant, the delegated user lacks a"
+        " permission, or demo mode is on; or the request was not HTTPS to the application's own"
+        " address, or had an Origin header. Repeating it does not help; ask the owner."
     )
 
 
@@ -95,7 +95,10 @@ class InsufficientScopeError(ForbiddenError):
 class NotFoundError(ToolError):
     code = "not_found"
     status = HTTPStatus.NOT_FOUND
-    message = "There is no such address or record, or the delegated user cannot see it."
+    message = (
+        "There is no such address or record, or the delegated user cannot see it. IDs come from"
+        " other answers: search for what you know by its number or name."
+    )
 
 
 class MethodNotAllowedError(ToolError):
@@ -117,10 +120,10 @@ class ConflictError(ToolError):
     code = "conflict"
     status = HTTPStatus.CONFLICT
     message = (
-        "The record changed or no longer takes this change, or this idempotency key was used for"
-        " another call. Read the record to see what happened, then repeat the operation with its"
-        " latest version and a new key. A repeated call must send the same fields in the same"
-        " order with the same key."
+        "Nothing was changed. The record has another version by now, or its kind or status does"
+        " not take this change; or this idempotency key belongs to a call that was done before and"
+        " differs in its tool, record, fields or their order. Read the record or the list to see"
+        " what was done, and do only what is left, with the latest version and a new key."
     )
 
 

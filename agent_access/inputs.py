@@ -23,8 +23,8 @@ KEY_SCHEMA: JSONSchema = {
     "type": "string",
     "pattern": KEY_PATTERN,
     "description": (
-        "Names this operation. Send the same key when you repeat the same operation, for example"
-        " after a time-out, and a new key only for a new operation."
+        "Names this operation. Send the same key when you repeat the same operation, and a new key"
+        " only for a new operation."
     ),
 }
 

@@ -13,9 +13,9 @@ FORBIDDEN = {
     "error": {
         "code": "forbidden",
         "message": (
-            "This call is not allowed: it needs HTTPS at the application's own address, no Origin"
-            " header, a grant of the connection and a permission of the delegated user, and no"
-            " demo mode. Repeating it does not help; ask the owner."
+            "This call is not allowed: the connection lacks its grant, the delegated user lacks a"
+            " permission, or demo mode is on; or the request was not HTTPS to the application's"
+            " own address, or had an Origin header. Repeating it does not help; ask the owner."
         ),
     }
 }

@@ -162,6 +162,15 @@ def test_an_issued_invoice_is_read_with_its_lines_and_taxes(agent, issued):
 
 
 @pytest.mark.requirement("document.draft_without_number")
+def test_a_number_or_code_in_place_of_an_id_is_sent_to_the_search(agent, issued):
+    for name in (issued.number, issued.draft_code):
+        answer = agent.call("documents.get", id=name)
+        assert seen(answer) == refusal("not_found")
+        assert "search for what you know by its number" in answer.error["message"]
+        found = agent.call("documents.list", {"search": name}).body["data"]
+        assert [document["id"] for document in found] == [str(issued.id)]
+
+
 def test_a_draft_is_read_without_number_and_time_of_issue(agent, draft):
     data = agent.call("documents.get", id=draft.id).data
     assert (data["status"], data["number"], data["issued_at"]) == ("draft", None, None)

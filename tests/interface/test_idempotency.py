@@ -116,6 +116,17 @@ def test_the_key_of_another_target_or_tool_is_a_conflict(agent, calls, customer,
     assert take_snapshot() == before
 
 
+def test_whose_retry_had_another_order_of_fields_is_not_told_to_write_again(agent, calls):
+    call = calls["drafts.create"]
+    call.made_by(agent)
+
+    told = write(agent, call, reorder(call.arguments)).error["message"]
+
+    assert "belongs to a call that was done before" in told
+    assert "their order" in told
+    assert "see what was done, and do only what is left" in told
+
+
 @pytest.mark.requirement("error.failure_stores_no_receipt")
 def test_a_refusal_leaves_the_key_free(agent, calls):
     call = calls["drafts.update"]
