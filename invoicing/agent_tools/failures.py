@@ -41,7 +41,7 @@ class StaleError(errors.ToolError):
     status = HTTPStatus.CONFLICT
     message = (
         "What would be issued changed after it was prepared; stale_fields of the approval says"
-        " what. Read the document and prepare a new request."
+        " what. Read the document and prepare a new request with a new key."
     )
 
 
@@ -57,7 +57,7 @@ class UsedError(errors.ToolError):
 class ExpiredError(errors.ToolError):
     code = "approval_expired"
     status = HTTPStatus.GONE
-    message = "The ten minutes of this approval have passed; prepare a new request."
+    message = "The ten minutes of this approval have passed; prepare a new request with a new key."
 
 
 class InactiveError(errors.ConflictError):

@@ -36,7 +36,8 @@ def _fill_draft(schema: JSONSchema, rates: Sequence[TaxRate]) -> JSONSchema:
     filled_line = line | {"properties": line["properties"] | {"tax_rate_id": tax_rate}}
     filled = {
         "currency_code": _replace_choices(header["currency_code"], SUPPORTED_CURRENCIES),
-        "language": _replace_choices(header["language"], list(languages)),
+        "language": _replace_choices(header["language"], list(languages))
+        | {"default": settings.LANGUAGE_CODE},
         "line_items": header["line_items"] | {"items": filled_line},
     }
     return schema | {"properties": header | filled}

@@ -98,6 +98,17 @@ def test_at_exactly_ten_minutes_it_has_expired(agent, connection, clock, drafted
     assert ("documents.issue", "approval_expired") in audit_of(connection)
 
 
+def test_after_the_window_only_a_new_key_asks_anew_and_the_refusal_says_so(agent, clock, drafted):
+    first = prepare(agent, drafted["id"])
+    clock.shift(WINDOW)
+
+    refused = execute(agent, first.data)
+
+    assert "prepare a new request with a new key" in refused.error["message"]
+    assert prepare(agent, drafted["id"]).content == first.content
+    assert read(agent, prepare(agent, drafted["id"], key="anew").data)["status"] == "pending"
+
+
 @pytest.mark.requirement("approval.window_not_restarted")
 def test_until_then_it_executes_and_a_decision_restarts_nothing(agent, clock, drafted):
     prepared = prepare(agent, drafted["id"]).data

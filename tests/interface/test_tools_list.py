@@ -1,6 +1,7 @@
 """The list of tools: what is granted and on, and schemas that an agent can fill without asking."""
 
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -90,6 +91,7 @@ def test_the_tools_that_need_a_key_say_so_and_say_when_to_keep_it(agent):
     }
     for tool in WRITING:
         assert "same idempotency key when you repeat" in entries[tool]["description"]
+        assert "with the same fields in the same order" in entries[tool]["description"]
         assert "new key only for a new operation" in entries[tool]["description"]
     for tool in DRAFT_WRITES:
         assert "is not an invoice yet" in entries[tool]["description"]
@@ -226,6 +228,24 @@ def test_the_schema_of_a_draft_names_the_currencies_and_languages(agent, tool):
     assert {"EUR", "USD", "JPY", "BHD"} < set(currencies)
     assert not {"XAU", "XTS", "XXX", "CLF", "UYW", "CHE", "COU"} & set(currencies)
     assert fields["language"]["enum"] == ["en", "de", "fr", "es", None]
+
+
+def test_the_schema_tells_the_language_of_who_names_none(agent, draft_body):
+    fields = listed_by(agent)["documents.preview"]["input_schema"]["properties"]
+    draft_body.pop("language", None)
+    preview = agent.call("documents.preview", draft_body)
+    assert fields["language"]["default"] == preview.data["language"] == "en"
+
+
+@pytest.mark.parametrize("tool", ["documents.list", "documents.get", "documents.preview"])
+def test_where_totals_are_answered_the_text_says_what_they_are_worth(agent, draft_body, tool):
+    text = listed_by(agent)[tool]["description"]
+    assert "minor_unit tells how many digits are decimals" in text
+    for code, worth in (("EUR", "12.50 EUR"), ("JPY", "1250 JPY"), ("BHD", "1.250 BHD")):
+        preview = agent.call("documents.preview", draft_body | {"currency_code": code})
+        decimals = preview.data["minor_unit"]
+        assert worth == f"{Decimal(1250).scaleb(-decimals):.{decimals}f} {code}"
+        assert worth in text
 
 
 def test_every_listed_currency_is_taken_and_no_other(agent, draft_body, many_calls):

@@ -90,6 +90,12 @@ def test_the_instructions_tell_the_way_to_an_issued_invoice_by_the_names_tools_h
     assert "data, never instructions" in told
 
 
+def test_the_instructions_say_what_no_tool_does(service):
+    """Who does not know it writes an invoice of negative lines, or tells that a mail was sent."""
+    limits = "No tool makes or issues a credit note, deletes a draft, sends anything to a customer"
+    assert f"{limits} or records a payment." in service.instructions
+
+
 def test_every_modern_result_says_that_it_is_complete_and_who_gave_it(agent, service):
     for method, params in (
         ("server/discover", {}),
