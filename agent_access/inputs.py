@@ -119,7 +119,9 @@ def find_key_problem(key: str | None, *, field: str) -> Iterator[FieldProblem]:
     if key is None:
         yield FieldProblem(field, REQUIRED)
     elif not re.fullmatch(KEY_PATTERN, key):
-        text = f"must be 1 to {KEY_LENGTH} ASCII letters, digits, underscores or hyphens"
+        text = (
+            f"must be a string of 1 to {KEY_LENGTH} ASCII letters, digits, underscores or hyphens"
+        )
         yield FieldProblem(field, text)
 
 

@@ -10,7 +10,7 @@ from agent_access.inputs import MAX_PROBLEMS, find_key_problem, parse_input, pro
 from agent_access.models.receipts import KEY_LENGTH
 from agent_access.tools import ToolInput
 
-KEY_RULE = "must be 1 to 80 ASCII letters, digits, underscores or hyphens"
+KEY_RULE = "must be a string of 1 to 80 ASCII letters, digits, underscores or hyphens"
 
 
 def refuse_odd(value: int) -> int:

@@ -205,7 +205,7 @@ def test_a_write_without_a_key_names_the_key(agent, connection, calls, tool):
 
 @pytest.mark.requirement("limit.idempotency_key")
 def test_a_malformed_key_is_named_with_its_rule(agent, calls):
-    rule = "must be 1 to 80 ASCII letters, digits, underscores or hyphens"
+    rule = "must be a string of 1 to 80 ASCII letters, digits, underscores or hyphens"
     before = take_snapshot()
     for key in ("", " ", "k" * 81, "a b", "a.b", "a/b", "ключ", "é", "a,b", '"a"', "a\n"):
         answer = replace(calls["drafts.create"], key=key).made_by(agent)

@@ -93,7 +93,7 @@ def test_a_record_call_without_its_id_names_it(agent, name):
 @pytest.mark.parametrize("name", [tool.mcp_name for tool in registry if tool.writes])
 def test_a_write_without_its_key_names_it(agent, name):
     before = take_snapshot()
-    rule = "must be 1 to 80 ASCII letters, digits, underscores or hyphens"
+    rule = "must be a string of 1 to 80 ASCII letters, digits, underscores or hyphens"
     for key, problem in ((None, "is required"), (5, rule), ("", rule), ("a b", rule), ([], rule)):
         sent: dict[str, Any] = {} if key is None else {"idempotency_key": key}
         problems = failure(call(agent, name, **sent))["problems"]
