@@ -1,5 +1,6 @@
 """Django's PostgreSQL: how long a migration may run, and how a connection lives and ends."""
 
+import os
 from select import POLLIN, poll
 from threading import local
 from typing import Any, Self
@@ -62,10 +63,15 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
 
 class _End:
-    """Closes a connection once nobody holds this, as when the thread is over that alone did."""
+    """Closes a connection once nobody holds this, as when the thread is over that alone did.
+
+    A forked process has none of the other threads, and their connections stay with its parent.
+    """
 
     def __init__(self, connection: Any) -> None:
         self._connection = connection
+        self._process = os.getpid()
 
     def __del__(self) -> None:
-        self._connection.close()
+        if os.getpid() == self._process:
+            self._connection.close()

@@ -1,7 +1,8 @@
 """How a connection to PostgreSQL lives and ends, and how long a migration may run."""
 
+import os
 from select import select
-from threading import Thread
+from threading import Event, Thread
 from typing import Any
 
 import pytest
@@ -112,3 +113,28 @@ def test_a_connection_ends_with_its_thread():
         assert left.closed
     finally:
         left.close()
+
+
+# Python warns of what is done here on purpose.
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_a_process_forked_meanwhile_ends_no_connection_of_other_threads():
+    is_open, is_forked = Event(), Event()
+    answers: list[Any] = []
+
+    def ask_twice() -> None:
+        read_setting("lock_timeout")
+        is_open.set()
+        is_forked.wait()
+        answers.append(read_setting("lock_timeout"))
+
+    thread = Thread(target=ask_twice)
+    thread.start()
+    is_open.wait()
+    try:
+        if (child := os.fork()) == 0:
+            os._exit(0)
+        os.waitpid(child, 0)
+    finally:
+        is_forked.set()
+        thread.join()
+    assert answers == ["5s"]
