@@ -83,7 +83,8 @@ class DocumentAdmin(ReadOnlyAdmin):
         page = PageRequest(
             search=search_term[:SEARCH_LENGTH], limit=FOUND_AT_MOST, newest_first=True
         )
-        found, _ = find_documents(user, page)
+        found, rest = find_documents(user, page)
+        request.may_be_more = rest is not None  # type: ignore[attr-defined]  # read by the template
         return queryset.filter(pk__in=[each.pk for each in found]), False
 
     @override

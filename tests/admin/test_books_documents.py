@@ -63,8 +63,22 @@ def test_documents_are_found_by_the_words_that_find_them_elsewhere(browser, monk
     assert listed(browser, q=str(second.number)) == [second.number]
     assert listed(browser, q=draft.draft_code) == [draft.draft_code]
     assert listed(browser, q="-") == []
+
+
+def test_a_search_that_finds_very_many_says_that_it_stopped(browser, monkeypatch):
     monkeypatch.setattr(documents, "FOUND_AT_MOST", 2)
-    assert listed(browser, q="cafe") == [draft.draft_code, second.number]
+    said = "The search stopped at the newest."
+    draft = make_draft(reference="a")
+    make_issued(reference="a")
+    search = {"q": "a"}
+    assert len(listed(browser, **search)) == 2
+    assert said not in main_of(browser.get(LIST, search))
+    make_issued(reference="a")
+    assert draft.draft_code not in listed(browser, **search)
+    assert said in main_of(browser.get(LIST, search))
+    # A filter leaves out some of those that were found.
+    assert listed(browser, **search, status__exact="draft") == []
+    assert said in main_of(browser.get(LIST, {**search, "status__exact": "draft"}))
 
 
 def test_a_filter_looks_at_the_newest_and_says_so(browser, monkeypatch):
