@@ -151,6 +151,16 @@ def test_a_user_with_very_many_customers_of_his_own_walks_them_all(manager, monk
         assert newest == documents[::-1]
 
 
+def test_customers_whom_the_table_names_alike_stay_apart(manager, monkeypatch):
+    monkeypatch.setattr(search_table, "owner_of", lambda _: b"same")
+    own, foreign = create_customers(CustomerFactory.build_batch(2, name="Acme"))
+    manager.managed_customers.set([own])
+    documents = [make_draft(customer=each, reference="here").pk for each in (foreign, own) * 3]
+    for search in ("", "here", "here acme"):
+        assert walk(find_documents, manager, search=search, limit=2) == documents[1::2]
+    assert walk(find_customers, manager, search="acme", limit=1) == [own.pk]
+
+
 def test_his_page_is_four_statements_however_many_they_are(manager, django_assert_num_queries):
     manager.managed_customers.set(
         create_customers(CustomerFactory.build_batch(2 * LISTS_PER_STATEMENT))
