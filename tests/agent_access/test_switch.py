@@ -3,8 +3,10 @@
 from unittest.mock import Mock
 
 import pytest
+from django.db import transaction
 
 from agent_access import audit, connections
+from agent_access.audit import Fact, Origin
 from agent_access.connections import (
     ConnectionRequest,
     UnfitConnectionError,
@@ -14,7 +16,9 @@ from agent_access.connections import (
     turn_access_off,
     turn_access_on,
 )
+from agent_access.errors import UnauthenticatedError
 from agent_access.models import AuditEvent, Connection
+from agent_access.models.audit import Transport
 from agent_access.models.connections import RevokedReason
 from agent_access.verification import find_breaks
 from tests.agents import HttpAgent
@@ -62,6 +66,24 @@ def test_the_agents_are_stopped_in_few_statements_however_many_they_are(
     assert [event.connection_id for event in revoked] == list(
         Connection.objects.order_by("id").values_list("id", flat=True)
     )
+    assert list(find_breaks()) == []
+
+
+def test_no_call_that_is_on_its_way_outlives_a_stop_of_many(connect, delegate, monkeypatch):
+    """Their credentials were looked at already; at the chains of all of them it is too late."""
+    monkeypatch.setattr(connections, "REVOKED_AT_ONCE", 2)
+    made = [connect(delegate)[0] for _ in range(5)]
+    assert turn_access_off() == 5
+    for connection in made:
+        call = Fact(
+            action="drafts.create",
+            origin=Origin(transport=Transport.HTTP),
+            actor_id=delegate.id,
+            connection_id=connection.id,
+        )
+        with pytest.raises(UnauthenticatedError), transaction.atomic():
+            audit.record_call(call)
+    assert not AuditEvent.objects.filter(action="drafts.create").exists()
     assert list(find_breaks()) == []
 
 
