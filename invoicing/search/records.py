@@ -146,7 +146,9 @@ def _walk_by_the_rarest(walk: Walk, page: PageRequest) -> Walk | None:
     words = [walk.word, *walk.other_words]
     counts = count_rows(words, after=page.after, newest_first=page.newest_first, most=_COUNTED)
     rarest_first = sorted(words, key=counts.__getitem__)
-    if not counts[rarest_first[0]]:
+    # A walk for nothing is spared to those who see all customers. To others the time that a search
+    # takes would tell what hidden records say: the counts are of all.
+    if walk.customers is None and not counts[rarest_first[0]]:
         return None
     return replace(walk, word=rarest_first[0], other_words=rarest_first[1:])
 

@@ -224,6 +224,21 @@ def test_a_row_that_nobody_removed_shows_nothing(few_steps):
     assert walk(find_documents, make_staff(), search="former", limit=5) == [documents[0].pk]
 
 
+def test_a_word_of_hidden_documents_takes_no_other_way_than_one_of_none(manager):
+    own, foreign = create_customers(CustomerFactory.build_batch(2))
+    manager.managed_customers.set([own])
+    make_draft(customer=own, reference="common")
+    make_draft(customer=foreign, reference="common hidden")
+    manager.has_perm("any")
+    ways = []
+    for word in ("hidden", "absent"):
+        with CaptureQueriesContext(connection) as captured:
+            page = PageRequest(search=f"common {word}", limit=25)
+            assert find_documents(manager, page) == ([], None)
+        ways.append(len(captured))
+    assert ways[0] == ways[1]
+
+
 STATEMENTS = [
     ("", 1),
     ("acme", 2),
@@ -240,8 +255,9 @@ def test_a_page_is_so_many_statements_however_many_documents_there_are(search, s
     make_many(300, references=lambda n: "common needle" if n == 250 else "common")
     user, manager = make_staff(), UserFactory.create()
     manager.managed_customers.set(Customer.objects.all())
-    # Whose customers are his own has to be asked first, and even all documents are a walk.
-    for who, more in ((user, 0), (manager, 1 + (search == ""))):
+    # Whose customers are his own has to be asked first, and even all documents are a walk. So is a
+    # word that nobody has beside another: he must not learn by the time that nobody has it.
+    for who, more in ((user, 0), (manager, 1 + (search in {"", "absent common"}))):
         who.has_perm("any")
         with CaptureQueriesContext(connection) as captured:
             find_documents(who, PageRequest(search=search, limit=25))
