@@ -8,7 +8,14 @@ from invoicing.access import Permission
 from invoicing.fixed_point import SCALE
 from invoicing.models import Document, DocumentStatus, DocumentType
 from invoicing.totals import DiscountType
-from tests.factories import CustomerFactory, TaxRateFactory, make_draft, make_issued, make_staff
+from tests.factories import (
+    CustomerFactory,
+    TaxRateFactory,
+    UserFactory,
+    make_draft,
+    make_issued,
+    make_staff,
+)
 from tests.web.forms import main_of, read_form, text_of
 
 pytestmark = pytest.mark.django_db
@@ -54,6 +61,17 @@ def test_a_new_draft_begins_today_with_one_line(sign_in, writer, time_machine):
     form = read_form(sign_in(writer).get("/documents/new"))
     assert (form["issue_date"], form["due_date"]) == ("2027-01-01", "2027-01-31")
     assert (form["currency_code"], form["lines"], form["language"]) == ("JPY", "1", "en")
+
+
+def test_a_new_draft_begins_in_no_currency_of_a_hidden_document(sign_in, company):
+    manager = UserFactory.create(permissions=[Permission.MANAGE, Permission.VIEW_DOCUMENT])
+    own = CustomerFactory.create(account_managers=[manager])
+    make_draft(currency_code="JPY")
+    desk = sign_in(manager)
+    assert read_form(desk.get("/documents/new"))["currency_code"] == "EUR"
+    make_draft(customer=own, currency_code="BHD")
+    make_draft(currency_code="JPY")
+    assert read_form(desk.get("/documents/new"))["currency_code"] == "BHD"
 
 
 def test_tax_rates_are_offered_from_the_highest_and_then_by_name(writer_desk):
