@@ -167,6 +167,11 @@ def test_a_removed_head_is_named(chain):
     assert list(find_breaks()) == [Break(chain, 0, HEAD_GONE)]
 
 
+def test_the_administration_without_its_head_is_known_by_its_events(chain):
+    run_sql(f"DELETE FROM {HEADS} WHERE chain = %s", ADMINISTRATION)  # noqa: S608  our own names
+    assert list(find_breaks()) == [Break(ADMINISTRATION, 0, HEAD_GONE)]
+
+
 @pytest.mark.sqlite
 def test_an_event_put_before_the_first_is_named(chain):
     run_sql("PRAGMA ignore_check_constraints = ON")
