@@ -11,11 +11,12 @@ from django.utils import timezone
 from agent_access.connections import turn_access_off, turn_access_on
 from agent_access.forms import TOO_OLD
 from agent_access.models import AuditEvent, Connection
-from agent_access.oauth import authorization, consent
+from agent_access.oauth import authorization, consent, repeats
 from agent_access.oauth.authorization import UNKNOWN_CLIENT, AuthorizationRequest
 from agent_access.oauth.models import Application, Grant
 from agent_access.oauth.retention import SWEEP, forget_unused_clients
 from agent_access.oauth.switch import turn_sign_in_on
+from agent_access.oauth.tokens import make_code
 from agent_access.verification import find_breaks
 from tests.oauth.programs import Browser, parameters_of
 from tests.snapshots import take_snapshot
@@ -81,6 +82,27 @@ def test_a_page_sent_many_times_at_once_makes_one_connection(program, owner, fil
     assert len(set(codes)) == 4
     assert sorted(program.exchange(code).status for code in codes) == [200, 400, 400, 400]
     assert Connection.objects.get().revoked_at is None
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_page_sent_again_while_the_client_comes_for_its_tokens_gives_a_code_that_counts(
+    program, owner, filled, monkeypatch
+):
+    path = program.authorize_path()
+    first = parameters_of(Browser(owner).send(path, filled))["code"]
+    exchanges: list[Any] = []
+    client = Thread(target=run_together, args=[[lambda: exchanges.append(program.exchange(first))]])
+
+    def make_slowly() -> str:
+        client.start()
+        client.join(MOMENT)  # the client comes so far only if it need not wait
+        return make_code()
+
+    monkeypatch.setattr(repeats, "make_code", make_slowly)
+    last = parameters_of(Browser(owner).send(path, filled))["code"]
+    client.join()
+    assert [answer.body["error"] for answer in exchanges] == ["invalid_grant"]
+    assert program.exchange(last).status == 200
 
 
 def test_a_page_sent_again_after_the_client_came_for_its_tokens_changes_nothing(
