@@ -152,7 +152,7 @@ def test_a_user_with_very_many_customers_of_his_own_walks_them_all(manager, monk
 
 
 def test_customers_whom_the_table_names_alike_stay_apart(manager, monkeypatch):
-    monkeypatch.setattr(search_table, "owner_of", lambda _: b"same")
+    monkeypatch.setattr(table, "owner_of", lambda _: b"same")
     own, foreign = create_customers(CustomerFactory.build_batch(2, name="Acme"))
     manager.managed_customers.set([own])
     documents = [make_draft(customer=each, reference="here").pk for each in (foreign, own) * 3]
