@@ -190,6 +190,8 @@ def _fact(
     is_replay: bool = False,
 ) -> Fact:
     target = _sayable_target(call.target) or record_id
+    # A target may stand for another record, which the event then names too.
+    other = str(record_id) if record_id and record_id != target else ""
     return Fact(
         action=call.tool.name,
         origin=call.origin,
@@ -197,7 +199,7 @@ def _fact(
         connection_id=call.connection.id,
         target=str(target or ""),
         outcome=outcome,
-        detail="replayed" if is_replay else "",
+        detail="replayed" if is_replay else other,
     )
 
 

@@ -1,4 +1,4 @@
-"""A person's decision about an agent's request, and the audit event that tells of it."""
+"""What a person decides at the pages, and the audit event that tells of it."""
 
 from uuid import UUID
 
@@ -8,8 +8,8 @@ from django.utils import timezone
 from agent_access import audit
 from agent_access.audit import Fact, Origin
 from agent_access.connections import live_connections
-from invoicing.models import Decision, User
-from invoicing.services import approvals
+from invoicing.models import Decision, Document, User
+from invoicing.services import approvals, issuing_by_hand
 from invoicing.services.approvals import ReviewedApproval
 
 
@@ -35,9 +35,31 @@ def decide_approval(
         actor_id=user.id,
         connection_id=reviewed.approval.connection_id,
         target=str(pk),
+        detail=str(reviewed.approval.document_id),
     )
     audit.record_decision(fact)
     return reviewed
+
+
+@transaction.atomic
+def issue_by_hand(user: User, pk: UUID, *, fingerprint: str, origin: Origin) -> Document:
+    """Issue as services.issuing_by_hand does, and write it into the audit.
+
+    An agent's draft is named with its connection. The administration comes before the customer, as
+    where a customer is changed, so that neither waits for the other in a circle.
+    """
+    audit.lock_administration()
+    document = issuing_by_hand.issue_by_hand(user, pk, fingerprint=fingerprint, clock=timezone.now)
+    fact = Fact(
+        action="document:issued",
+        origin=origin,
+        actor_id=user.id,
+        connection_id=document.connection_id,
+        target=str(pk),
+        detail=str(document.number),
+    )
+    audit.record_administration(fact)
+    return document
 
 
 def has_asker_ended(reviewed: ReviewedApproval) -> bool:

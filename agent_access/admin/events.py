@@ -178,6 +178,7 @@ def _stands_in_event(word: str) -> Q:
     condition = (
         Q(action__icontains=word)
         | Q(target=word)
+        | Q(detail=word)
         | Q(request_id=word)
         | Q(client_address=word)
         | Q(connection_id__in=called)

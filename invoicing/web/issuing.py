@@ -8,12 +8,14 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 
 from invoicing.access import Permission, document_for
+from invoicing.decisions import issue_by_hand
 from invoicing.errors import ConflictError
 from invoicing.models import Document, DocumentType, User
 from invoicing.services.approval_facts import fingerprint_facts
 from invoicing.services.document_facts import read_document
 from invoicing.services.issuing import require_issuable
-from invoicing.services.issuing_by_hand import NEEDED, issue_by_hand
+from invoicing.services.issuing_by_hand import NEEDED
+from invoicing.visits import web_origin
 from invoicing.web.issue_warnings import write_warnings
 from invoicing.web.pages import SignedInRequest, page, show_done
 from invoicing.web.papers import lay_out
@@ -30,7 +32,7 @@ def issue(request: SignedInRequest, pk: UUID) -> HttpResponse:
         return _show(request, document_for(request.user, pk))
     fingerprint = request.POST.get("fingerprint", "")
     try:
-        issue_by_hand(request.user, pk, fingerprint=fingerprint, clock=timezone.now)
+        issue_by_hand(request.user, pk, fingerprint=fingerprint, origin=web_origin())
     except ConflictError:
         return _show(request, document_for(request.user, pk), has_changed=True)
     return show_done(pk)

@@ -10,9 +10,13 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from agent_access.admin import paging
+from agent_access.audit import Origin
 from agent_access.connections import revoke_connection, turn_access_off
 from agent_access.models import AuditEvent, Receipt
+from agent_access.models.audit import Transport
 from agent_access.models.connections import RevokedReason
+from invoicing.decisions import decide_approval
+from invoicing.models import Decision, IssueApproval
 from tests.web.forms import main_of
 
 pytestmark = pytest.mark.django_db
@@ -98,6 +102,32 @@ def test_a_receipt_shows_its_answer_but_never_one_that_holds_a_secret(
     assert "Kept encrypted, since it holds a secret; it is shown nowhere." in hidden
     assert sealed.answer[:40] not in hidden
     assert "nonce" not in hidden
+
+
+def test_the_audit_of_a_document_is_found_by_its_identifier(
+    owner_desk, agent, delegate, draft_body
+):
+    draft = agent.call("drafts.create", draft_body, key="create").data
+    version = {"lock_version": 1}
+    asked = agent.call("documents.issue_prepare", version, id=draft["id"], key="prepare").data
+    approval = IssueApproval.objects.get()
+    decide_approval(
+        delegate,
+        approval.pk,
+        decision=Decision.APPROVED,
+        fingerprint=approval.fingerprint,
+        reason="",
+        origin=Origin(transport=Transport.WEB),
+    )
+    agent.call("documents.issue", {"nonce": asked["nonce"]}, id=asked["approval_id"], key="execute")
+    agent.call("drafts.create", draft_body, key="another")
+
+    assert actions(owner_desk, q=draft["id"]) == [
+        "documents.issue",
+        "approval:approved",
+        "documents.issue_prepare",
+        "drafts.create",
+    ]
 
 
 def test_the_audit_says_in_words_why_a_connection_ended(owner_desk, connection):

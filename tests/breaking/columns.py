@@ -174,7 +174,7 @@ def _events_of_acts(evidence: Evidence) -> Counter[tuple[str, ...]]:
     return Counter(
         (each.connection_id, each.action, documents.get(each.target, each.target))
         for each in evidence.events
-        if each.action in tools and each.outcome == OK and not each.detail
+        if each.action in tools and each.outcome == OK and each.detail != "replayed"
     )
 
 

@@ -3,6 +3,8 @@
 from typing import Any
 
 import pytest
+from django.db import connection as database
+from django.test.utils import CaptureQueriesContext
 
 from agent_access.audit import Origin
 from agent_access.connections import revoke_connections
@@ -11,11 +13,28 @@ from agent_access.models.audit import Transport
 from agent_access.models.connections import RevokedReason
 from agent_access.verification import find_breaks
 from invoicing.access import Permission
-from invoicing.decisions import decide_approval
-from invoicing.errors import DecisionRefusedError, PermissionMissingError, RecordNotFoundError
-from invoicing.models import Decision, IssueApproval
+from invoicing.decisions import decide_approval, issue_by_hand
+from invoicing.errors import (
+    ConflictError,
+    DecisionRefusedError,
+    PermissionMissingError,
+    RecordNotFoundError,
+)
+from invoicing.models import Decision, Document, IssueApproval
+from tests.approvals import fingerprint_draft
 from tests.factories import withdraw
 
+TOLD = (
+    "chain",
+    "actor_id",
+    "connection_id",
+    "target",
+    "outcome",
+    "detail",
+    "transport",
+    "request_id",
+    "client_address",
+)
 ORIGIN = Origin(transport=Transport.WEB, request_id="a-request", client_address="192.0.2.7")
 
 
@@ -55,7 +74,7 @@ def test_a_decision_is_told_on_the_chain_of_the_connection_that_asked(
         "connection_id": connection.id,
         "target": str(approval.id),
         "outcome": "ok",
-        "detail": "",
+        "detail": str(approval.document_id),
         "transport": "web",
         "request_id": "a-request",
         "client_address": "192.0.2.7",
@@ -96,3 +115,67 @@ def test_the_work_of_a_revoked_connection_can_still_be_rejected(delegate, connec
 
     assert IssueApproval.objects.get().decision == "rejected"
     assert AuditEvent.objects.filter(action="approval:rejected").count() == 1
+
+
+def issue(user, draft, fingerprint=None):
+    shown = fingerprint or fingerprint_draft(draft)
+    return issue_by_hand(user, draft.pk, fingerprint=shown, origin=ORIGIN)
+
+
+def test_who_issues_by_hand_is_told_on_the_chain_of_the_administration(delegate, draft):
+    issue(delegate, draft)
+
+    assert list(AuditEvent.objects.filter(action="document:issued").values(*TOLD)) == [
+        {
+            "chain": "administration",
+            "actor_id": delegate.id,
+            "connection_id": None,
+            "target": str(draft.id),
+            "outcome": "ok",
+            "detail": "INV-2026-0001",
+            "transport": "web",
+            "request_id": "a-request",
+            "client_address": "192.0.2.7",
+        }
+    ]
+    assert list(find_breaks()) == []
+
+
+def test_an_agents_draft_that_is_issued_by_hand_is_told_of_its_connection(
+    delegate, connection, approval
+):
+    issue(delegate, Document.objects.get())
+
+    event = AuditEvent.objects.get(action="document:issued")
+    assert (event.chain, event.connection_id) == ("administration", connection.id)
+
+
+def test_what_is_not_issued_by_hand_is_not_told(delegate, draft):
+    with pytest.raises(ConflictError):
+        issue(delegate, draft, fingerprint="0" * 64)
+
+    assert not AuditEvent.objects.filter(action="document:issued").exists()
+
+
+def test_an_issue_by_hand_that_cannot_be_written_down_is_none(monkeypatch, delegate, draft):
+    monkeypatch.setattr("agent_access.audit.record_administration", lambda _fact: 1 / 0)
+
+    with pytest.raises(ZeroDivisionError):
+        issue(delegate, draft)
+
+    assert Document.objects.get().number is None
+
+
+def test_issuing_by_hand_waits_for_the_administration_before_the_customer(delegate, draft):
+    """As changing a customer does: the other way round the two would wait for each other."""
+    shown = fingerprint_draft(draft)
+    with CaptureQueriesContext(database) as queries:
+        issue(delegate, draft, fingerprint=shown)
+    locks = [
+        table
+        for query in queries
+        for table in ("agent_access_chainhead", "invoices_customer")
+        if f'FROM "{table}"' in query["sql"]
+    ]
+    assert locks[0] == "agent_access_chainhead"
+    assert "invoices_customer" in locks
