@@ -81,5 +81,8 @@ class Host(Protocol):
     def work_of(self, connection_id: UUID) -> Sequence[Work]:
         """Return the latest things that a connection made, without what they say."""
 
+    def work_page(self, connection_id: UUID) -> str:
+        """Return the address of a page with all that a connection wrote, or nothing."""
+
     def schema_filler(self) -> Callable[[Tool, JSONSchema], JSONSchema]:
         """Return a function that puts today's values into the input schema of one tool."""

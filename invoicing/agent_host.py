@@ -14,7 +14,7 @@ from agent_access.tools import JSONSchema, Tool
 from invoicing.access import people_listed
 from invoicing.agent_tools.failures import FAILURES
 from invoicing.agent_tools.schemas import schema_filler
-from invoicing.agent_tools.work import find_work
+from invoicing.agent_tools.work import address_of_work, find_work
 from invoicing.models import User
 from invoicing.services.company import COMPANIES
 
@@ -94,6 +94,9 @@ class InvoicingHost:
 
     def work_of(self, connection_id: UUID) -> Sequence[Work]:
         return find_work(connection_id)
+
+    def work_page(self, connection_id: UUID) -> str:
+        return address_of_work(connection_id)
 
     def schema_filler(self) -> Callable[[Tool, JSONSchema], JSONSchema]:
         return schema_filler()

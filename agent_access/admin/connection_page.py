@@ -46,6 +46,7 @@ def describe_connection(connection: Connection, *, before: int | None) -> dict[s
         "is_first_page": before is None,
         "next": calls[CALLS_SHOWN - 1].sequence if len(calls) > CALLS_SHOWN else None,
         "work": _describe_work(connection.id),
+        "work_page": conf.host().work_page(connection.id),
         "events": _describe_events(_administration_of(connection)[:EVENTS_SHOWN]),
         "receipts": _describe_receipts(connection),
     }

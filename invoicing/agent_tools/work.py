@@ -9,7 +9,7 @@ from agent_access.host import Work
 from invoicing.models import Document, DocumentType, IssueApproval
 from invoicing.services.approvals import ReviewedApproval, review_each
 
-# Of each kind; the documents' own pages show the rest.
+# Of each kind; the list of documents has the rest.
 WORK_SHOWN = 25
 
 
@@ -21,6 +21,11 @@ def find_work(connection_id: UUID) -> list[Work]:
     work = [_describe_document(each) for each in documents[:WORK_SHOWN]]
     work += [_describe_approval(each) for each in review_each(rows, now=timezone.now())]
     return sorted(work, key=lambda each: each.made_at, reverse=True)
+
+
+def address_of_work(connection_id: UUID) -> str:
+    """Return where all documents of the connection are listed."""
+    return f"{reverse('documents')}?connection={connection_id}"
 
 
 def _describe_document(document: Document) -> Work:

@@ -35,19 +35,28 @@ _Record = TypeVar("_Record", bound=Model)
 
 
 def find_documents(
-    user: User, page: PageRequest, *, status: DocumentStatus | None = None
+    user: User,
+    page: PageRequest,
+    *,
+    status: DocumentStatus | None = None,
+    connection_id: UUID | None = None,
 ) -> tuple[list[Document], UUID | None]:
     """Return up to `limit` documents of the user in order of ID, and the next page's cursor.
+
+    They can be those of one status, and those that one connection made.
 
     One call walks a bounded number of rows, so a page may be short, or empty, while its cursor
     leads on; the cursor is a document that the user may see, and None on the last page.
     """
     visible = documents_visible_to(user).select_related("customer")
     own = own_customer_ids(user)
-    if not page.search.strip() and status is None and own is None:
-        return cut_page(in_order(visible, page)[: page.limit + 1], page.limit)
+    asked = {"status": status, "connection_id": connection_id}
+    wanted = visible.filter(**{name: value for name, value in asked.items() if value})
+    # One connection makes few enough documents to be walked by an index of their own.
+    is_short = connection_id is not None or (status is None and own is None)
+    if is_short and not page.search.strip():
+        return cut_page(in_order(wanted, page)[: page.limit + 1], page.limit)
     label = label_of(Kind.DOCUMENT, status or "")
-    wanted = visible if status is None else visible.filter(status=status)
     return _find(
         _Search(visible, wanted, Kind.DOCUMENT, texts_of_document, page), own, labels=[label]
     )

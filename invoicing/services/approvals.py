@@ -104,6 +104,12 @@ def approvals_of(user: User) -> QuerySet[IssueApproval]:
     return approvals_asked_of(user).filter(document__in=documents_visible_to(user).values("id"))
 
 
+def find_executed(document: Document) -> IssueApproval | None:
+    """Return the approval by which the document was issued; one issued by hand has none."""
+    executed = IssueApproval.objects.filter(document=document, executed_at__isnull=False)
+    return executed.select_related("delegated_user").first()
+
+
 def prepare_approval(
     user: User, document_id: UUID, *, lock_version: int, maker: Maker, clock: Clock
 ) -> tuple[ReviewedApproval, str]:

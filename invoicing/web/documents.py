@@ -13,10 +13,11 @@ from invoicing.languages import APPLICATION_LANGUAGE
 from invoicing.models import Document, DocumentStatus
 from invoicing.search.records import find_documents
 from invoicing.services.approval_inbox import read_open_of
+from invoicing.services.approvals import find_executed
 from invoicing.web.approval_texts import describe_entry
 from invoicing.web.formats import Formats, format_instant
 from invoicing.web.issuing import may_issue
-from invoicing.web.listings import list_newest
+from invoicing.web.listings import list_newest, read_id, write_query
 from invoicing.web.pages import DONE, SignedInRequest, page
 from invoicing.web.papers import paper_of_document
 
@@ -38,13 +39,20 @@ class Row:
 def list_documents(request: SignedInRequest) -> HttpResponse:
     status = request.GET.get("status", "")
     wanted = DocumentStatus(status) if status in DocumentStatus.values else None
-    find = partial(find_documents, request.user, status=wanted)
-    listing = list_newest(request, find, status=status)
+    connection_id = read_id(request, "connection")
+    connection = str(connection_id or "")
+    find = partial(find_documents, request.user, status=wanted, connection_id=connection_id)
+    listing = list_newest(request, find, status=status, connection=connection)
+    kept = {"search": listing.search, "connection": connection}
     context = {
         "listing": listing,
         "rows": [_row(document) for document in listing.records],
-        "filters": [(value, label, value == status) for value, label in FILTERS.items()],
+        "filters": [
+            (write_query(status=value, **kept), label, value == status)
+            for value, label in FILTERS.items()
+        ],
         "status": status,
+        "connection": connection,
         "may_create": request.user.has_perm(Permission.MANAGE),
     }
     return render(request, "invoicing/documents.html", context)
@@ -72,6 +80,7 @@ def show_document(request: SignedInRequest, pk: UUID) -> HttpResponse:
         "created_at": format_instant(document.created_at, request.user),
         "updated_at": format_instant(document.updated_at, request.user),
         "issued_at": document.issued_at and format_instant(document.issued_at, request.user),
+        "approval": find_executed(document) if document.is_issued else None,
         "waiting": [describe_entry(each, request.user) for each in waiting],
         "is_done": DONE in request.GET,
         "may_edit": may_edit,

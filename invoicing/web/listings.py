@@ -44,8 +44,8 @@ def list_newest(
     records, cursor = find(
         PageRequest(search=search, after=after, limit=PAGE_LENGTH, newest_first=True)
     )
-    next_href = _href(**kept, after=str(cursor)) if cursor else None
-    return Listing(records, search, _href(**kept) if after else None, next_href)
+    next_href = write_query(**kept, after=str(cursor)) if cursor else None
+    return Listing(records, search, write_query(**kept) if after else None, next_href)
 
 
 def list_matching(
@@ -65,8 +65,8 @@ def list_numbered(request: HttpRequest, records: Sequence[_Record]) -> Listing[_
     """Return the page of these records whose number the address has."""
     search = read_search(request.GET)
     shown = Paginator(records, PAGE_LENGTH).get_page(request.GET.get("page"))
-    back = _href(search=search, page=str(shown.number - 1)) if shown.has_previous() else None
-    forward = _href(search=search, page=str(shown.number + 1)) if shown.has_next() else None
+    back = write_query(search=search, page=str(shown.number - 1)) if shown.has_previous() else None
+    forward = write_query(search=search, page=str(shown.number + 1)) if shown.has_next() else None
     return Listing(list(shown), search, back, forward)
 
 
@@ -83,17 +83,23 @@ def list_by_name(request: HttpRequest, queryset: QuerySet[_Record]) -> Listing[_
         ordered = ordered.filter(behind, lower_name__gte=last)
     records = list(ordered[: PAGE_LENGTH + 1])
     shown = records[:PAGE_LENGTH]
-    next_href = _href(after=str(shown[-1].pk)) if len(records) > PAGE_LENGTH else None
+    next_href = write_query(after=str(shown[-1].pk)) if len(records) > PAGE_LENGTH else None
     return Listing(shown, "", "?" if last is not None else None, next_href)
 
 
 def read_cursor(request: HttpRequest, name: str = "after") -> UUID | None:
     """Return the ID beyond which the page begins; anything else is the first page."""
+    return read_id(request, name)
+
+
+def read_id(request: HttpRequest, name: str) -> UUID | None:
+    """Return the ID that the address has under this name, if it is one."""
     try:
         return UUID(request.GET.get(name, ""))
     except ValueError:
         return None
 
 
-def _href(**parameters: str) -> str:
+def write_query(**parameters: str) -> str:
+    """Return the address of the same page with these parameters, leaving out the empty ones."""
     return "?" + urlencode({name: value for name, value in parameters.items() if value})

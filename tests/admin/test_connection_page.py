@@ -83,6 +83,13 @@ def test_the_page_shows_calls_and_what_they_made(
     assert "Acme Ltd" not in page
 
 
+def test_the_page_leads_to_all_that_the_connection_wrote(owner_desk, agent, connection, draft_body):
+    link = f'href="/documents?connection={connection.id}">All that it wrote'
+    assert link not in page_of(owner_desk, connection)
+    agent.call("drafts.create", draft_body, key="one")
+    assert link in page_of(owner_desk, connection)
+
+
 def test_the_work_of_another_connection_is_not_shown(owner_desk, connect, delegate, draft_body):
     mine, _ = connect(delegate, name="Mine")
     _, other = connect(delegate, name="Other")

@@ -3,14 +3,16 @@
 import re
 
 import pytest
+from django.utils import timezone
 
 from invoicing.access import Permission
 from invoicing.fixed_point import SCALE
-from invoicing.models import Company, Document, DocumentType, TaxRate
+from invoicing.models import Company, Decision, Document, DocumentType, IssueApproval, TaxRate
 from invoicing.totals import DiscountType
 from tests.factories import (
     CustomerFactory,
     TaxRateFactory,
+    UserFactory,
     line_input,
     make_draft,
     make_issued,
@@ -78,9 +80,60 @@ def test_out_of_a_search_a_button_leads_back_to_all(reader):
     assert button not in text_of(reader.get("/documents?status=draft"))
 
 
-@pytest.mark.parametrize("query", ["after=x", "after=%00", "status=paid", "search=" + "x" * 200])
+def test_the_list_is_narrowed_to_what_one_connection_made(reader):
+    night, day = make_maker("Night agent"), make_maker("Day agent")
+    many = [make_draft(maker=night).draft_code for _ in range(26)]
+    issued, other = make_issued(maker=night), make_draft(maker=day)
+    query = f"?connection={night.connection_id}"
+    first = reader.get(f"/documents{query}")
+    text = text_of(first)
+    assert "Only what the agent “Night agent” wrote." in text
+    assert (str(issued) in text, many[-1] in text, other.draft_code in text) == (True, True, False)
+    second = text_of(reader.get("/documents" + first.context["listing"].next_href))
+    assert (many[0] in second, many[-1] in second) == (True, False)
+    assert f'href="?status=issued&amp;connection={night.connection_id}"' in text
+    of_status = text_of(reader.get(f"/documents{query}&status=issued"))
+    assert (str(issued) in of_status, many[-1] in of_status) == (True, False)
+    assert 'href="?connection=' in of_status  # All keeps to the connection
+    found = text_of(reader.get(f"/documents{query}&search={many[3]}"))
+    assert (many[3] in found, many[4] in found) == (True, False)
+    elsewhere = text_of(reader.get(f"/documents{query}&search={other.draft_code}"))
+    assert "No document that you may see was found for" in elsewhere
+    nothing = text_of(reader.get("/documents?connection=0190f1f0-0000-7000-8000-000000000000"))
+    assert "Only what one connection wrote." in nothing
+    assert "No document that you may see was found." in nothing
+
+
+def test_what_a_connection_made_is_shown_within_the_readers_reach(company, sign_in, customer):
+    agents = make_maker("Ledger agent")
+    mine = make_draft(maker=agents, customer=customer)
+    hidden = make_draft(maker=agents)
+    manager = UserFactory.create(permissions=[Permission.VIEW_DOCUMENT])
+    customer.account_managers.add(manager)
+    text = text_of(sign_in(manager).get(f"/documents?connection={agents.connection_id}"))
+    assert (mine.draft_code in text, hidden.draft_code in text) == (True, False)
+
+
+@pytest.mark.parametrize(
+    "query", ["after=x", "connection=x", "after=%00", "status=paid", "search=" + "x" * 200]
+)
 def test_an_odd_address_of_the_list_is_no_mistake(reader, query):
     assert reader.get(f"/documents?{query}").status_code == 200
+
+
+def test_an_issued_document_says_who_let_it_be_issued(reader, connect, delegate, draft_body):
+    _, agent = connect(delegate, name="Ledger agent")
+    draft = agent.call("drafts.create", draft_body, key="create").data
+    page = f"/documents/{draft['id']}"
+    assert "by hand" not in text_of(reader.get(page))
+    asked = agent.call(
+        "documents.issue_prepare", {"lock_version": 1}, id=draft["id"], key="prepare"
+    ).data
+    IssueApproval.objects.update(decision=Decision.APPROVED, decided_at=timezone.now())
+    nonce = {"nonce": asked["nonce"]}
+    agent.call("documents.issue", nonce, id=asked["approval_id"], key="execute")
+    assert "by the agent “Ledger agent”, approved by Dana Delegate." in text_of(reader.get(page))
+    assert "by hand." in text_of(reader.get(f"/documents/{make_issued().id}"))
 
 
 def test_a_draft_made_by_an_agent_names_the_connection(reader):

@@ -55,5 +55,8 @@ class NotesHost:
     def work_of(self, connection_id: UUID) -> Sequence[Work]:
         return ()  # a note does not know which connection made it
 
+    def work_page(self, connection_id: UUID) -> str:
+        return ""  # and so no page tells
+
     def schema_filler(self) -> Callable[[Tool, JSONSchema], JSONSchema]:
         return lambda _tool, schema: schema
