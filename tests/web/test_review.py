@@ -116,12 +116,13 @@ def test_after_the_connection_ended_nothing_is_promised(desk, prepared, connecti
     undecided = "has ended, so the agent cannot issue the invoice any more, whatever you decide."
     approved = "has ended: the agent cannot issue it any more. Nothing was issued by this request."
     promised = "The agent can issue exactly what is shown here"
+    meant = "The agent may issue exactly this invoice"
 
     def texts() -> list[str]:
         page = read(desk.get(path_of(prepared)))
-        return [text for text in (undecided, approved, promised) if text in page]
+        return [text for text in (undecided, approved, promised, meant) if text in page]
 
-    assert texts() == []
+    assert texts() == [meant]
     revoke_connection(connection.id, reason=RevokedReason.OWNER_REVOKED)
     assert texts() == [undecided]
     assert send(desk, prepared, "approve").status_code == 302
