@@ -1,5 +1,6 @@
 """A document as a person reads it: every amount and date written, nothing left to compute."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -19,7 +20,11 @@ LONGEST_ROW = 56
 
 @dataclass(frozen=True, kw_only=True)
 class PaperLine:
-    """One line; the discount is empty where there is none."""
+    """One line; the discount is empty where there is none.
+
+    The tax has its name where its percentage does not tell which it is: exports and what the buyer
+    owes the tax on are both 0 %.
+    """
 
     description: str
     quantity: str
@@ -27,6 +32,7 @@ class PaperLine:
     unit_price: str
     discount: str
     tax: str
+    tax_name: str
     amount: str
 
     @property
@@ -98,7 +104,8 @@ def lay_out(
     formats = Formats(facts["language"], facts["currency_code"], facts["minor_unit"])
     labels = labels_in(facts["language"])
     rates = {row["tax_rate_id"]: row for row in facts["tax_breakdown"]}
-    lines = [_line(line, rates, formats) for line in facts["line_items"]]
+    percentages = Counter(row["percentage"] for row in facts["tax_breakdown"])
+    lines = [_line(line, rates, percentages, formats) for line in facts["line_items"]]
     return Paper(
         language=facts["language"],
         labels=labels,
@@ -123,7 +130,9 @@ def lay_out(
     )
 
 
-def _line(line: Facts, rates: Mapping[str, Facts], formats: Formats) -> PaperLine:
+def _line(
+    line: Facts, rates: Mapping[str, Facts], percentages: Mapping[str, int], formats: Formats
+) -> PaperLine:
     rate = rates.get(line["tax_rate_id"])
     return PaperLine(
         description=line["description"],
@@ -132,6 +141,7 @@ def _line(line: Facts, rates: Mapping[str, Facts], formats: Formats) -> PaperLin
         unit_price=formats.amount(line["unit_price"]),
         discount=_discount(line, formats),
         tax=formats.percentage(rate["percentage"]) if rate else "",
+        tax_name=rate["name"] if rate and percentages[rate["percentage"]] > 1 else "",
         amount=formats.amount(line["net_amount"]),
     )
 

@@ -136,6 +136,23 @@ def test_an_issued_document_says_who_let_it_be_issued(reader, connect, delegate,
     assert "by hand." in text_of(reader.get(f"/documents/{make_issued().id}"))
 
 
+def test_a_line_names_its_tax_where_two_of_the_document_have_one_percentage(reader):
+    """Only by the name one tells an export from a reverse charge: both are 0 %."""
+
+    def taxes_of(*names: str) -> list[str]:
+        rates = [
+            TaxRateFactory.create(name=name, percentage_ten_thousandths=percentage * SCALE)
+            for name, percentage in (*((name, 0) for name in names), ("VAT", 19))
+        ]
+        draft = make_draft(lines=tuple(line_input(tax_rate_id=rate.id) for rate in rates))
+        page = main_of(reader.get(f"/documents/{draft.id}"))
+        cells = re.findall(r'data-label="Tax">(.*?)</td>', page)
+        return [re.sub(r"<[^>]*>", "", cell) for cell in cells]
+
+    assert taxes_of("Export") == ["0%", "19%"]
+    assert taxes_of("Export", "Reverse charge") == ["0% Export", "0% Reverse charge", "19%"]
+
+
 def test_a_draft_made_by_an_agent_names_the_connection(reader):
     draft = make_draft(maker=make_maker("Ledger agent"))
     assert "By agent: Ledger agent" in text_of(reader.get("/documents"))
