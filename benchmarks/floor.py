@@ -25,7 +25,8 @@ HEADER = (
     *("currency_code", "minor_unit", "language", "notes", "reference", "internal_notes"),
     *("net_total", "discount_total", "tax_total", "grand_total", "connection_name"),
     *("created_by_id", "created_at", "updated_at", "seller_name", "seller_address"),
-    *("seller_vat_number", "buyer_name", "buyer_address", "buyer_vat_number"),
+    *("seller_vat_number", "seller_iban", "seller_bic"),
+    *("buyer_name", "buyer_address", "buyer_vat_number"),
 )
 LINE = {
     "id": "uuid",

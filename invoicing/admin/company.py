@@ -79,7 +79,7 @@ class CompanyAdmin(RecordAdmin):
             {
                 "fields": ("iban", "bic"),
                 "description": (
-                    "Where to pay. Every issued invoice shows it as it is now, older ones too."
+                    "Where to pay. An invoice keeps it as it was when the invoice was issued."
                 ),
             },
         ),

@@ -83,6 +83,8 @@ class Document(Record):
     seller_name = models.CharField(max_length=200, blank=True, default="")
     seller_address = models.TextField(blank=True, default="")
     seller_vat_number = models.CharField(max_length=20, blank=True, default="")
+    seller_iban = models.CharField(max_length=34, blank=True, default="")
+    seller_bic = models.CharField(max_length=11, blank=True, default="")
     buyer_name = models.CharField(max_length=200, blank=True, default="")
     buyer_address = models.TextField(blank=True, default="")
     buyer_vat_number = models.CharField(max_length=20, blank=True, default="")

@@ -25,7 +25,11 @@ def _facts(document: Document, seller: Company) -> Facts:
     return {
         "status": document.status,
         "lock_version": document.lock_version,
-        "seller": _party(seller, document.language),
+        "seller": {
+            **_party(seller, document.language),
+            "iban": seller.iban,
+            "bic": seller.bic,
+        },
         "customer": {**_party(customer, document.language), "is_active": customer.is_active},
         "issue_date": document.issue_date.isoformat(),
         "due_date": document.due_date.isoformat(),

@@ -18,6 +18,8 @@ def _frozen(document: Document) -> Facts:
             "name": document.seller_name,
             "address": document.seller_address,
             "vat_number": document.seller_vat_number,
+            "iban": document.seller_iban,
+            "bic": document.seller_bic,
         },
         "customer": {
             "name": document.buyer_name,

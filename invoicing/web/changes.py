@@ -31,6 +31,7 @@ def _statements(facts: Facts) -> Iterator[tuple[str, str]]:
     yield "Status", facts["status"]
     yield "Version of the draft", str(facts["lock_version"])
     yield from _party("Seller", facts["seller"])
+    yield "Bank details", "\n".join(filter(None, (paper.iban, paper.bic)))
     yield from _party("Customer", facts["customer"])
     yield "Customer is active", _yes_or_no(facts["customer"])
     yield "Issue date", paper.issue_date
@@ -58,7 +59,7 @@ def _line(line: PaperLine) -> str:
     quantity = f"{line.quantity} {line.unit}".strip()
     calculated = f"{quantity} × {line.unit_price}"  # noqa: RUF001  the sign of multiplication
     discount = f"Discount {line.discount}" if line.discount else ""
-    tax = f"Tax {line.tax}" if line.tax else ""
+    tax = f"Tax {line.tax} {line.tax_name}".strip() if line.tax else ""
     return "\n".join(filter(None, (line.description, calculated, discount, tax, line.amount)))
 
 

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 from stdnum import iban
 
-from invoicing.models import Company, Document, DocumentType
+from invoicing.models import Document, DocumentType
 from invoicing.services.approval_facts import Facts
-from invoicing.services.company import current_company
 from invoicing.services.document_facts import read_document
 from invoicing.totals import DiscountType
 from invoicing.web.formats import Formats
@@ -75,21 +74,17 @@ class Paper:
     net_total: str
     tax_total: str
     grand_total: str
-    bank: Company | None
-
-    @property
-    def iban(self) -> str:
-        """Return where to pay in groups of four, as ISO 13616 has it on paper."""
-        return iban.format(self.bank.iban) if self.bank else ""
+    iban: str
+    bic: str
 
 
 def paper_of_document(document: Document) -> Paper:
-    """Lay out a document: a draft as it stands, an issued one as frozen, with where to pay."""
+    """Lay out a document: a draft as it stands, without where to pay, an issued one as frozen."""
     return lay_out(
         read_document(document),
         document_type=DocumentType(document.type),
         number=document.number or "",
-        bank=current_company() if document.is_issued else None,
+        with_bank=document.is_issued,
     )
 
 
@@ -98,10 +93,12 @@ def lay_out(
     *,
     document_type: DocumentType = DocumentType.INVOICE,
     number: str = "",
-    bank: Company | None = None,
+    with_bank: bool = True,
 ) -> Paper:
     """Write out facts, such as those that an approval was prepared with."""
     formats = Formats(facts["language"], facts["currency_code"], facts["minor_unit"])
+    # What was prepared before documents kept their bank details has none.
+    bank = facts["seller"] if with_bank else {}
     labels = labels_in(facts["language"])
     rates = {row["tax_rate_id"]: row for row in facts["tax_breakdown"]}
     percentages = Counter(row["percentage"] for row in facts["tax_breakdown"])
@@ -126,7 +123,9 @@ def lay_out(
         net_total=formats.money(facts["net_total"]),
         tax_total=formats.money(facts["tax_total"]),
         grand_total=formats.money(facts["grand_total"]),
-        bank=bank,
+        # In groups of four, as ISO 13616 has it on paper.
+        iban=iban.format(bank.get("iban", "")),
+        bic=bank.get("bic", ""),
     )
 
 

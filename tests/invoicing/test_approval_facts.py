@@ -57,6 +57,8 @@ CHANGES: dict[str, Any] = {
     "seller.name": {"name": "Halden Works Ltd"},
     "seller.address": {"postcode": "20458"},
     "seller.vat_number": {"vat_number": "DE987654321"},
+    "seller.iban": {"iban": "GB82WEST12345698765432"},
+    "seller.bic": {"bic": ""},
     "customer.id": lambda: Document.objects.update(
         customer=CustomerFactory.create(name="Acme Ltd")
     ),

@@ -1,7 +1,9 @@
 from datetime import UTC, date, datetime
+from importlib import import_module
 
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
+from django.db.migrations.loader import MigrationLoader
 
 from invoicing.errors import ConflictError, RecordNotFoundError
 from invoicing.locks import lock_document
@@ -51,6 +53,8 @@ def test_issuing_gives_a_number_and_freezes(draft) -> None:
         assert document.seller_name == "Halden Works"
         assert document.seller_address == "Harbour Street 1\n20457 Hamburg\nGermany"
         assert document.seller_vat_number == "DE123456789"
+        assert document.seller_iban == "DE02120300000000202051"
+        assert document.seller_bic == "BYLADEM1001"
         assert document.buyer_name == draft.customer.name
         assert document.buyer_address == "Mill Lane 7\n1011 AB Amsterdam\nNetherlands"
         assert document.buyer_vat_number == "NL001234567B01"
@@ -174,3 +178,22 @@ def test_locks_and_numbers_are_taken_inside_a_transaction_only() -> None:
         with pytest.raises(RuntimeError, match="inside a transaction"):
             take()
     assert NumberSeries.objects.count() == 0
+
+
+@pytest.mark.postgresql  # SQLite makes a table anew outside of transactions only
+@pytest.mark.django_db
+def test_what_was_issued_before_documents_kept_bank_details_keeps_what_it_showed() -> None:
+    make_issued()
+    migration = import_module("invoicing.migrations.0007_bank_details_of_documents").Migration
+    state = MigrationLoader(connection).project_state(migration.dependencies)
+    with connection.cursor() as cursor:
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+        cursor.execute("ALTER TABLE invoices_document DROP seller_iban, DROP seller_bic")
+    with connection.schema_editor(atomic=False) as editor:
+        for operation in migration.operations:
+            before, state = state, state.clone()
+            operation.state_forwards("invoices", state)
+            operation.database_forwards("invoices", editor, before, state)
+    Company.objects.update(iban="", bic="")
+    kept = Document.objects.values_list("seller_iban", "seller_bic")
+    assert list(kept) == [("DE02120300000000202051", "BYLADEM1001")]

@@ -230,7 +230,7 @@ def test_an_issued_invoice_shows_what_was_frozen(reader):
     before = main_of(reader.get(f"/documents/{invoice.id}"))
     invoice.customer.name = "Renamed"
     invoice.customer.save()
-    Company.objects.update(name="Sold")
+    Company.objects.update(name="Sold", iban="GB82WEST12345698765432", bic="")
     TaxRate.objects.update(name="Changed", percentage_ten_thousandths=1)
     assert main_of(reader.get(f"/documents/{invoice.id}")) == before
 

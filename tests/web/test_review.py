@@ -10,7 +10,8 @@ from agent_access.connections import revoke_connection
 from agent_access.models.connections import RevokedReason
 from invoicing.access import Permission
 from invoicing.identifiers import new_id
-from invoicing.models import Customer, Decision
+from invoicing.models import Company, Customer, Decision
+from invoicing.services.approval_facts import write_canonical
 from invoicing.services.draft_input import Maker
 from tests.approvals import PREPARED_AT, TEN_MINUTES_LATER, prepare
 from tests.factories import line_input, make_draft, make_issued, withdraw
@@ -35,7 +36,7 @@ def test_the_page_shows_exactly_what_would_be_issued(desk, prepared):
         "To Acme Ltd Mill Lane 7 1011 AB Amsterdam Netherlands VAT number NL001234567B01",
         "Consulting 2 50.00 19% 100.00",
         "Net total €100.00 VAT standard 19% on €100.00 €19.00 Tax total €19.00 Total €119.00",
-        "Notes Thank you.",
+        "Notes Thank you. Bank details IBAN DE02 1203 0000 0000 2020 51 BIC BYLADEM1001",
         "Issuing cannot be undone.",
     ):
         assert shown in page
@@ -101,6 +102,29 @@ def test_a_changed_draft_shows_what_changed_and_cannot_be_decided(desk, prepared
     assert "Approve issue" not in shown
     assert answer.status_code == 409
     assert take_snapshot() == before
+
+
+def test_other_bank_details_than_were_shown_are_a_change(desk, prepared):
+    prepared.decide()
+    Company.objects.update(iban="GB82WEST12345698765432", bic="")
+    page = read(desk.get(path_of(prepared)))
+    assert "The draft has changed" in page
+    assert (
+        "Bank details DE02 1203 0000 0000 2020 51 BYLADEM1001 GB82 WEST 1234 5698 7654 32" in page
+    )
+
+
+def test_what_was_prepared_before_bank_details_were_kept_is_still_shown(desk, prepared):
+    facts = {**prepared.review().prepared}
+    facts["seller"] = {
+        name: facts["seller"][name] for name in ("id", "name", "address", "vat_number")
+    }
+    former = prepare(make_draft(user=prepared.user), user=prepared.user).approval
+    former.pk, former.facts = new_id(), write_canonical(facts)
+    former.save(force_insert=True)
+    answer = desk.get(f"/approvals/{former.pk}")
+    assert answer.status_code == 200
+    assert "From Halden Works" in read(answer)
 
 
 def test_who_may_not_read_documents_decides_but_gets_no_link(desk, prepared):
