@@ -161,7 +161,6 @@ def test_an_issued_invoice_is_read_with_its_lines_and_taxes(agent, issued):
     assert list(answer.data) == SUMMARY_FIELDS + ADDED_FIELDS
 
 
-@pytest.mark.requirement("document.draft_without_number")
 def test_a_number_or_code_in_place_of_an_id_is_sent_to_the_search(agent, issued):
     for name in (issued.number, issued.draft_code):
         answer = agent.call("documents.get", id=name)
@@ -171,6 +170,7 @@ def test_a_number_or_code_in_place_of_an_id_is_sent_to_the_search(agent, issued)
         assert [document["id"] for document in found] == [str(issued.id)]
 
 
+@pytest.mark.requirement("document.draft_without_number")
 def test_a_draft_is_read_without_number_and_time_of_issue(agent, draft):
     data = agent.call("documents.get", id=draft.id).data
     assert (data["status"], data["number"], data["issued_at"]) == ("draft", None, None)
