@@ -116,7 +116,7 @@ def record_decision(fact: Fact) -> None:
 
 
 def record_administration(fact: Fact) -> None:
-    """Append a switch, or the making or ending of a connection."""
+    """Append an act that is no call and no decision about one, such as a switch."""
     lock_administration()
     _append(ADMINISTRATION, fact)
 

@@ -1,5 +1,7 @@
 """Rows are locked inside a transaction only: approval, document, customer, series, in this order.
 
+What is written into the administration's audit locks its head before all of these.
+
 SQLite has no row locks; there the transaction itself is the lock (transaction_mode IMMEDIATE).
 """
 

@@ -79,7 +79,8 @@ class CompanyAdmin(RecordAdmin):
             {
                 "fields": ("iban", "bic"),
                 "description": (
-                    "Where to pay. An invoice keeps it as it was when the invoice was issued."
+                    "Where to pay. An issued invoice keeps what it was issued with; here too a"
+                    " change makes approvals that wait for a decision stale."
                 ),
             },
         ),
