@@ -47,10 +47,11 @@ def marked(delegate, company, customer):
 
 
 def read_stale(agent, prepared):
-    """Move the customer; return what is told of the approval that this makes stale."""
+    """Move the customer, and the account; return what is told of the approval then stale."""
     Customer.objects.update(street=marker(Customer, "street") + " 2")
+    Company.objects.update(iban=marker(Company, "iban") + "2")
     answer = agent.call("approvals.get", id=prepared["approval_id"])
-    assert answer.data["stale_fields"] == ["customer.address"]
+    assert answer.data["stale_fields"] == ["seller.iban", "customer.address"]
     return answer
 
 
@@ -60,6 +61,7 @@ def test_no_tool_gives_a_private_fact(agent, connection, delegate, colleague, ma
     kept_back = marker(Document, "internal_notes")
     Document.objects.exclude(pk=issued.pk).update(internal_notes=kept_back)
     assert issued.seller_address.startswith(marker(Company, "street"))
+    assert issued.seller_iban == marker(Company, "iban")
     assert issued.buyer_vat_number == marker(Customer, "vat_number")
 
     first = {tool: call.made_by(agent) for tool, call in calls.items()}
