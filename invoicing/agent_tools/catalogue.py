@@ -45,7 +45,7 @@ CATALOGUE = (
         title="List documents",
         description=(
             "Lists invoices, credit notes and drafts, in the order of their creation, as summaries:"
-            " status, number, customer_id (customers.search has the names), issue and due date,"
+            " status, number, customer_id (customers.search names active ones), issue and due date,"
             " totals (a credit note's are positive too) and lock_version, without lines"
             " (documents.get has them). search looks at number, draft code, reference and customer"
             " name; there is no filter by status or date, so read those fields. It knows no"
