@@ -195,7 +195,7 @@ class Floor:
             self._user,
             now,
             now,
-            *[""] * 6,
+            *[""] * 8,
         ]
 
     def _columns(self, lines: int) -> list[list[Any]]:
