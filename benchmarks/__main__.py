@@ -4,7 +4,7 @@ import os
 import tempfile
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -61,7 +61,8 @@ def set_up(folder: Path) -> Iterator[Field]:
                 next_credential=served.next_credential,
             )
         )
-        yield Field(product=served, drf=drf, fastmcp=fastmcp, floor=Floor(ours, served.references))
+        floor = stack.enter_context(closing(Floor(ours, served.references)))
+        yield Field(product=served, drf=drf, fastmcp=fastmcp, floor=floor)
 
 
 def _make_database(url: str, name: str) -> str:

@@ -129,6 +129,9 @@ class Floor:
             if name in TABLES:
                 run(f"ALTER TABLE floor.{name} ADD {definition.replace('public.', 'floor.')}")
 
+    def close(self) -> None:
+        self._connection.close()
+
     def subject(self) -> Subject:
         operations: dict[str, Prepare] = {
             "read": lambda amount: [self._read] * amount,
