@@ -1,21 +1,17 @@
 """People at their documents, in a real browser."""
 
-from io import BytesIO
 from typing import Any
 
 import pytest
 from django.core.cache import cache
-from django.utils import timezone
 from playwright.sync_api import expect
-from pypdf import PdfReader
 
 from invoicing.fixed_point import SCALE
-from invoicing.models import Customer, Document, DocumentType, User, WorkingHours
+from invoicing.models import Document, DocumentType, User, WorkingHours
 from invoicing.money import MAX_AMOUNT
 from invoicing.services.drafts import update_draft
 from invoicing.totals import DiscountType
 from invoicing.web.drafts.customers import LONGEST_LIST
-from tests.approvals import prepare
 from tests.browser.inspection import follow, inspect
 from tests.factories import (
     PASSWORD,
@@ -191,67 +187,6 @@ def test_a_person_issues_by_hand(open_page, delegate, draft):
     page.go_back()
     page.reload()
     assert Document.objects.get().number == "INV-2026-0001"
-
-
-def test_an_invoice_prints_without_the_application_around_it(open_page, delegate, issued):
-    page = open_page(f"/documents/{issued.id}", delegate)
-    page.emulate_media(media="print")
-    expect(page.get_by_text("IBAN DE02 1203 0000 0000 2020 51")).to_be_visible()
-    for gone in [page.locator("header.top"), page.locator(".heading"), page.locator(".about")]:
-        expect(gone).to_be_hidden()
-
-
-def print_issued(open_page: Any, person: User, customer: Customer, texts: list[str]) -> list[str]:
-    """Return an invoice with lines of these texts as browsers print it unless told otherwise."""
-    lines = tuple(line_input(description=text) for text in texts)
-    issued = make_issued(user=person, customer=customer, lines=lines)
-    page = open_page(f"/documents/{issued.id}", person)
-    pdf = page.pdf(format="A4", display_header_footer=True)
-    return [" ".join(sheet.extract_text().split()) for sheet in PdfReader(BytesIO(pdf)).pages]
-
-
-@pytest.fixture
-def sheets(open_page: Any, delegate: User, customer: Customer) -> list[str]:
-    """The sheets of an invoice of 20 long lines."""
-    goes_on = "and goes on\n" * 4
-    texts = [f"Service {number} begins\n{goes_on}and ends" for number in range(20)]
-    return print_issued(open_page, delegate, customer, texts)
-
-
-def test_every_sheet_of_a_long_invoice_is_numbered_and_says_what_it_belongs_to(sheets):
-    count = len(sheets)
-    assert count > 2
-    assert sheets[0].startswith(f"1 / {count} Invoice INV-2026-0001")
-    for number, sheet in enumerate(sheets[1:], start=2):
-        assert sheet.startswith(f"INV-2026-0001 {number} / {count} Description Quantity")
-
-
-def test_a_printed_invoice_cuts_no_line_in_two(sheets):
-    begun = [sheet.count(" begins ") for sheet in sheets]
-    assert begun == [sheet.count(" and ends ") for sheet in sheets]
-    assert sum(begun) == 20
-
-
-def test_the_totals_never_stand_alone_on_the_last_sheet(open_page, delegate, customer):
-    # Among these are the counts that fill a sheet up to where the totals would begin.
-    for count in range(11, 20):
-        texts = [f"Service {number}" for number in range(count)]
-        *_, last = print_issued(open_page, delegate, customer, texts)
-        assert "Service" in last, count
-
-
-def test_a_printed_invoice_bears_nothing_of_the_browser_nor_an_address_of_the_house(sheets):
-    assert not [sheet for sheet in sheets if "https://" in sheet or "Invoicing" in sheet]
-
-
-def test_a_draft_prints_without_the_question_that_waits(open_page, delegate, draft):
-    prepare(draft, user=delegate, maker=make_maker(), now=timezone.now())
-    page = open_page(f"/documents/{draft.id}", delegate)
-    question = page.get_by_text("asks you to issue this invoice")
-    expect(question).to_be_visible()
-    page.emulate_media(media="print")
-    expect(page.get_by_role("heading", name="Rechnung (Entwurf)")).to_be_visible()
-    expect(question).to_be_hidden()
 
 
 def test_removing_the_last_of_many_lines_stays_among_them(open_page, delegate, customer):
