@@ -186,4 +186,4 @@ def _write_moment(moment: datetime | None, user: User) -> str:
 
 
 def _warn(reviewed: ReviewedApproval, user: User) -> list[WarningText]:
-    return write_warnings(user, reviewed.approval.document, now=reviewed.now)
+    return write_warnings(user, reviewed.approval.document, reviewed.prepared, now=reviewed.now)

@@ -8,8 +8,15 @@ from django.urls import reverse
 
 from invoicing.access import Permission
 from invoicing.models import Document, User
-from invoicing.services.approval_warnings import find_warnings
+from invoicing.services.approval_facts import Facts
+from invoicing.services.approval_warnings import Missing, find_warnings
 from invoicing.web.formats import format_day, format_instant, local_date
+
+MISSING = {
+    Missing.SELLER_ADDRESS: "The address of your company is missing.",
+    Missing.CUSTOMER_ADDRESS: "The address of the customer is missing.",
+    Missing.SELLER_VAT_NUMBER: "Tax is charged, and the VAT number of your company is missing.",
+}
 
 
 @dataclass(frozen=True)
@@ -21,13 +28,18 @@ class WarningText:
     href: str = ""
 
 
-def write_warnings(user: User, draft: Document, *, now: datetime) -> list[WarningText]:
-    """Return the sentences about issuing this draft now; most drafts have none."""
-    return list(_write_warnings(user, draft, now))
+def write_warnings(
+    user: User, draft: Document, facts: Facts, *, now: datetime
+) -> list[WarningText]:
+    """Return the sentences about issuing a draft with these facts now; most drafts have none."""
+    return list(_write_warnings(user, draft, facts, now))
 
 
-def _write_warnings(user: User, draft: Document, now: datetime) -> Iterator[WarningText]:
-    warnings = find_warnings(user, draft, now=now, today=local_date(now, user))
+def _write_warnings(
+    user: User, draft: Document, facts: Facts, now: datetime
+) -> Iterator[WarningText]:
+    warnings = find_warnings(user, draft, facts, now=now, today=local_date(now, user))
+    yield from (WarningText(MISSING[each]) for each in warnings.missing)
     if warnings.same_total:
         yield _same_total_text(warnings.same_total, user)
     if warnings.is_other_year:

@@ -4,19 +4,27 @@ from typing import Any
 
 import pytest
 
-from invoicing.models import DocumentType
+from invoicing.models import Company, Customer, DocumentType
 from invoicing.services import approval_warnings
-from invoicing.services.approval_warnings import LATELY, Warnings, find_warnings
+from invoicing.services.approval_facts import read_facts
+from invoicing.services.approval_warnings import LATELY, Missing, Warnings, find_warnings
+from invoicing.services.company import current_company
 from invoicing.web.formats import local_date
-from tests.factories import CustomerFactory, line_input, make_draft, make_issued
+from tests.factories import CustomerFactory, TaxRateFactory, line_input, make_draft, make_issued
 from tests.plans import plans_of, prefer_indexes
 
 NOW = datetime(2026, 3, 20, 9, 0, tzinfo=UTC)
-NOTHING = Warnings(same_total=None, is_other_year=False, last_issue_date=None)
+NOTHING = Warnings(missing=[], same_total=None, is_other_year=False, last_issue_date=None)
 
 
 def warnings_about(draft, user, *, now=NOW):
-    return find_warnings(user, draft, now=now, today=local_date(now, user))
+    [facts] = read_facts([draft], seller=current_company())
+    return find_warnings(user, draft, facts, now=now, today=local_date(now, user))
+
+
+@pytest.fixture(autouse=True)
+def seller(company):
+    return company
 
 
 def issue(customer, *, issued_at=NOW - timedelta(days=3), **header: Any):
@@ -25,6 +33,18 @@ def issue(customer, *, issued_at=NOW - timedelta(days=3), **header: Any):
 
 def test_an_ordinary_invoice_raises_no_warning(delegate, draft):
     assert warnings_about(draft, delegate) == NOTHING
+
+
+def test_an_invoice_without_what_every_invoice_names_is_told(delegate, customer, draft):
+    nowhere = {"street": "", "postcode": "", "city": "", "country": ""}
+    Company.objects.update(**nowhere, vat_number="")
+    Customer.objects.update(**nowhere, vat_number="")
+    draft.refresh_from_db()
+    addresses = [Missing.SELLER_ADDRESS, Missing.CUSTOMER_ADDRESS]
+    assert warnings_about(draft, delegate).missing == addresses
+    rate = TaxRateFactory.create()
+    taxed = make_draft(customer=customer, lines=(line_input(tax_rate_id=rate.id),))
+    assert warnings_about(taxed, delegate).missing == [*addresses, Missing.SELLER_VAT_NUMBER]
 
 
 def test_the_latest_invoice_of_the_same_total_to_the_customer_is_named(delegate, customer, draft):

@@ -67,6 +67,15 @@ def test_a_person_issues_what_was_shown(browser, draft):
     assert issued.buyer_name == "Acme Ltd"
 
 
+def test_what_the_invoice_lacks_is_told_and_forbids_nothing(browser, draft):
+    Company.objects.update(street="", postcode="", city="", country="")
+    path = f"/documents/{draft.id}/issue"
+    page = browser.get(path)
+    assert "The address of your company is missing." in text_of(page)
+    browser.post(path, read_form(page))
+    assert Document.objects.get().seller_address == ""
+
+
 def test_a_credit_note_is_issued_by_hand_too(browser):
     note = make_draft(document_type=DocumentType.CREDIT_NOTE)
     path = f"/documents/{note.id}/issue"

@@ -163,6 +163,15 @@ def test_warnings_stand_on_the_page(desk, prepared, customer, tax_rate):
     assert "The last document of this series has a later issue date: March 5, 2026." in page
 
 
+def test_what_the_invoice_lacks_stands_on_the_page(desk, clock, delegate, customer, tax_rate):
+    Company.objects.update(street="", postcode="", city="", country="", vat_number="")
+    draft = make_draft(customer=customer, lines=(line_input(tax_rate_id=tax_rate.id),))
+    page = read(desk.get(path_of(prepare(draft, user=delegate))))
+    assert "The address of your company is missing." in page
+    assert "Tax is charged, and the VAT number of your company is missing." in page
+    assert "The address of the customer is missing." not in page
+
+
 def test_only_what_is_unusual_is_warned_of(desk, prepared, customer):
     last_year = PREPARED_AT.date() - 90 * DAY
     unusual = prepare(
