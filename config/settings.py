@@ -31,7 +31,6 @@ INSTALLED_APPS = [
     "django.contrib.sessions",
     "django.contrib.staticfiles",
     "csp",
-    "rest_framework",
     "agent_access",
     "agent_access.oauth",  # before the toolkit, some of whose commands it refuses
     "oauth2_provider",

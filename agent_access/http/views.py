@@ -1,13 +1,11 @@
-"""The REST surface: one view for every tool; DRF carries requests and answers."""
+"""The REST surface: one view for every tool."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import orjson
+from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse
-from rest_framework.request import Request
-from rest_framework.views import APIView
-from typing_extensions import override
+from django.views.decorators.csrf import csrf_exempt
 
 from agent_access.admission import Admission
 from agent_access.bodies import read_json
@@ -19,85 +17,56 @@ from agent_access.inputs import KEY_HEADER
 from agent_access.models.audit import Transport
 from agent_access.tools import Tool
 
+Answer = tuple[bytes, int, Mapping[str, str]]
 
-class ToolView(APIView):
-    """Answers one path: the tools by method, or none at all where the path is unknown."""
 
-    authentication_classes = ()
-    permission_classes = ()
-    throttle_classes = ()
-    parser_classes = ()
-    renderer_classes = ()
-    tools: Mapping[str, Tool] = {}
+@csrf_exempt
+@login_not_required
+def serve(
+    request: HttpRequest, *, tools: Mapping[str, Tool], target: str | None = None
+) -> HttpResponse:
+    """Answer one path, which has these tools by method; none where the path is unknown.
 
-    admission: Admission
+    Decisions of the interface: Accept is never refused and nothing changes the format.
+    """
+    admission = Admission(request, transport=Transport.HTTP)
+    try:
+        body, status, headers = _answer(request, admission, tools, target)
+    except Exception as exception:  # noqa: BLE001  the last handler: nothing unforeseen leaves
+        error = find_tool_error(exception)
+        body, status, headers = orjson.dumps(error.body()), error.status, error.headers
+    return HttpResponse(
+        body,
+        status=status,
+        headers={**headers, **admission.headers},
+        content_type="application/json",
+    )
 
-    @property
-    @override
-    def allowed_methods(self) -> list[str]:
-        return sorted(self.tools)
 
-    @property
-    @override
-    def default_response_headers(self) -> dict[str, str]:
-        """Return nothing: DRF would send Allow with every answer."""
-        return {}
-
-    @override
-    def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
-        """Return DRF's request without what is for parsers, which refers to itself.
-
-        So the memory of a call is free at its end, and not when the collector comes.
-        """
-        made = super().initialize_request(request, *args, **kwargs)
-        made.parser_context.clear()
-        return made
-
-    @override
-    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Admit the request instead of all that DRF would do: negotiate, authenticate, throttle.
-
-        Decisions of the interface: Accept is never refused and nothing changes the format.
-        """
-        self.admission = Admission(request._request, transport=Transport.HTTP)  # noqa: SLF001  the transport-neutral code knows no DRF
-        self.admission.require_access_on()
-        if not self.tools:
-            raise NotFoundError
-        if request.method not in self.tools:
-            raise MethodNotAllowedError(self.allowed_methods)
-
-    def answer(self, request: Request, target: str | None = None) -> HttpResponse:
-        tool = self.tools[str(request.method)]
-        connection = self.admission.admit(action=tool.name)
-        result = execute(
-            ToolCall(
-                tool=tool,
-                connection=connection,
-                settings=self.admission.settings,
-                origin=self.admission.origin,
-                read_arguments=lambda: _read_arguments(request._request, tool),  # noqa: SLF001  as above
-                target=target,
-                idempotency_key=request.META.get("HTTP_IDEMPOTENCY_KEY"),
-                key_field=KEY_HEADER,
-                admitted_at=self.admission.admitted_at,
-            )
+def _answer(
+    request: HttpRequest, admission: Admission, tools: Mapping[str, Tool], target: str | None
+) -> Answer:
+    admission.require_access_on()
+    if not tools:
+        raise NotFoundError
+    tool = tools.get(str(request.method))
+    if tool is None:
+        raise MethodNotAllowedError(sorted(tools))
+    connection = admission.admit(action=tool.name)
+    result = execute(
+        ToolCall(
+            tool=tool,
+            connection=connection,
+            settings=admission.settings,
+            origin=admission.origin,
+            admitted_at=admission.admitted_at,
+            read_arguments=lambda: _read_arguments(request, tool),
+            target=target,
+            idempotency_key=request.META.get("HTTP_IDEMPOTENCY_KEY"),
+            key_field=KEY_HEADER,
         )
-        headers = self.admission.headers | result.headers
-        return _write_answer(result.body, result.status, headers)
-
-    # HEAD is no tool's; where it is missing Django makes each view refer to itself.
-    get = head = post = put = patch = delete = answer
-
-    @override
-    def handle_exception(self, exc: Exception) -> HttpResponse:  # type: ignore[override]  # DRF passes on any response
-        error = find_tool_error(exc)
-        admission: Admission | None = getattr(self, "admission", None)
-        headers = error.headers | (admission.headers if admission else {})
-        return _write_answer(orjson.dumps(error.body()), error.status, headers)
-
-
-def _write_answer(body: bytes, status: int, headers: Mapping[str, str]) -> HttpResponse:
-    return HttpResponse(body, status=status, headers=headers, content_type="application/json")
+    )
+    return result.body, result.status, result.headers
 
 
 def _read_arguments(request: HttpRequest, tool: Tool) -> Arguments:

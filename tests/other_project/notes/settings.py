@@ -14,7 +14,6 @@ ALLOWED_HOSTS = ["*"]
 INSTALLED_APPS = [
     "django.contrib.auth",
     "django.contrib.contenttypes",
-    "rest_framework",
     "agent_access",
     "mcp_gateway",
     "notes",
