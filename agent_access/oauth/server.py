@@ -15,7 +15,6 @@ from agent_access.audit import Origin
 from agent_access.discovery import resource
 from agent_access.oauth.presented import Presented
 from agent_access.oauth.tokens import make_access_token, make_refresh_token, seconds_to_live
-from agent_access.oauth.validator import Validator
 
 # RFC 7636 section 4.2: the SHA-256 in base64url without padding.
 CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")
@@ -27,6 +26,9 @@ class Server(WebApplicationServer):
     """Made for one request."""
 
     def __init__(self, origin: Origin, presented: Presented = NOTHING) -> None:
+        # With the first sign-in: the toolkit's validator brings an HTTP client that nobody calls.
+        from agent_access.oauth.validator import Validator  # noqa: PLC0415
+
         super().__init__(
             Validator(origin, presented),
             token_generator=make_access_token,
