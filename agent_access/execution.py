@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 from uuid import UUID
 
 from django.db import transaction
+from django.utils import timezone
 
 from agent_access import audit, conf
 from agent_access.audit import Fact
@@ -120,6 +121,7 @@ def _missing_grant(tool: Tool, connection: Connection) -> ForbiddenError:
 def _read(call: ToolCall, inputs: ToolInput) -> ToolResult:
     with nullcontext() if call.tool.reads_at_once else one_view():
         answer = _run_tool(call, inputs)
+    _demand_unexpired(call.connection)
     audit.record_call(_fact(call, record_id=answer.record_id), relaxed=True)
     return ToolResult(call.tool.status, answer.body())
 
@@ -136,6 +138,7 @@ def _write(call: ToolCall, arguments: Arguments, inputs: ToolInput) -> ToolResul
         else:
             _check_still_visible(call.tool, call.connection.user, receipt.record_id)
         _check_still_allowed(call, receipt.record_id)
+        _demand_unexpired(call.connection)
         fact = _fact(call, record_id=receipt.record_id, is_replay=result.is_replay)
         audit.record_call(fact, beside=kept)
     return result
@@ -180,6 +183,12 @@ def _check_still_allowed(call: ToolCall, record_id: UUID | None) -> None:
     user = standing.connection.user
     if may_differ(call.connection.user, user):
         _check_still_visible(call.tool, user, record_id)
+
+
+def _demand_unexpired(connection: Connection) -> None:
+    """Refuse what outlasted its connection: its body came slowly, or it waited for a lock."""
+    if not connection.is_live(timezone.now()):
+        raise UnauthenticatedError
 
 
 def _fact(

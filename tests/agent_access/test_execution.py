@@ -1,6 +1,8 @@
 """What happens to a call that breaks, and to one that loses its connection on the way."""
 
 import logging
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -117,15 +119,28 @@ def test_a_call_that_cannot_be_written_down_is_not_answered(
     assert (take_snapshot(), AuditEvent.objects.count()) == (before, events)
 
 
-@pytest.mark.requirement("revocation.stops_calls")
-def test_a_write_whose_connection_ends_on_its_way_changes_nothing(
-    agent, connection, draft_body, monkeypatch
-):
-    def revoke_first(request: HttpRequest) -> Any:
-        revoke_connection(connection.id, reason=RevokedReason.OWNER_REVOKED)
+@pytest.fixture(params=["revoked", "expired"])
+def end(request, connection, time_machine) -> Callable[[], Any]:
+    """Return what ends the connection: its owner, or the last of its days."""
+    if request.param == "expired":
+        return partial(time_machine.move_to, connection.expires_at, tick=False)
+    return partial(revoke_connection, connection.id, reason=RevokedReason.OWNER_REVOKED)
+
+
+@pytest.fixture
+def end_before_bodies(end, monkeypatch) -> Callable[[], None]:
+    def end_first(request: HttpRequest) -> Any:
+        end()
         return read_json(request)
 
-    monkeypatch.setattr("agent_access.http.views.read_json", revoke_first)
+    return lambda: monkeypatch.setattr("agent_access.http.views.read_json", end_first)
+
+
+@pytest.mark.requirement("revocation.stops_calls", "error.unauthenticated")
+def test_a_write_whose_connection_ends_on_its_way_changes_nothing(
+    agent, connection, draft_body, end_before_bodies
+):
+    end_before_bodies()
     answer = agent.call("drafts.create", draft_body, key="one")
 
     assert (answer.status, answer.code) == (401, "unauthenticated")
@@ -134,18 +149,18 @@ def test_a_write_whose_connection_ends_on_its_way_changes_nothing(
     assert (event.action, event.outcome) == ("drafts.create", "unauthenticated")
 
 
-@pytest.mark.requirement("revocation.stops_calls")
+@pytest.mark.requirement("revocation.stops_calls", "error.unauthenticated")
 def test_a_read_whose_connection_ends_on_its_way_gives_nothing(
-    agent, connection, customer, monkeypatch
+    agent, connection, end, customer, monkeypatch
 ):
     run_tool = execution._run_tool
 
-    def revoke_after(*args: Any) -> Any:
+    def end_after(*args: Any) -> Any:
         found = run_tool(*args)
-        revoke_connection(connection.id, reason=RevokedReason.OWNER_REVOKED)
+        end()
         return found
 
-    monkeypatch.setattr(execution, "_run_tool", revoke_after)
+    monkeypatch.setattr(execution, "_run_tool", end_after)
     answer = agent.call("customers.search")
 
     assert (answer.status, answer.code) == (401, "unauthenticated")
@@ -154,15 +169,13 @@ def test_a_read_whose_connection_ends_on_its_way_gives_nothing(
     assert event.outcome == "unauthenticated"
 
 
-def test_a_replay_of_a_revoked_connection_gives_nothing(agent, connection, draft_body, monkeypatch):
+def test_a_replay_of_a_connection_that_ends_on_its_way_gives_nothing(
+    agent, draft_body, end_before_bodies
+):
     agent.call("drafts.create", draft_body, key="one")
     before = Receipt.objects.values().get()
 
-    def revoke_first(request: HttpRequest) -> Any:
-        revoke_connection(connection.id, reason=RevokedReason.OWNER_REVOKED)
-        return read_json(request)
-
-    monkeypatch.setattr("agent_access.http.views.read_json", revoke_first)
+    end_before_bodies()
     answer = agent.call("drafts.create", draft_body, key="one")
     assert (answer.status, answer.code) == (401, "unauthenticated")
     assert Receipt.objects.values().get() == before
