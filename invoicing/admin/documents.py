@@ -14,6 +14,7 @@ from django.urls import reverse
 from django.utils.html import format_html
 from typing_extensions import override
 
+from agent_access.admin.moments import write_minute
 from agent_access.admin.paging import (
     BoundedPaginator,
     OfferedOrderList,
@@ -50,10 +51,13 @@ class DocumentAdmin(ReadOnlyAdmin):
         ("issue_date", "due_date"),
         ("reference", "internal_notes"),
         ("created_by", "connection_name"),
-        ("created_at", "updated_at"),
-        ("issued_at", "lock_version"),
+        ("created", "updated"),
+        ("issued", "lock_version"),
     )
-    readonly_fields = ("page", "total", "draft_code", "created_at", "connection_name", "updated_at")
+    readonly_fields = (
+        *("page", "total", "draft_code", "connection_name"),
+        *("created", "updated", "issued"),
+    )
     list_display = ("name", "type", "status", "customer", "issue_date", "total", "made_by")
     list_filter = (("status", NewestFilter), ("type", NewestFilter))
     list_select_related = ("customer", "created_by")
@@ -107,3 +111,15 @@ class DocumentAdmin(ReadOnlyAdmin):
     @admin.display(description="page")
     def page(self, document: Document) -> str:
         return format_html('<a href="{}">{}</a>', reverse("document", args=[document.pk]), document)
+
+    @admin.display(description="created at")
+    def created(self, document: Document) -> str:
+        return write_minute(document.created_at)
+
+    @admin.display(description="updated at")
+    def updated(self, document: Document) -> str:
+        return write_minute(document.updated_at)
+
+    @admin.display(description="issued at")
+    def issued(self, document: Document) -> str:
+        return write_minute(document.issued_at)

@@ -7,6 +7,7 @@ from django.contrib import admin
 from django.utils import timezone
 from typing_extensions import override
 
+from agent_access.admin.moments import write_minute
 from invoicing.admin.fields import PeopleField
 from invoicing.admin.records import RecordAdmin, RecordForm
 from invoicing.models import Skill, Team
@@ -36,9 +37,13 @@ class TeamForm(RecordForm):
 class TeamAdmin(RecordAdmin):
     form = TeamForm
     fields = ("name", "description", "leads", "members", "is_archived")
-    list_display = ("name", "description", "archived_at")
+    list_display = ("name", "description", "archived")
     search_fields = ("name", "description")
     ordering = ("name",)
+
+    @admin.display(description="archived at", ordering="archived_at")
+    def archived(self, team: Team) -> str:
+        return write_minute(team.archived_at)
 
 
 @admin.register(Skill)

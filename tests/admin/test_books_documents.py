@@ -1,6 +1,7 @@
 """The book of documents, which may hold a million: the newest are shown, words find the others."""
 
 import re
+from datetime import UTC, datetime
 
 import pytest
 from django.db import connection
@@ -9,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from agent_access.admin import paging
 from invoicing.admin import documents
 from invoicing.models import DocumentType
-from tests.factories import CustomerFactory, make_draft, make_issued
+from tests.factories import CustomerFactory, TeamFactory, make_draft, make_issued
 from tests.web.forms import main_of
 
 pytestmark = pytest.mark.django_db
@@ -94,3 +95,12 @@ def test_a_filter_looks_at_the_newest_and_says_so(browser, monkeypatch):
     assert listed(browser, **credit_notes, q=note.draft_code) == [note.draft_code]
     assert said not in main_of(browser.get(LIST))
     assert listed(browser) == [draft.draft_code, issued.number, note.draft_code]
+
+
+def test_a_time_names_its_zone_where_pages_of_people_have_their_own(browser):
+    """The page of a document may say the next day already."""
+    issued = make_issued(issued_at=datetime(2026, 3, 1, 23, 30, 5, tzinfo=UTC))
+    TeamFactory.create(archived_at=datetime(2026, 12, 31, 0, 0, tzinfo=UTC))
+    page = main_of(browser.get(f"{LIST}{issued.pk}/change/"))
+    assert page.count(">2026-03-01 23:30 UTC<") == 2  # issued and last changed then
+    assert ">2026-12-31 00:00 UTC<" in main_of(browser.get("/admin/invoices/team/"))
