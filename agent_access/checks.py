@@ -80,6 +80,14 @@ def check_transactions(**kwargs: Any) -> list[checks.CheckMessage]:
 
 
 @checks.register(checks.Tags.models)
+def check_time_zones(**kwargs: Any) -> list[checks.CheckMessage]:
+    """Look for times without a zone: an hour that comes twice would break the audit's chains."""
+    if settings.USE_TZ:
+        return []
+    return [checks.Error("USE_TZ must be on.", hint="USE_TZ = True", id="agent_access.E006")]
+
+
+@checks.register(checks.Tags.models)
 def check_scopes(**kwargs: Any) -> list[checks.CheckMessage]:
     """Look for a scope of which the owner could not read what it lends."""
     unsaid = set(registry.scopes) - set(conf.host().scopes())

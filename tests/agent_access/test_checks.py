@@ -13,6 +13,7 @@ from agent_access.checks import (
     check_cache,
     check_gate,
     check_scopes,
+    check_time_zones,
     check_transactions,
     check_user,
     demand_safe_settings,
@@ -146,6 +147,12 @@ def test_transactions_that_a_call_cannot_use_are_an_error(monkeypatch, changes, 
     project = SimpleNamespace(DATABASES={"default": sqlite | changes})
     monkeypatch.setattr("agent_access.checks.settings", project)
     assert identifiers(check_transactions()) == found
+
+
+def test_times_without_a_zone_are_an_error(settings):
+    assert check_time_zones() == []
+    settings.USE_TZ = False
+    assert identifiers(check_time_zones()) == ["agent_access.E006"]
 
 
 def test_a_scope_without_words_is_an_error(monkeypatch):
