@@ -23,10 +23,13 @@ class Certificate:
 
 
 def keep_certificate(folder: Path, *, now: datetime) -> Certificate:
-    """Return the folder's certificate; make one if there is none or its last 30 days have begun."""
+    """Return the folder's certificate; make one if there is none or its last 30 days have begun.
+
+    One that is not valid yet is none: it was made while this machine's clock was ahead.
+    """
     authority, server = folder / "ca.pem", folder / "server.pem"
     expires_at = _read_expiry(server) if authority.exists() else None
-    if expires_at is None or expires_at - now < RENEWAL:
+    if expires_at is None or not RENEWAL <= expires_at - now <= VALIDITY:
         expires_at = now.astimezone(UTC).replace(microsecond=0) + VALIDITY - timedelta(days=1)
         _make(authority, server, expires_at)
     return Certificate(authority, server, expires_at)

@@ -76,6 +76,17 @@ def test_it_is_renewed_in_its_last_thirty_days(certificate, tmp_path):
     read(renewed.server).verify_directly_issued_by(read(renewed.authority))
 
 
+def test_one_of_a_clock_that_was_ahead_is_made_anew(certificate, tmp_path):
+    begin = read(certificate.server).not_valid_before_utc
+    assert keep_certificate(tmp_path, now=begin) == certificate
+
+    earlier = begin - timedelta(seconds=1)
+    renewed = keep_certificate(tmp_path, now=earlier)
+
+    made = read(renewed.server)
+    assert made.not_valid_before_utc <= earlier < made.not_valid_after_utc
+
+
 @pytest.mark.parametrize("lost", ["ca.pem", "server.pem"])
 def test_if_one_file_is_lost_both_are_made_anew(certificate, tmp_path, lost):
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
