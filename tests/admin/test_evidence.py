@@ -197,7 +197,7 @@ def test_the_audit_is_filtered_by_day_in_utc(owner_desk, owner, connect, delegat
     with time_machine.travel(datetime(2030, 3, 2, 23, 59, 59, tzinfo=UTC), tick=False):
         owner_desk.force_login(owner)
         owner_desk.post("/admin/agent_access/accesssettings/access/", {"state": "on"})
-    assert actions(owner_desk, **inside) == ["access:turned_on"]
+        assert actions(owner_desk, **inside) == ["access:turned_on"]
     assert agent.call("tools.list").status == 401
 
 
