@@ -71,6 +71,7 @@ REQUIRED = {
     "documents.issue": ["nonce"],
 }
 
+SCOPES = tuple(dict.fromkeys(row.scope for row in TABLE.values() if row.scope))
 # tools.list is a method of MCP and none of its tools.
 MCP_NAMES = [tool.replace(".", "_") for tool in TABLE if tool != "tools.list"]
 LISTS = tuple(tool for tool, fields in FIELDS.items() if "after" in fields)

@@ -22,8 +22,9 @@ from tests.administration import acting
 from tests.agents import HOST, Answer, HttpAgent
 from tests.interface import issuing
 from tests.mcp_agent import McpAgent
-from tests.oauth.programs import SCOPES, Browser, Program, parameters_of
+from tests.oauth.programs import Browser, Program, parameters_of
 from tests.snapshots import take_snapshot
+from tests.tool_table import SCOPES
 
 OTHER_HOST = "moved.example"
 

@@ -15,7 +15,8 @@ from agent_access.models import Connection
 from agent_access.oauth.switch import turn_sign_in_on
 from tests.browser.inspection import inspect
 from tests.factories import PASSWORD
-from tests.oauth.programs import BASE_URL, SCOPES, make_program
+from tests.oauth.programs import BASE_URL, make_program
+from tests.tool_table import SCOPES
 
 # A page looks and acts the same on both databases; tests/web/ asks both.
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.sqlite]

@@ -13,9 +13,8 @@ from invoicing.models import Customer, User
 from tests.factories import CustomerFactory, UserFactory, grant, withdraw
 from tests.interface.refusals import audit_of, invalid, refusal, seen
 from tests.snapshots import take_snapshot
-from tests.tool_table import ISSUE_TOOLS, TABLE, WITH_TARGET, WRITING
+from tests.tool_table import ISSUE_TOOLS, SCOPES, TABLE, WITH_TARGET, WRITING
 
-SCOPES = tuple(dict.fromkeys(row.scope for row in TABLE.values() if row.scope))
 MODULES = tuple(dict.fromkeys(row.module for row in TABLE.values() if row.module))
 PERMISSIONS = tuple(dict.fromkeys(chain(*(row.permissions for row in TABLE.values()))))
 

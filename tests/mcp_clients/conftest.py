@@ -14,7 +14,8 @@ from tests.agents import HttpAgent
 from tests.https_server import HttpsServer
 from tests.mcp_clients.credential_proxy import run_proxy
 from tests.mcp_clients.node_packages import ABSENT, is_installed
-from tests.oauth.programs import SCOPES, Browser, parameters_of
+from tests.oauth.programs import Browser, parameters_of
+from tests.tool_table import SCOPES
 
 Decide = Callable[..., dict[str, str]]
 

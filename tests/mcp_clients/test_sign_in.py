@@ -19,8 +19,7 @@ from agent_access.oauth import client_documents
 from agent_access.oauth.fetching import Document
 from agent_access.oauth.models import AccessToken
 from tests.https_server import HttpsServer
-from tests.oauth.programs import SCOPES
-from tests.tool_table import MCP_NAMES
+from tests.tool_table import MCP_NAMES, SCOPES
 
 RETURN_ADDRESS = "http://127.0.0.1:33418/callback"
 DOCUMENT = "https://client.example/client.json"

@@ -9,7 +9,8 @@ from agent_access.models import Connection
 from agent_access.oauth.switch import turn_sign_in_on
 from invoicing.models import User
 from tests.agents import HttpAgent
-from tests.oauth.programs import SCOPES, Browser, Machine, Program, parameters_of
+from tests.oauth.programs import Browser, Machine, Program, parameters_of
+from tests.tool_table import SCOPES
 
 Pair = dict[str, Any]
 

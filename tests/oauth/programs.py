@@ -20,13 +20,6 @@ BASE_URL = f"https://{HOST}"
 RESOURCE = f"{BASE_URL}/mcp"
 RETURN_ADDRESS = "https://client.example/callback"
 VERIFIER = "a-verifier-of-at-least-forty-three-characters-0"
-SCOPES = (
-    "customers:read",
-    "invoices:read",
-    "invoices:prepare",
-    "invoices:execute",
-    "people:read",
-)
 
 
 def challenge_of(verifier: str) -> str:

@@ -7,8 +7,9 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 from agent_access.oauth.models import Application
-from tests.oauth.programs import BASE_URL, RESOURCE, RETURN_ADDRESS, SCOPES, parameters_of
+from tests.oauth.programs import BASE_URL, RESOURCE, RETURN_ADDRESS, parameters_of
 from tests.snapshots import take_snapshot
+from tests.tool_table import SCOPES
 
 RFC_7636_CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
 

@@ -9,8 +9,9 @@ from agent_access import conf
 from agent_access.models import AuditEvent, Connection
 from agent_access.oauth.models import Grant
 from tests.factories import UserFactory
-from tests.oauth.programs import BASE_URL, SCOPES, Browser, parameters_of
+from tests.oauth.programs import BASE_URL, Browser, parameters_of
 from tests.snapshots import take_snapshot
+from tests.tool_table import SCOPES
 
 ALL = " ".join(SCOPES)
 

@@ -5,7 +5,8 @@ import pytest
 from agent_access.oauth.switch import turn_sign_in_off
 from tests.agents import BAD_CREDENTIAL, CHALLENGE, HttpAgent
 from tests.mcp_agent import McpAgent
-from tests.oauth.programs import BASE_URL, RESOURCE, SCOPES, Machine, parameters_of
+from tests.oauth.programs import BASE_URL, RESOURCE, Machine, parameters_of
+from tests.tool_table import SCOPES
 
 RESOURCE_DOCUMENT = {
     "resource": RESOURCE,

@@ -27,7 +27,8 @@ from invoicing.models import User
 from tests.agents import HttpAgent
 from tests.factories import CompanyFactory, UserFactory
 from tests.oauth.loans import Lent
-from tests.oauth.programs import SCOPES, Browser, Program, parameters_of
+from tests.oauth.programs import Browser, Program, parameters_of
+from tests.tool_table import SCOPES
 
 # The rules are one set of conditional updates; test_revocation_matrix.py asks both databases.
 pytestmark = pytest.mark.sqlite

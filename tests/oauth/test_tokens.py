@@ -13,7 +13,8 @@ from agent_access.oauth.models import Grant, RefreshToken
 from tests.agents import HttpAgent
 from tests.mcp_agent import McpAgent
 from tests.oauth.endings import reason_of
-from tests.oauth.programs import SCOPES, parameters_of
+from tests.oauth.programs import parameters_of
+from tests.tool_table import SCOPES
 
 
 @pytest.mark.requirement("sign_in.token", "sign_in.access_token", "no_store.sign_in")
