@@ -24,7 +24,7 @@ class OperatorCommand(BaseCommand):
     """
 
     # Whoever serves is told of a dangerous setting; a script wants an answer.
-    requires_system_checks = ()
+    requires_system_checks: tuple[str, ...] = ()
 
     @override
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:

@@ -11,7 +11,7 @@ from config.environment import PROJECT_FOLDER
 # The script needs no database: once is enough.
 pytestmark = pytest.mark.sqlite
 
-PROGRAMS = ("sh", "dirname", "cmp", "sed", "rm", "cp", "mkdir", "touch", "cat", "chmod")
+PROGRAMS = ("sh", "dirname", "cmp", "sed", "rm", "cp", "mkdir", "touch", "cat", "chmod", "mktemp")
 COMMANDS = (
     "run",
     "test",
@@ -21,6 +21,7 @@ COMMANDS = (
     "fuzz",
     "bench",
     "break",
+    "openapi",
     "lint",
     "lock",
     "help",
@@ -127,6 +128,22 @@ def test_arguments_of_test_reach_pytest_on_both_databases(machine) -> None:
         "-m pytest --database sqlite -k two words",
         "-m pytest --database postgresql -k two words",
     ]
+
+
+def test_an_api_document_that_cannot_be_made_leaves_the_one_there_is(machine) -> None:
+    add_python(machine, "python3", version="3.11")
+    call(machine, "test", "-k", "nothing")
+    (machine / "docs").mkdir()
+    document = machine / "docs/openapi.json"
+    document.write_text("former")
+    shutil.copy(PROJECT_FOLDER / ".env.example", machine)
+    assert call(machine, "openapi") == (0, "")
+    assert (calls(machine)[-1], document.read_text()) == ("manage.py openapi", "")
+
+    document.write_text("former")
+    (machine / ".venv/bin/python").write_text("#!/bin/sh\nexit 1\n")
+    assert call(machine, "openapi") == (1, "")
+    assert document.read_text() == "former"
 
 
 def test_help_lists_every_command(machine) -> None:

@@ -54,8 +54,9 @@ def test_the_table_of_commands_names_every_command_with_its_options():
     }
     assert set(told) == set(commands)
     general = {"version", "verbosity", "settings", "pythonpath", "traceback", "no_color"}
+    general |= {"force_color", "skip_checks", "help"}
     for name, parser in commands.items():
-        options = {action.dest for action in parser._actions} - general - {"force_color", "help"}
+        options = {action.dest for action in parser._actions} - general
         unsaid = {
             option
             for option in options

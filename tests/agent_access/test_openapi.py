@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
+from django.core.management.base import SystemCheckError
 from jsonschema import ValidationError
 from openapi_spec_validator import OpenAPIV31SpecValidator, validate
 
 from agent_access.openapi import describe_api
 from agent_access.tools import registry
 from config.environment import PROJECT_FOLDER
+from invoicing.agent_host import InvoicingHost
 from tests.agents import Answer
 from tests.api_document import check_documented
 from tests.tool_table import TABLE, WITH_BODY, WITH_TARGET, WRITING
@@ -65,7 +67,13 @@ def test_the_committed_document_is_the_one_that_the_command_prints():
     printed = StringIO()
     call_command("openapi", stdout=printed)
     committed = (PROJECT_FOLDER / "docs/openapi.json").read_text(encoding="utf-8")
-    assert printed.getvalue() == committed, "manage.py openapi > docs/openapi.json"
+    assert printed.getvalue() == committed, "Write it anew: ./dev openapi"
+
+
+def test_a_scope_without_words_is_told_in_words(monkeypatch):
+    monkeypatch.setattr(InvoicingHost, "scopes", lambda _host: {})
+    with pytest.raises(SystemCheckError, match="The host has no words for the scope people:read"):
+        call_command("openapi", skip_checks=False)
 
 
 def test_the_document_is_valid_openapi(document):

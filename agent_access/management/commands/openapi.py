@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from django.core import checks
 from typing_extensions import override
 
 from agent_access.openapi import describe_api
@@ -11,6 +12,7 @@ from agent_access.operator_command import OperatorCommand
 
 class Command(OperatorCommand):
     help = "Prints the HTTP tools as an OpenAPI 3.1 document."
+    requires_system_checks = (checks.Tags.models,)  # a scope without words is told in words
 
     @override
     def handle(self, *args: Any, **options: Any) -> None:
