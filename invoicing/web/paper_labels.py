@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 
-_LANGUAGES = ("en", "de", "fr", "es")
+# Those of settings.LANGUAGES, in the order in which they stand in each row.
+LANGUAGES = ("en", "de", "fr", "es")
 
 _WORDS: dict[str, tuple[str, str, str, str]] = {
     "invoice": ("Invoice", "Rechnung", "Facture", "Factura"),
@@ -39,5 +40,5 @@ _WORDS: dict[str, tuple[str, str, str, str]] = {
 
 def labels_in(language: str) -> Mapping[str, str]:
     """Return the words of a language; one that has none here gets English."""
-    index = _LANGUAGES.index(language) if language in _LANGUAGES else 0
+    index = LANGUAGES.index(language) if language in LANGUAGES else 0
     return {name: words[index] for name, words in _WORDS.items()}

@@ -1,0 +1,82 @@
+"""A field of a draft goes all the way, from whoever writes it to the person who approves it.
+
+The fields are read from what the service takes: one that is new is tried here without being named.
+"""
+
+from dataclasses import fields, replace
+
+import pytest
+
+from invoicing.agent_tools import inputs
+from invoicing.errors import DraftInvalidError
+from invoicing.services.draft_input import DraftInput, LineInput
+from invoicing.services.drafts import preview_draft, update_draft
+from invoicing.web.changes import find_changes
+from invoicing.web.drafts.forms import HeaderForm, LineForm
+from tests.approvals import prepare
+from tests.factories import draft_input, line_input, make_draft
+from tests.web.forms import read_form
+from tests.web.reviews import path_of, read
+
+pytestmark = pytest.mark.django_db
+
+HEADER = {each.name: each.type for each in fields(DraftInput)}
+LINE = LineInput.__annotations__
+
+# A text for every field that takes one freely; a code is chosen from a list.
+HEADER_TEXTS = {
+    name: f"A {name}" for name in HEADER if HEADER[name] is str and name != "currency_code"
+}
+LINE_TEXTS = {name: f"The {name}" for name in LINE if LINE[name] is str}
+
+
+def test_an_agent_and_a_person_write_the_same_fields():
+    assert set(HEADER) == set(inputs.DraftInput.model_fields)
+    assert set(HEADER) == {*HeaderForm.base_fields, "line_items"}
+    assert set(LINE) == set(inputs.LineItemInput.model_fields) == set(LineForm.base_fields)
+
+
+def test_what_an_agent_wrote_is_read_again_and_kept_by_a_person_who_changes_nothing(
+    agent, desk, draft_body
+):
+    [line] = draft_body["line_items"]
+    body = draft_body | HEADER_TEXTS | {"line_items": [line | LINE_TEXTS]}
+    made = agent.call("drafts.create", body, key="create").data
+    assert {name: made[name] for name in HEADER_TEXTS} == HEADER_TEXTS
+    assert {name: made["line_items"][0][name] for name in LINE_TEXTS} == LINE_TEXTS
+
+    path = f"/documents/{made['id']}/edit"
+    assert desk.post(path, {**read_form(desk.get(path)), "save": ""}).status_code == 302
+    assert agent.call("documents.get", id=made["id"]).data == made | {"lock_version": 2}
+
+
+@pytest.mark.parametrize("path", [*HEADER_TEXTS, *(f"line_items.0.{name}" for name in LINE_TEXTS)])
+def test_the_service_holds_every_text_to_its_rules(writer, customer, path):
+    *in_line, name = path.split(".")
+    unreadable = {name: "\0"}
+    draft = draft_input(customer, line_input(**(unreadable if in_line else {})))
+    with pytest.raises(DraftInvalidError) as refused:
+        preview_draft(writer, draft if in_line else replace(draft, **unreadable))
+    assert path in [problem.path for problem in refused.value.problems]
+
+
+@pytest.mark.requirement("approval.becomes_stale")
+def test_what_is_approved_is_every_field(delegate, customer):
+    facts = prepare(make_draft(user=delegate, customer=customer), user=delegate).review().prepared
+    assert set(HEADER) - {"customer_id"} <= set(facts)
+    assert set(LINE) <= set(facts["line_items"][0])
+
+
+def test_the_person_reads_every_text_and_what_changed_of_it(desk, delegate, customer, clock):
+    draft = make_draft(
+        user=delegate, customer=customer, lines=(line_input(**LINE_TEXTS),), **HEADER_TEXTS
+    )
+    prepared = prepare(draft, user=delegate)
+    texts = [*HEADER_TEXTS.values(), *LINE_TEXTS.values()]
+    page = read(desk.get(path_of(prepared)))
+    assert [text for text in texts if text not in page] == []
+
+    update_draft(delegate, draft.pk, draft_input(customer), lock_version=1)
+    reviewed = prepared.review()
+    former = [change.before for change in find_changes(reviewed.prepared, reviewed.current)]
+    assert [text for text in texts if text not in "\n".join(former)] == []
