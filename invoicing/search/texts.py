@@ -1,4 +1,7 @@
-"""What a search looks at in each kind of record."""
+"""What a search looks at in each kind of record.
+
+Agents are told of it in `agent_tools/catalogue.py`, people beside the field of a search.
+"""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
@@ -17,7 +20,8 @@ def texts_of_document(document: Document) -> Iterator[str]:
     yield document.number or ""
     yield document.draft_code
     yield document.reference
-    # Not is_issued: a migration's document, as 0005 fills the word table from, has fields alone.
+    # Migration 0005 gives documents as of then: with fields alone, so no is_issued, and without
+    # those that are younger, which have to be read by getattr(document, "...", "").
     is_issued = document.status == DocumentStatus.ISSUED
     yield document.buyer_name if is_issued else document.customer.name
 

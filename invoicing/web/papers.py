@@ -95,9 +95,11 @@ def lay_out(
     number: str = "",
     with_bank: bool = True,
 ) -> Paper:
-    """Write out facts, such as those that an approval was prepared with."""
+    """Write out facts, such as those that an approval was prepared with.
+
+    A fact that is younger than such an approval is missing in them.
+    """
     formats = Formats(facts["language"], facts["currency_code"], facts["minor_unit"])
-    # What was prepared before documents kept their bank details has none.
     bank = facts["seller"] if with_bank else {}
     labels = labels_in(facts["language"])
     rates = {row["tax_rate_id"]: row for row in facts["tax_breakdown"]}
