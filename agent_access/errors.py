@@ -69,7 +69,7 @@ class ForbiddenError(ToolError):
     code = "forbidden"
     status = HTTPStatus.FORBIDDEN
     message = (
-        "This call is not allowed: the connection lacks its grant, the delegated user lacks a"
+        "This call is not allowed: the connection lacks its grant, the delegated person lacks a"
         " permission, or demo mode is on; or the request was not HTTPS to the application's own"
         " address, or had an Origin header. Repeating it does not help; ask the owner."
     )
@@ -96,7 +96,7 @@ class NotFoundError(ToolError):
     code = "not_found"
     status = HTTPStatus.NOT_FOUND
     message = (
-        "There is no such address or record, or the delegated user cannot see it. IDs come from"
+        "There is no such address or record, or the delegated person cannot see it. IDs come from"
         " other answers: search for what you know by its number or name."
     )
 

@@ -34,7 +34,7 @@ class AddressedForm(RecordForm):
 
 class CustomerForm(AddressedForm):
     account_managers = PeopleField(
-        help_text="They see the customer and its documents without further permission."
+        help_text="They reach the customer and its documents, if they may see such at all."
     )
 
 

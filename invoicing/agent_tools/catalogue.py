@@ -27,10 +27,11 @@ CATALOGUE = (
         name="customers.search",
         title="Search customers",
         description=(
-            "Finds the active customers that the delegated user may access, and gives ID and name:"
-            " the customer_id that a draft needs. Every word of search must begin a word of the"
-            " name; without search all are listed. It gives no addresses and creates no customer;"
-            f" one that is not found is inactive, out of reach or unknown. {PAGES} {UNTRUSTED}"
+            "Finds the active customers that the delegated person may access, and gives ID and"
+            " name: the customer_id that a draft needs. Every word of search must begin a word of"
+            " the name; without search all are listed. It gives no addresses and creates no"
+            f" customer; one that is not found is inactive, out of reach or unknown. {PAGES}"
+            f" {UNTRUSTED}"
         ),
         method="GET",
         path="/customers",

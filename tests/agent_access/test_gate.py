@@ -13,7 +13,7 @@ FORBIDDEN = {
     "error": {
         "code": "forbidden",
         "message": (
-            "This call is not allowed: the connection lacks its grant, the delegated user lacks a"
+            "This call is not allowed: the connection lacks its grant, the delegated person lacks a"
             " permission, or demo mode is on; or the request was not HTTPS to the application's"
             " own address, or had an Origin header. Repeating it does not help; ask the owner."
         ),

@@ -15,7 +15,7 @@ from invoicing.management.people import find_person
 
 
 class Command(OperatorCommand):
-    help = "Changes a person's password; ends the person's web sessions and connections."
+    help = "Asks for a person's new password; ends the person's web sessions and connections."
 
     @override
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -29,7 +29,11 @@ class Command(OperatorCommand):
             "--password", help="of every person; else SAMPLE_PASSWORD, else a random one"
         )
         parser.add_argument(
-            "--documents", type=int, default=DEFAULT_DOCUMENTS, metavar="N", help="how many"
+            "--documents",
+            type=int,
+            default=DEFAULT_DOCUMENTS,
+            metavar="N",
+            help=f"how many, {DEFAULT_DOCUMENTS} if not said",
         )
         parser.add_argument("--json", action="store_true", help="print one JSON object")
         parser.add_argument(

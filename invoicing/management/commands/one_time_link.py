@@ -14,7 +14,7 @@ from invoicing.one_time_links import HOURS, link_of
 
 
 class Command(OperatorCommand):
-    help = "Prints a link with which a person chooses a password, once."
+    help = f"Prints a link with which a person chooses a password, once, within {HOURS} hours."
 
     @override
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -66,7 +66,9 @@ class Command(OperatorCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         # manage.py reads the port too, since it decides BASE_URL before the settings are loaded.
         parser.add_argument("--port", type=int, help="at first 8443, then the one used last")
-        parser.add_argument("--password", help="of every sample person; else SAMPLE_PASSWORD")
+        parser.add_argument(
+            "--password", help="of every person; else SAMPLE_PASSWORD, else a random one"
+        )
 
     @override
     def handle(self, *args: Any, **options: Any) -> None:
