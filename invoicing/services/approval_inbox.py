@@ -25,9 +25,10 @@ class InboxPage:
 
 
 def find_open(user: User, *, now: datetime) -> list[UUID]:
-    """Return the IDs of all that the person can decide now, the first to expire first.
+    """Return the IDs of all open approvals in the person's scope, the first to expire first.
 
-    It looks at all of them, however many there are: ten minutes of an agent within its limits.
+    However many there are: ten minutes of agents within their limits make few. What is out of
+    scope stands in no list, and can only be rejected, by its link.
     """
     candidates = approvals_of(user).filter(
         decision="",
@@ -46,7 +47,7 @@ def _fingerprint_drafts(ids: set[UUID]) -> dict[UUID, str]:
 
 
 def count_waiting(user: User) -> int:
-    """Return how many approvals the person can decide at this moment."""
+    """Return how many approvals the person's inbox holds open at this moment."""
     return len(find_open(user, now=timezone.now()))
 
 
