@@ -51,7 +51,7 @@ class ResolvedDraft:
 
 
 def resolve_draft(user: User, draft: DraftInput, *, for_writing: bool = False) -> ResolvedDraft:
-    """Look everything up and compute the totals, in two queries whatever the number of lines.
+    """Look everything up and compute the totals, in few queries whatever the number of lines.
 
     Who writes the draft gets its customer held until the transaction ends. Raises
     DraftInvalidError with all problems at once.

@@ -18,7 +18,7 @@ from invoicing.totals import calculate_totals
 
 
 def issue_document(document: Document, *, clock: Clock) -> Document:
-    """Issue the draft at the lock version given and return it, frozen, with its parts.
+    """Issue the draft at the document's lock version and return it, frozen, with its parts.
 
     The caller has asked for permission. Raises ConflictError where the document is no draft, was
     changed since, or no longer agrees with its customer or tax rates; raises
