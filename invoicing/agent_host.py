@@ -53,8 +53,8 @@ SCOPES = {
         is_ticked_beforehand=False,
     ),
     "people:read": ScopeTerms(
-        "Read colleagues' names, work e-mail addresses, job titles, skills, teams and working"
-        " hours."
+        "Read colleagues' names, work e-mail addresses, job titles, skills, teams, managers, time"
+        " zones and working hours."
     ),
 }
 

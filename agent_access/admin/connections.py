@@ -83,7 +83,7 @@ class ConnectionAdmin(OwnersModelAdmin):
     def last_use(self, connection: Connection) -> str:
         return write_minute(use_of(connection).last_used_at, never="Never")
 
-    @admin.display(description="Calls in a day")
+    @admin.display(description="Calls in the last day")
     def calls(self, connection: Connection) -> int:
         return use_of(connection).calls_in_a_day
 

@@ -60,7 +60,7 @@ def test_a_row_tells_all_that_one_asks_of_an_agent(owner_desk, connect, delegate
             "Acts as": "Dana Delegate",
             "Scopes": "customers:read",
             "Last use": "2030-03-02 12:03 UTC",
-            "Calls in a day": "2",
+            "Calls in the last day": "2",
             "Expires": "2030-03-09 12:03 UTC",
             "State": "Live",
         }
@@ -92,9 +92,9 @@ def test_only_calls_of_the_last_day_are_counted(owner_desk, connect, delegate, o
     for hours in (-25, -23, 0):
         with time_machine.travel(now + timedelta(hours=hours)):
             agent.call("tools.list")
-    assert row_of(owner_desk.get(LIST), "Ledger")["Calls in a day"] == "2"
+    assert row_of(owner_desk.get(LIST), "Ledger")["Calls in the last day"] == "2"
     revoke_connection(connection.id, reason=RevokedReason.OWNER_REVOKED, actor_id=owner.id)
-    assert row_of(owner_desk.get(LIST), "Ledger")["Calls in a day"] == "2"
+    assert row_of(owner_desk.get(LIST), "Ledger")["Calls in the last day"] == "2"
 
 
 def test_the_state_says_why(owner_desk, connect, delegate):

@@ -1,11 +1,14 @@
 """What people and teams say, and who is not named."""
 
+import re
 from datetime import UTC, datetime, time
 from typing import Any
 from uuid import uuid4
 
 import pytest
 
+from invoicing.agent_host import SCOPES
+from invoicing.agent_tools.shapes import PersonWithHours
 from invoicing.models import Skill, User, WorkingHours
 from tests.factories import TeamFactory, UserFactory
 from tests.interface.refusals import invalid, refusal, seen
@@ -119,6 +122,13 @@ def test_one_person_is_read_with_the_hours_of_the_week(agent, manager, person):
     }
     days = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
     assert list(answer.data["weekly_working_hours"]) == days
+
+
+def test_the_owner_reads_of_every_fact_that_the_scope_lends():
+    told = SCOPES["people:read"].description.replace("e-mail", "email")
+    facts = [re.sub("_ids?$", "", name) for name in PersonWithHours.__annotations__ if name != "id"]
+    words = [fact.removeprefix("weekly_").replace("_", " ") for fact in facts]
+    assert [word for word in words if word not in told] == []
 
 
 def test_a_guest_and_an_inactive_person_are_not_read(agent, guest, leaver):
