@@ -12,7 +12,8 @@ from agent_access.tools import API_PATH, registry
 from config.environment import Environment
 
 README = Path(__file__).parent.parent / "README.md"
-ENV_EXAMPLE = Path(__file__).parent.parent / ".env.example"
+ENV_EXAMPLE = README.parent / ".env.example"
+BREAKING = README.parent / "benchmarks/results/breaking.md"
 
 
 def read_table(heading: str) -> list[list[str]]:
@@ -64,6 +65,20 @@ def test_the_table_of_commands_names_every_command_with_its_options():
             and option.removesuffix("_id") not in {"state", "email", "connection", "module"}
         }
         assert unsaid == set(), name
+
+
+def test_what_is_left_when_everything_breaks_is_that_of_the_last_run():
+    rows = re.findall(r"^\| (.+?) +\| +([\d.*]+) \|$", BREAKING.read_text("utf-8"), re.MULTILINE)
+    figures = {name.strip("*"): float(figure.strip("*")) for name, figure in rows}
+    interrupted, writes = figures.pop("interrupted writes"), figures["writes"]
+    minutes, invoices = figures["minutes"], figures["invoices issued"]
+
+    told = f"In {minutes:g} minutes {interrupted:,.0f} of {writes:,.0f} writes were interrupted,"
+    readme = " ".join(README.read_text("utf-8").split())
+    assert f"{told} and {invoices:,.0f} invoices issued." in readme
+    wrong = [name.strip("*") for name, _ in rows if name.startswith("**")]
+    assert len(wrong) == 13
+    assert [name for name in wrong if figures.get(name)] == []
 
 
 def test_plain_defaults_in_the_table_of_settings_are_the_real_ones():
