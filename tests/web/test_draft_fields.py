@@ -4,6 +4,7 @@ The fields are read from what the service takes: one that is new is tried here w
 """
 
 from dataclasses import fields, replace
+from typing import Any
 
 import pytest
 
@@ -24,10 +25,10 @@ HEADER = {each.name: each.type for each in fields(DraftInput)}
 LINE = LineInput.__annotations__
 
 # A text for every field that takes one freely; a code is chosen from a list.
-HEADER_TEXTS = {
+HEADER_TEXTS: dict[str, Any] = {
     name: f"A {name}" for name in HEADER if HEADER[name] is str and name != "currency_code"
 }
-LINE_TEXTS = {name: f"The {name}" for name in LINE if LINE[name] is str}
+LINE_TEXTS: dict[str, Any] = {name: f"The {name}" for name in LINE if LINE[name] is str}
 
 
 def test_an_agent_and_a_person_write_the_same_fields():
@@ -53,7 +54,7 @@ def test_what_an_agent_wrote_is_read_again_and_kept_by_a_person_who_changes_noth
 @pytest.mark.parametrize("path", [*HEADER_TEXTS, *(f"line_items.0.{name}" for name in LINE_TEXTS)])
 def test_the_service_holds_every_text_to_its_rules(writer, customer, path):
     *in_line, name = path.split(".")
-    unreadable = {name: "\0"}
+    unreadable: dict[str, Any] = {name: "\0"}
     draft = draft_input(customer, line_input(**(unreadable if in_line else {})))
     with pytest.raises(DraftInvalidError) as refused:
         preview_draft(writer, draft if in_line else replace(draft, **unreadable))
