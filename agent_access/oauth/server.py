@@ -26,8 +26,8 @@ class Server(WebApplicationServer):
     """Made for one request."""
 
     def __init__(self, origin: Origin, presented: Presented = NOTHING) -> None:
-        # With the first sign-in: the toolkit's validator brings an HTTP client that nobody calls.
-        from agent_access.oauth.validator import Validator  # noqa: PLC0415
+        # The toolkit's validator brings an HTTP client, which no other call should wait for.
+        from agent_access.oauth.validator import Validator  # noqa: PLC0415  at the first sign-in
 
         super().__init__(
             Validator(origin, presented),
