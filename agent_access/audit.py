@@ -246,7 +246,7 @@ def _write_facts(event: Columns) -> tuple[str, str]:
     """Return the event's facts as JSON: those that stand before its sequence, and those after.
 
     Kept events are proved by this too. So nothing here may change; a fact that is new is appended
-    last, and only where it is set.
+    last, under its name ({"name": ...}) and only where it is set.
     """
     before: list[Any] = [event["id"], event["chain"]]
     after: list[Any] = [

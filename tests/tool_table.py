@@ -47,6 +47,8 @@ TABLE = {
 PAGE = ["search", "limit", "after"]
 REQUIRED_OF_A_DRAFT = ["customer_id", "currency_code", "issue_date", "due_date", "line_items"]
 DRAFT = [*REQUIRED_OF_A_DRAFT, "language", "notes", "reference"]
+REQUIRED_OF_A_LINE = ["description", "quantity", "unit_price"]
+LINE = [*REQUIRED_OF_A_LINE, "unit", "discount_type", "discount_value", "tax_rate_id"]
 
 # What each tool takes beside the ID of its path and the idempotency key, and what it must get.
 FIELDS = {

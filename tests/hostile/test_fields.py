@@ -6,15 +6,13 @@ import pytest
 
 from tests.hostile.target import BODY_TOOLS, assert_nothing_changed, assert_refused
 from tests.snapshots import take_snapshot
+from tests.tool_table import DRAFT, LINE, REQUIRED_OF_A_DRAFT, REQUIRED_OF_A_LINE
 
 # What is no text is refused before a database is asked.
 pytestmark = pytest.mark.sqlite
 
 NOT_TEXT: list[Any] = [True, False, 0, 1, -1, 1.5, [], {}, [""], ["x"], {"x": "y"}, [[[]]]]
-REQUIRED = ("customer_id", "currency_code", "issue_date", "due_date")
-OPTIONAL = ("language", "notes", "reference")
-REQUIRED_IN_LINE = ("description", "quantity", "unit_price")
-OPTIONAL_IN_LINE = ("unit", "discount_type", "discount_value", "tax_rate_id")
+HEADER = [name for name in DRAFT if name != "line_items"]
 
 # Texts that a careless reader would take for the right thing.
 NEARLY: dict[str, list[str]] = {
@@ -63,8 +61,8 @@ def body_tool(request) -> str:
 @pytest.mark.requirement("money.no_numbers", "error.fields")
 def test_a_field_of_the_header_takes_text_only(target, subtests):
     before = take_snapshot()
-    for field in (*REQUIRED, *OPTIONAL):
-        nothing = [None] if field in REQUIRED else []
+    for field in HEADER:
+        nothing = [None] if field in REQUIRED_OF_A_DRAFT else []
         for value in [*NOT_TEXT, *nothing, *NEARLY.get(field, [])]:
             with subtests.test(field=field, value=ascii(value)[:40]):
                 body = target.body_for("drafts.update", **{field: value})
@@ -75,8 +73,8 @@ def test_a_field_of_the_header_takes_text_only(target, subtests):
 @pytest.mark.requirement("money.no_numbers", "line_item.quantity", "line_item.unit_price")
 def test_a_field_of_a_line_takes_text_only(target, subtests):
     before = take_snapshot()
-    for field in (*REQUIRED_IN_LINE, *OPTIONAL_IN_LINE):
-        nothing = [None] if field in REQUIRED_IN_LINE else []
+    for field in LINE:
+        nothing = [None] if field in REQUIRED_OF_A_LINE else []
         for value in [*NOT_TEXT, *nothing, *NEARLY_IN_LINE.get(field, [])]:
             with subtests.test(field=field, value=ascii(value)[:40]):
                 body = with_line(target.body_for("drafts.create"), **{field: value})
@@ -101,7 +99,7 @@ def test_lines_are_a_list_of_objects(target, subtests, body_tool):
     assert_nothing_changed(before)
 
 
-@pytest.mark.parametrize("field", [*REQUIRED, "line_items"])
+@pytest.mark.parametrize("field", REQUIRED_OF_A_DRAFT)
 def test_a_missing_field_of_the_header_is_named(target, body_tool, field):
     body = target.body_for(body_tool)
     del body[field]
@@ -109,7 +107,7 @@ def test_a_missing_field_of_the_header_is_named(target, body_tool, field):
 
 
 def test_a_missing_field_of_a_line_is_named(target, subtests):
-    for field in REQUIRED_IN_LINE:
+    for field in REQUIRED_OF_A_LINE:
         with subtests.test(field=field):
             body = target.body_for("drafts.create")
             line = dict(body["line_items"][0])
@@ -150,11 +148,11 @@ def test_a_field_is_known_by_its_exact_name_only(target, body_tool, spelling):
 
 def test_everything_wrong_at_once_is_named_at_once(target, body_tool):
     before = take_snapshot()
-    body = dict.fromkeys((*REQUIRED, *OPTIONAL), 1) | {"x": 1}
-    line = dict.fromkeys((*REQUIRED_IN_LINE, *OPTIONAL_IN_LINE), 1) | {"y": 1}
+    body = dict.fromkeys(HEADER, 1) | {"x": 1}
+    line = dict.fromkeys(LINE, 1) | {"y": 1}
     answer = target.send_json(body_tool, body | {"line_items": [line, line]})
     assert_refused(answer, 422)
-    expected = {*REQUIRED, *OPTIONAL, "x"}
+    expected = {*HEADER, "x"}
     expected |= {f"line_items.{number}.{field}" for number in (0, 1) for field in line}
     assert set(answer.error["fields"]) - {"lock_version"} == expected
     assert_nothing_changed(before)

@@ -8,12 +8,10 @@ import pytest
 from tests.factories import TaxRateFactory
 from tests.interface.refusals import invalid, seen
 from tests.snapshots import take_snapshot
-from tests.tool_table import TAKING_A_DRAFT
+from tests.tool_table import REQUIRED_OF_A_DRAFT, REQUIRED_OF_A_LINE, TAKING_A_DRAFT
 
 pytestmark = pytest.mark.usefixtures("many_calls")
 
-REQUIRED = ("customer_id", "currency_code", "issue_date", "due_date", "line_items")
-REQUIRED_OF_LINE = ("description", "quantity", "unit_price")
 
 ID = "must be the ID of a record"
 TEXT = "must be a string"
@@ -130,11 +128,11 @@ def test_a_wrong_field_of_a_line_is_named_by_its_path(agent, draft_body, field, 
 def test_every_required_field_that_is_left_out_is_named(agent, draft_body):
     for tool in TAKING_A_DRAFT:
         extra = [("lock_version", "is required")] if tool == "drafts.update" else []
-        expected = invalid(*((name, "is required") for name in REQUIRED), *extra)
+        expected = invalid(*((name, "is required") for name in REQUIRED_OF_A_DRAFT), *extra)
         assert seen(agent.call(tool, {}, id=uuid4(), key="k")) == expected
     bare = draft_body | {"line_items": [{}]}
     assert seen(agent.call("documents.preview", bare)) == invalid(
-        *((f"line_items.0.{name}", "is required") for name in REQUIRED_OF_LINE)
+        *((f"line_items.0.{name}", "is required") for name in REQUIRED_OF_A_LINE)
     )
 
 

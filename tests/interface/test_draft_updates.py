@@ -9,42 +9,21 @@ from invoicing.totals import DiscountType
 from tests.factories import TaxRateFactory, line_input, make_draft
 from tests.interface.refusals import invalid, refusal, seen
 from tests.snapshots import take_snapshot
+from tests.tool_table import DRAFT, LINE, REQUIRED_OF_A_DRAFT, REQUIRED_OF_A_LINE
 
-HEADER = (
-    "customer_id",
-    "currency_code",
-    "issue_date",
-    "due_date",
-    "line_items",
-    "language",
-    "notes",
-    "reference",
-    "lock_version",
-)
-LINE = (
-    "description",
-    "quantity",
-    "unit_price",
-    "unit",
-    "discount_type",
-    "discount_value",
-    "tax_rate_id",
-)
-REQUIRED = HEADER[:5]
-REQUIRED_OF_LINE = LINE[:3]
-CLEARED_LINE = dict.fromkeys(LINE[3:])
+CLEARED_LINE = dict.fromkeys(name for name in LINE if name not in REQUIRED_OF_A_LINE)
 
 
 def writable(data):
     """Return a document that was read, without its read-only fields."""
     lines = [{name: line[name] for name in LINE} for line in data["line_items"]]
-    return {name: data[name] for name in HEADER} | {"line_items": lines}
+    return {name: data[name] for name in (*DRAFT, "lock_version")} | {"line_items": lines}
 
 
 def required(body):
     (line,) = body["line_items"]
-    bare = {name: line[name] for name in REQUIRED_OF_LINE}
-    return {name: body[name] for name in REQUIRED} | {"line_items": [bare]}
+    bare = {name: line[name] for name in REQUIRED_OF_A_LINE}
+    return {name: body[name] for name in REQUIRED_OF_A_DRAFT} | {"line_items": [bare]}
 
 
 @pytest.fixture

@@ -14,7 +14,16 @@ from invoicing.access import Permission
 from invoicing.models import TaxRate
 from tests.factories import TaxRateFactory, UserFactory
 from tests.interface.refusals import audit_of, invalid, refusal, seen
-from tests.tool_table import DRAFT_WRITES, FIELDS, REQUIRED, TABLE, TAKING_A_DRAFT, WRITING
+from tests.tool_table import (
+    DRAFT_WRITES,
+    FIELDS,
+    LINE,
+    REQUIRED,
+    REQUIRED_OF_A_LINE,
+    TABLE,
+    TAKING_A_DRAFT,
+    WRITING,
+)
 
 pytestmark = pytest.mark.http
 
@@ -160,16 +169,8 @@ def test_the_schema_of_a_line_names_its_fields_and_limits(agent):
     lines = listed_by(agent)["drafts.create"]["input_schema"]["properties"]["line_items"]
     line = lines["items"]
     assert (lines["minItems"], lines["maxItems"]) == (1, 100)
-    assert line["required"] == ["description", "quantity", "unit_price"]
-    assert list(line["properties"]) == [
-        "description",
-        "quantity",
-        "unit_price",
-        "unit",
-        "discount_type",
-        "discount_value",
-        "tax_rate_id",
-    ]
+    assert line["required"] == REQUIRED_OF_A_LINE
+    assert list(line["properties"]) == LINE
     assert line["properties"]["description"]["maxLength"] == 1000
     assert line["properties"]["unit"]["maxLength"] == 20
     assert line["properties"]["discount_type"]["enum"] == ["percent", "amount", None]

@@ -68,7 +68,8 @@ def test_what_is_approved_is_every_field(delegate, customer):
     assert set(LINE) <= set(facts["line_items"][0])
 
 
-def test_the_person_reads_every_text_and_what_changed_of_it(desk, delegate, customer, clock):
+@pytest.mark.usefixtures("clock")
+def test_the_person_reads_every_text_and_what_changed_of_it(desk, delegate, customer):
     draft = make_draft(
         user=delegate, customer=customer, lines=(line_input(**LINE_TEXTS),), **HEADER_TEXTS
     )
