@@ -34,7 +34,10 @@ class AddressedForm(RecordForm):
 
 class CustomerForm(AddressedForm):
     account_managers = PeopleField(
-        help_text="They reach the customer and its documents, if they may see such at all."
+        help_text=(
+            "They reach this customer and its documents, if they may see customers and documents"
+            " at all."
+        )
     )
 
 
