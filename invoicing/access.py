@@ -37,7 +37,7 @@ def customers_visible_to(user: User) -> QuerySet[Customer]:
 
 
 def own_customer_ids(user: User) -> list[UUID] | None:
-    """Return the customers that the user is account manager of, or None who sees all."""
+    """Return the customers that the user is account manager of, or None where he sees all."""
     if user.has_perm(Permission.VIEW_ALL_CUSTOMERS):
         return None
     managed = _managed_by(user).order_by("customer_id")

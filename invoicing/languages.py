@@ -7,7 +7,7 @@ from babel import Locale
 
 from invoicing.search.words import words_of
 
-# The application's own; a document is written in its customer's.
+# The application's own; each document is written in one that its draft names.
 APPLICATION_LANGUAGE = "en"
 
 # What CLDR names beside the countries of ISO 3166-1; Kosovo, which has no code there, may stay.

@@ -1,4 +1,4 @@
-"""The one form in which text is kept: line feeds, no tabs, trimmed, nothing invisible."""
+"""The one form in which text is kept: line feeds, no tabs, no control characters, trimmed."""
 
 import re
 

@@ -9,7 +9,7 @@ from invoicing.models.records import Addressed
 
 
 class Customer(Addressed):
-    """A customer; its account managers see it and its documents without further permission."""
+    """A customer, within reach of its account managers and of those who reach all customers."""
 
     is_active = models.BooleanField(default=True)
     account_managers = models.ManyToManyField(User, blank=True, related_name="managed_customers")

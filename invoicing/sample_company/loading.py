@@ -1,4 +1,4 @@
-"""The whole sample company, all at once or not at all."""
+"""The whole sample company, with as many documents as a load test wants."""
 
 import os
 import secrets
