@@ -51,8 +51,9 @@ class PersonAdmin(RecordAdmin):
             {
                 "fields": ("email", "is_active", "is_guest"),
                 "description": (
-                    "Deactivating a person or making them a guest ends their sessions and every"
-                    " connection that acts as them, at once. Connections do not come back."
+                    "Deactivating a person, or changing whether they are a guest, ends their"
+                    " sessions and every connection that acts as them, at once. Connections do"
+                    " not come back."
                 ),
             },
         ),
@@ -60,7 +61,11 @@ class PersonAdmin(RecordAdmin):
             "Rights",
             {
                 "fields": ("is_staff", "is_superuser", "groups", "user_permissions"),
-                "description": "Only superusers and the owner give rights.",
+                "description": (
+                    "Only superusers and the owner give rights. Who becomes an administrator or"
+                    " superuser, or ceases to be one, is signed out everywhere, and every"
+                    " connection that acts as them ends."
+                ),
             },
         ),
         ("Working hours", {"fields": (WEEKDAYS[:2], WEEKDAYS[2:4], WEEKDAYS[4:6], WEEKDAYS[6:])}),
