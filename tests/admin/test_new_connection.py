@@ -5,6 +5,7 @@ import logging
 import re
 from datetime import timedelta
 from functools import partial
+from typing import Any
 from urllib.parse import unquote
 
 import pytest
@@ -103,34 +104,34 @@ def test_only_those_who_may_be_acted_for_are_offered(owner_desk, access_on, dele
     assert not [each for each in others if str(each.id) in page]
 
 
-@pytest.mark.parametrize(
-    ("changes", "sentence"),
-    [
-        ({"name": ""}, "Give it a name by which you will know it."),
-        ({"name": "a\u202eb"}, UNFIT_NAME),
-        ({"name": "a\x00b"}, "Null characters are not allowed."),
-        ({"name": "a" * 101}, "Ensure this value has at most 100 characters"),
-        ({"acts_as": ""}, "Choose the person whom the agent acts for."),
-        ({"acts_as": UNKNOWN}, "That choice is not one of the available choices."),
-        ({"acts_as": "x"}, "is not a valid UUID."),
-        ({"scopes": []}, "Choose at least one."),
-        ({"scopes": ["customers:write"]}, "customers:write is not one of the available choices."),
-        ({"scopes": ["customers.search"]}, "customers.search is not one of the available choices."),
-        ({"expires_in_days": "0"}, "Choose 1 to 30 days."),
-        ({"expires_in_days": "31"}, "Choose 1 to 30 days."),
-        ({"expires_in_days": "1.5"}, "Choose 1 to 30 days."),
-        ({"expires_in_days": ""}, "Choose 1 to 30 days."),
-        ({"once": ""}, "This form is too old. Please open it again."),
-        ({"once": UNKNOWN}, "This form is too old. Please open it again."),
-    ],
-    ids=repr,
+UNFIT: tuple[tuple[dict[str, Any], str], ...] = (
+    ({"name": ""}, "Give it a name by which you will know it."),
+    ({"name": "a\u202eb"}, UNFIT_NAME),
+    ({"name": "a\x00b"}, "Null characters are not allowed."),
+    ({"name": "a" * 101}, "Ensure this value has at most 100 characters"),
+    ({"acts_as": ""}, "Choose the person whom the agent acts for."),
+    ({"acts_as": UNKNOWN}, "That choice is not one of the available choices."),
+    ({"acts_as": "x"}, "is not a valid UUID."),
+    ({"scopes": []}, "Choose at least one."),
+    ({"scopes": ["customers:write"]}, "customers:write is not one of the available choices."),
+    ({"scopes": ["customers.search"]}, "customers.search is not one of the available choices."),
+    ({"expires_in_days": "0"}, "Choose 1 to 30 days."),
+    ({"expires_in_days": "31"}, "Choose 1 to 30 days."),
+    ({"expires_in_days": "1.5"}, "Choose 1 to 30 days."),
+    ({"expires_in_days": ""}, "Choose 1 to 30 days."),
+    ({"once": ""}, "This form is too old. Please open it again."),
+    ({"once": UNKNOWN}, "This form is too old. Please open it again."),
 )
-def test_what_does_not_fit_is_named_and_makes_nothing(owner_desk, filled, changes, sentence):
+
+
+def test_what_does_not_fit_is_named_and_makes_nothing(owner_desk, filled, subtests):
     before = take_snapshot()
-    answer = owner_desk.post(ADD, filled | changes)
-    assert answer.status_code == 422
-    assert sentence in main_of(answer)
-    assert credential_in(answer) == []
+    for changes, sentence in UNFIT:
+        with subtests.test(changes=repr(changes)[:60]):
+            answer = owner_desk.post(ADD, filled | changes)
+            assert answer.status_code == 422
+            assert sentence in main_of(answer)
+            assert credential_in(answer) == []
     assert take_snapshot() == before
 
 

@@ -202,32 +202,33 @@ def test_what_is_not_there_is_not_found(owner_desk, path):
     assert owner_desk.get(f"/admin/agent_access/{path}").status_code == 404
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        "q=%00",
-        "q=" + "x" * 5000,
-        "p=x",
-        "p=999",
-        "o=9.9",
-        "state=%00",
-        "connection=%00",
-        "connection=x",
-        "from=9999-12-31",
-        "to=9999-12-31",
-        "from=%00",
-        "tool=%00",
-        "kind=%00",
-        "actor=%00",
-        "all=",
-        "_facets=1",
-        "_popup=1",
-    ],
+ODD_QUERIES = (
+    "q=%00",
+    "q=" + "x" * 5000,
+    "p=x",
+    "p=999",
+    "o=9.9",
+    "state=%00",
+    "connection=%00",
+    "connection=x",
+    "from=9999-12-31",
+    "to=9999-12-31",
+    "from=%00",
+    "tool=%00",
+    "kind=%00",
+    "actor=%00",
+    "all=",
+    "_facets=1",
+    "_popup=1",
 )
+
+
 @pytest.mark.parametrize("model", ["connection", "receipt", "auditevent"])
-def test_an_odd_address_of_a_list_is_no_mistake(owner_desk, paths, model, query):
-    answer = owner_desk.get(f"/admin/agent_access/{model}/?{query}", follow=True)
-    assert answer.status_code in {200, 400}
+def test_an_odd_address_of_a_list_is_no_mistake(owner_desk, paths, subtests, model):
+    for query in ODD_QUERIES:
+        with subtests.test(query=query[:60]):
+            answer = owner_desk.get(f"/admin/agent_access/{model}/?{query}", follow=True)
+            assert answer.status_code in {200, 400}
 
 
 @pytest.mark.parametrize(

@@ -44,32 +44,34 @@ def change_event(chain: str, sequence: int, /, **values: Any) -> None:
 
 
 # For every column of an event but its place: another value.
-CHANGES: list[dict[str, Any]] = [
-    {"id": ANOTHER_ID},
-    {"occurred_at": datetime(2026, 3, 2, tzinfo=UTC)},
-    {"actor_id": ANOTHER_ID},
-    {"connection_id": ANOTHER_ID},
-    {"action": "documents.list"},
-    {"target": "x"},
-    {"outcome": "forbidden"},
-    {"detail": "replayed"},
-    {"transport": "command"},
-    {"request_id": ""},
-    {"client_address": "192.0.2.1"},
-    {"digest": "0" * 64},
-]
+CHANGES: dict[str, Any] = {
+    "id": ANOTHER_ID,
+    "occurred_at": datetime(2026, 3, 2, tzinfo=UTC),
+    "actor_id": ANOTHER_ID,
+    "connection_id": ANOTHER_ID,
+    "action": "documents.list",
+    "target": "x",
+    "outcome": "forbidden",
+    "detail": "replayed",
+    "transport": "command",
+    "request_id": "",
+    "client_address": "192.0.2.1",
+    "digest": "0" * 64,
+}
 
 
-@pytest.mark.parametrize("values", CHANGES, ids="-".join)
 @pytest.mark.parametrize("sequence", [1, 3, 4])
-def test_a_changed_column_is_named(chain, values, sequence):
-    change_event(chain, sequence, **values)
-    assert list(find_breaks()) == [Break(chain, sequence, CHANGED)]
+def test_a_changed_column_is_named(chain, subtests, sequence):
+    for column, value in CHANGES.items():
+        with subtests.test(column=column), transaction.atomic():
+            change_event(chain, sequence, **{column: value})
+            assert list(find_breaks()) == [Break(chain, sequence, CHANGED)]
+            transaction.set_rollback(True)
 
 
 def test_every_column_of_an_event_is_proved():
-    proved = {column for values in CHANGES for column in values}
-    assert {field.attname for field in AuditEvent._meta.fields} == proved | {"chain", "sequence"}
+    columns = {field.attname for field in AuditEvent._meta.fields}
+    assert columns == {*CHANGES, "chain", "sequence"}
 
 
 def test_what_was_written_once_is_proved_for_good():

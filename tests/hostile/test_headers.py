@@ -59,37 +59,37 @@ def test_a_key_on_a_tool_that_does_not_write_is_not_looked_at(target):
     assert not Receipt.objects.exists()
 
 
-@pytest.mark.parametrize(
-    "environ",
-    [
-        {"HTTP_X_HTTP_METHOD_OVERRIDE": "DELETE"},
-        {"HTTP_X_METHOD_OVERRIDE": "PUT"},
-        {"HTTP_ACCEPT": "text/html"},
-        {"HTTP_ACCEPT": "\x00;;;q=x"},
-        {"HTTP_ACCEPT": "application/json;version=99"},
-        {"HTTP_ACCEPT_LANGUAGE": "\xff" * 10_000},
-        {"HTTP_ACCEPT_ENCODING": "gzip, br, *;q=0"},
-        {"HTTP_COOKIE": "sessionid=x; " * 1_000},
-        {"HTTP_COOKIE": "\x00=;=;;\xff"},
-        {"HTTP_RANGE": "bytes=0-1"},
-        {"HTTP_IF_MATCH": "*"},
-        {"HTTP_IF_NONE_MATCH": "*"},
-        {"HTTP_IF_MODIFIED_SINCE": "never"},
-        {"HTTP_EXPECT": "100-continue"},
-        {"HTTP_CONTENT_ENCODING": "gzip"},
-        {"HTTP_X_FORWARDED_FOR": "\x00" * 10_000},
-        {"HTTP_FORWARDED": 'for="[::]";host=other.example;proto=http'},
-        {"HTTP_X_ORIGINAL_URL": "/admin", "HTTP_X_REWRITE_URL": "/admin"},
-        {"HTTP_USER_AGENT": "() { :; }; echo"},
-        {"HTTP_SEC_FETCH_SITE": "cross-site"},
-        {"HTTP_REFERER": "https://other.example"},
-        {"SCRIPT_NAME": ""},
-    ],
-    ids=lambda environ: next(iter(environ)) + str(len(str(environ))),
+OTHERS = (
+    {"HTTP_X_HTTP_METHOD_OVERRIDE": "DELETE"},
+    {"HTTP_X_METHOD_OVERRIDE": "PUT"},
+    {"HTTP_ACCEPT": "text/html"},
+    {"HTTP_ACCEPT": "\x00;;;q=x"},
+    {"HTTP_ACCEPT": "application/json;version=99"},
+    {"HTTP_ACCEPT_LANGUAGE": "\xff" * 10_000},
+    {"HTTP_ACCEPT_ENCODING": "gzip, br, *;q=0"},
+    {"HTTP_COOKIE": "sessionid=x; " * 1_000},
+    {"HTTP_COOKIE": "\x00=;=;;\xff"},
+    {"HTTP_RANGE": "bytes=0-1"},
+    {"HTTP_IF_MATCH": "*"},
+    {"HTTP_IF_NONE_MATCH": "*"},
+    {"HTTP_IF_MODIFIED_SINCE": "never"},
+    {"HTTP_EXPECT": "100-continue"},
+    {"HTTP_CONTENT_ENCODING": "gzip"},
+    {"HTTP_X_FORWARDED_FOR": "\x00" * 10_000},
+    {"HTTP_FORWARDED": 'for="[::]";host=other.example;proto=http'},
+    {"HTTP_X_ORIGINAL_URL": "/admin", "HTTP_X_REWRITE_URL": "/admin"},
+    {"HTTP_USER_AGENT": "() { :; }; echo"},
+    {"HTTP_SEC_FETCH_SITE": "cross-site"},
+    {"HTTP_REFERER": "https://other.example"},
+    {"SCRIPT_NAME": ""},
 )
-def test_no_other_header_changes_an_answer(target, environ):
+
+
+def test_no_other_header_changes_an_answer(target, subtests):
     plain = target.request("GET", "/api/v1/documents")
-    answer = target.request("GET", "/api/v1/documents", **environ)
-    assert (answer.status, answer.content) == (200, plain.content)
-    assert answer.headers["Content-Type"] == "application/json"
-    assert set(answer.headers) == set(plain.headers)
+    for environ in OTHERS:
+        with subtests.test(environ=str(environ)[:60]):
+            answer = target.request("GET", "/api/v1/documents", **environ)
+            assert (answer.status, answer.content) == (200, plain.content)
+            assert answer.headers["Content-Type"] == "application/json"
+            assert set(answer.headers) == set(plain.headers)

@@ -92,13 +92,14 @@ OTHER_BODIES = {
 
 @pytest.mark.requirement("idempotency.other_call")
 @pytest.mark.parametrize("tool", DRAFT_WRITES)
-@pytest.mark.parametrize("change", OTHER_BODIES)
-def test_the_key_of_another_body_is_a_conflict(agent, calls, tool, change):
+def test_the_key_of_another_body_is_a_conflict(agent, calls, subtests, tool):
     first = calls[tool].made_by(agent)
     before = take_snapshot()
 
-    other = OTHER_BODIES[change](dict(calls[tool].arguments))
-    assert seen(write(agent, calls[tool], other)) == refusal("conflict")
+    for name, change in OTHER_BODIES.items():
+        with subtests.test(change=name):
+            other = change(dict(calls[tool].arguments))
+            assert seen(write(agent, calls[tool], other)) == refusal("conflict")
 
     assert take_snapshot() == before
     assert calls[tool].made_by(agent).content == first.content
@@ -222,14 +223,16 @@ LOSSES = {
 
 @pytest.mark.requirement("error.receipt_restores_nothing", "authentication.current_permissions")
 @pytest.mark.requirement("permissions.checked_on_draft_writes", "permissions.checked_on_issue")
-@pytest.mark.parametrize("tool", WRITING)
 @pytest.mark.parametrize("lose", LOSSES, ids=[loss.__name__ for loss in LOSSES])
-def test_a_receipt_restores_no_lost_access(agent, connection, calls, settings, tool, lose):
-    assert calls[tool].made_by(agent).status < 300
+def test_a_receipt_restores_no_lost_access(agent, connection, calls, settings, subtests, lose):
+    for tool in WRITING:
+        assert calls[tool].made_by(agent).status < 300
     lose(connection, settings)
     before = take_snapshot()
 
-    assert seen(calls[tool].made_by(agent)) == refusal(LOSSES[lose])
+    for tool in WRITING:
+        with subtests.test(tool=tool):
+            assert seen(calls[tool].made_by(agent)) == refusal(LOSSES[lose])
     assert take_snapshot() == before
 
 

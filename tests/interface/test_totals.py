@@ -110,7 +110,7 @@ def test_preview_and_create_agree_to_the_minor_unit(agent, draft_body, rates, ca
 
 
 @pytest.mark.requirement("money.strings", "approval.fields")
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", ["dinar", "amount_off", "several_rates", "largest"])
 def test_what_is_approved_and_issued_is_the_preview_to_the_minor_unit(
     agent, draft_body, rates, case
 ):
@@ -159,25 +159,25 @@ def test_a_quantity_comes_back_without_trailing_zeros(agent, draft_body, rates):
     assert [each["quantity"] for each in lines] == ["1.5", "2", "0.0001", "10", "0.1"]
 
 
-@pytest.mark.parametrize(
-    "lines",
-    [
-        [line("1.0001", MOST)],
-        [line("10", MOST)],
-        [line("99999999999", "10000001")],
-        [line("1", MOST), line("1", "1")],
-        [line("1", MOST, "19")],
-        [line("1", MOST, None, "10000bp"), line("1", MOST, None, "10000bp")],
-        [line("2", MOST, None, "10000bp")],
-    ],
-    ids=["gross", "times ten", "large quantity", "net", "with tax", "discounts", "before discount"],
-)
-def test_an_amount_over_18_digits_is_refused(agent, draft_body, rates, lines):
-    body = body_of(draft_body, rates, lines)
+TOO_MUCH = {
+    "gross": [line("1.0001", MOST)],
+    "times ten": [line("10", MOST)],
+    "large quantity": [line("99999999999", "10000001")],
+    "net": [line("1", MOST), line("1", "1")],
+    "with tax": [line("1", MOST, "19")],
+    "discounts": [line("1", MOST, None, "10000bp"), line("1", MOST, None, "10000bp")],
+    "before discount": [line("2", MOST, None, "10000bp")],
+}
+
+
+def test_an_amount_over_18_digits_is_refused(agent, draft_body, rates, subtests):
     expected = invalid(("line_items", "lead to an amount of more than 18 digits"))
     before = take_snapshot()
-    assert seen(agent.call("documents.preview", body)) == expected
-    assert seen(agent.call("drafts.create", body, key="k")) == expected
+    for reason, lines in TOO_MUCH.items():
+        with subtests.test(reason=reason):
+            body = body_of(draft_body, rates, lines)
+            assert seen(agent.call("documents.preview", body)) == expected
+            assert seen(agent.call("drafts.create", body, key="k")) == expected
     assert take_snapshot() == before
 
 

@@ -134,45 +134,44 @@ def test_an_amount_discount_is_typed_in_the_currency(writer_desk, filled):
     assert (line.discount_type, line.discount_value) == (DiscountType.AMOUNT, 525)
 
 
-@pytest.mark.parametrize(
-    ("changes", "sentence"),
-    [
-        ({"customer_id": ""}, "This field is required."),
-        ({"customer_id": "01a00000-0000-7000-8000-000000000000"}, "Select a valid choice."),
-        ({"due_date": "2026-03-01"}, "Must not be before the issue date."),
-        ({"issue_date": "yesterday"}, "Enter a valid date."),
-        ({"currency_code": "XAU"}, "Select a valid choice."),
-        ({"language": "xx"}, "Select a valid choice."),
-        ({"reference": "x" * 101}, "Must have at most 100 characters."),
-        ({"notes": "x\x07"}, "Must not contain control characters."),
-        ({"line-0-description": " "}, "Must not be empty."),
-        ({"line-0-quantity": "0"}, "Must be positive"),
-        ({"line-0-quantity": "1.00001"}, "Write at most 4 decimals."),
-        ({"line-0-quantity": "-1"}, "Write digits, and a dot before decimals: 1234.50"),
-        ({"line-0-unit_price": "1.234"}, "Write at most 2 decimals."),
-        ({"line-0-unit_price": "1,234"}, "This can be read in two ways."),
-        ({"line-0-unit_price": "1.234,50"}, "Write digits, and a dot before decimals: 1234.50"),
-        ({"line-0-unit_price": "9" * 30}, "Must be a whole number of at most 18 digits."),
-        ({"line-0-unit_price": "9" * 16, "line-0-quantity": "900"}, "more than 18 digits"),
-        ({"line-0-discount_value": "100.01"}, "Must be at most 100 %."),
-        (
-            {"line-0-discount_value": "15.76", "line-0-discount_type": "amount"},
-            "Must not be larger than quantity times unit price.",
-        ),
-        ({"line-0-tax_rate_id": "x"}, "Select a valid choice."),
-    ],
+MISTAKES: tuple[tuple[dict[str, str], str], ...] = (
+    ({"customer_id": ""}, "This field is required."),
+    ({"customer_id": "01a00000-0000-7000-8000-000000000000"}, "Select a valid choice."),
+    ({"due_date": "2026-03-01"}, "Must not be before the issue date."),
+    ({"issue_date": "yesterday"}, "Enter a valid date."),
+    ({"currency_code": "XAU"}, "Select a valid choice."),
+    ({"language": "xx"}, "Select a valid choice."),
+    ({"reference": "x" * 101}, "Must have at most 100 characters."),
+    ({"notes": "x\x07"}, "Must not contain control characters."),
+    ({"line-0-description": " "}, "Must not be empty."),
+    ({"line-0-quantity": "0"}, "Must be positive"),
+    ({"line-0-quantity": "1.00001"}, "Write at most 4 decimals."),
+    ({"line-0-quantity": "-1"}, "Write digits, and a dot before decimals: 1234.50"),
+    ({"line-0-unit_price": "1.234"}, "Write at most 2 decimals."),
+    ({"line-0-unit_price": "1,234"}, "This can be read in two ways."),
+    ({"line-0-unit_price": "1.234,50"}, "Write digits, and a dot before decimals: 1234.50"),
+    ({"line-0-unit_price": "9" * 30}, "Must be a whole number of at most 18 digits."),
+    ({"line-0-unit_price": "9" * 16, "line-0-quantity": "900"}, "more than 18 digits"),
+    ({"line-0-discount_value": "100.01"}, "Must be at most 100 %."),
+    (
+        {"line-0-discount_value": "15.76", "line-0-discount_type": "amount"},
+        "Must not be larger than quantity times unit price.",
+    ),
+    ({"line-0-tax_rate_id": "x"}, "Select a valid choice."),
 )
-def test_a_mistake_is_named_beside_its_field_and_nothing_is_saved(
-    writer_desk, filled, changes, sentence
-):
-    answer = writer_desk.post("/documents/new", filled | changes | {"save": ""})
-    assert answer.status_code == 422
-    assert sentence in text_of(answer)
+
+
+def test_a_mistake_is_named_beside_its_field_and_nothing_is_saved(writer_desk, filled, subtests):
+    for changes, sentence in MISTAKES:
+        with subtests.test(changes=repr(changes)[:60]):
+            answer = writer_desk.post("/documents/new", filled | changes | {"save": ""})
+            assert answer.status_code == 422
+            assert sentence in text_of(answer)
+            shown = read_form(answer)
+            for name, typed in changes.items():
+                if "choice" not in sentence:
+                    assert shown[name] == typed
     assert not Document.objects.exists()
-    shown = read_form(answer)
-    for name, typed in changes.items():
-        if "choice" not in sentence:
-            assert shown[name] == typed
 
 
 def test_all_mistakes_are_named_at_once(writer_desk, filled):
