@@ -44,9 +44,9 @@ def port() -> Iterator[int]:
         yield port
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def chromium(program: str, port: int) -> Iterator[Browser]:
-    """One browser for a module. Playwright leaves an event loop in this thread while it runs."""
+    """One browser for this folder, and none after it: Playwright's event loop is in this thread."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
         with sync_playwright() as playwright:

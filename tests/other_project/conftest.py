@@ -129,7 +129,8 @@ def project(
 
 
 def _copy(folder: Path) -> Path:
-    ignored = shutil.ignore_patterns("__pycache__", "test_*.py", "conftest.py")
+    # What Python compiled comes along, so that no process of a test does it again.
+    ignored = shutil.ignore_patterns("test_*.py", "conftest.py")
     for app in APPS:
         shutil.copytree(PROJECT_FOLDER / app, folder / app, ignore=ignored)
     shutil.copytree(Path(__file__).parent, folder, ignore=ignored, dirs_exist_ok=True)

@@ -36,7 +36,8 @@ ENVIRONMENT = {
 def house(tmp_path: Path) -> Path:
     """A copy of the house, with a folder `var` of its own."""
     folder = tmp_path / "the house"
-    elsewhere = shutil.ignore_patterns(".*", "tests", "docs", "benchmarks", "var", "__pycache__")
+    # What Python compiled comes along, so that no process of a test does it again.
+    elsewhere = shutil.ignore_patterns(".*", "tests", "docs", "benchmarks", "var")
     shutil.copytree(PROJECT_FOLDER, folder, ignore=elsewhere)
     return folder
 
