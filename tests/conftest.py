@@ -23,6 +23,7 @@ from agent_access.tools import registry
 from invoicing.access import Permission
 from invoicing.models import Company, Customer, Document, TaxRate, User
 from tests.agents import HttpAgent
+from tests.environment import DATABASES
 from tests.factories import (
     CompanyFactory,
     CustomerFactory,
@@ -183,11 +184,19 @@ ConnectAgent = Callable[..., tuple[Connection, HttpAgent]]
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run what both transports serve over both: all of tests/interface not marked `http`."""
+    """Run what both transports serve over both: all of tests/interface not marked `http`.
+
+    What carries a call says nothing of the database: what ran over MCP on one runs once.
+    """
     definition = metafunc.definition
     if "agent_class" not in metafunc.fixturenames or "interface" not in definition.path.parts:
         return
-    if not definition.get_closest_marker("http"):
+    if definition.get_closest_marker("http"):
+        return
+    has_run = metafunc.config.getoption("database") != DATABASES[0]
+    if has_run and not definition.get_closest_marker("postgresql"):
+        metafunc.parametrize("agent_class", [HttpAgent], ids=["http"])
+    else:
         metafunc.parametrize("agent_class", [HttpAgent, McpAgent], ids=["http", "mcp"])
 
 

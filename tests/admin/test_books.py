@@ -39,6 +39,8 @@ from tests.snapshots import take_snapshot
 from tests.web.forms import main_of
 
 pytestmark = pytest.mark.django_db
+# Who may open which page, and do what there: no database decides that.
+once = pytest.mark.sqlite
 
 ADDABLE = (Customer, Role, Skill, TaxRate, Team, User)
 
@@ -103,6 +105,7 @@ def test_every_page_of_the_books_is_known_to_these_tests():
     assert (ours, admin.site.is_registered(Group)) == (set(BOOKS), False)
 
 
+@once
 @pytest.mark.parametrize("name", ["superuser", "owner"])
 def test_the_owner_and_superusers_open_every_book(request, books, sign_in, owner, name):
     # Documents are seen with the permission to see them, by the owner too.
@@ -115,6 +118,7 @@ def test_the_owner_and_superusers_open_every_book(request, books, sign_in, owner
         assert added.status_code == (200 if model in ADDABLE else 403), model
 
 
+@once
 @pytest.mark.parametrize("name", ["nobody", "delegate", "guest", "administrator"])
 def test_nobody_else_opens_a_page_without_its_permission(request, books, sign_in, name):
     """The administrator has every permission of the application, and none of administration."""
@@ -133,6 +137,7 @@ def test_nobody_else_opens_a_page_without_its_permission(request, books, sign_in
     assert AuditEvent.objects.count() == events
 
 
+@once
 @pytest.mark.parametrize("model", OPENERS)
 def test_one_permission_opens_one_book(books, sign_in, model):
     permissions = [OPENERS[model], "view_all_customers"]
@@ -146,6 +151,7 @@ def test_one_permission_opens_one_book(books, sign_in, model):
     ]
 
 
+@once
 def test_a_page_to_look_at_has_no_way_to_save(books, sign_in):
     viewer = make_administrator(*OPENERS.values(), "view_all_customers")
     viewer.user_permissions.remove(*viewer.user_permissions.filter(codename="change_skill"))
@@ -159,6 +165,7 @@ def test_a_page_to_look_at_has_no_way_to_save(books, sign_in):
         assert browser.post(url, {"name": "Other"}).status_code == 403
 
 
+@once
 @pytest.mark.parametrize("model", BOOKS, ids=name_of)
 def test_nothing_is_deleted_and_no_history_shown(books, sign_in, superuser, model):
     with pytest.raises(NoReverseMatch):
@@ -173,6 +180,7 @@ def test_nothing_is_deleted_and_no_history_shown(books, sign_in, superuser, mode
     assert "delete_selected" not in browser.get(url_of(model), follow=True).content.decode()
 
 
+@once
 @pytest.mark.parametrize("model", BOOKS, ids=name_of)
 def test_looking_changes_nothing(books, sign_in, superuser, model):
     browser = sign_in(superuser)

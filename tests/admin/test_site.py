@@ -8,7 +8,8 @@ from invoicing.models import User
 from tests.factories import UserFactory
 from tests.web.forms import main_of
 
-pytestmark = pytest.mark.django_db
+# Who enters by which door: no database decides that.
+pytestmark = [pytest.mark.django_db, pytest.mark.sqlite]
 
 LINK = '<a href="/admin/"'
 

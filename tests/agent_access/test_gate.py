@@ -9,6 +9,9 @@ from django.test import RequestFactory
 from agent_access.gate import TOOL_POLICY, client_address
 from tests.agents import HttpAgent
 
+# The gate asks no database.
+pytestmark = pytest.mark.sqlite
+
 FORBIDDEN = {
     "error": {
         "code": "forbidden",

@@ -139,6 +139,13 @@ CASES = [
 ]
 
 
+# What carries a call says nothing of the database.
+TRANSPORTS = [
+    pytest.param(HttpAgent, id="http"),
+    pytest.param(McpAgent, id="mcp", marks=pytest.mark.sqlite),
+]
+
+
 def call_at(agent: HttpAgent, host: str) -> Answer:
     if isinstance(agent, McpAgent):
         params = {"name": "teams_list", "arguments": {}}
@@ -209,7 +216,7 @@ def undo_everything(lent: Lent) -> None:
     "sign_in.reuse",
     "authentication.refused",
 )
-@pytest.mark.parametrize("transport", [HttpAgent, McpAgent], ids=["http", "mcp"])
+@pytest.mark.parametrize("transport", TRANSPORTS)
 @pytest.mark.parametrize(("reason", "kind"), CASES)
 def test_the_next_call_is_refused_all_evidence_stays_and_nothing_revives(
     lent, connect, draft_body, reason, kind, transport
@@ -252,7 +259,7 @@ def test_every_reason_stands_in_the_matrix():
     )
 
 
-@pytest.mark.parametrize("transport", [HttpAgent, McpAgent], ids=["http", "mcp"])
+@pytest.mark.parametrize("transport", TRANSPORTS)
 def test_a_pasted_credential_outlives_browser_sign_in(lent, connect, transport):
     lend(lent, ConnectionKind.PASTED, connect)
     turn_sign_in_off()

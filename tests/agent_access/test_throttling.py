@@ -11,7 +11,8 @@ from agent_access.models import AuditEvent
 from agent_access.throttling import Allowance, describe_allowances
 from tests.agents import HttpAgent
 
-pytestmark = pytest.mark.usefixtures("_clock_stands_still")
+# What is counted is in the cache, and the same whatever the database.
+pytestmark = [pytest.mark.usefixtures("_clock_stands_still"), pytest.mark.sqlite]
 
 START = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
 

@@ -11,6 +11,9 @@ from invoicing.models import Document
 from tests.hostile.target import BODY_TOOLS, assert_nothing_changed, assert_refused
 from tests.snapshots import take_snapshot
 
+# A body is read before a database is asked; test_json.py asks both for what it holds.
+pytestmark = pytest.mark.sqlite
+
 SUCCESS = {"documents.preview": 200, "drafts.create": 201, "drafts.update": 200}
 
 

@@ -5,6 +5,9 @@ import pytest
 from tests.hostile.target import BODY_TOOLS, assert_nothing_changed, assert_refused
 from tests.snapshots import take_snapshot
 
+# A content type is read before a database is asked.
+pytestmark = pytest.mark.sqlite
+
 JSON_TYPES = [
     "application/json",
     "APPLICATION/JSON",

@@ -14,7 +14,8 @@ from tests.interface.refusals import audit_of, invalid, refusal, request_id_of, 
 from tests.snapshots import take_snapshot
 from tests.tool_table import TABLE, WITH_BODY
 
-pytestmark = pytest.mark.http
+# What HTTP itself refuses, it refuses before a record is asked for.
+pytestmark = [pytest.mark.http, pytest.mark.sqlite]
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT", "BREW")
 BELONGING = ("WWW-Authenticate", "Retry-After", "Allow")

@@ -10,7 +10,8 @@ from tests.interface.calls import Call
 from tests.interface.http_requests import request_of
 from tests.snapshots import take_snapshot
 
-pytestmark = pytest.mark.http
+# The order is one function's; test_refusals.py asks both databases for each check.
+pytestmark = [pytest.mark.http, pytest.mark.sqlite]
 
 
 class Mistakes:

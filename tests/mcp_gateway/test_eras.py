@@ -7,6 +7,9 @@ import pytest
 from tests.mcp_agent import LEGACY, MODERN, McpAgent
 from tests.mcp_gateway.answers import audit_of, error, seen, unsupported
 
+# Which revision a request speaks is read in its header and body, in no database.
+pytestmark = pytest.mark.sqlite
+
 VERSION = "io.modelcontextprotocol/protocolVersion"
 CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
 

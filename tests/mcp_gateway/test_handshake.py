@@ -7,6 +7,9 @@ from mcp_gateway.eras import SUPPORTED_VERSIONS
 from tests.mcp_agent import LEGACY, MODERN, McpAgent
 from tests.mcp_gateway.answers import WRONG_PARAMS, audit_of, error, seen
 
+# What a client is told of the server is in no database.
+pytestmark = pytest.mark.sqlite
+
 CLIENT = {"name": "test", "version": "1"}
 
 

@@ -8,6 +8,9 @@ import pytest
 from tests.mcp_agent import LEGACY, MODERN
 from tests.mcp_gateway.answers import UNKNOWN_METHOD, audit_of, error, invalid_message, seen
 
+# How a message is read: no database is asked before it is.
+pytestmark = pytest.mark.sqlite
+
 MAX_INTEGER = 2**63 - 1
 REFUSED = ("mcp.message", "validation_failed", "mcp")
 

@@ -13,6 +13,9 @@ from tests.mcp_agent import McpAgent
 from tests.mcp_gateway.answers import audit_of, refusal, seen
 from tests.snapshots import take_snapshot
 
+# The door is the same whatever is behind it; test_tool_calls.py asks both databases.
+pytestmark = pytest.mark.sqlite
+
 MESSAGE = b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}'
 
 OUTSIDE: dict[str, dict[str, Any]] = {

@@ -12,6 +12,9 @@ from tests.factories import TaxRateFactory
 from tests.mcp_gateway.answers import audit_of, error, seen
 from tests.tool_table import FIELDS, MCP_NAMES, REQUIRED, TABLE, WITH_TARGET, WRITING
 
+# How tools are listed is the same on both databases; tests/interface asks both which.
+pytestmark = pytest.mark.sqlite
+
 COMPOSITION = {"anyOf", "oneOf", "allOf", "not", "if", "then", "else", "$ref", "$defs"}
 
 ONE_PAGE = "There is one page of tools and no cursor."

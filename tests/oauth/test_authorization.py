@@ -12,6 +12,9 @@ from tests.oauth.programs import BASE_URL, RESOURCE, RETURN_ADDRESS, parameters_
 from tests.snapshots import take_snapshot
 from tests.tool_table import SCOPES
 
+# What is compared and told is the same on both databases.
+once = pytest.mark.sqlite
+
 RFC_7636_CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
 
 
@@ -68,6 +71,7 @@ TRICKS = [
 ]
 
 
+@once
 @pytest.mark.requirement("sign_in.unknown_client", "sign_in.return_addresses")
 def test_an_unregistered_return_address_gets_a_page_and_no_redirect(program, browser, subtests):
     before = take_snapshot()
@@ -79,6 +83,7 @@ def test_an_unregistered_return_address_gets_a_page_and_no_redirect(program, bro
     assert take_snapshot() == before
 
 
+@once
 @pytest.mark.requirement("sign_in.return_addresses")
 @pytest.mark.parametrize(
     ("registered", "asked", "known"),
@@ -109,6 +114,7 @@ def test_a_loopback_address_registered_without_a_port_matches_any(
     assert response.status_code == (200 if known else 400)
 
 
+@once
 def test_a_repeated_parameter_gets_a_page(program, browser, subtests):
     for name in ("client_id", "redirect_uri", "scope", "state", "code_challenge"):
         with subtests.test(name=name):
@@ -138,6 +144,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
 ]
 
 
+@once
 @pytest.mark.requirement("sign_in.pkce", "sign_in.resource_sent", "sign_in.errors")
 @pytest.mark.parametrize("decision", [None, "allow", "refuse"])
 def test_a_wrong_request_of_a_known_client_goes_back_only_if_the_owner_wants(

@@ -8,6 +8,9 @@ from tests.mcp_agent import McpAgent
 from tests.oauth.programs import BASE_URL, RESOURCE, Machine, parameters_of
 from tests.tool_table import SCOPES
 
+# What the documents say is in no database.
+pytestmark = pytest.mark.sqlite
+
 RESOURCE_DOCUMENT = {
     "resource": RESOURCE,
     "authorization_servers": [BASE_URL],

@@ -1,25 +1,28 @@
 """A customer is chosen from a list of a few, or found by a search among thousands."""
 
 import re
+from collections.abc import Sequence
 
 import pytest
 
 from invoicing.access import Permission
 from invoicing.identifiers import new_id
 from invoicing.models import Customer, Document
+from invoicing.services.customers import create_customers
 from invoicing.web.drafts.customers import LONGEST_LIST
 from tests.factories import CustomerFactory, make_draft, make_staff
 from tests.web.forms import read_form, text_of
 
-pytestmark = pytest.mark.django_db
+# What a page makes of a search is the same; tests/invoicing/search asks both what is found.
+pytestmark = [pytest.mark.django_db, pytest.mark.sqlite]
 
 NEW = "/documents/new"
 
 
 @pytest.fixture
-def many(db) -> list[Customer]:
+def many(db) -> Sequence[Customer]:
     names = [f"Client {number:03d} Ltd" for number in range(LONGEST_LIST + 10)]
-    return [CustomerFactory.create(name=name) for name in names]
+    return create_customers([CustomerFactory.build(name=name) for name in names])
 
 
 def options_of(answer) -> list[str]:

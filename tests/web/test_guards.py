@@ -18,7 +18,8 @@ from tests.browsers import Browser
 from tests.factories import PASSWORD, make_draft
 from tests.web.forms import main_of, read_form
 
-pytestmark = pytest.mark.django_db
+# What guards every page asks no database.
+pytestmark = [pytest.mark.django_db, pytest.mark.sqlite]
 
 POLICY = {
     "default-src 'none'",

@@ -7,7 +7,8 @@ from tests.factories import UserFactory
 from tests.web.forms import text_of
 from tests.web.pages import OPEN, all_pages
 
-pytestmark = pytest.mark.django_db
+# Who may see which page: no database decides that.
+pytestmark = [pytest.mark.django_db, pytest.mark.sqlite]
 
 # These guard themselves: sign-out needs no permission, and a one-time code is one.
 UNGUARDED = {"sign-in", "sign-out", "set-password"}

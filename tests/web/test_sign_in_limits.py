@@ -9,7 +9,8 @@ from django_ratelimit.core import get_usage
 from tests.browsers import Browser, sign_in_with
 from tests.web.forms import main_of, text_of
 
-pytestmark = pytest.mark.django_db
+# What is counted is in the cache, and the same whatever the database.
+pytestmark = [pytest.mark.django_db, pytest.mark.sqlite]
 
 
 @pytest.mark.usefixtures("_clock_stands_still")
