@@ -47,10 +47,8 @@ def execute(call: ToolCall) -> ToolResult:
     try:
         result = _run(call)
     except Exception as exception:  # noqa: BLE001  the last handler: nothing unforeseen leaves
-        error = find_tool_error(exception)
-        note_call(call.tool.name, outcome=error.code)
-        _record_refusal(call, error)
-        raise error from None
+        # As in the views: a name for the error here would leave the call to the collector.
+        raise _record_refusal(call, find_tool_error(exception)) from None
     note_call(call.tool.name, outcome=audit.OK)
     return result
 
@@ -219,13 +217,16 @@ def _sayable_target(target: str | None) -> UUID | None:
         return None
 
 
-def _record_refusal(call: ToolCall, error: ToolError) -> None:
+def _record_refusal(call: ToolCall, error: ToolError) -> ToolError:
+    """Return the error, written down."""
+    note_call(call.tool.name, outcome=error.code)
     try:
         is_read = not call.tool.writes
         with nullcontext() if is_read else transaction.atomic():
             audit.record_refusal(_fact(call, outcome=error.code), relaxed=is_read)
     except Exception as exception:  # noqa: BLE001  a refusal that leaves no trace is not given
         _fail_unrecorded(exception)
+    return error
 
 
 def _fail_unrecorded(exception: Exception) -> NoReturn:

@@ -10,7 +10,12 @@ from django.views.decorators.csrf import csrf_exempt
 from agent_access.admission import Admission
 from agent_access.bodies import read_json
 from agent_access.calls import Arguments, ToolCall
-from agent_access.errors import MethodNotAllowedError, NotFoundError, ValidationFailedError
+from agent_access.errors import (
+    MethodNotAllowedError,
+    NotFoundError,
+    ToolError,
+    ValidationFailedError,
+)
 from agent_access.execution import execute, find_tool_error
 from agent_access.http.queries import find_unknown_parameters, read_query
 from agent_access.inputs import KEY_HEADER
@@ -33,8 +38,8 @@ def serve(
     try:
         body, status, headers = _answer(request, admission, tools, target)
     except Exception as exception:  # noqa: BLE001  the last handler: nothing unforeseen leaves
-        error = find_tool_error(exception)
-        body, status, headers = orjson.dumps(error.body()), error.status, error.headers
+        # Nothing is named after the error: its trace holds this frame, which would hold it.
+        body, status, headers = _refuse(find_tool_error(exception))
     return HttpResponse(
         body,
         status=status,
@@ -67,6 +72,10 @@ def _answer(
         )
     )
     return result.body, result.status, result.headers
+
+
+def _refuse(error: ToolError) -> Answer:
+    return orjson.dumps(error.body()), error.status, error.headers
 
 
 def _read_arguments(request: HttpRequest, tool: Tool) -> Arguments:
