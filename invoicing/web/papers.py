@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from unicodedata import east_asian_width
 
 from stdnum import iban
 
@@ -13,8 +14,10 @@ from invoicing.totals import DiscountType
 from invoicing.web.formats import Formats
 from invoicing.web.paper_labels import labels_in
 
-# Characters of all figures of a line that fit beside its description.
-LONGEST_ROW = 56
+# The columns beside the description, by their labels.
+FIGURES = ("quantity", "unit_price", "discount", "tax", "amount")
+# Characters side by side that a sheet of paper has room for, the widest of each column together.
+LONGEST_ROW = 64
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,11 +37,10 @@ class PaperLine:
     tax_name: str
     amount: str
 
-    @property
-    def is_long(self) -> bool:
-        """Tell whether the line is too long for a table on a sheet of paper."""
-        figures = (self.quantity, self.unit, self.unit_price, self.discount, self.amount)
-        return sum(map(len, figures)) > LONGEST_ROW
+    def width_of(self, figure: str) -> int:
+        """Return how wide a figure is, in characters; the unit stands beside the quantity."""
+        unit = f" {self.unit}" if figure == "quantity" else ""
+        return _width_of(f"{getattr(self, figure)}{unit}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +70,7 @@ class Paper:
     notes: str
     lines: list[PaperLine]
     has_discounts: bool
-    has_long_amounts: bool
+    has_long_figures: bool
     taxes: list[PaperTax]
     discount_total: str
     net_total: str
@@ -105,6 +107,7 @@ def lay_out(
     rates = {row["tax_rate_id"]: row for row in facts["tax_breakdown"]}
     percentages = Counter(row["percentage"] for row in facts["tax_breakdown"])
     lines = [_line(line, rates, percentages, formats) for line in facts["line_items"]]
+    has_discounts = any(line["discount_type"] for line in facts["line_items"])
     return Paper(
         language=facts["language"],
         labels=labels,
@@ -118,8 +121,8 @@ def lay_out(
         currency_code=facts["currency_code"],
         notes=facts["notes"],
         lines=lines,
-        has_discounts=any(line["discount_type"] for line in facts["line_items"]),
-        has_long_amounts=any(line.is_long for line in lines),
+        has_discounts=has_discounts,
+        has_long_figures=_are_long(lines, labels, has_discounts=has_discounts),
         taxes=[_tax(row, formats) for row in facts["tax_breakdown"]],
         discount_total=formats.money(facts["discount_total"]),
         net_total=formats.money(facts["net_total"]),
@@ -145,6 +148,24 @@ def _line(
         tax_name=rate["name"] if rate and percentages[rate["percentage"]] > 1 else "",
         amount=formats.amount(line["net_amount"]),
     )
+
+
+def _are_long(lines: list[PaperLine], labels: Mapping[str, str], *, has_discounts: bool) -> bool:
+    """Tell whether the lines are too wide for a table on a sheet of paper.
+
+    A column is as wide as its widest figure, or as its head.
+    """
+    shown = [figure for figure in FIGURES if has_discounts or figure != "discount"]
+    widest = (
+        max([_width_of(labels[figure]), *(line.width_of(figure) for line in lines)])
+        for figure in shown
+    )
+    return _width_of(labels["description"]) + sum(widest) > LONGEST_ROW
+
+
+def _width_of(text: str) -> int:
+    """Return how many characters wide a text is; Chinese and emoji are twice as wide as Latin."""
+    return sum(2 if east_asian_width(character) in "WF" else 1 for character in text)
 
 
 def _discount(line: Facts, formats: Formats) -> str:

@@ -15,8 +15,9 @@ SCHEMES = ("light", "dark")
 # How often, and how far apart, a page is measured that a busy machine has not laid out anew yet.
 LAYOUTS = 40
 LAYOUT_MILLISECONDS = 50
-# The texts of cells and facts that reach beyond their place, over the next one or the sheet's edge.
-SPILT = """() => [...document.querySelectorAll('.sheet :is(td, th, dt, dd)')]
+# The texts of cells, facts and tables of lines that reach beyond their place, over the next one or
+# the sheet's edge.
+SPILT = """() => [...document.querySelectorAll('.sheet :is(td, th, dt, dd, .lines-box)')]
     .filter(each => each.scrollWidth > each.clientWidth + 1).map(each => each.innerText)"""
 
 

@@ -3,6 +3,8 @@
 import pytest
 from playwright.sync_api import Page
 
+from invoicing.fixed_point import SCALE
+from invoicing.totals import DiscountType
 from tests.browser.inspection import SPILT, fits
 from tests.factories import CustomerFactory, line_input, make_draft
 
@@ -11,6 +13,8 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.sqlite]
 
 # A desk, magnified four times, on phones and tablets, and magnified by a half and by a quarter.
 WIDTHS = (320, 360, 700, 853, 970, 1024, 1280)
+# What the margins leave of A4.
+PAPER = 657
 IPV6 = "2001:db8:ffff:ffff:ffff:ffff:ffff:ffff"
 TWO_LINES = 40
 # The fields of a form that are narrower than what they show, or than three letters.
@@ -58,6 +62,34 @@ def test_the_name_of_a_document_is_on_one_line_at_every_width(open_page, delegat
         look(page, width)
         name = page.get_by_role("link", name=draft.draft_code)
         assert name.evaluate("link => link.offsetHeight") < TWO_LINES, width
+
+
+@pytest.mark.parametrize(
+    ("language", "unit_price", "unit"),
+    [("es", 10_000, "kilowatt hour"), ("de", 1_000_000, "Kilowattstunden"), ("en", 100, "時" * 20)],
+)
+def test_no_amount_leaves_its_sheet_where_other_lines_are_long(
+    open_page, delegate, customer, language, unit_price, unit
+):
+    discount = {"discount_type": DiscountType.PERCENT, "discount_value": 1250}
+    # No line is long by itself; their columns are.
+    large = line_input(quantity=1234 * SCALE, unit_price=unit_price, **discount)
+    lines = (large, line_input(unit=unit))
+    draft = make_draft(customer=customer, lines=lines, language=language)
+    page = open_page(f"/documents/{draft.id}", delegate)
+    for width in WIDTHS:
+        look(page, width)
+    page.emulate_media(media="print")
+    look(page, PAPER)
+
+
+def test_the_figures_of_a_line_stand_in_a_row_on_paper(open_page, delegate, customer):
+    line = line_input(unit="Stunden", unit_price=12_500)
+    draft = make_draft(customer=customer, lines=(line,), language="de")
+    page = open_page(f"/documents/{draft.id}", delegate)
+    page.emulate_media(media="print")
+    look(page, PAPER)
+    assert page.get_by_role("columnheader", name="Einzelpreis").is_visible()
 
 
 def test_in_colours_of_ones_own_one_room_alone_is_underlined(open_page, delegate):
