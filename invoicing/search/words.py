@@ -15,6 +15,16 @@ UNSPACED_LENGTH = 3
 # Letters that read as a plain letter with a stroke, which Unicode does not take apart.
 _STROKES = str.maketrans("øđłħŧı", "odlhti")
 
+# What nobody sees within a word: Unicode's default ignorable characters (NFKC_Casefold leaves them
+# out, too), of which joiners, soft hyphens and variants of Han come with ordinary names.
+_IGNORED = re.compile(
+    "["
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
+    "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+    "]"
+)
+
 _ASCII_WORD = re.compile(r"[a-z0-9]+")
 
 # Scripts written without spaces between words.
@@ -93,10 +103,11 @@ def _begins(sought: str, word: str) -> bool:
 
 
 def _fold(text: str) -> str:
-    """Return the text without case, accents and compatibility forms; syllables stay whole."""
+    """Return the text without case, accents and what nobody sees; syllables stay whole."""
     if text.isascii():
         return text.lower()
-    parts = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
+    seen = _IGNORED.sub("", text)
+    parts = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", seen).casefold())
     plain = "".join(part for part in parts if not _is_accent(part))
     return unicodedata.normalize("NFC", plain.translate(_STROKES))
 

@@ -143,13 +143,14 @@ def test_an_issued_document_takes_index_rows_although_it_is_frozen() -> None:
     assert words_of_record(issued) == {row.word for row in rows_of_document(issued)}
 
 
+@pytest.mark.parametrize("name", ["0005_fill_search_words", "0008_words_without_unseen_characters"])
 @pytest.mark.parametrize("at_once", [1, 500])
-def test_the_migration_fills_the_table_from_what_there_is(monkeypatch, at_once) -> None:
+def test_the_migration_fills_the_table_from_what_there_is(monkeypatch, at_once, name) -> None:
     monkeypatch.setattr(search_words, "_RECORDS_AT_ONCE", at_once)
     make_issued(customer=CustomerFactory.create(name="Former"), reference="PO 1")
     make_draft(customer=CustomerFactory.create(name="東京"))
     SearchWord.objects.all().delete()
-    migration = import_module("invoicing.migrations.0005_fill_search_words").Migration
+    migration = import_module(f"invoicing.migrations.{name}").Migration
     # As migrate has them: models with the fields of then, and no property or method of today.
     before = MigrationLoader(connection).project_state(migration.dependencies).apps
     fill_word_table = migration.operations[0].code
