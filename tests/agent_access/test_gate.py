@@ -8,6 +8,7 @@ from django.test import RequestFactory
 
 from agent_access.gate import TOOL_POLICY, client_address
 from tests.agents import HttpAgent
+from tests.mcp_agent import McpAgent
 
 # The gate asks no database.
 pytestmark = pytest.mark.sqlite
@@ -202,3 +203,17 @@ def test_what_is_for_pages_sees_nothing_of_the_tools(agent, path, status):
     assert (answer.headers["Content-Security-Policy"] != TOOL_POLICY) is is_page
     assert ("X-Frame-Options" in answer.headers) is is_page
     assert answer.headers["Referrer-Policy"] == "same-origin"
+
+
+@pytest.mark.parametrize("agent_class", [HttpAgent, McpAgent])
+def test_the_middleware_of_another_project_keeps_no_agent_out(agent, draft_body, settings):
+    settings.MIDDLEWARE = [
+        "agent_access.gate.GateMiddleware",
+        "django.contrib.sessions.middleware.SessionMiddleware",
+        "django.middleware.csrf.CsrfViewMiddleware",
+        "django.contrib.auth.middleware.AuthenticationMiddleware",
+        "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    ]
+    agent._client.handler.enforce_csrf_checks = True
+    assert agent.call("drafts.create", draft_body, key="one").status == 201
+    assert agent.request("GET", "/api/v1/nowhere").status == 404
