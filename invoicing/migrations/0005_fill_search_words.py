@@ -6,7 +6,8 @@ from invoicing.services.search_words import fill
 def fill_word_table(apps, schema_editor):
     # The same beginnings as the services write. Where they change one day, a later migration
     # fills the table anew, and this one may write theirs.
-    fill(apps.get_model('invoices', 'Customer').objects, apps.get_model('invoices', 'Document').objects)
+    customers, documents = (apps.get_model('invoices', name).objects for name in ('Customer', 'Document'))
+    fill(customers.all(), documents.all())
 
 
 class Migration(migrations.Migration):

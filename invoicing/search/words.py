@@ -17,7 +17,7 @@ _STROKES = str.maketrans("øđłħŧı", "odlhti")
 
 # What nobody sees within a word: Unicode's default ignorable characters (NFKC_Casefold leaves them
 # out, too), of which joiners, soft hyphens and variants of Han come with ordinary names.
-_IGNORED = re.compile(
+UNSEEN = re.compile(
     "["
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
     "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8"
@@ -106,7 +106,7 @@ def _fold(text: str) -> str:
     """Return the text without case, accents and what nobody sees; syllables stay whole."""
     if text.isascii():
         return text.lower()
-    seen = _IGNORED.sub("", text)
+    seen = UNSEEN.sub("", text)
     parts = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", seen).casefold())
     plain = "".join(part for part in parts if not _is_accent(part))
     return unicodedata.normalize("NFC", plain.translate(_STROKES))

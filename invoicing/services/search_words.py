@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import TypeVar
 
 from django.db import connection
-from django.db.models import Manager, Model, QuerySet
+from django.db.models import Model, QuerySet
 
 from agent_access.statements import Statement, Statements, execute_together
 from invoicing.models import Customer, Document
@@ -89,12 +89,12 @@ def _compose_portion(gone: Sequence[tuple[bytes, bytes]], new: Sequence[Row]) ->
     return statements
 
 
-def fill(customers: Manager[Customer], documents: Manager[Document]) -> None:
-    """Write the rows of all customers and documents, portion by portion, in order of ID.
+def fill(customers: QuerySet[Customer], documents: QuerySet[Document]) -> None:
+    """Write the rows of these customers and documents, portion by portion, in order of ID.
 
     Nobody may write meanwhile.
     """
-    for customer_portion in by_id(customers.all()):
+    for customer_portion in by_id(customers):
         write_rows({row for each in customer_portion for row in rows_of_customer(each)})
     for document_portion in by_id(documents.select_related("customer")):
         write_rows({row for each in document_portion for row in rows_of_document(each)})
