@@ -116,7 +116,7 @@ def test_after_every_act_the_table_says_what_a_rebuild_would(company, seed):
     assert len(set(Document.objects.values_list("status", "buyer_name"))) > 3
     written = kept_rows()
     SearchWord.objects.all().delete()
-    fill(Customer.objects, Document.objects)
+    fill(Customer.objects.all(), Document.objects.all())
     assert kept_rows() == written
 
 
