@@ -198,6 +198,8 @@ def test_the_audit_is_filtered_by_day_in_utc(owner_desk, owner, connect, delegat
         owner_desk.force_login(owner)
         owner_desk.post("/admin/agent_access/accesssettings/access/", {"state": "on"})
         assert actions(owner_desk, **inside) == ["access:turned_on"]
+        always = {"from": "0001-01-01", "to": "9999-12-31"}
+        assert actions(owner_desk, **always) == actions(owner_desk) != []
     assert agent.call("tools.list").status == 401
 
 
