@@ -14,9 +14,18 @@ from invoicing.models import Role, User
 from invoicing.services.people import OWN_MANAGER
 from invoicing.services.sign_ins import find_by_code
 from invoicing.services.working_hours import read_hours
-from tests.admin.forms import form_of, problems_of, refused, save_at, snapshot_of_books
+from tests.admin.forms import (
+    assert_saved,
+    form_of,
+    problems_of,
+    refused,
+    save_at,
+    snapshot_of_books,
+)
 from tests.administration import acts_written, make_administrator
+from tests.approvals import prepare
 from tests.factories import UserFactory, grant
+from tests.snapshots import take_snapshot
 from tests.web.forms import main_of
 
 pytestmark = pytest.mark.django_db
@@ -296,3 +305,25 @@ def test_signing_a_person_out_says_first_what_it_ends(desk, sign_in, person, con
     assert agent.call("tools.list").status == 401
     assert browser.get("/account").status_code == 302
     assert acts_written()[-1] == ("person:signed_out", str(person.id), "")
+
+
+def test_who_left_is_named_nowhere_once_their_own_record_is_overwritten(
+    sign_in, superuser, delegate, draft, agent, draft_body
+):
+    told = {"name": "Dana Delegate", "email": "dana@halden.example", "private_phone": "+49 40 99"}
+    User.objects.filter(pk=delegate.pk).update(**told)
+    assert agent.call("drafts.create", draft_body, key="one").status == 201
+    prepared = prepare(draft, user=delegate)
+    prepared.decide()
+    prepared.execute()
+    sign_in(delegate).get("/account")
+    overwritten = {
+        "name": "Former colleague 7",
+        "email": "former-7@halden.example",
+        "private_phone": "",
+        "is_active": None,
+    }
+    assert_saved(save_at(sign_in(superuser), url_of(delegate), **overwritten))
+    kept = repr([take_snapshot(), list(AuditEvent.objects.values())])
+    assert "Former colleague 7" in kept
+    assert [fact for fact in told.values() if fact in kept] == []
