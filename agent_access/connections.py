@@ -249,15 +249,10 @@ def turn_access_off(*, origin: Origin = SYSTEM, actor_id: UUID | None = None) ->
 
 
 def record_act(
-    action: str,
-    origin: Origin,
-    actor_id: UUID | None,
-    *,
-    connection_id: UUID | None = None,
-    detail: str = "",
+    action: str, origin: Origin, actor_id: UUID | None, *, connection_id: UUID | None = None
 ) -> None:
     """Append to the chain of administration what was done, and with which connection."""
-    fact = _fact_of_act(action, origin, actor_id, connection_id=connection_id, detail=detail)
+    fact = _fact_of_act(action, origin, actor_id, connection_id=connection_id)
     audit.record_administration(fact)
 
 
@@ -267,7 +262,7 @@ def _fact_of_act(
     actor_id: UUID | None,
     *,
     connection_id: UUID | None,
-    detail: str,
+    detail: str = "",
 ) -> Fact:
     return Fact(
         action=action,

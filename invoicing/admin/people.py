@@ -22,10 +22,8 @@ from invoicing.administrators import is_head, is_owner, may_change_sign_in
 from invoicing.errors import CodeInvalidError, PermissionMissingError, RecordNotFoundError
 from invoicing.models import User
 from invoicing.one_time_links import HOURS, link_of
-from invoicing.services.people import RIGHTS, SIGN_IN
+from invoicing.services.people import OF_OWNER, OFFICES, RIGHTS, SIGN_IN
 from invoicing.services.working_hours import WEEKDAYS
-
-OWNERS_OWN = ("is_active", "is_guest")
 
 
 class RoleFilter(RelatedFieldListFilter):
@@ -95,9 +93,9 @@ class PersonAdmin(RecordAdmin):
         if obj is not None and not may_change_sign_in(by, obj):
             locked |= SIGN_IN
         if obj is not None and is_owner(obj):
-            locked.update(OWNERS_OWN)
+            locked |= OF_OWNER
             if by.pk != obj.pk:
-                locked |= {"is_staff", "is_superuser"}
+                locked |= OFFICES
         return sorted(locked)
 
     @override

@@ -24,6 +24,8 @@ from invoicing.services.working_hours import Stretch, read_hours, write_hours
 SIGN_IN = frozenset({"email", "is_active", "is_guest"})
 OFFICES = frozenset({"is_staff", "is_superuser"})
 RIGHTS = OFFICES | {"groups", "user_permissions"}
+# What the owner stays, whoever asks.
+OF_OWNER = frozenset({"is_active", "is_guest"})
 
 OWNER_STAYS = "The owner stays an active person and no guest. Transfer the ownership first."
 OWN_MANAGER = "Nobody is their own manager, not by way of others either."
@@ -105,9 +107,8 @@ def _check_rights(person: User, changed: Collection[str], *, by: User) -> None:
         return
     if OFFICES.intersection(changed) and by.pk != person.pk:
         raise PermissionMissingError
-    stays = {name: OWNER_STAYS for name in ("is_active", "is_guest") if name in changed}
-    if stays:
-        raise ValidationError(stays)
+    if kept := OF_OWNER.intersection(changed):
+        raise ValidationError(dict.fromkeys(kept, OWNER_STAYS))
 
 
 def _check_manager(person: User, manager: User | None) -> None:

@@ -23,7 +23,7 @@ from invoicing.services.approvals import ReviewedApproval, approvals_asked_of, r
 from invoicing.text import normalise_text
 from invoicing.visits import web_origin
 from invoicing.web.approval_texts import describe_entry, describe_hidden, describe_review
-from invoicing.web.listings import read_cursor
+from invoicing.web.listings import read_id
 from invoicing.web.pages import SignedInRequest, page
 
 # The words of the form, which scripts rely on.
@@ -54,7 +54,7 @@ class DecisionForm(forms.Form):
 def list_approvals(request: SignedInRequest) -> HttpResponse:
     """Show what waits and what is over; a page further on shows more of one of the two."""
     user, now = request.user, timezone.now()
-    after, before = read_cursor(request), read_cursor(request, "before")
+    after, before = read_id(request, "after"), read_id(request, "before")
     open_ids = find_open(user, now=now)
     nothing = InboxPage([], None)
     waiting = read_open(user, open_ids, after=after, now=now) if before is None else nothing

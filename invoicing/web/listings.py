@@ -39,7 +39,7 @@ def list_newest(
     request: HttpRequest, find: Callable[[PageRequest], Found[_Record]], **filters: str
 ) -> Listing[_Record]:
     """Return the page that the address names, the newest record first."""
-    search, after = read_search(request.GET), read_cursor(request)
+    search, after = read_search(request.GET), read_id(request, "after")
     kept = {"search": search, **filters}
     records, cursor = find(
         PageRequest(search=search, after=after, limit=PAGE_LENGTH, newest_first=True)
@@ -75,7 +75,7 @@ def list_by_name(request: HttpRequest, queryset: QuerySet[_Record]) -> Listing[_
 
     It counts nothing and passes nothing over, so the last page costs what the first does.
     """
-    after = read_cursor(request)
+    after = read_id(request, "after")
     ordered = queryset.alias(lower_name=Lower("name")).order_by("lower_name", "id")
     last = queryset.filter(pk=after).values_list(Lower("name"), flat=True).first()
     if last is not None:
@@ -85,11 +85,6 @@ def list_by_name(request: HttpRequest, queryset: QuerySet[_Record]) -> Listing[_
     shown = records[:PAGE_LENGTH]
     next_href = write_query(after=str(shown[-1].pk)) if len(records) > PAGE_LENGTH else None
     return Listing(shown, "", "?" if last is not None else None, next_href)
-
-
-def read_cursor(request: HttpRequest, name: str = "after") -> UUID | None:
-    """Return the ID beyond which the page begins; anything else is the first page."""
-    return read_id(request, name)
 
 
 def read_id(request: HttpRequest, name: str) -> UUID | None:
