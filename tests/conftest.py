@@ -19,6 +19,7 @@ from django.utils import timezone
 
 from agent_access.connections import ConnectionRequest, create_connection, turn_access_on
 from agent_access.models import Connection
+from agent_access.oauth.switch import turn_sign_in_on
 from agent_access.tools import registry
 from invoicing.access import Permission
 from invoicing.models import Company, Customer, Document, TaxRate, User
@@ -178,6 +179,11 @@ def draft(delegate: User, customer: Customer) -> Document:
 @pytest.fixture
 def access_on(company: Company) -> None:
     turn_access_on()
+
+
+@pytest.fixture
+def sign_in_on(access_on: None) -> None:
+    turn_sign_in_on()
 
 
 ConnectAgent = Callable[..., tuple[Connection, HttpAgent]]

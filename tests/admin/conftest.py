@@ -5,10 +5,9 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from agent_access.models import Connection
-from agent_access.oauth.switch import turn_sign_in_on
+from agent_access.models import AccessSettings, Connection
 from invoicing.access import Permission
-from invoicing.models import User
+from invoicing.models import Company, User
 from tests.browsers import SignIn
 from tests.factories import UserFactory
 from tests.oauth.programs import RETURN_ADDRESS, Program, make_program, parameters_of
@@ -33,9 +32,20 @@ def owner_desk(sign_in: SignIn, owner: User) -> Client:
 
 
 @pytest.fixture
-def client_program(access_on: None) -> Program:
+def handed_over_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever waits for the settings row finds that the ownership went over meanwhile."""
+    lock = AccessSettings.lock
+
+    def hand_over_first() -> AccessSettings:
+        Company.objects.update(owner=UserFactory.create())
+        return lock()
+
+    monkeypatch.setattr(AccessSettings, "lock", hand_over_first)
+
+
+@pytest.fixture
+def client_program(sign_in_on: None) -> Program:
     """A program that has registered itself."""
-    turn_sign_in_on()
     return make_program(RETURN_ADDRESS, name="Browser agent")
 
 

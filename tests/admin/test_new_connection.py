@@ -18,7 +18,6 @@ from django.utils import timezone
 from agent_access.connections import UNFIT_NAME, turn_access_off
 from agent_access.models import AuditEvent, Connection
 from agent_access.models.audit import ADMINISTRATION
-from agent_access.models.settings import AccessSettings
 from invoicing.access import Permission
 from invoicing.models import Company
 from tests.agents import HOST, HttpAgent
@@ -217,13 +216,8 @@ def test_the_credential_is_kept_and_repeated_nowhere(owner_desk, filled, caplog,
         assert str(made.credential_digest) not in page
 
 
-def test_whose_ownership_went_over_under_the_lock_makes_nothing(owner_desk, filled, monkeypatch):
-    lock = AccessSettings.lock
-
-    def hand_over_first() -> AccessSettings:
-        Company.objects.update(owner=UserFactory.create())
-        return lock()
-
-    monkeypatch.setattr(AccessSettings, "lock", hand_over_first)
+def test_whose_ownership_went_over_under_the_lock_makes_nothing(
+    owner_desk, filled, handed_over_first
+):
     assert owner_desk.post(ADD, filled).status_code == 403
     assert not Connection.objects.exists()

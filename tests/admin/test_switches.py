@@ -10,8 +10,6 @@ from agent_access.modules import UnknownModuleError, turn_module_off, turn_modul
 from agent_access.oauth.switch import turn_sign_in_on
 from agent_access.tools import registry
 from agent_access.verification import find_breaks
-from invoicing.models import Company, User
-from tests.factories import UserFactory
 from tests.snapshots import take_snapshot
 from tests.web.forms import main_of
 
@@ -189,21 +187,12 @@ def test_while_access_is_off_a_link_to_the_switch_stands_where_the_button_was(ow
         assert f'<a href="{FRONT}#switches">turn it on</a> and make new connections' in page
 
 
-def test_who_owned_until_the_lock_was_his_turns_nothing(owner_desk, owner, connection, monkeypatch):
-    """The page found the owner; before he held the settings row the ownership went over."""
-    lock = AccessSettings.lock
-
-    def hand_over_first() -> AccessSettings:
-        Company.objects.update(owner=UserFactory.create())
-        return lock()
-
-    monkeypatch.setattr(AccessSettings, "lock", hand_over_first)
+def test_who_owned_until_the_lock_was_his_turns_nothing(owner_desk, connection, handed_over_first):
     owner_desk.raise_request_exception = False
     assert owner_desk.post(STOP).status_code == 403
     assert AccessSettings.read().access_on
     assert owner_desk.post(f"{FRONT}access/", {"state": "off"}).status_code == 403
     assert AccessSettings.read().access_on
-    assert isinstance(owner, User)
 
 
 def test_sign_in_without_access_is_told_as_it_is(owner_desk, company):

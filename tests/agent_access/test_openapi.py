@@ -1,7 +1,6 @@
 """The OpenAPI document: what it says of each tool, and that it is kept true."""
 
 import json
-from collections.abc import Iterator
 from io import StringIO
 from typing import Any
 
@@ -17,6 +16,7 @@ from config.environment import PROJECT_FOLDER
 from invoicing.agent_host import InvoicingHost
 from tests.agents import Answer
 from tests.api_document import check_documented
+from tests.schemas import objects_within
 from tests.tool_table import TABLE, WITH_BODY, WITH_TARGET, WRITING
 
 # Interface, "Errors", in its order; and the one that HTTP itself asks for.
@@ -52,14 +52,6 @@ def document() -> dict[str, Any]:
 def operation_of(document: dict[str, Any], tool: str) -> Any:
     method, path = TABLE[tool].place
     return document["paths"][path][method.lower()]
-
-
-def schemas_within(value: Any) -> Iterator[dict[str, Any]]:
-    if isinstance(value, dict):
-        yield value
-    for inner in value.values() if isinstance(value, dict) else value:
-        if isinstance(inner, dict | list):
-            yield from schemas_within(inner)
 
 
 @pytest.mark.sqlite
@@ -135,7 +127,7 @@ def test_a_body_is_described_by_the_static_schema(document, tax_rate):
 def test_every_object_is_closed_but_the_schema_of_a_tool(document):
     opened = [
         schema
-        for schema in schemas_within(document)
+        for schema in objects_within(document)
         if schema.get("type") == "object" and schema.get("additionalProperties") is not False
     ]
     assert opened == [{"type": "object", "additionalProperties": True}]

@@ -12,7 +12,6 @@ from playwright.sync_api import expect
 from typing_extensions import override
 
 from agent_access.models import Connection
-from agent_access.oauth.switch import turn_sign_in_on
 from tests.browser.inspection import inspect
 from tests.factories import PASSWORD
 from tests.oauth.programs import BASE_URL, make_program
@@ -56,11 +55,6 @@ def callback(request) -> Iterator[Callback]:
     yield Callback(f"http://{request.param}:{server.server_port}/callback", answers)
     server.shutdown()
     server.server_close()
-
-
-@pytest.fixture
-def sign_in_on(access_on) -> None:
-    turn_sign_in_on()
 
 
 @pytest.mark.requirement("sign_in.authorize", "sign_in.owner_checks_client")

@@ -6,7 +6,6 @@ from playwright.sync_api import expect
 from agent_access.connections import turn_access_off, turn_access_on
 from agent_access.models import AuditEvent, Connection
 from agent_access.models.settings import AccessSettings
-from agent_access.oauth.switch import turn_sign_in_on
 from tests.agents import HttpAgent
 from tests.browser.inspection import follow, inspect
 from tests.oauth.programs import Browser, make_program, parameters_of
@@ -127,9 +126,8 @@ def test_all_of_a_page_are_chosen_at_once(open_page, owner, delegate, connect):
 
 
 @pytest.fixture
-def client(owner, delegate, access_on) -> None:
+def client(owner, delegate, sign_in_on) -> None:
     """A client that the owner allowed in."""
-    turn_sign_in_on()
     program = make_program("https://client.example/callback", name="Browser agent")
     answer = Browser(owner).allow(program.authorize_path(), delegate)
     program.exchange(parameters_of(answer)["code"])

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp_types.jsonrpc import JSONRPCError, JSONRPCResponse
 
-from agent_access.oauth.switch import turn_sign_in_on
 from tests.agents import Answer, HttpAgent
 from tests.api_document import API, check_documented
 from tests.factories import TeamFactory, make_draft
@@ -134,8 +133,7 @@ def read_sign_in(call: Call, answer: Answer) -> bool:
 
 
 @pytest.mark.django_db
-def test_browser_sign_in_answers_any_bytes_in_oauths_form(access_on, owner, sent):
-    turn_sign_in_on()
+def test_browser_sign_in_answers_any_bytes_in_oauths_form(sign_in_on, owner, sent):
     program = Program()
     registration = {"redirect_uris": [RETURN_ADDRESS]}
     program.client_id = program.post_json("/oauth/register", registration).body["client_id"]

@@ -1,6 +1,5 @@
 """The list of tools: what is granted and on, and schemas that an agent can fill without asking."""
 
-from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
@@ -14,6 +13,7 @@ from invoicing.access import Permission
 from invoicing.models import TaxRate
 from tests.factories import TaxRateFactory, UserFactory
 from tests.interface.refusals import audit_of, invalid, refusal, seen
+from tests.schemas import objects_within
 from tests.tool_table import (
     DRAFT_WRITES,
     FIELDS,
@@ -48,14 +48,6 @@ def listed_by(agent) -> dict[str, Any]:
 
 def names(agent) -> list[str]:
     return [entry["name"] for entry in agent.call("tools.list").data]
-
-
-def schemas_within(schema: Any) -> Iterator[dict[str, Any]]:
-    if isinstance(schema, dict):
-        yield schema
-    for inner in schema.values() if isinstance(schema, dict) else schema:
-        if isinstance(inner, dict | list):
-            yield from schemas_within(inner)
 
 
 @pytest.mark.requirement("tool.tools_list", "service.tools", "versioning.path_prefix")
@@ -145,7 +137,7 @@ def test_every_schema_is_closed_inlined_and_plain_at_its_root(agent):
         assert root["type"] == "object"
         assert "properties" in root
         assert not COMPOSITION & root.keys()
-        for schema in schemas_within(root):
+        for schema in objects_within(root):
             assert not {"$ref", "$defs", "definitions"} & schema.keys()
             if schema.get("type") == "object":
                 assert schema["additionalProperties"] is False

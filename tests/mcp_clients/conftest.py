@@ -8,7 +8,6 @@ from urllib.parse import urlsplit
 import pytest
 from django.db import connection as database
 
-from agent_access.oauth.switch import turn_sign_in_on
 from invoicing.models import User
 from tests.agents import HttpAgent
 from tests.https_server import HttpsServer
@@ -47,9 +46,8 @@ def proxied_url(_node: None, https_server: HttpsServer, agent: HttpAgent) -> Ite
 
 
 @pytest.fixture
-def decide(https_server: HttpsServer, access_on: None, owner: User, delegate: User) -> Decide:
+def decide(https_server: HttpsServer, sign_in_on: None, owner: User, delegate: User) -> Decide:
     """Let the owner allow what the address asks for, but no more than `lent`; return the answer."""
-    turn_sign_in_on()
 
     def allow(url: str, lent: Any = SCOPES) -> dict[str, str]:
         parts = urlsplit(url)

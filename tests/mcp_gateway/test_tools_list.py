@@ -1,6 +1,5 @@
 """tools/list: what is granted, in the interface's order, with schemas that every client reads."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -10,6 +9,7 @@ from agent_access.models import AccessSettings
 from agent_access.tools import registry
 from tests.factories import TaxRateFactory
 from tests.mcp_gateway.answers import audit_of, error, seen
+from tests.schemas import objects_within
 from tests.tool_table import FIELDS, MCP_NAMES, REQUIRED, TABLE, WITH_TARGET, WRITING
 
 # How tools are listed is the same on both databases; tests/interface asks both which.
@@ -22,14 +22,6 @@ ONE_PAGE = "There is one page of tools and no cursor."
 
 def listed(agent) -> dict[str, Any]:
     return {tool["name"]: tool for tool in agent.send("tools/list").body["result"]["tools"]}
-
-
-def objects_within(schema: Any) -> Iterator[dict[str, Any]]:
-    if isinstance(schema, dict):
-        yield schema
-    for inner in schema.values() if isinstance(schema, dict) else schema:
-        if isinstance(inner, dict | list):
-            yield from objects_within(inner)
 
 
 @pytest.mark.requirement("mcp.supported", "mcp.tool_names", "service.same_tools")

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from agent_access.models import Connection
-from agent_access.oauth.switch import turn_sign_in_on
 from invoicing.models import User
 from tests.agents import HttpAgent
 from tests.oauth.programs import Browser, Machine, Program, parameters_of
@@ -18,11 +17,6 @@ Pair = dict[str, Any]
 @pytest.fixture(autouse=True)
 def _calls_without_limit(many_calls: None) -> None:
     """Only the tests of the limits want to meet them."""
-
-
-@pytest.fixture
-def sign_in_on(access_on: None) -> None:
-    turn_sign_in_on()
 
 
 @pytest.fixture

@@ -11,7 +11,6 @@ from uuid import uuid4
 
 import pytest
 
-from agent_access.oauth.switch import turn_sign_in_on
 from agent_access.request_facts import forget_facts, note_connection
 from config.settings import LOGGING
 from operations.log_lines import JsonLines, TextLines
@@ -129,8 +128,7 @@ def log(monkeypatch) -> StringIO:
 
 
 @pytest.mark.parametrize("path", ["/documents", "/admin/", "/nothing/at/all", "/oauth/authorize"])
-def test_a_request_that_is_too_long_is_one_line_and_no_error(log, access_on, path):
-    turn_sign_in_on()
+def test_a_request_that_is_too_long_is_one_line_and_no_error(log, sign_in_on, path):
     log.truncate(0)
     answer = Browser().get(f"{path}?x={'y' * 17_000}")
     assert answer.status_code in {400, 404}

@@ -11,7 +11,7 @@ from invoicing.access import Permission
 from invoicing.models import Company, Customer, TaxRate, User
 from invoicing.services.draft_input import Maker
 from tests.approvals import A_MINUTE_LATER, Prepared, prepare
-from tests.browsers import SignIn
+from tests.browsers import Browser, SignIn
 from tests.factories import line_input, make_draft, make_staff
 
 
@@ -40,6 +40,14 @@ def prepared(
 def desk(sign_in: SignIn, delegate: User) -> Client:
     """The delegate's browser, signed in."""
     return sign_in(delegate)
+
+
+@pytest.fixture
+def strict(person: User) -> Client:
+    """A browser whose forms are checked for their token, as they are outside of tests."""
+    browser = Browser(enforce_csrf_checks=True)
+    browser.force_login(person)
+    return browser
 
 
 @pytest.fixture

@@ -34,14 +34,6 @@ POLICY = {
 }
 
 
-@pytest.fixture
-def strict(person) -> Client:
-    """A browser whose forms are checked for their token, as they are outside of tests."""
-    browser = Browser(enforce_csrf_checks=True)
-    browser.force_login(person)
-    return browser
-
-
 @pytest.mark.requirement("no_store.pages")
 @pytest.mark.parametrize(
     "path", ["/sign-in", "/documents", "/nothing", "/static/invoicing/app.css"]

@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from django.test import Client
 
 from invoicing.models import Document
 from tests.browsers import Browser, sign_in_with
@@ -23,14 +22,6 @@ def typed(sign_in, person, customer, tax_rate) -> dict[str, str]:
     line = {"line-0-description": "An hour\nof “typing” & more", "line-0-quantity": "2"}
     header = {"customer_id": str(customer.id), "notes": "מאה אחוז"}
     return form | header | line | {"line-0-unit_price": "10.50", "save": ""}
-
-
-@pytest.fixture
-def strict(person) -> Client:
-    """A browser whose forms are checked for their token, signed in as the person."""
-    browser = Browser(enforce_csrf_checks=True)
-    browser.force_login(person)
-    return browser
 
 
 def fields_of(answer: Any) -> dict[str, str]:
