@@ -170,8 +170,12 @@ def _refuse(refuse: Refuse | None) -> HttpResponse:
 
 def refuse_as_json(error: ToolError) -> HttpResponse:
     """Return the refusal as the HTTP tools tell it."""
-    body = orjson.dumps(error.body())
-    return HttpResponse(body, status=error.status, content_type="application/json")
+    return HttpResponse(
+        orjson.dumps(error.body()),
+        status=error.status,
+        headers=error.headers,
+        content_type="application/json",
+    )
 
 
 register_tool_path(API_PATH, refuse_as_json)

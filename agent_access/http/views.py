@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 
-import orjson
 from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
@@ -13,16 +12,14 @@ from agent_access.calls import Arguments, ToolCall
 from agent_access.errors import (
     MethodNotAllowedError,
     NotFoundError,
-    ToolError,
     ValidationFailedError,
 )
 from agent_access.execution import execute, find_tool_error
+from agent_access.gate import refuse_as_json
 from agent_access.http.queries import find_unknown_parameters, read_query
 from agent_access.inputs import KEY_HEADER
 from agent_access.models.audit import Transport
 from agent_access.tools import Tool
-
-Answer = tuple[bytes, int, Mapping[str, str]]
 
 
 @csrf_exempt
@@ -36,21 +33,18 @@ def serve(
     """
     admission = Admission(request, transport=Transport.HTTP)
     try:
-        body, status, headers = _answer(request, admission, tools, target)
+        response = _answer(request, admission, tools, target)
     except Exception as exception:  # noqa: BLE001  the last handler: nothing unforeseen leaves
         # Nothing is named after the error: its trace holds this frame, which would hold it.
-        body, status, headers = _refuse(find_tool_error(exception))
-    return HttpResponse(
-        body,
-        status=status,
-        headers={**headers, **admission.headers},
-        content_type="application/json",
-    )
+        response = refuse_as_json(find_tool_error(exception))
+    for name, value in admission.headers.items():
+        response[name] = value
+    return response
 
 
 def _answer(
     request: HttpRequest, admission: Admission, tools: Mapping[str, Tool], target: str | None
-) -> Answer:
+) -> HttpResponse:
     admission.require_access_on()
     if not tools:
         raise NotFoundError
@@ -71,11 +65,12 @@ def _answer(
             key_field=KEY_HEADER,
         )
     )
-    return result.body, result.status, result.headers
-
-
-def _refuse(error: ToolError) -> Answer:
-    return orjson.dumps(error.body()), error.status, error.headers
+    return HttpResponse(
+        result.body,
+        status=result.status,
+        headers=result.headers,
+        content_type="application/json",
+    )
 
 
 def _read_arguments(request: HttpRequest, tool: Tool) -> Arguments:

@@ -1,5 +1,6 @@
 """Refusals of the OAuth endpoints, in OAuth's form (RFC 6749 section 5.2)."""
 
+from collections.abc import Mapping
 from http import HTTPStatus
 
 import orjson
@@ -49,16 +50,15 @@ class OAuthRefusalError(Exception):
 def refuse(error: ToolError) -> HttpResponse:
     """Return a refusal that all doors share."""
     word, description = WORDS.get(type(error), (INVALID_REQUEST, "The request cannot be read."))
-    response = _write(word, description, error.status)
-    for name, value in error.headers.items():
-        response[name] = value
-    return response
+    return _write(word, description, error.status, error.headers)
 
 
 def refuse_request(error: OAuthRefusalError) -> HttpResponse:
     return _write(error.error, error.description, error.status)
 
 
-def _write(error: str, description: str, status: HTTPStatus) -> HttpResponse:
+def _write(
+    error: str, description: str, status: HTTPStatus, headers: Mapping[str, str] | None = None
+) -> HttpResponse:
     body = orjson.dumps({"error": error, "error_description": description})
-    return HttpResponse(body, status=status, content_type="application/json")
+    return HttpResponse(body, status=status, headers=headers, content_type="application/json")
