@@ -12,7 +12,7 @@ from typing_extensions import override
 from uuid_utils.compat import uuid7
 
 from agent_access import conf
-from agent_access.connections import MAX_DAYS, MIN_DAYS
+from agent_access.connections import MAX_DAYS, MIN_DAYS, ConnectionRequest
 from agent_access.visible_text import mark_invisible
 
 TOO_OLD = "This form is too old. Please open it again."
@@ -83,3 +83,13 @@ class LendingForm(forms.Form):
             # Its field is not shown.
             self.add_error(None, self.errors.pop("once").data)
         return cleaned
+
+    def read_request(self, *, name: str) -> ConnectionRequest:
+        """Return what a valid form asks for."""
+        chosen = self.cleaned_data
+        return ConnectionRequest(
+            user=chosen["acts_as"],
+            scopes=chosen["scopes"],
+            days=chosen["expires_in_days"],
+            name=name,
+        )

@@ -128,7 +128,7 @@ class ConnectionAdmin(OwnersModelAdmin):
         """Answer with the credential itself: it must not wait anywhere for another page."""
         with owners_act(request) as act:
             connection, credential = create_connection(
-                form.read_request(),
+                form.read_request(name=form.cleaned_data["name"]),
                 origin=act.origin,
                 connection_id=form.cleaned_data["once"],
             )

@@ -3,7 +3,6 @@
 from django import forms
 from django.http import QueryDict
 
-from agent_access.connections import ConnectionRequest
 from agent_access.forms import LendingForm
 from agent_access.models.connections import NAME_LENGTH
 from agent_access.tools import registry
@@ -24,13 +23,4 @@ class ConnectionForm(LendingForm):
         super().__init__(data, asked=registry.scopes, salt=SALT)
         self.fields["acts_as"].error_messages["required"] = (
             "Choose the person whom the agent acts for."
-        )
-
-    def read_request(self) -> ConnectionRequest:
-        chosen = self.cleaned_data
-        return ConnectionRequest(
-            user=chosen["acts_as"],
-            scopes=chosen["scopes"],
-            days=chosen["expires_in_days"],
-            name=chosen["name"],
         )

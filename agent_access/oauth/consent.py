@@ -1,7 +1,5 @@
 """The consent page: the owner reads who asks for what, and lends it or does not."""
 
-from typing import Any
-
 from csp.decorators import csp_update
 from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.views import redirect_to_login
@@ -18,10 +16,9 @@ from oauthlib.oauth2.rfc6749.errors import AccessDeniedError
 
 from agent_access import audit, conf
 from agent_access.audit import Fact, Origin
-from agent_access.connections import AlreadyMadeError, ConnectionRequest, UnfitConnectionError
+from agent_access.connections import AlreadyMadeError, UnfitConnectionError
 from agent_access.models.audit import Transport
 from agent_access.models.connections import Connection
-from agent_access.oauth.allowed import Allowed
 from agent_access.oauth.authorization import (
     UNKNOWN_CLIENT,
     AuthorizationRequest,
@@ -29,7 +26,7 @@ from agent_access.oauth.authorization import (
     read_request,
 )
 from agent_access.oauth.endpoints import is_sign_in_on
-from agent_access.oauth.forms import ConsentForm
+from agent_access.oauth.forms import Allowed, ConsentForm
 from agent_access.oauth.repeats import AnsweredBeforeError, renew_code
 from agent_access.oauth.return_addresses import host_of, is_loopback, policy_source
 from agent_access.oauth.server import Server
@@ -102,9 +99,8 @@ def _was_allowed(form: ConsentForm) -> bool:
 def _try_to_allow(
     request: HttpRequest, asked: AuthorizationRequest, form: ConsentForm, origin: Origin
 ) -> HttpResponseBase:
-    lent = _read_decision(asked, form.cleaned_data, owner=request.user)
     try:
-        return _allow(asked, lent, origin)
+        return _allow(asked, form.read_allowed(owner=request.user), origin)
     except AnsweredBeforeError:
         return _show_answered(request)
     except FatalClientError:
@@ -113,17 +109,6 @@ def _try_to_allow(
     except UnfitConnectionError as error:
         form.add_error(None, str(error))
         return _show(request, asked, form, status=422)
-
-
-def _read_decision(asked: AuthorizationRequest, chosen: dict[str, Any], *, owner: Any) -> Allowed:
-    client = asked.identity
-    connection = ConnectionRequest(
-        user=chosen["acts_as"],
-        scopes=chosen["scopes"],
-        days=chosen["expires_in_days"],
-        name=client.name,
-    )
-    return Allowed(connection, client, connection_id=chosen["once"], owner_id=owner.pk)
 
 
 def _allow(asked: AuthorizationRequest, lent: Allowed, origin: Origin) -> HttpResponse:

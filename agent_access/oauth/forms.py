@@ -1,15 +1,28 @@
 """What the owner decides on the consent page."""
 
+from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from django.http import QueryDict
 from typing_extensions import override
 from uuid_utils.compat import uuid7
 
+from agent_access.connections import ConnectingClient, ConnectionRequest
 from agent_access.forms import LendingForm
 from agent_access.oauth.authorization import AuthorizationRequest
 
 SALT = "agent_access.oauth.consent"
+
+
+@dataclass(frozen=True)
+class Allowed:
+    """What the owner lends, for the validator, which makes the connection with the code."""
+
+    request: ConnectionRequest
+    client: ConnectingClient
+    connection_id: UUID
+    owner_id: UUID
 
 
 class ConsentForm(LendingForm):
@@ -17,6 +30,7 @@ class ConsentForm(LendingForm):
 
     def __init__(self, data: QueryDict | None = None, *, asked: AuthorizationRequest) -> None:
         super().__init__(data, asked=asked.scopes, salt=f"{SALT} {asked.uri}")
+        self.client = asked.identity
         self.fields["scopes"].error_messages["required"] = "Choose at least one, or refuse."
         self.fields["once"].required = False
 
@@ -24,3 +38,7 @@ class ConsentForm(LendingForm):
     def clean_once(self) -> UUID:
         """Return an ID also to who left it out: sent again, it is then another consent."""
         return super().clean_once() if self.cleaned_data["once"] else uuid7()
+
+    def read_allowed(self, *, owner: Any) -> Allowed:
+        request = self.read_request(name=self.client.name)
+        return Allowed(request, self.client, self.cleaned_data["once"], owner.pk)

@@ -11,7 +11,7 @@ from agent_access.authentication import still_holds
 from agent_access.connections import record_act
 from agent_access.credentials import digest_credential
 from agent_access.models.connections import Connection
-from agent_access.oauth.allowed import Allowed
+from agent_access.oauth.forms import Allowed
 from agent_access.oauth.models import Grant
 from agent_access.oauth.tokens import CODE_LIFETIME, make_code
 
