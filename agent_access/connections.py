@@ -225,14 +225,12 @@ def revoke_connections(
 
 
 @transaction.atomic
-def turn_access_on(*, origin: Origin = SYSTEM, actor_id: UUID | None = None) -> bool:
-    """Let agents in; revives no connection. Return False if access was on already."""
+def turn_access_on(*, origin: Origin = SYSTEM, actor_id: UUID | None = None) -> None:
+    """Let agents in; revives no connection."""
     settings = AccessSettings.lock()
-    if settings.access_on:
-        return False
     AccessSettings.objects.update(access_on=True)
-    record_act("access:turned_on", origin, actor_id)
-    return True
+    if not settings.access_on:
+        record_act("access:turned_on", origin, actor_id)
 
 
 @transaction.atomic

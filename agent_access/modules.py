@@ -16,26 +16,19 @@ class UnknownModuleError(Exception):
 
 
 @transaction.atomic
-def turn_module_on(module: str, *, origin: Origin = SYSTEM, actor_id: UUID | None = None) -> bool:
-    """Let its tools answer again; return False if the module was on already."""
-    return _turn(module, origin, actor_id, on=True)
+def turn_module(
+    module: str, *, on: bool, origin: Origin = SYSTEM, actor_id: UUID | None = None
+) -> None:
+    """Let the module's tools answer, or hide them from every connection.
 
-
-@transaction.atomic
-def turn_module_off(module: str, *, origin: Origin = SYSTEM, actor_id: UUID | None = None) -> bool:
-    """Hide its tools from every connection; return False if the module was off already."""
-    return _turn(module, origin, actor_id, on=False)
-
-
-def _turn(module: str, origin: Origin, actor_id: UUID | None, *, on: bool) -> bool:
-    """Raise UnknownModuleError for a name that no tool has."""
+    Raises UnknownModuleError for a name that no tool has.
+    """
     if module not in registry.modules:
         raise UnknownModuleError(module)
     modules_off = set(AccessSettings.lock().modules_off)
     if on == (module not in modules_off):
-        return False
+        return
     AccessSettings.objects.update(modules_off=sorted(modules_off ^ {module}))
     action = "module:turned_on" if on else "module:turned_off"
     fact = Fact(action=action, origin=origin, actor_id=actor_id, target=module)
     audit.record_administration(fact)
-    return True

@@ -11,7 +11,7 @@ from agent_access.admin.owners import OwnersAct
 from agent_access.connections import live_connections, turn_access_off, turn_access_on
 from agent_access.models.connections import Connection
 from agent_access.models.settings import AccessSettings
-from agent_access.modules import turn_module_off, turn_module_on
+from agent_access.modules import turn_module
 from agent_access.tools import registry
 
 
@@ -73,8 +73,8 @@ def module_switches() -> Iterator[Switch]:
             off_means="No agent finds its tools any more. No connection ends.",
             is_on=partial(_is_module_on, module),
             ends=Connection.objects.none,
-            turn_on=partial(turn_module_on, module),
-            turn_off=partial(turn_module_off, module),
+            turn_on=partial(turn_module, module, on=True),
+            turn_off=partial(turn_module, module, on=False),
         )
 
 

@@ -11,14 +11,12 @@ from agent_access.models.settings import AccessSettings
 
 
 @transaction.atomic
-def turn_sign_in_on(*, origin: Origin = SYSTEM, actor_id: UUID | None = None) -> bool:
-    """Let clients ask; revives no connection. Return False if sign-in was on already."""
+def turn_sign_in_on(*, origin: Origin = SYSTEM, actor_id: UUID | None = None) -> None:
+    """Let clients ask; revives no connection."""
     settings = AccessSettings.lock()
-    if settings.browser_sign_in_on:
-        return False
     AccessSettings.objects.update(browser_sign_in_on=True)
-    record_act("browser_sign_in:turned_on", origin, actor_id)
-    return True
+    if not settings.browser_sign_in_on:
+        record_act("browser_sign_in:turned_on", origin, actor_id)
 
 
 @transaction.atomic

@@ -6,7 +6,7 @@ from agent_access.connections import turn_access_off, turn_access_on
 from agent_access.models import AuditEvent, Connection
 from agent_access.models.audit import ADMINISTRATION
 from agent_access.models.settings import AccessSettings
-from agent_access.modules import UnknownModuleError, turn_module_off, turn_module_on
+from agent_access.modules import UnknownModuleError, turn_module
 from agent_access.oauth.switch import turn_sign_in_on
 from agent_access.tools import registry
 from agent_access.verification import find_breaks
@@ -96,22 +96,20 @@ def test_a_module_that_is_off_is_not_found_and_ends_nothing(owner_desk, owner, a
     assert told == [("module:turned_off", "customers"), ("module:turned_on", "customers")]
 
 
-def test_modules_are_turned_by_a_service_that_says_whether_it_did(company):
-    assert turn_module_off("people")
-    assert not turn_module_off("people")
-    assert turn_module_off("customers")
+def test_a_module_that_stands_so_already_is_turned_once_and_written_down_once(company):
+    for module in ("people", "people", "customers"):
+        turn_module(module, on=False)
     assert AccessSettings.read().modules_off == ["customers", "people"]
-    assert turn_module_on("people")
-    assert not turn_module_on("people")
+    for _ in range(2):
+        turn_module("people", on=True)
     assert AccessSettings.read().modules_off == ["customers"]
-    assert AuditEvent.objects.count() == 3
     with pytest.raises(UnknownModuleError):
-        turn_module_off("nothing")
+        turn_module("nothing", on=False)
     assert AuditEvent.objects.count() == 3
 
 
 def test_the_front_page_shows_every_switch_as_it_stands(owner_desk, access_on):
-    turn_module_off("people")
+    turn_module("people", on=False)
     page = main_of(owner_desk.get(FRONT))
     on, off = '<span class="tag good">On</span>', '<span class="tag">Off</span>'
     assert f"Agent access {on}" in page

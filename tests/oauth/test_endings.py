@@ -77,7 +77,7 @@ def test_turning_sign_in_off_ends_browser_connections_only(
 @pytest.mark.requirement("revocation.sign_in_off")
 def test_turning_sign_in_on_again_revives_nothing(program, code, pair, browser_connection):
     turn_sign_in_off()
-    assert turn_sign_in_on()
+    turn_sign_in_on()
     assert HttpAgent(pair["access_token"]).call("tools.list").status == 401
     assert program.refresh(pair["refresh_token"]).body["error"] == "invalid_grant"
     assert program.exchange(code).body["error"] == "invalid_grant"

@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management import CommandError
 from typing_extensions import override
 
-from agent_access.modules import UnknownModuleError, turn_module_off, turn_module_on
+from agent_access.modules import UnknownModuleError, turn_module
 from agent_access.operator_command import OperatorCommand
 from agent_access.tools import registry
 
@@ -22,9 +22,8 @@ class Command(OperatorCommand):
     @override
     def handle(self, *args: Any, **options: Any) -> None:
         module, is_on = options["module"], options["state"] == "on"
-        turn = turn_module_on if is_on else turn_module_off
         try:
-            turn(module)
+            turn_module(module, on=is_on)
         except UnknownModuleError:
             known = ", ".join(registry.modules)
             raise CommandError(f"There is no such module; there are {known}.") from None
