@@ -33,7 +33,7 @@ def claim_receipt(call: ToolCall, arguments: Mapping[str, Any]) -> Receipt:
         call_digest=digest,
         created_at=timezone.now(),
     )
-    if RECEIPTS.insert(claim, unless_there=True):
+    if RECEIPTS.insert_if_new(claim):
         return claim
     receipt = Receipt.objects.get(connection=call.connection, key=call.idempotency_key)
     if receipt.call_digest != digest:

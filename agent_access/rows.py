@@ -144,11 +144,10 @@ class Rows(Generic[Record]):
             for field, name in zip(self._fields, self._names, strict=True)
         ]
 
-    def insert(self, record: Record, *, unless_there: bool = False) -> bool:
-        """Insert the record; with `unless_there` return whether no other row was in the way."""
-        addition = " ON CONFLICT DO NOTHING" if unless_there else ""
+    def insert_if_new(self, record: Record) -> bool:
+        """Insert the record, and return True, unless another row is in the way."""
         with connection.cursor() as cursor:
-            cursor.execute(self._insert + addition, self.write(record))
+            cursor.execute(self._insert, self.write(record))
             is_inserted = bool(cursor.rowcount == 1)
         record._state.adding = not is_inserted
         return is_inserted
@@ -179,7 +178,8 @@ class Rows(Generic[Record]):
     @cached_property
     def _insert(self) -> str:
         columns, values = ", ".join(map(quote, self.columns)), ", ".join(self.placeholders)
-        return f"INSERT INTO {self.table} ({columns}) VALUES ({values})"  # noqa: S608  names only
+        added = f"INSERT INTO {self.table} ({columns}) VALUES ({values})"  # noqa: S608  names only
+        return f"{added} ON CONFLICT DO NOTHING"
 
     @cached_property
     def insertion(self) -> str:

@@ -28,13 +28,13 @@ def hand_over(to: UUID) -> int:
         return _hand_over(to, actor=OPERATOR)
 
 
-def hand_over_own(actor: Actor, to: UUID) -> int:
-    """Make another person the owner, as the owner; return how many connections that ended.
+def hand_over_own(actor: Actor, to: UUID) -> None:
+    """Make another person the owner, as the owner.
 
     Raises as above, PermissionMissingError for everybody else, and RecordNotFoundError.
     """
     with act_of(actor, is_owner):
-        return _hand_over(to, actor=actor)
+        _hand_over(to, actor=actor)
 
 
 def _hand_over(to: UUID, *, actor: Actor) -> int:

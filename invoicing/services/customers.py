@@ -35,12 +35,10 @@ def create_customer(**changes: Any) -> Customer:
     return customer
 
 
-def change_customer(pk: UUID, **changes: Any) -> Customer:
-    """Give a customer these columns and return it; raises RecordNotFoundError, ValidationError."""
+def change_customer(pk: UUID, **changes: Any) -> None:
+    """Give a customer these columns; raises RecordNotFoundError, ValidationError."""
     with transaction.atomic():
-        customer = lock_customer(pk)
-        write_customer(customer, changes)
-    return customer
+        write_customer(lock_customer(pk), changes)
 
 
 def write_customer(customer: Customer, changes: Changes) -> None:
