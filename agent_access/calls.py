@@ -55,7 +55,7 @@ class CallContext:
     idempotency_key: str = ""
 
     def record_id(self) -> UUID:
-        """Return the target of a tool whose path names one."""
+        """Return the target of a tool whose path names one; what is no ID is no record."""
         if self.target is None:
             raise NotFoundError
         return self.target

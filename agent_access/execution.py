@@ -147,21 +147,21 @@ def _run_tool(call: ToolCall, inputs: ToolInput) -> Answer:
         user=call.connection.user,
         connection=call.connection,
         settings=call.settings,
-        target=_parse_target(call.target),
+        target=_read_target(call.target),
         idempotency_key=call.idempotency_key or "",
     )
     answer: Answer = call.tool.run(context, inputs)
     return answer
 
 
-def _parse_target(target: str | None) -> UUID | None:
-    """Return the record's ID; what is no ID is no record."""
+def _read_target(target: str | None) -> UUID | None:
+    """Return the record's ID, if it is one: CallContext.record_id refuses what is none."""
     if target is None:
         return None
     try:
         return read_id(target)
     except ValueError:
-        raise NotFoundError from None
+        return None
 
 
 def _check_still_visible(tool: Tool, user: Any, record_id: UUID | None) -> None:
@@ -196,7 +196,7 @@ def _fact(
     record_id: UUID | None = None,
     is_replay: bool = False,
 ) -> Fact:
-    target = _sayable_target(call.target) or record_id
+    target = _read_target(call.target) or record_id
     # A target may stand for another record, which the event then names too.
     other = str(record_id) if record_id and record_id != target else ""
     return Fact(
@@ -208,13 +208,6 @@ def _fact(
         outcome=outcome,
         detail="replayed" if is_replay else other,
     )
-
-
-def _sayable_target(target: str | None) -> UUID | None:
-    try:
-        return _parse_target(target)
-    except NotFoundError:
-        return None
 
 
 def _record_refusal(call: ToolCall, error: ToolError) -> ToolError:
