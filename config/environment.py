@@ -139,7 +139,6 @@ MISTAKES = {
     "bool_parsing": "must be on or off",
     "int_parsing": "must be a whole number",
     "int_parsing_size": "must be a whole number of ordinary size",
-    "int_from_float": "must be a whole number",
     "greater_than_equal": "must be at least {ge}",
     "less_than_equal": "must be at most {le}",
     "value_error": "{error}",

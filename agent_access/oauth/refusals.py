@@ -8,7 +8,6 @@ from django.http import HttpResponse
 
 from agent_access.errors import (
     ForbiddenError,
-    JsonRequiredError,
     MethodNotAllowedError,
     NotFoundError,
     PayloadTooLargeError,
@@ -28,7 +27,6 @@ WORDS: dict[type[ToolError], tuple[str, str]] = {
     ),
     NotFoundError: ("not_found", "There is nothing here, or browser sign-in is off."),
     MethodNotAllowedError: (INVALID_REQUEST, "This address does not answer that method."),
-    JsonRequiredError: (INVALID_REQUEST, "Send the body as JSON in UTF-8."),
     PayloadTooLargeError: (INVALID_REQUEST, "The body is larger than 16 KiB."),
     RateLimitedError: (TEMPORARILY_UNAVAILABLE, RateLimitedError.message),
     UnavailableError: (TEMPORARILY_UNAVAILABLE, "The service could not finish this request."),

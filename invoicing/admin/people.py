@@ -13,7 +13,7 @@ from django.urls import URLPattern, path
 from typing_extensions import override
 
 from invoicing.admin.person_forms import PersonForm
-from invoicing.admin.records import RecordAdmin, RecordForm
+from invoicing.admin.records import RecordAdmin
 from invoicing.admin.roles import RoleAdmin
 from invoicing.administration.acts import actor_of, count_connections
 from invoicing.administration.people import change_person, create_person
@@ -99,15 +99,12 @@ class PersonAdmin(RecordAdmin):
         return sorted(locked)
 
     @override
-    def create(self, request: HttpRequest, form: RecordForm) -> Model:
-        assert isinstance(form, PersonForm)  # noqa: S101  for the sake of types
+    def create(self, request: HttpRequest, form: Any) -> Model:
         return create_person(actor_of(request), form.changes(), hours=form.hours())
 
     @override
-    def change(self, request: HttpRequest, obj: Any, form: RecordForm) -> Model:
-        assert isinstance(form, PersonForm)  # noqa: S101  for the sake of types
-        seen = form.cleaned_data["seen"]
-        hours = form.hours()
+    def change(self, request: HttpRequest, obj: Any, form: Any) -> Model:
+        seen, hours = form.cleaned_data["seen"], form.hours()
         change = change_person(actor_of(request), obj.pk, form.changes(), hours=hours, seen=seen)
         return change.person
 
