@@ -26,8 +26,6 @@ POLICY = {
     "script-src 'self'",
     "style-src 'self'",
     "img-src 'self'",
-    "font-src 'self'",
-    "connect-src 'self'",
     "form-action 'self'",
     "base-uri 'none'",
     "frame-ancestors 'none'",
