@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from datetime import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django import forms
 from django.contrib.auth.models import Permission as PermissionRow
@@ -15,17 +15,12 @@ from agent_access.visible_text import mark_invisible
 from invoicing.access import people_listed
 from invoicing.models import User
 
-if TYPE_CHECKING:
-    ModelMultipleChoiceField = forms.ModelMultipleChoiceField[Any]
-else:
-    ModelMultipleChoiceField = forms.ModelMultipleChoiceField
-
 _STRETCH = re.compile(r"(\d{1,2}:\d{2})\s*(?:-|\u2013|to)\s*(\d{1,2}:\d{2})", re.ASCII)
 UNOFFERED = "Choose from the list only."
 MISTYPED_HOURS = "Write hours such as 9:00 to 12:30, 13:00 to 17:30, or nothing for a day off."
 
 
-class TicksField(ModelMultipleChoiceField):
+class TicksField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]  # generic for mypy only
     """Several of a list, each with a box to tick."""
 
     widget = forms.CheckboxSelectMultiple
@@ -48,7 +43,7 @@ class TicksField(ModelMultipleChoiceField):
         return mark_invisible(str(obj))
 
 
-class PersonField(forms.ModelChoiceField):  # type: ignore[type-arg]  # not subscriptable at run time
+class PersonField(forms.ModelChoiceField):  # type: ignore[type-arg]  # as above
     """One person of a list; two of one name are told apart."""
 
     @override

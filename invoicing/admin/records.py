@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from django import forms
 from django.contrib import admin
@@ -23,13 +23,6 @@ from invoicing.errors import ConflictError, PermissionMissingError, RecordNotFou
 from invoicing.models import User
 from invoicing.services.record_changes import digest_record
 
-if TYPE_CHECKING:
-    ModelAdmin = admin.ModelAdmin[Any]
-    ModelForm = forms.ModelForm[Any]
-else:
-    ModelAdmin = admin.ModelAdmin
-    ModelForm = forms.ModelForm
-
 CHANGED_MEANWHILE = (
     "Somebody else changed this since you opened it; nothing was saved. Open it again to see how"
     " it stands."
@@ -39,7 +32,7 @@ CHANGED_MEANWHILE = (
 LEFT_OUT = ("_delete", "_history")
 
 
-class RecordForm(ModelForm):
+class RecordForm(forms.ModelForm):  # type: ignore[type-arg]  # generic for mypy only
     """A form that knows which state of the record it shows, and what was refused after it."""
 
     # Set on the class that is made for one request.
@@ -80,7 +73,7 @@ def read_problems(refusal: ValidationError) -> Mapping[str, list[str]]:
     return {"": refusal.messages}
 
 
-class RecordAdmin(ModelAdmin):
+class RecordAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # as above
     """One record at a time, through an act of administration."""
 
     form = RecordForm
