@@ -45,6 +45,13 @@ class Answer:
         return code
 
 
+def read_answer(response: Any) -> Answer:
+    """Return what a server would send: to the header fields Django adds cookies at the end only."""
+    if response.cookies:
+        response.headers["Set-Cookie"] = response.cookies.output(header="", sep=",")
+    return Answer(response.status_code, response.headers, response.content)
+
+
 class HttpAgent:
     """Calls the tools over HTTP with one credential, or none."""
 
@@ -95,6 +102,6 @@ class HttpAgent:
             QUERY_STRING=query,
             **environ,
         )
-        answer = Answer(response.status_code, response.headers, response.content)
+        answer = read_answer(response)
         check_documented(method, path, answer)
         return answer

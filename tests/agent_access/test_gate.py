@@ -205,15 +205,28 @@ def test_what_is_for_pages_sees_nothing_of_the_tools(agent, path, status):
     assert answer.headers["Referrer-Policy"] == "same-origin"
 
 
+# Without ToolMiddleware all of it stands before the tools.
+MIDDLEWARE_OF_ANOTHER_PROJECT = [
+    "agent_access.gate.GateMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.auth.middleware.LoginRequiredMiddleware",
+]
+
+
 @pytest.mark.parametrize("agent_class", [HttpAgent, McpAgent])
 def test_the_middleware_of_another_project_keeps_no_agent_out(agent, draft_body, settings):
-    settings.MIDDLEWARE = [
-        "agent_access.gate.GateMiddleware",
-        "django.contrib.sessions.middleware.SessionMiddleware",
-        "django.middleware.csrf.CsrfViewMiddleware",
-        "django.contrib.auth.middleware.AuthenticationMiddleware",
-        "django.contrib.auth.middleware.LoginRequiredMiddleware",
-    ]
+    settings.MIDDLEWARE = MIDDLEWARE_OF_ANOTHER_PROJECT
     agent._client.handler.enforce_csrf_checks = True
     assert agent.call("drafts.create", draft_body, key="one").status == 201
     assert agent.request("GET", "/api/v1/nowhere").status == 404
+
+
+@pytest.mark.parametrize("path", ["/api/v1/tools", "/api/v1/nowhere", "/mcp"])
+def test_the_middleware_of_another_project_sees_no_cookie_at_the_tools(agent, settings, path):
+    """Django's own answers one that is malformed with a new one."""
+    settings.MIDDLEWARE = MIDDLEWARE_OF_ANOTHER_PROJECT
+    malformed = f"{settings.CSRF_COOKIE_NAME}=malformed"
+    answer = agent.request("GET", path, headers={"Cookie": malformed})
+    assert "Set-Cookie" not in answer.headers

@@ -61,6 +61,8 @@ def test_a_request_from_outside_the_one_address_is_forbidden(agent, connection, 
 def test_with_access_off_there_is_nothing(agent, connection, calls):
     turn_access_off()
     refuse_all(calls, agent, "not_found")
+    # Nor does any path tell its methods.
+    refuse_all(calls, agent, "not_found", method="PATCH")
     assert audit_of(connection) == []
 
 
@@ -157,6 +159,15 @@ def test_a_body_that_is_no_readable_object_fails_and_names_no_field(agent, conne
         assert headers_of(answer) == {}
     told = [(tool, "validation_failed") for tool in WITH_BODY]
     assert audit_of(connection) == told * len(UNREADABLE)
+    assert take_snapshot() == before
+
+
+def test_a_tool_that_takes_a_body_takes_nothing_from_the_url(agent, connection, calls):
+    before = take_snapshot()
+    for tool in WITH_BODY:
+        answer = send(calls[tool], agent, query="notes=paid")
+        assert seen(answer) == invalid(("notes", "is not a field of this tool"))
+    assert audit_of(connection) == [(tool, "validation_failed") for tool in WITH_BODY]
     assert take_snapshot() == before
 
 

@@ -14,7 +14,7 @@ from agent_access.oauth.metadata import ClientMetadata
 from agent_access.oauth.models import Application
 from agent_access.oauth.registration import client_fields
 from invoicing.models import User
-from tests.agents import HOST, Answer
+from tests.agents import HOST, Answer, read_answer
 
 BASE_URL = f"https://{HOST}"
 RESOURCE = f"{BASE_URL}/mcp"
@@ -52,7 +52,7 @@ class Machine:
             headers={"Host": HOST, **(headers or {})},
             **{"REMOTE_ADDR": self.address, "CONTENT_TYPE": content_type, **environ},
         )
-        return Answer(response.status_code, response.headers, response.content)
+        return read_answer(response)
 
     def post_json(self, path: str, value: Any, **more: Any) -> Answer:
         return self.send("POST", path, json.dumps(value).encode(), **more)
