@@ -109,10 +109,14 @@ else:
         "keepalives_idle": 30,
         "keepalives_interval": 5,
         "keepalives_count": 3,
-        "options": (
-            f"-c lock_timeout={LOCK_TIMEOUT_SECONDS}s"
-            f" -c statement_timeout={STATEMENT_TIMEOUT_SECONDS}s"
-        ),
+        # Whatever the server, the database or the role would say otherwise.
+        "session": {
+            "lock_timeout": f"{LOCK_TIMEOUT_SECONDS}s",
+            "statement_timeout": f"{STATEMENT_TIMEOUT_SECONDS}s",
+            # What waited for another call looks at what that one left.
+            "default_transaction_isolation": "read committed",
+            "datestyle": "ISO",  # psycopg reads no other
+        },
     }
 
 # The default of 300 entries would let many addresses push each other's counters out.

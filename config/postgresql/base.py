@@ -1,6 +1,7 @@
-"""Django's PostgreSQL: how long a migration may run, and how a connection lives and ends."""
+"""Django's PostgreSQL: how long a migration may run, and how a connection begins and ends."""
 
 import os
+from itertools import chain
 from select import POLLIN, poll
 from threading import local
 from typing import Any, Self
@@ -39,15 +40,29 @@ class DatabaseWrapper(base.DatabaseWrapper):
         self._of_thread = local()
 
     @override
+    def get_connection_params(self) -> dict[str, Any]:
+        """Return what libpq is told, which knows nothing of the settings of the session."""
+        params: dict[str, Any] = super().get_connection_params()
+        params.pop("session", None)
+        return params
+
+    @override
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
         """Open a connection that is closed when this thread ends.
 
         A server ends threads that lie idle. Django's objects hold each other, so what they leave
         open waits for the collector, while new threads open more than PostgreSQL may allow.
         """
-        connection = super().get_new_connection(conn_params)
+        connection = super().get_new_connection(conn_params | {"autocommit": True})
         self._of_thread.end = _End(connection)
+        self._begin_session(connection)
         return connection
+
+    def _begin_session(self, connection: Any) -> None:
+        """Make the settings of the session, here since a pooler refuses them as start options."""
+        settings = self.settings_dict["OPTIONS"].get("session", {})
+        made = ", ".join(["set_config(%s, %s, false)"] * len(settings))
+        connection.execute(f"SELECT {made}", [*chain.from_iterable(settings.items())])
 
     @override
     def is_usable(self) -> bool:

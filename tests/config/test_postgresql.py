@@ -1,6 +1,7 @@
-"""How a connection to PostgreSQL lives and ends, and how long a migration may run."""
+"""How a connection to PostgreSQL begins and ends, and how long a migration may run."""
 
 import os
+from collections.abc import Iterator
 from select import select
 from threading import Event, Thread
 from typing import Any
@@ -41,6 +42,36 @@ def end_session_from_outside() -> None:
     with other.cursor() as cursor:
         cursor.execute("SELECT pg_terminate_backend(%s, 5000)", [pid])
     other.close()
+
+
+@pytest.fixture
+def stubborn_database() -> Iterator[None]:
+    """Let the database say otherwise than the settings, to whoever connects from now on."""
+    name = connection.ops.quote_name(connection.settings_dict["NAME"])
+    with connection.cursor() as cursor:
+        cursor.execute(f"ALTER DATABASE {name} SET lock_timeout = 0")
+        cursor.execute(f"ALTER DATABASE {name} SET statement_timeout = 0")
+        cursor.execute(f"ALTER DATABASE {name} SET default_transaction_isolation = 'serializable'")
+        cursor.execute(f"ALTER DATABASE {name} SET datestyle = 'German, DMY'")
+    connection.close()
+    yield
+    connection.close()
+    with connection.cursor() as cursor:
+        cursor.execute(f"ALTER DATABASE {name} RESET ALL")
+
+
+@pytest.mark.usefixtures("stubborn_database")
+def test_a_session_is_as_the_settings_say_whatever_the_database_says():
+    assert read_setting("lock_timeout") == "5s"
+    assert read_setting("statement_timeout") == "15s"
+    assert read_setting("transaction_isolation") == "read committed"
+    assert read_setting("datestyle") == "ISO, DMY"
+
+
+def test_a_connection_begins_with_nothing_that_a_pooler_refuses():
+    """PgBouncer refuses `options`, and told to ignore them would leave the time limits out."""
+    connection.ensure_connection()
+    assert "options" not in connection.connection.info.get_parameters()
 
 
 def test_a_live_connection_costs_no_question(questions):
