@@ -5,7 +5,13 @@ from typing import Any, NoReturn
 
 from django.core.management import BaseCommand, CommandError
 from django.core.management.base import CommandParser
-from django.db import DatabaseError, OperationalError, ProgrammingError, connection
+from django.db import (
+    DatabaseError,
+    InternalError,
+    OperationalError,
+    ProgrammingError,
+    connection,
+)
 from django.db.migrations.executor import MigrationExecutor
 from typing_extensions import override
 
@@ -36,7 +42,7 @@ class OperatorCommand(BaseCommand):
     def execute(self, *args: Any, **options: Any) -> str | None:
         try:
             return super().execute(*args, **options)
-        except (OperationalError, ProgrammingError) as error:
+        except (OperationalError, ProgrammingError, InternalError) as error:
             raise CommandError(_describe_database()) from error
         except KeyboardInterrupt as interrupt:
             raise CommandError(STOPPED, returncode=INTERRUPTED) from interrupt

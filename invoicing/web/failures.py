@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable
 from http import HTTPStatus
 
-from django.db import DataError, InterfaceError, OperationalError
+from django.db import DataError, InterfaceError, InternalError, OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.template import loader
 
@@ -24,10 +24,10 @@ def answer_failure(request: HttpRequest) -> HttpResponse:
 
 
 def _unreachable() -> tuple[type[Exception], ...]:
-    """Return what says that the database or the cache does not answer."""
+    """Return what says that the database or the cache does not answer, or takes no writes."""
     from redis.exceptions import RedisError  # noqa: PLC0415  a start need not wait for the library
 
-    return OperationalError, InterfaceError, RedisError
+    return OperationalError, InterfaceError, InternalError, RedisError
 
 
 def show_unavailable() -> HttpResponse:

@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -11,13 +12,17 @@ from django.db import connection, connections
 from django.db.migrations.recorder import MigrationRecorder
 from django.db.utils import OperationalError
 from django.test import override_settings
+from redis import Redis
+from redis.exceptions import ReadOnlyError
 from typing_extensions import override
 
 from agent_access.models import AuditEvent
+from config.shared_cache import describe_cache
 from config.wsgi import application
 from operations.health import HealthApplication
 from operations.readiness import Readiness, ServiceProbe
 from tests.operations.wsgi import call
+from tests.ports import free_port
 
 HEADERS = {
     "Content-Type": "text/plain; charset=utf-8",
@@ -92,7 +97,7 @@ def test_a_probe_needs_neither_tls_nor_the_right_host_and_is_not_written_down(ho
 
 class GoneCache(DummyCache):
     @override
-    def get(self, *args: object, **options: object) -> object:
+    def set(self, *args: object, **options: object) -> None:
         raise ConnectionError("redis://:hunter2@cache.internal:6379")
 
 
@@ -118,6 +123,23 @@ def test_a_service_without_its_database_is_not_ready(probe):
         raise OperationalError("gone")
 
     with connection.execute_wrapper(fail), pytest.raises(OperationalError):
+        probe()
+
+
+# How a standby of SQLite looks nobody can tell: it has none.
+@pytest.mark.postgresql
+def test_a_service_whose_database_takes_no_writes_is_not_ready(probe):
+    with connection.cursor() as cursor:
+        cursor.execute("SET TRANSACTION READ ONLY")
+    with pytest.raises(RuntimeError, match="the database takes no writes"):
+        probe()
+
+
+def test_a_service_whose_cache_takes_no_writes_is_not_ready(probe, valkey_server):
+    with closing(Redis.from_url(valkey_server.url)) as server:
+        server.replicaof("127.0.0.1", free_port())
+    shared = {"default": describe_cache(valkey_server.url)}
+    with override_settings(CACHES=shared), pytest.raises(ReadOnlyError):
         probe()
 
 

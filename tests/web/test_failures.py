@@ -55,6 +55,16 @@ def test_a_page_without_its_database_says_when_to_come_back(patient, monkeypatch
     assert "a-private-name" not in caplog.text
 
 
+@pytest.mark.postgresql  # which alone can be a standby
+def test_so_does_one_whose_database_takes_no_writes(patient, customer, person):
+    draft = make_draft(customer=customer, user=person)
+    form = {"fingerprint": fingerprint_draft(draft)}
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute("SET TRANSACTION READ ONLY")
+        expect_unavailable(patient.post(f"/documents/{draft.pk}/issue", form))
+
+
 @pytest.mark.parametrize("path", ["/documents", "/nothing", "/sign-in"])
 def test_so_does_every_page_whose_session_cannot_be_read(patient, monkeypatch, path):
     monkeypatch.setattr(SessionStore, "load", raising(OperationalError(SECRET)))
