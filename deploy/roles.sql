@@ -1,7 +1,7 @@
--- For an empty database, by a superuser, with psql and both passwords in the environment; again for
--- the empty database that a backup will be restored into. The owner migrates. The service reads and
--- writes rows and owns nothing, so it can neither empty a table nor drop what guards issued
--- documents and the audit.
+-- For an empty database, by a superuser, or by its owner if he may make roles; with psql and both
+-- passwords in the environment; again for the empty database that a backup will be restored into.
+-- invoicing_owner migrates. invoicing_service reads and writes rows and owns nothing, so it can
+-- neither empty a table nor drop what guards issued documents and the audit.
 \getenv owner_password OWNER_PASSWORD
 \getenv service_password SERVICE_PASSWORD
 SELECT current_database() AS database \gset
@@ -11,10 +11,16 @@ SELECT format('CREATE ROLE %I', role) FROM unnest(ARRAY['invoicing_owner', 'invo
 ALTER ROLE invoicing_owner LOGIN PASSWORD :'owner_password';
 ALTER ROLE invoicing_service LOGIN PASSWORD :'service_password';
 
+-- Who is no superuser hands a database over to a role only that he is a member of.
+SELECT 'GRANT invoicing_owner TO CURRENT_USER'
+    WHERE NOT pg_has_role('invoicing_owner', 'USAGE') \gexec
 ALTER DATABASE :"database" OWNER TO invoicing_owner;
 REVOKE ALL ON DATABASE :"database" FROM PUBLIC;
 GRANT CONNECT ON DATABASE :"database" TO invoicing_service;
 GRANT USAGE ON SCHEMA public TO invoicing_service;
+-- A server that was upgraded from before 15 lets everybody make tables and functions.
+GRANT CREATE ON SCHEMA public TO invoicing_owner;
+REVOKE CREATE ON SCHEMA public FROM PUBLIC;
 
 -- For every table that the owner's migrations will make.
 ALTER DEFAULT PRIVILEGES FOR ROLE invoicing_owner IN SCHEMA public

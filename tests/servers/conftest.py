@@ -6,7 +6,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from tests.postgresql import find_binaries, run_cluster
-from tests.servers.installation import OWNER_ROLE, Installation, make_books
+from tests.servers.installation import OWNER_ROLE, Installation, make_books, make_provider
 from tests.valkey import run_valkey
 
 
@@ -22,6 +22,7 @@ def installation() -> Iterator[Installation]:
         cluster = stack.enter_context(run_cluster(binaries, folder / "postgresql"))
         valkey = stack.enter_context(run_valkey())
         made = Installation(cluster, valkey, folder)
+        make_provider(cluster)
         make_books(cluster, made.database)
         made.manage("migrate", "--verbosity", "0", role=OWNER_ROLE)
         made.manage("load_sample_company", "--documents", "12", "--force", "--json")

@@ -27,6 +27,7 @@ PAUSE_SECONDS = 0.02
 DELEGATE = "dana@halden.example"
 SCOPES = "customers:read,invoices:read,invoices:prepare"
 
+PROVIDER_ROLE = "provider"
 OWNER_ROLE = "invoicing_owner"
 SERVICE_ROLE = "invoicing_service"
 ROLES = PROJECT_FOLDER / "deploy" / "roles.sql"
@@ -164,12 +165,24 @@ def granian(port: int) -> list[str]:
     ]
 
 
+def make_provider(cluster: Cluster) -> None:
+    """Make the server a provider's, who makes nobody a superuser and upgraded it from before 15."""
+    run_sql(cluster, f"--command=CREATE ROLE {PROVIDER_ROLE} LOGIN CREATEROLE CREATEDB")
+    run_sql(cluster, "--command=GRANT CREATE ON SCHEMA public TO PUBLIC", database="template1")
+
+
 def make_books(cluster: Cluster, database: str) -> None:
     """Make an empty database for the two roles, with the file that operators use."""
+    run_sql(cluster, f"--command=CREATE DATABASE {database}", role=PROVIDER_ROLE)
+    run_sql(cluster, f"--file={ROLES}", role=PROVIDER_ROLE, database=database)
+
+
+def run_sql(
+    cluster: Cluster, what: str, *, role: str = "postgres", database: str = "postgres"
+) -> None:
     psql = [str(cluster.binaries / "psql"), "--quiet", "--no-psqlrc", "--set=ON_ERROR_STOP=1"]
     passwords = {"OWNER_PASSWORD": "owner's", "SERVICE_PASSWORD": "service's"}
-    run([*psql, f"--command=CREATE DATABASE {database}", cluster.url(database="postgres")])
-    run([*psql, f"--file={ROLES}", cluster.url(database=database)], env=os.environ | passwords)
+    run([*psql, what, cluster.url(role=role, database=database)], env=os.environ | passwords)
 
 
 def run(command: list[str], **options: Any) -> str:

@@ -9,7 +9,14 @@ import pytest
 from psycopg import errors
 
 from config.environment import PROJECT_FOLDER
-from tests.servers.installation import OWNER_ROLE, SERVICE_ROLE, Installation, make_books, run
+from tests.servers.installation import (
+    OWNER_ROLE,
+    PROVIDER_ROLE,
+    SERVICE_ROLE,
+    Installation,
+    make_books,
+    run,
+)
 
 pytestmark = pytest.mark.postgresql
 
@@ -50,7 +57,7 @@ def restore(installation: Installation, backup: Path, *, database: str) -> Insta
     made = replace(installation, database=database)
     make_books(installation.cluster, database)
     pg_restore = str(installation.cluster.binaries / "pg_restore")
-    options = ["--exit-on-error", "--single-transaction", f"--dbname={made.url('postgres')}"]
+    options = ["--exit-on-error", "--single-transaction", f"--dbname={made.url(PROVIDER_ROLE)}"]
     run([pg_restore, *options, str(backup)])
     return made
 
