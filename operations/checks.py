@@ -82,6 +82,20 @@ def check_static_files(**kwargs: Any) -> list[checks.CheckMessage]:
     ]
 
 
+@checks.register(checks.Tags.database)
+def check_encoding(databases: Sequence[str] | None = None, **kwargs: Any) -> list[checks.Error]:
+    """Look for a database that refuses what people write, or counts its bytes: migrate stops."""
+    if all(map(_keeps_utf8, databases or [])):
+        return []
+    return [
+        checks.Error(
+            "The database keeps its texts in another encoding than UTF-8.",
+            hint="Make it with createdb --encoding=UTF8 --template=template0.",
+            id="operations.E001",
+        )
+    ]
+
+
 @checks.register(checks.Tags.database, deploy=True)
 def check_role(databases: Sequence[str] | None = None, **kwargs: Any) -> list[checks.CheckMessage]:
     if not any(map(_owns_tables, databases or [])):
@@ -100,11 +114,20 @@ def _is_open(address: str) -> bool:
     return host.is_unspecified or not host.is_private
 
 
+def _keeps_utf8(database: str) -> bool:
+    return _ask_postgresql(database, "SHOW server_encoding") in {"UTF8", None}
+
+
 def _owns_tables(database: str) -> bool:
+    return bool(_ask_postgresql(database, OWNED_TABLES))
+
+
+def _ask_postgresql(database: str, question: str) -> Any:
+    """Return the one value that answers, or None of another kind of database."""
     connection = connections[database]
     if connection.vendor != "postgresql":
-        return False
+        return None
     with connection.cursor() as cursor:
-        cursor.execute(OWNED_TABLES)
-        row = cursor.fetchone()
-    return bool(row and row[0])
+        cursor.execute(question)
+        ((value,),) = cursor.fetchall()
+    return value

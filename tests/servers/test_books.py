@@ -16,6 +16,7 @@ from tests.servers.installation import (
     Installation,
     make_books,
     run,
+    run_sql,
 )
 
 pytestmark = pytest.mark.postgresql
@@ -66,6 +67,15 @@ def restore(installation: Installation, backup: Path, *, database: str) -> Insta
 def restored(installation: Installation, backup: Path) -> Installation:
     """Restored books that no test changes."""
     return restore(installation, backup, database="restored")
+
+
+def test_a_database_in_another_encoding_gets_no_tables(installation):
+    made = "CREATE DATABASE bytes ENCODING SQL_ASCII TEMPLATE template0"
+    run_sql(installation.cluster, f"--command={made}")
+    of_bytes = replace(installation, database="bytes")
+    with pytest.raises(AssertionError, match="keeps its texts in another encoding than UTF-8"):
+        of_bytes.manage("migrate", role="postgres")
+    assert of_bytes.query("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'") == [(0,)]
 
 
 @pytest.mark.parametrize(
