@@ -99,6 +99,8 @@ else:
     DATABASES["default"]["CONN_MAX_AGE"] = None
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
     DATABASES["default"]["OPTIONS"] = {
+        # Reads are written down, too, and a connection to a standby would be kept while it answers.
+        "target_session_attrs": "read-write",
         **DATABASES["default"].get("OPTIONS", {}),
         "server_side_binding": True,
         "prepare_threshold": 1,

@@ -2,12 +2,13 @@
 
 import os
 from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from select import select
 from threading import Event, Thread
 from typing import Any
 
 import pytest
-from django.db import connection, connections
+from django.db import OperationalError, connection, connections
 from django.db.backends.postgresql.base import DatabaseWrapper
 
 pytestmark = [pytest.mark.postgresql, pytest.mark.django_db(transaction=True)]
@@ -44,28 +45,44 @@ def end_session_from_outside() -> None:
     other.close()
 
 
-@pytest.fixture
-def stubborn_database() -> Iterator[None]:
-    """Let the database say otherwise than the settings, to whoever connects from now on."""
+@contextmanager
+def database_that_says(**settings: str) -> Iterator[None]:
+    """Let the database say so to whoever connects from now on."""
+    connection.ensure_connection()
+    other = connection.copy()
     name = connection.ops.quote_name(connection.settings_dict["NAME"])
-    with connection.cursor() as cursor:
-        cursor.execute(f"ALTER DATABASE {name} SET lock_timeout = 0")
-        cursor.execute(f"ALTER DATABASE {name} SET statement_timeout = 0")
-        cursor.execute(f"ALTER DATABASE {name} SET default_transaction_isolation = 'serializable'")
-        cursor.execute(f"ALTER DATABASE {name} SET datestyle = 'German, DMY'")
-    connection.close()
-    yield
-    connection.close()
-    with connection.cursor() as cursor:
-        cursor.execute(f"ALTER DATABASE {name} RESET ALL")
+    with closing(other), other.cursor() as cursor:
+        for setting, value in settings.items():
+            cursor.execute(f"ALTER DATABASE {name} SET {setting} = '{value}'")
+        connection.close()
+        try:
+            yield
+        finally:
+            connection.close()
+            cursor.execute(f"ALTER DATABASE {name} RESET ALL")
 
 
-@pytest.mark.usefixtures("stubborn_database")
 def test_a_session_is_as_the_settings_say_whatever_the_database_says():
-    assert read_setting("lock_timeout") == "5s"
-    assert read_setting("statement_timeout") == "15s"
-    assert read_setting("transaction_isolation") == "read committed"
-    assert read_setting("datestyle") == "ISO, DMY"
+    with database_that_says(
+        lock_timeout="0",
+        statement_timeout="0",
+        default_transaction_isolation="serializable",
+        datestyle="German, DMY",
+    ):
+        assert read_setting("lock_timeout") == "5s"
+        assert read_setting("statement_timeout") == "15s"
+        assert read_setting("transaction_isolation") == "read committed"
+        assert read_setting("datestyle") == "ISO, DMY"
+
+
+def test_no_connection_is_kept_to_a_server_that_takes_no_writes():
+    """As a standby: the next request looks for the one that does, once names lead there."""
+    with (
+        database_that_says(default_transaction_read_only="on"),
+        pytest.raises(OperationalError, match="read-only"),
+    ):
+        connection.ensure_connection()
+    connection.ensure_connection()
 
 
 def test_a_connection_begins_with_nothing_that_a_pooler_refuses():

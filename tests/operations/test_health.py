@@ -126,15 +126,6 @@ def test_a_service_without_its_database_is_not_ready(probe):
         probe()
 
 
-# How a standby of SQLite looks nobody can tell: it has none.
-@pytest.mark.postgresql
-def test_a_service_whose_database_takes_no_writes_is_not_ready(probe):
-    with connection.cursor() as cursor:
-        cursor.execute("SET TRANSACTION READ ONLY")
-    with pytest.raises(RuntimeError, match="the database takes no writes"):
-        probe()
-
-
 def test_a_service_whose_cache_takes_no_writes_is_not_ready(probe, valkey_server):
     with closing(Redis.from_url(valkey_server.url)) as server:
         server.replicaof("127.0.0.1", free_port())
