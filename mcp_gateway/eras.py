@@ -20,13 +20,13 @@ from mcp_types import (
 )
 from mcp_types.jsonrpc import HEADER_MISMATCH, INVALID_PARAMS, UNSUPPORTED_PROTOCOL_VERSION
 from mcp_types.methods import serialize_server_result
-from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from agent_access.inputs import sayable
 from mcp_gateway.jsonrpc import Message, ProtocolError
 
 LEGACY_VERSIONS = ("2025-03-26", "2025-06-18", "2025-11-25")
-MODERN_VERSIONS = MODERN_PROTOCOL_VERSIONS
+# Those whose rules stand below: mcp-types may know a later one before we do.
+MODERN_VERSIONS = ("2026-07-28",)
 SUPPORTED_VERSIONS = (*LEGACY_VERSIONS, *MODERN_VERSIONS)
 
 VERSION_HEADER = "MCP-Protocol-Version"

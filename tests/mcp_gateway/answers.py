@@ -4,8 +4,8 @@ from typing import Any
 
 from agent_access.errors import ToolError
 from agent_access.models import AuditEvent, Connection
-from mcp_gateway.eras import SUPPORTED_VERSIONS
 from tests.agents import Answer
+from tests.mcp_agent import LEGACY, MODERN
 
 MESSAGES = {error.code: error.message for error in ToolError.__subclasses__()}
 
@@ -44,7 +44,7 @@ def refusal(status: int, word: str, **data: Any) -> tuple[int, Any]:
 
 
 def unsupported(requested: str, *, id: Any = None) -> tuple[int, Any]:  # noqa: A002  JSON-RPC's word
-    supported = list(SUPPORTED_VERSIONS)
+    supported = [*LEGACY, MODERN]
     return error(400, -32022, UNSUPPORTED, id=id, supported=supported, requested=requested)
 
 

@@ -3,7 +3,6 @@
 import pytest
 
 from agent_access import conf
-from mcp_gateway.eras import SUPPORTED_VERSIONS
 from tests.mcp_agent import LEGACY, MODERN, McpAgent
 from tests.mcp_gateway.answers import WRONG_PARAMS, audit_of, error, seen
 
@@ -67,7 +66,7 @@ def test_ping_is_answered_with_nothing(agent, version):
 def test_discover_tells_revisions_capabilities_and_instructions(agent, service):
     assert agent.send("server/discover").body["result"] == {
         "resultType": "complete",
-        "supportedVersions": list(SUPPORTED_VERSIONS),
+        "supportedVersions": [*LEGACY, MODERN],
         "capabilities": {"tools": {}},
         "instructions": service.instructions,
         "ttlMs": 0,
