@@ -155,7 +155,7 @@ class Document(Record):
     @property
     def is_draft_invoice(self) -> bool:
         """Tell whether it can be written anew, and its issue prepared: no other document can."""
-        return not self.is_issued and not self.is_credit_note
+        return self.type == DocumentType.INVOICE and not self.is_issued
 
     @override
     def refresh_from_db(

@@ -1,4 +1,16 @@
-from invoicing.models import Company, Customer, Line, Skill, TaxRate, TaxRow, Team, User
+from invoicing.models import (
+    Company,
+    Customer,
+    Document,
+    DocumentType,
+    Line,
+    Skill,
+    TaxRate,
+    TaxRow,
+    Team,
+    User,
+)
+from invoicing.services.numbering import PREFIXES
 
 
 def test_a_percentage_and_a_quantity_read_as_people_write_them() -> None:
@@ -11,3 +23,13 @@ def test_a_record_is_called_by_its_name() -> None:
     for model in (Company, Customer, Skill, Team, User):
         assert str(model(name="Halden")) == "Halden"
     assert str(TaxRate(name="Reduced", percentage_ten_thousandths=70_000)) == "Reduced (7 %)"
+
+
+def test_every_type_of_document_has_a_series_that_its_numbers_tell() -> None:
+    assert set(PREFIXES) == set(DocumentType)
+    assert len(set(PREFIXES.values())) == len(DocumentType)
+
+
+def test_agents_write_invoices_and_no_other_type_that_there_may_be() -> None:
+    written = [kind for kind in (*DocumentType, "proforma") if Document(type=kind).is_draft_invoice]
+    assert written == [DocumentType.INVOICE]
