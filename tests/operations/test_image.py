@@ -93,13 +93,15 @@ def run(folder: Path, words: list[str], **environment: str) -> subprocess.Comple
 
 @pytest.fixture(scope="module")
 def image() -> Iterator[Path]:
-    """Build the folder /app of the image, and take every right to write in it away."""
+    """Build the folder /app of a checkout under umask 077, and take every right to write away."""
     with TemporaryDirectory(prefix="invoicing-") as name:
         folder = Path(name, "app")
         folder.mkdir()
         for source in copied():
             copy = shutil.copytree if (PROJECT_FOLDER / source).is_dir() else shutil.copy
             copy(PROJECT_FOLDER / source, folder / source)
+        for path in folder.rglob("*"):
+            path.chmod(path.stat().st_mode & 0o700)
         [build] = [line for line in instructions("RUN") if "collectstatic" in line]
         for step in build.split("&&"):
             words = shlex.split(step)
@@ -107,9 +109,11 @@ def image() -> Iterator[Path]:
             done = run(folder, words[len(settings) :], **settings)
             assert done.returncode == 0, done.stderr
         Path(name).chmod(0o755)
-        set_writable(folder, is_writable=False)
+        for path in (folder, *folder.rglob("*")):
+            path.chmod(path.stat().st_mode & 0o555)
         yield folder
-        set_writable(folder, is_writable=True)
+        for path in (folder, *folder.rglob("*")):
+            path.chmod(0o700)
 
 
 def obey_file_modes() -> None:
@@ -119,12 +123,6 @@ def obey_file_modes() -> None:
             ctypes.CDLL(None).prctl(DROP_CAPABILITY, capability)
 
 
-def set_writable(folder: Path, *, is_writable: bool) -> None:
-    for path in (folder, *folder.rglob("*")):
-        mode = 0o755 if path.is_dir() else 0o644
-        path.chmod(mode if is_writable else mode & 0o555)
-
-
 def test_the_image_holds_what_the_service_needs_and_nothing_that_is_ignored(image):
     allowed = {line.removeprefix("!").split("/")[0] for line in IGNORED if line.startswith("!")}
     assert {source.split("/")[0] for source in copied()} == allowed
@@ -132,6 +130,13 @@ def test_the_image_holds_what_the_service_needs_and_nothing_that_is_ignored(imag
     assert (image / "var" / "static" / "staticfiles.json").is_file()
     assert not list(image.rglob("*.sqlite3"))
     assert not (image / "tests").exists()
+
+
+def test_the_account_of_the_service_reads_all_of_the_image_whatever_umask_it_was_built_under(image):
+    folders = [path for path in (image, *image.rglob("*")) if path.is_dir()]
+    files = [path for path in image.rglob("*") if path.is_file()]
+    assert {path for path in folders if path.stat().st_mode & 0o005 != 0o005} == set()
+    assert {path for path in files if not path.stat().st_mode & 0o004} == set()
 
 
 def test_the_image_serves_from_files_that_it_cannot_write(image):
