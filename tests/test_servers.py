@@ -1,7 +1,10 @@
 """The servers that the tests start for themselves are what they seem."""
 
+import os
 import subprocess
 import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 import redis
@@ -9,6 +12,7 @@ from django.core.cache.backends.redis import RedisCache
 from django.db import connection
 
 from config.environment import PROJECT_FOLDER
+from tests import postgresql
 
 WITHOUT_POSTGRESQL = """
 import sys
@@ -39,6 +43,23 @@ def test_postgresql_listens_on_no_network_address() -> None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT inet_server_addr(), current_setting('server_encoding')")
         assert cursor.fetchone() == (None, "UTF8")
+
+
+@pytest.mark.sqlite
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root has another account run the server")
+def test_the_account_of_postgresql_runs_binaries_that_umask_077_kept_to_root() -> None:
+    with TemporaryDirectory(prefix="invoicing-") as name:
+        Path(name).chmod(0o711)
+        binaries, folder = Path(name, "wheel", "pginstall", "bin"), Path(name, "postgresql")
+        binaries.mkdir(parents=True)
+        (binaries / "postgres").write_text("#!/bin/sh\n")
+        for path in Path(name, "wheel").rglob("*"):
+            path.chmod(0o700)
+        folder.mkdir(mode=0o711)
+        account = postgresql._server_account()
+        reached = postgresql._within_reach(binaries, folder, account)
+        assert reached == folder / "wheel" / "wheel" / "pginstall" / "bin"
+        subprocess.run([reached / "postgres"], check=True, **account._asdict())  # noqa: S603  made above
 
 
 @pytest.mark.sqlite
