@@ -5,6 +5,7 @@ from typing import Any
 
 from redis import ConnectionPool
 from redis.backoff import NoBackoff
+from redis.exceptions import ReadOnlyError
 from redis.retry import Retry
 from typing_extensions import override
 
@@ -24,12 +25,13 @@ class ProcessPool(ConnectionPool):
 
 
 # The library's own choice holds a request for minutes when the cache is gone. One more try, since
-# a connection that lay idle may have been closed.
+# a connection that lay idle may have been closed, or lead to what has become a replica.
 OPTIONS = {
     "pool_class": ProcessPool,
     "socket_connect_timeout": 1,
     "socket_timeout": 1,
     "retry": Retry(NoBackoff(), 1),
+    "retry_on_error": (ReadOnlyError,),
 }
 
 

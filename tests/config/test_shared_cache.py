@@ -1,7 +1,7 @@
 """Connections to a cache that processes share."""
 
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from threading import Thread
 
 import pytest
@@ -9,8 +9,10 @@ from django.core.cache import caches
 from django.core.cache.backends.base import BaseCache
 from django.test import override_settings
 from redis import Redis
+from redis.exceptions import ReadOnlyError
 
 from config.shared_cache import describe_cache
+from tests.ports import free_port
 from tests.valkey import ValkeyServer
 
 # Nothing here needs a database: once is enough.
@@ -39,3 +41,15 @@ def test_threads_that_come_and_go_leave_no_connection_behind(server):
         clients = other.client_list(_type="normal")
     # That of the process, and that of the question.
     assert len(clients) == 2
+
+
+def test_no_connection_is_kept_to_what_has_become_a_replica(server):
+    """As after a failover: once the name leads elsewhere, so does the next connection."""
+    cache = caches["default"]
+    cache.set("counted", 1)
+    with closing(Redis.from_url(server.url)) as other:
+        first, _ = other.client_list(_type="normal")
+        other.replicaof("127.0.0.1", free_port())
+        with suppress(ReadOnlyError):
+            cache.set("counted", 2)
+        assert first["id"] not in [each["id"] for each in other.client_list(_type="normal")]
