@@ -191,6 +191,24 @@ def test_all_mistakes_of_a_call_are_named_at_once(agent, draft_body):
     assert take_snapshot() == before
 
 
+def test_what_contradicts_itself_is_named_before_any_record_is_looked_for(agent, draft_body):
+    line = draft_body["line_items"][0]
+    body = draft_body | {
+        "lock_version": 1,
+        "due_date": "2026-03-01",
+        "line_items": [
+            line | {"discount_type": "percent", "discount_value": "10001"},
+            line | {"discount_type": "amount", "discount_value": "9" * 18},
+        ],
+    }
+    answer = agent.call("drafts.update", body, id=uuid4(), key="k")
+    assert seen(answer) == invalid(
+        ("due_date", "must not be before the issue date"),
+        ("line_items.0.discount_value", "must be at most 10000 basis points (100 %)"),
+        ("line_items.1.discount_value", "must not be larger than quantity times unit price"),
+    )
+
+
 def test_all_that_does_not_exist_is_named_at_once(agent, draft_body):
     inactive = TaxRateFactory.create(is_active=False)
     line = draft_body["line_items"][0]

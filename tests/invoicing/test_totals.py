@@ -153,14 +153,15 @@ def test_the_largest_amount_fits_and_one_more_does_not() -> None:
 
 
 def test_an_amount_on_the_way_must_fit_too() -> None:
-    given_away = LineAmounts(
+    """The half that is taken off fits, and so does the half that is left."""
+    half_off = LineAmounts(
         quantity=2 * ONE,
         unit_price=MAX_AMOUNT,
         discount_type=DiscountType.PERCENT,
-        discount_value=10_000,
+        discount_value=5_000,
     )
     with pytest.raises(AmountTooLargeError):
-        calculate_totals([given_away])
+        calculate_totals([half_off])
 
 
 def test_the_sum_of_discounts_must_fit() -> None:
