@@ -145,6 +145,11 @@ def test_a_wrong_choice_is_asked_again(program, browser, delegate, subtests):
     assert take_snapshot() == before
 
 
+def test_a_wrong_choice_is_told_in_the_title(program, browser, delegate):
+    page = text_of(browser.allow(program.authorize_path(), delegate, days=31))
+    assert "<title>Please mend: Allow access? · Invoicing</title>" in page
+
+
 @pytest.mark.parametrize("days", [1, 30])
 @pytest.mark.requirement("limit.connection_expiry")
 def test_one_and_thirty_days_can_be_chosen(program, browser, delegate, days):
