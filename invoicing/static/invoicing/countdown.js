@@ -1,13 +1,33 @@
-// Counts the times left on the page; the server decides what is too late.
+// Counts the times left on the page; the server decides what is too late. Who cannot see a timer
+// run is told of the last minute, if there is something to decide, and of the end.
+const LAST_MINUTE = 60;
+const decisions = document.querySelectorAll("button[name=decision]");
+
+const warn = (place) => {
+  const words = { className: "unseen", role: "alert", textContent: "The last minute to decide has begun." };
+  place.append(Object.assign(document.createElement("span"), words));
+};
+
+const end = (place) => {
+  place.setAttribute("role", "alert");
+  place.textContent = "The ten minutes have passed. Reload the page to see how it stands.";
+  decisions.forEach((button) => { button.disabled = true; });
+};
+
 const count = (timer) => {
-  const end = Date.now() + Number(timer.dataset.secondsLeft) * 1000;
+  const place = timer.parentElement;
+  const endsAt = Date.now() + Number(timer.dataset.secondsLeft) * 1000;
+  let isEarly = decisions.length > 0;
   const tick = () => {
-    const left = Math.max(0, Math.ceil((end - Date.now()) / 1000));
+    const left = Math.max(0, Math.ceil((endsAt - Date.now()) / 1000));
     timer.textContent = `${Math.floor(left / 60)} min ${left % 60} s`;
+    if (isEarly && left <= LAST_MINUTE) {
+      isEarly = false;
+      warn(place);
+    }
     if (left > 0) return;
     clearInterval(ticking);
-    timer.parentElement.textContent = "The ten minutes have passed. Reload the page to see how it stands.";
-    document.querySelectorAll("button[name=decision]").forEach((button) => { button.disabled = true; });
+    end(place);
   };
   const ticking = setInterval(tick, 1000);
   tick();

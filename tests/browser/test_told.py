@@ -1,0 +1,50 @@
+"""A page heard, gone through by keyboard alone, or widely spaced, in a real browser."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import expect
+
+from invoicing.services.draft_input import Maker
+from tests.approvals import Prepared, prepare
+from tests.factories import make_draft
+from tests.web.reviews import path_of
+
+# A page looks and acts the same on both databases; tests/web/ asks both.
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.sqlite]
+
+
+@pytest.fixture
+def prepared(delegate, customer, connection) -> Prepared:
+    draft = make_draft(user=delegate, customer=customer)
+    maker = Maker(connection.id, "Ledger agent")
+    return prepare(draft, user=delegate, maker=maker, now=timezone.now())
+
+
+def run_on(page: Any, **time: int) -> None:
+    page.clock.run_for(timedelta(**time) // timedelta(milliseconds=1))
+
+
+def test_the_last_minute_and_the_end_of_the_time_are_told(open_page, delegate, prepared):
+    page = open_page("/people", delegate)
+    page.clock.install()
+    page.goto(path_of(prepared))
+    told = page.get_by_role("alert")
+    run_on(page, minutes=8)
+    expect(told).to_have_count(0)
+    run_on(page, minutes=1)
+    expect(told).to_have_text("The last minute to decide has begun.")
+    run_on(page, minutes=1)
+    expect(told).to_have_text("The ten minutes have passed. Reload the page to see how it stands.")
+
+
+def test_a_list_of_approvals_tells_the_end_alone(open_page, delegate, prepared):
+    page = open_page("/people", delegate)
+    page.clock.install()
+    page.goto("/approvals")
+    run_on(page, minutes=9, seconds=30)
+    expect(page.get_by_role("alert")).to_have_count(0)
+    run_on(page, minutes=1)
+    expect(page.get_by_role("alert")).to_contain_text("The ten minutes have passed.")
