@@ -8,8 +8,9 @@ from django.utils import timezone
 from playwright.sync_api import expect
 
 from invoicing.services.draft_input import Maker
+from invoicing.web.drafts.customers import LONGEST_LIST
 from tests.approvals import Prepared, prepare
-from tests.factories import make_draft
+from tests.factories import CustomerFactory, make_draft
 from tests.web.reviews import path_of
 
 # A page looks and acts the same on both databases; tests/web/ asks both.
@@ -48,3 +49,16 @@ def test_a_list_of_approvals_tells_the_end_alone(open_page, delegate, prepared):
     expect(page.get_by_role("alert")).to_have_count(0)
     run_on(page, minutes=1)
     expect(page.get_by_role("alert")).to_contain_text("The ten minutes have passed.")
+
+
+@pytest.mark.parametrize("key", ["Enter", "Tab"], ids=["by the Enter key", "by the button"])
+def test_what_a_search_for_a_customer_found_is_told_where_one_goes_on(open_page, delegate, key):
+    CustomerFactory.create_batch(LONGEST_LIST + 1)
+    page = open_page("/documents/new", delegate)
+    search = page.get_by_label("Find the customer")
+    search.fill("nobody")
+    page.keyboard.press(key)
+    if key == "Tab":
+        page.keyboard.press("Enter")
+    expect(search).to_be_focused()
+    expect(search).to_have_accessible_description("None was found.")

@@ -84,7 +84,7 @@ class Editor:
         if "remove_line" in data:
             return self.show(typed.without_line(_read_number(data, "remove_line")))
         if is_search or RESUME in data:
-            return self.show(typed)
+            return self.show(typed, has_searched=is_search)
         forms = DraftForms.checking(typed, self.choices)
         if not forms.is_valid():
             return self._render(forms, status=HTTPStatus.UNPROCESSABLE_ENTITY)
@@ -94,8 +94,8 @@ class Editor:
             forms.add_problems(error.problems)
             return self._render(forms, status=HTTPStatus.UNPROCESSABLE_ENTITY)
 
-    def show(self, typed: TypedDraft) -> HttpResponse:
-        return self._render(DraftForms.showing(typed, self.choices))
+    def show(self, typed: TypedDraft, **context: Any) -> HttpResponse:
+        return self._render(DraftForms.showing(typed, self.choices), **context)
 
     def _carry_out(self, forms: DraftForms) -> HttpResponse:
         draft = forms.read()
