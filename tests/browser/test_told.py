@@ -10,11 +10,22 @@ from playwright.sync_api import expect
 from invoicing.services.draft_input import Maker
 from invoicing.web.drafts.customers import LONGEST_LIST
 from tests.approvals import Prepared, prepare
+from tests.browser.inspection import fits
 from tests.factories import CustomerFactory, make_draft
 from tests.web.reviews import path_of
 
 # A page looks and acts the same on both databases; tests/web/ asks both.
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.sqlite]
+
+# The spacing that WCAG 1.4.12 lets a reader choose.
+SPACING = "* {line-height: 1.5; letter-spacing: 0.12em !important; word-spacing: 0.16em !important}"
+NARROWEST = 320
+# Whether something lies above the middle of what has the focus.
+COVERED = """() => {
+    const focused = document.activeElement;
+    const {x, y, width, height} = focused.getBoundingClientRect();
+    return !focused.contains(document.elementFromPoint(x + width / 2, y + height / 2));
+}"""
 
 
 @pytest.fixture
@@ -62,3 +73,24 @@ def test_what_a_search_for_a_customer_found_is_told_where_one_goes_on(open_page,
         page.keyboard.press("Enter")
     expect(search).to_be_focused()
     expect(search).to_have_accessible_description("None was found.")
+
+
+def test_an_open_filter_covers_nothing_that_the_tab_key_reaches(open_page, owner):
+    CustomerFactory.create_batch(3)
+    page = open_page("/admin/invoices/customer/", owner)
+    page.locator("summary", has_text="Is active").click()
+    records = page.locator("#result_list").get_by_role("link")
+    for record in records.all():
+        record.focus()
+        assert not page.evaluate(COVERED), record.inner_text()
+
+
+def test_wide_spacing_fits_the_narrowest_page(open_page, owner, delegate, agent, draft_body):
+    draft = agent.call("drafts.create", draft_body, key="a-key").data
+    agent.call("documents.issue_prepare", {"lock_version": 1}, id=draft["id"], key="b-key")
+    page = open_page("/admin/agent_access/connection/", owner, bypass_csp=True)
+    page.set_viewport_size({"width": NARROWEST, "height": 900})
+    page.get_by_role("link", name="Test agent").click()
+    expect(page.get_by_role("heading", name="Calls and decisions")).to_be_visible()
+    page.add_style_tag(content=SPACING)
+    assert fits(page)
