@@ -1,5 +1,6 @@
 """A page heard, gone through by keyboard alone, or widely spaced, in a real browser."""
 
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -11,7 +12,7 @@ from invoicing.services.draft_input import Maker
 from invoicing.web.drafts.customers import LONGEST_LIST
 from tests.approvals import Prepared, prepare
 from tests.browser.inspection import fits
-from tests.factories import CustomerFactory, make_draft
+from tests.factories import PASSWORD, CustomerFactory, make_draft
 from tests.web.reviews import path_of
 
 # A page looks and acts the same on both databases; tests/web/ asks both.
@@ -94,3 +95,19 @@ def test_wide_spacing_fits_the_narrowest_page(open_page, owner, delegate, agent,
     expect(page.get_by_role("heading", name="Calls and decisions")).to_be_visible()
     page.add_style_tag(content=SPACING)
     assert fits(page)
+
+
+def test_the_rules_of_a_new_password_are_told_with_its_field(open_page, delegate):
+    delegate.set_password(PASSWORD)
+    delegate.save()
+    page = open_page("/account", delegate)
+    new = page.get_by_label("New password")
+    rules = page.locator("#id_password_helptext").inner_text()
+    assert "at least 12 characters" in rules
+    expect(new).to_have_accessible_description(" ".join(rules.split()))
+    page.get_by_label("Current password").fill(PASSWORD)
+    for field in (new, page.get_by_label("The same again")):
+        field.fill("short")
+    page.keyboard.press("Enter")
+    told = re.compile("at least 12 characters.* This password is too short")
+    expect(new).to_have_accessible_description(told)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from django import forms
-from django.contrib.auth.password_validation import password_validators_help_texts
+from django.contrib.auth.password_validation import password_validators_help_text_html
 from typing_extensions import override
 
 from invoicing.models import User
@@ -13,10 +13,15 @@ CODE_LENGTH = 100
 PASSWORD_LENGTH = 1024
 
 
-def password_field(label: str, *, is_new: bool = True) -> forms.CharField:
+def password_field(label: str, *, is_new: bool = True, help_text: str = "") -> forms.CharField:
     kind = "new-password" if is_new else "current-password"
-    widget = forms.PasswordInput(attrs={"autocomplete": kind})
-    return forms.CharField(label=label, max_length=PASSWORD_LENGTH, strip=False, widget=widget)
+    return forms.CharField(
+        label=label,
+        max_length=PASSWORD_LENGTH,
+        strip=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": kind}),
+        help_text=help_text,
+    )
 
 
 def check_own_password(user: User, password: str) -> str:
@@ -29,12 +34,8 @@ def check_own_password(user: User, password: str) -> str:
 class NewPasswordForm(forms.Form):
     """Twice the same; whether it is hard enough to guess is said when it is written."""
 
-    password = password_field("New password")
+    password = password_field("New password", help_text=password_validators_help_text_html())
     again = password_field("The same again")
-
-    @property
-    def rules(self) -> list[str]:
-        return password_validators_help_texts()
 
     @override
     def clean(self) -> None:
