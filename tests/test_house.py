@@ -108,6 +108,22 @@ def sign_of(breach: tuple[str, str, str]) -> str:
     return rf"{re.escape(module)} -> {package}\b"
 
 
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        ("ruff check", "invoicing/migrations/0001_initial.py"),
+        ("ruff format --check", "invoicing/migrations/0001_initial.py"),
+        ("codespell_lib", "tests/mcp_clients/package-lock.json"),
+    ],
+)
+def test_what_was_made_by_a_program_is_passed_over_also_where_a_commit_names_it(command, name):
+    tool = [sys.executable, "-m", *command.split()]
+    done = subprocess.run(  # noqa: S603  our own tools
+        [*tool, name], cwd=PROJECT_FOLDER, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout
+
+
 def test_every_import_contract_is_shown_to_break() -> None:
     assert {contract for contract, _, _ in BREACHES} == set(CONTRACTS)
 

@@ -41,7 +41,7 @@ class Connection(models.Model):
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    kind = models.CharField(max_length=16, choices=ConnectionKind.choices)
+    kind = models.CharField(max_length=16, choices=ConnectionKind)
     name = models.CharField(max_length=NAME_LENGTH)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="connections")
     grants = models.JSONField(default=list)
@@ -55,7 +55,7 @@ class Connection(models.Model):
     created_at = models.DateTimeField()
     expires_at = models.DateTimeField()
     revoked_at = models.DateTimeField(null=True)
-    revoked_reason = models.CharField(max_length=32, choices=RevokedReason.choices, blank=True)
+    revoked_reason = models.CharField(max_length=32, choices=RevokedReason, blank=True)
 
     class Meta:
         constraints = (
