@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import orjson
+from django.core.exceptions import BadRequest
 from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
 from django.http import HttpRequest, HttpResponse
 from django.urls import Resolver404, resolve
@@ -39,7 +40,8 @@ class _Request(WSGIRequest):
     def __init__(self, environ: dict[str, Any]) -> None:
         try:
             super().__init__(environ)
-        except ValueError:  # a parameter in an unknown charset (RFC 2231), or a NUL
+        # A parameter in an unknown charset (RFC 2231), a NUL, or more than Django reads.
+        except (BadRequest, ValueError):
             super().__init__({**environ, "CONTENT_TYPE": ""})
 
 

@@ -1,7 +1,6 @@
 """How a cache that processes share is asked; a start without one does not wait for its library."""
 
-from functools import cache
-from typing import Any
+from typing import Any, ClassVar
 
 from redis import ConnectionPool
 from redis.backoff import NoBackoff
@@ -17,11 +16,12 @@ class ProcessPool(ConnectionPool):
     open would wait for the collector.
     """
 
+    _pools: ClassVar[dict[str, "ProcessPool"]] = {}
+
     @classmethod
-    @cache
     @override
     def from_url(cls, url: str, **options: Any) -> "ProcessPool":
-        return super().from_url(url, **options)
+        return cls._pools.setdefault(url, super().from_url(url, **options))
 
 
 # The library's own choice holds a request for minutes when the cache is gone. One more try, since

@@ -8,10 +8,10 @@ import pytest
 from django.core.cache import caches
 from django.core.cache.backends.base import BaseCache
 from django.test import override_settings
-from redis import Redis
+from redis import DriverInfo, Redis
 from redis.exceptions import ReadOnlyError
 
-from config.shared_cache import describe_cache
+from config.shared_cache import ProcessPool, describe_cache
 from tests.ports import free_port
 from tests.valkey import ValkeyServer
 
@@ -53,3 +53,10 @@ def test_no_connection_is_kept_to_what_has_become_a_replica(server):
         with suppress(ReadOnlyError):
             cache.set("counted", 2)
         assert first["id"] not in [each["id"] for each in other.client_list(_type="normal")]
+
+
+def test_a_pool_is_found_again_whatever_options_django_gives_it():
+    """After 5.2 it names itself in an object that cannot be the key of a cache."""
+    url = "redis://127.0.0.1:1/0"
+    pools = [ProcessPool.from_url(url, driver_info=DriverInfo()) for _ in range(2)]
+    assert pools[0] is pools[1]

@@ -1,6 +1,7 @@
 """Content types in every spelling, and some that Django cannot even make a request with."""
 
 import pytest
+from django.core.exceptions import BadRequest
 
 from tests.hostile.target import BODY_TOOLS, assert_nothing_changed, assert_refused
 from tests.snapshots import take_snapshot
@@ -84,3 +85,16 @@ def test_a_content_type_cannot_break_a_read_or_the_gate(target):
     assert target.request("GET", "/api/v1/documents", CONTENT_TYPE=odd).status == 200
     answer = target.request("GET", "/api/v1/tools", CONTENT_TYPE=odd, HTTP_HOST="other.example")
     assert_refused(answer, 403)
+
+
+def test_a_content_type_that_django_refuses_to_read_is_none(target, monkeypatch):
+    """It raises ValueError, and BadRequest in the releases after 5.2."""
+
+    def refuse(line: str) -> tuple[str, dict[str, str]]:
+        if line:
+            raise BadRequest
+        return "", {}
+
+    monkeypatch.setattr("django.http.request.parse_header_parameters", refuse)
+    answer = target.request("GET", "/api/v1/documents", CONTENT_TYPE="application/json; x=y")
+    assert answer.status == 200

@@ -4,6 +4,7 @@ import pytest
 from django.apps import apps
 from django.core.checks import run_checks
 from django.db import IntegrityError, connection, transaction
+from django.db.migrations import Migration
 from django.db.models.signals import post_migrate, pre_migrate
 
 from agent_access import triggers
@@ -13,6 +14,7 @@ from tests.snapshots import take_snapshot
 
 APP = apps.get_app_config("invoices")
 FOLDER = Path(APP.path) / "sql"
+PLAN = [(Migration("0002_another", APP.label), False)]
 ISSUED = "(SELECT id FROM invoices_document WHERE status = 'issued')"
 DRAFT = "(SELECT id FROM invoices_document WHERE status = 'draft')"
 
@@ -278,10 +280,10 @@ def test_an_altered_postgresql_trigger_is_named_and_repaired(statement, named) -
 @pytest.mark.django_db(transaction=True)
 def test_a_migration_that_makes_a_table_anew_gets_past_the_triggers() -> None:
     signal = {"app_config": APP, "verbosity": 0, "interactive": False, "using": "default"}
-    pre_migrate.send(sender=APP, plan=["a migration"], apps=apps, **signal)
+    pre_migrate.send(sender=APP, plan=PLAN, apps=apps, **signal)
     with connection.schema_editor() as editor:
         editor._remake_table(Document)  # type: ignore[attr-defined]  # SQLite has it only
-    post_migrate.send(sender=APP, plan=["a migration"], apps=apps, **signal)
+    post_migrate.send(sender=APP, plan=PLAN, apps=apps, **signal)
     assert triggers.find_differences(connection, FOLDER) == []
 
 
