@@ -1,3 +1,6 @@
+from importlib.resources import files
+from xml.etree import ElementTree as ET
+
 import pytest
 
 from invoicing.errors import UnknownCurrencyError
@@ -42,6 +45,13 @@ def test_metals_test_codes_and_funds_are_no_currencies(currency_code) -> None:
     assert currency_code not in SUPPORTED_CURRENCIES
     with pytest.raises(UnknownCurrencyError):
         minor_unit(currency_code)
+
+
+def test_a_fund_that_the_standard_adds_becomes_no_currency_by_an_update() -> None:
+    table = ET.fromstring((files("iso4217") / "table.xml").read_bytes())  # noqa: S314  the library's own file
+    funds = {entry.findtext("Ccy") for entry in table.findall(".//CcyNm[@IsFund]/..")}
+    assert {"CHE", "CHW", "CLF"} <= funds
+    assert funds.isdisjoint(SUPPORTED_CURRENCIES)
 
 
 @pytest.mark.parametrize("currency_code", ["", "eur", "EURO", "ZZZ", "EUR ", "DEM"])
