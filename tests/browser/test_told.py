@@ -72,8 +72,8 @@ def test_what_a_search_for_a_customer_found_is_told_where_one_goes_on(open_page,
     page.keyboard.press(key)
     if key == "Tab":
         page.keyboard.press("Enter")
-    expect(search).to_be_focused()
     expect(search).to_have_accessible_description("None was found.")
+    expect(search).to_be_focused()
 
 
 def test_an_open_filter_covers_nothing_that_the_tab_key_reaches(open_page, owner):
