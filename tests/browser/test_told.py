@@ -103,7 +103,7 @@ def test_the_rules_of_a_new_password_are_told_with_its_field(open_page, delegate
     page = open_page("/account", delegate)
     new = page.get_by_label("New password")
     rules = page.locator("#id_password_helptext").inner_text()
-    assert "at least 12 characters" in rules
+    assert "Your password must contain at least 12 characters." in rules.splitlines()
     expect(new).to_have_accessible_description(" ".join(rules.split()))
     page.get_by_label("Current password").fill(PASSWORD)
     for field in (new, page.get_by_label("The same again")):
