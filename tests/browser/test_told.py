@@ -111,3 +111,13 @@ def test_the_rules_of_a_new_password_are_told_with_its_field(open_page, delegate
     page.keyboard.press("Enter")
     told = re.compile("at least 12 characters.* This password is too short")
     expect(new).to_have_accessible_description(told)
+
+
+def test_what_is_lent_and_for_how_long_is_explained_with_its_field(open_page, owner):
+    page = open_page("/admin/agent_access/connection/add/", owner)
+    hints = {
+        "Acts as": "Access never reaches further than this person may at that moment.",
+        "Expires in days": "1 to 30. You can take access back at any time before.",
+    }
+    for label, hint in hints.items():
+        expect(page.get_by_label(label)).to_have_accessible_description(hint)

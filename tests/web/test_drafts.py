@@ -8,6 +8,7 @@ from invoicing.access import Permission
 from invoicing.fixed_point import SCALE
 from invoicing.models import Document, DocumentStatus, DocumentType
 from invoicing.totals import DiscountType
+from invoicing.web.drafts.forms import HeaderForm, LineForm
 from tests.factories import (
     CustomerFactory,
     TaxRateFactory,
@@ -61,6 +62,13 @@ def test_a_new_draft_begins_today_with_one_line(sign_in, writer, time_machine):
     form = read_form(sign_in(writer).get("/documents/new"))
     assert (form["issue_date"], form["due_date"]) == ("2027-01-01", "2027-01-31")
     assert (form["currency_code"], form["lines"], form["language"]) == ("JPY", "1", "en")
+
+
+def test_the_form_says_what_may_stay_empty(writer_desk):
+    fields = [*HeaderForm.base_fields.values(), *LineForm.base_fields.values()]
+    optional = {str(each.label).split()[0].lower() for each in fields if not each.required}
+    said = re.search(r"([\w, ]+) may stay empty\.", text_of(writer_desk.get("/documents/new")))
+    assert set(re.findall(r"\w+", said[1].lower())) - {"and"} == optional
 
 
 def test_a_new_draft_begins_in_no_currency_of_a_hidden_document(sign_in, company):
