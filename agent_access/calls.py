@@ -9,7 +9,7 @@ from uuid import UUID
 import orjson
 
 from agent_access.audit import Origin
-from agent_access.errors import FieldProblem, NotFoundError
+from agent_access.errors import FieldProblem
 from agent_access.models.connections import Connection
 from agent_access.models.settings import AccessSettings
 from agent_access.tools import Tool
@@ -55,9 +55,9 @@ class CallContext:
     idempotency_key: str = ""
 
     def record_id(self) -> UUID:
-        """Return the target of a tool whose path names one; what is no ID is no record."""
+        """Return the target of a tool whose path names one."""
         if self.target is None:
-            raise NotFoundError
+            raise TypeError("The path of this tool names no record.")
         return self.target
 
 

@@ -143,11 +143,14 @@ def _write(call: ToolCall, arguments: Arguments, inputs: ToolInput) -> ToolResul
 
 
 def _run_tool(call: ToolCall, inputs: ToolInput) -> Answer:
+    target = _read_target(call.target)
+    if target is None and call.target is not None:
+        raise NotFoundError
     context = CallContext(
         user=call.connection.user,
         connection=call.connection,
         settings=call.settings,
-        target=_read_target(call.target),
+        target=target,
         idempotency_key=call.idempotency_key or "",
     )
     answer: Answer = call.tool.run(context, inputs)
@@ -155,7 +158,7 @@ def _run_tool(call: ToolCall, inputs: ToolInput) -> Answer:
 
 
 def _read_target(target: str | None) -> UUID | None:
-    """Return the record's ID, if it is one: CallContext.record_id refuses what is none."""
+    """Return the record's ID, or None for what is none, which names no record."""
     if target is None:
         return None
     try:

@@ -149,6 +149,13 @@ def test_a_write_whose_connection_ends_on_its_way_changes_nothing(
     assert (event.action, event.outcome) == ("drafts.create", "unauthenticated")
 
 
+def test_no_tool_runs_on_an_id_that_is_none(agent, monkeypatch):
+    tool = registry.find("people.get")
+    # It does not even ask which record is meant.
+    monkeypatch.setitem(vars(tool), "run", lambda *_: 1 / 0)
+    assert agent.call("people.get", id="no-id").status == 404
+
+
 @pytest.mark.requirement("revocation.stops_calls", "error.unauthenticated")
 def test_a_read_whose_connection_ends_on_its_way_gives_nothing(
     agent, connection, end, customer, monkeypatch
