@@ -2,22 +2,28 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Any, get_args, get_origin, get_type_hints
-
-from pydantic import TypeAdapter
-from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import core_schema
-from typing_extensions import override
 
 from agent_access import conf, errors
-from agent_access.calls import Page
 from agent_access.errors import ToolError
 from agent_access.inputs import ID_SCHEMA, KEY_HEADER, KEY_SCHEMA
 from agent_access.listing import TOOLS_LIST
-from agent_access.tools import API_PATH, JSONSchema, PlainJsonSchema, Tool, registry
+from agent_access.openapi_schemas import describe_bodies, describe_refusals, refer_to_refusals
+from agent_access.tools import API_PATH, JSONSchema, Tool, registry
 
 VERSION = "3.1.0"
 SECURITY = "bearer"
+TAG_WITHOUT_MODULE = "tools"
+
+# The document is the same at every installation; each has an address of its own.
+SERVER: JSONSchema = {
+    "url": "https://{host}",
+    "variables": {
+        "host": {
+            "default": "localhost:8443",
+            "description": "The host and port of the application's address.",
+        }
+    },
+}
 
 # What a response says of its header fields; each is named by the responses that carry it.
 HEADERS: Mapping[str, JSONSchema] = {
@@ -80,26 +86,15 @@ COMMON_REFUSALS: tuple[type[ToolError], ...] = (
     errors.UnavailableError,
 )
 
-KEY: JSONSchema = {"name": KEY_HEADER, "in": "header", "required": True, "schema": KEY_SCHEMA}
-
-
-class _ClosedJsonSchema(PlainJsonSchema):
-    """An answer holds the fields of its shape and no other."""
-
-    @override
-    def typed_dict_schema(self, schema: core_schema.TypedDictSchema) -> JsonSchemaValue:
-        described = super().typed_dict_schema(schema)
-        return described | {"additionalProperties": False}
-
 
 def describe_api() -> JSONSchema:
     """Return the document; the same from every machine and at every time."""
     tools = [TOOLS_LIST, *registry]
     service = conf.host().service()
-    data, schemas = _describe_answers(tools)
+    inputs, answers, schemas = describe_bodies(tools)
     paths: dict[str, JSONSchema] = {}
     for tool in tools:
-        operation = _describe_operation(tool, data[tool.name])
+        operation = _describe_operation(tool, inputs.get(tool.name), answers[tool.name])
         paths.setdefault(API_PATH + tool.path, {})[tool.method.lower()] = operation
     return {
         "openapi": VERSION,
@@ -108,11 +103,12 @@ def describe_api() -> JSONSchema:
             "version": service.version,
             "description": service.instructions,
         },
-        "tags": [{"name": module} for module in registry.modules],
+        "servers": [SERVER],
+        "tags": [{"name": tag} for tag in dict.fromkeys(map(_tag, tools))],
         "paths": paths,
         "components": {
-            "schemas": _describe_bodies(tools) | schemas,
-            "parameters": {KEY_HEADER: KEY},
+            "schemas": schemas | describe_refusals(tools, COMMON_REFUSALS),
+            "parameters": {KEY_HEADER: _describe_parameter(KEY_HEADER, "header", KEY_SCHEMA)},
             "headers": HEADERS,
             "responses": {kind.code: _describe_refusals([kind]) for kind in COMMON_REFUSALS},
             "securitySchemes": {SECURITY: _describe_security()},
@@ -120,90 +116,45 @@ def describe_api() -> JSONSchema:
     }
 
 
-def _describe_answers(tools: Iterable[Tool]) -> tuple[dict[str, JSONSchema], JSONSchema]:
-    """Return the schema of each tool's whole answer, and of the shapes that they name."""
-    adapters = [(tool.name, "serialization", TypeAdapter(_shape(tool)[1])) for tool in tools]
-    described, definitions = TypeAdapter.json_schemas(
-        adapters,  # type: ignore[arg-type]  # a list of literals is no list of str
-        ref_template="#/components/schemas/{model}",
-        schema_generator=_ClosedJsonSchema,
-    )
-    answers = {tool.name: _wrap(tool, described[tool.name, "serialization"]) for tool in tools}
-    return answers, definitions.get("$defs", {})
+def _tag(tool: Tool) -> str:
+    """Return what generated clients call the class of the tool's method."""
+    return tool.module or TAG_WITHOUT_MODULE
 
 
-def _shape(tool: Tool) -> tuple[Any, Any]:
-    """Return whether a tool answers a Record or a Page, and of what, by its annotation."""
-    answer = get_type_hints(tool.run).get("return")
-    shapes = get_args(answer)
-    return get_origin(answer) or answer, shapes[0] if shapes else Any
-
-
-def _wrap(tool: Tool, data: JSONSchema) -> JSONSchema:
-    if _shape(tool)[0] is not Page:
-        return _closed(data=data)
-    longest = tool.input_schema["properties"].get("limit", {}).get("maximum")
-    bound = {} if longest is None else {"maxItems": longest}
-    entries = {"type": "array", "items": data, **bound}
-    after = {
-        "type": ["string", "null"],
-        "format": "uuid",
-        "description": "To be passed as after; null on the last page.",
-    }
-    return _closed(data=entries, next=after)
-
-
-def _closed(**properties: JSONSchema) -> JSONSchema:
-    return {
-        "type": "object",
-        "additionalProperties": False,
-        "required": [*properties],
-        "properties": properties,
-    }
-
-
-def _describe_bodies(tools: Iterable[Tool]) -> JSONSchema:
-    return {tool.input.__name__: tool.input_schema for tool in tools if tool.takes_body}
-
-
-def _describe_operation(tool: Tool, answer: JSONSchema) -> JSONSchema:
-    content = {"application/json": {"schema": {"$ref": _input_reference(tool)}}}
+def _describe_operation(tool: Tool, body: JSONSchema | None, answer: JSONSchema) -> JSONSchema:
+    content = {"application/json": {"schema": body}}
     parameters = [*_describe_parameters(tool)]
     return {
         "operationId": tool.mcp_name,
         "summary": tool.title,
         "description": tool.description,
-        **({"tags": [tool.module]} if tool.module else {}),
+        "tags": [_tag(tool)],
         "security": [{SECURITY: [tool.scope] if tool.scope else []}],
         **({"parameters": parameters} if parameters else {}),
-        **({"requestBody": {"required": True, "content": content}} if tool.takes_body else {}),
+        **({"requestBody": {"required": True, "content": content}} if body else {}),
         "responses": {str(int(tool.status)): _describe_success(tool, answer)}
         | {str(status): kinds for status, kinds in _describe_responses(tool)},
     }
 
 
-def _input_reference(tool: Tool) -> str:
-    return f"#/components/schemas/{tool.input.__name__}"
-
-
 def _describe_parameters(tool: Tool) -> Iterator[JSONSchema]:
     if tool.takes_target:
-        text = "The ID of the record."
-        yield {"name": "id", "in": "path", "required": True, "description": text} | {
-            "schema": ID_SCHEMA
-        }
+        schema = ID_SCHEMA | {"description": "The ID of the record."}
+        yield _describe_parameter("id", "path", schema)
     if tool.writes:
         yield {"$ref": f"#/components/parameters/{KEY_HEADER}"}
     if not tool.takes_body:
         required = tool.input_schema.get("required", ())
         for name, schema in tool.input_schema["properties"].items():
-            yield _describe_query_parameter(name, schema, is_required=name in required)
+            yield _describe_parameter(name, "query", schema, is_required=name in required)
 
 
-def _describe_query_parameter(name: str, schema: JSONSchema, *, is_required: bool) -> JSONSchema:
+def _describe_parameter(
+    name: str, place: str, schema: JSONSchema, *, is_required: bool = True
+) -> JSONSchema:
     plain = {key: value for key, value in schema.items() if key != "description"}
     text = {"description": schema["description"]} if "description" in schema else {}
-    return {"name": name, "in": "query", "required": is_required, **text, "schema": plain}
+    return {"name": name, "in": place, "required": is_required, **text, "schema": plain}
 
 
 def _describe_success(tool: Tool, answer: JSONSchema) -> JSONSchema:
@@ -245,20 +196,7 @@ def _describe_refusals(kinds: Sequence[type[ToolError]]) -> JSONSchema:
     """Return the response of one status: which codes it may carry, and what to do about each."""
     text = "\n\n".join(f"`{kind.code}`: {kind.message}" for kind in kinds)
     own = [OWN_HEADERS[kind] for kind in kinds if kind in OWN_HEADERS]
-    return _describe_response(text, _closed(error=_describe_error(kinds)), (*EVERYWHERE, *own))
-
-
-def _describe_error(kinds: Sequence[type[ToolError]]) -> JSONSchema:
-    fields: dict[str, JSONSchema] = {
-        "code": {"type": "string", "enum": [kind.code for kind in kinds]},
-        "message": {"type": "string"},
-    }
-    if errors.ValidationFailedError in kinds:
-        text: JSONSchema = {"type": "string"}
-        problems = _closed(field=text, problem=text)
-        fields["fields"] = {"type": "array", "items": text, "uniqueItems": True}
-        fields["problems"] = {"type": "array", "items": problems}
-    return _closed(**fields)
+    return _describe_response(text, refer_to_refusals(kinds), (*EVERYWHERE, *own))
 
 
 def _describe_security() -> JSONSchema:

@@ -43,10 +43,7 @@ class PlainJsonSchema(GenerateJsonSchema):
     @override
     def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
         inner = self.generate_inner(schema["schema"])
-        if "type" not in inner:
-            return super().nullable_schema(schema)
-        nullable = {**inner, "type": [inner["type"], NULL]}
-        return nullable | {"enum": [*inner["enum"], None]} if "enum" in inner else nullable
+        return with_null(inner) if "type" in inner else super().nullable_schema(schema)
 
     @override
     def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
@@ -65,6 +62,11 @@ class PlainJsonSchema(GenerateJsonSchema):
         return {key: described[key] for key in described if key not in {"title", "description"}}
 
 
+def with_null(schema: JSONSchema) -> JSONSchema:
+    nullable = {**schema, "type": [schema["type"], NULL]}
+    return nullable | {"enum": [*schema["enum"], None]} if "enum" in schema else nullable
+
+
 def without_null(schema: JSONSchema) -> JSONSchema:
     """Return the schema of a value that may be null as one of a value that is there."""
     if not isinstance(kinds := schema.get("type"), list) or NULL not in kinds:
@@ -75,19 +77,27 @@ def without_null(schema: JSONSchema) -> JSONSchema:
     return plain | {"type": kind} | ({"enum": choices} if choices else {})
 
 
-def _inline(schema: Any, definitions: JSONSchema) -> Any:
-    """Return the schema with every `$ref` replaced, since many clients lose references."""
+def inline_references(schema: Any, definitions: JSONSchema) -> Any:
+    """Return the schema with every `$ref` replaced, since many clients lose references.
+
+    The name and docstring of a class speak to engineers.
+    """
     if isinstance(schema, list):
-        return [_inline(entry, definitions) for entry in schema]
+        return [inline_references(entry, definitions) for entry in schema]
     if not isinstance(schema, dict):
         return schema
     if "$ref" in schema:
-        schema = definitions[schema["$ref"].rpartition("/")[2]] | schema
-    return {
-        key: _inline(value, definitions)
+        named = definitions[schema["$ref"].rpartition("/")[2]]
+        schema = {key: named[key] for key in named if key not in {"title", "description"}} | schema
+    inlined = {
+        key: inline_references(value, definitions)
         for key, value in schema.items()
         if key not in {"$defs", "$ref"}
     }
+    match inlined:
+        case {"anyOf": [{"type": str()} as inner, {"type": "null"}], **more}:
+            return with_null(inner) | more
+    return inlined
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,7 +161,7 @@ class Tool:
         A query string has no way to say null.
         """
         schema = self.input.model_json_schema(schema_generator=PlainJsonSchema)
-        inlined: JSONSchema = _inline(schema, schema.get("$defs", {}))
+        inlined: JSONSchema = inline_references(schema, schema.get("$defs", {}))
         fields = inlined.get("properties", {})
         if not self.takes_body:
             fields = {name: without_null(field) for name, field in fields.items()}

@@ -2,6 +2,7 @@
 
 import re
 from functools import cache
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from jsonschema import Draft202012Validator
@@ -26,21 +27,25 @@ def check_documented(method: str, path: str, answer: "Answer") -> None:
     """Assert that the document has this answer: its status, its header fields and its body."""
     if not API.fullmatch(path) or method == "HEAD":
         return
-    pointer = _find_response(method, path, answer)
-    response = _read(pointer)
-    while "$ref" in response:
-        pointer = response["$ref"].removeprefix("#")
-        response = _read(pointer)
+    response = check_body(method, path, answer)
     for name, reference in response["headers"].items():
         header = _read(reference["$ref"].removeprefix("#"))
         assert name in answer.headers or not header.get("required"), name
-    _validator(f"{pointer}/content/application~1json/schema").validate(answer.body)
 
 
-def check_body(method: str, path: str, answer: "Answer") -> None:
-    """Assert that the document has this body, which another transport carried."""
+def check_body(method: str, path: str, answer: "Answer") -> dict[str, Any]:
+    """Assert that the document has this body, whatever carried it; return its response."""
     pointer = _find_response(method, path, answer)
+    while "$ref" in (response := _read(pointer)):
+        pointer = response["$ref"].removeprefix("#")
+    assert answer.status < HTTPStatus.BAD_REQUEST or answer.code in codes_of(response)
     _validator(f"{pointer}/content/application~1json/schema").validate(answer.body)
+    return response
+
+
+def codes_of(response: dict[str, Any]) -> list[str]:
+    """Return the codes that a response names, each before what to do about it."""
+    return re.findall(r"^`([a-z_]+)`: ", response["description"], re.MULTILINE)
 
 
 def _find_response(method: str, path: str, answer: "Answer") -> str:

@@ -19,7 +19,6 @@ from invoicing.search.paging import PageRequest, find_page
 from invoicing.search.records import find_customers, find_documents
 from invoicing.search.texts import texts_of_people, texts_of_team
 from invoicing.services import approvals, draft_input, drafts
-from invoicing.totals import DiscountType
 
 
 def search_customers(context: CallContext, page: inputs.PageInput) -> Page[shapes.Customer]:
@@ -89,7 +88,7 @@ def _read_line(line: inputs.LineItemInput) -> draft_input.LineInput:
         quantity=line.quantity,
         unit_price=line.unit_price,
         unit=line.unit or "",
-        discount_type=DiscountType(line.discount_type) if line.discount_type else None,
+        discount_type=line.discount_type,
         discount_value=line.discount_value,
         tax_rate_id=line.tax_rate_id,
     )

@@ -3,7 +3,7 @@
 import re
 from datetime import date
 from functools import partial
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import (
     AfterValidator,
@@ -176,7 +176,8 @@ class LineItemInput(ToolInput):
     ]
     unit: Annotated[Unit | None, Field(description='Such as "h" or "pcs".')] = None
     discount_type: Annotated[
-        Literal["percent", "amount"] | None, Field(description="Needs discount_value.")
+        Annotated[DiscountType, Field(strict=False)] | None,  # JSON has no enum but its text
+        Field(description="Needs discount_value."),
     ] = None
     discount_value: Annotated[
         DiscountValue | None,

@@ -3,9 +3,8 @@
 The functions annotate their answers with these; the OpenAPI document is made of the annotations.
 """
 
-from collections.abc import Iterable
 from datetime import date, datetime
-from typing import Annotated, Any
+from typing import Annotated
 from uuid import UUID
 
 from pydantic import Field, WithJsonSchema
@@ -34,10 +33,6 @@ PERCENTAGE_PATTERN = r"^(100|[1-9]?[0-9])(\.[0-9]{1,4})?$"
 TIME_PATTERN = r"^([01][0-9]|2[0-3]):[0-5][0-9]$"
 
 
-def _one_of(values: Iterable[str]) -> Any:
-    return WithJsonSchema({"type": "string", "enum": [*values]})
-
-
 # A value of a row, or the text of one that was kept as JSON.
 Id = Annotated[UUID | str, WithJsonSchema(ID_SCHEMA)]
 IsoDate = Annotated[date | str, WithJsonSchema(DATE_SCHEMA)]
@@ -46,7 +41,9 @@ Instant = Annotated[
 ]
 Address = Annotated[str, WithJsonSchema({"type": "string", "format": "uri"})]
 
-Amount = Annotated[str, Field(pattern=AMOUNT_PATTERN)]
+Amount = Annotated[
+    str, Field(pattern=AMOUNT_PATTERN, description='In minor units: "1250" is 12.50 EUR.')
+]
 Quantity = Annotated[str, Field(pattern=QUANTITY_PATTERN)]
 Percentage = Annotated[str, Field(pattern=PERCENTAGE_PATTERN)]
 LockVersion = Annotated[int, Field(ge=1, le=MAX_LOCK_VERSION)]
@@ -76,11 +73,11 @@ class Header(Totals):
 
 
 class DocumentSummary(Header):
-    """A document as it stands in a list. Amounts are strings of minor units."""
+    """A document as it stands in a list."""
 
     id: Id
-    type: Annotated[str, _one_of(DocumentType.values)]
-    status: Annotated[str, _one_of(DocumentStatus.values)]
+    type: DocumentType
+    status: DocumentStatus
     number: Annotated[Number | None, Field(description="Null until the document is issued.")]
     draft_code: Annotated[str, Field(pattern=DRAFT_CODE_PATTERN)]
     lock_version: LockVersion
@@ -93,8 +90,14 @@ class Line(TypedDict):
     quantity: Quantity
     unit: Annotated[str, Field(max_length=UNIT_LENGTH)] | None
     unit_price: Amount
-    discount_type: Annotated[str, _one_of(DiscountType)] | None
-    discount_value: Amount | None
+    discount_type: DiscountType | None
+    discount_value: Annotated[
+        str | None,
+        Field(
+            pattern=AMOUNT_PATTERN,
+            description="percent: basis points (1000 is 10 %); amount: minor units.",
+        ),
+    ]
     tax_rate_id: Id | None
     discount_amount: Amount
     net_amount: Amount
@@ -119,7 +122,7 @@ class Content(TypedDict):
 
 
 class Document(DocumentSummary, Content):
-    """A document with its texts, lines and taxes. Amounts are strings of minor units."""
+    """A document with its texts, lines and taxes."""
 
     issued_at: Instant | None
 
@@ -132,7 +135,7 @@ class Approval(Totals):
     """The request to issue a draft: the facts as they were prepared, and where it stands now."""
 
     approval_id: Id
-    status: Annotated[str, _one_of(ApprovalState)]
+    status: ApprovalState
     document_id: Id
     lock_version: LockVersion
     customer: Customer
@@ -160,7 +163,7 @@ class Execution(TypedDict):
     """What executing an approval came to: the issued document and its number."""
 
     approval_id: Id
-    status: Annotated[str, _one_of([ApprovalState.EXECUTED])]
+    status: Annotated[str, WithJsonSchema({"type": "string", "enum": [ApprovalState.EXECUTED]})]
     number: Number
     document: Document
 

@@ -1,5 +1,6 @@
 """The registry and what it refuses, and the schemas that transports publish."""
 
+from enum import StrEnum
 from typing import Annotated, Any, Literal
 
 import pytest
@@ -31,10 +32,17 @@ class Inner(ToolInput):
     word: Annotated[str, Field(description="A word.")]
 
 
+class Colour(StrEnum):
+    """Speaks to engineers, too."""
+
+    RED = "red"
+
+
 class Outer(ToolInput):
     inner: list[Inner]
     again: Inner
     choice: Literal["a", "b"] | None = None
+    colour: Colour | None = None
     count: int | None = None
 
 
@@ -102,6 +110,7 @@ def test_a_schema_is_closed_and_holds_no_reference():
             "inner": {"type": "array", "items": INNER},
             "again": INNER,
             "choice": {"type": ["string", "null"], "enum": ["a", "b", None]},
+            "colour": {"type": ["string", "null"], "enum": ["red", None]},
             "count": {"type": ["integer", "null"]},
         },
     }
