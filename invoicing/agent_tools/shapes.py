@@ -30,6 +30,7 @@ from invoicing.totals import DiscountType
 DRAFT_CODE_PATTERN = rf"^{DRAFT_CODE_PREFIX}[{CROCKFORD_BASE_32}]{{{DRAFT_CODE_CHARACTERS}}}$"
 NUMBER_PATTERN = r"^[A-Z]+-[0-9]{4}-[0-9]{4,}$"
 PERCENTAGE_PATTERN = r"^(100|[1-9]?[0-9])(\.[0-9]{1,4})?$"
+UTC_PATTERN = r"^[0-9-]{10}T[0-9:.]+Z$"
 TIME_PATTERN = r"^([01][0-9]|2[0-3]):[0-5][0-9]$"
 
 
@@ -37,7 +38,7 @@ TIME_PATTERN = r"^([01][0-9]|2[0-3]):[0-5][0-9]$"
 Id = Annotated[UUID | str, WithJsonSchema(ID_SCHEMA)]
 IsoDate = Annotated[date | str, WithJsonSchema(DATE_SCHEMA)]
 Instant = Annotated[
-    datetime, WithJsonSchema({"type": "string", "format": "date-time", "pattern": "Z$"})
+    datetime, WithJsonSchema({"type": "string", "format": "date-time", "pattern": UTC_PATTERN})
 ]
 Address = Annotated[str, WithJsonSchema({"type": "string", "format": "uri"})]
 

@@ -177,6 +177,12 @@ def test_one_name_holds_one_thing(document):
     assert [draft["line_items"]["items"] for draft in drafts] == [refer_to("LineItemInput")] * 2
 
 
+def test_a_pattern_says_the_whole_text(document):
+    """Some generated clients search for it, others compare the beginning or all of the text."""
+    patterns = [each["pattern"] for each in objects_within(document) if "pattern" in each]
+    assert [each for each in patterns if not (each[0] == "^" and each[-1] == "$")] == []
+
+
 def test_a_generated_client_speaks_https_of_itself(document):
     [server] = document["servers"]
     assert (server["url"], [*server["variables"]]) == ("https://{host}", ["host"])
