@@ -27,6 +27,7 @@ from agent_access.oauth.authorization import (
 )
 from agent_access.oauth.endpoints import is_sign_in_on
 from agent_access.oauth.forms import Allowed, ConsentForm
+from agent_access.oauth.refusals import HELP
 from agent_access.oauth.repeats import AnsweredBeforeError, renew_code
 from agent_access.oauth.return_addresses import host_of, is_loopback, policy_source
 from agent_access.oauth.server import Server
@@ -156,8 +157,10 @@ def _sign(location: str) -> str:
 
 def _offer_return(request: HttpRequest, error: OAuth2Error) -> HttpResponse:
     """Let the owner go back with the error, or not: nobody has ever vouched for that address."""
+    error.description = error.description or HELP.get(error.error, "")
     context = {
         "error": error.error,
+        "description": error.description,
         "return_address": error.redirect_uri,
         "host": host_of(error.redirect_uri),
         "location": _sign(error.in_uri(error.redirect_uri)),

@@ -15,6 +15,7 @@ from agent_access.oauth import parameters
 from agent_access.oauth.addresses import REVOKE_PATH, TOKEN_PATH
 from agent_access.oauth.endpoints import machine_endpoint, read_form
 from agent_access.oauth.presented import end_reused, read_presented
+from agent_access.oauth.refusals import HELP
 from agent_access.oauth.server import Server
 from agent_access.throttling import is_first
 
@@ -72,7 +73,15 @@ def _record_refusal(error: str, connection: Connection | None, origin: Origin) -
 
 
 def _write(headers: Mapping[str, str], body: str, status: int) -> HttpResponse:
-    response = HttpResponse(body, status=status, content_type="application/json")
+    text = body if status == HTTPStatus.OK else _explain(json.loads(body))
+    response = HttpResponse(text, status=status, content_type="application/json")
     if status == HTTPStatus.UNAUTHORIZED:
         response["WWW-Authenticate"] = headers["WWW-Authenticate"]
     return response
+
+
+def _explain(refusal: Mapping[str, str]) -> str:
+    """Return oauthlib's refusal with a description, where it has none of its own."""
+    error = refusal["error"]
+    description = {"error_description": HELP[error]} if error in HELP else {}
+    return json.dumps({"error": error} | description | {**refusal})

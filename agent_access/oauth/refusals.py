@@ -32,6 +32,20 @@ WORDS: dict[type[ToolError], tuple[str, str]] = {
     UnavailableError: (TEMPORARILY_UNAVAILABLE, "The service could not finish this request."),
 }
 
+# What oauthlib refuses by its word alone, for whoever writes a client.
+HELP: Mapping[str, str] = {
+    "invalid_client": (
+        "Send the client_id of a registration in the form; clients have no secret here."
+    ),
+    "invalid_grant": (
+        "The code or refresh token is unknown, expired, used before or another client's; or the"
+        " redirect_uri or code_verifier does not belong to the code. Ask the owner for access anew."
+    ),
+    "invalid_scope": "Ask for scopes of scopes_supported; to refresh, for none but those allowed.",
+    "unsupported_grant_type": "Send authorization_code or refresh_token.",
+    "unsupported_response_type": "Send response_type=code.",
+}
+
 
 class OAuthRefusalError(Exception):
     """A refusal with a word of OAuth; the description is a fixed sentence."""

@@ -66,5 +66,7 @@ def _require_resource(request: Any) -> dict[str, Any]:
     """Demand our own resource, and no other (RFC 8707)."""
     parameters = (request.decoded_body or []) + request.uri_query_params
     if [value for name, value in parameters if name == "resource"] != [resource()]:
-        raise CustomOAuth2Error("invalid_target", "Send the resource.", request=request)
+        raise CustomOAuth2Error(
+            "invalid_target", f"Send resource={resource()}, and once.", request=request
+        )
     return {}

@@ -1,5 +1,6 @@
 """The doors for programs: methods, sizes, limits, odd bytes, and answers in OAuth's form."""
 
+import re
 from unittest.mock import Mock
 
 import pytest
@@ -15,6 +16,7 @@ from tests.snapshots import take_snapshot
 
 ENDPOINTS = ["/oauth/register", "/oauth/token", "/oauth/revoke"]
 FORMS = ["/oauth/token", "/oauth/revoke"]
+DESCRIPTION = re.compile(r"[\x20\x21\x23-\x5b\x5d-\x7e]+")  # RFC 6749 section 5.2
 
 
 @pytest.mark.requirement("sign_in.errors", "no_store.sign_in")
@@ -112,10 +114,13 @@ def test_parameters_of_the_url_are_refused(program, path):
         ({"client_secret": "x", "user": "1", "scopes": "x", "client": "x"}, 400, "invalid_grant"),
     ],
 )
-def test_a_wrong_token_request_gets_the_word_of_oauth(program, fields, status, error):
+def test_a_wrong_token_request_gets_the_word_of_oauth_and_what_to_send(
+    program, fields, status, error
+):
     before = take_snapshot()
     answer = program.exchange("not-a-code", **fields)
     assert (answer.status, answer.body["error"]) == (status, error)
+    assert DESCRIPTION.fullmatch(answer.body["error_description"])
     assert answer.headers["Content-Type"] == "application/json"
     assert answer.headers["Cache-Control"] == "no-store"
     challenge = 'Bearer error="invalid_client"' if status == 401 else None

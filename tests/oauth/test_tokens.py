@@ -13,7 +13,7 @@ from agent_access.oauth.models import Grant, RefreshToken
 from tests.agents import HttpAgent
 from tests.mcp_agent import McpAgent
 from tests.oauth.endings import reason_of
-from tests.oauth.programs import parameters_of
+from tests.oauth.programs import RESOURCE, parameters_of
 from tests.tool_table import SCOPES
 
 
@@ -203,7 +203,11 @@ WRONG_RESOURCES = [
 @pytest.mark.parametrize("resource", WRONG_RESOURCES)
 def test_exchange_and_refresh_demand_the_resource(program, code, resource):
     answer = program.exchange(code, resource=resource)
-    assert (answer.status, answer.body["error"]) == (400, "invalid_target")
+    assert answer.status == 400
+    assert answer.body == {
+        "error": "invalid_target",
+        "error_description": f"Send resource={RESOURCE}, and once.",
+    }
     pair = program.exchange(code).body
     answer = program.refresh(pair["refresh_token"], resource=resource)
     assert (answer.status, answer.body["error"]) == (400, "invalid_target")
