@@ -101,6 +101,9 @@ class Rows(Generic[Record]):
 
     def among(self, name: str, wanted: Collection[Any]) -> Condition:
         """Return the condition that the row has one of these values."""
+        if len(wanted) == 1:
+            # PostgreSQL plans an array anew each time, since any number of values may be in it.
+            return self._equal(name, *wanted)
         column, values = self._column(name), [self.adapt(name, value) for value in wanted]
         if connection.vendor == "postgresql":
             return f"record.{column} = ANY(%s)", [values]

@@ -100,6 +100,7 @@ def test_rows_are_found_by_all_conditions():
     assert rows.find(among, ending="ORDER BY record.name DESC") == [cyd, ada]
     assert rows.find(among, rows.equal(name="Ada", is_active=True)) == [ada]
     assert rows.find(among, rows.equal(name="Bob")) == []
+    assert rows.find(rows.among("id", [ada.pk])) == [ada]
     assert rows.find(rows.among("id", [])) == []
     assert set(rows.find()) == {ada, bob, cyd}
 
