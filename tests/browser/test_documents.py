@@ -178,6 +178,16 @@ def test_a_stale_edit_loses_nothing(open_page, delegate, customer, draft):
     assert Document.objects.get().lock_version == 3
 
 
+def test_going_back_to_an_edit_shows_the_draft_as_it_is_now(open_page, delegate, customer, draft):
+    page = open_page(f"/documents/{draft.id}/edit", delegate)
+    page.goto("/customers")
+    changed = draft_input(customer, currency_code="USD", language="fr")
+    update_draft(delegate, draft.pk, changed, lock_version=1)
+    page.go_back()
+    expect(page.get_by_label("Currency")).to_have_value("USD")
+    expect(page.get_by_label("Language")).to_have_value("fr")
+
+
 def test_a_person_issues_by_hand(open_page, delegate, draft):
     page = open_page(f"/documents/{draft.id}", delegate)
     follow(page.get_by_role("link", name="Issue by hand"))

@@ -98,6 +98,16 @@ def test_signing_out_everywhere_signs_out_here_too(open_page, delegate, connect)
     assert Connection.objects.get().revoked_reason == "sessions_ended"
 
 
+def test_going_back_to_a_person_shows_who_was_deactivated_meanwhile(open_page, superuser):
+    person = UserFactory.create()
+    page = open_page(f"/admin/invoices/user/{person.pk}/change/", superuser)
+    expect(page.get_by_label("Is active")).to_be_checked()
+    page.goto("/account")
+    User.objects.filter(pk=person.pk).update(is_active=False)
+    page.go_back()
+    expect(page.get_by_label("Is active")).not_to_be_checked()
+
+
 def test_the_owner_hands_over(open_page, owner, delegate, connect):
     connect(delegate)
     owner.set_password(PASSWORD)
