@@ -1,5 +1,6 @@
 """What a browser is told, and what a page refuses, whatever the page."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -185,3 +186,10 @@ def refuse_to_write(*args: object, **kwargs: object) -> None:
 def test_the_style_sheet_is_small():
     found = Path(str(finders.find("invoicing/app.css")))
     assert found.stat().st_size < 16_000
+
+
+@pytest.mark.parametrize("sheet", ["app.css", "admin.css"])
+def test_no_colour_needs_a_browser_of_2024(sheet):
+    # Where light-dark() is unknown, fields lose their borders and buttons their ground.
+    text = Path(str(finders.find(f"invoicing/{sheet}"))).read_text()
+    assert re.findall(r": *light-dark\(", text) == []
