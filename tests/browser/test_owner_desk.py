@@ -116,6 +116,17 @@ def test_many_are_revoked_together_without_javascript(open_page, owner, delegate
     assert [each.name for each in Connection.objects.filter(revoked_at=None)] == ["Two"]
 
 
+def test_going_back_to_the_list_chooses_no_other_connection(open_page, owner, delegate, connect):
+    connect(delegate, name="Chosen")
+    page = open_page(f"{DESK}/connection/", owner)
+    page.get_by_role("row", name="Chosen").get_by_role("checkbox").check()
+    follow(page.get_by_role("button", name="Revoke the chosen"))
+    connect(delegate, name="Another, above it")
+    page.go_back()
+    expect(page.get_by_role("row", name="Another, above it")).to_be_visible()
+    expect(page.get_by_role("checkbox", checked=True)).to_have_count(0)
+
+
 def test_all_of_a_page_are_chosen_at_once(open_page, owner, delegate, connect):
     for name in ("One", "Two"):
         connect(delegate, name=name)
