@@ -77,3 +77,13 @@ def test_a_draft_prints_without_the_question_that_waits(open_page, delegate, cus
     page.emulate_media(media="print")
     expect(page.get_by_role("heading", name="Rechnung (Entwurf)")).to_be_visible()
     expect(question).to_be_hidden()
+
+
+def test_who_reads_in_the_dark_prints_as_everybody_does(open_page, delegate, customer):
+    issued = make_issued(user=delegate, customer=customer)
+    page = open_page(f"/documents/{issued.id}", delegate)
+    inks = []
+    for medium, scheme in (("screen", "dark"), ("print", "dark"), ("print", "light")):
+        page.emulate_media(media=medium, color_scheme=scheme)
+        inks.append(page.evaluate("getComputedStyle(document.body).color"))
+    assert inks[0] != inks[1] == inks[2]
