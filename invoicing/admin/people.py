@@ -49,9 +49,10 @@ class PersonAdmin(RecordAdmin):
             {
                 "fields": ("email", "is_active", "is_guest"),
                 "description": (
-                    "Deactivating a person, or changing whether they are a guest, ends their"
-                    " sessions and every connection that acts as them, at once. Connections do"
-                    " not come back."
+                    "A new person has no password: a one-time link, made on their page once"
+                    " they are added, lets them choose one. Deactivating a person, or changing"
+                    " whether they are a guest, ends their sessions and every connection that"
+                    " acts as them, at once. Connections do not come back."
                 ),
             },
         ),

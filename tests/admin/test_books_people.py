@@ -123,6 +123,10 @@ def test_a_person_is_added_and_given_a_link(desk, person):
     assert find_by_code(code) == nora
 
 
+def test_the_form_of_a_new_person_says_how_they_come_by_a_password(desk):
+    assert "A new person has no password: a one-time link" in main_of(desk.get(ADD))
+
+
 def test_a_form_sent_as_it_is_changes_nothing(desk, person, sign_in, owner):
     grant(person, Permission.VIEW_DOCUMENT)
     person.groups.add(Role.objects.create(name="Viewer"))
