@@ -17,6 +17,7 @@ pytestmark = pytest.mark.postgresql
 
 QUOTA = 5
 ROOMY = "1000000"
+# A crash among a thousand shows no more than among these; ./dev break goes through many thousands.
 WRITES = 300
 THREADS = 8
 WRITES_BEFORE_THE_CRASH = 100
