@@ -18,8 +18,8 @@ API={base_url}/api/v1
 agent() {{ curl -sS -w '\\n' --cacert {authority} -H "Authorization: Bearer $CREDENTIAL" "$@"; }}
 JSON='Content-Type: application/json'
 
-# What may this connection do?
-agent $API/tools
+# What may this connection do? Here the names alone; the answer describes each tool, too.
+agent $API/tools | grep -o '"name":"[^"]*"'
 
 # Find a customer.
 agent "$API/customers?search={search}"
