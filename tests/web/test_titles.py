@@ -15,7 +15,7 @@ FORMS = {
     "/account": "Your account · Invoicing",
     "/set-password": "Choose a password · Invoicing",
     "/admin/invoices/customer/add/": "Add customer · Administration · Invoicing",
-    "/admin/invoices/company/transfer": "Transfer the ownership · Administration",
+    "/admin/invoices/company/transfer": "Transfer the ownership · Administration · Invoicing",
     "/admin/agent_access/connection/add/": "New connection · Administration · Invoicing",
 }
 
