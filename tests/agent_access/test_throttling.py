@@ -8,7 +8,7 @@ import django_ratelimit.core
 import pytest
 
 from agent_access.models import AuditEvent
-from agent_access.throttling import Allowance, describe_allowances
+from agent_access.throttling import Allowance, describe_allowances, spend
 from tests.agents import HttpAgent
 
 # What is counted is in the cache, and the same whatever the database.
@@ -129,6 +129,13 @@ def test_behind_a_proxy_each_client_has_its_own_bucket(access_on, settings):
     seen = ["198.51.100.1", "forged, 198.51.100.2", "198.51.100.9, 198.51.100.1"]
     environs = [{"HTTP_X_FORWARDED_FOR": each, "HTTP_X_FORWARDED_PROTO": "https"} for each in seen]
     assert [statuses(HttpAgent(None), 1, **each)[0] for each in environs] == [401, 401, 429]
+
+
+def test_a_thousand_other_addresses_push_no_count_out():
+    """In the process's own memory Django would keep 300 entries."""
+    for address in ("192.0.2.1", *(f"198.51.100.{number}" for number in range(1000))):
+        spend("address", bucket=address, quota=1)
+    assert spend("address", bucket="192.0.2.1", quota=1).is_exceeded
 
 
 def test_what_is_refused_before_the_limits_spends_nothing(agent, settings):

@@ -13,7 +13,6 @@ from django.core.files.uploadhandler import (
 from django.core.management import call_command
 from django.test import Client
 
-from invoicing.application_url import loopback_address
 from invoicing.models import Document
 from tests.browsers import Browser
 from tests.factories import PASSWORD, make_draft
@@ -47,20 +46,6 @@ def test_every_answer_tells_the_browser_to_be_strict(sign_in, person, path):
     assert answer["Strict-Transport-Security"] == "max-age=31536000"
     assert answer["Cache-Control"] == "no-store"
     answer.close()
-
-
-@pytest.mark.parametrize(
-    ("url", "answer"),
-    [
-        ("https://localhost:8443", True),
-        ("https://127.0.0.1", True),
-        ("https://[::1]:8443", True),
-        ("https://invoices.example", False),
-        ("https://localhost.example", False),
-    ],
-)
-def test_only_a_loopback_host_goes_without_strict_transport(url, answer):
-    assert (loopback_address(url) is not None) is answer
 
 
 def test_a_form_without_its_token_changes_nothing(strict, customer):
