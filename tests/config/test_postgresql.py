@@ -131,6 +131,13 @@ def test_a_request_after_the_end_is_served(agent):
     assert agent.call("documents.list").status == 200
 
 
+def test_a_thread_keeps_its_connection_from_request_to_request():
+    connection.ensure_connection()
+    opened = connection.connection
+    close_old_connections()
+    assert connection.connection is opened
+
+
 def test_a_migration_may_run_for_longer_than_a_statement_of_a_request():
     with connection.schema_editor():
         assert read_setting("statement_timeout") == "0"
