@@ -1,6 +1,7 @@
 """What a browser is told, and what a page refuses, whatever the page."""
 
 import re
+import runpy
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,9 @@ from django.core.files.uploadhandler import (
 from django.core.management import call_command
 from django.test import Client
 
+import config.settings
 from invoicing.models import Document
+from tests.agents import HOST
 from tests.browsers import Browser
 from tests.factories import PASSWORD, make_draft
 from tests.web.forms import main_of, read_form
@@ -80,6 +83,20 @@ def test_signing_in_needs_the_token_too(person):
     headers = {"Origin": "https://evil.example"}
     assert browser.post("/sign-in", form, headers=headers).status_code == 403
     assert "__Host-session" not in browser.cookies
+
+
+def test_behind_a_proxy_a_page_is_as_strict_and_takes_its_own_form(monkeypatch, settings, person):
+    monkeypatch.setenv("TRUSTED_PROXIES", "1")
+    behind = runpy.run_path(config.settings.__file__)
+    for name in ("AGENT_ACCESS", "SECURE_PROXY_SSL_HEADER"):
+        setattr(settings, name, behind[name])
+    browser = Client(enforce_csrf_checks=True, headers={"host": HOST, "x-forwarded-proto": "https"})
+    page = browser.get("/sign-in")
+    assert page["Strict-Transport-Security"] == "max-age=31536000"
+    token = str(page.context["csrf_token"])
+    form = {"username": person.email, "password": PASSWORD, "csrfmiddlewaretoken": token}
+    answer = browser.post("/sign-in", form, headers={"Origin": f"https://{HOST}"})
+    assert answer.status_code == 302
 
 
 @pytest.mark.parametrize("host", ["evil.example", "invoices.example:8443", "invoices.example.evil"])
