@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
+from threading import Barrier, Event
 from typing import TypeVar
 
 from django.db import connection, connections
@@ -43,6 +43,25 @@ def in_threads(work: Callable[[_Task], _Result], tasks: Sequence[_Task]) -> list
         for _ in range(start.parties):
             threads.submit(start.wait, PATIENCE_SECONDS)
         return list(threads.map(do, tasks))
+
+
+class Encounter:
+    """Holds one act at a place until another one, which came there, waits for it or is done."""
+
+    def __init__(self) -> None:
+        self._is_reached, self._is_done = Event(), Event()
+
+    def wait_here(self) -> None:
+        self._is_reached.set()
+        while not (self._is_done.wait(0.01) or somebody_waits_for_a_row()):
+            pass
+
+    def come(self, act: Callable[[], _Result]) -> _Result:
+        self._is_reached.wait(PATIENCE_SECONDS)
+        try:
+            return act()
+        finally:
+            self._is_done.set()
 
 
 def somebody_waits_for_a_row() -> bool:

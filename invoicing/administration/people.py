@@ -44,9 +44,8 @@ def change_person(
         person = lock_person(pk)
         if people.digest_person(person) != seen:
             raise ConflictError
-        change = people.change_person(person, changes, hours=hours, by=by)
-        if change.end:
-            end_connections(person, change.end, actor=actor)
+        end = partial(end_connections, actor=actor)
+        change = people.change_person(person, changes, hours=hours, by=by, end_connections=end)
         if change.fields:
             detail = _tell(change)
             write_down("person:changed", target=pk, actor=actor, detail=detail)

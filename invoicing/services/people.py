@@ -1,6 +1,6 @@
 """People: who they are, what they may do, and how a change of that ends what they signed in."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any
@@ -39,13 +39,16 @@ class SessionsEnd(Enum):
     SIGNED_OUT = auto()
 
 
+# Of the person, for that reason; in the transaction that changes the person.
+EndConnections = Callable[[User, SessionsEnd], object]
+
+
 @dataclass(frozen=True)
 class PersonChange:
-    """The person as written, what changed, and whether that ended the person's sessions."""
+    """The person as written, and what changed."""
 
     person: User
     fields: tuple[str, ...]
-    end: SessionsEnd | None
 
 
 def digest_person(person: User) -> str:
@@ -70,25 +73,32 @@ def create_person(changes: Changes, *, hours: Sequence[Stretch] = (), by: User) 
 
 
 def change_person(
-    person: User, changes: Changes, *, hours: Sequence[Stretch] | None = None, by: User
+    person: User,
+    changes: Changes,
+    *,
+    hours: Sequence[Stretch] | None = None,
+    by: User,
+    end_connections: EndConnections,
 ) -> PersonChange:
-    """Write the changes of a locked person, and raise the session revision where they ask for it.
+    """Write the changes of a locked person, and end what was signed in where they ask for it.
 
-    Raises ValidationError, and PermissionMissingError for what this administrator may not change.
+    The connections come first, which waits for calls at their commit: these look for the person's
+    row, and a new address locks it. Raises ValidationError, and PermissionMissingError for what
+    this administrator may not change.
     """
     tidied = _tidy(person, changes)
     changed = find_changed(person, tidied)
     if changed:
         _check_rights(person, changed, by=by)
         _check_manager(person, tidied.get("manager"))
+        if end := _find_end(tidied, changed):
+            end_connections(person, end)
+            raise_session_revision(person)
         write_changes(person, {name: tidied[name] for name in changed})
     if hours is not None and sorted(hours) != read_hours(person):
         write_hours(person, hours)
         changed = (*changed, "working_hours")
-    end = _find_end(person, changed)
-    if end:
-        raise_session_revision(person)
-    return PersonChange(person, changed, end)
+    return PersonChange(person, changed)
 
 
 def _tidy(person: User, changes: Changes) -> dict[str, Any]:
@@ -120,10 +130,10 @@ def _check_manager(person: User, manager: User | None) -> None:
         raise ValidationError({"manager": OWN_MANAGER})
 
 
-def _find_end(person: User, changed: Collection[str]) -> SessionsEnd | None:
-    if "is_active" in changed and not person.is_active:
+def _find_end(changes: Changes, changed: Collection[str]) -> SessionsEnd | None:
+    if "is_active" in changed and not changes["is_active"]:
         return SessionsEnd.DEACTIVATED
-    if "is_guest" in changed and person.is_guest:
+    if "is_guest" in changed and changes["is_guest"]:
         return SessionsEnd.BECAME_GUEST
     is_ended = not {"is_guest", *OFFICES}.isdisjoint(changed)
     return SessionsEnd.SIGNED_OUT if is_ended else None

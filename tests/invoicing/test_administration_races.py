@@ -1,6 +1,6 @@
 """People change while calls and other administrators are at work."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from threading import Event
 from typing import Any
@@ -10,7 +10,7 @@ from django.contrib.auth.hashers import check_password
 from django.db import transaction
 from django.utils import timezone
 
-from agent_access import connections, execution, receipts
+from agent_access import audit, connections, execution, receipts
 from agent_access.connections import ConnectionRequest, create_connection
 from agent_access.models import AccessSettings, AuditEvent, Connection, Receipt
 from agent_access.models.audit import ADMINISTRATION
@@ -29,7 +29,7 @@ from tests.administration import acting
 from tests.agents import HttpAgent
 from tests.approvals import prepare
 from tests.factories import UserFactory, make_draft, withdraw
-from tests.threads import PATIENCE_SECONDS, run_together, somebody_waits_for_a_row
+from tests.threads import PATIENCE_SECONDS, Encounter, run_together
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("many_calls")]
 
@@ -151,28 +151,48 @@ def test_a_customer_that_is_taken_away_while_a_call_waits_for_it_is_out_of_reach
     draft, now = make_draft(customer=customer), timezone.now()
     prepared = prepare(draft, user=manager, maker=Maker(connection.id, "Test agent"), now=now)
     prepared.decide(now=now)
-    is_taken, is_answered = Event(), Event()
+    encounter = Encounter()
 
     def take_away() -> str:
         with transaction.atomic():
             lock_customer(customer.pk).account_managers.remove(manager)
-            is_taken.set()
-            while not (somebody_waits_for_a_row() or is_answered.wait(0.01)):
-                pass
+            encounter.wait_here()
         return ""
 
     def call() -> str:
-        is_taken.wait(PATIENCE_SECONDS)
         issue: Any = {"nonce": prepared.nonce}, prepared.approval.pk
         arguments, pk = (draft_body, None) if tool == "drafts.create" else issue
-        try:
-            return str(agent.call(tool, arguments, id=pk, key="one").code)
-        finally:
-            is_answered.set()
+        return str(encounter.come(lambda: agent.call(tool, arguments, id=pk, key="one")).code)
 
     assert run_together([take_away, call]) == ["", code]
     assert list(Document.objects.values_list("id", "status")) == [(draft.pk, "draft")]
     assert not Receipt.objects.exists()
+
+
+@pytest.mark.postgresql  # SQLite has one writer, and no circle
+def test_sending_somebody_away_under_a_new_address_and_a_call_never_wait_in_a_circle(
+    connect, owner, delegate, draft_body, monkeypatch
+):
+    """At its commit a call looks for the person's row, which a new address locks."""
+    _, agent = connect(delegate)
+    encounter = Encounter()
+    close_chains = audit.close_chains
+
+    def close_late(chains: Collection[str]) -> None:
+        encounter.wait_here()
+        close_chains(chains)
+
+    def send_away() -> str:
+        away = partial(change, owner, delegate, is_active=False, email="away@halden.example")
+        return outcome_of(away)
+
+    def call() -> str:
+        create = partial(agent.call, "drafts.create", draft_body, key="one")
+        return str(encounter.come(create).status)
+
+    monkeypatch.setattr(audit, "close_chains", close_late)
+    assert run_together([send_away, call]) == ["done", "201"]
+    assert list(find_breaks()) == []
 
 
 def test_sending_somebody_away_waits_for_a_connection_that_is_being_made(
