@@ -44,7 +44,7 @@ def forget_unused_clients(at_most: int) -> int:
 def forget_old_tokens() -> Mapping[str, int]:
     """Delete what can show nothing any more; return how many of each kind.
 
-    Each batch is a transaction of its own: breaking off loses nothing and holds nobody up.
+    Each batch is a transaction of its own: breaking off loses nothing and holds nobody up for long.
     """
     now = timezone.now()
     ended = now - KEPT_AFTER_CONNECTION
@@ -62,9 +62,19 @@ def forget_old_tokens() -> Mapping[str, int]:
 
 def _delete_all(rows: QuerySet[Any]) -> int:
     total = 0
-    while count := _delete_some(rows.order_by("pk"), BATCH):
+    while count := _delete_batch(rows):
         total += count
     return total
+
+
+@transaction.atomic
+def _delete_batch(rows: QuerySet[Any]) -> int:
+    """Delete some codes or tokens, in turn with all who use them or delete their client.
+
+    They point to one another: two who delete them at once would wait in a circle.
+    """
+    audit.lock_administration()
+    return _delete_some(rows.order_by("pk"), BATCH)
 
 
 @transaction.atomic

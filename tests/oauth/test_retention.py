@@ -2,19 +2,25 @@
 
 from datetime import timedelta
 from io import StringIO
+from typing import Any
 
 import pytest
 import time_machine
 from django.core.management import CommandError, call_command, get_commands
+from django.db import connection
 from django.utils import timezone
 
+from agent_access.audit import Origin
 from agent_access.models import AuditEvent, Connection
+from agent_access.models.audit import Transport
 from agent_access.oauth import retention
+from agent_access.oauth.clients import delete_client
 from agent_access.oauth.management.commands import createapplication
 from agent_access.oauth.models import AccessToken, Application, Grant, RefreshToken
 from agent_access.oauth.switch import turn_sign_in_off
 from agent_access.verification import find_breaks
 from tests.snapshots import take_snapshot
+from tests.threads import Encounter, run_together
 
 MICROSECOND = timedelta(microseconds=1)
 
@@ -144,3 +150,29 @@ def test_a_refused_command_reads_no_arguments(capsys):
             ["manage.py", "createapplication", "--name", "x", "public"]
         )
     assert "Clients register themselves" in capsys.readouterr().err
+
+
+@pytest.mark.postgresql  # SQLite has one writer, and no circle
+@pytest.mark.django_db(transaction=True)
+def test_forgetting_tokens_and_deleting_their_client_never_wait_in_a_circle(owner, pair):
+    """A refresh token points to the access token that was given with it."""
+    AccessToken.objects.update(expires=timezone.now() - timedelta(days=8))
+    client, encounter = Application.objects.get(), Encounter()
+    origin = Origin(transport=Transport.WEB)
+
+    def hold(run: Any, sql: str, *args: Any) -> Any:
+        if sql.startswith(f'UPDATE "{RefreshToken._meta.db_table}"'):
+            encounter.wait_here()
+        return run(sql, *args)
+
+    def forget_slowly() -> str:
+        with connection.execute_wrapper(hold):
+            return forget()
+
+    def delete() -> None:
+        encounter.come(lambda: delete_client(client, origin=origin, actor_id=owner.pk))
+
+    forgotten, _ = run_together([forget_slowly, delete])
+    assert forgotten == "Forgotten: access tokens 1, refresh tokens 0, codes 0, clients 0.\n"
+    assert (*kept(), Application.objects.count()) == (0, 0, 0, 0)
+    assert list(find_breaks()) == []
