@@ -1,13 +1,16 @@
 """Who waits for a lock is judged by the time at which he gets it."""
 
 from datetime import timedelta
+from functools import partial
 
 import pytest
+from django.db import transaction
 from django.utils import timezone
 
-from invoicing.errors import ApprovalExpiredError, DecisionRefusedError
+from invoicing.errors import ApprovalExpiredError, ConflictError, DecisionRefusedError
 from invoicing.models import Decision, Document
 from invoicing.services import approvals, issuing, issuing_by_hand
+from invoicing.services.drafts import update_draft
 from invoicing.services.issuing_by_hand import issue_by_hand
 from tests.approvals import (
     A_MINUTE_LATER,
@@ -17,9 +20,9 @@ from tests.approvals import (
     prepare,
 )
 from tests.clocks import Watch
-from tests.factories import make_draft, make_maker
+from tests.factories import CustomerFactory, UserFactory, draft_input, make_draft, make_maker
 from tests.snapshots import take_snapshot
-from tests.threads import in_threads
+from tests.threads import Encounter, in_threads, run_together
 
 IN_TIME = TEN_MINUTES_LATER - timedelta(microseconds=1)
 
@@ -106,6 +109,28 @@ def test_issuing_by_hand_happens_when_it_got_its_number(delegate, draft, watch, 
     issue_by_hand(delegate, draft.pk, fingerprint=fingerprint_draft(draft), clock=watch)
 
     assert Document.objects.get().issued_at == IN_TIME
+
+
+@pytest.mark.postgresql
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.requirement("error.conflict")
+def test_a_draft_that_got_another_customer_of_his_while_he_waited_is_not_hidden():
+    manager, encounter = UserFactory.create(), Encounter()
+    before, after = (CustomerFactory.create(account_managers=[manager]) for _ in range(2))
+    draft = make_draft(user=manager, customer=before)
+    change = partial(update_draft, manager, draft.pk, lock_version=1)
+
+    def move() -> None:
+        with transaction.atomic():
+            change(draft_input(after))
+            encounter.wait_here()
+
+    def change_too() -> None:
+        with pytest.raises(ConflictError):
+            encounter.come(lambda: change(draft_input(before)))
+
+    run_together([move, change_too])
+    assert Document.objects.get().customer == after
 
 
 @pytest.mark.postgresql
