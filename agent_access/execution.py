@@ -135,10 +135,11 @@ def _write(call: ToolCall, arguments: Arguments, inputs: ToolInput) -> ToolResul
             kept = {"answer": compose_answer(receipt, call.tool, result)}
         else:
             _check_still_visible(call.tool, call.connection.user, receipt.record_id)
-        _check_still_allowed(call, receipt.record_id)
-        _demand_unexpired(call.connection)
         fact = _fact(call, record_id=receipt.record_id, is_replay=result.is_replay)
         audit.record_call(fact, beside=kept)
+        # After the last wait, which is that for the chain.
+        _check_still_allowed(call, receipt.record_id)
+        _demand_unexpired(call.connection)
     return result
 
 

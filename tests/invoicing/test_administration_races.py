@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from agent_access import audit, connections, execution, receipts
 from agent_access.connections import ConnectionRequest, create_connection
-from agent_access.models import AccessSettings, AuditEvent, Connection, Receipt
+from agent_access.models import AccessSettings, AuditEvent, ChainHead, Connection, Receipt
 from agent_access.models.audit import ADMINISTRATION
 from agent_access.verification import find_breaks
 from invoicing.access import Permission
@@ -134,6 +134,30 @@ def test_what_is_withdrawn_between_admission_and_commit_is_not_used(
     assert (Document.objects.count(), Receipt.objects.count()) == (0, 0)
     outcomes = AuditEvent.objects.filter(chain=str(connection.id)).values_list("outcome", flat=True)
     assert list(outcomes) == [code]
+
+
+@pytest.mark.postgresql
+@pytest.mark.requirement("authentication.current_permissions")
+def test_what_is_withdrawn_while_a_call_waits_for_its_chain_is_not_used(
+    connect, delegate, draft_body
+):
+    connection, agent = connect(delegate)
+    encounter = Encounter()
+
+    def withdraw_under_the_lock() -> str:
+        with transaction.atomic():
+            ChainHead.objects.select_for_update().get(chain=str(connection.id))
+            encounter.wait_here()
+            withdraw(read(delegate), Permission.MANAGE)
+        return ""
+
+    def call() -> str:
+        create = partial(agent.call, "drafts.create", draft_body, key="one")
+        return str(encounter.come(create).code)
+
+    assert run_together([withdraw_under_the_lock, call]) == ["", "forbidden"]
+    assert (Document.objects.count(), Receipt.objects.count()) == (0, 0)
+    assert list(find_breaks()) == []
 
 
 @pytest.mark.postgresql
