@@ -8,12 +8,16 @@ from django.db import connection
 EVIDENCE = ("agent_access.AuditEvent", "agent_access.ChainHead")
 
 
-def take_snapshot() -> dict[str, list[tuple[Any, ...]]]:
-    """Return, by model, every row of every table but the audit's, which writes refusals down."""
+def take_snapshot(*app_labels: str) -> dict[str, list[tuple[Any, ...]]]:
+    """Return, by model, every row of every table but the audit's, which writes refusals down.
+
+    Of these apps alone, where some are named.
+    """
     return {
         model._meta.label: _read_rows(model._meta.db_table)
         for model in apps.get_models(include_auto_created=True)
         if model._meta.label not in EVIDENCE
+        and (not app_labels or model._meta.app_label in app_labels)
     }
 
 

@@ -51,10 +51,16 @@ class Encounter:
     def __init__(self) -> None:
         self._is_reached, self._is_done = Event(), Event()
 
-    def wait_here(self) -> None:
+    def wait_here(self) -> bool:
+        """Tell whether the other one is done."""
         self._is_reached.set()
         while not (self._is_done.wait(0.01) or somebody_waits_for_a_row()):
             pass
+        return self._is_done.is_set()
+
+    def pass_by(self) -> None:
+        """Let the other act begin in any case: the place is not reached any more."""
+        self._is_reached.set()
 
     def come(self, act: Callable[[], _Result]) -> _Result:
         self._is_reached.wait(PATIENCE_SECONDS)
