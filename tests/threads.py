@@ -70,9 +70,20 @@ class Encounter:
             self._is_done.set()
 
 
+# Other workers of the run have databases of their own on the same server. Who waits for a row waits
+# for its transaction, which is of no database; but he has locked the row's table.
+SOMEBODY_WAITS = """
+    SELECT EXISTS (
+        SELECT 1 FROM pg_locks AS waiting JOIN pg_locks AS held USING (pid)
+        JOIN pg_database ON pg_database.oid = held.database
+        WHERE NOT waiting.granted AND datname = current_database()
+    )
+"""
+
+
 def somebody_waits_for_a_row() -> bool:
-    """Tell whether anybody waits for a lock; on PostgreSQL."""
+    """Tell whether anybody waits for a lock in this database; on PostgreSQL."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT EXISTS (SELECT 1 FROM pg_locks WHERE NOT granted)")
+        cursor.execute(SOMEBODY_WAITS)
         (waits,) = cursor.fetchone()
         return bool(waits)
