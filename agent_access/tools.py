@@ -63,8 +63,11 @@ class PlainJsonSchema(GenerateJsonSchema):
 
 
 def with_null(schema: JSONSchema) -> JSONSchema:
-    nullable = {**schema, "type": [schema["type"], NULL]}
-    return nullable | {"enum": [*schema["enum"], None]} if "enum" in schema else nullable
+    plain = {key: value for key, value in schema.items() if key != "const"}
+    choices = schema.get("enum", [schema["const"]] if "const" in schema else [])
+    return (
+        plain | {"type": [schema["type"], NULL]} | ({"enum": [*choices, None]} if choices else {})
+    )
 
 
 def without_null(schema: JSONSchema) -> JSONSchema:

@@ -42,6 +42,7 @@ class Outer(ToolInput):
     inner: list[Inner]
     again: Inner
     choice: Literal["a", "b"] | None = None
+    only: Literal["a"] | None = None
     colour: Colour | None = None
     count: int | None = None
 
@@ -110,6 +111,7 @@ def test_a_schema_is_closed_and_holds_no_reference():
             "inner": {"type": "array", "items": INNER},
             "again": INNER,
             "choice": {"type": ["string", "null"], "enum": ["a", "b", None]},
+            "only": {"type": ["string", "null"], "enum": ["a", None]},
             "colour": {"type": ["string", "null"], "enum": ["red", None]},
             "count": {"type": ["integer", "null"]},
         },
