@@ -7,7 +7,12 @@ from agent_access import conf, errors
 from agent_access.errors import ToolError
 from agent_access.inputs import ID_SCHEMA, KEY_HEADER, KEY_SCHEMA
 from agent_access.listing import TOOLS_LIST
-from agent_access.openapi_schemas import describe_bodies, describe_refusals, refer_to_refusals
+from agent_access.openapi_schemas import (
+    describe_bodies,
+    describe_refusals,
+    join_schemas,
+    refer_to_refusals,
+)
 from agent_access.tools import API_PATH, JSONSchema, Tool, registry
 
 VERSION = "3.1.0"
@@ -107,7 +112,7 @@ def describe_api() -> JSONSchema:
         "tags": [{"name": tag} for tag in dict.fromkeys(map(_tag, tools))],
         "paths": paths,
         "components": {
-            "schemas": schemas | describe_refusals(tools, COMMON_REFUSALS),
+            "schemas": join_schemas(schemas, describe_refusals(tools, COMMON_REFUSALS)),
             "parameters": {KEY_HEADER: _describe_parameter(KEY_HEADER, "header", KEY_SCHEMA)},
             "headers": HEADERS,
             "responses": {kind.code: _describe_refusals([kind]) for kind in COMMON_REFUSALS},

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
+from django.core.exceptions import ImproperlyConfigured
 from pydantic import TypeAdapter
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import core_schema
@@ -42,9 +43,17 @@ def describe_bodies(tools: Sequence[Tool]) -> tuple[JSONSchema, JSONSchema, JSON
     for tool in tools:
         answer, name = _describe_answer(tool, described[tool.name, GIVEN])
         if name:
-            schemas[name] = answer
+            schemas = join_schemas(schemas, {name: answer})
         answers[tool.name] = refer_to(name) if name else answer
     return inputs, answers, schemas
+
+
+def join_schemas(known: JSONSchema, more: JSONSchema) -> JSONSchema:
+    """Return both; raise ImproperlyConfigured where a project's shape is called as another body."""
+    for name in known.keys() & more.keys():
+        if known[name] != more[name]:
+            raise ImproperlyConfigured(f"{name} is the name of two bodies; rename your shape")
+    return known | more
 
 
 class _NamedJsonSchema(PlainJsonSchema):

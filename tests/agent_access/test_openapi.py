@@ -3,13 +3,17 @@
 import json
 from io import StringIO
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
+from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
 from django.core.management.base import SystemCheckError
 from jsonschema import ValidationError
 from openapi_spec_validator import OpenAPIV31SpecValidator, validate
+from typing_extensions import TypedDict
 
+from agent_access.calls import Record
 from agent_access.errors import ConflictError, ValidationFailedError
 from agent_access.openapi import describe_api
 from agent_access.openapi_schemas import refer_to, refer_to_refusals
@@ -175,6 +179,28 @@ def test_one_name_holds_one_thing(document):
     assert page["data"] == {"type": "array", "items": refer_to("DocumentSummary")}
     drafts = [schemas[name]["properties"] for name in ("DraftInput", "DraftUpdateInput")]
     assert [draft["line_items"]["items"] for draft in drafts] == [refer_to("LineItemInput")] * 2
+
+
+class Refusal(TypedDict):
+    """A shape that another project may have."""
+
+    why: str
+
+
+class CustomerPage(TypedDict):
+    """Likewise: a leaf of a book."""
+
+    leaf: int
+
+
+@pytest.mark.parametrize(
+    ("name", "answer"), [("Refusal", Record[Refusal]), ("CustomerPage", Record[CustomerPage])]
+)
+def test_no_shape_takes_the_name_of_another_body(monkeypatch, name, answer):
+    run = Mock(__annotations__={"return": answer})
+    monkeypatch.setitem(vars(registry.find("people.get")), "run", run)
+    with pytest.raises(ImproperlyConfigured, match=f"{name} is the name of two bodies"):
+        describe_api()
 
 
 def test_a_pattern_says_the_whole_text(document):
