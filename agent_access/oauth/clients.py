@@ -26,6 +26,8 @@ def delete_client(client: Application, *, origin: Origin, actor_id: UUID) -> Non
     """
     AccessSettings.lock()
     audit.lock_administration()
+    if not Application.objects.filter(pk=client.pk).exists():
+        return  # as after a double click: it was deleted, and written down, once
     revoke_connections(
         connections_of(client),
         reason=RevokedReason.OWNER_REVOKED,

@@ -37,6 +37,13 @@ def test_a_deleted_client_takes_nothing_of_another_with_it(
     assert list(find_breaks()) == []
 
 
+def test_two_who_delete_a_client_at_once_leave_one_deletion_in_the_audit(program, pair, owner):
+    """Each of them found it before the other was done."""
+    for client in (Application.objects.get(), Application.objects.get()):
+        delete(client, owner)
+    assert AuditEvent.objects.filter(action="client:deleted").count() == 1
+
+
 def test_a_deletion_that_fails_ends_no_connection(program, pair, owner, monkeypatch):
     def fail(client: Application) -> None:
         raise RuntimeError(client.client_id)
