@@ -133,12 +133,10 @@ def _write(call: ToolCall, arguments: Arguments, inputs: ToolInput) -> ToolResul
             result = ToolResult(call.tool.status, answer.body())
             receipt.record_id = answer.record_id
             kept = {"answer": compose_answer(receipt, call.tool, result)}
-        else:
-            _check_still_visible(call.tool, call.connection.user, receipt.record_id)
         fact = _fact(call, record_id=receipt.record_id, is_replay=result.is_replay)
         audit.record_call(fact, beside=kept)
         # After the last wait, which is that for the chain.
-        _check_still_allowed(call, receipt.record_id)
+        _check_still_allowed(call, receipt.record_id, is_replay=result.is_replay)
         _demand_unexpired(call.connection)
     return result
 
@@ -173,17 +171,18 @@ def _check_still_visible(tool: Tool, user: Any, record_id: UUID | None) -> None:
         tool.find_record(user, record_id)
 
 
-def _check_still_allowed(call: ToolCall, record_id: UUID | None) -> None:
+def _check_still_allowed(call: ToolCall, record_id: UUID | None, *, is_replay: bool) -> None:
     """Look at all of it again, after every wait for another call: what was withdrawn is not used.
 
     Some permissions open no tool but records, so where any changed the record is looked for too.
+    So is that of a replay, which nothing else has looked for.
     """
     standing = find_standing(id=call.connection.id)
     if standing is None or find_ending(standing.connection, owner_id=standing.owner_id):
         raise UnauthenticatedError
     _check_rights(call, standing.connection, standing.settings)
     user = standing.connection.user
-    if may_differ(call.connection.user, user):
+    if is_replay or may_differ(call.connection.user, user):
         _check_still_visible(call.tool, user, record_id)
 
 

@@ -161,6 +161,32 @@ def test_what_is_withdrawn_while_a_call_waits_for_its_chain_is_not_used(
 
 
 @pytest.mark.postgresql
+@pytest.mark.requirement("error.receipt_restores_nothing")
+def test_a_replay_whose_customer_is_taken_away_while_it_waits_for_its_chain_is_not_given(
+    connect, customer, draft_body
+):
+    manager = UserFactory.create(permissions=[Permission.MANAGE])
+    customer.account_managers.add(manager)
+    connection, agent = connect(manager)
+    create = partial(agent.call, "drafts.create", draft_body, key="one")
+    assert create().status == 201
+    encounter = Encounter()
+
+    def take_away_under_the_lock() -> str:
+        with transaction.atomic():
+            ChainHead.objects.select_for_update().get(chain=str(connection.id))
+            encounter.wait_here()
+            customer.account_managers.remove(manager)
+        return ""
+
+    def call() -> str:
+        return str(encounter.come(create).code)
+
+    assert run_together([take_away_under_the_lock, call]) == ["", "not_found"]
+    assert list(find_breaks()) == []
+
+
+@pytest.mark.postgresql
 @pytest.mark.requirement("authentication.current_permissions")
 @pytest.mark.parametrize(
     ("tool", "code"),
