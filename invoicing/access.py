@@ -91,10 +91,11 @@ def document_for(user: User, pk: UUID) -> Document:
 def demand_still_allowed(user: User, pk: UUID, *permissions: Permission) -> None:
     """Look at a person's permissions and scope anew, after a wait: what was withdrawn is not used.
 
-    Raises PermissionMissingError, and RecordNotFoundError for a document out of scope.
+    Nor is a session that was ended meanwhile. Raises PermissionMissingError, and
+    RecordNotFoundError for a document out of scope.
     """
     anew = User.objects.get(pk=user.pk)
-    if not anew.has_perms(permissions):
+    if anew.session_revision != user.session_revision or not anew.has_perms(permissions):
         raise PermissionMissingError
     document_for(anew, pk)
 

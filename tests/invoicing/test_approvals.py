@@ -120,8 +120,12 @@ def test_who_may_not_issue_can_only_reject(delegate, prepared):
             lambda person: User.objects.filter(pk=person.pk).update(is_active=False),
             PermissionMissingError,
         ),
+        (
+            lambda person: User.objects.filter(pk=person.pk).update(session_revision=7),
+            PermissionMissingError,
+        ),
     ],
-    ids=["permission", "reach", "active"],
+    ids=["permission", "reach", "active", "sessions"],
 )
 def test_what_was_withdrawn_while_the_draft_was_waited_for_approves_nothing(
     delegate, prepared, take_away, error

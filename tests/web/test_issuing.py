@@ -186,8 +186,12 @@ def test_both_permissions_are_needed(company, sign_in, draft, missing):
             lambda person: User.objects.filter(pk=person.pk).update(is_active=False),
             PermissionMissingError,
         ),
+        (
+            lambda person: User.objects.filter(pk=person.pk).update(session_revision=7),
+            PermissionMissingError,
+        ),
     ],
-    ids=["reach", "active"],
+    ids=["reach", "active", "sessions"],
 )
 def test_what_was_withdrawn_while_the_draft_was_waited_for_is_not_used(
     delegate, draft, take_away, error
