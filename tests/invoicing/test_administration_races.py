@@ -7,28 +7,22 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.hashers import check_password
-from django.db import transaction
-from django.utils import timezone
 
 from agent_access import audit, connections, execution, receipts
 from agent_access.connections import ConnectionRequest, create_connection
-from agent_access.models import AccessSettings, AuditEvent, ChainHead, Connection, Receipt
+from agent_access.models import AuditEvent, Connection, Receipt
 from agent_access.models.audit import ADMINISTRATION
 from agent_access.verification import find_breaks
-from invoicing.access import Permission
 from invoicing.administration.people import change_person, create_person
 from invoicing.administration.records import change_record
 from invoicing.administration.sign_ins import make_code, sign_out_everywhere, use_code
-from invoicing.locks import lock_customer
 from invoicing.models import Company, Document, TaxRate, User
 from invoicing.ownership import hand_over
-from invoicing.services.draft_input import Maker
 from invoicing.services.people import digest_person
 from invoicing.services.record_changes import digest_record
 from tests.administration import acting
 from tests.agents import HttpAgent
-from tests.approvals import prepare
-from tests.factories import UserFactory, make_draft, withdraw
+from tests.factories import UserFactory
 from tests.threads import PATIENCE_SECONDS, Encounter, run_together
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("many_calls")]
@@ -97,126 +91,6 @@ def test_no_call_in_flight_commits_after_its_person_was_sent_away(  # noqa: PLR0
     assert not done.filter(occurred_at__gt=ended.occurred_at).exists()
     assert agent.call("tools.list").status == 401
     assert list(find_breaks()) == []
-
-
-def set_flags(person: User, **flags: object) -> None:
-    User.objects.filter(pk=person.pk).update(**flags)
-
-
-@pytest.mark.postgresql
-@pytest.mark.requirement("authentication.current_permissions")
-@pytest.mark.parametrize(
-    ("take_away", "code"),
-    [
-        (lambda person: withdraw(person, Permission.MANAGE), "forbidden"),
-        (lambda person: withdraw(person, Permission.VIEW_ALL_CUSTOMERS), "not_found"),
-        (lambda person: set_flags(person, is_active=False), "unauthenticated"),
-        (lambda person: set_flags(person, session_revision=7), "unauthenticated"),
-        (lambda _: AccessSettings.objects.update(modules_off=["invoices"]), "not_found"),
-    ],
-    ids=["permission", "reach", "active", "sessions", "module"],
-)
-def test_what_is_withdrawn_between_admission_and_commit_is_not_used(
-    connect, delegate, draft_body, monkeypatch, take_away, code
-):
-    connection, agent = connect(delegate)
-    claim = receipts.claim_receipt
-
-    def claim_then_lose(*args: Any) -> Any:
-        receipt = claim(*args)
-        run_together([partial(take_away, read(delegate))])  # committed by somebody else
-        return receipt
-
-    monkeypatch.setattr(execution, "claim_receipt", claim_then_lose)
-    answer = agent.call("drafts.create", draft_body, key="one")
-
-    assert answer.code == code
-    assert (Document.objects.count(), Receipt.objects.count()) == (0, 0)
-    outcomes = AuditEvent.objects.filter(chain=str(connection.id)).values_list("outcome", flat=True)
-    assert list(outcomes) == [code]
-
-
-@pytest.mark.postgresql
-@pytest.mark.requirement("authentication.current_permissions")
-def test_what_is_withdrawn_while_a_call_waits_for_its_chain_is_not_used(
-    connect, delegate, draft_body
-):
-    connection, agent = connect(delegate)
-    encounter = Encounter()
-
-    def withdraw_under_the_lock() -> str:
-        with transaction.atomic():
-            ChainHead.objects.select_for_update().get(chain=str(connection.id))
-            encounter.wait_here()
-            withdraw(read(delegate), Permission.MANAGE)
-        return ""
-
-    def call() -> str:
-        create = partial(agent.call, "drafts.create", draft_body, key="one")
-        return str(encounter.come(create).code)
-
-    assert run_together([withdraw_under_the_lock, call]) == ["", "forbidden"]
-    assert (Document.objects.count(), Receipt.objects.count()) == (0, 0)
-    assert list(find_breaks()) == []
-
-
-@pytest.mark.postgresql
-@pytest.mark.requirement("error.receipt_restores_nothing")
-def test_a_replay_whose_customer_is_taken_away_while_it_waits_for_its_chain_is_not_given(
-    connect, customer, draft_body
-):
-    manager = UserFactory.create(permissions=[Permission.MANAGE])
-    customer.account_managers.add(manager)
-    connection, agent = connect(manager)
-    create = partial(agent.call, "drafts.create", draft_body, key="one")
-    assert create().status == 201
-    encounter = Encounter()
-
-    def take_away_under_the_lock() -> str:
-        with transaction.atomic():
-            ChainHead.objects.select_for_update().get(chain=str(connection.id))
-            encounter.wait_here()
-            customer.account_managers.remove(manager)
-        return ""
-
-    def call() -> str:
-        return str(encounter.come(create).code)
-
-    assert run_together([take_away_under_the_lock, call]) == ["", "not_found"]
-    assert list(find_breaks()) == []
-
-
-@pytest.mark.postgresql
-@pytest.mark.requirement("authentication.current_permissions")
-@pytest.mark.parametrize(
-    ("tool", "code"),
-    [("drafts.create", "validation_failed"), ("documents.issue", "not_found")],
-)
-def test_a_customer_that_is_taken_away_while_a_call_waits_for_it_is_out_of_reach(
-    connect, company, customer, draft_body, tool, code
-):
-    manager = UserFactory.create(permissions=[Permission.MANAGE, Permission.FINALIZE])
-    customer.account_managers.add(manager)
-    connection, agent = connect(manager)
-    draft, now = make_draft(customer=customer), timezone.now()
-    prepared = prepare(draft, user=manager, maker=Maker(connection.id, "Test agent"), now=now)
-    prepared.decide(now=now)
-    encounter = Encounter()
-
-    def take_away() -> str:
-        with transaction.atomic():
-            lock_customer(customer.pk).account_managers.remove(manager)
-            encounter.wait_here()
-        return ""
-
-    def call() -> str:
-        issue: Any = {"nonce": prepared.nonce}, prepared.approval.pk
-        arguments, pk = (draft_body, None) if tool == "drafts.create" else issue
-        return str(encounter.come(lambda: agent.call(tool, arguments, id=pk, key="one")).code)
-
-    assert run_together([take_away, call]) == ["", code]
-    assert list(Document.objects.values_list("id", "status")) == [(draft.pk, "draft")]
-    assert not Receipt.objects.exists()
 
 
 @pytest.mark.postgresql  # SQLite has one writer, and no circle

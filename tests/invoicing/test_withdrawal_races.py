@@ -1,0 +1,143 @@
+"""What is withdrawn while a call is under way is not used, whatever the call waits for."""
+
+from functools import partial
+from typing import Any
+
+import pytest
+from django.db import transaction
+from django.utils import timezone
+
+from agent_access import execution, receipts
+from agent_access.models import AccessSettings, AuditEvent, ChainHead, Receipt
+from agent_access.verification import find_breaks
+from invoicing.access import Permission
+from invoicing.locks import lock_customer
+from invoicing.models import Document, User
+from invoicing.services.draft_input import Maker
+from tests.approvals import prepare
+from tests.factories import UserFactory, make_draft, withdraw
+from tests.threads import Encounter, run_together
+
+pytestmark = [
+    pytest.mark.postgresql,
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.usefixtures("many_calls"),
+]
+
+
+def set_flags(person: User, **flags: object) -> None:
+    User.objects.filter(pk=person.pk).update(**flags)
+
+
+@pytest.mark.requirement("authentication.current_permissions")
+@pytest.mark.parametrize(
+    ("take_away", "code"),
+    [
+        (lambda person: withdraw(person, Permission.MANAGE), "forbidden"),
+        (lambda person: withdraw(person, Permission.VIEW_ALL_CUSTOMERS), "not_found"),
+        (lambda person: set_flags(person, is_active=False), "unauthenticated"),
+        (lambda person: set_flags(person, session_revision=7), "unauthenticated"),
+        (lambda _: AccessSettings.objects.update(modules_off=["invoices"]), "not_found"),
+    ],
+    ids=["permission", "reach", "active", "sessions", "module"],
+)
+def test_what_is_withdrawn_between_admission_and_commit_is_not_used(
+    connect, delegate, draft_body, monkeypatch, take_away, code
+):
+    connection, agent = connect(delegate)
+    claim = receipts.claim_receipt
+
+    def claim_then_lose(*args: Any) -> Any:
+        receipt = claim(*args)
+        run_together(
+            [partial(take_away, User.objects.get(pk=delegate.pk))]
+        )  # committed by somebody else
+        return receipt
+
+    monkeypatch.setattr(execution, "claim_receipt", claim_then_lose)
+    answer = agent.call("drafts.create", draft_body, key="one")
+
+    assert answer.code == code
+    assert (Document.objects.count(), Receipt.objects.count()) == (0, 0)
+    outcomes = AuditEvent.objects.filter(chain=str(connection.id)).values_list("outcome", flat=True)
+    assert list(outcomes) == [code]
+
+
+@pytest.mark.requirement("authentication.current_permissions")
+def test_what_is_withdrawn_while_a_call_waits_for_its_chain_is_not_used(
+    connect, delegate, draft_body
+):
+    connection, agent = connect(delegate)
+    encounter = Encounter()
+
+    def withdraw_under_the_lock() -> str:
+        with transaction.atomic():
+            ChainHead.objects.select_for_update().get(chain=str(connection.id))
+            encounter.wait_here()
+            withdraw(User.objects.get(pk=delegate.pk), Permission.MANAGE)
+        return ""
+
+    def call() -> str:
+        create = partial(agent.call, "drafts.create", draft_body, key="one")
+        return str(encounter.come(create).code)
+
+    assert run_together([withdraw_under_the_lock, call]) == ["", "forbidden"]
+    assert (Document.objects.count(), Receipt.objects.count()) == (0, 0)
+    assert list(find_breaks()) == []
+
+
+@pytest.mark.requirement("error.receipt_restores_nothing")
+def test_a_replay_whose_customer_is_taken_away_while_it_waits_for_its_chain_is_not_given(
+    connect, customer, draft_body
+):
+    manager = UserFactory.create(permissions=[Permission.MANAGE])
+    customer.account_managers.add(manager)
+    connection, agent = connect(manager)
+    create = partial(agent.call, "drafts.create", draft_body, key="one")
+    assert create().status == 201
+    encounter = Encounter()
+
+    def take_away_under_the_lock() -> str:
+        with transaction.atomic():
+            ChainHead.objects.select_for_update().get(chain=str(connection.id))
+            encounter.wait_here()
+            customer.account_managers.remove(manager)
+        return ""
+
+    def call() -> str:
+        return str(encounter.come(create).code)
+
+    assert run_together([take_away_under_the_lock, call]) == ["", "not_found"]
+    assert list(find_breaks()) == []
+
+
+@pytest.mark.requirement("authentication.current_permissions")
+@pytest.mark.parametrize(
+    ("tool", "code"),
+    [("drafts.create", "validation_failed"), ("documents.issue", "not_found")],
+)
+def test_a_customer_that_is_taken_away_while_a_call_waits_for_it_is_out_of_reach(
+    connect, company, customer, draft_body, tool, code
+):
+    manager = UserFactory.create(permissions=[Permission.MANAGE, Permission.FINALIZE])
+    customer.account_managers.add(manager)
+    connection, agent = connect(manager)
+    draft, now = make_draft(customer=customer), timezone.now()
+    prepared = prepare(draft, user=manager, maker=Maker(connection.id, "Test agent"), now=now)
+    prepared.decide(now=now)
+    encounter = Encounter()
+
+    def take_away() -> str:
+        with transaction.atomic():
+            lock_customer(customer.pk).account_managers.remove(manager)
+            encounter.wait_here()
+        return ""
+
+    def call() -> str:
+        issue: Any = {"nonce": prepared.nonce}, prepared.approval.pk
+        arguments, pk = (draft_body, None) if tool == "drafts.create" else issue
+        return str(encounter.come(lambda: agent.call(tool, arguments, id=pk, key="one")).code)
+
+    assert run_together([take_away, call]) == ["", code]
+    assert list(Document.objects.values_list("id", "status")) == [(draft.pk, "draft")]
+    assert not Receipt.objects.exists()
