@@ -34,9 +34,7 @@ WORDS: dict[type[ToolError], tuple[str, str]] = {
 
 # What oauthlib refuses by its word alone, for whoever writes a client.
 HELP: Mapping[str, str] = {
-    "invalid_client": (
-        "Send a client_id that is known here in the form; clients have no secret."
-    ),
+    "invalid_client": ("Send a client_id that is known here in the form; clients have no secret."),
     "invalid_grant": (
         "The code or refresh token is unknown, expired, used before or another client's; or the"
         " redirect_uri or code_verifier does not belong to the code. Ask the owner for access anew."
