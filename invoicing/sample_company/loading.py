@@ -5,7 +5,7 @@ import secrets
 from dataclasses import replace
 from typing import NamedTuple
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from tqdm import tqdm
 
 from invoicing.models import Company, User
@@ -66,7 +66,10 @@ def load_sample_company(*, password: str, documents: int = DEFAULT_DOCUMENTS) ->
 def _write_first_books(password: str, documents: int) -> Books:
     if Company.objects.exists():
         raise CompanyExistsError
-    staff = write_staff(password)
+    try:
+        staff = write_staff(password)
+    except IntegrityError as error:  # another load came first, and has its people by now
+        raise CompanyExistsError from error
     _write_company(staff["olivia"])
     return Books(
         staff=staff,

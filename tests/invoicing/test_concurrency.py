@@ -8,7 +8,8 @@ from django.db import IntegrityError, connection, transaction
 from invoicing.errors import ConflictError
 from invoicing.identifiers import new_id
 from invoicing.locks import hold_customers
-from invoicing.models import Customer, Document, Line, NumberSeries
+from invoicing.models import Company, Customer, Document, Line, NumberSeries
+from invoicing.sample_company.loading import CompanyExistsError, load_sample_company
 from invoicing.services.drafts import update_draft
 from invoicing.services.issuing import issue_document
 from tests.clocks import at
@@ -21,7 +22,7 @@ from tests.factories import (
     make_draft,
     make_staff,
 )
-from tests.threads import THREADS, in_threads, somebody_waits_for_a_row
+from tests.threads import THREADS, in_threads, run_together, somebody_waits_for_a_row
 
 pytestmark = [pytest.mark.postgresql, pytest.mark.django_db(transaction=True)]
 
@@ -131,3 +132,15 @@ def test_a_line_added_by_hand_cannot_overtake_an_issue_under_way() -> None:
         with pytest.raises(IntegrityError, match="issued document"):
             added.result()
     assert Line.objects.count() == 1
+
+
+def test_of_two_sample_companies_loaded_at_once_one_is_refused() -> None:
+    def load() -> str:
+        try:
+            load_sample_company(password="of-all-of-them", documents=0)
+        except CompanyExistsError:
+            return "refused"
+        return "loaded"
+
+    assert sorted(run_together([load, load])) == ["loaded", "refused"]
+    assert Company.objects.count() == 1
