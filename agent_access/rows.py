@@ -76,11 +76,15 @@ class Rows(Generic[Record]):
 
     def read(self, values: Sequence[Any]) -> Record:
         """Return the record of a selected row, as Django makes it of any project's model."""
-        return self.model.from_db(DEFAULT_DB_ALIAS, self._names, self._convert(values))
+        columns = self.read_columns(values)
+        return self.model.from_db(DEFAULT_DB_ALIAS, self._names, list(columns.values()))
 
     def read_columns(self, values: Sequence[Any]) -> dict[str, Any]:
         """Return a selected row by its columns, without the cost of a record."""
-        return dict(zip(self._names, self._convert(values), strict=True))
+        columns = dict(zip(self._names, values, strict=True))
+        for name, convert in self._converters.items():
+            columns[name] = convert(columns[name])
+        return columns
 
     def find(self, *conditions: Condition, ending: str = "") -> list[Record]:
         """Return the records that meet all conditions; the ending sorts or locks them.
@@ -128,7 +132,7 @@ class Rows(Generic[Record]):
 
     def convert(self, name: str, value: Any) -> Any:
         """Return a value as the model has it, of one as the database keeps it."""
-        convert = self._converters[self._names.index(name)]
+        convert = self._converters.get(name)
         return convert(value) if convert else value
 
     def convert_key(self, value: Any) -> Any:
@@ -196,14 +200,6 @@ class Rows(Generic[Record]):
     def _selection(self) -> str:
         return f"SELECT {self.select('record')} FROM {self.table} AS record"  # noqa: S608  names only
 
-    def _convert(self, values: Sequence[Any]) -> Sequence[Any]:
-        if not self._conversions:
-            return values
-        converted = list(values)
-        for place, convert in self._conversions:
-            converted[place] = convert(converted[place])
-        return converted
-
     @cached_property
     def _fields(self) -> "Sequence[Field[Any, Any]]":
         fields = self.model._meta.concrete_fields
@@ -221,14 +217,10 @@ class Rows(Generic[Record]):
         return {field.attname: field.get_db_prep_value for field in self._fields}
 
     @cached_property
-    def _converters(self) -> list[Callable[[Any], Any] | None]:
-        return [_converter(field) for field in self._fields]
-
-    @cached_property
-    def _conversions(self) -> list[tuple[int, Callable[[Any], Any]]]:
-        """Return the places of the columns that are converted at all: few, on PostgreSQL."""
-        found = enumerate(self._converters)
-        return [(place, convert) for place, convert in found if convert is not None]
+    def _converters(self) -> dict[str, Callable[[Any], Any]]:
+        """Return what converts a column, where it is converted at all: few are, on PostgreSQL."""
+        found = {field.attname: _converter(field) for field in self._fields}
+        return {name: convert for name, convert in found.items() if convert is not None}
 
 
 def insert_together(
