@@ -4,7 +4,7 @@ import logging
 from contextlib import nullcontext
 from dataclasses import replace
 from time import monotonic
-from typing import Any, NoReturn
+from typing import NoReturn
 from uuid import UUID
 
 from django.db import transaction
@@ -166,11 +166,6 @@ def _read_target(target: str | None) -> UUID | None:
         return None
 
 
-def _check_still_visible(tool: Tool, user: Any, record_id: UUID | None) -> None:
-    if tool.find_record is not None and record_id is not None:
-        tool.find_record(user, record_id)
-
-
 def _check_still_allowed(call: ToolCall, record_id: UUID | None, *, is_replay: bool) -> None:
     """Look at all of it again, after every wait for another call: what was withdrawn is not used.
 
@@ -181,9 +176,10 @@ def _check_still_allowed(call: ToolCall, record_id: UUID | None, *, is_replay: b
     if standing is None or find_ending(standing.connection, owner_id=standing.owner_id):
         raise UnauthenticatedError
     _check_rights(call, standing.connection, standing.settings)
-    user = standing.connection.user
-    if is_replay or may_differ(call.connection.user, user):
-        _check_still_visible(call.tool, user, record_id)
+    user, find_record = standing.connection.user, call.tool.find_record
+    is_doubtful = is_replay or may_differ(call.connection.user, user)
+    if is_doubtful and find_record is not None and record_id is not None:
+        find_record(user, record_id)
 
 
 def _demand_unexpired(connection: Connection) -> None:

@@ -70,13 +70,8 @@ def stored_result(receipt: Receipt) -> ToolResult | None:
     if receipt.status is None:
         return None
     body = receipt.answer.encode()
-    if receipt.is_encrypted:
-        body = _unseal(body)
-    return ToolResult(receipt.status, body, is_replay=True)
-
-
-def _unseal(body: bytes) -> bytes:
     try:
-        return sealing.unseal(body)
+        body = sealing.unseal(body) if receipt.is_encrypted else body
     except sealing.KeyGoneError:
         raise ConflictError from None
+    return ToolResult(receipt.status, body, is_replay=True)
