@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from invoicing.approval_states import ApprovalState
 from invoicing.models import Document, DocumentStatus, User
+from invoicing.search.paging import cut_page
 from invoicing.services.approval_facts import fingerprint_each
 from invoicing.services.approvals import ReviewedApproval, approvals_of, review_each
 
@@ -76,7 +77,6 @@ def read_others(
     walk = approvals_of(user).exclude(id__in=open_ids)
     if before is not None:
         walk = walk.filter(id__lt=before)
-    rows = list(walk.select_related("document__customer").order_by("-id")[: PAGE_LENGTH + 1])
-    shown = rows[:PAGE_LENGTH]
-    following = shown[-1].id if len(rows) > PAGE_LENGTH else None
+    rows = walk.select_related("document__customer").order_by("-id")[: PAGE_LENGTH + 1]
+    shown, following = cut_page(rows, PAGE_LENGTH)
     return InboxPage(review_each(shown, now=now), following)

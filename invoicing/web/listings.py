@@ -11,7 +11,7 @@ from django.db.models import Model, Q, QuerySet
 from django.db.models.functions import Lower
 from django.http import HttpRequest, QueryDict
 
-from invoicing.search.paging import SEARCH_LENGTH, PageRequest
+from invoicing.search.paging import SEARCH_LENGTH, PageRequest, cut_page
 from invoicing.search.words import matches, words_of
 
 PAGE_LENGTH = 25
@@ -81,9 +81,8 @@ def list_by_name(request: HttpRequest, queryset: QuerySet[_Record]) -> Listing[_
     if last is not None:
         behind = Q(lower_name__gt=last) | Q(id__gt=after)
         ordered = ordered.filter(behind, lower_name__gte=last)
-    records = list(ordered[: PAGE_LENGTH + 1])
-    shown = records[:PAGE_LENGTH]
-    next_href = write_query(after=str(shown[-1].pk)) if len(records) > PAGE_LENGTH else None
+    shown, cursor = cut_page(ordered[: PAGE_LENGTH + 1], PAGE_LENGTH)
+    next_href = write_query(after=str(cursor)) if cursor else None
     return Listing(shown, "", "?" if last is not None else None, next_href)
 
 
