@@ -60,7 +60,7 @@ def write_changes(record: models.Model, changes: Changes) -> None:
     columns = {name: value for name, value in changes.items() if name not in related}
     for name, value in columns.items():
         setattr(record, name, value)
-    record.full_clean(exclude=_unshown_names(record))
+    record.full_clean(exclude=_UNSHOWN)
     try:
         with transaction.atomic():
             _save(record, columns)
@@ -75,10 +75,6 @@ def _save(record: models.Model, columns: Iterable[str]) -> None:
         record.save(force_insert=True)
     else:
         record.save(update_fields=columns)
-
-
-def _unshown_names(record: models.Model) -> set[str]:
-    return {field.name for field in record._meta.fields} & _UNSHOWN
 
 
 def _related_names(record: models.Model) -> set[str]:
