@@ -186,4 +186,5 @@ def _write_moment(moment: datetime | None, user: User) -> str:
 
 
 def _warn(reviewed: ReviewedApproval, user: User) -> list[WarningText]:
-    return write_warnings(user, reviewed.approval.document, reviewed.prepared, now=reviewed.now)
+    draft = reviewed.approval.document
+    return list(write_warnings(user, draft, reviewed.prepared, now=reviewed.now))

@@ -30,14 +30,8 @@ class WarningText:
 
 def write_warnings(
     user: User, draft: Document, facts: Facts, *, now: datetime
-) -> list[WarningText]:
-    """Return the sentences about issuing a draft with these facts now; most drafts have none."""
-    return list(_write_warnings(user, draft, facts, now))
-
-
-def _write_warnings(
-    user: User, draft: Document, facts: Facts, now: datetime
 ) -> Iterator[WarningText]:
+    """Yield the sentences about issuing a draft with these facts now; most drafts have none."""
     warnings = find_warnings(user, draft, facts, now=now, today=local_date(now, user))
     yield from (WarningText(MISSING[each]) for each in warnings.missing)
     if warnings.same_total:

@@ -52,7 +52,7 @@ def _show(
         "fingerprint": fingerprint_facts(facts),
         "has_changed": has_changed,
         "can_be_issued": _can_be_issued(document),
-        "warnings": write_warnings(request.user, document, facts, now=timezone.now()),
+        "warnings": list(write_warnings(request.user, document, facts, now=timezone.now())),
     }
     status = HTTPStatus.CONFLICT if has_changed else HTTPStatus.OK
     return render(request, "invoicing/issue.html", context, status=status)
