@@ -56,9 +56,8 @@ def find_documents(
     is_short = connection_id is not None or (status is None and own is None)
     if is_short and not page.search.strip():
         return cut_page(in_order(wanted, page)[: page.limit + 1], page.limit)
-    label = label_of(Kind.DOCUMENT, status or "")
     return _find(
-        _Search(visible, wanted, Kind.DOCUMENT, texts_of_document, page), own, labels=[label]
+        _Search(visible, wanted, own, Kind.DOCUMENT, texts_of_document, page, label=status or "")
     )
 
 
@@ -71,19 +70,25 @@ def find_customers(
         visible = visible.filter(is_active=True)
     if not page.search.strip():
         return cut_page(in_order(visible, page)[: page.limit + 1], page.limit)
-    search = _Search(visible, visible, Kind.CUSTOMER, texts_of_customer, page)
-    return _find(search, own_customer_ids(user), labels=[])
+    own = own_customer_ids(user)
+    return _find(_Search(visible, visible, own, Kind.CUSTOMER, texts_of_customer, page))
 
 
 @dataclass(frozen=True)
 class _Search(Generic[_Record]):
-    """A search in one kind of record: those that the user may see, and those wanted of them."""
+    """A search in one kind of record: those that the user may see, and those wanted of them.
+
+    `own` are the customers that he is account manager of, or None where he sees all. The label,
+    where there is one, is what all that are wanted have in the word table.
+    """
 
     visible: QuerySet[_Record]
     wanted: QuerySet[_Record]
+    own: Sequence[UUID] | None
     kind: Kind
     texts: Callable[[_Record], Iterable[str]]
     page: PageRequest
+    label: str = ""
 
     def read(self, steps: Sequence[Step]) -> Iterator[_Record]:
         """Yield the records of the steps that have all words, first as many as a page needs."""
@@ -107,12 +112,10 @@ class _Search(Generic[_Record]):
         return None
 
 
-def _find(
-    search: _Search[_Record], own: Sequence[UUID] | None, *, labels: Sequence[bytes]
-) -> tuple[list[_Record], UUID | None]:
+def _find(search: _Search[_Record]) -> tuple[list[_Record], UUID | None]:
     found: list[_Record] = []
     page = search.page
-    walk = _plan(search, own, labels)
+    walk = _plan(search)
     if walk is None:
         return found, None
     after, taken = page.after, 0
@@ -131,21 +134,20 @@ def _find(
     return found, None
 
 
-def _plan(
-    search: _Search[_Record], own: Sequence[UUID] | None, labels: Sequence[bytes]
-) -> Walk | None:
+def _plan(search: _Search[_Record]) -> Walk | None:
     """Return the walk by the rarest word, or None where there is nothing to walk to."""
     page = search.page
     beginnings = needed_beginnings(words_of(page.search))
-    if own == [] or (page.search.strip() and not beginnings):
+    if search.own == [] or (page.search.strip() and not beginnings):
         return None
     longest = sorted(beginnings, key=lambda beginning: (-len(beginning), beginning))
     words = [word_of(search.kind, beginning) for beginning in longest[:_WORDS_WALKED]]
-    needed = [*words, *(label for label in labels if not words or label != label_of(search.kind))]
+    if search.label or not words:
+        words.append(label_of(search.kind, search.label))
     walk = Walk(
-        word=needed[0],
-        other_words=needed[1:],
-        customers=own,
+        word=words[0],
+        other_words=words[1:],
+        customers=search.own,
         newest_first=page.newest_first,
     )
     return _walk_by_the_rarest(walk, page) if walk.other_words else walk
