@@ -1,7 +1,6 @@
 """The fields of the books' forms that choose among people and permissions, or read hours."""
 
 import re
-from collections.abc import Mapping
 from datetime import time
 from typing import Any
 
@@ -13,6 +12,7 @@ from typing_extensions import override
 
 from agent_access.visible_text import mark_invisible
 from invoicing.access import people_listed
+from invoicing.admin.permission_words import WORDS
 from invoicing.models import User
 
 _STRETCH = re.compile(r"(\d{1,2}:\d{2})\s*(?:-|\u2013|to)\s*(\d{1,2}:\d{2})", re.ASCII)
@@ -74,14 +74,13 @@ def _describe_person(person: Any) -> str:
 class PermissionsField(TicksField):
     """Permissions in plain words; those that have none are neither shown nor taken away."""
 
-    def __init__(self, words: Mapping[str, str], **kwargs: Any) -> None:
+    def __init__(self, **kwargs: Any) -> None:
         super().__init__(PermissionRow.objects.none(), **kwargs)
-        self.words = words
         self.unsaid: list[PermissionRow] = []
 
     @override
     def offer(self, held: QuerySet[Any]) -> None:
-        codenames = [name.partition(".")[2] for name in self.words]
+        codenames = [name.partition(".")[2] for name in WORDS]
         ours = PermissionRow.objects.filter(content_type__app_label="invoices")
         said = ours.filter(codename__in=codenames)
         places = (When(codename=name, then=place) for place, name in enumerate(codenames))
@@ -94,7 +93,7 @@ class PermissionsField(TicksField):
 
     @override
     def label_from_instance(self, obj: Any) -> str:
-        return self.words[f"invoices.{obj.codename}"]
+        return WORDS[f"invoices.{obj.codename}"]
 
 
 class HoursField(forms.CharField):

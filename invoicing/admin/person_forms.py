@@ -10,7 +10,6 @@ from typing_extensions import override
 
 from invoicing.access import people_listed
 from invoicing.admin.fields import HoursField, PermissionsField, PersonField, TicksField
-from invoicing.admin.permission_words import WORDS
 from invoicing.admin.records import RecordForm
 from invoicing.models import Skill, User
 from invoicing.services.people import digest_person
@@ -24,7 +23,7 @@ class PersonForm(RecordForm):
     manager = PersonField(people_listed().order_by("name", "email"), required=False)
     skills = TicksField(Skill.objects.all())
     groups = TicksField(Group.objects.order_by("name"), label="Roles")
-    user_permissions = PermissionsField(WORDS, label="Permissions beside those of the roles")
+    user_permissions = PermissionsField(label="Permissions beside those of the roles")
 
     monday = HoursField()
     tuesday = HoursField()

@@ -6,7 +6,6 @@ from django.contrib.auth.models import Group
 from typing_extensions import override
 
 from invoicing.admin.fields import PermissionsField
-from invoicing.admin.permission_words import WORDS
 from invoicing.admin.records import RecordAdmin, RecordForm
 from invoicing.administration.records import IsAllowed
 from invoicing.administrators import is_head
@@ -17,7 +16,7 @@ admin.site.unregister(Group)
 
 
 class RoleForm(RecordForm):
-    permissions = PermissionsField(WORDS)
+    permissions = PermissionsField()
 
 
 @admin.register(Role)
