@@ -8,18 +8,12 @@ from datetime import datetime
 from django.db import transaction
 
 from invoicing.identifiers import new_draft_code
-from invoicing.locks import hold_customers
-from invoicing.models import (
-    Document,
-    DocumentType,
-    Line,
-    TaxRate,
-    TaxRow,
-    User,
-)
+from invoicing.locks import DOCUMENTS, hold_customers
+from invoicing.models import Document, DocumentType, TaxRate, User
 from invoicing.search.table import TABLE, Row
 from invoicing.services.bulk_rows import insert_records, insert_rows
 from invoicing.services.company import current_company
+from invoicing.services.document_parts import LINES, TAX_ROWS
 from invoicing.services.draft_input import DraftInput
 from invoicing.services.draft_resolution import ResolvedDraft, resolve_with
 from invoicing.services.draft_rows import header_of, make_parts
@@ -51,10 +45,10 @@ def write_documents(new_documents: Sequence[NewDocument]) -> None:
         _issue(documents, [new.issued_at for new in new_documents])
         parts = [make_parts(*pair) for pair in zip(documents, resolved, strict=True)]
         # A document comes after all that belongs to it: once issued, it takes nothing more.
-        insert_records(Line, [line for each in parts for line in each.lines])
-        insert_records(TaxRow, [row for each in parts for row in each.tax_rows])
+        insert_records(LINES, [line for each in parts for line in each.lines])
+        insert_records(TAX_ROWS, [row for each in parts for row in each.tax_rows])
         insert_rows(TABLE, Row._fields, _words_of(documents))
-        insert_records(Document, documents)
+        insert_records(DOCUMENTS, documents)
 
 
 def _resolve(drafts: Iterable[DraftInput]) -> list[ResolvedDraft]:

@@ -3,20 +3,15 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from django.db import DEFAULT_DB_ALIAS, connection, connections
+from django.db import connection
 from django.db.models import Model
 
+from agent_access.rows import Rows
 
-def insert_records(model: type[Model], records: Iterable[Model]) -> None:
+
+def insert_records(rows: Rows[Any], records: Iterable[Model]) -> None:
     """Insert records as Django would, each column as its field prepares it."""
-    options = model._meta
-    # Not the proxy, which looks the connection up for every value.
-    database = connections[DEFAULT_DB_ALIAS]
-    fields = [(field.attname, field.get_db_prep_save) for field in options.concrete_fields]
-    rows = (
-        [prepare(getattr(record, name), database) for name, prepare in fields] for record in records
-    )
-    insert_rows(options.db_table, [str(field.column) for field in options.concrete_fields], rows)
+    insert_rows(rows.table, rows.columns, map(rows.write, records))
 
 
 def insert_rows(table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
