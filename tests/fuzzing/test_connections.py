@@ -19,10 +19,10 @@ from agent_access.connections import (
 from agent_access.models import Connection
 from agent_access.models.connections import RevokedReason
 from invoicing.access import Permission
+from invoicing.administration.ownership import hand_over
 from invoicing.administration.people import change_person
 from invoicing.administration.sign_ins import sign_out_everywhere
 from invoicing.models import User
-from invoicing.ownership import hand_over
 from invoicing.services.people import digest_person
 from tests.administration import acting
 from tests.agents import HttpAgent

@@ -12,10 +12,10 @@ from django.utils import timezone
 
 from agent_access.models import AuditEvent
 from invoicing.access import Permission
+from invoicing.administration.ownership import hand_over
 from invoicing.administration.sign_ins import make_code, sign_out_everywhere, use_code
 from invoicing.errors import CodeInvalidError, ConflictError
 from invoicing.models import User
-from invoicing.ownership import hand_over
 from invoicing.services.sign_ins import find_by_code, write_password
 from tests.administration import ORIGIN, acting, acts_written, make_administrator
 from tests.factories import CustomerFactory, UserFactory, grant, withdraw

@@ -5,9 +5,9 @@ from django.core.management import CommandError, call_command
 
 from agent_access.models import AuditEvent, Connection
 from agent_access.verification import find_breaks
+from invoicing.administration.ownership import hand_over_own
 from invoicing.errors import PermissionMissingError
 from invoicing.models import Company
-from invoicing.ownership import hand_over_own
 from tests.administration import acting
 from tests.factories import UserFactory
 from tests.snapshots import take_snapshot

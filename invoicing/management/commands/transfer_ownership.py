@@ -7,10 +7,10 @@ from django.core.management import CommandError
 from typing_extensions import override
 
 from agent_access.operator_command import OperatorCommand
+from invoicing.administration.ownership import UNFIT_OWNER, hand_over
 from invoicing.errors import OwnerUnfitError
 from invoicing.management.people import find_person
 from invoicing.models import Company
-from invoicing.ownership import UNFIT_OWNER, hand_over
 
 
 class Command(OperatorCommand):
