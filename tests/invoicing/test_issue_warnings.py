@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from invoicing.models import Company, Customer, DocumentType
-from invoicing.services import approval_warnings
+from invoicing.services import issue_warnings
 from invoicing.services.approval_facts import read_facts
-from invoicing.services.approval_warnings import LATELY, Missing, Warnings, find_warnings
 from invoicing.services.company import current_company
+from invoicing.services.issue_warnings import LATELY, Missing, Warnings, find_warnings
 from invoicing.web.formats import local_date
 from tests.factories import CustomerFactory, TaxRateFactory, line_input, make_draft, make_issued
 from tests.plans import plans_of, prefer_indexes
@@ -71,7 +71,7 @@ def test_another_customer_total_currency_or_type_is_not_the_same(delegate, custo
 def test_of_very_many_documents_only_the_customers_newest_are_compared(
     delegate, customer, draft, monkeypatch
 ):
-    monkeypatch.setattr(approval_warnings, "COMPARED", 3)
+    monkeypatch.setattr(issue_warnings, "COMPARED", 3)
     issued = issue(customer)
     for _ in range(2):
         issue(customer, lines=(line_input(unit_price=5001),))
