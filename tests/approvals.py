@@ -6,7 +6,6 @@ from typing import Any
 
 from invoicing.clock import Clock
 from invoicing.models import Decision, Document, IssueApproval, User
-from invoicing.services.approval_facts import fingerprint_each
 from invoicing.services.approvals import (
     Execution,
     ReviewedApproval,
@@ -16,6 +15,7 @@ from invoicing.services.approvals import (
     prepare_approval,
     review_approval,
 )
+from invoicing.services.document_facts import fingerprint_each
 from invoicing.services.draft_input import Maker
 from tests.clocks import at
 from tests.factories import make_maker

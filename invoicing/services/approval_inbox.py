@@ -11,8 +11,8 @@ from django.utils import timezone
 from invoicing.approval_states import ApprovalState
 from invoicing.models import Document, DocumentStatus, User
 from invoicing.search.paging import cut_page
-from invoicing.services.approval_facts import fingerprint_each
 from invoicing.services.approvals import ReviewedApproval, approvals_of, review_each
+from invoicing.services.document_facts import fingerprint_each
 
 PAGE_LENGTH = 25
 

@@ -36,14 +36,14 @@ from invoicing.models import (
     IssueApproval,
     User,
 )
-from invoicing.services.approval_facts import (
+from invoicing.services.company import current_company
+from invoicing.services.document_facts import (
     Facts,
     find_differences,
     fingerprint_of,
     read_facts,
     write_canonical,
 )
-from invoicing.services.company import current_company
 from invoicing.services.draft_input import Maker
 from invoicing.services.issuing import issue_locked, require_issuable
 

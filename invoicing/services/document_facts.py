@@ -1,13 +1,89 @@
-"""What a document says: a draft as things stand, an issued one as it was frozen."""
+"""What a document says: all that a page shows, an approval is about and issuing freezes."""
 
-from invoicing.models import Document
-from invoicing.services.approval_facts import Facts, read_facts
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+from uuid import UUID
+
+from invoicing.models import Company, Customer, Document, Line, TaxRow
 from invoicing.services.company import current_company
-from invoicing.services.document_parts import parts_of
+from invoicing.services.document_parts import parts_of, read_parts
+
+Facts = dict[str, Any]
+
+
+def read_facts(documents: Sequence[Document], *, seller: Company) -> list[Facts]:
+    """Return the facts of each draft as they stand; amounts are integers of the minor unit."""
+    read_parts(documents)
+    return [_facts(document, seller) for document in documents]
+
+
+def _facts(document: Document, seller: Company) -> Facts:
+    lines, tax_rows = parts_of(document)
+    customer = document.customer
+    return {
+        "status": document.status,
+        "lock_version": document.lock_version,
+        "seller": {
+            **_party(seller, document.language),
+            "iban": seller.iban,
+            "bic": seller.bic,
+        },
+        "customer": {**_party(customer, document.language), "is_active": customer.is_active},
+        "issue_date": document.issue_date.isoformat(),
+        "due_date": document.due_date.isoformat(),
+        "currency_code": document.currency_code,
+        "minor_unit": document.minor_unit,
+        "language": document.language,
+        "notes": document.notes,
+        "reference": document.reference,
+        "line_items": [_line(line) for line in lines],
+        "tax_breakdown": [_tax_row(row) for row in tax_rows],
+        "net_total": document.net_total,
+        "discount_total": document.discount_total,
+        "tax_total": document.tax_total,
+        "grand_total": document.grand_total,
+    }
+
+
+def _party(party: Company | Customer, language: str) -> Facts:
+    return {
+        "id": str(party.id),
+        "name": party.name,
+        "address": party.write_address(language),
+        "vat_number": party.vat_number,
+    }
+
+
+def _line(line: Line) -> Facts:
+    return {
+        "description": line.description,
+        "quantity": line.quantity,
+        "unit": line.unit,
+        "unit_price": line.unit_price,
+        "discount_type": line.discount_type,
+        "discount_value": line.discount_value,
+        "tax_rate_id": str(line.tax_rate_id) if line.tax_rate_id else None,
+        "discount_amount": line.discount_amount,
+        "net_amount": line.net_amount,
+    }
+
+
+def _tax_row(row: TaxRow) -> Facts:
+    return {
+        "tax_rate_id": str(row.tax_rate_id),
+        # The rate as it is now: one that was changed under the draft is a difference.
+        "name": row.tax_rate.name,
+        "percentage": row.tax_rate.percentage,
+        "taxable_amount": row.taxable_amount,
+        "tax_amount": row.tax_amount,
+        "is_active": row.tax_rate.is_active,
+    }
 
 
 def read_document(document: Document) -> Facts:
-    """Return the document's facts; amounts are integers of the minor unit."""
+    """Return the document's facts: a draft as it stands, an issued one as it was frozen."""
     [facts] = read_facts([document], seller=current_company())
     return facts | _frozen(document) if document.is_issued else facts
 
@@ -37,3 +113,42 @@ def _frozen(document: Document) -> Facts:
             for row in parts_of(document).tax_rows
         ],
     }
+
+
+def write_canonical(facts: Facts) -> str:
+    """Return the one JSON text of the facts: sorted keys, no white space."""
+    return json.dumps(facts, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def fingerprint_of(canonical: str) -> str:
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def fingerprint_facts(facts: Facts) -> str:
+    """Return the fingerprint of all that issuing what has these facts would freeze."""
+    return fingerprint_of(write_canonical(facts))
+
+
+def fingerprint_each(documents: Sequence[Document]) -> dict[UUID, str]:
+    """Return, by ID, the fingerprint of all that issuing each document would freeze."""
+    facts = read_facts(documents, seller=current_company())
+    return {
+        document.pk: fingerprint_facts(each)
+        for document, each in zip(documents, facts, strict=True)
+    }
+
+
+def find_differences(prepared: Any, current: Any, path: str = "") -> Iterator[str]:
+    """Yield the paths that differ, such as `line_items.0.unit_price`, in the order of the facts."""
+    if prepared == current:
+        return
+    if isinstance(prepared, dict) and isinstance(current, dict):
+        for key in dict.fromkeys((*current, *prepared)):
+            yield from find_differences(prepared.get(key), current.get(key), f"{path}.{key}")
+    elif isinstance(prepared, list) and isinstance(current, list):
+        for index in range(max(len(prepared), len(current))):
+            before = prepared[index] if index < len(prepared) else None
+            after = current[index] if index < len(current) else None
+            yield from find_differences(before, after, f"{path}.{index}")
+    else:
+        yield path.removeprefix(".")

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from invoicing.access import documents_visible_to
 from invoicing.models import Document, DocumentStatus, NumberSeries, User
-from invoicing.services.approval_facts import Facts
+from invoicing.services.document_facts import Facts
 
 LATELY = timedelta(days=30)
 # Of a customer with very many documents only the newest are compared.

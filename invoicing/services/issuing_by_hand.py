@@ -10,8 +10,8 @@ from invoicing.clock import Clock
 from invoicing.errors import ConflictError
 from invoicing.locks import lock_draft
 from invoicing.models import Document, User
-from invoicing.services.approval_facts import fingerprint_facts, read_facts
 from invoicing.services.company import current_company
+from invoicing.services.document_facts import fingerprint_facts, read_facts
 from invoicing.services.issuing import issue_locked
 
 NEEDED = (Permission.MANAGE, Permission.FINALIZE)

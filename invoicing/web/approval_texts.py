@@ -13,8 +13,8 @@ from invoicing.approval_states import ApprovalState
 from invoicing.decisions import has_asker_ended
 from invoicing.languages import APPLICATION_LANGUAGE, name_of_language
 from invoicing.models import Decision, Document, User
-from invoicing.services.approval_facts import Facts
 from invoicing.services.approvals import ReviewedApproval
+from invoicing.services.document_facts import Facts
 from invoicing.web.changes import Change, find_changes
 from invoicing.web.formats import Formats, format_clock, format_instant
 from invoicing.web.issue_warnings import WarningText, write_warnings

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from invoicing.languages import name_of_language
-from invoicing.services.approval_facts import Facts
+from invoicing.services.document_facts import Facts
 from invoicing.web.papers import Paper, PaperLine, lay_out
 
 

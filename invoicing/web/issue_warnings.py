@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from invoicing.access import Permission
 from invoicing.models import Document, User
-from invoicing.services.approval_facts import Facts
+from invoicing.services.document_facts import Facts
 from invoicing.services.issue_warnings import Missing, find_warnings
 from invoicing.web.formats import format_day, format_instant, local_date
 

@@ -11,8 +11,7 @@ from invoicing.access import Permission, document_for
 from invoicing.decisions import issue_by_hand
 from invoicing.errors import ConflictError
 from invoicing.models import Document, DocumentType, User
-from invoicing.services.approval_facts import fingerprint_facts
-from invoicing.services.document_facts import read_document
+from invoicing.services.document_facts import fingerprint_facts, read_document
 from invoicing.services.issuing import require_issuable
 from invoicing.services.issuing_by_hand import NEEDED
 from invoicing.visits import web_origin

@@ -8,8 +8,7 @@ from unicodedata import east_asian_width
 from stdnum import iban
 
 from invoicing.models import Document, DocumentType
-from invoicing.services.approval_facts import Facts
-from invoicing.services.document_facts import read_document
+from invoicing.services.document_facts import Facts, read_document
 from invoicing.totals import DiscountType
 from invoicing.web.formats import Formats
 from invoicing.web.paper_labels import labels_in

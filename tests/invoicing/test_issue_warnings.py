@@ -6,8 +6,8 @@ import pytest
 
 from invoicing.models import Company, Customer, DocumentType
 from invoicing.services import issue_warnings
-from invoicing.services.approval_facts import read_facts
 from invoicing.services.company import current_company
+from invoicing.services.document_facts import read_facts
 from invoicing.services.issue_warnings import LATELY, Missing, Warnings, find_warnings
 from invoicing.web.formats import local_date
 from tests.factories import CustomerFactory, TaxRateFactory, line_input, make_draft, make_issued

@@ -18,7 +18,7 @@ from invoicing.models import (
     User,
 )
 from invoicing.services import issuing_by_hand
-from invoicing.services.approval_facts import Facts, read_facts
+from invoicing.services.document_facts import Facts, read_facts
 from invoicing.services.drafts import update_draft
 from invoicing.services.issuing_by_hand import issue_by_hand
 from tests.approvals import fingerprint_draft

@@ -11,7 +11,7 @@ from agent_access.models.connections import RevokedReason
 from invoicing.access import Permission
 from invoicing.identifiers import new_id
 from invoicing.models import Company, Customer, Decision
-from invoicing.services.approval_facts import write_canonical
+from invoicing.services.document_facts import write_canonical
 from invoicing.services.draft_input import Maker
 from tests.approvals import PREPARED_AT, TEN_MINUTES_LATER, prepare
 from tests.factories import line_input, make_draft, make_issued, withdraw

@@ -20,7 +20,7 @@ from invoicing.models import (
     TaxRow,
 )
 from invoicing.services import approvals
-from invoicing.services.approval_facts import Facts, read_facts
+from invoicing.services.document_facts import Facts, read_facts
 from invoicing.services.issuing import issue_document
 from invoicing.totals import DiscountType
 from tests.approvals import A_MINUTE_LATER, prepare
