@@ -71,28 +71,8 @@ class PermissionMissingError(InvoicingError):
     """The person does not hold the permission that the action needs."""
 
 
-class ApprovalPendingError(InvoicingError):
-    """Nobody has decided yet."""
-
-
-class ApprovalRejectedError(InvoicingError):
-    """The delegated person said no."""
-
-
-class ApprovalStaleError(InvoicingError):
-    """What would be issued is not what was prepared any more."""
-
-
-class ApprovalUsedError(InvoicingError):
-    """The approval was executed already, with another key."""
-
-
-class ApprovalExpiredError(InvoicingError):
-    """The window of the approval has passed."""
-
-
-class DecisionRefusedError(InvoicingError):
-    """There is nothing to decide: the approval is in another state than pending."""
+class ApprovalStateError(InvoicingError):
+    """The approval is in another state than the decision or the execution needs."""
 
     def __init__(self, state: str) -> None:
         super().__init__(state)

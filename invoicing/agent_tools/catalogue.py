@@ -197,13 +197,7 @@ CATALOGUE = (
         writes=True,
         is_destructive=True,
         find_record=document_for,
-        refusals=(
-            failures.PendingError,
-            failures.RejectedError,
-            failures.StaleError,
-            failures.UsedError,
-            failures.ExpiredError,
-        ),
+        refusals=tuple(failures.APPROVAL_REFUSALS.values()),
     ),
     Tool(
         name="people.list",

@@ -5,12 +5,9 @@ from http import HTTPStatus
 from typing import Any
 
 from agent_access import errors
+from invoicing.approval_states import ApprovalState
 from invoicing.errors import (
-    ApprovalExpiredError,
-    ApprovalPendingError,
-    ApprovalRejectedError,
-    ApprovalStaleError,
-    ApprovalUsedError,
+    ApprovalStateError,
     ConflictError,
     DraftInvalidError,
     InactiveReferenceError,
@@ -73,15 +70,21 @@ def _validation_failed(failure: DraftInvalidError) -> errors.ValidationFailedErr
     )
 
 
+# What executing answers in every state but that of an approved one.
+APPROVAL_REFUSALS: Mapping[str, type[errors.ToolError]] = {
+    ApprovalState.PENDING: PendingError,
+    ApprovalState.REJECTED: RejectedError,
+    ApprovalState.STALE: StaleError,
+    ApprovalState.EXECUTED: UsedError,
+    ApprovalState.EXPIRED: ExpiredError,
+}
+
+
 # The first kind that fits answers, so a special failure stands before its general one.
 FAILURES: Mapping[type[Exception], Callable[[Any], errors.ToolError]] = {
     RecordNotFoundError: lambda _failure: errors.NotFoundError(),
     InactiveReferenceError: lambda _failure: InactiveError(),
     ConflictError: lambda _failure: errors.ConflictError(),
     DraftInvalidError: _validation_failed,
-    ApprovalPendingError: lambda _failure: PendingError(),
-    ApprovalRejectedError: lambda _failure: RejectedError(),
-    ApprovalStaleError: lambda _failure: StaleError(),
-    ApprovalUsedError: lambda _failure: UsedError(),
-    ApprovalExpiredError: lambda _failure: ExpiredError(),
+    ApprovalStateError: lambda failure: APPROVAL_REFUSALS[failure.state](),
 }

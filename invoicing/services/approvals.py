@@ -17,17 +17,7 @@ from django.utils.crypto import constant_time_compare
 from invoicing.access import Permission, demand_still_allowed, documents_visible_to
 from invoicing.approval_states import WINDOW, ApprovalState, StoredFacts, state_of
 from invoicing.clock import Clock
-from invoicing.errors import (
-    ApprovalExpiredError,
-    ApprovalPendingError,
-    ApprovalRejectedError,
-    ApprovalStaleError,
-    ApprovalUsedError,
-    ConflictError,
-    DecisionRefusedError,
-    InvoicingError,
-    RecordNotFoundError,
-)
+from invoicing.errors import ApprovalStateError, ConflictError, RecordNotFoundError
 from invoicing.locks import APPROVALS, joined_transaction, lock_approval, lock_draft
 from invoicing.models import (
     Company,
@@ -46,14 +36,6 @@ from invoicing.services.document_facts import (
 )
 from invoicing.services.draft_input import Maker
 from invoicing.services.issuing import issue_locked, require_issuable
-
-REFUSALS: dict[ApprovalState, type[InvoicingError]] = {
-    ApprovalState.PENDING: ApprovalPendingError,
-    ApprovalState.REJECTED: ApprovalRejectedError,
-    ApprovalState.EXPIRED: ApprovalExpiredError,
-    ApprovalState.STALE: ApprovalStaleError,
-    ApprovalState.EXECUTED: ApprovalUsedError,
-}
 
 WriteResult = Callable[["ReviewedApproval", Document], str]
 
@@ -192,7 +174,7 @@ def decide_approval(
 
     To say No he needs nothing but to be that person. Raises RecordNotFoundError for everybody
     else, and to approve a document out of his scope; PermissionMissingError to approve without
-    the permission to issue; DecisionRefusedError where there is nothing to decide any more.
+    the permission to issue; ApprovalStateError where there is nothing to decide any more.
     """
     is_approval = decision == Decision.APPROVED
     with transaction.atomic():
@@ -201,9 +183,9 @@ def decide_approval(
         )
         approval = reviewed.approval
         if reviewed.state != ApprovalState.PENDING:
-            raise DecisionRefusedError(reviewed.state)
+            raise ApprovalStateError(reviewed.state)
         if not constant_time_compare(fingerprint, approval.fingerprint):
-            raise DecisionRefusedError(ApprovalState.STALE)
+            raise ApprovalStateError(ApprovalState.STALE)
         if is_approval:
             demand_still_allowed(user, approval.document_id, Permission.FINALIZE)
         return _write_decision(reviewed, decision, "" if is_approval else reason)
@@ -216,7 +198,7 @@ def _write_decision(
     undecided = IssueApproval.objects.filter(pk=approval.pk, decision="", expires_at__gt=now)
     decided = {"decision": decision, "decided_at": now, "rejection_reason": rejection_reason}
     if not undecided.update(**decided):
-        raise DecisionRefusedError(reviewed.state)
+        raise ApprovalStateError(reviewed.state)
     for name, value in decided.items():
         setattr(approval, name, value)
     return ReviewedApproval(approval, reviewed.current, now)
@@ -237,7 +219,7 @@ def execute_approval(
     """Issue the approved draft, once, and keep what `write_result` says of it as the result.
 
     The same connection, nonce and key get the same result again. Raises RecordNotFoundError for
-    another connection or nonce, else the error of the approval's state.
+    another connection or nonce, and ApprovalStateError unless it is approved.
     """
     with joined_transaction():
         reviewed, seller = _lock_and_review(
@@ -253,7 +235,7 @@ def execute_approval(
         if reviewed.state == ApprovalState.EXECUTED and approval.execute_key == execution.key:
             return approval
         if reviewed.state != ApprovalState.APPROVED:
-            raise REFUSALS[reviewed.state]
+            raise ApprovalStateError(reviewed.state)
         return _issue(reviewed, seller, execution.key, clock, write_result)
 
 
@@ -265,7 +247,7 @@ def _issue(
     now = document.issued_at
     # The number series may have been waited for until it was too late.
     if now is None or now >= approval.expires_at:
-        raise ApprovalExpiredError
+        raise ApprovalStateError(ApprovalState.EXPIRED)
     approval.executed_at = now
     approval.execute_key = key
     approval.result = write_result(ReviewedApproval(approval, reviewed.current, now), document)
@@ -273,5 +255,5 @@ def _issue(
     unused = APPROVALS.equal(id=approval.pk, decision=Decision.APPROVED, executed_at=None)
     unexpired = "record.expires_at > %s", [APPROVALS.adapt("expires_at", now)]
     if not APPROVALS.change(executed, unused, unexpired):
-        raise ApprovalUsedError
+        raise ApprovalStateError(ApprovalState.EXECUTED)
     return approval

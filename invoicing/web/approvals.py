@@ -11,8 +11,8 @@ from django.utils import timezone
 from invoicing.access import documents_visible_to
 from invoicing.decisions import decide_approval
 from invoicing.errors import (
+    ApprovalStateError,
     ControlCharacterError,
-    DecisionRefusedError,
     InvoicingError,
     PermissionMissingError,
 )
@@ -118,7 +118,7 @@ def _decide(request: SignedInRequest, pk: UUID, form: DecisionForm) -> HttpRespo
             reason=form.cleaned_data["reason"],
             origin=web_origin(),
         )
-    except (DecisionRefusedError, PermissionMissingError) as refusal:
+    except (ApprovalStateError, PermissionMissingError) as refusal:
         reviewed = _review(request, pk)
         if reviewed.approval.decision != decision:
             return _show(request, reviewed, status=_status_of(refusal), form=form)

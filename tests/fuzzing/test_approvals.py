@@ -10,7 +10,7 @@ from hypothesis.stateful import invariant, rule
 from typing_extensions import override
 
 from invoicing.access import Permission
-from invoicing.errors import DecisionRefusedError
+from invoicing.errors import ApprovalStateError
 from invoicing.models import Customer, Decision, Document, User
 from tests.agents import Answer
 from tests.factories import CustomerFactory, grant, make_draft, withdraw
@@ -131,7 +131,7 @@ class Approvals(Machine):
         asked = self.find(which)
         # Saying No needs no permission; it takes an approval that waits, as Yes does.
         if self.state(asked) != "pending":
-            with pytest.raises(DecisionRefusedError):
+            with pytest.raises(ApprovalStateError):
                 decide(asked.told, Decision(decision))
         elif self.may_issue or decision == "rejected":
             decide(asked.told, Decision(decision))

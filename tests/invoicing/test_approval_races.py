@@ -5,15 +5,8 @@ from typing import Any
 
 import pytest
 
-from invoicing.errors import (
-    ApprovalPendingError,
-    ApprovalRejectedError,
-    ApprovalStaleError,
-    ApprovalUsedError,
-    ConflictError,
-    DecisionRefusedError,
-    InvoicingError,
-)
+from invoicing.approval_states import ApprovalState
+from invoicing.errors import ApprovalStateError, ConflictError, InvoicingError
 from invoicing.models import Decision, Document, IssueApproval, NumberSeries
 from invoicing.services.drafts import update_draft
 from tests.approvals import prepare
@@ -31,9 +24,11 @@ def approved(delegate, draft):
 
 
 def outcome(action: Any, *args: Any, **kwargs: Any) -> Any:
-    """Return what the action returns, or the kind of the refusal."""
+    """Return what the action returns, or the kind of the refusal, or the state that refused it."""
     try:
         return action(*args, **kwargs)
+    except ApprovalStateError as refusal:
+        return refusal.state
     except InvoicingError as refusal:
         return type(refusal)
 
@@ -52,7 +47,7 @@ def test_of_twenty_executions_with_twenty_keys_one_succeeds(approved):
 
     assert Counter(in_threads(execute, range(THREADS))) == {
         "executed INV-2026-0001": 1,
-        ApprovalUsedError: THREADS - 1,
+        ApprovalState.EXECUTED: THREADS - 1,
     }
     assert NumberSeries.objects.get().last_value == 1
 
@@ -64,12 +59,12 @@ def test_twenty_approvals_of_one_draft_issue_it_once(delegate, draft):
 
     outcomes = in_threads(lambda each: outcome(each.execute), prepared)
 
-    assert Counter(map(type_of, outcomes)) == {IssueApproval: 1, ApprovalStaleError: THREADS - 1}
+    assert Counter(map(type_of, outcomes)) == {IssueApproval: 1, ApprovalState.STALE: THREADS - 1}
     assert NumberSeries.objects.get().last_value == 1
 
 
-def type_of(result: Any) -> type:
-    return result if isinstance(result, type) else type(result)
+def type_of(result: Any) -> Any:
+    return result if isinstance(result, type | ApprovalState) else type(result)
 
 
 def test_approving_and_rejecting_at_once_is_one_decision(delegate, draft):
@@ -78,8 +73,8 @@ def test_approving_and_rejecting_at_once_is_one_decision(delegate, draft):
 
     outcomes = in_threads(lambda decision: outcome(prepared.decide, decision), decisions)
 
-    refused = [each for each in outcomes if each is DecisionRefusedError]
-    [decided] = [each for each in outcomes if each is not DecisionRefusedError]
+    refused = [each for each in outcomes if isinstance(each, ApprovalState)]
+    [decided] = [each for each in outcomes if not isinstance(each, ApprovalState)]
     assert len(refused) == THREADS - 1
     assert IssueApproval.objects.get().decision == decided.approval.decision
 
@@ -98,7 +93,8 @@ def test_a_rejection_and_an_execution_at_once_never_both_happen(delegate, custom
         )
 
     outcomes = set(map(type_of, in_threads(act, tasks)))
-    assert outcomes <= {type(prepared[0].review()), ApprovalPendingError, ApprovalRejectedError}
+    refused = {ApprovalState.PENDING, ApprovalState.REJECTED}
+    assert outcomes <= {type(prepared[0].review()), *refused}
     assert not Document.objects.filter(status="issued").exists()
 
 
@@ -125,7 +121,7 @@ def test_an_edit_and_an_execution_at_once_leave_it_stale_or_issued_as_shown(dele
         document = Document.objects.get(pk=each.approval.document_id)
         assert (executed, edited, document.status, document.grand_total) in {
             (IssueApproval, ConflictError, "issued", 10_000),
-            (ApprovalStaleError, Document, "draft", 2),
+            (ApprovalState.STALE, Document, "draft", 2),
         }
     issued = outcomes.count(IssueApproval)
     assert Document.objects.filter(status="issued").count() == issued

@@ -7,10 +7,8 @@ import pytest
 
 from invoicing.access import Permission
 from invoicing.errors import (
-    ApprovalStaleError,
-    ApprovalUsedError,
+    ApprovalStateError,
     ConflictError,
-    DecisionRefusedError,
     InactiveReferenceError,
     PermissionMissingError,
     RecordNotFoundError,
@@ -43,13 +41,19 @@ def prepared(delegate, draft):
     return prepare(draft, user=delegate)
 
 
-def refuse(error, action: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
+def refuse_in(state: str, action: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
+    """Run the action, which must be refused since the approval is in this state."""
+    assert refuse(ApprovalStateError, action, *args, **kwargs).state == state
+
+
+def refuse(error, action: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Run the action, which must raise exactly the error and change nothing."""
     before = take_snapshot()
     with pytest.raises(error) as refusal:
         action(*args, **kwargs)
     assert type(refusal.value) is error
     assert take_snapshot() == before
+    return refusal.value
 
 
 @pytest.mark.requirement("approval.created_by_prepare", "approval.window")
@@ -138,8 +142,8 @@ def test_what_was_withdrawn_while_the_draft_was_waited_for_approves_nothing(
 
 @pytest.mark.parametrize("decision", Decision)
 def test_what_was_not_shown_is_not_decided(prepared, decision):
-    refuse(DecisionRefusedError, prepared.decide, decision, fingerprint="0" * 64)
-    refuse(DecisionRefusedError, prepared.decide, decision, fingerprint="é")
+    refuse_in("stale", prepared.decide, decision, fingerprint="0" * 64)
+    refuse_in("stale", prepared.decide, decision, fingerprint="é")
 
 
 def test_a_decision_is_kept_with_its_time_and_only_a_rejection_with_a_reason(delegate, draft):
@@ -163,7 +167,7 @@ def test_the_same_key_and_nonce_get_the_stored_result_again(prepared):
     assert result == "executed INV-2026-0001"
     assert prepared.execute(now=TEN_MINUTES_LATER).result == result
     assert take_snapshot() == before
-    refuse(ApprovalUsedError, prepared.execute, key="another")
+    refuse_in("executed", prepared.execute, key="another")
 
 
 @pytest.mark.requirement("approval.foreign_or_wrong_nonce", "error.foreign_approval")
@@ -196,7 +200,7 @@ def test_issuing_one_of_several_approvals_makes_the_others_stale(delegate, draft
     first.execute()
 
     assert second.review().stale_fields == ["status", "lock_version"]
-    refuse(ApprovalStaleError, second.execute)
+    refuse_in("stale", second.execute)
 
 
 def test_an_executed_approval_stays_so_whatever_changes_later(prepared):
@@ -229,4 +233,4 @@ def test_where_a_lock_fails_the_conditional_update_still_refuses(prepared, monke
     held.decision, held.expires_at = Decision.APPROVED, TEN_MINUTES_LATER + timedelta(minutes=1)
     IssueApproval.objects.update(**kept)
     monkeypatch.setattr(approvals, "lock_approval", lambda *_, **__: held)
-    refuse(ApprovalUsedError, prepared.execute, now=now)
+    refuse_in("executed", prepared.execute, now=now)

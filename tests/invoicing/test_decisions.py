@@ -15,8 +15,8 @@ from agent_access.verification import find_breaks
 from invoicing.access import Permission
 from invoicing.decisions import decide_approval, issue_by_hand
 from invoicing.errors import (
+    ApprovalStateError,
     ConflictError,
-    DecisionRefusedError,
     PermissionMissingError,
     RecordNotFoundError,
 )
@@ -87,7 +87,7 @@ def test_a_refused_decision_is_no_decision(delegate, colleague, approval):
 
     with pytest.raises(RecordNotFoundError):
         decide(colleague, approval)
-    with pytest.raises(DecisionRefusedError):
+    with pytest.raises(ApprovalStateError, match="stale"):
         decide(delegate, approval, fingerprint="0" * 64)
     withdraw(delegate, Permission.FINALIZE)
     with pytest.raises(PermissionMissingError):

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.db import connection as database
 
-from invoicing.errors import ApprovalStaleError
+from invoicing.errors import ApprovalStateError
 from invoicing.identifiers import new_id
 from invoicing.models import (
     Company,
@@ -115,7 +115,7 @@ def leaves(facts: Any, path: str = "") -> Iterator[str]:
 def refuse_as_stale(prepared) -> None:
     """Execute the approved approval, which must be stale; nothing may be issued by it."""
     series = list(NumberSeries.objects.values())
-    with pytest.raises(ApprovalStaleError):
+    with pytest.raises(ApprovalStateError, match="stale"):
         prepared.execute()
     assert list(NumberSeries.objects.values()) == series
     assert IssueApproval.objects.get().executed_at is None

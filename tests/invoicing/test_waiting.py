@@ -7,7 +7,7 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
-from invoicing.errors import ApprovalExpiredError, ConflictError, DecisionRefusedError
+from invoicing.errors import ApprovalStateError, ConflictError
 from invoicing.models import Decision, Document
 from invoicing.services import approvals, issuing, issuing_by_hand
 from invoicing.services.drafts import update_draft
@@ -68,7 +68,7 @@ def test_the_window_begins_when_the_draft_is_locked(delegate, draft, watch, wait
 def test_a_decision_that_waited_too_long_is_none(prepared, watch, wait, lock, decision):
     wait(approvals, lock, until=TEN_MINUTES_LATER)
     before = take_snapshot()
-    with pytest.raises(DecisionRefusedError, match="expired"):
+    with pytest.raises(ApprovalStateError, match="expired"):
         prepared.decide(decision, clock=watch)
 
     assert take_snapshot() == before
@@ -89,7 +89,7 @@ def test_an_execution_that_waited_too_long_issues_nothing(prepared, watch, wait,
     prepared.decide()
     wait(module, lock, until=TEN_MINUTES_LATER)
     before = take_snapshot()
-    with pytest.raises(ApprovalExpiredError):
+    with pytest.raises(ApprovalStateError, match="expired"):
         prepared.execute(clock=watch)
 
     assert take_snapshot() == before
