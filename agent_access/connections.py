@@ -218,7 +218,14 @@ def revoke_connections(
             revoked_at=timezone.now(), revoked_reason=reason
         )
         audit.record_administration_of_many(
-            _fact_of_act(audit.REVOKED, origin, actor_id, connection_id=each, detail=reason)
+            Fact(
+                action=audit.REVOKED,
+                origin=origin,
+                actor_id=actor_id,
+                connection_id=each,
+                target=str(each),
+                detail=reason,
+            )
             for each in portion
         )
     return len(ids)
@@ -247,26 +254,19 @@ def turn_access_off(*, origin: Origin = SYSTEM, actor_id: UUID | None = None) ->
 
 
 def record_act(
-    action: str, origin: Origin, actor_id: UUID | None, *, connection_id: UUID | None = None
-) -> None:
-    """Append to the chain of administration what was done, and with which connection."""
-    fact = _fact_of_act(action, origin, actor_id, connection_id=connection_id)
-    audit.record_administration(fact)
-
-
-def _fact_of_act(
     action: str,
     origin: Origin,
     actor_id: UUID | None,
     *,
-    connection_id: UUID | None,
-    detail: str = "",
-) -> Fact:
-    return Fact(
+    connection_id: UUID | None = None,
+    target: str = "",
+) -> None:
+    """Append to the chain of administration what was done, and with which connection or thing."""
+    fact = Fact(
         action=action,
         origin=origin,
         actor_id=actor_id,
         connection_id=connection_id,
-        target=str(connection_id or ""),
-        detail=detail,
+        target=target or str(connection_id or ""),
     )
+    audit.record_administration(fact)

@@ -4,9 +4,8 @@ from uuid import UUID
 
 from django.db import transaction
 
-from agent_access import audit
-from agent_access.audit import Fact, Origin
-from agent_access.connections import SYSTEM
+from agent_access.audit import Origin
+from agent_access.connections import SYSTEM, record_act
 from agent_access.models.settings import AccessSettings
 from agent_access.tools import registry
 
@@ -30,5 +29,4 @@ def turn_module(
         return
     AccessSettings.objects.update(modules_off=sorted(modules_off ^ {module}))
     action = "module:turned_on" if on else "module:turned_off"
-    fact = Fact(action=action, origin=origin, actor_id=actor_id, target=module)
-    audit.record_administration(fact)
+    record_act(action, origin, actor_id, target=module)

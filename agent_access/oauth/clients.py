@@ -6,8 +6,8 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from agent_access import audit
-from agent_access.audit import Fact, Origin
-from agent_access.connections import revoke_connections
+from agent_access.audit import Origin
+from agent_access.connections import record_act, revoke_connections
 from agent_access.models.connections import Connection, RevokedReason
 from agent_access.models.settings import AccessSettings
 from agent_access.oauth.models import Application
@@ -34,12 +34,5 @@ def delete_client(client: Application, *, origin: Origin, actor_id: UUID) -> Non
         origin=origin,
         actor_id=actor_id,
     )
-    audit.record_administration(
-        Fact(
-            action="client:deleted",
-            origin=origin,
-            actor_id=actor_id,
-            target=client.audit_target,
-        )
-    )
+    record_act("client:deleted", origin, actor_id, target=client.audit_target)
     client.delete()

@@ -14,9 +14,9 @@ from oauthlib.common import add_params_to_uri
 from oauthlib.oauth2 import FatalClientError, OAuth2Error
 from oauthlib.oauth2.rfc6749.errors import AccessDeniedError
 
-from agent_access import audit, conf
-from agent_access.audit import Fact, Origin
-from agent_access.connections import AlreadyMadeError, UnfitConnectionError
+from agent_access import conf
+from agent_access.audit import Origin
+from agent_access.connections import AlreadyMadeError, UnfitConnectionError, record_act
 from agent_access.models.audit import Transport
 from agent_access.models.connections import Connection
 from agent_access.oauth.authorization import (
@@ -134,14 +134,7 @@ def _make_connection(asked: AuthorizationRequest, lent: Allowed, origin: Origin)
 
 @transaction.atomic
 def _refuse(request: HttpRequest, asked: AuthorizationRequest, origin: Origin) -> HttpResponse:
-    audit.record_administration(
-        Fact(
-            action="consent:refused",
-            origin=origin,
-            actor_id=request.user.pk,
-            target=asked.client.audit_target,
-        )
-    )
+    record_act("consent:refused", origin, request.user.pk, target=asked.client.audit_target)
     return _go_back(AccessDeniedError(state=asked.state).in_uri(asked.return_address))
 
 

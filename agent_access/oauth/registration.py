@@ -6,10 +6,10 @@ from typing import Any
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 
-from agent_access import audit
-from agent_access.audit import Fact, Origin
+from agent_access.audit import Origin
 from agent_access.bodies import parse_json, read_body
 from agent_access.calls import write_json
+from agent_access.connections import record_act
 from agent_access.errors import UnreadableJsonError
 from agent_access.oauth.endpoints import MAX_BODY_BYTES, machine_endpoint
 from agent_access.oauth.metadata import (
@@ -79,8 +79,7 @@ def client_fields(metadata: ClientMetadata) -> dict[str, Any]:
 
 
 def record_registration(client: Application, origin: Origin) -> None:
-    fact = Fact(action="client:registered", origin=origin, target=client.audit_target)
-    audit.record_administration(fact)
+    record_act("client:registered", origin, None, target=client.audit_target)
 
 
 def _describe(client: Application) -> dict[str, Any]:
