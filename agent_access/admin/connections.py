@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import admin, messages
-from django.contrib.admin.views.main import ChangeList
 from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
@@ -21,7 +20,7 @@ from agent_access.admin.moments import write_minute
 from agent_access.admin.owners import ASKED_AND_DONE, OwnersModelAdmin, Page, owners_act
 from agent_access.admin.people import text_fields
 from agent_access.admin.states import KindFilter, State, StateFilter, write_connections
-from agent_access.admin.uses import use_of, with_uses
+from agent_access.admin.uses import note_uses, use_of
 from agent_access.connections import (
     AlreadyMadeError,
     UnfitConnectionError,
@@ -62,10 +61,8 @@ class ConnectionAdmin(OwnersModelAdmin):
         return ["name", *(f"user__{field}" for field in text_fields())]
 
     @override
-    def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
-        changes = super().get_changelist_instance(request)
-        changes.result_list = with_uses(changes.result_list)
-        return changes
+    def read_further(self, records: Sequence[Connection]) -> None:
+        note_uses(records)
 
     @admin.display(description="Kind")
     def way(self, connection: Connection) -> str:

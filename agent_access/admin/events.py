@@ -5,7 +5,6 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import admin
-from django.contrib.admin.views.main import ChangeList
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from typing_extensions import override
@@ -125,10 +124,12 @@ class EventAdmin(OwnersModelAdmin):
         return queryset, False
 
     @override
-    def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
-        changes = super().get_changelist_instance(request)
-        changes.result_list = _with_names(changes.result_list)
-        return changes
+    def read_further(self, records: Sequence[AuditEvent]) -> None:
+        people = names_of(each.actor_id for each in records)
+        connections = Connection.objects.in_bulk({each.connection_id for each in records} - {None})
+        for event in records:
+            event.__dict__["actor_name"] = _name(people, event.actor_id)
+            event.__dict__["connection_name"] = _name(connections, event.connection_id)
 
     @admin.display(description="Time")
     def moment(self, event: AuditEvent) -> str:
@@ -155,21 +156,21 @@ class EventAdmin(OwnersModelAdmin):
 
     @override
     def facts_of(self, record: AuditEvent) -> Sequence[tuple[str, Any]]:
-        [event] = _with_names([record])
+        self.read_further([record])
         return [
-            ("Time", write_moment(event.occurred_at)),
-            ("Action", event.action),
-            ("Outcome", event.outcome),
-            ("Detail", describe_detail(event)),
-            ("Connection", self.of_connection(event)),
-            ("Actor", self.actor(event)),
-            ("Target", event.target),
-            ("Transport", event.transport),
-            ("Client address", event.client_address),
-            ("Request ID", event.request_id),
-            ("Chain", event.chain),
-            ("Sequence", event.sequence),
-            ("Digest", event.digest),
+            ("Time", write_moment(record.occurred_at)),
+            ("Action", record.action),
+            ("Outcome", record.outcome),
+            ("Detail", describe_detail(record)),
+            ("Connection", self.of_connection(record)),
+            ("Actor", self.actor(record)),
+            ("Target", record.target),
+            ("Transport", record.transport),
+            ("Client address", record.client_address),
+            ("Request ID", record.request_id),
+            ("Chain", record.chain),
+            ("Sequence", record.sequence),
+            ("Digest", record.digest),
         ]
 
 
@@ -187,17 +188,6 @@ def _stands_in_event(word: str) -> Q:
     if named := read_uuid(word):
         condition |= Q(connection_id=named) | Q(actor_id=named)
     return condition
-
-
-def _with_names(events: Any) -> list[AuditEvent]:
-    """Return the events, each knowing the names of its connection and its actor."""
-    rows: list[AuditEvent] = list(events)
-    people = names_of(each.actor_id for each in rows)
-    connections = Connection.objects.in_bulk({each.connection_id for each in rows} - {None})
-    for event in rows:
-        event.__dict__["actor_name"] = _name(people, event.actor_id)
-        event.__dict__["connection_name"] = _name(connections, event.connection_id)
-    return rows
 
 
 def _name(known: Any, key: UUID | None) -> str:

@@ -106,6 +106,16 @@ class OwnersModelAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic f
         return OfferedOrderList
 
     @override
+    def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
+        changes = super().get_changelist_instance(request)
+        changes.result_list = list(changes.result_list)
+        self.read_further(changes.result_list)
+        return changes
+
+    def read_further(self, records: Sequence[Any]) -> None:
+        """Note on each record of a page what its columns tell beside its own facts."""
+
+    @override
     def has_module_permission(self, request: HttpRequest) -> bool:
         return is_owner(request)
 

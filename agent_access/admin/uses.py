@@ -24,12 +24,10 @@ class Use:
     calls_in_a_day: int
 
 
-def with_uses(connections: Iterable[Connection]) -> list[Connection]:
-    """Return the connections, each remembering its use for `use_of`."""
-    rows = list(connections)
-    for connection, use in zip(rows, read_uses(rows), strict=True):
+def note_uses(connections: Sequence[Connection]) -> None:
+    """Let each connection remember its use for `use_of`."""
+    for connection, use in zip(connections, read_uses(connections), strict=True):
         connection.__dict__["use"] = use
-    return rows
 
 
 def use_of(connection: Connection) -> Use:

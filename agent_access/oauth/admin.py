@@ -5,7 +5,6 @@ from typing import Any
 
 import oauth2_provider.admin  # noqa: F401  registers the toolkit's pages, which are removed below
 from django.contrib import admin, messages
-from django.contrib.admin.views.main import ChangeList
 from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -69,10 +68,12 @@ class ClientAdmin(OwnersModelAdmin):
         return super().changelist_view(request, {**(extra_context or {}), **address})
 
     @override
-    def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
-        changes = super().get_changelist_instance(request)
-        changes.result_list = _with_live(changes.result_list)
-        return changes
+    def read_further(self, records: Sequence[Application]) -> None:
+        """Count the live connections of each."""
+        found = live_connections().filter(client_id__in=[each.client_id for each in records])
+        counts = dict(found.values_list("client_id").annotate(Count("id")))
+        for client in records:
+            client.__dict__["live"] = counts.get(client.client_id, 0)
 
     @admin.display(description="Known by")
     def known_by(self, client: Application) -> str:
@@ -105,14 +106,14 @@ class ClientAdmin(OwnersModelAdmin):
 
     @override
     def facts_of(self, record: Application) -> Sequence[tuple[str, Any]]:
-        [client] = _with_live([record])
+        self.read_further([record])
         return [
-            ("Calls itself", client.name),
-            ("Identifier", client.client_id),
-            ("Known by", self.known_by(client)),
-            ("Returns to", self.returns_to(client)),
-            ("First seen", write_moment(client.created)),
-            ("Live connections", self.live(client)),
+            ("Calls itself", record.name),
+            ("Identifier", record.client_id),
+            ("Known by", self.known_by(record)),
+            ("Returns to", self.returns_to(record)),
+            ("First seen", write_moment(record.created)),
+            ("Live connections", self.live(record)),
         ]
 
     def delete(self, request: HttpRequest, object_id: int) -> HttpResponse:
@@ -128,13 +129,3 @@ class ClientAdmin(OwnersModelAdmin):
         rest = f" {write_connections(ended)} ended." if ended else ""
         messages.success(request, f"The client is deleted.{rest}")
         return redirect(LIST)
-
-
-def _with_live(clients: Any) -> list[Application]:
-    """Return the clients, each knowing how many live connections it has."""
-    rows: list[Application] = list(clients)
-    found = live_connections().filter(client_id__in=[each.client_id for each in rows])
-    counts = dict(found.values_list("client_id").annotate(Count("id")))
-    for client in rows:
-        client.__dict__["live"] = counts.get(client.client_id, 0)
-    return rows
