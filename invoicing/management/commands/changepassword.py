@@ -1,29 +1,22 @@
 """Django's command of this name, which would leave sessions and connections as they are."""
 
 import getpass
-from argparse import ArgumentParser
-from typing import Any
 
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.core.management import CommandError
 from typing_extensions import override
 
-from agent_access.operator_command import OperatorCommand
 from invoicing.administration.sign_ins import change_password_as_operator
-from invoicing.management.people import find_person
+from invoicing.management.person_command import PersonCommand
+from invoicing.models import User
 
 
-class Command(OperatorCommand):
+class Command(PersonCommand):
     help = "Asks for a person's new password; ends the person's web sessions and connections."
 
     @override
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("email", metavar="EMAIL")
-
-    @override
-    def handle(self, *args: Any, **options: Any) -> None:
-        person = find_person(options["email"])
+    def handle_person(self, person: User) -> None:
         password = _ask_twice(person.email)
         try:
             validate_password(password, person)

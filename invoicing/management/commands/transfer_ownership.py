@@ -1,28 +1,19 @@
 """A new owner, for when the former one is gone."""
 
-from argparse import ArgumentParser
-from typing import Any
-
 from django.core.management import CommandError
 from typing_extensions import override
 
-from agent_access.operator_command import OperatorCommand
 from invoicing.administration.ownership import UNFIT_OWNER, hand_over
 from invoicing.errors import OwnerUnfitError
-from invoicing.management.people import find_person
-from invoicing.models import Company
+from invoicing.management.person_command import PersonCommand
+from invoicing.models import Company, User
 
 
-class Command(OperatorCommand):
+class Command(PersonCommand):
     help = "Makes another person the owner and ends all connections."
 
     @override
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("email", metavar="EMAIL")
-
-    @override
-    def handle(self, *args: Any, **options: Any) -> None:
-        person = find_person(options["email"])
+    def handle_person(self, person: User) -> None:
         if Company.objects.filter(owner=person).exists():
             self.stdout.write(f"{person.email} is the owner already; nothing was changed.")
             return
