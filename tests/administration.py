@@ -24,6 +24,11 @@ def make_administrator(*permissions: str, **fields: Any) -> User:
     return person
 
 
+def read(person: User) -> User:
+    """Return the person as kept."""
+    return User.objects.get(pk=person.pk)
+
+
 def acts_written() -> list[tuple[str, str, str]]:
     """Return action, target and detail of the administration's events, oldest first."""
     events = AuditEvent.objects.filter(chain=ADMINISTRATION).order_by("sequence")

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.test import override_settings
 
+from config.shared_cache import describe_cache
 from tests.ports import free_port
 
 HOST = "127.0.0.1"
@@ -55,6 +57,13 @@ def run_valkey() -> Iterator[ValkeyServer]:
 def valkey_server() -> Iterator[ValkeyServer]:
     with run_valkey() as server:
         yield server
+
+
+@pytest.fixture
+def shared_cache(valkey_server: ValkeyServer) -> Iterator[ValkeyServer]:
+    """Count in a real Valkey, as an installation with several processes does."""
+    with override_settings(CACHES={"default": describe_cache(valkey_server.url)}):
+        yield valkey_server
 
 
 def _find_binary() -> Path:

@@ -22,7 +22,7 @@ from tests.admin.forms import (
     save_at,
     snapshot_of_books,
 )
-from tests.administration import acts_written, make_administrator
+from tests.administration import acts_written, make_administrator, read
 from tests.approvals import prepare
 from tests.factories import UserFactory, grant
 from tests.snapshots import take_snapshot
@@ -35,10 +35,6 @@ ADD = "/admin/invoices/user/add/"
 
 def url_of(person: User, page: str = "invoices_user_change") -> str:
     return reverse(f"admin:{page}", args=[person.pk])
-
-
-def read(person: User) -> User:
-    return User.objects.get(pk=person.pk)
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """When the limits cannot be counted nobody is let in, and nothing is lost."""
 
 import signal
-from collections.abc import Iterator
 
 import pytest
 from django.core.cache.backends.dummy import DummyCache
@@ -9,9 +8,7 @@ from django.test import override_settings
 from typing_extensions import override
 
 from agent_access.models import AuditEvent
-from config.shared_cache import describe_cache
 from tests.snapshots import take_snapshot
-from tests.valkey import ValkeyServer
 
 
 class GoneCache(DummyCache):
@@ -32,13 +29,6 @@ class ForgetfulCache(DummyCache):
     @override
     def incr(self, *args: object, **options: object) -> int:
         raise ValueError("no such key")
-
-
-@pytest.fixture
-def shared_cache(settings, valkey_server: ValkeyServer) -> Iterator[ValkeyServer]:
-    """Count in a real Valkey, as an installation with several processes does."""
-    with override_settings(CACHES={"default": describe_cache(valkey_server.url)}):
-        yield valkey_server
 
 
 def assert_unavailable(agent, draft_body) -> None:

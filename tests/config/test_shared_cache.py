@@ -1,31 +1,22 @@
 """Connections to a cache that processes share."""
 
-from collections.abc import Iterator
 from contextlib import closing, suppress
 from threading import Thread
 
 import pytest
 from django.core.cache import caches
 from django.core.cache.backends.base import BaseCache
-from django.test import override_settings
 from redis import DriverInfo, Redis
 from redis.exceptions import ReadOnlyError
 
-from config.shared_cache import ProcessPool, describe_cache
+from config.shared_cache import ProcessPool
 from tests.ports import free_port
-from tests.valkey import ValkeyServer
 
 # Nothing here needs a database: once is enough.
 pytestmark = pytest.mark.sqlite
 
 
-@pytest.fixture
-def server(valkey_server: ValkeyServer) -> Iterator[ValkeyServer]:
-    with override_settings(CACHES={"default": describe_cache(valkey_server.url)}):
-        yield valkey_server
-
-
-def test_threads_that_come_and_go_leave_no_connection_behind(server):
+def test_threads_that_come_and_go_leave_no_connection_behind(shared_cache):
     held: list[BaseCache] = []
 
     def ask() -> None:
@@ -37,17 +28,17 @@ def test_threads_that_come_and_go_leave_no_connection_behind(server):
         thread = Thread(target=ask)
         thread.start()
         thread.join()
-    with closing(Redis.from_url(server.url)) as other:
+    with closing(Redis.from_url(shared_cache.url)) as other:
         clients = other.client_list(_type="normal")
     # That of the process, and that of the question.
     assert len(clients) == 2
 
 
-def test_no_connection_is_kept_to_what_has_become_a_replica(server):
+def test_no_connection_is_kept_to_what_has_become_a_replica(shared_cache):
     """As after a failover: once the name leads elsewhere, so does the next connection."""
     cache = caches["default"]
     cache.set("counted", 1)
-    with closing(Redis.from_url(server.url)) as other:
+    with closing(Redis.from_url(shared_cache.url)) as other:
         first, _ = other.client_list(_type="normal")
         other.replicaof("127.0.0.1", free_port())
         with suppress(ReadOnlyError):

@@ -20,16 +20,12 @@ from invoicing.administration.sign_ins import make_code, sign_out_everywhere, us
 from invoicing.models import Company, Document, TaxRate, User
 from invoicing.services.people import digest_person
 from invoicing.services.record_changes import digest_record
-from tests.administration import acting
+from tests.administration import acting, read
 from tests.agents import HttpAgent
 from tests.factories import UserFactory
 from tests.threads import PATIENCE_SECONDS, Encounter, run_together
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("many_calls")]
-
-
-def read(person: User) -> User:
-    return User.objects.get(pk=person.pk)
 
 
 def change(by: User, person: User, **changes: object) -> None:

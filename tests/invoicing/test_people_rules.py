@@ -19,7 +19,7 @@ from invoicing.errors import CodeInvalidError, ConflictError, PermissionMissingE
 from invoicing.models import Skill, User
 from invoicing.services.people import OWN_MANAGER, OWNER_STAYS, digest_person
 from invoicing.services.working_hours import OVERLAP, Stretch, read_hours
-from tests.administration import acting, acts_written, make_administrator
+from tests.administration import acting, acts_written, make_administrator, read
 from tests.factories import PASSWORD, CustomerFactory, UserFactory, grant
 from tests.snapshots import take_snapshot
 
@@ -36,10 +36,6 @@ def administrator(company) -> User:
 @pytest.fixture
 def person(company) -> User:
     return UserFactory.create(name="Paul Plain")
-
-
-def read(person: User) -> User:
-    return User.objects.get(pk=person.pk)
 
 
 def change(by: User, person: User, **changes: object):

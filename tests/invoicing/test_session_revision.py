@@ -21,15 +21,11 @@ from invoicing.administration.sign_ins import (
 )
 from invoicing.models import User
 from invoicing.services.people import digest_person
-from tests.administration import ADDRESS, acting, acts_written
+from tests.administration import ADDRESS, acting, acts_written, read
 from tests.factories import UserFactory, withdraw
 from tests.snapshots import take_snapshot
 
 NEW = "another-long-password"
-
-
-def read(person: User) -> User:
-    return User.objects.get(pk=person.pk)
 
 
 def change(owner: User, person: User, **changes: object) -> None:

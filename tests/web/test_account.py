@@ -5,7 +5,7 @@ from django.contrib.auth.hashers import check_password
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from invoicing.models import User
-from tests.administration import acts_written
+from tests.administration import acts_written, read
 from tests.factories import PASSWORD, UserFactory
 from tests.snapshots import take_snapshot
 from tests.web.forms import main_of, text_of
@@ -14,10 +14,6 @@ pytestmark = pytest.mark.django_db
 
 NEW = "another-long-password"
 FORM = {"current": PASSWORD, "password": NEW, "again": NEW}
-
-
-def read(person: User) -> User:
-    return User.objects.get(pk=person.pk)
 
 
 def test_a_new_password_ends_every_other_session_and_connection(sign_in, person, connect):
