@@ -57,7 +57,7 @@ def transfer(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
     owner: Any = request.user
     if not is_owner(owner):
         raise Http404
-    context |= {"connections": count_connections()}
+    context |= {"title": "Transfer the ownership", "connections": count_connections()}
     if request.method != "POST":
         return _show(request, context, TransferForm(owner=owner))
     try:

@@ -130,7 +130,7 @@ class PersonAdmin(RecordAdmin):
     def one_time_link(self, request: HttpRequest, pk: Any) -> HttpResponse:
         """Ask, then show the link, once: it is in no message, session or log."""
         person = self._find(request, pk)
-        context = self._context(request, person) | {"hours": HOURS}
+        context = self._context(request, person, title="One-time link") | {"hours": HOURS}
         if request.method == "POST":
             code = self._act(partial(make_code, actor_of(request), pk))
             context["link"] = link_of(code)
@@ -140,7 +140,8 @@ class PersonAdmin(RecordAdmin):
         """Ask, saying how many connections it ends, then sign the person out everywhere."""
         person = self._find(request, pk)
         if request.method != "POST":
-            context = self._context(request, person) | {"connections": count_connections(person)}
+            context = self._context(request, person, title="Sign out everywhere")
+            context["connections"] = count_connections(person)
             return render(request, "admin/invoices/sign_out.html", context)
         ended = self._act(partial(sign_out_everywhere, actor_of(request), pk))
         self.message_user(
@@ -165,5 +166,6 @@ class PersonAdmin(RecordAdmin):
         except RecordNotFoundError:
             raise Http404 from None
 
-    def _context(self, request: HttpRequest, person: User) -> dict[str, Any]:
-        return {**self.admin_site.each_context(request), "opts": self.opts, "person": person}
+    def _context(self, request: HttpRequest, person: User, *, title: str) -> dict[str, Any]:
+        shared = self.admin_site.each_context(request)
+        return {**shared, "opts": self.opts, "person": person, "title": title}
