@@ -1,7 +1,7 @@
 """A draft as texts in fields: as it was typed, or as what is saved would be typed."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from django.conf import settings
@@ -34,15 +34,15 @@ class TypedDraft:
     minor_unit: int
 
     def with_customer(self, customer_id: str) -> "TypedDraft":
-        return TypedDraft({**self.header, "customer_id": customer_id}, self.lines, self.minor_unit)
+        return replace(self, header={**self.header, "customer_id": customer_id})
 
     def with_line(self) -> "TypedDraft":
         lines = [*self.lines, {}] if len(self.lines) < MAX_LINES else self.lines
-        return TypedDraft(self.header, lines, self.minor_unit)
+        return replace(self, lines=lines)
 
     def without_line(self, index: int) -> "TypedDraft":
         lines = [line for position, line in enumerate(self.lines) if position != index]
-        return TypedDraft(self.header, lines or [{}], self.minor_unit)
+        return replace(self, lines=lines or [{}])
 
 
 def read_typed(data: QueryDict) -> TypedDraft:
