@@ -6,14 +6,13 @@ from django.db import transaction
 from django.http import HttpRequest
 
 from agent_access import audit, conf
-from agent_access.audit import Fact
+from agent_access.audit import Fact, make_origin
 from agent_access.authentication import authenticate, find_caller
 from agent_access.discovery import challenge_parameters
 from agent_access.errors import NotFoundError, RateLimitedError, UnauthenticatedError
 from agent_access.models.audit import Transport
 from agent_access.models.connections import Connection
 from agent_access.models.settings import AccessSettings
-from agent_access.origins import make_origin
 from agent_access.request_facts import note_connection, note_transport
 from agent_access.standings import Standing
 from agent_access.throttling import Allowance, describe_allowances, spend

@@ -17,6 +17,8 @@ from uuid_utils.compat import uuid7
 
 from agent_access.errors import UnauthenticatedError
 from agent_access.models.audit import ADMINISTRATION, AuditEvent, ChainHead, Transport
+from agent_access.request_facts import current_facts
+from agent_access.request_ids import current_request_id
 from agent_access.rows import Rows
 from agent_access.statements import NOTHING, Statements, execute_together
 from agent_access.transactions import relaxed_commit
@@ -68,6 +70,15 @@ class Origin:
         if ":" not in self.client_address:
             return self.client_address
         return str(ipaddress.ip_network((self.client_address, IPV6_PREFIX), strict=False))
+
+
+def make_origin(transport: Transport) -> Origin:
+    """Return the origin of the request that the gate let in."""
+    return Origin(
+        transport=transport,
+        request_id=current_request_id(),
+        client_address=current_facts().client_address,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,9 +3,8 @@
 from enum import StrEnum
 from uuid import UUID
 
-from agent_access.audit import Origin
+from agent_access.audit import Origin, make_origin
 from agent_access.models.audit import Transport
-from agent_access.origins import make_origin
 from agent_access.request_facts import note_outcome, note_person
 
 

@@ -19,10 +19,9 @@ from typing_extensions import override
 from agent_access import conf
 from agent_access.admin.paging import OfferedOrderList
 from agent_access.admin_site import is_owner
-from agent_access.audit import Origin
+from agent_access.audit import Origin, make_origin
 from agent_access.models.audit import Transport
 from agent_access.models.settings import AccessSettings
-from agent_access.origins import make_origin
 
 SHOWN = ("GET", "HEAD")
 ASKED_AND_DONE = (*SHOWN, "POST")

@@ -15,7 +15,7 @@ from oauthlib.oauth2 import FatalClientError, OAuth2Error
 from oauthlib.oauth2.rfc6749.errors import AccessDeniedError
 
 from agent_access import conf
-from agent_access.audit import Origin
+from agent_access.audit import Origin, make_origin
 from agent_access.connections import AlreadyMadeError, UnfitConnectionError, record_act
 from agent_access.models.audit import Transport
 from agent_access.models.connections import Connection
@@ -31,7 +31,6 @@ from agent_access.oauth.refusals import HELP
 from agent_access.oauth.repeats import AnsweredBeforeError, renew_code
 from agent_access.oauth.return_addresses import host_of, is_loopback, policy_source
 from agent_access.oauth.server import Server
-from agent_access.origins import make_origin
 from agent_access.request_facts import note_person
 
 ALLOW, REFUSE = "allow", "refuse"

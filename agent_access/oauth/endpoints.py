@@ -10,7 +10,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.debug import sensitive_post_parameters
 
 from agent_access import conf
-from agent_access.audit import Origin
+from agent_access.audit import Origin, make_origin
 from agent_access.bodies import read_body
 from agent_access.errors import MethodNotAllowedError, NotFoundError
 from agent_access.execution import find_tool_error
@@ -18,7 +18,6 @@ from agent_access.models.audit import Transport
 from agent_access.models.settings import AccessSettings
 from agent_access.oauth.parameters import UnreadableParametersError, clean_parameters
 from agent_access.oauth.refusals import INVALID_REQUEST, OAuthRefusalError, refuse, refuse_request
-from agent_access.origins import make_origin
 from agent_access.request_facts import note_transport
 from agent_access.throttling import spend
 
