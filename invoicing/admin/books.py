@@ -25,11 +25,10 @@ class AddressedForm(RecordForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        if "country" in self.fields:
-            choices = {"": "Not said", **dict(countries_by_name())}
-            # What was written before, and is no country, goes only when somebody takes it away.
-            choices.setdefault(self.instance.country, self.instance.country)
-            cast("forms.ChoiceField", self.fields["country"]).choices = choices.items()
+        choices = {"": "Not said", **dict(countries_by_name())}
+        # What was written before, and is no country, goes only when somebody takes it away.
+        choices.setdefault(self.instance.country, self.instance.country)
+        cast("forms.ChoiceField", self.fields["country"]).choices = choices.items()
 
 
 class CustomerForm(AddressedForm):

@@ -39,10 +39,9 @@ class PersonForm(RecordForm):
             return
         for weekday, start, end in read_hours(self.instance):
             self.initial.setdefault(WEEKDAYS[weekday], []).append((start, end))
-        if "manager" in self.fields:
-            known = User.objects.filter(pk=self.instance.manager_id)
-            manager: Any = self.fields["manager"]
-            manager.queryset = (people_listed() | known).order_by("name", "email")
+        known = User.objects.filter(pk=self.instance.manager_id)
+        manager: Any = self.fields["manager"]
+        manager.queryset = (people_listed() | known).order_by("name", "email")
 
     @override
     def digest(self) -> str:

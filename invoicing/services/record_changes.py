@@ -82,8 +82,6 @@ def _related_names(record: models.Model) -> set[str]:
 
 
 def _related_ids(record: models.Model, name: str) -> list[str]:
-    if record._state.adding:
-        return []
     return sorted(str(pk) for pk in getattr(record, name).values_list("pk", flat=True))
 
 
