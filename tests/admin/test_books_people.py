@@ -1,6 +1,7 @@
 """People in the administration: forms, one-time links, signing out everywhere."""
 
 import re
+from datetime import time
 
 import pytest
 from django.urls import reverse
@@ -13,7 +14,7 @@ from invoicing.admin.records import CHANGED_MEANWHILE
 from invoicing.models import Role, User
 from invoicing.services.people import OWN_MANAGER
 from invoicing.services.sign_ins import find_by_code
-from invoicing.services.working_hours import read_hours
+from invoicing.services.working_hours import Stretch, read_hours, write_hours
 from tests.admin.forms import (
     assert_saved,
     form_of,
@@ -126,6 +127,8 @@ def test_the_form_of_a_new_person_says_how_they_come_by_a_password(desk):
 def test_a_form_sent_as_it_is_changes_nothing(desk, person, sign_in, owner):
     grant(person, Permission.VIEW_DOCUMENT)
     person.groups.add(Role.objects.create(name="Viewer"))
+    write_hours(person, [Stretch(4, time(9), time(12, 30)), Stretch(4, time(13), time(17))])
+    assert 'value="09:00 to 12:30, 13:00 to 17:00"' in main_of(desk.get(url_of(person)))
     for browser in (desk, sign_in(owner)):
         before = snapshot_of_books()
         assert save_at(browser, url_of(person)).status_code == 302
