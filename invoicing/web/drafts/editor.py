@@ -72,11 +72,7 @@ class Editor:
 
     def answer(self, data: QueryDict) -> HttpResponse:
         """Do what the button that was pressed says."""
-        typed = read_typed(data)
-        # A search that was typed and not yet done comes first: Enter in its field means Find.
-        is_search = "find_customer" in data or (
-            read_search(data, "customer_search") != read_search(data, "customer_searched")
-        )
+        typed, is_search = read_typed(data), _is_search(data)
         if is_search:
             typed = typed.with_customer(self.choices.customers.suggested)
         if "add_line" in data:
@@ -85,17 +81,19 @@ class Editor:
             return self.show(typed.without_line(_read_number(data, "remove_line")))
         if is_search or RESUME in data:
             return self.show(typed, has_searched=is_search)
-        forms = DraftForms.checking(typed, self.choices)
-        if not forms.is_valid():
-            return self._render(forms, status=HTTPStatus.UNPROCESSABLE_ENTITY)
-        try:
-            return self._carry_out(forms)
-        except DraftInvalidError as error:
-            forms.add_problems(error.problems)
-            return self._render(forms, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+        return self._check(DraftForms.checking(typed, self.choices))
 
     def show(self, typed: TypedDraft, **context: Any) -> HttpResponse:
         return self._render(DraftForms.showing(typed, self.choices), **context)
+
+    def _check(self, forms: DraftForms) -> HttpResponse:
+        """Carry out what is asked for, or show what is to be mended before."""
+        try:
+            if forms.is_valid():
+                return self._carry_out(forms)
+        except DraftInvalidError as error:
+            forms.add_problems(error.problems)
+        return self._render(forms, status=HTTPStatus.UNPROCESSABLE_ENTITY)
 
     def _carry_out(self, forms: DraftForms) -> HttpResponse:
         draft = forms.read()
@@ -187,6 +185,12 @@ class Editor:
         if self.request.method == "POST":
             return _read_number(self.request.POST, "lock_version")
         return self.document.lock_version if self.document else 0
+
+
+def _is_search(data: QueryDict) -> bool:
+    """Tell whether a customer is searched for: Enter in the field of a search means Find, too."""
+    asked, done = (read_search(data, f"customer_{word}") for word in ("search", "searched"))
+    return "find_customer" in data or asked != done
 
 
 def _read_number(data: QueryDict, name: str) -> int:
