@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from invoicing.clock import Clock
 from invoicing.models import Decision, Document, IssueApproval, User
 from invoicing.services.approvals import (
     Execution,
@@ -17,6 +16,7 @@ from invoicing.services.approvals import (
 )
 from invoicing.services.document_facts import fingerprint_each
 from invoicing.services.draft_input import Maker
+from invoicing.services.issuing import Clock
 from tests.clocks import at
 from tests.factories import make_maker
 

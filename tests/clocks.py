@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from invoicing.clock import Clock
+from invoicing.services.issuing import Clock
 
 
 def at(moment: datetime) -> Clock:

@@ -16,16 +16,9 @@ from django.utils.crypto import constant_time_compare
 
 from invoicing.access import Permission, demand_still_allowed, documents_visible_to
 from invoicing.approval_states import WINDOW, ApprovalState, StoredFacts, state_of
-from invoicing.clock import Clock
 from invoicing.errors import ApprovalStateError, ConflictError, RecordNotFoundError
 from invoicing.locks import APPROVALS, joined_transaction, lock_approval, lock_draft
-from invoicing.models import (
-    Company,
-    Decision,
-    Document,
-    IssueApproval,
-    User,
-)
+from invoicing.models import Company, Decision, Document, IssueApproval, User
 from invoicing.services.company import current_company
 from invoicing.services.document_facts import (
     Facts,
@@ -35,7 +28,7 @@ from invoicing.services.document_facts import (
     write_canonical,
 )
 from invoicing.services.draft_input import Maker
-from invoicing.services.issuing import issue_locked, require_issuable
+from invoicing.services.issuing import Clock, issue_locked, require_issuable
 
 WriteResult = Callable[["ReviewedApproval", Document], str]
 

@@ -1,12 +1,12 @@
 """To issue is to give a number and freeze."""
 
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
 from django.db import transaction
 
 from agent_access.statements import execute_together
-from invoicing.clock import Clock
 from invoicing.errors import ConflictError, InactiveReferenceError
 from invoicing.locks import DOCUMENTS, lock_draft, require_transaction
 from invoicing.models import Company, Document, DocumentStatus, DocumentType
@@ -15,6 +15,9 @@ from invoicing.services.document_parts import parts_of
 from invoicing.services.numbering import AssignedNumber, next_number
 from invoicing.services.search_words import compose_replacement, rows_of_document
 from invoicing.totals import calculate_totals
+
+# The time, asked for when it counts: after the locks that somebody may have waited for.
+Clock = Callable[[], datetime]
 
 
 def issue_document(document: Document, *, clock: Clock) -> Document:

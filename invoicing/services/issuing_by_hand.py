@@ -6,13 +6,12 @@ from django.db import transaction
 from django.utils.crypto import constant_time_compare
 
 from invoicing.access import Permission, demand_still_allowed
-from invoicing.clock import Clock
 from invoicing.errors import ConflictError
 from invoicing.locks import lock_draft
 from invoicing.models import Document, User
 from invoicing.services.company import current_company
 from invoicing.services.document_facts import fingerprint_facts, read_facts
-from invoicing.services.issuing import issue_locked
+from invoicing.services.issuing import Clock, issue_locked
 
 NEEDED = (Permission.MANAGE, Permission.FINALIZE)
 

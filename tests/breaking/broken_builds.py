@@ -17,11 +17,11 @@ from agent_access.calls import ToolCall, ToolResult
 from agent_access.models import Receipt
 from agent_access.statements import execute_together
 from agent_access.tools import ToolInput
-from invoicing.clock import Clock
 from invoicing.locks import lock_approval, lock_draft
 from invoicing.models import Company, Document, DocumentType, NumberSeries, User
 from invoicing.services import approvals, issuing, numbering
 from invoicing.services.company import current_company
+from invoicing.services.issuing import Clock
 from invoicing.services.numbering import AssignedNumber
 from tests.breaking.builds import Build
 
