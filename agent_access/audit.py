@@ -81,6 +81,14 @@ def make_origin(transport: Transport) -> Origin:
     )
 
 
+@dataclass(frozen=True)
+class Actor:
+    """Who acts, and from where; at the command line nobody is known by name."""
+
+    origin: Origin
+    id: UUID | None = None
+
+
 @dataclass(frozen=True, kw_only=True)
 class Fact:
     """What an event says. `outcome` is `ok` or an error code; no document text, no secret."""

@@ -8,7 +8,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from agent_access import conf
-from agent_access.audit import Origin
+from agent_access.audit import Actor, Origin
 from agent_access.connections import revoke_connection
 from agent_access.credentials import CREDENTIAL, digest_credential
 from agent_access.errors import UnauthenticatedError
@@ -63,7 +63,7 @@ def _holds(connection: Connection, *, owner_id: UUID | None, origin: Origin) -> 
     if not connection.is_live(timezone.now()):
         return False
     if reason := find_ending(connection, owner_id=owner_id):
-        revoke_connection(connection.id, reason=reason, origin=origin)
+        revoke_connection(connection.id, reason=reason, by=Actor(origin))
         return False
     return True
 

@@ -13,7 +13,7 @@ from django.utils import timezone
 from uuid_utils.compat import uuid7
 
 from agent_access import audit, conf
-from agent_access.audit import Fact, Origin
+from agent_access.audit import Actor, Fact, Origin
 from agent_access.credentials import digest_credential, make_credential
 from agent_access.models.audit import Transport
 from agent_access.models.connections import NAME_LENGTH, Connection, ConnectionKind, RevokedReason
@@ -30,6 +30,7 @@ UNFIT_NAME = (
 )
 
 SYSTEM = Origin(transport=Transport.COMMAND)
+OPERATOR = Actor(SYSTEM)
 
 
 class UnfitConnectionError(Exception):
@@ -153,7 +154,8 @@ def _demand_unended(seen: ConnectionRequest, now: ConnectionRequest) -> None:
 def _open(connection: Connection, origin: Origin) -> None:
     connection.save(force_insert=True)
     audit.open_chain(str(connection.id))
-    record_act("connection:created", origin, connection.owner_id, connection_id=connection.id)
+    by = Actor(origin, connection.owner_id)
+    record_act("connection:created", by, connection_id=connection.id)
 
 
 def _check_request(request: ConnectionRequest, settings: AccessSettings) -> UUID:
@@ -183,25 +185,15 @@ def live_connections() -> QuerySet[Connection]:
     return Connection.objects.filter(Connection.live_at(timezone.now()))
 
 
-def revoke_connection(
-    connection_id: UUID,
-    *,
-    reason: RevokedReason,
-    origin: Origin = SYSTEM,
-    actor_id: UUID | None = None,
-) -> bool:
+def revoke_connection(connection_id: UUID, *, reason: RevokedReason, by: Actor = OPERATOR) -> bool:
     """End a connection; return False if it had ended already."""
     named = Connection.objects.filter(pk=connection_id)
-    return bool(revoke_connections(named, reason=reason, origin=origin, actor_id=actor_id))
+    return bool(revoke_connections(named, reason=reason, by=by))
 
 
 @transaction.atomic
 def revoke_connections(
-    connections: QuerySet[Connection],
-    *,
-    reason: RevokedReason,
-    origin: Origin = SYSTEM,
-    actor_id: UUID | None = None,
+    connections: QuerySet[Connection], *, reason: RevokedReason, by: Actor = OPERATOR
 ) -> int:
     """End every one of the connections that has not ended; return how many.
 
@@ -220,8 +212,8 @@ def revoke_connections(
         audit.record_administration_of_many(
             Fact(
                 action=audit.REVOKED,
-                origin=origin,
-                actor_id=actor_id,
+                origin=by.origin,
+                actor_id=by.id,
                 connection_id=each,
                 target=str(each),
                 detail=reason,
@@ -232,41 +224,40 @@ def revoke_connections(
 
 
 @transaction.atomic
-def turn_access_on(*, origin: Origin = SYSTEM, actor_id: UUID | None = None) -> None:
+def turn_access_on(*, by: Actor = OPERATOR) -> None:
     """Let agents in; revives no connection."""
     settings = AccessSettings.lock()
     AccessSettings.objects.update(access_on=True)
     if not settings.access_on:
-        record_act("access:turned_on", origin, actor_id)
+        record_act("access:turned_on", by)
 
 
 @transaction.atomic
-def turn_access_off(*, origin: Origin = SYSTEM, actor_id: UUID | None = None) -> int:
+def turn_access_off(*, by: Actor = OPERATOR) -> int:
     """Keep every agent out and end all connections; return how many were ended."""
     settings = AccessSettings.lock()
     AccessSettings.objects.update(access_on=False)
-    revoked = revoke_connections(
-        Connection.objects.all(), reason=RevokedReason.ACCESS_OFF, origin=origin, actor_id=actor_id
-    )
+    revoked = revoke_connections(Connection.objects.all(), reason=RevokedReason.ACCESS_OFF, by=by)
     if settings.access_on:
-        record_act("access:turned_off", origin, actor_id)
+        record_act("access:turned_off", by)
     return revoked
 
 
 def record_act(
     action: str,
-    origin: Origin,
-    actor_id: UUID | None,
+    by: Actor,
     *,
     connection_id: UUID | None = None,
     target: str = "",
+    detail: str = "",
 ) -> None:
     """Append to the chain of administration what was done, and with which connection or thing."""
     fact = Fact(
         action=action,
-        origin=origin,
-        actor_id=actor_id,
+        origin=by.origin,
+        actor_id=by.id,
         connection_id=connection_id,
         target=target or str(connection_id or ""),
+        detail=detail,
     )
     audit.record_administration(fact)

@@ -1,11 +1,9 @@
 """Modules: groups of tools that the owner turns off without ending a connection."""
 
-from uuid import UUID
-
 from django.db import transaction
 
-from agent_access.audit import Origin
-from agent_access.connections import SYSTEM, record_act
+from agent_access.audit import Actor
+from agent_access.connections import OPERATOR, record_act
 from agent_access.models.settings import AccessSettings
 from agent_access.tools import registry
 
@@ -15,9 +13,7 @@ class UnknownModuleError(Exception):
 
 
 @transaction.atomic
-def turn_module(
-    module: str, *, on: bool, origin: Origin = SYSTEM, actor_id: UUID | None = None
-) -> None:
+def turn_module(module: str, *, on: bool, by: Actor = OPERATOR) -> None:
     """Let the module's tools answer, or hide them from every connection.
 
     Raises UnknownModuleError for a name that no tool has.
@@ -29,4 +25,4 @@ def turn_module(
         return
     AccessSettings.objects.update(modules_off=sorted(modules_off ^ {module}))
     action = "module:turned_on" if on else "module:turned_off"
-    record_act(action, origin, actor_id, target=module)
+    record_act(action, by, target=module)

@@ -123,10 +123,10 @@ class ConnectionAdmin(OwnersModelAdmin):
 
     def _create(self, request: HttpRequest, form: ConnectionForm) -> HttpResponse:
         """Answer with the credential itself: it must not wait anywhere for another page."""
-        with owners_act(request) as act:
+        with owners_act(request) as owner:
             connection, credential = create_connection(
                 form.read_request(name=form.cleaned_data["name"]),
-                origin=act.origin,
+                origin=owner.origin,
                 connection_id=form.cleaned_data["once"],
             )
         context = {
@@ -171,14 +171,9 @@ class ConnectionAdmin(OwnersModelAdmin):
         chosen = self.get_queryset(request).filter(pk__in=ids)
         if request.method != "POST":
             return self._ask_to_revoke(request, chosen)
-        with owners_act(request) as act:
+        with owners_act(request) as owner:
             live = live_connections().filter(pk__in=ids).count()
-            revoke_connections(
-                chosen,
-                reason=RevokedReason.OWNER_REVOKED,
-                origin=act.origin,
-                actor_id=act.actor_id,
-            )
+            revoke_connections(chosen, reason=RevokedReason.OWNER_REVOKED, by=owner)
         messages.success(request, f"{write_connections(live)} ended.")
         return redirect(LIST)
 

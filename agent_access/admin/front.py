@@ -50,9 +50,9 @@ class SwitchesAdmin(OwnersModelAdmin):
 
     def stop(self, request: HttpRequest) -> HttpResponse:
         """Turn everything off in one step, asked for from any page that offers it."""
-        with owners_act(request) as act:
+        with owners_act(request) as owner:
             was_on = AccessSettings.read().access_on
-            ended = turn_everything_off(act)
+            ended = turn_everything_off(by=owner)
         said = f"All agents are stopped. {write_connections(ended)} ended."
         messages.success(request, said if was_on else "Agent access was off already.")
         return redirect(FRONT_PAGE)
@@ -81,8 +81,8 @@ class SwitchesAdmin(OwnersModelAdmin):
         return self.show(request, "turn_off", context)
 
     def _turn(self, request: HttpRequest, switch: Switch, *, on: bool) -> HttpResponse:
-        with owners_act(request) as act:
-            ended = switch.turn(on=on, act=act)
+        with owners_act(request) as owner:
+            ended = switch.turn(on=on, by=owner)
         rest = f" {write_connections(ended)} ended." if ended else ""
         messages.success(request, f"{switch.label} is {'on' if on else 'off'}.{rest}")
         return redirect(FRONT_PAGE)

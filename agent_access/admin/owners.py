@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar
-from uuid import UUID
 
 from django.contrib import admin
 from django.contrib.admin.views.main import ChangeList
@@ -19,7 +18,7 @@ from typing_extensions import override
 from agent_access import conf
 from agent_access.admin.paging import OfferedOrderList
 from agent_access.admin_site import is_owner
-from agent_access.audit import Origin, make_origin
+from agent_access.audit import Actor, make_origin
 from agent_access.models.audit import Transport
 from agent_access.models.settings import AccessSettings
 
@@ -39,23 +38,15 @@ class Page:
     methods: Sequence[str] = SHOWN
 
 
-@dataclass(frozen=True)
-class OwnersAct:
-    """Who acts, and from where, as the audit names it."""
-
-    actor_id: UUID
-    origin: Origin
-
-
 @contextmanager
-def owners_act(request: HttpRequest) -> Iterator[OwnersAct]:
+def owners_act(request: HttpRequest) -> Iterator[Actor]:
     """Hold the settings row, as the commands do, while the owner, who still is the owner, acts."""
     with transaction.atomic():
         AccessSettings.lock()
         user = request.user
         if user.pk is None or user.pk != conf.host().owner_id():
             raise PermissionDenied
-        yield OwnersAct(actor_id=user.pk, origin=make_origin(Transport.WEB))
+        yield Actor(make_origin(Transport.WEB), user.pk)
 
 
 class OwnersModelAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic for mypy only

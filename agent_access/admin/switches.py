@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from agent_access.admin.owners import OwnersAct
+from agent_access.audit import Actor
 from agent_access.connections import live_connections, turn_access_off, turn_access_on
 from agent_access.models.connections import Connection
 from agent_access.models.settings import AccessSettings
@@ -31,11 +31,11 @@ class Switch:
     turn_on: Callable[..., Any]
     turn_off: Callable[..., Any]
 
-    def turn(self, *, on: bool, act: OwnersAct) -> int:
+    def turn(self, *, on: bool, by: Actor) -> int:
         """Turn it, and return how many live connections that ended."""
         ended = 0 if on else self.ends().count()
         turn = self.turn_on if on else self.turn_off
-        turn(origin=act.origin, actor_id=act.actor_id)
+        turn(by=by)
         return ended
 
 
@@ -83,9 +83,9 @@ def find_switch(name: str) -> Switch | None:
     return next((switch for switch in every if switch.name == name), None)
 
 
-def turn_everything_off(act: OwnersAct) -> int:
+def turn_everything_off(*, by: Actor) -> int:
     """Turn agent access off and all that goes with it; return how many connections ended."""
-    return sum(switch.turn(on=False, act=act) for switch in main_switches())
+    return sum(switch.turn(on=False, by=by) for switch in main_switches())
 
 
 def _is_module_on(module: str, settings: AccessSettings) -> bool:

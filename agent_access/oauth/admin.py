@@ -123,9 +123,9 @@ class ClientAdmin(OwnersModelAdmin):
         if request.method != "POST":
             context = {"title": f"Delete {client.name}?", "client": client, "count": live.count()}
             return self.show(request, "delete_client", context)
-        with owners_act(request) as act:
+        with owners_act(request) as owner:
             ended = live.count()
-            delete_client(client, origin=act.origin, actor_id=act.actor_id)
+            delete_client(client, by=owner)
         rest = f" {write_connections(ended)} ended." if ended else ""
         messages.success(request, f"The client is deleted.{rest}")
         return redirect(LIST)

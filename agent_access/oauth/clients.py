@@ -1,12 +1,10 @@
 """What becomes of a client that the owner no longer wants to know."""
 
-from uuid import UUID
-
 from django.db import transaction
 from django.db.models import QuerySet
 
 from agent_access import audit
-from agent_access.audit import Origin
+from agent_access.audit import Actor
 from agent_access.connections import record_act, revoke_connections
 from agent_access.models.connections import Connection, RevokedReason
 from agent_access.models.settings import AccessSettings
@@ -18,7 +16,7 @@ def connections_of(client: Application) -> QuerySet[Connection]:
 
 
 @transaction.atomic
-def delete_client(client: Application, *, origin: Origin, actor_id: UUID) -> None:
+def delete_client(client: Application, *, by: Actor) -> None:
     """End the client's connections, then forget it with its codes and tokens.
 
     The connections stay as evidence. Consents wait for the settings row, and uses of codes and
@@ -28,11 +26,6 @@ def delete_client(client: Application, *, origin: Origin, actor_id: UUID) -> Non
     audit.lock_administration()
     if not Application.objects.filter(pk=client.pk).exists():
         return  # as after a double click: it was deleted, and written down, once
-    revoke_connections(
-        connections_of(client),
-        reason=RevokedReason.OWNER_REVOKED,
-        origin=origin,
-        actor_id=actor_id,
-    )
-    record_act("client:deleted", origin, actor_id, target=client.audit_target)
+    revoke_connections(connections_of(client), reason=RevokedReason.OWNER_REVOKED, by=by)
+    record_act("client:deleted", by, target=client.audit_target)
     client.delete()

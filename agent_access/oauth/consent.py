@@ -15,7 +15,7 @@ from oauthlib.oauth2 import FatalClientError, OAuth2Error
 from oauthlib.oauth2.rfc6749.errors import AccessDeniedError
 
 from agent_access import conf
-from agent_access.audit import Origin, make_origin
+from agent_access.audit import Actor, Origin, make_origin
 from agent_access.connections import AlreadyMadeError, UnfitConnectionError, record_act
 from agent_access.models.audit import Transport
 from agent_access.models.connections import Connection
@@ -133,7 +133,8 @@ def _make_connection(asked: AuthorizationRequest, lent: Allowed, origin: Origin)
 
 @transaction.atomic
 def _refuse(request: HttpRequest, asked: AuthorizationRequest, origin: Origin) -> HttpResponse:
-    record_act("consent:refused", origin, request.user.pk, target=asked.client.audit_target)
+    by = Actor(origin, request.user.pk)
+    record_act("consent:refused", by, target=asked.client.audit_target)
     return _go_back(AccessDeniedError(state=asked.state).in_uri(asked.return_address))
 
 

@@ -10,7 +10,7 @@ from typing import TypeVar
 from urllib.parse import parse_qsl
 
 from agent_access import audit
-from agent_access.audit import Origin
+from agent_access.audit import Actor, Origin
 from agent_access.connections import revoke_connection
 from agent_access.credentials import digest_credential
 from agent_access.models.connections import Connection, RevokedReason
@@ -50,7 +50,7 @@ def end_reused(presented: Presented, *, origin: Origin) -> bool:
     if token is not None and token.revoked is not None:
         reused.append((token.connection_id, RevokedReason.REFRESH_REUSE))
     for connection_id, reason in reused:
-        revoke_connection(connection_id, reason=reason, origin=origin)
+        revoke_connection(connection_id, reason=reason, by=Actor(origin))
     return bool(reused)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 
-from agent_access.audit import Origin
+from agent_access.audit import Actor, Origin
 from agent_access.bodies import parse_json, read_body
 from agent_access.calls import write_json
 from agent_access.connections import record_act
@@ -79,7 +79,7 @@ def client_fields(metadata: ClientMetadata) -> dict[str, Any]:
 
 
 def record_registration(client: Application, origin: Origin) -> None:
-    record_act("client:registered", origin, None, target=client.audit_target)
+    record_act("client:registered", Actor(origin), target=client.audit_target)
 
 
 def _describe(client: Application) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from agent_access import audit
-from agent_access.audit import Origin
+from agent_access.audit import Actor, Origin
 from agent_access.authentication import still_holds
 from agent_access.connections import record_act
 from agent_access.credentials import digest_credential
@@ -37,7 +37,8 @@ def renew_code(allowed: Allowed, *, origin: Origin) -> str:
     code = make_code()
     expires = timezone.now() + CODE_LIFETIME
     unused.update(code=digest_credential(code), expires=expires)
-    record_act("code:renewed", origin, allowed.owner_id, connection_id=allowed.connection_id)
+    by = Actor(origin, allowed.owner_id)
+    record_act("code:renewed", by, connection_id=allowed.connection_id)
     return code
 
 

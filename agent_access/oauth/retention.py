@@ -13,8 +13,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from agent_access import audit
-from agent_access.audit import Fact
-from agent_access.connections import SYSTEM
+from agent_access.connections import OPERATOR, record_act
 from agent_access.models.connections import Connection
 from agent_access.oauth.models import AccessToken, Application, Grant, RefreshToken
 
@@ -91,4 +90,4 @@ def _delete_some(rows: QuerySet[Any], at_most: int) -> int:
 @transaction.atomic
 def _record(forgotten: Mapping[str, int]) -> None:
     detail = ", ".join(f"{count} {kind}" for kind, count in forgotten.items())
-    audit.record_administration(Fact(action="tokens:forgotten", origin=SYSTEM, detail=detail))
+    record_act("tokens:forgotten", OPERATOR, detail=detail)

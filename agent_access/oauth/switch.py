@@ -1,35 +1,32 @@
 """The owner's switch of browser sign-in."""
 
-from uuid import UUID
-
 from django.db import transaction
 
-from agent_access.audit import Origin
-from agent_access.connections import SYSTEM, record_act, revoke_connections
+from agent_access.audit import Actor
+from agent_access.connections import OPERATOR, record_act, revoke_connections
 from agent_access.models.connections import Connection, ConnectionKind, RevokedReason
 from agent_access.models.settings import AccessSettings
 
 
 @transaction.atomic
-def turn_sign_in_on(*, origin: Origin = SYSTEM, actor_id: UUID | None = None) -> None:
+def turn_sign_in_on(*, by: Actor = OPERATOR) -> None:
     """Let clients ask; revives no connection."""
     settings = AccessSettings.lock()
     AccessSettings.objects.update(browser_sign_in_on=True)
     if not settings.browser_sign_in_on:
-        record_act("browser_sign_in:turned_on", origin, actor_id)
+        record_act("browser_sign_in:turned_on", by)
 
 
 @transaction.atomic
-def turn_sign_in_off(*, origin: Origin = SYSTEM, actor_id: UUID | None = None) -> int:
+def turn_sign_in_off(*, by: Actor = OPERATOR) -> int:
     """Answer no client any more and end all browser connections; return how many were ended."""
     settings = AccessSettings.lock()
     AccessSettings.objects.update(browser_sign_in_on=False)
     revoked = revoke_connections(
         Connection.objects.filter(kind=ConnectionKind.BROWSER),
         reason=RevokedReason.BROWSER_SIGN_IN_OFF,
-        origin=origin,
-        actor_id=actor_id,
+        by=by,
     )
     if settings.browser_sign_in_on:
-        record_act("browser_sign_in:turned_off", origin, actor_id)
+        record_act("browser_sign_in:turned_off", by)
     return revoked

@@ -14,7 +14,7 @@ from oauth2_provider.oauth2_validators import OAuth2Validator
 from oauthlib.oauth2.rfc6749.errors import InvalidGrantError
 from typing_extensions import override
 
-from agent_access.audit import Origin
+from agent_access.audit import Actor, Origin
 from agent_access.authentication import still_holds
 from agent_access.connections import (
     UnfitConnectionError,
@@ -213,9 +213,8 @@ class Validator(OAuth2Validator):
         lookup = {"token_checksum": digest_credential(token), "application": request.client}
         for model in (AccessToken, RefreshToken):
             for held in model.objects.filter(**lookup):
-                revoke_connection(
-                    held.connection_id, reason=RevokedReason.CLIENT_REVOKED, origin=self._origin
-                )
+                by = Actor(self._origin)
+                revoke_connection(held.connection_id, reason=RevokedReason.CLIENT_REVOKED, by=by)
 
     # Connections
 
@@ -225,7 +224,8 @@ class Validator(OAuth2Validator):
         return still_holds(connection, origin=self._origin)
 
     def _record(self, action: str, connection: Connection) -> None:
-        record_act(action, self._origin, connection.user_id, connection_id=connection.id)
+        by = Actor(self._origin, connection.user_id)
+        record_act(action, by, connection_id=connection.id)
 
 
 def _demand_one(rows: int) -> None:

@@ -7,14 +7,13 @@ every ending of connections does. So acts wait for one another, and who acts is 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from uuid import UUID
 
 from django.db import transaction
 from django.http import HttpRequest
 
 from agent_access import audit
-from agent_access.audit import Fact, Origin
-from agent_access.connections import SYSTEM, live_connections, revoke_connections
+from agent_access.audit import Origin
+from agent_access.connections import SYSTEM, live_connections, record_act, revoke_connections
 from agent_access.models.audit import DETAIL_LENGTH
 from agent_access.models.connections import Connection, RevokedReason
 from agent_access.models.settings import AccessSettings
@@ -38,8 +37,9 @@ class Actor:
     origin: Origin
 
     @property
-    def id(self) -> UUID | None:
-        return self.user.pk if self.user else None
+    def named(self) -> audit.Actor:
+        """Return the actor as the audit names one."""
+        return audit.Actor(self.origin, self.user.pk if self.user else None)
 
 
 OPERATOR = Actor(None, SYSTEM)
@@ -79,21 +79,10 @@ def count_connections(person: User | None = None) -> int:
 
 def end_connections(person: User, end: SessionsEnd, *, actor: Actor) -> int:
     """End every connection that acts as the person; return how many."""
-    return revoke_connections(
-        Connection.objects.filter(user=person),
-        reason=REASONS[end],
-        origin=actor.origin,
-        actor_id=actor.id,
-    )
+    connections = Connection.objects.filter(user=person)
+    return revoke_connections(connections, reason=REASONS[end], by=actor.named)
 
 
 def write_down(action: str, *, target: object, actor: Actor, detail: str = "") -> None:
     """Append the act to the administration's chain: names of fields, and no values of texts."""
-    fact = Fact(
-        action=action,
-        origin=actor.origin,
-        actor_id=actor.id,
-        target=str(target),
-        detail=detail[:DETAIL_LENGTH],
-    )
-    audit.record_administration(fact)
+    record_act(action, actor.named, target=str(target), detail=detail[:DETAIL_LENGTH])

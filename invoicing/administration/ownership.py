@@ -41,10 +41,7 @@ def _hand_over(to: UUID, *, actor: Actor) -> int:
     successor = lock_person(to)
     transfer_ownership(current_company(), to=successor)
     ended = revoke_connections(
-        Connection.objects.all(),
-        reason=RevokedReason.OWNER_CHANGED,
-        origin=actor.origin,
-        actor_id=actor.id,
+        Connection.objects.all(), reason=RevokedReason.OWNER_CHANGED, by=actor.named
     )
     write_down("ownership:transferred", target=to, actor=actor)
     return ended

@@ -93,7 +93,7 @@ def test_only_calls_of_the_last_day_are_counted(owner_desk, connect, delegate, o
         with time_machine.travel(now + timedelta(hours=hours)):
             agent.call("tools.list")
     assert row_of(owner_desk.get(LIST), "Ledger")["Calls in the last day"] == "2"
-    revoke_connection(connection.id, reason=RevokedReason.OWNER_REVOKED, actor_id=owner.id)
+    revoke_connection(connection.id, reason=RevokedReason.OWNER_REVOKED)
     assert row_of(owner_desk.get(LIST), "Ledger")["Calls in the last day"] == "2"
 
 

@@ -167,7 +167,7 @@ def test_events_are_found_by_the_name_or_the_address_of_the_person(owner_desk, e
 
 def test_the_audit_is_filtered(owner_desk, owner, evidence, delegate):
     mine, other, _ = evidence
-    revoke_connection(other.id, reason=RevokedReason.OWNER_REVOKED, actor_id=owner.id)
+    revoke_connection(other.id, reason=RevokedReason.OWNER_REVOKED)
     calls = ["documents.list", "customers.search"]
     assert actions(owner_desk, connection=other.id, chain="connections") == calls
     assert actions(owner_desk, connection=other.id, chain="administration") == [

@@ -7,8 +7,8 @@ import pytest
 from django.db import transaction
 
 from agent_access import audit
-from agent_access.audit import Fact, Origin
-from agent_access.connections import revoke_connection, turn_access_off
+from agent_access.audit import Actor, Fact, Origin
+from agent_access.connections import SYSTEM, revoke_connection, turn_access_off
 from agent_access.errors import UnauthenticatedError
 from agent_access.models import AuditEvent, ChainHead, Connection
 from agent_access.models.audit import ADMINISTRATION, Transport
@@ -120,8 +120,9 @@ def test_what_a_person_decides_is_no_use_of_the_connection(agent, connection, ti
 
 
 def test_switches_and_connections_are_the_chain_of_administration(agent, connection, owner):
-    revoke_connection(connection.id, reason=RevokedReason.OWNER_REVOKED, actor_id=owner.id)
-    turn_access_off(actor_id=owner.id)
+    by = Actor(SYSTEM, owner.id)
+    revoke_connection(connection.id, reason=RevokedReason.OWNER_REVOKED, by=by)
+    turn_access_off(by=by)
     rows = AuditEvent.objects.filter(chain=ADMINISTRATION).order_by("sequence")
     assert list(rows.values_list("action", "target", "detail", "actor_id", "transport")) == [
         ("access:turned_on", "", "", None, "command"),

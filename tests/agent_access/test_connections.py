@@ -7,7 +7,9 @@ import pytest
 from django.db import DatabaseError, transaction
 from django.utils import timezone
 
+from agent_access.audit import Actor
 from agent_access.connections import (
+    SYSTEM,
     ConnectionRequest,
     UnfitConnectionError,
     create_connection,
@@ -182,7 +184,8 @@ def test_a_capability_is_no_prefix_and_no_pattern(connect, delegate):
 def test_revoking_stops_the_next_call_and_is_written_down_once(agent, connection, owner):
     assert agent.call("tools.list").status == 200
 
-    first = revoke_connection(connection.id, reason=RevokedReason.OWNER_REVOKED, actor_id=owner.id)
+    by = Actor(SYSTEM, owner.id)
+    first = revoke_connection(connection.id, reason=RevokedReason.OWNER_REVOKED, by=by)
     second = revoke_connection(connection.id, reason=RevokedReason.ACCESS_OFF)
 
     assert (first, second) == (True, False)

@@ -182,9 +182,7 @@ def test_a_connection_that_is_revoked_while_a_call_runs_gets_no_answer(
     agent, connection, draft_body, monkeypatch
 ):
     def execute_after_revocation(tool_call) -> Any:
-        revoke_connection(
-            connection.id, reason=RevokedReason.OWNER_REVOKED, origin=tool_call.origin
-        )
+        revoke_connection(connection.id, reason=RevokedReason.OWNER_REVOKED)
         return execute(tool_call)
 
     monkeypatch.setattr("mcp_gateway.protocol.execute", execute_after_revocation)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from agent_access.audit import Origin
+from agent_access.audit import Actor, Origin
 from agent_access.models import AuditEvent, Connection
 from agent_access.models.audit import Transport
 from agent_access.oauth.clients import delete_client
@@ -16,7 +16,7 @@ ORIGIN = Origin(transport=Transport.WEB)
 
 
 def delete(client: Application, owner: Any) -> None:
-    delete_client(client, origin=ORIGIN, actor_id=owner.id)
+    delete_client(client, by=Actor(ORIGIN, owner.id))
 
 
 def test_a_deleted_client_takes_nothing_of_another_with_it(

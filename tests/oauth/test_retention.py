@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command, get_commands
 from django.db import connection
 from django.utils import timezone
 
-from agent_access.audit import Origin
+from agent_access.audit import Actor, Origin
 from agent_access.models import AuditEvent, Connection
 from agent_access.models.audit import Transport
 from agent_access.oauth import retention
@@ -158,7 +158,7 @@ def test_forgetting_tokens_and_deleting_their_client_never_wait_in_a_circle(owne
     """A refresh token points to the access token that was given with it."""
     AccessToken.objects.update(expires=timezone.now() - timedelta(days=8))
     client, encounter = Application.objects.get(), Encounter()
-    origin = Origin(transport=Transport.WEB)
+    by = Actor(Origin(transport=Transport.WEB), owner.pk)
 
     def hold(run: Any, sql: str, *args: Any) -> Any:
         if sql.startswith(f'UPDATE "{RefreshToken._meta.db_table}"'):
@@ -170,7 +170,7 @@ def test_forgetting_tokens_and_deleting_their_client_never_wait_in_a_circle(owne
             return forget()
 
     def delete() -> None:
-        encounter.come(lambda: delete_client(client, origin=origin, actor_id=owner.pk))
+        encounter.come(lambda: delete_client(client, by=by))
 
     forgotten, _ = run_together([forget_slowly, delete])
     assert forgotten == "Forgotten: access tokens 1, refresh tokens 0, codes 0, clients 0.\n"
