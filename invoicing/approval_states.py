@@ -1,4 +1,4 @@
-"""The state of an approval, computed from stored facts."""
+"""The state of an approval, computed from stored facts, and the table of its transitions."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -16,6 +16,14 @@ class ApprovalState(StrEnum):
     STALE = "stale"
 
 
+class Trigger(StrEnum):
+    """What can happen to an approval."""
+
+    APPROVE = "approve"
+    REJECT = "reject"
+    EXECUTE = "execute"
+
+
 @dataclass(frozen=True, kw_only=True)
 class StoredFacts:
     """All that the state depends on. `is_unchanged` says that the draft is as it was prepared."""
@@ -25,6 +33,14 @@ class StoredFacts:
     is_approved: bool = False
     is_rejected: bool = False
     is_executed: bool = False
+
+
+# Interface, "Issue approval": what each trigger makes of each state. What is not here is refused.
+TRANSITIONS = {
+    (ApprovalState.PENDING, Trigger.APPROVE): ApprovalState.APPROVED,
+    (ApprovalState.PENDING, Trigger.REJECT): ApprovalState.REJECTED,
+    (ApprovalState.APPROVED, Trigger.EXECUTE): ApprovalState.EXECUTED,
+}
 
 
 def state_of(facts: StoredFacts, *, now: datetime) -> ApprovalState:

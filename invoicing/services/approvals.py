@@ -15,7 +15,14 @@ from django.db.models import QuerySet
 from django.utils.crypto import constant_time_compare
 
 from invoicing.access import Permission, demand_still_allowed, documents_visible_to
-from invoicing.approval_states import WINDOW, ApprovalState, StoredFacts, state_of
+from invoicing.approval_states import (
+    TRANSITIONS,
+    WINDOW,
+    ApprovalState,
+    StoredFacts,
+    Trigger,
+    state_of,
+)
 from invoicing.errors import ApprovalStateError, ConflictError, RecordNotFoundError
 from invoicing.locks import APPROVALS, joined_transaction, lock_approval, lock_draft
 from invoicing.models import Company, Decision, Document, IssueApproval, User
@@ -154,6 +161,11 @@ def _lock_and_review(
     return reviewed, seller
 
 
+def _demand_open_to(trigger: Trigger, state: ApprovalState) -> None:
+    if (state, trigger) not in TRANSITIONS:
+        raise ApprovalStateError(state)
+
+
 def decide_approval(
     user: User,
     pk: UUID,
@@ -175,8 +187,7 @@ def decide_approval(
             pk, delegated_user_id=user.pk, visible_to=user if is_approval else None, clock=clock
         )
         approval = reviewed.approval
-        if reviewed.state != ApprovalState.PENDING:
-            raise ApprovalStateError(reviewed.state)
+        _demand_open_to(Trigger.APPROVE if is_approval else Trigger.REJECT, reviewed.state)
         if not constant_time_compare(fingerprint, approval.fingerprint):
             raise ApprovalStateError(ApprovalState.STALE)
         if is_approval:
@@ -227,8 +238,7 @@ def execute_approval(
             raise RecordNotFoundError
         if reviewed.state == ApprovalState.EXECUTED and approval.execute_key == execution.key:
             return approval
-        if reviewed.state != ApprovalState.APPROVED:
-            raise ApprovalStateError(reviewed.state)
+        _demand_open_to(Trigger.EXECUTE, reviewed.state)
         return _issue(reviewed, seller, execution.key, clock, write_result)
 
 

@@ -2,12 +2,18 @@
 
 from dataclasses import replace
 from datetime import timedelta
-from enum import StrEnum
 from itertools import product
 
 import pytest
 
-from invoicing.approval_states import WINDOW, ApprovalState, StoredFacts, state_of
+from invoicing.approval_states import (
+    TRANSITIONS,
+    WINDOW,
+    ApprovalState,
+    StoredFacts,
+    Trigger,
+    state_of,
+)
 from invoicing.errors import ApprovalStateError
 from invoicing.models import Decision, Document
 from tests.approvals import A_MINUTE_LATER, PREPARED_AT, TEN_MINUTES_LATER, Prepared, prepare
@@ -16,22 +22,6 @@ from tests.snapshots import take_snapshot
 
 MOMENT = timedelta(microseconds=1)
 UNTOUCHED = StoredFacts(expires_at=TEN_MINUTES_LATER, is_unchanged=True)
-
-
-class Trigger(StrEnum):
-    """What can happen to an approval."""
-
-    APPROVE = "approve"
-    REJECT = "reject"
-    EXECUTE = "execute"
-
-
-# Interface, "Issue approval": what each trigger makes of each state. What is not here is refused.
-TRANSITIONS = {
-    (ApprovalState.PENDING, Trigger.APPROVE): ApprovalState.APPROVED,
-    (ApprovalState.PENDING, Trigger.REJECT): ApprovalState.REJECTED,
-    (ApprovalState.APPROVED, Trigger.EXECUTE): ApprovalState.EXECUTED,
-}
 
 
 def change_draft(prepared: Prepared) -> None:
@@ -99,6 +89,14 @@ def test_what_is_not_in_the_table_is_refused_and_changes_nothing(prepared, state
     assert refusal.value.state == state
     assert take_snapshot() == before
     assert prepared.review(now=now).state == state
+
+
+def test_the_table_holds_the_three_transitions_of_the_interface():
+    assert TRANSITIONS == {
+        ("pending", "approve"): "approved",
+        ("pending", "reject"): "rejected",
+        ("approved", "execute"): "executed",
+    }
 
 
 @pytest.mark.parametrize("is_executed", [True, False])
