@@ -3,10 +3,13 @@
 from typing import Any
 
 import pytest
+from django.contrib.auth import authenticate
+from django.contrib.auth.hashers import make_password
 from django.contrib.sessions.models import Session
 from django_ratelimit.core import get_usage
 
 from tests.browsers import Browser, sign_in_with
+from tests.factories import PASSWORD, UserFactory
 from tests.web.forms import main_of, text_of
 
 # What is counted is in the cache, and the same whatever the database.
@@ -55,6 +58,35 @@ def test_an_address_can_try_thirty_times_and_locks_nobody_out(browser, person):
         assert sign_in_with(browser, person.email).status_code == 429
     elsewhere = Browser(REMOTE_ADDR="192.0.2.1")
     assert sign_in_with(elsewhere, person.email).status_code == 302
+
+
+@pytest.mark.usefixtures("_clock_stands_still")
+def test_an_office_behind_one_address_signs_in_in_the_morning(person):
+    colleagues = [UserFactory(password=make_password(PASSWORD)) for _ in range(31)]
+    for colleague in [*colleagues, *[person] * 11]:
+        assert sign_in_with(Browser(), colleague.email).status_code == 302
+
+
+@pytest.mark.usefixtures("_clock_stands_still")
+def test_a_right_password_gives_no_guess_back(browser, person):
+    for _ in range(9):
+        assert sign_in_with(browser, person.email, "wrong").status_code == 422
+    assert sign_in_with(Browser(), person.email).status_code == 302
+    assert sign_in_with(browser, person.email, "wrong").status_code == 422
+    assert sign_in_with(browser, person.email).status_code == 429
+
+
+@pytest.mark.usefixtures("_clock_stands_still")
+def test_an_attempt_counts_while_its_password_is_looked_at(browser, person, monkeypatch):
+    def look_slowly(*args: Any, **kwargs: Any) -> Any:
+        monkeypatch.undo()
+        statuses.append(sign_in_with(Browser(), person.email, "wrong").status_code)
+        return authenticate(*args, **kwargs)
+
+    statuses = [sign_in_with(browser, person.email, "wrong").status_code for _ in range(9)]
+    monkeypatch.setattr("invoicing.web.accounts.sign_in.authenticate", look_slowly)
+    statuses.append(sign_in_with(browser, person.email).status_code)
+    assert statuses == [422] * 9 + [429, 302]
 
 
 @pytest.mark.usefixtures("_clock_stands_still")

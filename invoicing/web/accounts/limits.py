@@ -2,7 +2,8 @@
 
 import logging
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from django.http import HttpResponse
 from django_ratelimit.core import get_usage
@@ -41,11 +42,26 @@ def count_attempt(*, account: str) -> None:
     The strict limit on an account holds for one address, and an attempt over it is not counted
     further: nobody locks another person out from one place.
     """
+    for group, bucket, rate in _limits_of(account):
+        _spend(group, bucket=bucket, rate=rate)
+
+
+def give_attempt_back(*, account: str) -> None:
+    """Count an attempt no more that had the right password; raises AttemptRefusedError.
+
+    Else an office behind one address locks itself out in the morning. It was counted all the same
+    while the password was looked at, so that guesses made at once find the limit as well.
+    """
+    for group, bucket, rate in _limits_of(account):
+        _count(_given_back(group), bucket=bucket, rate=rate, increment=True)
+
+
+def _limits_of(account: str) -> Iterator[tuple[str, str, str]]:
     name = User.objects.normalize_email(account)
     network = web_origin().client_network
-    _spend("sign-in.address", bucket=network, rate=ATTEMPTS_PER_ADDRESS)
-    _spend("sign-in.pair", bucket=f"{network} {name}", rate=ATTEMPTS_PER_PAIR)
-    _spend("sign-in.account", bucket=name, rate=ATTEMPTS_PER_ACCOUNT)
+    yield "sign-in.address", network, ATTEMPTS_PER_ADDRESS
+    yield "sign-in.pair", f"{network} {name}", ATTEMPTS_PER_PAIR
+    yield "sign-in.account", name, ATTEMPTS_PER_ACCOUNT
 
 
 def count_code() -> None:
@@ -72,15 +88,29 @@ def _failures() -> tuple[type[Exception], ...]:
     return RedisError, OSError
 
 
+def _given_back(group: str) -> str:
+    """Return the group of what is given back; of the same bucket it has the same windows."""
+    return f"{group}.given-back"
+
+
 def _spend(group: str, *, bucket: str, rate: str) -> None:
+    usage = _count(group, bucket=bucket, rate=rate, increment=True)
+    if not usage["should_limit"]:
+        return
+    given_back = _count(_given_back(group), bucket=bucket, rate=rate, increment=False)
+    if usage["count"] - given_back["count"] > usage["limit"]:
+        # The window ends with the second that the library names; it may have ended meanwhile.
+        raise LimitReachedError(max(usage["time_left"], 0) + 1)
+
+
+def _count(group: str, *, bucket: str, rate: str, increment: bool) -> dict[str, Any]:
+    usage: dict[str, Any] | None
     try:
         # Only the library's own kinds of key would read the request.
-        usage = get_usage(None, group, key=lambda *_: bucket, rate=rate, increment=True)
+        usage = get_usage(None, group, key=lambda *_: bucket, rate=rate, increment=increment)
     except _failures():
         logger.exception("Attempts cannot be counted.")
         raise LimitUnknownError from None
     if usage is None or not usage["limit"]:
         raise LimitUnknownError
-    if usage["should_limit"]:
-        # The window ends with the second that the library names; it may have ended meanwhile.
-        raise LimitReachedError(max(usage["time_left"], 0) + 1)
+    return usage

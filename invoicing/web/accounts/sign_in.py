@@ -22,6 +22,7 @@ from invoicing.web.accounts.limits import (
     LimitReachedError,
     answer_refused,
     count_attempt,
+    give_attempt_back,
 )
 from invoicing.web.accounts.password_forms import password_field
 from invoicing.web.late_forms import give_back, keeps_typed_at, read_late
@@ -51,13 +52,16 @@ def sign_in(request: HttpRequest) -> HttpResponse:
 
 
 def _try_to_sign_in(request: HttpRequest, form: SignInForm) -> HttpResponse:
+    account = request.POST.get("username", "")
     try:
-        count_attempt(account=request.POST.get("username", ""))
+        count_attempt(account=account)
+        user = authenticate(request, **form.cleaned_data) if form.is_valid() else None
+        if user is not None:
+            give_attempt_back(account=account)
     except AttemptRefusedError as refusal:
         if isinstance(refusal, LimitReachedError):
             note_attempt(SignInOutcome.LIMITED)
         return answer_refused(refusal, partial(_show, request, form))
-    user = authenticate(request, **form.cleaned_data) if form.is_valid() else None
     if user is None:
         _note_refusal(form)
         # One sentence for every reason: nobody learns which addresses have an account.
