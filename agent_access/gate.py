@@ -167,7 +167,11 @@ def _scheme(request: HttpRequest) -> str:
 
 
 def _refuse(refuse: Refuse | None) -> HttpResponse:
-    return refuse(ForbiddenError()) if refuse else HttpResponse(PAGE, status=ForbiddenError.status)
+    """Return the refusal, as strict as what is answered behind the gate; the page needs no more."""
+    error = ForbiddenError()
+    response = refuse(error) if refuse else HttpResponse(PAGE, status=error.status)
+    response["Content-Security-Policy"] = TOOL_POLICY
+    return response
 
 
 def refuse_as_json(error: ToolError) -> HttpResponse:
