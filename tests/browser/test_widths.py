@@ -1,22 +1,31 @@
 """Pages between a phone and a desk, magnified, and in colours of one's own, in a real browser."""
 
 import pytest
+from django.utils import timezone
 from playwright.sync_api import Page
 
 from invoicing.fixed_point import SCALE
+from invoicing.services.drafts import update_draft
 from invoicing.totals import DiscountType
+from tests.approvals import prepare
 from tests.browser.inspection import SPILT, fits
-from tests.factories import CustomerFactory, line_input, make_draft
+from tests.factories import CustomerFactory, UserFactory, draft_input, line_input, make_draft
 
 # A page looks and acts the same on both databases; tests/web/ asks both.
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.sqlite]
 
 # A desk, magnified four times, on phones and tablets, and magnified by a half and by a quarter.
-WIDTHS = (320, 360, 700, 853, 970, 1024, 1280)
+WIDTHS = (320, 360, 700, 768, 853, 970, 1024, 1280)
 # What the margins leave of A4.
 PAPER = 657
 IPV6 = "2001:db8:ffff:ffff:ffff:ffff:ffff:ffff"
 TWO_LINES = 40
+# The texts, among those that the selector finds, that stand on more lines than one.
+BROKEN = """selector => [...document.querySelectorAll(selector)].filter(each => {
+    const range = document.createRange();
+    range.selectNodeContents(each);
+    return new Set([...range.getClientRects()].map(box => box.top)).size > 1;
+}).map(each => each.innerText)"""
 # The fields of a form that are narrower than what they show, or than three letters.
 NARROW = """() => [...document.querySelectorAll('.sheet :is(input, select)')].filter(field => {
     if (field.type === 'hidden') return false;
@@ -62,6 +71,30 @@ def test_the_name_of_a_document_is_on_one_line_at_every_width(open_page, delegat
         look(page, width)
         name = page.get_by_role("link", name=draft.draft_code)
         assert name.evaluate("link => link.offsetHeight") < TWO_LINES, width
+
+
+def test_no_word_of_the_inbox_is_cut_in_two_at_any_width(open_page, delegate, customer):
+    now = timezone.now()
+    _, changed, issued = [
+        prepare(make_draft(customer=customer), user=delegate, now=now) for _ in range(3)
+    ]
+    issued.decide(now=now)
+    issued.execute(now=now)
+    update_draft(delegate, changed.approval.document_id, draft_input(customer), lock_version=1)
+    page = open_page("/approvals", delegate)
+    states = page.locator("tbody .tag").all_inner_texts()
+    assert sorted(states) == ["Draft changed", "Issued", "Waits for you"]
+    for width in WIDTHS:
+        look(page, width)
+        assert page.evaluate(BROKEN, ".entries :is(thead th, .name, .tag, .number)") == [], width
+
+
+def test_an_address_of_people_is_on_one_line_where_it_is_shown(open_page, delegate):
+    address = UserFactory.create(email="quentin@halden.example").email
+    page = open_page("/people", delegate)
+    for width in WIDTHS:
+        look(page, width)
+        assert address not in page.evaluate(BROKEN, ".people td:nth-child(3)"), width
 
 
 @pytest.mark.parametrize(
