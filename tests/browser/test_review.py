@@ -14,7 +14,7 @@ from invoicing.models import Customer, Decision
 from invoicing.services.draft_input import Maker
 from invoicing.totals import DiscountType
 from tests.approvals import Prepared, prepare
-from tests.browser.inspection import find_violations, inspect
+from tests.browser.inspection import find_violations, follow, inspect
 from tests.factories import (
     PASSWORD,
     CustomerFactory,
@@ -85,7 +85,7 @@ def test_too_late_is_too_late(open_page, delegate, prepared):
 def run_down(page: Any, path: str) -> None:
     """Open the page and let its ten minutes pass."""
     page.goto(path)
-    timer = page.get_by_role("timer")
+    timer = page.get_by_role("timer").first
     seconds = int(timer.get_attribute("data-seconds-left"))
     page.clock.run_for(5000)
     expect(timer).to_have_text(f"{(seconds - 5) // 60} min {(seconds - 5) % 60} s")
@@ -99,6 +99,24 @@ def test_the_time_left_counts_down_to_its_end(open_page, delegate, prepared):
     run_down(page, path_of(prepared))
     expect(page.get_by_role("button", name="Approve issue")).to_be_disabled()
     expect(page.get_by_role("button", name="Reject")).to_be_disabled()
+
+
+def test_the_time_left_and_its_end_stand_beside_the_buttons(open_page, delegate, customer):
+    now = timezone.now()
+    draft = make_draft(user=delegate, customer=customer, lines=(line_input(),) * 30)
+    prepared = prepare(draft, user=delegate, now=now)
+    page = open_page("/people", delegate)
+    page.clock.install()
+    page.goto(path_of(prepared))
+    button = page.get_by_role("button", name="Approve issue")
+    beside = page.locator("form.decision")
+    button.scroll_into_view_if_needed()
+    expect(page.get_by_role("timer").first).not_to_be_in_viewport()
+    expect(beside.get_by_role("timer")).to_be_in_viewport()
+    page.clock.run_for(timedelta(minutes=10) // timedelta(milliseconds=1))
+    with time_machine.travel(prepared.approval.expires_at):
+        follow(beside.get_by_role("link", name="Reload the page"))
+    expect(page.get_by_role("heading", name="This request has expired")).to_be_visible()
 
 
 def test_the_inbox_and_the_draft_count_down_as_well(open_page, delegate, prepared):
@@ -159,7 +177,7 @@ def test_after_going_back_the_decision_stands(open_page, delegate, prepared):
 
 def test_without_javascript_the_page_decides_as_well(open_page, delegate, prepared):
     page = open_page(path_of(prepared), delegate, java_script_enabled=False)
-    expect(page.get_by_role("timer")).to_contain_text(" min ")
+    expect(page.get_by_role("timer").first).to_contain_text(" min ")
     page.get_by_role("button", name="Approve issue").click()
 
     expect(page.get_by_role("heading", name="You approved this issue")).to_be_visible()

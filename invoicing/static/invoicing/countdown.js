@@ -1,7 +1,10 @@
 // Counts the times left on the page; the server decides what is too late. Who cannot see a timer
-// run is told of the last minute, if there is something to decide, and of the end.
+// run is told of the last minute, if there is something to decide, and of the end. The time beside
+// the buttons tells nothing a second time.
 const LAST_MINUTE = 60;
 const decisions = document.querySelectorAll("button[name=decision]");
+
+const isBesideButtons = (place) => place.closest("form") !== null;
 
 const warn = (place) => {
   const words = { className: "unseen", role: "alert", textContent: "The last minute to decide has begun." };
@@ -9,15 +12,17 @@ const warn = (place) => {
 };
 
 const end = (place) => {
-  place.setAttribute("role", "alert");
-  place.textContent = "The ten minutes have passed. Reload the page to see how it stands.";
+  const href = location.pathname + location.search;
+  const link = Object.assign(document.createElement("a"), { href, textContent: "Reload the page" });
+  if (!isBesideButtons(place)) place.setAttribute("role", "alert");
+  place.replaceChildren("The ten minutes have passed. ", link, " to see how it stands.");
   decisions.forEach((button) => { button.disabled = true; });
 };
 
 const count = (timer) => {
   const place = timer.parentElement;
   const endsAt = Date.now() + Number(timer.dataset.secondsLeft) * 1000;
-  let isEarly = decisions.length > 0;
+  let isEarly = decisions.length > 0 && !isBesideButtons(place);
   const tick = () => {
     const left = Math.max(0, Math.ceil((endsAt - Date.now()) / 1000));
     timer.textContent = `${Math.floor(left / 60)} min ${left % 60} s`;
