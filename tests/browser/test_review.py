@@ -101,10 +101,12 @@ def test_the_time_left_counts_down_to_its_end(open_page, delegate, prepared):
     expect(page.get_by_role("button", name="Reject")).to_be_disabled()
 
 
-def test_the_time_left_and_its_end_stand_beside_the_buttons(open_page, delegate, customer):
-    now = timezone.now()
+def test_the_time_left_and_its_end_stand_beside_the_buttons(
+    open_page, delegate, customer, connection
+):
     draft = make_draft(user=delegate, customer=customer, lines=(line_input(),) * 30)
-    prepared = prepare(draft, user=delegate, now=now)
+    maker = Maker(connection.id, "Ledger agent")
+    prepared = prepare(draft, user=delegate, maker=maker, now=timezone.now())
     page = open_page("/people", delegate)
     page.clock.install()
     page.goto(path_of(prepared))

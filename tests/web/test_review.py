@@ -198,12 +198,13 @@ def test_after_the_connection_ended_nothing_is_promised(desk, prepared, connecti
     approved = "has ended: the agent cannot issue it any more. Nothing was issued by this request."
     promised = "The agent can issue exactly what is shown here"
     meant = "The agent may issue exactly this invoice"
+    offered = "Approve issue"
 
     def texts() -> list[str]:
         page = read(desk.get(path_of(prepared)))
-        return [text for text in (undecided, approved, promised, meant) if text in page]
+        return [text for text in (undecided, approved, promised, meant, offered) if text in page]
 
-    assert texts() == [meant]
+    assert texts() == [meant, offered]
     revoke_connection(connection.id, reason=RevokedReason.OWNER_REVOKED)
     assert texts() == [undecided]
     assert send(desk, prepared, "approve").status_code == 302
