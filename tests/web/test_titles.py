@@ -11,6 +11,7 @@ from tests.web.forms import text_of
 # What a page says is the same on both databases.
 pytestmark = [pytest.mark.django_db, pytest.mark.sqlite]
 
+EVENTS = "agent_access/auditevent"
 FORMS = {
     "/account": "Your account · Invoicing",
     "/set-password": "Choose a password · Invoicing",
@@ -31,6 +32,21 @@ def test_a_form_with_mistakes_says_so_in_its_title(sign_in, owner, access_on, pa
     browser = sign_in(owner)
     assert title_of(browser.get(path)) == title
     assert title_of(browser.post(path, {})) == f"Please mend: {title}"
+
+
+@pytest.mark.parametrize(
+    ("room", "title"),
+    [("invoices/user", "People"), ("invoices/taxrate", "Tax rates"), (EVENTS, "Audit events")],
+)
+def test_a_list_of_the_administration_is_called_as_it_is_headed(sign_in, owner, room, title):
+    page = sign_in(owner).get(f"/admin/{room}/")
+    assert title_of(page) == f"{title} · Administration · Invoicing"
+    assert f"<h1>{title}</h1>" in text_of(page)
+
+
+def test_a_record_of_the_administration_is_called_by_its_name(sign_in, owner, customer):
+    page = sign_in(owner).get(f"/admin/invoices/customer/{customer.pk}/change/")
+    assert title_of(page) == "Acme Ltd · Administration · Invoicing"
 
 
 def test_a_draft_with_mistakes_says_so_in_its_title(writer_desk):
