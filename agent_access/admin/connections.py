@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import admin, messages
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
@@ -63,6 +64,16 @@ class ConnectionAdmin(OwnersModelAdmin):
     @override
     def read_further(self, records: Sequence[Connection]) -> None:
         note_uses(records)
+
+    @override
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Ask for a selection in words of this page, where Django's own speak of items."""
+        if request.method == "POST" and ACTION_CHECKBOX_NAME not in request.POST:
+            messages.warning(request, "Nothing was revoked: select a connection first.")
+            return redirect(request.get_full_path())
+        return super().changelist_view(request, extra_context)
 
     @admin.display(description="Kind")
     def way(self, connection: Connection) -> str:
@@ -180,7 +191,7 @@ class ConnectionAdmin(OwnersModelAdmin):
     def _ask_to_revoke(self, request: HttpRequest, chosen: QuerySet[Connection]) -> HttpResponse:
         live = list(chosen.filter(pk__in=live_connections()).order_by("-id"))
         if not live:
-            messages.warning(request, "None of the chosen connections is live any more.")
+            messages.warning(request, "None of the selected connections is live any more.")
             return redirect(LIST)
         context = {"title": f"Revoke {write_connections(len(live))}?", "chosen": live}
         return self.show(request, "revoke", context)

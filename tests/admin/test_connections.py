@@ -262,14 +262,16 @@ def test_revoking_nothing_changes_nothing(owner_desk, connection, ids):
 
 def test_an_action_without_a_choice_is_told(owner_desk, connection):
     form = {"action": "revoke", "index": "0"}
-    assert "must be selected" in main_of(owner_desk.post(LIST, form, follow=True))
+    answer = owner_desk.post(f"{LIST}?state=live", form, follow=True)
+    assert answer.redirect_chain == [(f"{LIST}?state=live", 302)]
+    assert "Nothing was revoked: select a connection first." in main_of(answer)
 
 
 @pytest.mark.parametrize("chosen", ["x", "\x00", "0190f1f0-0000-7000-8000-000000000000"])
 def test_an_action_on_what_is_no_connection_finds_none(owner_desk, connection, chosen):
     form = {"action": "revoke", "index": "0", "_selected_action": [chosen]}
     page = main_of(owner_desk.post(LIST, form, follow=True))
-    assert "None of the chosen connections is live any more." in page
+    assert "None of the selected connections is live any more." in page
     assert Connection.objects.get().revoked_at is None
 
 
@@ -277,7 +279,7 @@ def test_what_has_ended_is_not_ended_again(owner_desk, connection):
     revoke_connection(connection.id, reason=RevokedReason.SESSIONS_ENDED)
     events = AuditEvent.objects.count()
     page = main_of(owner_desk.get(f"{REVOKE}?id={connection.id}", follow=True))
-    assert "None of the chosen connections is live any more." in page
+    assert "None of the selected connections is live any more." in page
     owner_desk.post(REVOKE, {"id": connection.id})
     connection.refresh_from_db()
     assert connection.revoked_reason == "sessions_ended"

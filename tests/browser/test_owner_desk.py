@@ -109,7 +109,7 @@ def test_many_are_revoked_together_without_javascript(open_page, owner, delegate
     page = open_page(f"{DESK}/connection/", owner, java_script_enabled=False)
     for name in ("One", "Three"):
         page.get_by_role("row", name=name).get_by_role("checkbox").check()
-    page.get_by_role("button", name="Revoke the chosen").click()
+    page.get_by_role("button", name="Revoke the selected").click()
     expect(page.get_by_role("heading", name="Revoke 2 connections?")).to_be_visible()
     page.get_by_role("button", name="Revoke").click()
     expect(page.get_by_role("status")).to_have_text("2 connections ended.")
@@ -120,7 +120,7 @@ def test_going_back_to_the_list_chooses_no_other_connection(open_page, owner, de
     connect(delegate, name="Chosen")
     page = open_page(f"{DESK}/connection/", owner)
     page.get_by_role("row", name="Chosen").get_by_role("checkbox").check()
-    follow(page.get_by_role("button", name="Revoke the chosen"))
+    follow(page.get_by_role("button", name="Revoke the selected"))
     connect(delegate, name="Another, above it")
     page.go_back()
     expect(page.get_by_role("row", name="Another, above it")).to_be_visible()
@@ -132,7 +132,7 @@ def test_all_of_a_page_are_chosen_at_once(open_page, owner, delegate, connect):
         connect(delegate, name=name)
     page = open_page(f"{DESK}/connection/", owner)
     page.get_by_label("Select all objects on this page for an action").check()
-    page.get_by_role("button", name="Revoke the chosen").click()
+    page.get_by_role("button", name="Revoke the selected").click()
     expect(page.get_by_role("heading", name="Revoke 2 connections?")).to_be_visible()
 
 
