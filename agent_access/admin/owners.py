@@ -136,6 +136,7 @@ class OwnersModelAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic f
         context = {
             "title": str(self.opts.verbose_name).capitalize(),
             "facts": self.facts_of(record),
+            "connection_id": record.connection_id,
         }
         return self.show(request, "facts", context)
 

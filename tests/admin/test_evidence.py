@@ -232,6 +232,17 @@ def test_the_audit_is_searched_by_identifiers_and_addresses(owner_desk, evidence
     assert actions(owner_desk, q="127.0.0") == []
 
 
+def test_a_record_leads_to_its_connection(owner_desk, evidence):
+    mine, _, _ = evidence
+    receipt = Receipt.objects.get(key="key-one")
+    call = AuditEvent.objects.get(action="drafts.create")
+    act = AuditEvent.objects.get(action="access:turned_on")
+    there = f'href="/admin/agent_access/connection/{mine.id}/">Go to the connection<'
+    assert there in main_of(owner_desk.get(f"{RECEIPTS}{receipt.id}/"))
+    assert there in main_of(owner_desk.get(f"{EVENTS}{call.id}/"))
+    assert "Go to the connection" not in main_of(owner_desk.get(f"{EVENTS}{act.id}/"))
+
+
 def test_an_event_shows_all_that_is_proved(owner_desk, evidence):
     event = AuditEvent.objects.get(action="documents.list")
     page = main_of(owner_desk.get(f"{EVENTS}{event.id}/"))

@@ -120,6 +120,15 @@ def test_the_front_page_shows_every_switch_as_it_stands(owner_desk, access_on):
     assert "No live connection." in page
 
 
+def test_access_without_a_connection_leads_to_making_one(owner_desk, connect, delegate):
+    link = '<a href="/admin/agent_access/connection/add/">make one</a>'
+    assert link in main_of(owner_desk.get(FRONT))
+    connect(delegate)
+    assert link not in main_of(owner_desk.get(FRONT))
+    turn_access_off()
+    assert link not in main_of(owner_desk.get(FRONT))
+
+
 def test_what_is_off_already_is_not_asked_about(owner_desk, company):
     for name in ("access", "browser-sign-in"):
         answer = owner_desk.get(f"{FRONT}{name}/")
