@@ -86,6 +86,17 @@ def test_an_open_filter_covers_nothing_that_the_tab_key_reaches(open_page, owner
         assert not page.evaluate(COVERED), record.inner_text()
 
 
+def test_every_field_of_a_draft_shows_that_it_has_the_focus(open_page, delegate, customer):
+    page = open_page("/documents/new", delegate)
+    page.get_by_label("Customer").focus()
+    ringed = {}
+    while (name := page.evaluate("document.activeElement.name")) != "add_line":
+        ringed[name] = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+        page.keyboard.press("Tab")
+    assert {"customer_id", "issue_date", "due_date", "line-0-unit_price"} <= set(ringed)
+    assert set(ringed.values()) == {"solid"}
+
+
 def test_wide_spacing_fits_the_narrowest_page(open_page, owner, delegate, agent, draft_body):
     draft = agent.call("drafts.create", draft_body, key="a-key").data
     agent.call("documents.issue_prepare", {"lock_version": 1}, id=draft["id"], key="b-key")
