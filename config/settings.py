@@ -83,7 +83,9 @@ WHITENOISE_ALLOW_ALL_ORIGINS = False
 CONNECT_TIMEOUT_SECONDS = 5
 LOCK_TIMEOUT_SECONDS = 5
 STATEMENT_TIMEOUT_SECONDS = 15
+IDLE_IN_TRANSACTION_SECONDS = 30
 UNACKNOWLEDGED_MILLISECONDS = 10_000
+KEEPALIVES = {"keepalives_idle": 30, "keepalives_interval": 5, "keepalives_count": 3}
 
 DATABASES = {"default": dj_database_url.parse(ENVIRONMENT.DATABASE_URL)}
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
@@ -108,13 +110,15 @@ else:
         # A server that is gone without a word, as when its machine lost power: give up on an
         # answer when it cannot come any more, and notice a dead connection that lay idle.
         "tcp_user_timeout": UNACKNOWLEDGED_MILLISECONDS,
-        "keepalives_idle": 30,
-        "keepalives_interval": 5,
-        "keepalives_count": 3,
+        **KEEPALIVES,
         # Whatever the server, the database or the role would say otherwise.
         "session": {
             "lock_timeout": f"{LOCK_TIMEOUT_SECONDS}s",
             "statement_timeout": f"{STATEMENT_TIMEOUT_SECONDS}s",
+            # A process that stands still, or is gone without a word, would keep its locks: the
+            # number series of everybody, for as long as TCP itself waits, which are two hours.
+            "idle_in_transaction_session_timeout": f"{IDLE_IN_TRANSACTION_SECONDS}s",
+            **{f"tcp_{name}": str(value) for name, value in KEEPALIVES.items()},
             # What waited for another call looks at what that one left.
             "default_transaction_isolation": "read committed",
             "datestyle": "ISO",  # psycopg reads no other

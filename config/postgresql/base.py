@@ -9,6 +9,9 @@ from typing import Any, Self
 from django.db.backends.postgresql import base, schema
 from typing_extensions import override
 
+# What a request may not wait for or leave waiting, but a migration may; PostgreSQL's names.
+LIMITS_OF_REQUESTS = ("statement_timeout", "idle_in_transaction_session_timeout")
+
 
 class DatabaseSchemaEditor(schema.DatabaseSchemaEditor):
     """A migration may take as long as it takes: an index on a large table is one statement.
@@ -20,9 +23,8 @@ class DatabaseSchemaEditor(schema.DatabaseSchemaEditor):
     def __enter__(self) -> Self:
         super().__enter__()
         with self.connection.cursor() as cursor:
-            cursor.execute(
-                "SELECT set_config('statement_timeout', '0', %s)", [self.atomic_migration]
-            )
+            for setting in LIMITS_OF_REQUESTS:
+                cursor.execute("SELECT set_config(%s, '0', %s)", [setting, self.atomic_migration])
         return self
 
 

@@ -66,11 +66,13 @@ def test_a_session_is_as_the_settings_say_whatever_the_database_says():
     with database_that_says(
         lock_timeout="0",
         statement_timeout="0",
+        idle_in_transaction_session_timeout="0",
         default_transaction_isolation="serializable",
         datestyle="German, DMY",
     ):
         assert read_setting("lock_timeout") == "5s"
         assert read_setting("statement_timeout") == "15s"
+        assert read_setting("idle_in_transaction_session_timeout") == "30s"
         assert read_setting("transaction_isolation") == "read committed"
         assert read_setting("datestyle") == "ISO, DMY"
 
@@ -142,6 +144,7 @@ def test_a_migration_may_run_for_longer_than_a_statement_of_a_request():
     connection.close()  # it may be the one by which the test run made its tables
     with connection.schema_editor():
         assert read_setting("statement_timeout") == "0"
+        assert read_setting("idle_in_transaction_session_timeout") == "0"
         assert read_setting("lock_timeout") == "5s"
     assert read_setting("statement_timeout") == "15s"
 
