@@ -84,6 +84,8 @@ CONNECT_TIMEOUT_SECONDS = 5
 LOCK_TIMEOUT_SECONDS = 5
 STATEMENT_TIMEOUT_SECONDS = 15
 IDLE_IN_TRANSACTION_SECONDS = 30
+# Longer than the server takes to end a statement itself.
+PATIENCE_SECONDS = 20
 UNACKNOWLEDGED_MILLISECONDS = 10_000
 KEEPALIVES = {"keepalives_idle": 30, "keepalives_interval": 5, "keepalives_count": 3}
 
@@ -111,6 +113,8 @@ else:
         # answer when it cannot come any more, and notice a dead connection that lay idle.
         "tcp_user_timeout": UNACKNOWLEDGED_MILLISECONDS,
         **KEEPALIVES,
+        # One that confirms what is sent to it, and says nothing.
+        "patience": PATIENCE_SECONDS,
         # Whatever the server, the database or the role would say otherwise.
         "session": {
             "lock_timeout": f"{LOCK_TIMEOUT_SECONDS}s",

@@ -1,6 +1,7 @@
-"""Django's PostgreSQL: how long a migration may run, and how a connection begins and ends."""
+"""Django's PostgreSQL: how a connection begins and ends, and how long one waits for the server."""
 
 import os
+from collections import defaultdict
 from itertools import chain
 from select import POLLIN, poll
 from threading import local
@@ -9,8 +10,13 @@ from typing import Any, Self
 from django.db.backends.postgresql import base, schema
 from typing_extensions import override
 
+from config.postgresql import driver
+from config.postgresql.door import Door
+
 # What a request may not wait for or leave waiting, but a migration may; PostgreSQL's names.
 LIMITS_OF_REQUESTS = ("statement_timeout", "idle_in_transaction_session_timeout")
+# Of this process to each server.
+_doors: defaultdict[str, Door] = defaultdict(Door)
 
 
 class DatabaseSchemaEditor(schema.DatabaseSchemaEditor):
@@ -25,6 +31,7 @@ class DatabaseSchemaEditor(schema.DatabaseSchemaEditor):
         with self.connection.cursor() as cursor:
             for setting in LIMITS_OF_REQUESTS:
                 cursor.execute("SELECT set_config(%s, '0', %s)", [setting, self.atomic_migration])
+        self.connection.connection.patience = None
         return self
 
 
@@ -35,6 +42,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
     question and answer, and still finds what a restart of the database left behind.
     """
 
+    Database = driver
     SchemaEditorClass = DatabaseSchemaEditor
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -43,9 +51,10 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     @override
     def get_connection_params(self) -> dict[str, Any]:
-        """Return what libpq is told, which knows nothing of the settings of the session."""
+        """Return what libpq is told, which knows nothing of the session and of our patience."""
         params: dict[str, Any] = super().get_connection_params()
         params.pop("session", None)
+        params.pop("patience", None)
         return params
 
     @override
@@ -55,8 +64,10 @@ class DatabaseWrapper(base.DatabaseWrapper):
         A server ends threads that lie idle. Django's objects hold each other, so what they leave
         open waits for the collector, while new threads open more than PostgreSQL may allow.
         """
-        connection = super().get_new_connection(conn_params | {"autocommit": True})
+        with _doors[self.alias].knock():
+            connection = super().get_new_connection(conn_params | {"autocommit": True})
         self._of_thread.end = _End(connection)
+        connection.patience = self.settings_dict["OPTIONS"].get("patience")
         self._begin_session(connection)
         return connection
 
