@@ -2,10 +2,9 @@
 
 from typing import Any
 
-from agent_access.audit import Origin
+from agent_access.audit import Actor, Origin
 from agent_access.models import AuditEvent
 from agent_access.models.audit import ADMINISTRATION, Transport
-from invoicing.administration.acts import Actor
 from invoicing.models import User
 from tests.factories import UserFactory
 
@@ -14,7 +13,7 @@ ORIGIN = Origin(transport=Transport.WEB, client_address=ADDRESS)
 
 
 def acting(user: User | None) -> Actor:
-    return Actor(user, ORIGIN)
+    return Actor(ORIGIN, user.pk if user else None)
 
 
 def make_administrator(*permissions: str, **fields: Any) -> User:

@@ -6,14 +6,13 @@ every ending of connections does. So acts wait for one another, and who acts is 
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from django.db import transaction
 from django.http import HttpRequest
 
 from agent_access import audit
-from agent_access.audit import Origin
-from agent_access.connections import SYSTEM, live_connections, record_act, revoke_connections
+from agent_access.audit import Actor
+from agent_access.connections import live_connections, record_act, revoke_connections
 from agent_access.models.audit import DETAIL_LENGTH
 from agent_access.models.connections import Connection, RevokedReason
 from agent_access.models.settings import AccessSettings
@@ -29,25 +28,8 @@ REASONS = {
 }
 
 
-@dataclass(frozen=True)
-class Actor:
-    """Who acts, and from where; nobody by name at the command line, or before signing in."""
-
-    user: User | None
-    origin: Origin
-
-    @property
-    def named(self) -> audit.Actor:
-        """Return the actor as the audit names one."""
-        return audit.Actor(self.origin, self.user.pk if self.user else None)
-
-
-OPERATOR = Actor(None, SYSTEM)
-
-
 def actor_of(request: HttpRequest) -> Actor:
-    user = request.user if isinstance(request.user, User) else None
-    return Actor(user, web_origin())
+    return Actor(web_origin(), request.user.pk)
 
 
 @contextmanager
@@ -65,7 +47,7 @@ def act_of(actor: Actor, is_allowed: Callable[[User], bool]) -> Iterator[User]:
     Raises PermissionMissingError.
     """
     with locked_administration():
-        by = User.objects.filter(pk=actor.user.pk).first() if actor.user else None
+        by = User.objects.filter(pk=actor.id).first() if actor.id else None
         if by is None or not is_allowed(by):
             raise PermissionMissingError
         yield by
@@ -80,9 +62,9 @@ def count_connections(person: User | None = None) -> int:
 def end_connections(person: User, end: SessionsEnd, *, actor: Actor) -> int:
     """End every connection that acts as the person; return how many."""
     connections = Connection.objects.filter(user=person)
-    return revoke_connections(connections, reason=REASONS[end], by=actor.named)
+    return revoke_connections(connections, reason=REASONS[end], by=actor)
 
 
 def write_down(action: str, *, target: object, actor: Actor, detail: str = "") -> None:
     """Append the act to the administration's chain: names of fields, and no values of texts."""
-    record_act(action, actor.named, target=str(target), detail=detail[:DETAIL_LENGTH])
+    record_act(action, actor, target=str(target), detail=detail[:DETAIL_LENGTH])

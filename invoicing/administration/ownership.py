@@ -2,15 +2,10 @@
 
 from uuid import UUID
 
-from agent_access.connections import revoke_connections
+from agent_access.audit import Actor
+from agent_access.connections import OPERATOR, revoke_connections
 from agent_access.models.connections import Connection, RevokedReason
-from invoicing.administration.acts import (
-    OPERATOR,
-    Actor,
-    act_of,
-    locked_administration,
-    write_down,
-)
+from invoicing.administration.acts import act_of, locked_administration, write_down
 from invoicing.administrators import is_owner
 from invoicing.locks import lock_person
 from invoicing.services.company import current_company, transfer_ownership
@@ -41,7 +36,7 @@ def _hand_over(to: UUID, *, actor: Actor) -> int:
     successor = lock_person(to)
     transfer_ownership(current_company(), to=successor)
     ended = revoke_connections(
-        Connection.objects.all(), reason=RevokedReason.OWNER_CHANGED, by=actor.named
+        Connection.objects.all(), reason=RevokedReason.OWNER_CHANGED, by=actor
     )
     write_down("ownership:transferred", target=to, actor=actor)
     return ended

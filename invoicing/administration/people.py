@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from functools import partial
 from uuid import UUID
 
-from invoicing.administration.acts import Actor, act_of, end_connections, write_down
+from agent_access.audit import Actor
+from invoicing.administration.acts import act_of, end_connections, write_down
 from invoicing.administrators import may_administer
 from invoicing.errors import ConflictError
 from invoicing.locks import lock_person

@@ -6,7 +6,8 @@ from uuid import UUID
 
 from django.db.models import Model, QuerySet
 
-from invoicing.administration.acts import Actor, act_of, write_down
+from agent_access.audit import Actor
+from invoicing.administration.acts import act_of, write_down
 from invoicing.administrators import is_head
 from invoicing.errors import ConflictError
 from invoicing.locks import lock_record

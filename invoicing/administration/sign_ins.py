@@ -5,9 +5,9 @@ from uuid import UUID
 from django.contrib.auth.hashers import make_password
 from django.contrib.auth.password_validation import validate_password
 
+from agent_access.audit import Actor
+from agent_access.connections import OPERATOR
 from invoicing.administration.acts import (
-    OPERATOR,
-    Actor,
     act_of,
     end_connections,
     locked_administration,
@@ -73,22 +73,21 @@ def use_code(code: str, password: str, *, actor: Actor) -> None:
     with locked_administration():
         person = lock_person(person.pk)
         sign_ins.check_code(code, person)
-        user = Actor(person, actor.origin)
+        user = Actor(actor.origin, person.pk)
         _write_password(person, digest, action="person:code_used", actor=user)
 
 
-def change_own_password(actor: Actor, password: str) -> None:
-    """Change the password of the person who acts, if it still is the one that he knew.
+def change_own_password(actor: Actor, password: str, *, known: User) -> None:
+    """Change the password of the person who acts, if it still is the one that he is known with.
 
     Raises ValidationError, ConflictError where it was changed meanwhile, PermissionMissingError
     where the person is not active any more.
     """
-    known = actor.user
     validate_password(password, known)
     digest = make_password(password)
     with act_of(actor, lambda by: by.is_active) as by:
         person = lock_person(by.pk)
-        if known is None or person.password != known.password:
+        if person.password != known.password:
             raise ConflictError
         _write_password(person, digest, action="person:password_changed", actor=actor)
 

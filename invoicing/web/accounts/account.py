@@ -42,7 +42,7 @@ def _change(request: SignedInRequest, form: OwnPasswordForm) -> HttpResponse:
 
 def _write(request: SignedInRequest, form: OwnPasswordForm) -> bool:
     try:
-        change_own_password(actor_of(request), form.cleaned_data["password"])
+        change_own_password(actor_of(request), form.cleaned_data["password"], known=request.user)
     except ConflictError:
         form.add_error(None, CHANGED_MEANWHILE)
     except ValidationError as problem:
