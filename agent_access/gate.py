@@ -6,10 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 import orjson
+from django.conf import settings
 from django.core.exceptions import BadRequest
 from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
 from django.http import HttpRequest, HttpResponse
 from django.urls import Resolver404, resolve
+from typing_extensions import override
 
 from agent_access import conf
 from agent_access.errors import ForbiddenError, NotFoundError, ToolError
@@ -43,6 +45,11 @@ class _Request(WSGIRequest):
         # A parameter in an unknown charset (RFC 2231), a NUL, or more than Django reads.
         except (BadRequest, ValueError):
             super().__init__({**environ, "CONTENT_TYPE": ""})
+
+    # Every browser sends queries and forms in UTF-8. Django would read them by whichever codec of
+    # Python's a Content-Type names: some of them fail, and some make lone surrogates, which no
+    # database takes.
+    encoding = property(lambda _: settings.DEFAULT_CHARSET, lambda _, __: None)
 
 
 class GateApplication(WSGIHandler):

@@ -24,13 +24,12 @@ def send_form(path: str, fields: dict[str, str], **environ: Any) -> Answer:
 
 
 def send_body(path: str, body: bytes, **environ: Any) -> Answer:
-    return send(
-        "POST",
-        path,
-        CONTENT_TYPE="application/x-www-form-urlencoded",
-        CONTENT_LENGTH=str(len(body)),
-        **{"wsgi.input": BytesIO(body), **environ},
-    )
+    form: dict[str, Any] = {
+        "CONTENT_TYPE": "application/x-www-form-urlencoded",
+        "CONTENT_LENGTH": str(len(body)),
+        "wsgi.input": BytesIO(body),
+    }
+    return send("POST", path, **form | environ)
 
 
 def session_cookie(browser: Client) -> str:
