@@ -1,4 +1,4 @@
-"""Forms as no browser sends them: in another charset."""
+"""Forms as no browser sends them: in another charset, or broken off on the way."""
 
 from urllib.parse import quote, urlencode
 
@@ -76,3 +76,14 @@ def test_a_form_is_utf_8_whatever_its_charset(send_draft, draft_form, subtests, 
             answer = send_draft(sent, CONTENT_TYPE=f"{kind}; charset={codec}")
             assert answer.status == 302
             assert Document.objects.get().notes == text.decode()
+
+
+def test_half_a_form_is_not_taken_for_a_whole_one(send_draft, draft_form):
+    body = urlencode(draft_form).encode()
+    for missing in (1, 25, len(body) - 1):
+        answer = send_draft(body[:-missing], CONTENT_LENGTH=str(len(body)))
+        assert answer.status == 403
+        assert b"Nothing was saved yet" in answer.content
+    assert Document.objects.get().notes == "As it was"
+    assert send_draft(body).status == 302
+    assert Document.objects.get().notes == "Pay 1000 EUR, and not before May"
