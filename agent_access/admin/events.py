@@ -20,7 +20,7 @@ from agent_access.admin.filters import (
 )
 from agent_access.admin.moments import write_moment
 from agent_access.admin.owners import OwnersModelAdmin
-from agent_access.admin.paging import BoundedPaginator, bound_search
+from agent_access.admin.paging import QUESTION_LENGTH, BoundedPaginator, bound_search
 from agent_access.admin.people import names_of, people_called
 from agent_access.audit import OK
 from agent_access.endings import describe_detail
@@ -117,7 +117,7 @@ class EventAdmin(OwnersModelAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[AuditEvent], search_term: str
     ) -> tuple[QuerySet[AuditEvent], bool]:
-        words = search_term.split()[:WORDS_SEARCHED]
+        words = search_term[:QUESTION_LENGTH].split()[:WORDS_SEARCHED]
         queryset = bound_search(request, queryset, by=BY_TIME) if words else queryset
         for word in words:
             queryset = queryset.filter(_stands_in_event(word))

@@ -9,6 +9,7 @@ from django.contrib import admin
 from django.contrib.admin.views.main import ChangeList
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
@@ -16,7 +17,7 @@ from django.views.decorators.http import require_http_methods
 from typing_extensions import override
 
 from agent_access import conf
-from agent_access.admin.paging import OfferedOrderList
+from agent_access.admin.paging import QUESTION_LENGTH, OfferedOrderList
 from agent_access.admin_site import is_owner
 from agent_access.audit import Actor, make_origin
 from agent_access.models.audit import Transport
@@ -104,6 +105,12 @@ class OwnersModelAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic f
 
     def read_further(self, records: Sequence[Any]) -> None:
         """Note on each record of a page what its columns tell beside its own facts."""
+
+    @override
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        return super().get_search_results(request, queryset, search_term[:QUESTION_LENGTH])
 
     @override
     def has_module_permission(self, request: HttpRequest) -> bool:

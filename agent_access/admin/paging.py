@@ -12,6 +12,8 @@ from typing_extensions import override
 LONGEST = 10_000
 # A question that no index answers is put to the newest rows only: all of them would take minutes.
 SEARCHED = 100_000
+# Longer than anything that is looked for; SQLite puts no thousand words to one table.
+QUESTION_LENGTH = 200
 
 _BEYOND = "beyond_search"
 

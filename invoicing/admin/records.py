@@ -21,6 +21,7 @@ from invoicing.administration.records import IsAllowed, change_record, create_re
 from invoicing.administrators import may_administer, remember_ownership
 from invoicing.errors import ConflictError, PermissionMissingError, RecordNotFoundError
 from invoicing.models import User
+from invoicing.search.paging import SEARCH_LENGTH
 from invoicing.services.record_changes import digest_record
 
 CHANGED_MEANWHILE = (
@@ -117,6 +118,12 @@ class RecordAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # as above
         filters: Any = self.list_filter
         offered = lookup.partition("__")[0] in flatten(filters)
         return offered and super().lookup_allowed(lookup, value, request)
+
+    @override
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        return super().get_search_results(request, queryset, search_term[:SEARCH_LENGTH])
 
     @override
     def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
