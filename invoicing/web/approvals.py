@@ -98,11 +98,13 @@ def _show(
         if is_visible.exists()
         else (describe_hidden, "invoicing/review_hidden.html")
     )
+    form = form or DecisionForm()
     context = {
         "review": describe(reviewed, request.user),
-        "form": form or DecisionForm(),
+        "form": form,
         "reason_length": REJECTION_REASON_LENGTH,
-        "is_refused": status == HTTPStatus.CONFLICT,
+        # What is wrong with a reason is said beside it; nothing else is typed.
+        "is_refused": status == HTTPStatus.CONFLICT or bool(form.errors.keys() - {"reason"}),
     }
     return render(request, template, context, status=status)
 

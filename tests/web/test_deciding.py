@@ -66,20 +66,21 @@ def test_what_the_form_did_not_show_is_not_decided(desk, prepared):
 
 
 @pytest.mark.parametrize(
-    "form",
+    ("form", "said"),
     [
-        {"decision": "perhaps"},
-        {"decision": ""},
-        {"decision": "approved"},
-        {"fingerprint": "0" * 65},
-        {"reason": "x" * 501},
-        {"reason": "bell \a"},
+        ({"decision": "perhaps"}, "Nothing was decided just now."),
+        ({"decision": ""}, "Nothing was decided just now."),
+        ({"decision": "approved"}, "Nothing was decided just now."),
+        ({"fingerprint": "0" * 65}, "Nothing was decided just now."),
+        ({"reason": "x" * 501}, "It can have at most 500 characters; this has 501."),
+        ({"reason": "bell \a"}, "It holds a character that nobody can read."),
     ],
 )
-def test_a_form_that_cannot_be_read_decides_nothing(desk, prepared, form):
+def test_a_form_that_cannot_be_read_decides_nothing_and_says_so(desk, prepared, form, said):
     before = take_snapshot()
     answer = send(desk, prepared, **{"decision": "reject"} | form)
     assert answer.status_code == 422
+    assert said in read(answer)
     assert take_snapshot() == before
 
 
