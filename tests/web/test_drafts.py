@@ -239,6 +239,28 @@ def test_an_odd_count_of_lines_is_no_mistake_of_the_server(writer_desk, filled, 
     assert answer.status_code == 200
 
 
+@pytest.mark.parametrize("lines", [None, "1", "x"])
+def test_no_line_is_left_out_whatever_the_form_says_of_their_number(writer_desk, filled, lines):
+    second = {name.replace("-0-", "-1-"): typed for name, typed in filled.items() if "-0-" in name}
+    form = {**filled, **second, "lines": lines, "save": ""}
+    sent = {name: typed for name, typed in form.items() if typed is not None}
+    writer_desk.post("/documents/new", sent)
+    assert Document.objects.get().lines.count() == 2
+
+
+def test_more_lines_than_a_hundred_are_refused_and_not_cut_off(writer_desk, filled):
+    more = {
+        name.replace("-0-", f"-{index}-"): typed
+        for index in range(101)
+        for name, typed in filled.items()
+    }
+    answer = writer_desk.post("/documents/new", {**more, "lines": "101", "save": ""})
+    assert answer.status_code == 422
+    assert "The lines must have 1 to 100 entries." in text_of(answer)
+    assert read_form(answer)["line-100-description"] == "Consulting"
+    assert not Document.objects.exists()
+
+
 def test_calculate_shows_the_totals_and_saves_nothing(writer_desk, filled):
     answer = writer_desk.post("/documents/new", {**filled, "calculate": ""})
     assert answer.status_code == 200

@@ -1,5 +1,6 @@
 """A draft as texts in fields: as it was typed, or as what is saved would be typed."""
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -21,6 +22,8 @@ from invoicing.web.typed_numbers import write_typed
 
 DEFAULT_CURRENCY = "EUR"
 DAYS_TO_PAY = timedelta(days=30)
+
+_LINE_FIELD = re.compile(r"line-([0-9]{1,4})-[a-z_]+", re.ASCII)
 
 Typed = Mapping[str, str]
 
@@ -56,8 +59,11 @@ def read_typed(data: QueryDict) -> TypedDraft:
 
 
 def _count_lines(data: QueryDict) -> int:
+    """Return how many lines the form says to have or has; one too many stays, to be refused."""
     text = data.get("lines", "")[:4]
-    return min(max(int(text), 1), MAX_LINES) if text.isascii() and text.isdigit() else 1
+    said = min(int(text), MAX_LINES) if text.isascii() and text.isdigit() else 1
+    sent = (int(match[1]) + 1 for name in data if (match := _LINE_FIELD.fullmatch(name)))
+    return min(max(said, 1, *sent), MAX_LINES + 1)
 
 
 def _known_minor_unit(currency_code: str) -> int:
