@@ -59,8 +59,11 @@ class _Request(WSGIRequest):
         To some servers a connection that broke off is the end of the stream, and half a form would
         be taken for what somebody typed. An empty one has no token, and is refused.
         """
-        body = super().body
-        return body if len(body) >= int(self.META.get("CONTENT_LENGTH") or 0) else b""
+        try:
+            body, declared = super().body, int(self.META.get("CONTENT_LENGTH") or 0)
+        except ValueError:  # of a length that is no number, for which Django has nothing read
+            return b""
+        return body if len(body) >= declared else b""
 
 
 class GateApplication(WSGIHandler):

@@ -87,3 +87,10 @@ def test_half_a_form_is_not_taken_for_a_whole_one(send_draft, draft_form):
     assert Document.objects.get().notes == "As it was"
     assert send_draft(body).status == 302
     assert Document.objects.get().notes == "Pay 1000 EUR, and not before May"
+
+
+@pytest.mark.parametrize("length", ["abc", "-1", "1.5", "1" * 5000])
+def test_a_length_that_is_no_number_is_refused_without_a_failure(send_draft, draft_form, length):
+    answer = send_draft(urlencode(draft_form).encode(), CONTENT_LENGTH=length)
+    assert answer.status == 403
+    assert Document.objects.get().notes == "As it was"
