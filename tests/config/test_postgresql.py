@@ -11,7 +11,7 @@ from typing import Any
 import psycopg
 import pytest
 from django.conf import settings
-from django.db import OperationalError, close_old_connections, connection
+from django.db import OperationalError, close_old_connections, connection, transaction
 from django.db.backends.postgresql.base import DatabaseWrapper
 
 from config.postgresql import base, door, driver
@@ -154,6 +154,46 @@ def test_a_server_that_says_nothing_is_given_up():
         cursor.execute("SELECT pg_sleep(1)")
     assert opened.closed
     connection.close()
+    assert read_setting("lock_timeout") == "5s"
+
+
+@pytest.fixture
+def slow_commits() -> Iterator[None]:
+    """Let the commit of a lesson take long, as where a standby is waited for."""
+    with connection.cursor() as cursor:
+        cursor.execute(SLOW_COMMITS)
+    yield
+    connection.close()
+    with connection.cursor() as cursor:
+        cursor.execute("DROP TABLE lesson; DROP FUNCTION take_long")
+
+
+SLOW_COMMITS = """
+    CREATE TABLE lesson (id integer);
+    CREATE FUNCTION take_long() RETURNS trigger LANGUAGE plpgsql
+        AS 'BEGIN PERFORM pg_sleep(0.5); RETURN NULL; END';
+    CREATE CONSTRAINT TRIGGER slow AFTER INSERT ON lesson DEFERRABLE INITIALLY DEFERRED
+        FOR EACH ROW EXECUTE FUNCTION take_long();
+"""
+
+
+@pytest.mark.usefixtures("slow_commits")
+def test_a_commit_that_was_given_up_is_not_told_as_done():
+    """Nobody knows whether it was done, so what would follow it does not."""
+    followed: list[str] = []
+    opened = connection.connection
+
+    @transaction.atomic
+    def write() -> None:
+        transaction.on_commit(lambda: followed.append("told"))
+        with connection.cursor() as cursor:
+            cursor.execute("INSERT INTO lesson VALUES (1)")
+        opened.patience = 0.05
+
+    with pytest.raises(OperationalError, match="timeout expired"):
+        write()
+    assert followed == []
+    assert opened.closed
     assert read_setting("lock_timeout") == "5s"
 
 
