@@ -25,11 +25,13 @@ SPILT = """() => [...document.querySelectorAll('.sheet :is(td, th, dt, dd, .line
 
 def inspect(page: Page, name: str) -> None:
     """Expect no violation of accessibility in either scheme and nothing beyond its place."""
+    page.wait_for_load_state()  # a text may be there before what gives it its size
     for device, scheme in (("desktop", "light"), ("phone", "dark")):
         _look(page, device, scheme)
         assert fits(page), f"{name}, {device}"
         assert page.evaluate(SPILT) == [], f"{name}, {device}"
-        assert find_violations(page) == [], f"{name}, {device}, {scheme}"
+        found = find_violations(page)
+        assert found == [], f"{name}, {device}, {scheme}: {found}"
     if folder := os.environ.get("SCREENSHOT_FOLDER"):
         for device, scheme in product(WIDTHS, SCHEMES):
             _look(page, device, scheme)
