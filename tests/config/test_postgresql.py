@@ -1,20 +1,15 @@
-"""How a connection to PostgreSQL begins and ends, and how long one waits for the server."""
+"""How a connection to PostgreSQL begins and ends."""
 
 import os
-from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from select import select
 from threading import Event, Thread
 from typing import Any
 
-import psycopg
 import pytest
-from django.conf import settings
-from django.db import OperationalError, close_old_connections, connection, transaction
+from django.db import OperationalError, close_old_connections, connection
 from django.db.backends.postgresql.base import DatabaseWrapper
-
-from config.postgresql import base, door, driver
 
 pytestmark = [pytest.mark.postgresql, pytest.mark.django_db(transaction=True)]
 
@@ -143,138 +138,6 @@ def test_a_thread_keeps_its_connection_from_request_to_request():
     opened = connection.connection
     close_old_connections()
     assert connection.connection is opened
-
-
-def test_a_server_that_says_nothing_is_given_up():
-    """As one that hangs in its disk: its machine lives, so TCP says nothing, and nor does it."""
-    connection.ensure_connection()
-    opened = connection.connection
-    opened.patience = 0.05
-    with connection.cursor() as cursor, pytest.raises(OperationalError, match="timeout expired"):
-        cursor.execute("SELECT pg_sleep(1)")
-    assert opened.closed
-    connection.close()
-    assert read_setting("lock_timeout") == "5s"
-
-
-@pytest.fixture
-def slow_commits() -> Iterator[None]:
-    """Let the commit of a lesson take long, as where a standby is waited for."""
-    with connection.cursor() as cursor:
-        cursor.execute(SLOW_COMMITS)
-    yield
-    connection.close()
-    with connection.cursor() as cursor:
-        cursor.execute("DROP TABLE lesson; DROP FUNCTION take_long")
-
-
-SLOW_COMMITS = """
-    CREATE TABLE lesson (id integer);
-    CREATE FUNCTION take_long() RETURNS trigger LANGUAGE plpgsql
-        AS 'BEGIN PERFORM pg_sleep(0.5); RETURN NULL; END';
-    CREATE CONSTRAINT TRIGGER slow AFTER INSERT ON lesson DEFERRABLE INITIALLY DEFERRED
-        FOR EACH ROW EXECUTE FUNCTION take_long();
-"""
-
-
-@pytest.mark.usefixtures("slow_commits")
-def test_a_commit_that_was_given_up_is_not_told_as_done():
-    """Nobody knows whether it was done, so what would follow it does not."""
-    followed: list[str] = []
-    opened = connection.connection
-
-    @transaction.atomic
-    def write() -> None:
-        transaction.on_commit(lambda: followed.append("told"))
-        with connection.cursor() as cursor:
-            cursor.execute("INSERT INTO lesson VALUES (1)")
-        opened.patience = 0.05
-
-    with pytest.raises(OperationalError, match="timeout expired"):
-        write()
-    assert followed == []
-    assert opened.closed
-    assert read_setting("lock_timeout") == "5s"
-
-
-def test_a_server_that_refuses_says_something():
-    connection.ensure_connection()
-    opened = connection.connection
-    with connection.cursor() as cursor, pytest.raises(OperationalError, match="canceling"):
-        cursor.execute("SET statement_timeout = 1; SELECT pg_sleep(1)")
-    assert not opened.closed
-    connection.close()
-
-
-def test_a_server_may_take_the_time_that_its_own_limits_give_it():
-    connection.close()
-    connection.ensure_connection()
-    assert connection.connection.patience > settings.STATEMENT_TIMEOUT_SECONDS
-
-
-class SilentServer:
-    """Lets everybody wait for some seconds in vain; meanwhile something else may be tried."""
-
-    def __init__(self) -> None:
-        self.seconds = 5.0
-        self.asked = 0
-        self.now = 0.0
-        self.meanwhile: Callable[[], None] = lambda: None
-
-    def connect(self, **params: Any) -> None:
-        self.asked += 1
-        self.now += self.seconds
-        self.meanwhile()
-        raise psycopg.OperationalError("no answer")
-
-
-@pytest.fixture
-def silent_server(monkeypatch) -> Iterator[SilentServer]:
-    server = SilentServer()
-    connection.close()
-    with monkeypatch.context() as patch:
-        patch.setattr(base, "_doors", defaultdict(door.Door))
-        patch.setattr(door, "monotonic", lambda: server.now)
-        patch.setattr(driver, "connect", server.connect)
-        yield server
-
-
-def knock(*, answer: str) -> None:
-    with pytest.raises(OperationalError, match=answer):
-        connection.copy().ensure_connection()
-
-
-def knock_again(server: SilentServer) -> None:
-    """Ask a third time, while the second one is waiting."""
-    if server.asked == 2:
-        knock(answer="no answer")
-
-
-def test_one_at_a_time_waits_for_a_silent_server(silent_server):
-    knock(answer="no answer")
-    silent_server.meanwhile = lambda: knock(answer="another thread waits")
-    knock(answer="no answer")
-    knock(answer="no answer")
-    assert silent_server.asked == 3
-
-
-def test_whoever_refuses_at_once_is_asked_by_all(silent_server):
-    silent_server.seconds = 0.1
-    knock(answer="no answer")
-    silent_server.meanwhile = lambda: knock_again(silent_server)
-    knock(answer="no answer")
-    assert silent_server.asked == 3
-
-
-def test_all_come_in_once_a_silent_server_has_answered(silent_server, monkeypatch):
-    knock(answer="no answer")
-    with monkeypatch.context() as patch:
-        patch.setattr(driver, "connect", driver.PatientConnection.connect)  # as it is
-        assert read_setting("lock_timeout") == "5s"
-    connection.close()
-    silent_server.meanwhile = lambda: knock_again(silent_server)
-    knock(answer="no answer")
-    assert silent_server.asked == 3
 
 
 def test_a_migration_may_run_for_longer_than_a_statement_of_a_request():
