@@ -15,13 +15,13 @@ from django.db import connection
 from django.utils import timezone
 from uuid_utils.compat import uuid7
 
+from agent_access.database.rows import Rows
+from agent_access.database.statements import NOTHING, Statements, execute_together
+from agent_access.database.transactions import relaxed_commit
 from agent_access.errors import UnauthenticatedError
 from agent_access.models.audit import ADMINISTRATION, AuditEvent, ChainHead, Transport
 from agent_access.request_facts import current_facts
 from agent_access.request_ids import current_request_id
-from agent_access.rows import Rows
-from agent_access.statements import NOTHING, Statements, execute_together
-from agent_access.transactions import relaxed_commit
 
 OK = "ok"
 # What one subscriber of IPv6 is given at least, and hops about in as he likes.

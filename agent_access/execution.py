@@ -14,6 +14,7 @@ from agent_access import audit, conf
 from agent_access.audit import Fact
 from agent_access.authentication import find_ending
 from agent_access.calls import Answer, Arguments, CallContext, ToolCall, ToolResult
+from agent_access.database.transactions import one_view
 from agent_access.discovery import challenge_parameters
 from agent_access.errors import (
     ForbiddenError,
@@ -30,7 +31,6 @@ from agent_access.receipts import claim_receipt, compose_answer, stored_result
 from agent_access.request_facts import note_call
 from agent_access.standings import find_standing, forget_permissions, may_differ
 from agent_access.tools import Tool, ToolInput, registry
-from agent_access.transactions import one_view
 
 logger = logging.getLogger(__name__)
 

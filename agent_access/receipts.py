@@ -9,10 +9,10 @@ from django.utils import timezone
 
 from agent_access import sealing
 from agent_access.calls import ToolCall, ToolResult
+from agent_access.database.rows import Rows
+from agent_access.database.statements import Statement
 from agent_access.errors import ConflictError
 from agent_access.models.receipts import Receipt
-from agent_access.rows import Rows
-from agent_access.statements import Statement
 from agent_access.tools import Tool
 
 RECEIPTS = Rows(Receipt)

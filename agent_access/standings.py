@@ -13,9 +13,9 @@ from django.contrib.contenttypes.models import ContentType
 from django.db import connection as database
 
 from agent_access import conf
+from agent_access.database.rows import Rows, quote
 from agent_access.models.connections import Connection
 from agent_access.models.settings import AccessSettings
-from agent_access.rows import Rows, quote
 
 MODEL_BACKEND = "django.contrib.auth.backends.ModelBackend"
 # Where that backend keeps, on a user, what it has asked for.

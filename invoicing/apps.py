@@ -1,8 +1,8 @@
 from django.apps import AppConfig
 from typing_extensions import override
 
+from agent_access.database.triggers import keep_installed
 from agent_access.tools import registry
-from agent_access.triggers import keep_installed
 
 
 class InvoicingConfig(AppConfig):

@@ -12,7 +12,7 @@ from uuid import UUID
 from django.db import connection, transaction
 from django.db.models import Model, QuerySet
 
-from agent_access.rows import Condition, Rows
+from agent_access.database.rows import Condition, Rows
 from invoicing.access import customer_condition
 from invoicing.errors import RecordNotFoundError
 from invoicing.models import Customer, Document, IssueApproval, User

@@ -13,7 +13,7 @@ from unittest.mock import patch
 from django.apps import apps
 from django.db import connection, connections
 
-from agent_access import triggers
+from agent_access.database import triggers
 from agent_access.verification import find_breaks
 from invoicing.models import Customer, Document
 from invoicing.models.search_words import SearchWord

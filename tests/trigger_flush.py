@@ -6,7 +6,7 @@ import pytest
 from django.db import connections
 from django.test import TransactionTestCase
 
-from agent_access import triggers
+from agent_access.database import triggers
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -9,8 +9,8 @@ from django.db.models import Prefetch, QuerySet, prefetch_related_objects
 from django.utils import timezone
 
 from agent_access.calls import CallContext, Page, Record, write_json
+from agent_access.database.transactions import one_view
 from agent_access.tools import NoInput
-from agent_access.transactions import one_view
 from invoicing.access import Permission, people_listed, teams_listed
 from invoicing.agent_tools import inputs, outputs, reading, shapes
 from invoicing.errors import RecordNotFoundError

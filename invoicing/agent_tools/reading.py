@@ -8,7 +8,7 @@ from uuid import UUID
 import orjson
 from django.db import connection
 
-from agent_access.rows import Rows
+from agent_access.database.rows import Rows
 from invoicing.access import customer_condition
 from invoicing.agent_tools import outputs
 from invoicing.errors import RecordNotFoundError

@@ -6,7 +6,7 @@ from typing import Any
 from django.db import connection
 from django.db.models import Model
 
-from agent_access.rows import Rows
+from agent_access.database.rows import Rows
 
 
 def insert_records(rows: Rows[Any], records: Iterable[Model]) -> None:

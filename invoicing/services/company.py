@@ -1,6 +1,6 @@
 """The company, and whose it is."""
 
-from agent_access.rows import Rows
+from agent_access.database.rows import Rows
 from invoicing.access import may_be_delegate
 from invoicing.errors import ConflictError, OwnerUnfitError
 from invoicing.models import Company, User

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.db.models import prefetch_related_objects
 
-from agent_access.rows import Rows, insert_together
+from agent_access.database.rows import Rows, insert_together
 from invoicing.locks import DOCUMENTS
 from invoicing.models import Document, Line, Parts, TaxRate, TaxRow
 from invoicing.services.search_words import compose_addition, rows_of_document

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db import transaction
 
-from agent_access.statements import execute_together
+from agent_access.database.statements import execute_together
 from invoicing.errors import ConflictError, InactiveReferenceError
 from invoicing.locks import DOCUMENTS, lock_draft, require_transaction
 from invoicing.models import Company, Document, DocumentStatus, DocumentType

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from django.db import connection
 
-from agent_access.rows import Rows
+from agent_access.database.rows import Rows
 from invoicing.locks import require_transaction
 from invoicing.models import DocumentType, NumberSeries
 

@@ -10,7 +10,7 @@ from typing import TypeVar
 from django.db import connection
 from django.db.models import Model, QuerySet
 
-from agent_access.statements import Statement, Statements, execute_together
+from agent_access.database.statements import Statement, Statements, execute_together
 from invoicing.models import Customer, Document
 from invoicing.search.table import TABLE, Kind, Row, rows_of
 from invoicing.search.texts import texts_of_customer, texts_of_document

@@ -7,8 +7,8 @@ from pathlib import Path
 from django.apps import apps
 from django.db import connection
 
-from agent_access import triggers
 from agent_access.audit import digest_event
+from agent_access.database import triggers
 from agent_access.models import AuditEvent, ChainHead
 
 

@@ -7,8 +7,8 @@ from django.db import DataError, models, transaction
 from django.db import connection as database
 from django.test.utils import isolate_apps
 
+from agent_access.database.rows import Rows, insert_together
 from agent_access.models import Receipt
-from agent_access.rows import Rows, insert_together
 from invoicing.identifiers import new_id
 from invoicing.models import Company, Customer, Document, DocumentStatus
 from invoicing.money import MAX_AMOUNT

@@ -6,7 +6,7 @@ import pytest
 from django.db import IntegrityError, InternalError, connection, connections, transaction
 from django.test.utils import CaptureQueriesContext
 
-from agent_access.transactions import one_view, relaxed_commit
+from agent_access.database.transactions import one_view, relaxed_commit
 from invoicing.models import Customer
 from tests.factories import CustomerFactory
 

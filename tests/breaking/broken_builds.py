@@ -14,8 +14,8 @@ from django.db import transaction
 
 from agent_access import audit, execution, receipts
 from agent_access.calls import ToolCall, ToolResult
+from agent_access.database.statements import execute_together
 from agent_access.models import Receipt
-from agent_access.statements import execute_together
 from agent_access.tools import ToolInput
 from invoicing.locks import lock_approval, lock_draft
 from invoicing.models import Company, Document, DocumentType, NumberSeries, User

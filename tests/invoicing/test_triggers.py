@@ -7,7 +7,7 @@ from django.db import IntegrityError, connection, transaction
 from django.db.migrations import Migration
 from django.db.models.signals import post_migrate, pre_migrate
 
-from agent_access import triggers
+from agent_access.database import triggers
 from invoicing.models import Document, Line, TaxRow
 from tests.factories import TaxRateFactory, line_input, make_draft, make_issued
 from tests.snapshots import take_snapshot

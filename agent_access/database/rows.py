@@ -14,7 +14,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Field, Model
 from django.db.models.base import ModelState
 
-from agent_access.statements import NOTHING, Statement, Statements, execute_together
+from agent_access.database.statements import NOTHING, Statement, Statements, execute_together
 
 Record = TypeVar("Record", bound=Model)
 
