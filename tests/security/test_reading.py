@@ -18,7 +18,7 @@ from tests.web.pages import OPEN, all_pages
 pytestmark = pytest.mark.sqlite
 
 TEXT = (PROJECT_FOLDER / "docs" / "security.md").read_text(encoding="utf-8")
-STATES = {"met", "partly", "not met", "no case"}
+STATES = {"met", "partly", "not met", "not applicable"}
 
 # From a section, or an entry of the list, to how many lines it has: ASVS 5.0.0, API Top 10 2023.
 SECTIONS = {
