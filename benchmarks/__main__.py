@@ -16,7 +16,7 @@ from benchmarks import product
 from benchmarks.floor import Floor
 from benchmarks.load import load_product
 from benchmarks.machine import describe_machine
-from benchmarks.measuring import measure_in_turns, run_at_once
+from benchmarks.measuring import measure_in_turns, run_concurrently
 from benchmarks.peers import fastmcp_subject
 from benchmarks.peers.drf import subject as drf_subject
 from benchmarks.peers.drf.subject import DrfPeer
@@ -25,11 +25,11 @@ from benchmarks.report import write_results
 from benchmarks.subjects import Step, Subject
 from tests.postgresql import find_binaries, run_cluster
 
-CLIENTS_AT_ONCE = 8
+CONCURRENT_CLIENTS = 8
 
 
 @dataclass(frozen=True, kw_only=True)
-class Field:
+class Participants:
     """All who take part."""
 
     product: Product
@@ -43,7 +43,7 @@ class Field:
 
 
 @contextmanager
-def set_up(folder: Path) -> Iterator[Field]:
+def set_up(folder: Path) -> Iterator[Participants]:
     """Serve all who take part, each on a database of one PostgreSQL that keeps its promises."""
     binaries = find_binaries()
     if binaries is None:
@@ -62,7 +62,7 @@ def set_up(folder: Path) -> Iterator[Field]:
             )
         )
         floor = stack.enter_context(closing(Floor(ours, served.references)))
-        yield Field(product=served, drf=drf, fastmcp=fastmcp, floor=floor)
+        yield Participants(product=served, drf=drf, fastmcp=fastmcp, floor=floor)
 
 
 def _make_database(url: str, name: str) -> str:
@@ -72,19 +72,21 @@ def _make_database(url: str, name: str) -> str:
     return parts._replace(path=f"/{name}").geturl()
 
 
-def measure_at_once(prepare: Callable[[int, int], list[list[Step]]], share: int) -> float:
+def measure_concurrently(prepare: Callable[[int, int], list[list[Step]]], share: int) -> float:
     """Return how many answers a second eight clients get for that many requests each, once warm."""
-    run_at_once(prepare(max(share // 5, 1), CLIENTS_AT_ONCE))
-    return run_at_once(prepare(share, CLIENTS_AT_ONCE))
+    run_concurrently(prepare(max(share // 5, 1), CONCURRENT_CLIENTS))
+    return run_concurrently(prepare(share, CONCURRENT_CLIENTS))
 
 
-def measure(field: Field, options: Namespace) -> dict[str, Any]:
+def measure(participants: Participants, options: Namespace) -> dict[str, Any]:
     """Return every figure, ready to be written down."""
-    results = measure_in_turns(field.subjects(), rounds=options.rounds, requests=options.requests)
-    share = options.issues // CLIENTS_AT_ONCE
+    results = measure_in_turns(
+        participants.subjects(), rounds=options.rounds, requests=options.requests
+    )
+    share = options.issues // CONCURRENT_CLIENTS
     at_once = {
-        "product": measure_at_once(field.product.execute_steps, share),
-        "DRF": measure_at_once(field.drf.issue_steps, share),
+        "product": measure_concurrently(participants.product.execute_steps, share),
+        "DRF": measure_concurrently(participants.drf.issue_steps, share),
     }
     return {
         "work": {
@@ -92,9 +94,9 @@ def measure(field: Field, options: Namespace) -> dict[str, Any]:
             for operation, by_subject in results.items()
         },
         "issues_a_second": {name: round(rate) for name, rate in at_once.items()},
-        "gaps": field.product.sample.count_gaps(),
-        "start_seconds": round(field.product.start_seconds, 2),
-        "mebibytes": load_product(field.product, requests=options.load),
+        "gaps": participants.product.sample.count_gaps(),
+        "start_seconds": round(participants.product.start_seconds, 2),
+        "mebibytes": load_product(participants.product, requests=options.load),
     }
 
 
@@ -109,8 +111,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="invoicing-benchmarks-") as name:
         folder = Path(name)
         folder.chmod(0o711)  # PostgreSQL's account passes through to its own folder inside
-        with set_up(folder) as field:
-            figures = measure(field, options)
+        with set_up(folder) as participants:
+            figures = measure(participants, options)
     write_results({"machine": machine, "options": vars(options), **figures})
 
 

@@ -75,7 +75,7 @@ def _time(step: Step) -> float:
     return time.perf_counter() - begun
 
 
-def run_at_once(clients: Sequence[Sequence[Step]]) -> float:
+def run_concurrently(clients: Sequence[Sequence[Step]]) -> float:
     """Run the steps of every client in a thread of its own; return how many a second."""
     begun = time.perf_counter()
     with ThreadPoolExecutor(len(clients)) as threads:

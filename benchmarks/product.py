@@ -59,14 +59,14 @@ def serve(database_url: str, folder: Path) -> Iterator["Product"]:
     for _ in range(STARTS):
         with serve_with(one) as server:
             starts.append(server.start_seconds)
-    with serve_with(one) as server, serve_with(deployed) as crowded:
-        yield Product(server, crowded, start_seconds=median(starts))
+    with serve_with(one) as server, serve_with(deployed) as deployed_server:
+        yield Product(server, deployed_server, start_seconds=median(starts))
 
 
 class Product:
     """Its servers, the second for many at once; credentials to call them; its database at hand."""
 
-    def __init__(self, server: Server, crowded: Server, *, start_seconds: float) -> None:
+    def __init__(self, server: Server, deployed_server: Server, *, start_seconds: float) -> None:
         import django  # noqa: PLC0415  the settings come from the environment that serve() sets
 
         os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -74,7 +74,7 @@ class Product:
         from benchmarks.sample import Sample  # noqa: PLC0415  models need the settings
 
         self.server = server
-        self._crowded = crowded
+        self._deployed_server = deployed_server
         self.start_seconds = start_seconds
         self.sample = Sample(CONNECTIONS)
         self._numbers = count()
@@ -111,7 +111,7 @@ class Product:
 
     def execute_steps(self, amount: int, clients: int) -> list[list[Step]]:
         """Return so many executions for each of so many clients."""
-        return [self._executes(amount, server=self._crowded) for _ in range(clients)]
+        return [self._executes(amount, server=self._deployed_server) for _ in range(clients)]
 
     def _reads(self, amount: int) -> list[Step]:
         path = f"/api/v1/documents/{self.document_id}"

@@ -8,7 +8,7 @@ from threading import Thread
 import pytest
 
 from benchmarks.http_client import HttpClient, UnexpectedAnswerError, write_request
-from benchmarks.measuring import Figures, measure_in_turns, run_at_once
+from benchmarks.measuring import Figures, measure_in_turns, run_concurrently
 from benchmarks.plot import draw_bars
 from benchmarks.report import BEGIN, END, GOALS, PLOT, README, RESULTS, SUBJECTS, write_section
 from benchmarks.subjects import Subject
@@ -65,7 +65,7 @@ def test_subjects_take_turns_and_the_first_round_is_not_counted():
 
 def test_an_error_of_one_client_ends_the_run():
     with pytest.raises(ZeroDivisionError):
-        run_at_once([[lambda: None], [lambda: 1 / 0]])
+        run_concurrently([[lambda: None], [lambda: 1 / 0]])
 
 
 def answer_once(answer: bytes) -> int:

@@ -30,16 +30,16 @@ def serve(database_url: str, folder: Path, environment: dict[str, str]) -> Itera
     )
     one, deployed = (granian(APPLICATION, workers=workers) for workers in (1, DEPLOYED_WORKERS))
     serve_with = partial(run_server, environment=environment, log=folder / "drf.log")
-    with serve_with(one) as server, serve_with(deployed) as crowded:
-        yield DrfPeer(server, crowded, json.loads(prepared.stdout))
+    with serve_with(one) as server, serve_with(deployed) as deployed_server:
+        yield DrfPeer(server, deployed_server, json.loads(prepared.stdout))
 
 
 class DrfPeer:
     """It writes no receipt and no audit event, and counts no limits."""
 
-    def __init__(self, server: Server, crowded: Server, prepared: dict[str, Any]) -> None:
+    def __init__(self, server: Server, deployed_server: Server, prepared: dict[str, Any]) -> None:
         self._server = server
-        self._crowded = crowded
+        self._deployed_server = deployed_server
         self._token = prepared["token"]
         self._references = References(
             customer_id=prepared["customer_id"], tax_rate_ids=tuple(prepared["tax_rate_ids"])
@@ -58,7 +58,7 @@ class DrfPeer:
 
     def issue_steps(self, amount: int, clients: int) -> list[list[Step]]:
         """Return so many issues for each of so many clients."""
-        return [self._issues(amount, server=self._crowded) for _ in range(clients)]
+        return [self._issues(amount, server=self._deployed_server) for _ in range(clients)]
 
     def _create(self, amount: int) -> list[str]:
         return [json.loads(step())["id"] for step in self._creates(amount, lines=10)]
