@@ -137,9 +137,9 @@ CACHES: dict[str, dict[str, object]] = {
     }
 }
 if ENVIRONMENT.CACHE_URL:
-    from config.shared_cache import describe_cache
+    from config.shared_cache import shared_cache_settings
 
-    CACHES["default"] = describe_cache(ENVIRONMENT.CACHE_URL)
+    CACHES["default"] = shared_cache_settings(ENVIRONMENT.CACHE_URL)
 
 # What django-ratelimit would choose too; for a setting that is not there it looks at every count.
 RATELIMIT_ENABLE = True

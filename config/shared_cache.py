@@ -35,7 +35,7 @@ OPTIONS = {
 }
 
 
-def describe_cache(url: str) -> dict[str, object]:
+def shared_cache_settings(url: str) -> dict[str, object]:
     """Return the shared cache as Django's settings name one."""
     return {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",

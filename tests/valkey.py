@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from django.test import override_settings
 
-from config.shared_cache import describe_cache
+from config.shared_cache import shared_cache_settings
 from tests.ports import free_port
 
 HOST = "127.0.0.1"
@@ -62,7 +62,7 @@ def valkey_server() -> Iterator[ValkeyServer]:
 @pytest.fixture
 def shared_cache(valkey_server: ValkeyServer) -> Iterator[ValkeyServer]:
     """Count in a real Valkey, as an installation with several processes does."""
-    with override_settings(CACHES={"default": describe_cache(valkey_server.url)}):
+    with override_settings(CACHES={"default": shared_cache_settings(valkey_server.url)}):
         yield valkey_server
 
 

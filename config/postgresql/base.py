@@ -11,12 +11,12 @@ from django.db.backends.postgresql import base, schema
 from typing_extensions import override
 
 from config.postgresql import driver
-from config.postgresql.door import Door
+from config.postgresql.circuit_breaker import CircuitBreaker
 
 # What a request may not wait for or leave waiting, but a migration may; PostgreSQL's names.
-LIMITS_OF_REQUESTS = ("statement_timeout", "idle_in_transaction_session_timeout")
+REQUEST_TIMEOUTS = ("statement_timeout", "idle_in_transaction_session_timeout")
 # Of this process to each server.
-_doors: defaultdict[str, Door] = defaultdict(Door)
+_breakers: defaultdict[str, CircuitBreaker] = defaultdict(CircuitBreaker)
 
 
 class DatabaseSchemaEditor(schema.DatabaseSchemaEditor):
@@ -29,7 +29,7 @@ class DatabaseSchemaEditor(schema.DatabaseSchemaEditor):
     def __enter__(self) -> Self:
         super().__enter__()
         with self.connection.cursor() as cursor:
-            for setting in LIMITS_OF_REQUESTS:
+            for setting in REQUEST_TIMEOUTS:
                 cursor.execute("SELECT set_config(%s, '0', %s)", [setting, self.atomic_migration])
         self.connection.connection.patience = None
         return self
@@ -47,7 +47,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self._of_thread = local()
+        self._thread_local = local()
 
     @override
     def get_connection_params(self) -> dict[str, Any]:
@@ -64,9 +64,9 @@ class DatabaseWrapper(base.DatabaseWrapper):
         A server ends threads that lie idle. Django's objects hold each other, so what they leave
         open waits for the collector, while new threads open more than PostgreSQL may allow.
         """
-        with _doors[self.alias].knock():
+        with _breakers[self.alias].attempt():
             connection = super().get_new_connection(conn_params | {"autocommit": True})
-        self._of_thread.end = _End(connection)
+        self._thread_local.end = _Closer(connection)
         connection.patience = self.settings_dict["OPTIONS"].get("patience")
         self._begin_session(connection)
         return connection
@@ -90,7 +90,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return not watch.poll(0)
 
 
-class _End:
+class _Closer:
     """Closes a connection once nobody holds this, as when the thread is over that alone did.
 
     A forked process has none of the other threads, and their connections stay with its parent.

@@ -9,7 +9,7 @@ import pytest
 from django.conf import settings
 from django.db import OperationalError, connection, transaction
 
-from config.postgresql import base, door, driver
+from config.postgresql import base, circuit_breaker, driver
 
 pytestmark = [pytest.mark.postgresql, pytest.mark.django_db(transaction=True)]
 
@@ -108,13 +108,13 @@ def silent_server(monkeypatch) -> Iterator[SilentServer]:
     server = SilentServer()
     connection.close()
     with monkeypatch.context() as patch:
-        patch.setattr(base, "_doors", defaultdict(door.Door))
-        patch.setattr(door, "monotonic", lambda: server.now)
+        patch.setattr(base, "_breakers", defaultdict(circuit_breaker.CircuitBreaker))
+        patch.setattr(circuit_breaker, "monotonic", lambda: server.now)
         patch.setattr(driver, "connect", server.connect)
         yield server
 
 
-def knock(*, answer: str) -> None:
+def attempt(*, answer: str) -> None:
     with pytest.raises(OperationalError, match=answer):
         connection.copy().ensure_connection()
 
@@ -122,31 +122,31 @@ def knock(*, answer: str) -> None:
 def knock_again(server: SilentServer) -> None:
     """Ask a third time, while the second one is waiting."""
     if server.asked == 2:
-        knock(answer="no answer")
+        attempt(answer="no answer")
 
 
 def test_one_at_a_time_waits_for_a_silent_server(silent_server):
-    knock(answer="no answer")
-    silent_server.meanwhile = lambda: knock(answer="another thread waits")
-    knock(answer="no answer")
-    knock(answer="no answer")
+    attempt(answer="no answer")
+    silent_server.meanwhile = lambda: attempt(answer="another thread waits")
+    attempt(answer="no answer")
+    attempt(answer="no answer")
     assert silent_server.asked == 3
 
 
 def test_whoever_refuses_at_once_is_asked_by_all(silent_server):
     silent_server.seconds = 0.1
-    knock(answer="no answer")
+    attempt(answer="no answer")
     silent_server.meanwhile = lambda: knock_again(silent_server)
-    knock(answer="no answer")
+    attempt(answer="no answer")
     assert silent_server.asked == 3
 
 
 def test_all_come_in_once_a_silent_server_has_answered(silent_server, monkeypatch):
-    knock(answer="no answer")
+    attempt(answer="no answer")
     with monkeypatch.context() as patch:
         patch.setattr(driver, "connect", driver.PatientConnection.connect)  # as it is
         ask()
     connection.close()
     silent_server.meanwhile = lambda: knock_again(silent_server)
-    knock(answer="no answer")
+    attempt(answer="no answer")
     assert silent_server.asked == 3

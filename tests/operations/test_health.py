@@ -17,7 +17,7 @@ from redis.exceptions import ReadOnlyError
 from typing_extensions import override
 
 from agent_access.models import AuditEvent
-from config.shared_cache import describe_cache
+from config.shared_cache import shared_cache_settings
 from config.wsgi import application
 from operations.health import HealthApplication
 from operations.readiness import Readiness, ServiceProbe
@@ -129,7 +129,7 @@ def test_a_service_without_its_database_is_not_ready(probe):
 def test_a_service_whose_cache_takes_no_writes_is_not_ready(probe, valkey_server):
     with closing(Redis.from_url(valkey_server.url)) as server:
         server.replicaof("127.0.0.1", free_port())
-    shared = {"default": describe_cache(valkey_server.url)}
+    shared = {"default": shared_cache_settings(valkey_server.url)}
     with override_settings(CACHES=shared), pytest.raises(ReadOnlyError):
         probe()
 

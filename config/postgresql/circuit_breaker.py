@@ -11,7 +11,7 @@ from psycopg import OperationalError
 PROMPT_SECONDS = 1.0
 
 
-class Door:
+class CircuitBreaker:
     """The way to one server, at which nobody stands in line while nobody opens.
 
     The threads that would wait are those that serve: with all of them taken everybody else, the
@@ -23,7 +23,7 @@ class Door:
         self._turn = Lock()
 
     @contextmanager
-    def knock(self) -> Iterator[None]:
+    def attempt(self) -> Iterator[None]:
         """Let a thread try to connect; raise OperationalError while another one tries in vain."""
         in_turn = self._is_silent
         if in_turn and not self._turn.acquire(blocking=False):
