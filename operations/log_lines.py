@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing_extensions import override
 
 from agent_access.request_facts import current_facts
-from operations.traces import hide_secrets, write_trace
+from operations.traces import format_trace, redact_secrets
 
 # Under this name a record carries further facts as a mapping (`extra`).
 FACTS = "facts"
@@ -38,7 +38,7 @@ class TextLines(logging.Formatter):
     @override
     def format(self, record: logging.LogRecord) -> str:
         # Whatever somebody sent, it begins no line of its own and moves no cursor.
-        record.message = _escape(hide_secrets(record.getMessage()))
+        record.message = _escape(redact_secrets(record.getMessage()))
         record.asctime = self.formatTime(record)
         # Never the trace that another formatter kept on the record: it may say more.
         trace = map(_escape, _trace(record).split("\n"))
@@ -55,7 +55,7 @@ class JsonLines(logging.Formatter):
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname,
             "logger": record.name,
-            "message": hide_secrets(record.getMessage()),
+            "message": redact_secrets(record.getMessage()),
             "request_id": getattr(record, "request_id", "-"),
             "connection_id": connection_id and str(connection_id),
             **getattr(record, FACTS, {}),
@@ -75,4 +75,4 @@ def _escape(line: str) -> str:
 
 def _trace(record: logging.LogRecord) -> str:
     error = record.exc_info[1] if record.exc_info else None
-    return write_trace(error) if error else ""
+    return format_trace(error) if error else ""

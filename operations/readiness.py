@@ -15,28 +15,28 @@ DEADLINE_SECONDS = 2.0
 # Whoever asks more often gets the last answer, so that nobody can wear the database out.
 FRESH_SECONDS = 1.0
 
-Ask = Callable[[], None]
+Probe = Callable[[], None]
 
 
 class Readiness:
     """Asks in a thread of its own, one at a time and within a deadline; raising means no."""
 
-    def __init__(self, ask: Ask, *, deadline_seconds: float = DEADLINE_SECONDS) -> None:
-        self._ask = ask
+    def __init__(self, probe: Probe, *, deadline_seconds: float = DEADLINE_SECONDS) -> None:
+        self._probe = probe
         self._deadline_seconds = deadline_seconds
-        self._asking = threading.Lock()
-        self._asked_at = -FRESH_SECONDS
+        self._probing = threading.Lock()
+        self._probed_at = -FRESH_SECONDS
         self._is_ready = False
 
     def read(self) -> bool:
         """Return the answer of at most a second ago, or the last one while somebody asks anew."""
-        if self._asking.acquire(blocking=False):
+        if self._probing.acquire(blocking=False):
             try:
-                if time.monotonic() - self._asked_at >= FRESH_SECONDS:
+                if time.monotonic() - self._probed_at >= FRESH_SECONDS:
                     self._is_ready = self._answers_in_time()
-                    self._asked_at = time.monotonic()
+                    self._probed_at = time.monotonic()
             finally:
-                self._asking.release()
+                self._probing.release()
         return self._is_ready
 
     def _answers_in_time(self) -> bool:
@@ -48,7 +48,7 @@ class Readiness:
 
     def _answer(self, answers: list[bool]) -> None:
         try:
-            self._ask()
+            self._probe()
             answers.append(True)
         except Exception as exception:
             logger.warning("Not ready.", exc_info=exception)
@@ -65,11 +65,11 @@ class ServiceProbe:
         try:
             with connection.cursor() as cursor:
                 cursor.execute("SELECT 1")
-            self._demand_migrations()
+            self._require_migrations()
         finally:
             connection.close()  # the thread that asks ends with the answer
 
-    def _demand_migrations(self) -> None:
+    def _require_migrations(self) -> None:
         """Raise RuntimeError while a migration of this version is missing.
 
         Tables that are newer than this process are no fault: the next version migrated them.

@@ -62,7 +62,7 @@ def _record(environ: WSGIEnvironment, *, status: int, seconds: float) -> None:
     method = environ["REQUEST_METHOD"]
     told = {
         "method": method if method in METHODS else PLACEHOLDER,
-        "path": describe_path(environ.get("PATH_INFO", "")),
+        "path": redact_path(environ.get("PATH_INFO", "")),
         "status": status,
         "duration_ms": round(seconds * 1000, 1),
         "tool": facts.tool,
@@ -75,7 +75,7 @@ def _record(environ: WSGIEnvironment, *, status: int, seconds: float) -> None:
     logger.info("%s", text, extra={FACTS: told})
 
 
-def describe_path(path: str) -> str:
+def redact_path(path: str) -> str:
     """Return the path with a placeholder for every part that is none of our own."""
     parts = path.split("/")
     known = [part if SEGMENT.fullmatch(part) or not part else PLACEHOLDER for part in parts]

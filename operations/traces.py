@@ -17,7 +17,7 @@ BEARER = re.compile(r"([Bb][Ee][Aa][Rr][Ee][Rr]\s+)[^\s'\",;]+")
 URL_PASSWORD = re.compile(r"(://)[^\s/@]+@")
 
 
-def hide_secrets(text: str) -> str:
+def redact_secrets(text: str) -> str:
     """Return the text without credentials, passwords in addresses, and long random texts."""
     text = BEARER.sub(rf"\1{HIDDEN}", text)
     text = URL_PASSWORD.sub(rf"\1{HIDDEN}@", text)
@@ -29,13 +29,13 @@ def _hide_random(match: re.Match[str]) -> str:
     return HIDDEN if RANDOM.search(run) and not UUID.fullmatch(run) else run
 
 
-def write_trace(error: BaseException) -> str:
+def format_trace(error: BaseException) -> str:
     """Return the trace with its causes, and of each error the kind and the first line it says.
 
     Further lines quote what was sent: PostgreSQL a whole row, pydantic the wrong input.
     """
     parts = [_write_error(each) for each in _find_causes(error)]
-    return hide_secrets("\n".join(reversed(parts)))
+    return redact_secrets("\n".join(reversed(parts)))
 
 
 def _find_causes(error: BaseException) -> Iterator[BaseException]:

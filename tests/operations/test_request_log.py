@@ -13,7 +13,7 @@ from agent_access.request_facts import UNKNOWN, current_facts
 from agent_access.request_ids import NO_REQUEST, RequestIdFilter, current_request_id
 from invoicing.services import drafts
 from operations.log_lines import JsonLines
-from operations.request_log import RequestLog, describe_path
+from operations.request_log import RequestLog, redact_path
 from tests.operations.wsgi import call, send
 
 pytestmark = pytest.mark.django_db
@@ -113,7 +113,7 @@ def test_nothing_that_was_sent_is_in_a_line(agent, request_lines, caplog):
     ],
 )
 def test_a_path_is_told_in_words_of_our_own(path, told):
-    assert describe_path(path) == told
+    assert redact_path(path) == told
 
 
 @pytest.mark.requirement("error.no_leaks")

@@ -7,7 +7,7 @@ import pytest
 from typing_extensions import override
 
 from agent_access.credentials import make_credential
-from operations.traces import hide_secrets, write_trace
+from operations.traces import format_trace, redact_secrets
 
 IDENTIFIER = "0190f1f0-0000-7000-8000-00000000abcd"
 
@@ -26,7 +26,7 @@ IDENTIFIER = "0190f1f0-0000-7000-8000-00000000abcd"
     ],
 )
 def test_what_looks_like_a_secret_is_hidden(text, hidden):
-    assert hide_secrets(text) == hidden
+    assert redact_secrets(text) == hidden
 
 
 @pytest.mark.parametrize(
@@ -42,13 +42,13 @@ def test_what_looks_like_a_secret_is_hidden(text, hidden):
     ],
 )
 def test_what_an_operator_must_read_stays(text):
-    assert hide_secrets(text) == text
+    assert redact_secrets(text) == text
 
 
 def test_every_credential_of_ours_is_hidden():
     made = [make_credential() for _ in range(500)]
     made += [f"iva_{secrets.token_urlsafe(32)}" for _ in range(500)]
-    assert {hide_secrets(each) for each in made} == {"[hidden]"}
+    assert {redact_secrets(each) for each in made} == {"[hidden]"}
 
 
 def raise_it(error: Exception) -> None:
@@ -59,7 +59,7 @@ def trace_of(error: Exception, cause: Exception | None = None) -> str:
     try:
         raise_it(error) if cause is None else raise_from(error, cause)
     except Exception as raised:  # noqa: BLE001  whatever was made
-        return write_trace(raised)
+        return format_trace(raised)
     raise AssertionError
 
 
@@ -85,13 +85,13 @@ def test_a_trace_has_its_cause_first():
 def test_a_cause_that_was_set_aside_is_not_told():
     error = RuntimeError("then")
     error.__context__, error.__suppress_context__ = KeyError("first"), True
-    assert write_trace(error) == "RuntimeError: then"
+    assert format_trace(error) == "RuntimeError: then"
 
 
 def test_errors_that_cause_each_other_end():
     first, second = ValueError("one"), ValueError("two")
     first.__context__, second.__context__ = second, first
-    assert write_trace(first) == "ValueError: two\nValueError: one"
+    assert format_trace(first) == "ValueError: two\nValueError: one"
 
 
 def test_only_the_first_line_of_an_error_is_told():
