@@ -15,7 +15,7 @@ from agent_access.models.connections import Connection
 from agent_access.models.settings import AccessSettings
 from agent_access.request_facts import note_connection, note_transport
 from agent_access.standings import Standing
-from agent_access.throttling import Allowance, describe_allowances, spend
+from agent_access.throttling import Allowance, rate_limit_headers, spend
 
 
 class Admission:
@@ -37,7 +37,7 @@ class Admission:
     @property
     def headers(self) -> dict[str, str]:
         """Return the RateLimit header fields for the limits that were counted."""
-        return describe_allowances(self._allowances)
+        return rate_limit_headers(self._allowances)
 
     def require_access_on(self) -> None:
         """Raise NotFoundError while access is off; one statement tells that and who calls."""
@@ -54,13 +54,13 @@ class Admission:
         request if the connection is over its limit: one event a window.
         """
         address = self._spend("address", self.origin.client_network, conf.limit_per_address())
-        address.demand()
+        address.enforce()
         connection = self._authenticate()
         note_connection(connection.id)
         allowance = self._spend("connection", str(connection.id), conf.limit_per_connection())
         if allowance.is_first_excess:
             self.record_refusal(connection, action=action, outcome=RateLimitedError.code)
-        allowance.demand()
+        allowance.enforce()
         return connection
 
     def _authenticate(self) -> Connection:

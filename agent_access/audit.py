@@ -28,7 +28,7 @@ OK = "ok"
 IPV6_PREFIX = 64
 REVOKED = "connection:revoked"
 # Over these agents call.
-CALLS = (Transport.HTTP, Transport.MCP)
+CALL_TRANSPORTS = (Transport.HTTP, Transport.MCP)
 
 HEADS = Rows(ChainHead)
 EVENTS = Rows(AuditEvent, without=("sequence", "digest"))
@@ -112,7 +112,9 @@ def close_chains(chains: Collection[str]) -> None:
     ChainHead.objects.filter(chain__in=chains).update(is_open=False)
 
 
-def record_call(fact: Fact, *, relaxed: bool = False, beside: Statements = NOTHING) -> None:
+def record_call(
+    fact: Fact, *, relaxed: bool = False, extra_statements: Statements = NOTHING
+) -> None:
     """Append a successful call; raise UnauthenticatedError if the connection was revoked meanwhile.
 
     Locks the connection's head row, the last lock of a call. A relaxed event has a transaction of
@@ -120,7 +122,7 @@ def record_call(fact: Fact, *, relaxed: bool = False, beside: Statements = NOTHI
     of the same statement.
     """
     chain = str(fact.connection_id)
-    if not _append(chain, fact, only_open=True, relaxed=relaxed, beside=beside):
+    if not _append(chain, fact, only_open=True, relaxed=relaxed, extra_statements=extra_statements):
         raise UnauthenticatedError
 
 
@@ -167,17 +169,19 @@ def _append(
     *,
     only_open: bool = False,
     relaxed: bool = False,
-    beside: Statements = NOTHING,
+    extra_statements: Statements = NOTHING,
 ) -> bool:
     """Move the head and add the event; return False where the chain is closed to it."""
     if not relaxed:
         _require_transaction()
     event = _make_event(chain, fact)
     if connection.vendor == "postgresql":
-        is_appended = _append_at_once(event, beside, only_open=only_open, relaxed=relaxed)
+        is_appended = _append_in_one_statement(
+            event, extra_statements, only_open=only_open, relaxed=relaxed
+        )
     else:
         with relaxed_commit() if relaxed else nullcontext():
-            execute_together(beside)
+            execute_together(extra_statements)
             is_appended = _append_in_steps(event, only_open=only_open)
     if not is_appended:
         ChainHead.objects.get(chain=chain)  # a chain that has no head is another fault
@@ -206,18 +210,22 @@ def _make_event(chain: str, fact: Fact) -> Columns:
     }
 
 
-def _append_at_once(event: Columns, beside: Statements, *, only_open: bool, relaxed: bool) -> bool:
+def _append_in_one_statement(
+    event: Columns, extra_statements: Statements, *, only_open: bool, relaxed: bool
+) -> bool:
     """Append in one statement: its lock of the head is as short as it can be.
 
     The digest is computed where the one before is known, over the text that digest_event reads.
     """
-    before, after = _write_facts(event)
+    before, after = _serialize_facts(event)
     moving = [before, after, _minute_of_use(event), event["chain"], not only_open]
     relaxing = {"relaxed": (RELAX, ())} if relaxed else {}
     added = [event[column] for column in EVENTS.columns]
     move, add = _append_statements(relaxed=relaxed)
     return bool(
-        execute_together({**beside, **relaxing, "moved": (move, moving), "added": (add, added)})
+        execute_together(
+            {**extra_statements, **relaxing, "moved": (move, moving), "added": (add, added)}
+        )
     )
 
 
@@ -248,7 +256,7 @@ def _append_in_steps(event: Columns, *, only_open: bool) -> bool:
 
 def _minute_of_use(event: Columns) -> datetime | None:
     """Return nothing where no agent called: what a person decides is no use of a connection."""
-    if event["transport"] not in CALLS:
+    if event["transport"] not in CALL_TRANSPORTS:
         return None
     occurred_at: datetime = event["occurred_at"]
     return occurred_at.replace(second=0, microsecond=0)
@@ -256,12 +264,12 @@ def _minute_of_use(event: Columns) -> datetime | None:
 
 def digest_event(event: AuditEvent, *, previous_digest: str) -> str:
     """Return the SHA-256 over the digest before and every stored fact, in hexadecimal."""
-    before, after = _write_facts(vars(event))
+    before, after = _serialize_facts(vars(event))
     text = f'["{previous_digest}",{before},{event.sequence},{after}]'
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _write_facts(event: Columns) -> tuple[str, str]:
+def _serialize_facts(event: Columns) -> tuple[str, str]:
     """Return the event's facts as JSON: those that stand before its sequence, and those after.
 
     Kept events are proved by this too. So nothing here may change; a fact that is new is appended
@@ -280,8 +288,8 @@ def _write_facts(event: Columns) -> tuple[str, str]:
         event["request_id"],
         event["client_address"],
     ]
-    return _write_members(before), _write_members(after)
+    return _serialize_members(before), _serialize_members(after)
 
 
-def _write_members(values: list[Any]) -> str:
+def _serialize_members(values: list[Any]) -> str:
     return orjson.dumps(values, option=orjson.OPT_UTC_Z)[1:-1].decode()

@@ -21,12 +21,12 @@ BEARER = re.compile(r"[Bb][Ee][Aa][Rr][Ee][Rr] +([!-~]+)")
 
 FindStanding = Callable[[str], Standing | None]
 
-_ways: list[tuple[re.Pattern[str], FindStanding]] = []
+_finders: list[tuple[re.Pattern[str], FindStanding]] = []
 
 
 def register_bearer(pattern: re.Pattern[str], find: FindStanding) -> None:
     """Name a form of bearer credential, and how the standing of its connection is found."""
-    _ways.append((pattern, find))
+    _finders.append((pattern, find))
 
 
 def find_caller(request: HttpRequest) -> Standing | None:
@@ -35,7 +35,7 @@ def find_caller(request: HttpRequest) -> Standing | None:
     match = BEARER.fullmatch(header)
     if match is None:
         return None
-    fitting = (find for pattern, find in _ways if pattern.fullmatch(match[1]))
+    fitting = (find for pattern, find in _finders if pattern.fullmatch(match[1]))
     return next((find(match[1]) for find in fitting), None)
 
 
@@ -62,13 +62,15 @@ def still_holds(connection: Connection, *, origin: Origin) -> bool:
 def _holds(connection: Connection, *, owner_id: UUID | None, origin: Origin) -> bool:
     if not connection.is_live(timezone.now()):
         return False
-    if reason := find_ending(connection, owner_id=owner_id):
+    if reason := find_revocation_reason(connection, owner_id=owner_id):
         revoke_connection(connection.id, reason=reason, by=Actor(origin))
         return False
     return True
 
 
-def find_ending(connection: Connection, *, owner_id: UUID | None) -> RevokedReason | None:
+def find_revocation_reason(
+    connection: Connection, *, owner_id: UUID | None
+) -> RevokedReason | None:
     """Return why the connection must end, as the project and its owner stand at this moment."""
     host = conf.host()
     if reason := host.delegate_problem(connection.user):

@@ -61,7 +61,7 @@ class CallContext:
         return self.target
 
 
-def write_json(value: Any) -> bytes:
+def dump_json(value: Any) -> bytes:
     """Write IDs as strings, dates as YYYY-MM-DD and times as RFC 3339 in UTC with Z."""
     return orjson.dumps(value, option=orjson.OPT_UTC_Z)
 
@@ -78,7 +78,7 @@ class Record(Generic[Shape]):
     record_id: UUID | None = None
 
     def body(self) -> bytes:
-        return write_json({"data": self.data})
+        return dump_json({"data": self.data})
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class Page(Generic[Shape]):
     record_id: None = None
 
     def body(self) -> bytes:
-        return write_json({"data": self.data, "next": self.next})
+        return dump_json({"data": self.data, "next": self.next})
 
 
 Answer = Record[Any] | Page[Any]

@@ -38,7 +38,7 @@ def check_cache(**kwargs: Any) -> list[checks.CheckMessage]:
     """Limits are counted in the cache: each process of a server would count for itself."""
     backend = str(settings.CACHES["default"]["BACKEND"])
     is_local = any(f".{kind}." in backend for kind in LOCAL_CACHES)
-    if not is_local or is_at_home():
+    if not is_local or is_local_only():
         return []
     return [
         checks.Warning(
@@ -101,12 +101,12 @@ def check_scopes(**kwargs: Any) -> list[checks.CheckMessage]:
     ]
 
 
-def is_at_home() -> bool:
+def is_local_only() -> bool:
     """Tell whether the application's URL means this machine only, where nobody else comes in."""
     return urlsplit(conf.base_url()).hostname in LOOPBACK_HOSTS
 
 
-def demand_safe_settings() -> None:
+def require_safe_settings() -> None:
     """Raise ImproperlyConfigured where it would be dangerous to serve, and log what is doubtful.
 
     Django runs its checks for commands; a server would start without them.

@@ -22,9 +22,9 @@ from agent_access.tools import registry
 
 MIN_DAYS = 1
 MAX_DAYS = 30
-REVOKED_AT_ONCE = 1000
+REVOCATION_BATCH = 1000
 
-UNFIT_NAME = (
+INVALID_NAME = (
     f"A connection needs a name of 1 to {NAME_LENGTH} characters,"
     " without line breaks and invisible characters."
 )
@@ -33,11 +33,11 @@ SYSTEM = Origin(transport=Transport.COMMAND)
 OPERATOR = Actor(SYSTEM)
 
 
-class UnfitConnectionError(Exception):
+class ConnectionNotAllowedError(Exception):
     """A connection that may not be made; the message is a sentence for the owner."""
 
 
-class AlreadyMadeError(Exception):
+class ConnectionExistsError(Exception):
     """A connection with this ID exists: the same request was sent before."""
 
 
@@ -70,7 +70,7 @@ def create_connection(
     """Return a new connection and its credential, which is shown once and kept as a digest.
 
     Whoever names the ID beforehand makes one connection, however often he asks. Raises
-    UnfitConnectionError, and AlreadyMadeError for an ID that is taken.
+    ConnectionNotAllowedError, and ConnectionExistsError for an ID that is taken.
     """
     connection = _prepare(connection_id or uuid7(), request, kind=ConnectionKind.PASTED)
     credential = make_credential()
@@ -90,12 +90,12 @@ def create_browser_connection(
 ) -> Connection:
     """Return a new connection that a person approved in the browser.
 
-    Raises UnfitConnectionError, also if that person is not the owner, and AlreadyMadeError for an
-    ID that is taken.
+    Raises ConnectionNotAllowedError, also if that person is not the owner, and
+    ConnectionExistsError for an ID that is taken.
     """
     connection = _prepare(connection_id, request, kind=ConnectionKind.BROWSER)
     if connection.owner_id != owner_id:
-        raise UnfitConnectionError("Only the owner approves a connection.")
+        raise ConnectionNotAllowedError("Only the owner approves a connection.")
     connection.client_id = client.id
     connection.client_name = client.name
     connection.client_host = client.host
@@ -112,12 +112,12 @@ def _prepare(
     switch or ends somebody's sessions.
     """
     settings = AccessSettings.lock()
-    _demand_unmade(connection_id)
+    _require_unused_id(connection_id)
     seen, request = request, _read_anew(request)
     if kind == ConnectionKind.BROWSER and not settings.browser_sign_in_on:
-        raise UnfitConnectionError("Browser sign-in is off; the owner turns it on first.")
+        raise ConnectionNotAllowedError("Browser sign-in is off; the owner turns it on first.")
     owner_id = _check_request(request, settings)
-    _demand_unended(seen, request)
+    _require_same_sessions(seen, request)
     now = timezone.now()
     return Connection(
         id=connection_id,
@@ -133,9 +133,9 @@ def _prepare(
     )
 
 
-def _demand_unmade(connection_id: UUID) -> None:
+def _require_unused_id(connection_id: UUID) -> None:
     if Connection.objects.filter(pk=connection_id).exists():
-        raise AlreadyMadeError
+        raise ConnectionExistsError
 
 
 def _read_anew(request: ConnectionRequest) -> ConnectionRequest:
@@ -144,11 +144,13 @@ def _read_anew(request: ConnectionRequest) -> ConnectionRequest:
     return replace(request, user=user)
 
 
-def _demand_unended(seen: ConnectionRequest, now: ConnectionRequest) -> None:
+def _require_same_sessions(seen: ConnectionRequest, now: ConnectionRequest) -> None:
     """Refuse whom the owner saw before all that acts for them was ended, let in again or not."""
     revision = conf.host().session_revision
     if revision(seen.user) != revision(now.user):
-        raise UnfitConnectionError("That person was signed out meanwhile; look again, then repeat.")
+        raise ConnectionNotAllowedError(
+            "That person was signed out meanwhile; look again, then repeat."
+        )
 
 
 def _open(connection: Connection, origin: Origin) -> None:
@@ -161,19 +163,19 @@ def _open(connection: Connection, origin: Origin) -> None:
 def _check_request(request: ConnectionRequest, settings: AccessSettings) -> UUID:
     owner_id = conf.host().owner_id()
     if owner_id is None:
-        raise UnfitConnectionError("There is no owner yet who could approve a connection.")
+        raise ConnectionNotAllowedError("There is no owner yet who could approve a connection.")
     if not settings.access_on:
-        raise UnfitConnectionError("Agent access is off; the owner turns it on first.")
+        raise ConnectionNotAllowedError("Agent access is off; the owner turns it on first.")
     if request.user is None or conf.host().delegate_problem(request.user):
-        raise UnfitConnectionError("A connection acts only for an active person, not a guest.")
+        raise ConnectionNotAllowedError("A connection acts only for an active person, not a guest.")
     unknown = set(request.scopes) - set(registry.scopes)
     if unknown or not request.scopes:
         known = ", ".join(registry.scopes)
-        raise UnfitConnectionError(f"Choose one or more of these scopes: {known}.")
+        raise ConnectionNotAllowedError(f"Choose one or more of these scopes: {known}.")
     if not MIN_DAYS <= request.days <= MAX_DAYS:
-        raise UnfitConnectionError(f"A connection lasts {MIN_DAYS} to {MAX_DAYS} days.")
+        raise ConnectionNotAllowedError(f"A connection lasts {MIN_DAYS} to {MAX_DAYS} days.")
     if not _is_name(request.name):
-        raise UnfitConnectionError(UNFIT_NAME)
+        raise ConnectionNotAllowedError(INVALID_NAME)
     return owner_id
 
 
@@ -203,10 +205,10 @@ def revoke_connections(
     audit.lock_administration()
     pending = connections.filter(revoked_at=None).order_by("id")
     ids = list(pending.values_list("id", flat=True))
-    for start in range(0, len(ids), REVOKED_AT_ONCE):
-        portion = ids[start : start + REVOKED_AT_ONCE]
-        audit.close_chains([str(each) for each in portion])
-        Connection.objects.filter(pk__in=portion).update(
+    for start in range(0, len(ids), REVOCATION_BATCH):
+        batch = ids[start : start + REVOCATION_BATCH]
+        audit.close_chains([str(each) for each in batch])
+        Connection.objects.filter(pk__in=batch).update(
             revoked_at=timezone.now(), revoked_reason=reason
         )
         audit.record_administration_of_many(
@@ -218,7 +220,7 @@ def revoke_connections(
                 target=str(each),
                 detail=reason,
             )
-            for each in portion
+            for each in batch
         )
     return len(ids)
 

@@ -11,7 +11,7 @@ from typing_extensions import override
 REALM = "agents"
 
 
-def write_challenge(parameters: Mapping[str, str]) -> str:
+def format_challenge(parameters: Mapping[str, str]) -> str:
     """Return the value of WWW-Authenticate; no parameter holds a quote."""
     named = {"realm": REALM, **parameters}
     return "Bearer " + ", ".join(f'{name}="{value}"' for name, value in named.items())
@@ -62,7 +62,7 @@ class UnauthenticatedError(ToolError):
         `discovery` says where a client can learn how to sign in (RFC 9728 section 5.1).
         """
         error = {"error": "invalid_token"} if self.bearer_sent else {}
-        return {"WWW-Authenticate": write_challenge(error | self.discovery)}
+        return {"WWW-Authenticate": format_challenge(error | self.discovery)}
 
 
 class ForbiddenError(ToolError):
@@ -89,7 +89,7 @@ class InsufficientScopeError(ForbiddenError):
     @property
     @override
     def headers(self) -> dict[str, str]:
-        return {"WWW-Authenticate": write_challenge(self.parameters)}
+        return {"WWW-Authenticate": format_challenge(self.parameters)}
 
 
 class NotFoundError(ToolError):

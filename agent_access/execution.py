@@ -12,9 +12,9 @@ from django.utils import timezone
 
 from agent_access import audit, conf
 from agent_access.audit import Fact
-from agent_access.authentication import find_ending
+from agent_access.authentication import find_revocation_reason
 from agent_access.calls import Answer, Arguments, CallContext, ToolCall, ToolResult
-from agent_access.database.transactions import one_view
+from agent_access.database.transactions import snapshot
 from agent_access.discovery import challenge_parameters
 from agent_access.errors import (
     ForbiddenError,
@@ -77,7 +77,7 @@ def find_tool_error(exception: Exception) -> ToolError:
 def _run(call: ToolCall) -> ToolResult:
     arguments = call.read_arguments()
     if monotonic() - call.admitted_at > FRESH_SECONDS:
-        call = _look_again(call)
+        call = _refresh(call)
     _check_rights(call, call.connection, call.settings)
     inputs = _parse(call, arguments)
     return _write(call, arguments, inputs) if call.tool.writes else _read(call, inputs)
@@ -87,10 +87,10 @@ def _parse(call: ToolCall, arguments: Arguments) -> ToolInput:
     problems = list(arguments.problems)
     if call.tool.writes:
         problems += find_key_problem(call.idempotency_key, field=call.key_field)
-    return parse_input(call.tool.input, arguments.values, also=problems)
+    return parse_input(call.tool.input, arguments.values, known_problems=problems)
 
 
-def _look_again(call: ToolCall) -> ToolCall:
+def _refresh(call: ToolCall) -> ToolCall:
     forget_permissions(call.connection.user)
     return replace(call, settings=AccessSettings.read())
 
@@ -117,9 +117,9 @@ def _missing_grant(tool: Tool, connection: Connection) -> ForbiddenError:
 
 
 def _read(call: ToolCall, inputs: ToolInput) -> ToolResult:
-    with nullcontext() if call.tool.reads_at_once else one_view():
+    with snapshot() if call.tool.needs_snapshot else nullcontext():
         answer = _run_tool(call, inputs)
-    _demand_unexpired(call.connection)
+    _require_live(call.connection)
     audit.record_call(_fact(call, record_id=answer.record_id), relaxed=True)
     return ToolResult(call.tool.status, answer.body())
 
@@ -134,10 +134,10 @@ def _write(call: ToolCall, arguments: Arguments, inputs: ToolInput) -> ToolResul
             receipt.record_id = answer.record_id
             kept = {"answer": compose_answer(receipt, call.tool, result)}
         fact = _fact(call, record_id=receipt.record_id, is_replay=result.is_replay)
-        audit.record_call(fact, beside=kept)
+        audit.record_call(fact, extra_statements=kept)
         # After the last wait, which is that for the chain.
         _check_still_allowed(call, receipt.record_id, is_replay=result.is_replay)
-        _demand_unexpired(call.connection)
+        _require_live(call.connection)
     return result
 
 
@@ -173,7 +173,7 @@ def _check_still_allowed(call: ToolCall, record_id: UUID | None, *, is_replay: b
     So is that of a replay, which nothing else has looked for.
     """
     standing = find_standing(id=call.connection.id)
-    if standing is None or find_ending(standing.connection, owner_id=standing.owner_id):
+    if standing is None or find_revocation_reason(standing.connection, owner_id=standing.owner_id):
         raise UnauthenticatedError
     _check_rights(call, standing.connection, standing.settings)
     user, find_record = standing.connection.user, call.tool.find_record
@@ -182,7 +182,7 @@ def _check_still_allowed(call: ToolCall, record_id: UUID | None, *, is_replay: b
         find_record(user, record_id)
 
 
-def _demand_unexpired(connection: Connection) -> None:
+def _require_live(connection: Connection) -> None:
     """Refuse what outlasted its connection: its body came slowly, or it waited for a lock."""
     if not connection.is_live(timezone.now()):
         raise UnauthenticatedError

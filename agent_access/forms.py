@@ -60,15 +60,15 @@ class LendingForm(forms.Form):
 
     once = forms.CharField(widget=forms.HiddenInput, error_messages={"required": TOO_OLD})
 
-    def __init__(self, data: QueryDict | None = None, *, asked: Sequence[str], salt: str) -> None:
+    def __init__(self, data: QueryDict | None = None, *, scopes: Sequence[str], salt: str) -> None:
         super().__init__(data, label_suffix="")
         self.salt = salt
         self.initial["once"] = signing.dumps(str(uuid7()), salt=salt)
         terms = conf.host().scopes()
         delegates: QuerySet[Any] = conf.host().delegates()
         self.fields["acts_as"].queryset = delegates  # type: ignore[attr-defined]  # a DelegateField
-        self.fields["scopes"].choices = [(scope, terms[scope].description) for scope in asked]  # type: ignore[attr-defined]  # a MultipleChoiceField
-        self.initial["scopes"] = [scope for scope in asked if terms[scope].is_ticked_beforehand]
+        self.fields["scopes"].choices = [(scope, terms[scope].description) for scope in scopes]  # type: ignore[attr-defined]  # a MultipleChoiceField
+        self.initial["scopes"] = [scope for scope in scopes if terms[scope].is_ticked_beforehand]
 
     def clean_once(self) -> UUID:
         signed = self.cleaned_data["once"]

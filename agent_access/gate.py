@@ -19,9 +19,9 @@ from agent_access.request_facts import forget_facts, note_client
 from agent_access.request_ids import begin_request
 from agent_access.tools import API_PATH
 
-Refuse = Callable[[ToolError], HttpResponse]
+ErrorResponder = Callable[[ToolError], HttpResponse]
 
-_tool_paths: dict[str, Refuse] = {}
+_tool_paths: dict[str, ErrorResponder] = {}
 
 # A host alone, then the port that https has anyway.
 DEFAULT_PORT = re.compile(r"^([^:\[\]]+|\[[^\]]+\]):443$")
@@ -82,12 +82,12 @@ class GateMiddleware:
         request_id = begin_request()
         forget_facts()
         note_client(client_address(request))
-        refuse = _find_refuse(request)
-        if refuse:
+        respond = _find_responder(request)
+        if respond:
             # They never authenticate, so nothing at the tools looks at them.
             request.META.pop("HTTP_COOKIE", None)
-        may_enter = _may_enter(request, at_tools=refuse is not None)
-        response = self.get_response(request) if may_enter else _refuse(refuse)
+        may_enter = _may_enter(request, at_tools=respond is not None)
+        response = self.get_response(request) if may_enter else _refuse(respond)
         if not _is_immutable(response):
             response["Cache-Control"] = "no-store"
         response["X-Content-Type-Options"] = "nosniff"
@@ -106,13 +106,13 @@ class ToolMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        refuse = _find_refuse(request)
-        if not refuse:
+        respond = _find_responder(request)
+        if not respond:
             return self.get_response(request)
         try:
             response = _call_view(request)
         except Resolver404:
-            response = refuse(NotFoundError())
+            response = respond(NotFoundError())
         response["Content-Security-Policy"] = TOOL_POLICY
         return response
 
@@ -151,12 +151,12 @@ def _normalise_address(text: str) -> str:
     return str(mapped or address)
 
 
-def register_tool_path(path: str, refuse: Refuse) -> None:
+def register_tool_path(path: str, respond: ErrorResponder) -> None:
     """Name a path, with all below it, at which agents call, and how it tells a refusal."""
-    _tool_paths[path] = refuse
+    _tool_paths[path] = respond
 
 
-def _find_refuse(request: HttpRequest) -> Refuse | None:
+def _find_responder(request: HttpRequest) -> ErrorResponder | None:
     path = request.path_info
     fitting = (prefix for prefix in _tool_paths if path == prefix or path.startswith(f"{prefix}/"))
     return next((_tool_paths[prefix] for prefix in fitting), None)
@@ -187,10 +187,10 @@ def _scheme(request: HttpRequest) -> str:
     return str(request.META["wsgi.url_scheme"])
 
 
-def _refuse(refuse: Refuse | None) -> HttpResponse:
+def _refuse(respond: ErrorResponder | None) -> HttpResponse:
     """Return the refusal, as strict as what is answered behind the gate; the page needs no more."""
     error = ForbiddenError()
-    response = refuse(error) if refuse else HttpResponse(PAGE, status=error.status)
+    response = respond(error) if respond else HttpResponse(PAGE, status=error.status)
     response["Content-Security-Policy"] = TOOL_POLICY
     return response
 

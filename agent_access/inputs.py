@@ -30,18 +30,18 @@ KEY_SCHEMA: JSONSchema = {
 
 # A name that a client made up is repeated only if it can be nothing but a field's name:
 # shorter than any credential.
-SAYABLE_NAME = re.compile(r"[A-Za-z0-9_.-]{1,40}")
-UNSAYABLE_NAME = "?"
+SAFE_NAME = re.compile(r"[A-Za-z0-9_.-]{1,40}")
+NAME_PLACEHOLDER = "?"
 
 # Said as well of what is looked at without pydantic.
 REQUIRED = "is required"
 UNKNOWN_FIELD = "is not a field of this tool"
-NO_STRING = "must be a string"
+NOT_A_STRING = "must be a string"
 
 TEXTS: Mapping[str, str] = {
     "missing": REQUIRED,
     "extra_forbidden": UNKNOWN_FIELD,
-    "string_type": NO_STRING,
+    "string_type": NOT_A_STRING,
     "string_unicode": "must be Unicode text",
     "int_type": "must be an integer",
     "list_type": "must be a list",
@@ -85,7 +85,7 @@ def read_id(text: str) -> UUID:
 
 def _parse_id(value: Any) -> UUID:
     if not isinstance(value, str):
-        raise problem(NO_STRING)
+        raise problem(NOT_A_STRING)
     try:
         return read_id(value)
     except ValueError:
@@ -100,10 +100,10 @@ def parse_input(
     model: type[ToolInput],
     arguments: Mapping[str, Any],
     *,
-    also: Iterable[FieldProblem] = (),
+    known_problems: Iterable[FieldProblem] = (),
 ) -> ToolInput:
     """Return the tool's input; raise ValidationFailedError with these and all `also` problems."""
-    problems = list(also)
+    problems = list(known_problems)
     try:
         parsed = model.model_validate(dict(arguments))
     except ValidationError as error:
@@ -134,12 +134,12 @@ def _read_problems(error: ValidationError) -> Iterator[FieldProblem]:
 
 def _path(location: tuple[int | str, ...]) -> str:
     """Return the dotted path; a name that is no Unicode text has no location of its own."""
-    return ".".join(sayable(str(part)) for part in location) or UNSAYABLE_NAME
+    return ".".join(safe_name(str(part)) for part in location) or NAME_PLACEHOLDER
 
 
-def sayable(name: str) -> str:
+def safe_name(name: str) -> str:
     """Return the name if it may be repeated to a client, else a placeholder."""
-    return name if SAYABLE_NAME.fullmatch(name) else UNSAYABLE_NAME
+    return name if SAFE_NAME.fullmatch(name) else NAME_PLACEHOLDER
 
 
 def _text(kind: str, context: Mapping[str, Any], message: str) -> str:

@@ -43,7 +43,7 @@ class OperatorCommand(BaseCommand):
         try:
             return super().execute(*args, **options)
         except (OperationalError, ProgrammingError, InternalError) as error:
-            raise CommandError(_describe_database()) from error
+            raise CommandError(_explain_database_error()) from error
         except KeyboardInterrupt as interrupt:
             raise CommandError(STOPPED, returncode=INTERRUPTED) from interrupt
 
@@ -58,7 +58,7 @@ def _refuse_arguments(parser: CommandParser) -> Any:
     return refuse
 
 
-def _describe_database() -> str:
+def _explain_database_error() -> str:
     try:
         executor = MigrationExecutor(connection)
         plan = executor.migration_plan(executor.loader.graph.leaf_nodes())

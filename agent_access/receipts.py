@@ -59,7 +59,7 @@ def compose_answer(receipt: Receipt, tool: Tool, result: ToolResult) -> Statemen
         "answer": body.decode(),
         "is_encrypted": tool.answers_secret,
     }
-    return RECEIPTS.compose_change(kept, RECEIPTS.equal(id=receipt.id))
+    return RECEIPTS.compose_update(kept, RECEIPTS.equal(id=receipt.id))
 
 
 def stored_result(receipt: Receipt) -> ToolResult | None:

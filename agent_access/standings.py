@@ -121,7 +121,7 @@ def _statement(wanted: str, vendor: str) -> str:
     return STANDING.format(
         columns=", ".join(selected),
         owner=f"({conf.host().owner_statement() or 'NULL'})",
-        permissions=_write_permissions(vendor) if _asks_tables_alone() else "NULL",
+        permissions=_permissions_subquery(vendor) if _asks_tables_alone() else "NULL",
         connections=CONNECTIONS.table,
         users=users.table,
         key=users.key,
@@ -131,7 +131,7 @@ def _statement(wanted: str, vendor: str) -> str:
     )
 
 
-def _write_permissions(vendor: str) -> str:
+def _permissions_subquery(vendor: str) -> str:
     users = _users()
     own = users.model._meta.get_field("user_permissions")
     groups = users.model._meta.get_field("groups")

@@ -32,7 +32,7 @@ class Allowance:
         """Tell whether this is the one request of the window that is worth an audit event."""
         return self.spent == self.quota + 1
 
-    def demand(self) -> None:
+    def enforce(self) -> None:
         """Raise RateLimitedError if the quota is exceeded."""
         if self.is_exceeded:
             raise RateLimitedError(retry_after=self.reset_seconds)
@@ -59,7 +59,7 @@ def is_first(policy: str, *, bucket: str) -> bool:
     return spend(policy, bucket=bucket, quota=1).spent == 1
 
 
-def describe_allowances(allowances: Iterable[Allowance]) -> dict[str, str]:
+def rate_limit_headers(allowances: Iterable[Allowance]) -> dict[str, str]:
     """Return the header fields of draft-ietf-httpapi-ratelimit-headers-10 (RFC 9651 lists)."""
     known = list(allowances)
     if not known:

@@ -134,7 +134,7 @@ class Tool:
     answers_secret: bool = False
     is_destructive: bool = False
     refusals: Sequence[type[ToolError]] = ()
-    reads_at_once: bool = False
+    needs_snapshot: bool = True
 
     def __post_init__(self) -> None:
         if not NAME.fullmatch(self.name):

@@ -13,7 +13,7 @@ BEHIND_HEAD = "the head of the chain is not at its last event"
 HEAD_GONE = "the head of the chain is gone"
 REWRITTEN = "the chain is not the one whose head was kept elsewhere"
 
-ROWS_AT_ONCE = 1000
+BATCH_SIZE = 1000
 
 
 @dataclass(frozen=True)
@@ -45,13 +45,13 @@ def find_breaks(expected: Mapping[str, Position] | None = None) -> Iterator[Brea
     `expected` holds heads that were kept elsewhere; it finds a chain that was rewritten or
     shortened together with its head. Calls may go on meanwhile.
     """
-    kept = expected or {}
+    expected = expected or {}
     chains = set(ChainHead.objects.values_list("chain", flat=True))
     chains |= set(_read_chains())
     chains |= set(map(str, Connection.objects.values_list("id", flat=True)))
-    for chain in sorted(chains | set(kept)):
+    for chain in sorted(chains | set(expected)):
         try:
-            _verify_chain(chain, kept.get(chain))
+            _verify_chain(chain, expected.get(chain))
         except ChainBrokenError as broken:
             yield broken.found
 
@@ -68,14 +68,14 @@ def _read_chains() -> Iterator[str]:
         chain = chains.filter(chain__gt=chain).first()
 
 
-def _verify_chain(chain: str, kept: Position | None) -> None:
+def _verify_chain(chain: str, expected: Position | None) -> None:
     if AuditEvent.objects.filter(chain=chain, sequence__lt=1).exists():
         raise ChainBrokenError(chain, 0, CHANGED)
     if not ChainHead.objects.filter(chain=chain).exists():
         raise ChainBrokenError(chain, 0, HEAD_GONE)
     reached, head = Position(), _read_head(chain)
     while True:
-        reached = _walk(chain, reached, kept)
+        reached = _walk(chain, reached, expected)
         if reached.sequence < head.sequence:
             raise ChainBrokenError(chain, reached.sequence + 1, MISSING)
         # Calls append while we read, and each moves the head with its event.
@@ -84,33 +84,33 @@ def _verify_chain(chain: str, kept: Position | None) -> None:
             break
         if head == before:
             raise ChainBrokenError(chain, reached.sequence, BEHIND_HEAD)
-    if kept and kept.sequence > reached.sequence:
+    if expected and expected.sequence > reached.sequence:
         raise ChainBrokenError(chain, reached.sequence + 1, MISSING)
 
 
-def _walk(chain: str, start: Position, kept: Position | None) -> Position:
+def _walk(chain: str, start: Position, expected: Position | None) -> Position:
     """Return the last position after the start, having proved every event up to it."""
     reached = start
-    while portion := _read_portion(chain, after=reached.sequence):
-        for event in portion:
+    while batch := _read_batch(chain, after=reached.sequence):
+        for event in batch:
             due = reached.sequence + 1
             if event.sequence != due:
                 raise ChainBrokenError(chain, due, MISSING)
             if event.digest != digest_event(event, previous_digest=reached.digest):
                 raise ChainBrokenError(chain, due, CHANGED)
             reached = Position(due, event.digest)
-            if kept and kept.sequence == due and kept != reached:
+            if expected and expected.sequence == due and expected != reached:
                 raise ChainBrokenError(chain, due, REWRITTEN)
     return reached
 
 
-def _read_portion(chain: str, *, after: int) -> list[AuditEvent]:
+def _read_batch(chain: str, *, after: int) -> list[AuditEvent]:
     """Return the next events; one statement for all would reach its time limit in a long chain.
 
     So would a cursor outside a transaction: PostgreSQL reads all of it before the first row.
     """
     events = AuditEvent.objects.filter(chain=chain, sequence__gt=after)
-    return list(events.order_by("sequence")[:ROWS_AT_ONCE])
+    return list(events.order_by("sequence")[:BATCH_SIZE])
 
 
 def _read_head(chain: str) -> Position:

@@ -40,9 +40,9 @@ def load_application() -> HealthApplication:
     logging.captureWarnings(capture=True)
     try:
         django.setup(set_prefix=False)
-        from agent_access.checks import demand_safe_settings  # noqa: PLC0415  after setup()
+        from agent_access.checks import require_safe_settings  # noqa: PLC0415  after setup()
 
-        demand_safe_settings()
+        require_safe_settings()
         serve_metrics(settings.METRICS_ADDRESS)
     except ImproperlyConfigured as error:
         sys.exit(f"Wrong setting: {error}")

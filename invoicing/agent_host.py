@@ -67,7 +67,7 @@ class InvoicingHost:
         return owner_id
 
     def owner_statement(self) -> str:
-        return COMPANIES.write_first("owner_id")
+        return COMPANIES.first_value_statement("owner_id")
 
     def delegate_problem(self, user: User) -> RevokedReason | None:
         if not user.is_active:

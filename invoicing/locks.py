@@ -111,14 +111,14 @@ def hold_customers(pks: Collection[UUID], *, visible_to: User | None) -> list[Cu
     require_transaction()
     named, scope = CUSTOMERS.among("id", pks), customer_condition(visible_to, "record.id")
     in_order = "ORDER BY record.id"
-    held = CUSTOMERS.find(named, scope, ending=f"{in_order} {_HELD.get(connection.vendor, '')}")
+    held = CUSTOMERS.find(named, scope, suffix=f"{in_order} {_HELD.get(connection.vendor, '')}")
     _, own = scope
     # A statement that had to wait has seen the account managers from before its wait.
-    return CUSTOMERS.find(named, scope, ending=in_order) if own else held
+    return CUSTOMERS.find(named, scope, suffix=in_order) if own else held
 
 
 def _lock(rows: Rows[_Record], *conditions: Condition) -> _Record:
     require_transaction()
-    for record in rows.find(*conditions, ending=_LOCKED.get(connection.vendor, "")):
+    for record in rows.find(*conditions, suffix=_LOCKED.get(connection.vendor, "")):
         return record
     raise RecordNotFoundError

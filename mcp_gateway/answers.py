@@ -7,7 +7,7 @@ from typing import Any
 from django.http import HttpResponse
 from mcp_types.jsonrpc import PARSE_ERROR
 
-from agent_access.calls import write_json
+from agent_access.calls import dump_json
 from agent_access.errors import RateLimitedError, ToolError, UnreadableJsonError
 from mcp_gateway.jsonrpc import ProtocolError, RequestId, error_body, result_body
 
@@ -48,5 +48,5 @@ def _json(
     body: dict[str, Any], status: HTTPStatus, headers: Mapping[str, str] | None = None
 ) -> HttpResponse:
     return HttpResponse(
-        write_json(body), status=status, content_type="application/json", headers=headers
+        dump_json(body), status=status, content_type="application/json", headers=headers
     )

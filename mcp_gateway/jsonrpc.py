@@ -39,7 +39,7 @@ class ProtocolError(Exception):
         code: int,
         message: str,
         *,
-        word: str = ValidationFailedError.code,
+        error_code: str = ValidationFailedError.code,
         status: HTTPStatus = HTTPStatus.BAD_REQUEST,
         data: Mapping[str, Any] | None = None,
         id: RequestId = None,  # noqa: A002  JSON-RPC's word
@@ -47,9 +47,9 @@ class ProtocolError(Exception):
         super().__init__(message)
         self.code = code
         self.message = message
-        self.word = word
+        self.error_code = error_code
         self.status = status
-        self.data = {"code": word, **(data or {})}
+        self.data = {"code": error_code, **(data or {})}
         self.id = id
 
 

@@ -22,7 +22,7 @@ from agent_access.errors import (
     ValidationFailedError,
 )
 from agent_access.execution import execute
-from agent_access.inputs import NO_STRING, REQUIRED
+from agent_access.inputs import NOT_A_STRING, REQUIRED
 from agent_access.models.connections import Connection
 from agent_access.models.settings import AccessSettings
 from agent_access.tools import NoInput, Tool, registry
@@ -67,7 +67,7 @@ def answer_request(exchange: Exchange) -> Reply:
         raise ProtocolError(
             METHOD_NOT_FOUND,
             "This server has tools only, and not this method.",
-            word=NotFoundError.code,
+            error_code=NotFoundError.code,
             status=era.unknown_method_status,
             id=message.id,
         )
@@ -83,11 +83,13 @@ def answer_request(exchange: Exchange) -> Reply:
 
 
 def _invalid_params(
-    exchange: Exchange, text: str, *, word: str = ValidationFailedError.code
+    exchange: Exchange, text: str, *, error_code: str = ValidationFailedError.code
 ) -> ProtocolError:
     is_modern = exchange.era.is_modern
     status = HTTPStatus.BAD_REQUEST if is_modern else HTTPStatus.OK
-    return ProtocolError(INVALID_PARAMS, text, word=word, status=status, id=exchange.message.id)
+    return ProtocolError(
+        INVALID_PARAMS, text, error_code=error_code, status=status, id=exchange.message.id
+    )
 
 
 def _server_info() -> dict[str, Any]:
@@ -142,7 +144,7 @@ def _call_tool(exchange: Exchange) -> Reply:
     tool = registry.find_by_mcp_name(exchange.message.params["name"])
     if tool is None:
         text = "There is no tool of this name; tools/list has them all."
-        raise _invalid_params(exchange, text, word=NotFoundError.code)
+        raise _invalid_params(exchange, text, error_code=NotFoundError.code)
     try:
         result = execute(_call(exchange, tool, exchange.message.params.get("arguments") or {}))
     except (UnauthenticatedError, InsufficientScopeError):
@@ -180,7 +182,7 @@ def _call(exchange: Exchange, tool: Tool, sent: dict[str, Any]) -> ToolCall:
 def _find_target_problems(tool: Tool, target: Any) -> list[FieldProblem]:
     if not tool.takes_target or isinstance(target, str):
         return []
-    return [FieldProblem(ID, REQUIRED if target is None else NO_STRING)]
+    return [FieldProblem(ID, REQUIRED if target is None else NOT_A_STRING)]
 
 
 # By method, and by whether the revision is a modern one.

@@ -66,7 +66,7 @@ def _refuse_message(
     admission: Admission, connection: Connection, error: ToolError | ProtocolError
 ) -> HttpResponse:
     if isinstance(error, ProtocolError):
-        outcome, response = error.word, answers.refuse_protocol(error)
+        outcome, response = error.error_code, answers.refuse_protocol(error)
     else:
         outcome, response = error.code, answers.refuse(error)
     admission.record_refusal(connection, action=ACTION, outcome=outcome)

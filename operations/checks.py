@@ -10,7 +10,7 @@ from django.core import checks
 from django.db import connections
 
 from agent_access import conf
-from agent_access.checks import is_at_home
+from agent_access.checks import is_local_only
 
 MANIFEST = "staticfiles.json"
 SQLITE = "django.db.backends.sqlite3"
@@ -24,7 +24,7 @@ OWNED_TABLES = """
 
 @checks.register(checks.Tags.security, deploy=True)
 def check_database(**kwargs: Any) -> list[checks.CheckMessage]:
-    if is_at_home() or settings.DATABASES["default"]["ENGINE"] != SQLITE:
+    if is_local_only() or settings.DATABASES["default"]["ENGINE"] != SQLITE:
         return []
     return [
         checks.Warning(
@@ -50,7 +50,7 @@ def check_metrics(**kwargs: Any) -> list[checks.CheckMessage]:
 
 @checks.register(checks.Tags.security, deploy=True)
 def check_proxies(**kwargs: Any) -> list[checks.CheckMessage]:
-    if conf.trusted_proxies() and is_at_home():
+    if conf.trusted_proxies() and is_local_only():
         return [
             checks.Warning(
                 "On this machine alone no proxy stands in front: callers can name any address.",
@@ -58,7 +58,7 @@ def check_proxies(**kwargs: Any) -> list[checks.CheckMessage]:
                 id="operations.W003",
             )
         ]
-    if conf.trusted_proxies() or is_at_home():
+    if conf.trusted_proxies() or is_local_only():
         return []
     return [
         checks.Info(

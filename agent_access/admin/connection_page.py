@@ -8,12 +8,12 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from agent_access import conf
-from agent_access.admin.moments import write_minute, write_moment
+from agent_access.admin.moments import format_minute, format_moment
 from agent_access.admin.people import names_of
-from agent_access.admin.uses import Use, read_uses
-from agent_access.endings import describe_detail, describe_ending
+from agent_access.admin.usage import Usage, read_usage
 from agent_access.models.audit import ADMINISTRATION, AuditEvent
 from agent_access.models.connections import Connection, ConnectionKind
+from agent_access.revocations import describe_detail, describe_revocation
 from agent_access.tools import registry
 
 CALLS_SHOWN = 50
@@ -22,7 +22,7 @@ RECEIPTS_SHOWN = 10
 
 
 @dataclass(frozen=True, kw_only=True)
-class Lent:
+class DescribedGrant:
     """A grant, and those of its tools that the person himself has no permission for now."""
 
     grant: str
@@ -32,15 +32,15 @@ class Lent:
 
 def describe_connection(connection: Connection, *, before: int | None) -> dict[str, Any]:
     """Return what the page says; `before` is the sequence at which older calls go on."""
-    [use] = read_uses([connection])
+    [usage] = read_usage([connection])
     chain = AuditEvent.objects.filter(chain=str(connection.id)).order_by("-sequence")
     older = chain if before is None else chain.filter(sequence__lt=before)
     calls = list(older[: CALLS_SHOWN + 1])
     return {
         "connection": connection,
-        "status": use.status,
-        "ending": describe_ending(connection),
-        "facts": _facts_of(connection, use),
+        "status": usage.status,
+        "ending": describe_revocation(connection),
+        "facts": _facts_of(connection, usage),
         "lent": list(describe_grants(connection)),
         "calls": _describe_events(calls[:CALLS_SHOWN]),
         "is_first_page": before is None,
@@ -52,15 +52,15 @@ def describe_connection(connection: Connection, *, before: int | None) -> dict[s
     }
 
 
-def _facts_of(connection: Connection, use: Use) -> list[tuple[str, Any]]:
+def _facts_of(connection: Connection, usage: Usage) -> list[tuple[str, Any]]:
     user = connection.user
     facts: list[tuple[str, Any]] = [
         ("Acts as", f"{user} ({user.get_username()})"),
         ("Kind", ConnectionKind(connection.kind).label),
-        ("Made", write_moment(connection.created_at)),
-        ("Expires", write_moment(connection.expires_at)),
-        ("Last use", write_minute(use.last_used_at, never="Never")),
-        ("Calls in the last day", str(use.calls_in_a_day)),
+        ("Made", format_moment(connection.created_at)),
+        ("Expires", format_moment(connection.expires_at)),
+        ("Last use", format_minute(usage.last_used_at, never="Never")),
+        ("Calls in the last day", str(usage.calls_in_a_day)),
         ("ID", connection.id),
     ]
     if connection.kind == ConnectionKind.BROWSER:
@@ -72,12 +72,12 @@ def _facts_of(connection: Connection, use: Use) -> list[tuple[str, Any]]:
     return facts
 
 
-def describe_grants(connection: Connection) -> Iterator[Lent]:
+def describe_grants(connection: Connection) -> Iterator[DescribedGrant]:
     """Yield each grant in words; a single capability of the pilot is a tool's name."""
     terms, user = conf.host().scopes(), connection.user
     for grant in connection.grants:
         tools = [tool for tool in registry if grant in {tool.scope, tool.name}]
-        yield Lent(
+        yield DescribedGrant(
             grant=grant,
             words=terms[grant].description if grant in terms else "",
             refused=[tool.name for tool in tools if not user.has_perms(tool.permissions)],
@@ -96,7 +96,7 @@ def _describe_events(events: Iterable[AuditEvent]) -> list[dict[str, Any]]:
         {
             "event": event,
             "detail": describe_detail(event),
-            "moment": write_moment(event.occurred_at),
+            "moment": format_moment(event.occurred_at),
             "actor": names.get(event.actor_id, "") if event.actor_id else "",
         }
         for event in rows
@@ -105,9 +105,9 @@ def _describe_events(events: Iterable[AuditEvent]) -> list[dict[str, Any]]:
 
 def _describe_work(connection_id: UUID) -> list[dict[str, Any]]:
     work = conf.host().work_of(connection_id)
-    return [{"work": each, "moment": write_minute(each.made_at)} for each in work]
+    return [{"work": each, "moment": format_minute(each.made_at)} for each in work]
 
 
 def _describe_receipts(connection: Connection) -> list[dict[str, Any]]:
     latest = connection.receipts.order_by("-id")[:RECEIPTS_SHOWN]
-    return [{"receipt": each, "moment": write_moment(each.created_at)} for each in latest]
+    return [{"receipt": each, "moment": format_moment(each.created_at)} for each in latest]

@@ -17,14 +17,14 @@ from agent_access import conf, discovery
 from agent_access.admin.connection_page import describe_connection, describe_grants
 from agent_access.admin.filters import read_uuid
 from agent_access.admin.forms import ConnectionForm
-from agent_access.admin.moments import write_minute
-from agent_access.admin.owners import ASKED_AND_DONE, OwnersModelAdmin, Page, owners_act
+from agent_access.admin.moments import format_minute
+from agent_access.admin.owners import FORM_METHODS, OwnersModelAdmin, Page, owners_act
 from agent_access.admin.people import text_fields
-from agent_access.admin.states import KindFilter, State, StateFilter, write_connections
-from agent_access.admin.uses import note_uses, use_of
+from agent_access.admin.states import KindFilter, State, StateFilter, format_connections
+from agent_access.admin.usage import note_usage, usage_of
 from agent_access.connections import (
-    AlreadyMadeError,
-    UnfitConnectionError,
+    ConnectionExistsError,
+    ConnectionNotAllowedError,
     create_connection,
     live_connections,
     revoke_connections,
@@ -51,9 +51,9 @@ class ConnectionAdmin(OwnersModelAdmin):
     @override
     def pages(self) -> Sequence[Page]:
         return [
-            Page("", self.changelist_view, "changelist", methods=ASKED_AND_DONE),
-            Page("add/", self.add, "add", methods=ASKED_AND_DONE),
-            Page("revoke/", self.revoke_chosen, "revoke", methods=ASKED_AND_DONE),
+            Page("", self.changelist_view, "changelist", methods=FORM_METHODS),
+            Page("add/", self.add, "add", methods=FORM_METHODS),
+            Page("revoke/", self.revoke_chosen, "revoke", methods=FORM_METHODS),
             Page("<uuid:object_id>/", self.show_record, "change"),
         ]
 
@@ -63,7 +63,7 @@ class ConnectionAdmin(OwnersModelAdmin):
 
     @override
     def read_further(self, records: Sequence[Connection]) -> None:
-        note_uses(records)
+        note_usage(records)
 
     @override
     def changelist_view(
@@ -89,19 +89,19 @@ class ConnectionAdmin(OwnersModelAdmin):
 
     @admin.display(description="Last use")
     def last_use(self, connection: Connection) -> str:
-        return write_minute(use_of(connection).last_used_at, never="Never")
+        return format_minute(usage_of(connection).last_used_at, never="Never")
 
     @admin.display(description="Calls in the last day")
     def calls(self, connection: Connection) -> int:
-        return use_of(connection).calls_in_a_day
+        return usage_of(connection).calls_in_a_day
 
     @admin.display(description="Expires", ordering="expires_at")
     def expires(self, connection: Connection) -> str:
-        return write_minute(connection.expires_at)
+        return format_minute(connection.expires_at)
 
     @admin.display(description="State")
     def state(self, connection: Connection) -> SafeString:
-        status = use_of(connection).status
+        status = usage_of(connection).status
         good = " good" if status.state == State.LIVE else ""
         tag = format_html('<span class="tag{}">{}</span>', good, status.state.capitalize())
         return format_html('<span>{} <span class="quiet">{}</span></span>', tag, status.reason)
@@ -125,10 +125,10 @@ class ConnectionAdmin(OwnersModelAdmin):
             return self._show_form(request, form, status=422)
         try:
             return self._create(request, form)
-        except AlreadyMadeError:
+        except ConnectionExistsError:
             context = {"title": "This form was sent before", "made_id": form.cleaned_data["once"]}
             return self.show(request, "already_made", context, status=409)
-        except UnfitConnectionError as error:
+        except ConnectionNotAllowedError as error:
             form.add_error(None, str(error))
             return self._show_form(request, form, status=422)
 
@@ -145,7 +145,7 @@ class ConnectionAdmin(OwnersModelAdmin):
             "connection": connection,
             "lent": describe_grants(connection),
             "credential": credential,
-            "expires": write_minute(connection.expires_at),
+            "expires": format_minute(connection.expires_at),
             "mcp_address": discovery.resource(),
             "api_address": conf.base_url() + API_PATH,
         }
@@ -185,7 +185,7 @@ class ConnectionAdmin(OwnersModelAdmin):
         with owners_act(request) as owner:
             live = live_connections().filter(pk__in=ids).count()
             revoke_connections(chosen, reason=RevokedReason.OWNER_REVOKED, by=owner)
-        messages.success(request, f"{write_connections(live)} ended.")
+        messages.success(request, f"{format_connections(live)} ended.")
         return redirect(LIST)
 
     def _ask_to_revoke(self, request: HttpRequest, chosen: QuerySet[Connection]) -> HttpResponse:
@@ -193,7 +193,7 @@ class ConnectionAdmin(OwnersModelAdmin):
         if not live:
             messages.warning(request, "None of the selected connections is live any more.")
             return redirect(LIST)
-        context = {"title": f"Revoke {write_connections(len(live))}?", "chosen": live}
+        context = {"title": f"Revoke {format_connections(len(live))}?", "chosen": live}
         return self.show(request, "revoke", context)
 
 

@@ -18,15 +18,15 @@ from agent_access.admin.filters import (
     day_filters,
     read_uuid,
 )
-from agent_access.admin.moments import write_moment
+from agent_access.admin.moments import format_moment
 from agent_access.admin.owners import OwnersModelAdmin
-from agent_access.admin.paging import QUESTION_LENGTH, BoundedPaginator, bound_search
+from agent_access.admin.paging import MAX_SEARCH_LENGTH, BoundedPaginator, bound_search
 from agent_access.admin.people import names_of, people_called
 from agent_access.audit import OK
-from agent_access.endings import describe_detail
 from agent_access.errors import ToolError
 from agent_access.models.audit import ADMINISTRATION, AuditEvent
 from agent_access.models.connections import Connection
+from agent_access.revocations import describe_detail
 from agent_access.tools import registry
 
 WORDS_SEARCHED = 5
@@ -117,7 +117,7 @@ class EventAdmin(OwnersModelAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[AuditEvent], search_term: str
     ) -> tuple[QuerySet[AuditEvent], bool]:
-        words = search_term[:QUESTION_LENGTH].split()[:WORDS_SEARCHED]
+        words = search_term[:MAX_SEARCH_LENGTH].split()[:WORDS_SEARCHED]
         queryset = bound_search(request, queryset, by=BY_TIME) if words else queryset
         for word in words:
             queryset = queryset.filter(_stands_in_event(word))
@@ -133,7 +133,7 @@ class EventAdmin(OwnersModelAdmin):
 
     @admin.display(description="Time")
     def moment(self, event: AuditEvent) -> str:
-        return write_moment(event.occurred_at)
+        return format_moment(event.occurred_at)
 
     @admin.display(description="Outcome")
     def result(self, event: AuditEvent) -> str:
@@ -158,7 +158,7 @@ class EventAdmin(OwnersModelAdmin):
     def facts_of(self, record: AuditEvent) -> Sequence[tuple[str, Any]]:
         self.read_further([record])
         return [
-            ("Time", write_moment(record.occurred_at)),
+            ("Time", format_moment(record.occurred_at)),
             ("Action", record.action),
             ("Outcome", record.outcome),
             ("Detail", describe_detail(record)),

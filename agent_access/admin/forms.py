@@ -20,7 +20,7 @@ class ConnectionForm(LendingForm):
     field_order = ("name", "acts_as", "scopes", "expires_in_days", "once")
 
     def __init__(self, data: QueryDict | None = None) -> None:
-        super().__init__(data, asked=registry.scopes, salt=SALT)
+        super().__init__(data, scopes=registry.scopes, salt=SALT)
         self.fields["acts_as"].error_messages["required"] = (
             "Choose the person whom the agent acts for."
         )

@@ -8,8 +8,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from typing_extensions import override
 
-from agent_access.admin.owners import ASKED_AND_DONE, OwnersModelAdmin, Page, owners_act
-from agent_access.admin.states import write_connections
+from agent_access.admin.owners import FORM_METHODS, OwnersModelAdmin, Page, owners_act
+from agent_access.admin.states import format_connections
 from agent_access.admin.switches import (
     Switch,
     find_switch,
@@ -34,7 +34,7 @@ class SwitchesAdmin(OwnersModelAdmin):
         return [
             Page("", self.show_front, "changelist"),
             Page("stop/", self.stop, "stop", methods=("POST",)),
-            Page("<slug:name>/", self.turn, "switch", methods=ASKED_AND_DONE),
+            Page("<slug:name>/", self.turn, "switch", methods=FORM_METHODS),
         ]
 
     def show_front(self, request: HttpRequest) -> HttpResponse:
@@ -53,7 +53,7 @@ class SwitchesAdmin(OwnersModelAdmin):
         with owners_act(request) as owner:
             was_on = AccessSettings.read().access_on
             ended = turn_everything_off(by=owner)
-        said = f"All agents are stopped. {write_connections(ended)} ended."
+        said = f"All agents are stopped. {format_connections(ended)} ended."
         messages.success(request, said if was_on else "Agent access was off already.")
         return redirect(FRONT_PAGE)
 
@@ -83,7 +83,7 @@ class SwitchesAdmin(OwnersModelAdmin):
     def _turn(self, request: HttpRequest, switch: Switch, *, on: bool) -> HttpResponse:
         with owners_act(request) as owner:
             ended = switch.turn(on=on, by=owner)
-        rest = f" {write_connections(ended)} ended." if ended else ""
+        rest = f" {format_connections(ended)} ended." if ended else ""
         messages.success(request, f"{switch.label} is {'on' if on else 'off'}.{rest}")
         return redirect(FRONT_PAGE)
 

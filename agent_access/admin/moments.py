@@ -3,9 +3,9 @@
 from datetime import UTC, datetime
 
 
-def write_moment(moment: datetime) -> str:
+def format_moment(moment: datetime) -> str:
     return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
-def write_minute(moment: datetime | None, *, never: str = "") -> str:
+def format_minute(moment: datetime | None, *, never: str = "") -> str:
     return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if moment else never

@@ -17,14 +17,14 @@ from django.views.decorators.http import require_http_methods
 from typing_extensions import override
 
 from agent_access import conf
-from agent_access.admin.paging import QUESTION_LENGTH, OfferedOrderList
+from agent_access.admin.paging import MAX_SEARCH_LENGTH, OfferedOrderList
 from agent_access.admin_site import is_owner
 from agent_access.audit import Actor, make_origin
 from agent_access.models.audit import Transport
 from agent_access.models.settings import AccessSettings
 
-SHOWN = ("GET", "HEAD")
-ASKED_AND_DONE = (*SHOWN, "POST")
+READ_METHODS = ("GET", "HEAD")
+FORM_METHODS = (*READ_METHODS, "POST")
 
 View = Callable[..., HttpResponse]
 
@@ -36,7 +36,7 @@ class Page:
     route: str
     view: View
     name: str
-    methods: Sequence[str] = SHOWN
+    methods: Sequence[str] = READ_METHODS
 
 
 @contextmanager
@@ -110,7 +110,7 @@ class OwnersModelAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic f
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        return super().get_search_results(request, queryset, search_term[:QUESTION_LENGTH])
+        return super().get_search_results(request, queryset, search_term[:MAX_SEARCH_LENGTH])
 
     @override
     def has_module_permission(self, request: HttpRequest) -> bool:

@@ -9,11 +9,11 @@ from django.http import HttpRequest
 from django.utils.functional import cached_property
 from typing_extensions import override
 
-LONGEST = 10_000
+MAX_ROWS = 10_000
 # A question that no index answers is put to the newest rows only: all of them would take minutes.
-SEARCHED = 100_000
+SEARCHED_ROWS = 100_000
 # Longer than anything that is looked for; SQLite puts no thousand words to one table.
-QUESTION_LENGTH = 200
+MAX_SEARCH_LENGTH = 200
 
 _BEYOND = "beyond_search"
 
@@ -25,11 +25,11 @@ class BoundedPaginator(Paginator):  # type: ignore[type-arg]  # generic for mypy
     @cached_property
     def count(self) -> int:
         rows = self.object_list
-        return rows[:LONGEST].count() if isinstance(rows, QuerySet) else len(rows)
+        return rows[:MAX_ROWS].count() if isinstance(rows, QuerySet) else len(rows)
 
     @property
     def is_cut(self) -> bool:
-        return self.count == LONGEST
+        return self.count == MAX_ROWS
 
 
 class OfferedOrderList(ChangeList):
@@ -55,11 +55,13 @@ def bound_search(request: HttpRequest, rows: QuerySet[Any], *, by: str) -> Query
     is found once for a page.
     """
     if _BEYOND not in request.__dict__:
-        older = rows.order_by(f"-{by}").values_list(by, flat=True)[SEARCHED : SEARCHED + 1]
+        older = rows.order_by(f"-{by}").values_list(by, flat=True)[
+            SEARCHED_ROWS : SEARCHED_ROWS + 1
+        ]
         request.__dict__[_BEYOND] = older.first()
     beyond = request.__dict__[_BEYOND]
     return rows if beyond is None else rows.filter(**{f"{by}__gt": beyond})
 
 
 def _searched_of(request: HttpRequest) -> str:
-    return f"{SEARCHED:,}" if request.__dict__.get(_BEYOND) else ""
+    return f"{SEARCHED_ROWS:,}" if request.__dict__.get(_BEYOND) else ""

@@ -15,7 +15,7 @@ from agent_access.admin.filters import (
     day_filters,
     read_uuid,
 )
-from agent_access.admin.moments import write_moment
+from agent_access.admin.moments import format_moment
 from agent_access.admin.owners import OwnersModelAdmin
 from agent_access.admin.paging import BoundedPaginator, bound_search
 from agent_access.models.receipts import Receipt
@@ -60,7 +60,7 @@ class ReceiptAdmin(OwnersModelAdmin):
 
     @admin.display(description="Time")
     def moment(self, receipt: Receipt) -> str:
-        return write_moment(receipt.created_at)
+        return format_moment(receipt.created_at)
 
     @admin.display(description="Connection")
     def of_connection(self, receipt: Receipt) -> str:
@@ -73,7 +73,7 @@ class ReceiptAdmin(OwnersModelAdmin):
     @override
     def facts_of(self, record: Receipt) -> Sequence[tuple[str, Any]]:
         return [
-            ("Time", write_moment(record.created_at)),
+            ("Time", format_moment(record.created_at)),
             ("Connection", record.connection.name),
             ("Connection's ID", record.connection_id),
             ("Tool", record.tool),

@@ -11,7 +11,7 @@ from django.utils import timezone
 from typing_extensions import override
 
 from agent_access.admin.filters import ChoiceFilter
-from agent_access.authentication import find_ending
+from agent_access.authentication import find_revocation_reason
 from agent_access.models.connections import Connection, ConnectionKind, RevokedReason
 
 
@@ -39,7 +39,7 @@ def read_status(connection: Connection, *, owner_id: UUID | None, now: datetime)
         return Status(State.ENDED, RevokedReason(connection.revoked_reason).label)
     if now >= connection.expires_at:
         return Status(State.EXPIRED)
-    if coming := find_ending(connection, owner_id=owner_id):
+    if coming := find_revocation_reason(connection, owner_id=owner_id):
         return Status(State.ENDED, coming.label)
     return Status(State.LIVE)
 
@@ -60,7 +60,7 @@ def condition_of(state: State, *, now: datetime) -> Q:
     return conditions[state]
 
 
-def write_connections(count: int) -> str:
+def format_connections(count: int) -> str:
     """Return the number with its noun: "1 connection", "3 connections"."""
     return f"{count} connection{'' if count == 1 else 's'}"
 

@@ -86,14 +86,14 @@ class Rows(Generic[Record]):
             columns[name] = convert(columns[name])
         return columns
 
-    def find(self, *conditions: Condition, ending: str = "") -> list[Record]:
-        """Return the records that meet all conditions; the ending sorts or locks them.
+    def find(self, *conditions: Condition, suffix: str = "") -> list[Record]:
+        """Return the records that meet all conditions; the suffix sorts or locks them.
 
         They are made without Django's constructor too.
         """
         where, values = _join(conditions)
         with connection.cursor() as cursor:
-            cursor.execute(f"{self._selection} WHERE {where} {ending}", values)
+            cursor.execute(f"{self._selection} WHERE {where} {suffix}", values)
             found = [self.make(self.read_columns(row)) for row in cursor.fetchall()]
         for record in found:
             record._state.adding, record._state.db = False, DEFAULT_DB_ALIAS
@@ -122,11 +122,11 @@ class Rows(Generic[Record]):
     def find_value(self, name: str) -> Any:
         """Return this value of the first row, or None where there is no row."""
         with connection.cursor() as cursor:
-            cursor.execute(self.write_first(name))
+            cursor.execute(self.first_value_statement(name))
             row = cursor.fetchone()
         return row and self.convert(name, row[0])
 
-    def write_first(self, name: str) -> str:
+    def first_value_statement(self, name: str) -> str:
         """Return the statement that asks this value of the first row."""
         return f"SELECT {self._column(name)} FROM {self.table} ORDER BY {self.key} LIMIT 1"  # noqa: S608  names only
 
@@ -159,13 +159,13 @@ class Rows(Generic[Record]):
         record._state.adding = not is_inserted
         return is_inserted
 
-    def change(self, values: Mapping[str, Any], condition: Condition, *others: Condition) -> int:
+    def update(self, values: Mapping[str, Any], condition: Condition, *others: Condition) -> int:
         """Write the values to the rows that meet all conditions; return how many these are."""
         with connection.cursor() as cursor:
-            cursor.execute(*self.compose_change(values, condition, *others))
+            cursor.execute(*self.compose_update(values, condition, *others))
             return int(cursor.rowcount)
 
-    def compose_change(
+    def compose_update(
         self, values: Mapping[str, Any], condition: Condition, *others: Condition
     ) -> Statement:
         """Return the statement that writes the values to the rows that meet all conditions."""
@@ -224,7 +224,7 @@ class Rows(Generic[Record]):
 
 
 def insert_together(
-    *groups: tuple[Rows[Any], Sequence[Model]], beside: Statements = NOTHING
+    *groups: tuple[Rows[Any], Sequence[Model]], extra_statements: Statements = NOTHING
 ) -> None:
     """Insert all records, and make the statements beside them; on PostgreSQL all in one statement.
 
@@ -232,11 +232,11 @@ def insert_together(
     more than all else in a draft. No statement may need to see what another of them writes.
     """
     filled = [(rows, records) for rows, records in groups if records]
-    statements = dict(beside)
+    statements = dict(extra_statements)
     for rows, records in filled:
         if connection.vendor == "postgresql":
             name = f"new_{rows.model._meta.model_name}"
-            statements[name] = rows.insertion, [_write_json(records)]
+            statements[name] = rows.insertion, [_dump_records(records)]
         else:
             rows.model._base_manager.bulk_create(records)  # noqa: SLF001  whatever managers it has
     execute_together(statements)
@@ -245,7 +245,7 @@ def insert_together(
             record._state.adding = False
 
 
-def _write_json(records: Sequence[Model]) -> str:
+def _dump_records(records: Sequence[Model]) -> str:
     return orjson.dumps([vars(record) for record in records], default=_leave_out_state).decode()
 
 

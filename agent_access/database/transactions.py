@@ -8,7 +8,7 @@ from django.db import connection, transaction
 
 
 @contextmanager
-def one_view() -> Iterator[None]:
+def snapshot() -> Iterator[None]:
     """Let several queries see one moment, so that a record never mixes two versions."""
     outermost = not connection.in_atomic_block
     with _begin_without_lock(), transaction.atomic():

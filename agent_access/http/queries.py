@@ -8,7 +8,7 @@ from django.http import HttpRequest
 
 from agent_access.calls import Arguments
 from agent_access.errors import FieldProblem
-from agent_access.inputs import UNKNOWN_FIELD, sayable
+from agent_access.inputs import UNKNOWN_FIELD, safe_name
 from agent_access.tools import Tool
 
 INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,17})")
@@ -25,13 +25,13 @@ def read_query(request: HttpRequest, tool: Tool) -> Arguments:
 def _find_repeated(pairs: list[tuple[str, str]]) -> list[FieldProblem]:
     counts = Counter(name for name, _ in pairs)
     return [
-        FieldProblem(sayable(name), "must be given once") for name in counts if counts[name] > 1
+        FieldProblem(safe_name(name), "must be given once") for name in counts if counts[name] > 1
     ]
 
 
 def find_unknown_parameters(request: HttpRequest) -> list[FieldProblem]:
     """Return a problem for each query parameter of a tool that takes a body."""
-    return [FieldProblem(sayable(name), UNKNOWN_FIELD) for name, _ in _parse(request)]
+    return [FieldProblem(safe_name(name), UNKNOWN_FIELD) for name, _ in _parse(request)]
 
 
 def _parse(request: HttpRequest) -> list[tuple[str, str]]:

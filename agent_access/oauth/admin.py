@@ -11,9 +11,9 @@ from django.shortcuts import redirect
 from typing_extensions import override
 
 from agent_access import discovery
-from agent_access.admin.moments import write_minute, write_moment
-from agent_access.admin.owners import ASKED_AND_DONE, OwnersModelAdmin, Page, owners_act
-from agent_access.admin.states import write_connections
+from agent_access.admin.moments import format_minute, format_moment
+from agent_access.admin.owners import FORM_METHODS, OwnersModelAdmin, Page, owners_act
+from agent_access.admin.states import format_connections
 from agent_access.admin.switches import Switch, register_switch
 from agent_access.connections import live_connections
 from agent_access.models.connections import ConnectionKind
@@ -57,7 +57,7 @@ class ClientAdmin(OwnersModelAdmin):
         return [
             Page("", self.changelist_view, "changelist"),
             Page("<int:object_id>/", self.show_record, "change"),
-            Page("<int:object_id>/delete/", self.delete, "delete", methods=ASKED_AND_DONE),
+            Page("<int:object_id>/delete/", self.delete, "delete", methods=FORM_METHODS),
         ]
 
     @override
@@ -85,7 +85,7 @@ class ClientAdmin(OwnersModelAdmin):
 
     @admin.display(description="First seen")
     def registered(self, client: Application) -> str:
-        return write_minute(client.created)
+        return format_minute(client.created)
 
     @admin.display(description="Live connections")
     def live(self, client: Application) -> int:
@@ -112,7 +112,7 @@ class ClientAdmin(OwnersModelAdmin):
             ("Identifier", record.client_id),
             ("Known by", self.known_by(record)),
             ("Returns to", self.returns_to(record)),
-            ("First seen", write_moment(record.created)),
+            ("First seen", format_moment(record.created)),
             ("Live connections", self.live(record)),
         ]
 
@@ -126,6 +126,6 @@ class ClientAdmin(OwnersModelAdmin):
         with owners_act(request) as owner:
             ended = live.count()
             delete_client(client, by=owner)
-        rest = f" {write_connections(ended)} ended." if ended else ""
+        rest = f" {format_connections(ended)} ended." if ended else ""
         messages.success(request, f"The client is deleted.{rest}")
         return redirect(LIST)

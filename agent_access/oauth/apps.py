@@ -2,7 +2,7 @@ from django.apps import AppConfig
 from typing_extensions import override
 
 from agent_access.gate import register_tool_path
-from agent_access.oauth.addresses import MACHINE_PATHS
+from agent_access.oauth.paths import MACHINE_PATHS
 from agent_access.oauth.refusals import refuse
 
 

@@ -13,14 +13,14 @@ from agent_access.audit import Origin
 from agent_access.connections import ConnectingClient
 from agent_access.errors import RateLimitedError, UnavailableError
 from agent_access.oauth import parameters
-from agent_access.oauth.addresses import AUTHORIZE_PATH
 from agent_access.oauth.client_documents import (
-    UnfitDocumentError,
+    UnusableDocumentError,
     is_document_address,
     refresh_client,
 )
 from agent_access.oauth.models import Application
 from agent_access.oauth.parameters import UnreadableParametersError, clean_parameters
+from agent_access.oauth.paths import AUTHORIZE_PATH
 from agent_access.oauth.return_addresses import host_of
 from agent_access.oauth.server import Server
 from agent_access.tools import registry
@@ -78,7 +78,7 @@ def read_request(query: str, *, origin: Origin) -> AuthorizationRequest:
         scopes, found = Server(origin).validate_authorization_request(uri)
     except UnreadableParametersError:
         raise UnusableRequestError(UNREADABLE) from None
-    except UnfitDocumentError as error:
+    except UnusableDocumentError as error:
         raise UnusableRequestError(str(error)) from None
     except RateLimitedError as error:
         raise UnusableRequestError(TOO_MANY, status=error.status, headers=error.headers) from None

@@ -23,11 +23,11 @@ from agent_access.credentials import digest_credential
 from agent_access.errors import UnreadableJsonError
 from agent_access.models.connections import CLIENT_ID_LENGTH
 from agent_access.oauth.fetching import Document, FetchError, fetch
-from agent_access.oauth.metadata import PUBLIC, UnfitMetadataError, read_metadata
+from agent_access.oauth.metadata import PUBLIC, InvalidMetadataError, read_metadata
 from agent_access.oauth.models import Application
 from agent_access.oauth.registration import client_fields, record_registration
 from agent_access.oauth.retention import SWEEP, forget_unused_clients
-from agent_access.oauth.return_addresses import HTTPS_ADDRESS, is_fit
+from agent_access.oauth.return_addresses import HTTPS_ADDRESS, may_register
 from agent_access.throttling import spend
 
 logger = logging.getLogger(__name__)
@@ -41,7 +41,7 @@ RETRY = "It is read again after a minute."
 MAX_AGE_DIRECTIVE = re.compile(r"\bmax-age=\"?([0-9]{1,9})")
 
 
-class UnfitDocumentError(Exception):
+class UnusableDocumentError(Exception):
     """No client can be known by this document; the message is a sentence for the owner."""
 
 
@@ -50,7 +50,7 @@ def is_document_address(client_id: str) -> bool:
 
 
 def refresh_client(client_id: str, *, origin: Origin) -> None:
-    """Have the client on record as its document describes it; raise UnfitDocumentError.
+    """Have the client on record as its document describes it; raise UnusableDocumentError.
 
     A document is read again when its time is over, and one that cannot be read any more is no
     client any more. Raises RateLimitedError too: a document counts as a registration, in a bucket
@@ -60,15 +60,15 @@ def refresh_client(client_id: str, *, origin: Origin) -> None:
     known = Application.objects.filter(client_id=client_id, cimd_expires_at__gt=now)
     if known.exists():
         return
-    if not _is_fit_address(client_id):
-        raise UnfitDocumentError("The client's identifier is no address of a metadata document.")
+    if not _is_valid_document_address(client_id):
+        raise UnusableDocumentError("The client's identifier is no address of a metadata document.")
     failure = f"agent_oauth.unfit_document.{digest_credential(client_id)}"
     if problem := cache.get(failure):
-        raise UnfitDocumentError(problem)
-    spend("document", bucket=origin.client_network, quota=conf.limit_register()).demand()
+        raise UnusableDocumentError(problem)
+    spend("document", bucket=origin.client_network, quota=conf.limit_register()).enforce()
     try:
         document, fields = _read(client_id)
-    except UnfitDocumentError as error:
+    except UnusableDocumentError as error:
         cache.set(failure, str(error), FAILURE_SECONDS)
         raise
     forget_unused_clients(SWEEP)  # before, since this very client may be an old unused one
@@ -83,18 +83,18 @@ def _read(client_id: str) -> tuple[Document, dict[str, Any]]:
         # Not its text: that would be a stranger's.
         reason = type(error.__cause__ or error).__name__
         logger.warning("A client's metadata document could not be fetched: %s.", reason)
-        raise UnfitDocumentError(
+        raise UnusableDocumentError(
             f"The client's metadata document could not be read. {RETRY}"
         ) from None
-    except UnfitMetadataError as error:
-        raise UnfitDocumentError(
+    except InvalidMetadataError as error:
+        raise UnusableDocumentError(
             f"The client's metadata document does not fit: {error.description} {RETRY}"
         ) from None
 
 
-def _is_fit_address(client_id: str) -> bool:
+def _is_valid_document_address(client_id: str) -> bool:
     found = HTTPS_ADDRESS.fullmatch(client_id)
-    if found is None or not is_fit(client_id) or len(client_id) > CLIENT_ID_LENGTH:
+    if found is None or not may_register(client_id) or len(client_id) > CLIENT_ID_LENGTH:
         return False
     return (found["rest"] or "").startswith("/") and not DOT_SEGMENT.search(client_id)
 
@@ -103,11 +103,11 @@ def _read_document(client_id: str, document: Document) -> dict[str, Any]:
     try:
         values = parse_json(document.body)
     except UnreadableJsonError:
-        raise UnfitMetadataError("it is not JSON.") from None
+        raise InvalidMetadataError("it is not JSON.") from None
     if not isinstance(values, dict) or values.get("client_id") != client_id:
-        raise UnfitMetadataError("it names another client.")
+        raise InvalidMetadataError("it names another client.")
     if not _is_public(values):
-        raise UnfitMetadataError("it asks for a secret or key; only public clients are allowed.")
+        raise InvalidMetadataError("it asks for a secret or key; only public clients are allowed.")
     return client_fields(read_metadata(values))
 
 

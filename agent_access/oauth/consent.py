@@ -16,7 +16,7 @@ from oauthlib.oauth2.rfc6749.errors import AccessDeniedError
 
 from agent_access import conf
 from agent_access.audit import Actor, Origin, make_origin
-from agent_access.connections import AlreadyMadeError, UnfitConnectionError, record_act
+from agent_access.connections import ConnectionExistsError, ConnectionNotAllowedError, record_act
 from agent_access.models.audit import Transport
 from agent_access.models.connections import Connection
 from agent_access.oauth.authorization import (
@@ -26,9 +26,9 @@ from agent_access.oauth.authorization import (
     read_request,
 )
 from agent_access.oauth.endpoints import is_sign_in_on
-from agent_access.oauth.forms import Allowed, ConsentForm
+from agent_access.oauth.forms import Consent, ConsentForm
 from agent_access.oauth.refusals import HELP
-from agent_access.oauth.repeats import AnsweredBeforeError, renew_code
+from agent_access.oauth.repeats import AlreadyAnsweredError, renew_code
 from agent_access.oauth.return_addresses import host_of, is_loopback, policy_source
 from agent_access.oauth.server import Server
 from agent_access.request_facts import note_person
@@ -64,7 +64,7 @@ def _ask(request: HttpRequest) -> HttpResponseBase:
         return _show_problem(request, NOT_THE_OWNER, status=403)
     origin = make_origin(Transport.WEB)
     try:
-        asked = read_request(request.META.get("QUERY_STRING", ""), origin=origin)
+        authorization = read_request(request.META.get("QUERY_STRING", ""), origin=origin)
     except UnusableRequestError as error:
         page = _show_problem(request, str(error), status=error.status)
         for name, value in error.headers.items():
@@ -73,21 +73,23 @@ def _ask(request: HttpRequest) -> HttpResponseBase:
     except OAuth2Error as error:
         return _offer_return(request, error)
     if request.method == "GET":
-        return _show(request, asked, ConsentForm(asked=asked))
-    return _decide(request, asked, origin)
+        return _show(request, authorization, ConsentForm(authorization=authorization))
+    return _decide(request, authorization, origin)
 
 
-def _decide(request: HttpRequest, asked: AuthorizationRequest, origin: Origin) -> HttpResponseBase:
-    form = ConsentForm(request.POST, asked=asked)
+def _decide(
+    request: HttpRequest, authorization: AuthorizationRequest, origin: Origin
+) -> HttpResponseBase:
+    form = ConsentForm(request.POST, authorization=authorization)
     is_valid = form.is_valid()
     decision = request.POST.get("decision")
     if decision == REFUSE and _was_allowed(form):
         return _show_answered(request)
     if decision == REFUSE:
-        return _refuse(request, asked, origin)
+        return _refuse(request, authorization, origin)
     if decision == ALLOW and is_valid:
-        return _try_to_allow(request, asked, form, origin)
-    return _show(request, asked, form, status=422)
+        return _try_to_allow(request, authorization, form, origin)
+    return _show(request, authorization, form, status=422)
 
 
 def _was_allowed(form: ConsentForm) -> bool:
@@ -97,45 +99,49 @@ def _was_allowed(form: ConsentForm) -> bool:
 
 
 def _try_to_allow(
-    request: HttpRequest, asked: AuthorizationRequest, form: ConsentForm, origin: Origin
+    request: HttpRequest, authorization: AuthorizationRequest, form: ConsentForm, origin: Origin
 ) -> HttpResponseBase:
     try:
-        return _allow(asked, form.read_allowed(owner=request.user), origin)
-    except AnsweredBeforeError:
+        return _allow(authorization, form.read_consent(owner=request.user), origin)
+    except AlreadyAnsweredError:
         return _show_answered(request)
     except FatalClientError:
         # Known a moment ago, and forgotten or changed since.
         return _show_problem(request, UNKNOWN_CLIENT, status=400)
-    except UnfitConnectionError as error:
+    except ConnectionNotAllowedError as error:
         form.add_error(None, str(error))
-        return _show(request, asked, form, status=422)
+        return _show(request, authorization, form, status=422)
 
 
-def _allow(asked: AuthorizationRequest, lent: Allowed, origin: Origin) -> HttpResponse:
+def _allow(authorization: AuthorizationRequest, consent: Consent, origin: Origin) -> HttpResponse:
     """Go back with a code: of a new connection, or of the one that this page has made."""
     try:
-        return _go_back(_make_connection(asked, lent, origin))
-    except AlreadyMadeError:
-        code = renew_code(lent, origin=origin)
-    given = [("code", code), *([("state", asked.state)] if asked.state else [])]
-    return _go_back(add_params_to_uri(asked.return_address, given))
+        return _go_back(_make_connection(authorization, consent, origin))
+    except ConnectionExistsError:
+        code = renew_code(consent, origin=origin)
+    given = [("code", code), *([("state", authorization.state)] if authorization.state else [])]
+    return _go_back(add_params_to_uri(authorization.return_address, given))
 
 
 @transaction.atomic
-def _make_connection(asked: AuthorizationRequest, lent: Allowed, origin: Origin) -> str:
+def _make_connection(authorization: AuthorizationRequest, consent: Consent, origin: Origin) -> str:
     """Make the connection and its code together; return where the code goes."""
     headers, _, _ = Server(origin).create_authorization_response(
-        asked.uri, scopes=list(lent.request.scopes), credentials={"allowed": lent}
+        authorization.uri, scopes=list(consent.request.scopes), credentials={"consent": consent}
     )
     location: str = headers["Location"]
     return location
 
 
 @transaction.atomic
-def _refuse(request: HttpRequest, asked: AuthorizationRequest, origin: Origin) -> HttpResponse:
+def _refuse(
+    request: HttpRequest, authorization: AuthorizationRequest, origin: Origin
+) -> HttpResponse:
     by = Actor(origin, request.user.pk)
-    record_act("consent:refused", by, target=asked.client.audit_target)
-    return _go_back(AccessDeniedError(state=asked.state).in_uri(asked.return_address))
+    record_act("consent:refused", by, target=authorization.client.audit_target)
+    return _go_back(
+        AccessDeniedError(state=authorization.state).in_uri(authorization.return_address)
+    )
 
 
 def _go_back(location: str) -> HttpResponse:
@@ -162,18 +168,22 @@ def _offer_return(request: HttpRequest, error: OAuth2Error) -> HttpResponse:
 
 
 def _show(
-    request: HttpRequest, asked: AuthorizationRequest, form: ConsentForm, *, status: int = 200
+    request: HttpRequest,
+    authorization: AuthorizationRequest,
+    form: ConsentForm,
+    *,
+    status: int = 200,
 ) -> HttpResponseBase:
     context = {
         "form": form,
-        "client": asked.client,
-        "identity": asked.identity,
-        "return_address": asked.return_address,
-        "is_loopback": is_loopback(asked.return_address),
+        "client": authorization.client,
+        "identity": authorization.identity,
+        "return_address": authorization.return_address,
+        "is_loopback": is_loopback(authorization.return_address),
     }
 
     # Chromium holds the redirect after a form, too, to form-action.
-    @csp_update({"form-action": [policy_source(asked.return_address)]})
+    @csp_update({"form-action": [policy_source(authorization.return_address)]})
     def show(request: HttpRequest) -> HttpResponse:
         return render(request, "agent_access/consent.html", context, status=status)
 

@@ -6,11 +6,11 @@ from django.http import HttpRequest, HttpResponse
 
 from agent_access import conf
 from agent_access.audit import Origin
-from agent_access.calls import write_json
+from agent_access.calls import dump_json
 from agent_access.discovery import resource
-from agent_access.oauth.addresses import AUTHORIZE_PATH, REGISTER_PATH, REVOKE_PATH, TOKEN_PATH
 from agent_access.oauth.endpoints import machine_endpoint
 from agent_access.oauth.metadata import GRANT_TYPES, PUBLIC, RESPONSE_TYPES
+from agent_access.oauth.paths import AUTHORIZE_PATH, REGISTER_PATH, REVOKE_PATH, TOKEN_PATH
 from agent_access.tools import registry
 
 
@@ -51,4 +51,4 @@ def describe_server(request: HttpRequest, origin: Origin) -> HttpResponse:
 
 
 def _answer(document: dict[str, Any]) -> HttpResponse:
-    return HttpResponse(write_json(document), content_type="application/json")
+    return HttpResponse(dump_json(document), content_type="application/json")

@@ -66,7 +66,7 @@ def _check(request: HttpRequest, origin: Origin, method: str, policy: str | None
     if request.method != method:
         raise MethodNotAllowedError([method])
     if policy is not None:
-        spend(policy, bucket=origin.client_network, quota=QUOTAS[policy]()).demand()
+        spend(policy, bucket=origin.client_network, quota=QUOTAS[policy]()).enforce()
 
 
 def read_form(request: HttpRequest, known: frozenset[str]) -> str:

@@ -12,9 +12,9 @@ from agent_access import audit, conf
 from agent_access.audit import Fact, Origin
 from agent_access.models.connections import Connection
 from agent_access.oauth import parameters
-from agent_access.oauth.addresses import REVOKE_PATH, TOKEN_PATH
 from agent_access.oauth.endpoints import machine_endpoint, read_form
-from agent_access.oauth.presented import end_reused, read_presented
+from agent_access.oauth.paths import REVOKE_PATH, TOKEN_PATH
+from agent_access.oauth.presented import read_presented, revoke_reused
 from agent_access.oauth.refusals import HELP
 from agent_access.oauth.server import Server
 from agent_access.throttling import is_first
@@ -31,7 +31,7 @@ def issue_tokens(request: HttpRequest, origin: Origin) -> HttpResponse:
     form = read_form(request, parameters.TOKEN)
     with transaction.atomic(durable=True):
         presented = read_presented(form)
-        if end_reused(presented, origin=origin):
+        if revoke_reused(presented, origin=origin):
             # Nothing else is asked, so that nothing else can fail and undo the ending.
             answer = REUSED
         else:

@@ -16,7 +16,7 @@ SALT = "agent_access.oauth.consent"
 
 
 @dataclass(frozen=True)
-class Allowed:
+class Consent:
     """What the owner lends, for the validator, which makes the connection with the code."""
 
     request: ConnectionRequest
@@ -28,9 +28,11 @@ class Allowed:
 class ConsentForm(LendingForm):
     """A form answers the request that it was opened for, and no other."""
 
-    def __init__(self, data: QueryDict | None = None, *, asked: AuthorizationRequest) -> None:
-        super().__init__(data, asked=asked.scopes, salt=f"{SALT} {asked.uri}")
-        self.client = asked.identity
+    def __init__(
+        self, data: QueryDict | None = None, *, authorization: AuthorizationRequest
+    ) -> None:
+        super().__init__(data, scopes=authorization.scopes, salt=f"{SALT} {authorization.uri}")
+        self.client = authorization.identity
         self.fields["scopes"].error_messages["required"] = "Choose at least one, or refuse."
         self.fields["once"].required = False
 
@@ -39,6 +41,6 @@ class ConsentForm(LendingForm):
         """Return an ID also to who left it out: sent again, it is then another consent."""
         return super().clean_once() if self.cleaned_data["once"] else uuid7()
 
-    def read_allowed(self, *, owner: Any) -> Allowed:
+    def read_consent(self, *, owner: Any) -> Consent:
         request = self.read_request(name=self.client.name)
-        return Allowed(request, self.client, self.cleaned_data["once"], owner.pk)
+        return Consent(request, self.client, self.cleaned_data["once"], owner.pk)

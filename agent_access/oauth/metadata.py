@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agent_access.models.connections import NAME_LENGTH
-from agent_access.oauth.return_addresses import MAX_ADDRESSES, host_of, is_fit
+from agent_access.oauth.return_addresses import MAX_ADDRESSES, host_of, may_register
 from agent_access.visible_text import HIDDEN
 
 PUBLIC = "none"
@@ -17,7 +17,7 @@ RESPONSE_TYPES = ("code",)
 MAX_MARKS = 2
 
 
-class UnfitMetadataError(Exception):
+class InvalidMetadataError(Exception):
     """Metadata that no client may have here; `error` is the word of RFC 7591 section 3.2.2."""
 
     def __init__(self, description: str, *, error: str = "invalid_client_metadata") -> None:
@@ -35,19 +35,19 @@ class ClientMetadata:
 
 
 def read_metadata(values: Mapping[str, Any]) -> ClientMetadata:
-    """Return the checked metadata; raise UnfitMetadataError. Unknown members are ignored."""
-    _demand(values, "grant_types", GRANT_TYPES[0])
-    _demand(values, "response_types", RESPONSE_TYPES[0])
+    """Return the checked metadata; raise InvalidMetadataError. Unknown members are ignored."""
+    _require_entry(values, "grant_types", GRANT_TYPES[0])
+    _require_entry(values, "response_types", RESPONSE_TYPES[0])
     addresses: Any = values.get("redirect_uris")
     if not _are_addresses(addresses):
-        raise UnfitMetadataError(
+        raise InvalidMetadataError(
             f"redirect_uris must be 1 to {MAX_ADDRESSES} addresses: https, or http on localhost,"
             " 127.0.0.1 or [::1], without user, fragment or unusual characters.",
             error="invalid_redirect_uri",
         )
     name = values.get("client_name") or ""
     if not isinstance(name, str):
-        raise UnfitMetadataError("client_name must be a text.")
+        raise InvalidMetadataError("client_name must be a text.")
     unique = tuple(dict.fromkeys(addresses))
     return ClientMetadata(clean_name(name) or name_host(host_of(unique[0])), unique)
 
@@ -83,18 +83,18 @@ def _cut_piles(text: str) -> str:
     return kept
 
 
-def _demand(values: Mapping[str, Any], member: str, needed: str) -> None:
+def _require_entry(values: Mapping[str, Any], member: str, needed: str) -> None:
     """Refuse a list that leaves out what every client here needs; more in it does not matter."""
     given = values.get(member)
     if given is not None and not (_is_list_of_texts(given) and needed in given):
-        raise UnfitMetadataError(f"{member} must be a list with {needed}.")
+        raise InvalidMetadataError(f"{member} must be a list with {needed}.")
 
 
 def _are_addresses(value: Any) -> bool:
     return (
         _is_list_of_texts(value)
         and 1 <= len(value) <= MAX_ADDRESSES
-        and all(is_fit(address) for address in value)
+        and all(may_register(address) for address in value)
     )
 
 

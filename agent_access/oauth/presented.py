@@ -36,12 +36,12 @@ def read_presented(form: str) -> Presented:
     """Return what exists of that which a clean form presents, as `validator` wants it: alone."""
     sent = {name: digest_credential(value) for name, value in parse_qsl(form)}
     return Presented(
-        code=_find_alone(Grant, code=sent.get("code", "")),
-        refresh_token=_find_alone(RefreshToken, token_checksum=sent.get("refresh_token", "")),
+        code=_find_locked(Grant, code=sent.get("code", "")),
+        refresh_token=_find_locked(RefreshToken, token_checksum=sent.get("refresh_token", "")),
     )
 
 
-def end_reused(presented: Presented, *, origin: Origin) -> bool:
+def revoke_reused(presented: Presented, *, origin: Origin) -> bool:
     """End the connection of a secret that was used before; tell whether there was one."""
     code, token = presented.code, presented.refresh_token
     reused = []
@@ -54,7 +54,7 @@ def end_reused(presented: Presented, *, origin: Origin) -> bool:
     return bool(reused)
 
 
-def _find_alone(model: type[Held], **lookup: str) -> Held | None:
+def _find_locked(model: type[Held], **lookup: str) -> Held | None:
     """Return the row as it is once nobody else uses a code or token."""
     if not model.objects.filter(**lookup).exists():
         return None

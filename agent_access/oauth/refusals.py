@@ -20,7 +20,7 @@ INVALID_REQUEST = "invalid_request"
 TEMPORARILY_UNAVAILABLE = "temporarily_unavailable"
 
 # From the refusals that all doors share to OAuth's words; a description has no quotes (RFC 6749).
-WORDS: dict[type[ToolError], tuple[str, str]] = {
+OAUTH_ERRORS: dict[type[ToolError], tuple[str, str]] = {
     ForbiddenError: (
         INVALID_REQUEST,
         "Use HTTPS at the application's own address, without an Origin header.",
@@ -59,7 +59,9 @@ class OAuthRefusalError(Exception):
 
 def refuse(error: ToolError) -> HttpResponse:
     """Return a refusal that all doors share."""
-    word, description = WORDS.get(type(error), (INVALID_REQUEST, "The request cannot be read."))
+    word, description = OAUTH_ERRORS.get(
+        type(error), (INVALID_REQUEST, "The request cannot be read.")
+    )
     return _write(word, description, error.status, error.headers)
 
 

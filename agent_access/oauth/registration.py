@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 
 from agent_access.audit import Actor, Origin
 from agent_access.bodies import parse_json, read_body
-from agent_access.calls import write_json
+from agent_access.calls import dump_json
 from agent_access.connections import record_act
 from agent_access.errors import UnreadableJsonError
 from agent_access.oauth.endpoints import MAX_BODY_BYTES, machine_endpoint
@@ -17,7 +17,7 @@ from agent_access.oauth.metadata import (
     PUBLIC,
     RESPONSE_TYPES,
     ClientMetadata,
-    UnfitMetadataError,
+    InvalidMetadataError,
     read_metadata,
 )
 from agent_access.oauth.models import Application
@@ -30,11 +30,11 @@ def register(request: HttpRequest, origin: Origin) -> HttpResponse:
     """Answer 201 with what was registered, which may be less than was asked (section 3.2.1)."""
     try:
         metadata = read_metadata(_read_object(request))
-    except UnfitMetadataError as error:
+    except InvalidMetadataError as error:
         raise OAuthRefusalError(error.error, error.description) from None
     forget_unused_clients(SWEEP)
     client = register_client(metadata, origin=origin)
-    body = write_json(_describe(client))
+    body = dump_json(_describe(client))
     return HttpResponse(body, status=HTTPStatus.CREATED, content_type="application/json")
 
 
@@ -51,7 +51,7 @@ def _read_object(request: HttpRequest) -> dict[str, Any]:
     except UnreadableJsonError:
         value = None
     if not isinstance(value, dict):
-        raise UnfitMetadataError("The body must be a JSON object in UTF-8.")
+        raise InvalidMetadataError("The body must be a JSON object in UTF-8.")
     return value
 
 

@@ -11,39 +11,39 @@ from agent_access.authentication import still_holds
 from agent_access.connections import record_act
 from agent_access.credentials import digest_credential
 from agent_access.models.connections import Connection
-from agent_access.oauth.forms import Allowed
+from agent_access.oauth.forms import Consent
 from agent_access.oauth.models import Grant
 from agent_access.oauth.tokens import CODE_LIFETIME, make_code
 
 
-class AnsweredBeforeError(Exception):
+class AlreadyAnsweredError(Exception):
     """The client has its connection already, or was lent something else the first time."""
 
 
 @transaction.atomic
-def renew_code(allowed: Allowed, *, origin: Origin) -> str:
+def renew_code(consent: Consent, *, origin: Origin) -> str:
     """Return another code for the connection that this consent made, in place of its unused one.
 
     The browser follows only the last answer, so the code of the one before reached nobody. Raises
-    AnsweredBeforeError. Whoever uses a code holds the administration, as is done here.
+    AlreadyAnsweredError. Whoever uses a code holds the administration, as is done here.
     """
     audit.lock_administration()
-    unused = Grant.objects.filter(connection_id=allowed.connection_id, consumed_at=None)
+    unused = Grant.objects.filter(connection_id=consent.connection_id, consumed_at=None)
     grant = unused.select_related("connection__user").first()
-    if grant is None or not _is_as_allowed(grant.connection, allowed):
-        raise AnsweredBeforeError
+    if grant is None or not _matches(grant.connection, consent):
+        raise AlreadyAnsweredError
     if not still_holds(grant.connection, origin=origin):
-        raise AnsweredBeforeError
+        raise AlreadyAnsweredError
     code = make_code()
     expires = timezone.now() + CODE_LIFETIME
     unused.update(code=digest_credential(code), expires=expires)
-    by = Actor(origin, allowed.owner_id)
-    record_act("code:renewed", by, connection_id=allowed.connection_id)
+    by = Actor(origin, consent.owner_id)
+    record_act("code:renewed", by, connection_id=consent.connection_id)
     return code
 
 
-def _is_as_allowed(connection: Connection, allowed: Allowed) -> bool:
-    request = allowed.request
+def _matches(connection: Connection, consent: Consent) -> bool:
+    request = consent.request
     return (
         connection.user == request.user
         and connection.grants == list(dict.fromkeys(request.scopes))

@@ -28,7 +28,7 @@ HTTPS_ADDRESS = re.compile(rf"https://{HOST}{PORT}{REST}", re.ASCII)
 LOOPBACK_ADDRESS = re.compile(rf"(?P<origin>http://(?P<host>{LOOPBACK})){PORT}{REST}", re.ASCII)
 
 
-def is_fit(address: str) -> bool:
+def may_register(address: str) -> bool:
     """Tell whether a client may register the address."""
     found = HTTPS_ADDRESS.fullmatch(address) or LOOPBACK_ADDRESS.fullmatch(address)
     if found is None or len(address) > MAX_LENGTH:

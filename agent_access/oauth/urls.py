@@ -3,7 +3,7 @@
 from django.urls import path
 
 from agent_access.discovery import RESOURCE_METADATA_PATH
-from agent_access.oauth import addresses
+from agent_access.oauth import paths
 from agent_access.oauth.consent import authorize
 from agent_access.oauth.discovery import describe_resource, describe_server
 from agent_access.oauth.exchange import issue_tokens, revoke
@@ -11,10 +11,10 @@ from agent_access.oauth.registration import register
 
 urlpatterns = [
     path(RESOURCE_METADATA_PATH[1:], describe_resource),
-    path(addresses.ROOT_RESOURCE_METADATA_PATH[1:], describe_resource),
-    path(addresses.SERVER_METADATA_PATH[1:], describe_server),
-    path(addresses.REGISTER_PATH[1:], register),
-    path(addresses.AUTHORIZE_PATH[1:], authorize),
-    path(addresses.TOKEN_PATH[1:], issue_tokens),
-    path(addresses.REVOKE_PATH[1:], revoke),
+    path(paths.ROOT_RESOURCE_METADATA_PATH[1:], describe_resource),
+    path(paths.SERVER_METADATA_PATH[1:], describe_server),
+    path(paths.REGISTER_PATH[1:], register),
+    path(paths.AUTHORIZE_PATH[1:], authorize),
+    path(paths.TOKEN_PATH[1:], issue_tokens),
+    path(paths.REVOKE_PATH[1:], revoke),
 ]

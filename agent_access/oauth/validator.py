@@ -17,7 +17,7 @@ from typing_extensions import override
 from agent_access.audit import Actor, Origin
 from agent_access.authentication import still_holds
 from agent_access.connections import (
-    UnfitConnectionError,
+    ConnectionNotAllowedError,
     create_browser_connection,
     record_act,
     revoke_connection,
@@ -91,20 +91,20 @@ class Validator(OAuth2Validator):
     ) -> None:
         """Make the connection that the owner allowed, and keep the digest of its code.
 
-        Raises AlreadyMadeError where the same page made it before.
+        Raises ConnectionExistsError where the same page made it before.
         """
-        allowed = request.allowed
+        consent = request.consent
         connection = create_browser_connection(
-            allowed.request,
-            allowed.client,
-            connection_id=allowed.connection_id,
-            owner_id=allowed.owner_id,
+            consent.request,
+            consent.client,
+            connection_id=consent.connection_id,
+            owner_id=consent.owner_id,
             origin=self._origin,
         )
         # Locked, so that no sweep of unused clients takes it before its connection can be seen.
         locked = Application.objects.select_for_update(no_key=True)
         if locked.filter(pk=request.client.pk).first() is None:
-            raise UnfitConnectionError("The client was deleted meanwhile.")
+            raise ConnectionNotAllowedError("The client was deleted meanwhile.")
         Grant.objects.create(
             connection=connection,
             application=request.client,
@@ -129,7 +129,7 @@ class Validator(OAuth2Validator):
             return False
         request.grant = grant
         request.scopes = grant.scope.split()
-        return self._take(grant.connection, request)
+        return self._attach_connection(grant.connection, request)
 
     @override
     def get_code_challenge(self, code: str, request: Any) -> str:
@@ -160,7 +160,7 @@ class Validator(OAuth2Validator):
         self, client_id: str, code: str, request: Any, *args: Any, **kwargs: Any
     ) -> None:
         unused = Grant.objects.filter(pk=request.grant.pk, consumed_at=None)
-        _demand_one(unused.update(consumed_at=timezone.now()))
+        _require_one_row(unused.update(consumed_at=timezone.now()))
         self._record("code:exchanged", request.connection)
 
     # Tokens
@@ -187,7 +187,7 @@ class Validator(OAuth2Validator):
         )
         if previous is not None:
             unused = RefreshToken.objects.filter(pk=previous.pk, revoked=None)
-            _demand_one(unused.update(revoked=timezone.now()))
+            _require_one_row(unused.update(revoked=timezone.now()))
             self._record("token:refreshed", request.connection)
         RefreshToken.objects.create(
             token_checksum=digest_credential(token["refresh_token"]),
@@ -203,7 +203,7 @@ class Validator(OAuth2Validator):
         if held is None or held.application_id != client.pk:
             return False
         request.refresh_token_instance = held
-        return self._take(held.connection, request)
+        return self._attach_connection(held.connection, request)
 
     @override
     def revoke_token(
@@ -218,7 +218,7 @@ class Validator(OAuth2Validator):
 
     # Connections
 
-    def _take(self, connection: Connection, request: Any) -> bool:
+    def _attach_connection(self, connection: Connection, request: Any) -> bool:
         request.connection = connection
         request.user = connection.user
         return still_holds(connection, origin=self._origin)
@@ -228,6 +228,6 @@ class Validator(OAuth2Validator):
         record_act(action, by, connection_id=connection.id)
 
 
-def _demand_one(rows: int) -> None:
+def _require_one_row(rows: int) -> None:
     if rows != 1:
         raise RuntimeError("a code or token was used under its lock")

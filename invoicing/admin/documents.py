@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.utils.html import format_html
 from typing_extensions import override
 
-from agent_access.admin.moments import write_minute
+from agent_access.admin.moments import format_minute
 from agent_access.admin.paging import (
     BoundedPaginator,
     OfferedOrderList,
@@ -114,12 +114,12 @@ class DocumentAdmin(ReadOnlyAdmin):
 
     @admin.display(description="created at")
     def created(self, document: Document) -> str:
-        return write_minute(document.created_at)
+        return format_minute(document.created_at)
 
     @admin.display(description="updated at")
     def updated(self, document: Document) -> str:
-        return write_minute(document.updated_at)
+        return format_minute(document.updated_at)
 
     @admin.display(description="issued at")
     def issued(self, document: Document) -> str:
-        return write_minute(document.issued_at)
+        return format_minute(document.issued_at)

@@ -7,7 +7,7 @@ from django.contrib import admin
 from django.utils import timezone
 from typing_extensions import override
 
-from agent_access.admin.moments import write_minute
+from agent_access.admin.moments import format_minute
 from invoicing.admin.fields import PeopleField
 from invoicing.admin.records import RecordAdmin, RecordForm
 from invoicing.models import Skill, Team
@@ -43,7 +43,7 @@ class TeamAdmin(RecordAdmin):
 
     @admin.display(description="archived at", ordering="archived_at")
     def archived(self, team: Team) -> str:
-        return write_minute(team.archived_at)
+        return format_minute(team.archived_at)
 
 
 @admin.register(Skill)

@@ -59,7 +59,7 @@ CATALOGUE = (
         permissions=(Permission.VIEW_DOCUMENT,),
         input=inputs.PageInput,
         run=functions.list_documents,
-        reads_at_once=True,
+        needs_snapshot=False,
     ),
     Tool(
         name="documents.get",
@@ -78,7 +78,7 @@ CATALOGUE = (
         permissions=(Permission.VIEW_DOCUMENT,),
         input=NoInput,
         run=functions.get_document,
-        reads_at_once=True,
+        needs_snapshot=False,
     ),
     Tool(
         name="documents.preview",

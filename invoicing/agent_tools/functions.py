@@ -8,8 +8,8 @@ import orjson
 from django.db.models import Prefetch, QuerySet, prefetch_related_objects
 from django.utils import timezone
 
-from agent_access.calls import CallContext, Page, Record, write_json
-from agent_access.database.transactions import one_view
+from agent_access.calls import CallContext, Page, Record, dump_json
+from agent_access.database.transactions import snapshot
 from agent_access.tools import NoInput
 from invoicing.access import Permission, people_listed, teams_listed
 from invoicing.agent_tools import inputs, outputs, reading, shapes
@@ -33,7 +33,7 @@ def list_documents(context: CallContext, page: inputs.PageInput) -> Page[shapes.
     if sees_all and not (page.search or "").strip():
         rows, after = reading.read_page(after=page.after, limit=page.limit)
         return Page(outputs.describe_summaries(rows), after)
-    with one_view():
+    with snapshot():
         found, after = find_documents(context.user, _read_page(page))
     return Page(outputs.describe_summaries(map(vars, found)), after)
 
@@ -123,7 +123,7 @@ def issue_document(context: CallContext, request: inputs.IssueInput) -> Record[s
         context.record_id(),
         execution,
         clock=timezone.now,
-        write_result=lambda reviewed, document: write_json(
+        write_result=lambda reviewed, document: dump_json(
             outputs.describe_execution(reviewed, document)
         ).decode(),
     )

@@ -14,7 +14,7 @@ from pydantic import (
     field_validator,
 )
 
-from agent_access.inputs import NO_STRING, RecordId, problem
+from agent_access.inputs import NOT_A_STRING, RecordId, problem
 from agent_access.tools import JSONSchema, ToolInput
 from invoicing import draft_rules
 from invoicing.errors import ControlCharacterError
@@ -53,7 +53,7 @@ CURRENCY_PATTERN = r"^[A-Z]{3}$"
 LANGUAGE_PATTERN = r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$"
 
 
-def _match(value: Any, *, pattern: str, text: str, no_string: str = NO_STRING) -> str:
+def _match(value: Any, *, pattern: str, text: str, no_string: str = NOT_A_STRING) -> str:
     if not isinstance(value, str):
         raise problem(no_string)
     if not re.fullmatch(pattern, value):

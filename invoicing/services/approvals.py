@@ -257,6 +257,6 @@ def _issue(
     executed = {"executed_at": now, "execute_key": key, "result": approval.result}
     unused = APPROVALS.equal(id=approval.pk, decision=Decision.APPROVED, executed_at=None)
     unexpired = "record.expires_at > %s", [APPROVALS.adapt("expires_at", now)]
-    if not APPROVALS.change(executed, unused, unexpired):
+    if not APPROVALS.update(executed, unused, unexpired):
         raise ApprovalStateError(ApprovalState.EXECUTED)
     return approval

@@ -36,8 +36,8 @@ def read_parts(documents: Sequence[Document]) -> None:
     prefetch_related_objects(bare, "customer")
     pks = [document.pk for document in bare]
     in_order = "ORDER BY record.position"
-    lines = LINES.find(LINES.among("document_id", pks), ending=in_order)
-    tax_rows = TAX_ROWS.find(TAX_ROWS.among("document_id", pks), ending=in_order)
+    lines = LINES.find(LINES.among("document_id", pks), suffix=in_order)
+    tax_rows = TAX_ROWS.find(TAX_ROWS.among("document_id", pks), suffix=in_order)
     _give_rates([*lines, *tax_rows])
     lines_of, tax_rows_of = _by_document(lines), _by_document(tax_rows)
     for document in bare:
@@ -63,7 +63,7 @@ def insert_document(document: Document, parts: Parts) -> None:
     """Save a new document with its parts, which are kept with it, and with what finds it."""
     found_by = compose_addition([*rows_of_document(document)])
     groups = (DOCUMENTS, [document]), (LINES, parts.lines), (TAX_ROWS, parts.tax_rows)
-    insert_together(*groups, beside={"words": found_by})
+    insert_together(*groups, extra_statements={"words": found_by})
     document.parts = parts
 
 

@@ -78,7 +78,7 @@ def _freeze(draft: Document, seller: Company, clock: Clock) -> None:
     for name, fact in frozen.items():
         setattr(draft, name, fact)
     words = compose_replacement(found_by, rows_of_document(draft))
-    if not execute_together({**words, "frozen": DOCUMENTS.compose_change(frozen, unchanged)}):
+    if not execute_together({**words, "frozen": DOCUMENTS.compose_update(frozen, unchanged)}):
         raise ConflictError
 
 

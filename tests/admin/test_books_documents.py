@@ -30,7 +30,7 @@ def listed(browser, **query: object) -> list[str]:
 
 
 def test_a_long_list_is_never_counted_to_its_end(browser, monkeypatch):
-    monkeypatch.setattr(paging, "LONGEST", 5)
+    monkeypatch.setattr(paging, "MAX_ROWS", 5)
     monkeypatch.setattr(documents.DocumentAdmin, "list_per_page", 2)
     made = [make_draft().draft_code for _ in range(6)]
     with CaptureQueriesContext(connection) as captured:
@@ -83,7 +83,7 @@ def test_a_search_that_finds_very_many_says_that_it_stopped(browser, monkeypatch
 
 
 def test_a_filter_looks_at_the_newest_and_says_so(browser, monkeypatch):
-    monkeypatch.setattr(paging, "SEARCHED", 2)
+    monkeypatch.setattr(paging, "SEARCHED_ROWS", 2)
     note = make_draft(document_type=DocumentType.CREDIT_NOTE)
     issued, draft = make_issued(), make_draft()
     credit_notes = {"type__exact": "credit_note"}

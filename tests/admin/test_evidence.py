@@ -296,7 +296,7 @@ def test_a_page_of_evidence_costs_the_same_whatever_it_holds(
 def test_a_long_table_is_never_counted_to_its_end(
     owner_desk, connect, delegate, draft_body, path, monkeypatch
 ):
-    monkeypatch.setattr(paging, "LONGEST", 5)
+    monkeypatch.setattr(paging, "MAX_ROWS", 5)
     monkeypatch.setattr("agent_access.admin.owners.OwnersModelAdmin.list_per_page", 2)
     for number in range(8):
         connect(delegate)[1].call("drafts.create", draft_body, key=f"key-{number}")
@@ -342,7 +342,7 @@ def test_a_person_who_left_is_still_among_the_choices_when_named(owner_desk, evi
 def test_a_search_of_a_long_table_looks_at_the_newest_and_says_so(
     owner_desk, evidence, delegate, monkeypatch
 ):
-    monkeypatch.setattr(paging, "SEARCHED", 3)
+    monkeypatch.setattr(paging, "SEARCHED_ROWS", 3)
     mine, _, draft_id = evidence
     newest = ["documents.list", "customers.search", "documents.issue_prepare"]
     assert actions(owner_desk, chain="connections") == newest
@@ -365,7 +365,7 @@ def test_a_search_of_a_long_table_looks_at_the_newest_and_says_so(
 def test_a_search_of_many_receipts_looks_at_the_newest_and_says_so(
     owner_desk, evidence, monkeypatch
 ):
-    monkeypatch.setattr(paging, "SEARCHED", 1)
+    monkeypatch.setattr(paging, "SEARCHED_ROWS", 1)
     for question in ({"q": "key-one"}, {"tool": "drafts.create"}):
         assert keys(owner_desk, **question) == []
         assert "looked at the newest 1 of them" in main_of(owner_desk.get(RECEIPTS, question))
@@ -374,7 +374,7 @@ def test_a_search_of_many_receipts_looks_at_the_newest_and_says_so(
 
 
 def test_the_search_costs_no_look_at_older_rows(owner_desk, evidence, monkeypatch):
-    monkeypatch.setattr(paging, "SEARCHED", 3)
+    monkeypatch.setattr(paging, "SEARCHED_ROWS", 3)
     with CaptureQueriesContext(database) as captured:
         owner_desk.get(EVENTS, {"q": "x y", "tool": "drafts.create", "outcome": "ok"})
     events = [each["sql"] for each in captured if 'FROM "agent_access_auditevent"' in each["sql"]]

@@ -15,7 +15,7 @@ from django.contrib.sessions.models import Session
 from django.core import signing
 from django.utils import timezone
 
-from agent_access.connections import UNFIT_NAME, turn_access_off
+from agent_access.connections import INVALID_NAME, turn_access_off
 from agent_access.models import AuditEvent, Connection
 from agent_access.models.audit import ADMINISTRATION
 from invoicing.access import Permission
@@ -105,7 +105,7 @@ def test_only_those_who_may_be_acted_for_are_offered(owner_desk, access_on, dele
 
 UNFIT: tuple[tuple[dict[str, Any], str], ...] = (
     ({"name": ""}, "Give it a name by which you will know it."),
-    ({"name": "a\u202eb"}, UNFIT_NAME),
+    ({"name": "a\u202eb"}, INVALID_NAME),
     ({"name": "a\x00b"}, "Null characters are not allowed."),
     ({"name": "a" * 101}, "Ensure this value has at most 100 characters"),
     ({"acts_as": ""}, "Choose the person whom the agent acts for."),

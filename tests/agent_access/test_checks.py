@@ -16,7 +16,7 @@ from agent_access.checks import (
     check_time_zones,
     check_transactions,
     check_user,
-    demand_safe_settings,
+    require_safe_settings,
 )
 from invoicing.agent_host import InvoicingHost
 from tests.tool_table import SCOPES
@@ -80,7 +80,7 @@ def test_a_cache_of_one_process_is_a_warning_beyond_this_machine(
 def test_a_server_does_not_start_without_its_gate(settings):
     settings.MIDDLEWARE = ["django.middleware.common.CommonMiddleware", GATE]
     with pytest.raises(ImproperlyConfigured) as refusal:
-        demand_safe_settings()
+        require_safe_settings()
     assert str(refusal.value) == (
         f"The gate must be the first middleware. Put {GATE} at the beginning of MIDDLEWARE."
     )
@@ -89,16 +89,16 @@ def test_a_server_does_not_start_without_its_gate(settings):
 def test_a_server_does_not_start_without_its_host(settings):
     settings.AGENT_ACCESS = {"BASE_URL": "https://x.example"}
     with pytest.raises(ImproperlyConfigured, match="AGENT_ACCESS needs HOST"):
-        demand_safe_settings()
+        require_safe_settings()
 
 
 def test_a_server_says_that_its_limits_hold_for_one_process(settings, caplog):
     settings.AGENT_ACCESS |= {"BASE_URL": "https://invoices.example"}
-    demand_safe_settings()
+    require_safe_settings()
     [said] = caplog.messages
     assert said.startswith("The limits hold within one process only")
     settings.AGENT_ACCESS |= {"BASE_URL": "https://localhost:8443"}
-    demand_safe_settings()
+    require_safe_settings()
     assert caplog.messages == [said]
 
 

@@ -9,7 +9,7 @@ from uuid import UUID
 import pytest
 from django.core.management import CommandError, call_command
 
-from agent_access.connections import UNFIT_NAME
+from agent_access.connections import INVALID_NAME
 from agent_access.models import AccessSettings, AuditEvent, Connection
 from agent_access.tools import registry
 from agent_access.verification import read_heads
@@ -142,8 +142,8 @@ def test_a_person_reads_the_credential_in_words(access_on, delegate):
         ({"user": ""}, "There is no person with this sign-in name."),
         ({"days": "0"}, "A connection lasts 1 to 30 days."),
         ({"days": "31"}, "A connection lasts 1 to 30 days."),
-        ({"name": ""}, UNFIT_NAME),
-        ({"name": "a\nb"}, UNFIT_NAME),
+        ({"name": ""}, INVALID_NAME),
+        ({"name": "a\nb"}, INVALID_NAME),
     ],
     ids=str,
 )

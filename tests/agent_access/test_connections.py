@@ -10,8 +10,8 @@ from django.utils import timezone
 from agent_access.audit import Actor
 from agent_access.connections import (
     SYSTEM,
+    ConnectionNotAllowedError,
     ConnectionRequest,
-    UnfitConnectionError,
     create_connection,
     live_connections,
     revoke_connection,
@@ -28,7 +28,7 @@ from tests.snapshots import take_snapshot
 CHOOSE_SCOPES = f"Choose one or more of these scopes: {', '.join(registry.scopes)}."
 UNFIT_PERSON = "A connection acts only for an active person, not a guest."
 UNFIT_DAYS = "A connection lasts 1 to 30 days."
-UNFIT_NAME = (
+INVALID_NAME = (
     "A connection needs a name of 1 to 100 characters,"
     " without line breaks and invisible characters."
 )
@@ -41,7 +41,7 @@ def ask(user: Any, **changes: Any) -> ConnectionRequest:
 
 def assert_unfit(request, sentence) -> None:
     before, events = take_snapshot(), AuditEvent.objects.count()
-    with pytest.raises(UnfitConnectionError) as refusal:
+    with pytest.raises(ConnectionNotAllowedError) as refusal:
         create_connection(request)
     assert str(refusal.value) == sentence
     assert (take_snapshot(), AuditEvent.objects.count()) == (before, events)
@@ -155,7 +155,7 @@ NAMES = {
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_connection_needs_a_name_that_people_can_read(access_on, delegate, name):
-    assert_unfit(ask(delegate, name=NAMES[name]), UNFIT_NAME)
+    assert_unfit(ask(delegate, name=NAMES[name]), INVALID_NAME)
 
 
 def test_the_longest_name_is_kept_whole(access_on, delegate):

@@ -6,7 +6,7 @@ import pytest
 from pydantic import AfterValidator, Field
 
 from agent_access.errors import FieldProblem, ValidationFailedError
-from agent_access.inputs import MAX_PROBLEMS, find_key_problem, parse_input, problem, sayable
+from agent_access.inputs import MAX_PROBLEMS, find_key_problem, parse_input, problem, safe_name
 from agent_access.models.receipts import KEY_LENGTH
 from agent_access.tools import ToolInput
 
@@ -36,7 +36,7 @@ VALID = {"even": 2, "rows": [{"word": "abc"}]}
 
 def find_problems(arguments, also=()) -> list[tuple[str, str]]:
     with pytest.raises(ValidationFailedError) as refusal:
-        parse_input(Example, arguments, also=also)
+        parse_input(Example, arguments, known_problems=also)
     return [(each.field, each.problem) for each in refusal.value.problems]
 
 
@@ -119,7 +119,7 @@ def test_many_unknown_fields_are_bounded():
     ids=ascii,
 )
 def test_a_name_is_repeated_only_if_it_can_be_a_fields_name(name, said):
-    assert sayable(name) == said
+    assert safe_name(name) == said
     assert find_problems(VALID | {name: 1}) == [(said, "is not a field of this tool")]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from agent_access.connections import UnfitConnectionError, turn_access_off, turn_access_on
+from agent_access.connections import ConnectionNotAllowedError, turn_access_off, turn_access_on
 from agent_access.models import AuditEvent, Connection
 from agent_access.models.connections import ConnectionKind, RevokedReason
 from agent_access.oauth.switch import turn_sign_in_off, turn_sign_in_on
@@ -270,6 +270,6 @@ def test_a_person_as_he_was_before_his_end_gets_no_connection(lent, connect):
     """The owner's page read the person; before it wrote, he was sent away and let in again."""
     lent.change_delegate(is_active=False)
     lent.change_delegate(is_active=True)
-    with pytest.raises(UnfitConnectionError):
+    with pytest.raises(ConnectionNotAllowedError):
         lend(lent, ConnectionKind.PASTED, connect)
     assert not Connection.objects.exists()

@@ -97,7 +97,7 @@ def test_rows_are_found_by_all_conditions():
     rows = Rows(Customer)
     ada, bob, cyd = (CustomerFactory.create(name=name) for name in ("Ada", "Bob", "Cyd"))
     among = rows.among("id", [ada.pk, cyd.pk, new_id()])
-    assert rows.find(among, ending="ORDER BY record.name DESC") == [cyd, ada]
+    assert rows.find(among, suffix="ORDER BY record.name DESC") == [cyd, ada]
     assert rows.find(among, rows.equal(name="Ada", is_active=True)) == [ada]
     assert rows.find(among, rows.equal(name="Bob")) == []
     assert rows.find(rows.among("id", [ada.pk])) == [ada]
@@ -119,8 +119,8 @@ def test_only_rows_that_meet_all_conditions_are_changed():
     ada, bob = (CustomerFactory.create(name=name, city="Köln") for name in ("Ada", "Bob"))
     before = columns_of(Customer.objects.get(pk=bob.pk))
     change = {"city": "", "is_active": False}
-    assert rows.change(change, rows.equal(id=ada.pk), rows.equal(name="Bob")) == 0
-    assert rows.change(change, rows.equal(id=ada.pk, name="Ada")) == 1
+    assert rows.update(change, rows.equal(id=ada.pk), rows.equal(name="Bob")) == 0
+    assert rows.update(change, rows.equal(id=ada.pk, name="Ada")) == 1
     assert columns_of(Customer.objects.get(pk=ada.pk)) == columns_of(ada) | change
     assert columns_of(Customer.objects.get(pk=bob.pk)) == before
 
@@ -168,7 +168,7 @@ def test_tables_and_columns_may_have_any_name():
         cursor.execute(f'CREATE TEMPORARY TABLE "user" ("userID" {kind}, "order" varchar(20))')
     assert rows.insert_if_new(saved)
     saved.order = "second"
-    assert rows.change({"order": "second"}, rows.equal(id=saved.id, order="first")) == 1
+    assert rows.update({"order": "second"}, rows.equal(id=saved.id, order="first")) == 1
     assert rows.find(rows.among("order", ["second"])) == [saved]
     row = select(rows, saved)
     assert columns_of(rows.read(row)) == columns_of(saved)

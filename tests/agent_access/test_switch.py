@@ -8,8 +8,8 @@ from django.db import transaction
 from agent_access import audit, connections
 from agent_access.audit import Fact, Origin
 from agent_access.connections import (
+    ConnectionNotAllowedError,
     ConnectionRequest,
-    UnfitConnectionError,
     create_connection,
     live_connections,
     revoke_connection,
@@ -29,7 +29,9 @@ from tests.snapshots import take_snapshot
 def test_access_starts_off_and_no_connection_can_be_made(delegate):
     before = take_snapshot()
     request = ConnectionRequest(user=delegate, scopes=["people:read"], days=1, name="Agent")
-    with pytest.raises(UnfitConnectionError, match="Agent access is off; the owner turns it on"):
+    with pytest.raises(
+        ConnectionNotAllowedError, match="Agent access is off; the owner turns it on"
+    ):
         create_connection(request)
     assert take_snapshot() == before
 
@@ -71,7 +73,7 @@ def test_the_agents_are_stopped_in_few_statements_however_many_they_are(
 
 def test_no_call_that_is_on_its_way_outlives_a_stop_of_many(connect, delegate, monkeypatch):
     """Their credentials were looked at already; at the chains of all of them it is too late."""
-    monkeypatch.setattr(connections, "REVOKED_AT_ONCE", 2)
+    monkeypatch.setattr(connections, "REVOCATION_BATCH", 2)
     made = [connect(delegate)[0] for _ in range(5)]
     assert turn_access_off() == 5
     for connection in made:
@@ -108,7 +110,7 @@ def test_a_switch_that_fails_in_the_middle_ends_nothing(connect, delegate, monke
     connect(delegate)
     connect(delegate)
     before, events = take_snapshot(), AuditEvent.objects.count()
-    monkeypatch.setattr(connections, "REVOKED_AT_ONCE", 1)
+    monkeypatch.setattr(connections, "REVOCATION_BATCH", 1)
     monkeypatch.setattr(audit, "close_chains", Mock(side_effect=[None, OSError]))
 
     with pytest.raises(OSError):  # noqa: PT011  the mock's own

@@ -8,7 +8,7 @@ import django_ratelimit.core
 import pytest
 
 from agent_access.models import AuditEvent
-from agent_access.throttling import Allowance, describe_allowances, spend
+from agent_access.throttling import Allowance, rate_limit_headers, spend
 from tests.agents import HttpAgent
 
 # What is counted is in the cache, and the same whatever the database.
@@ -75,11 +75,11 @@ def test_every_answer_tells_what_remains(agent, settings, time_machine):
 
 def test_the_header_fields_are_structured_lists():
     allowances = [Allowance("address", 60, 61, 7), Allowance("connection", 5, 1, 60)]
-    assert describe_allowances(iter(allowances)) == {
+    assert rate_limit_headers(iter(allowances)) == {
         "RateLimit-Policy": '"address";q=60;w=60, "connection";q=5;w=60',
         "RateLimit": '"address";r=0;t=7, "connection";r=4;t=60',
     }
-    assert describe_allowances([]) == {}
+    assert rate_limit_headers([]) == {}
 
 
 @pytest.mark.requirement("limit.per_address")

@@ -6,7 +6,7 @@ import pytest
 from django.db import IntegrityError, InternalError, connection, connections, transaction
 from django.test.utils import CaptureQueriesContext
 
-from agent_access.database.transactions import one_view, relaxed_commit
+from agent_access.database.transactions import relaxed_commit, snapshot
 from invoicing.models import Customer
 from tests.factories import CustomerFactory
 
@@ -81,8 +81,8 @@ def test_only_the_event_of_a_read_is_relaxed(agent, draft_body):
     assert read_setting() == FULL
 
 
-def test_one_view_does_not_see_what_is_written_meanwhile():
-    with one_view():
+def test_a_snapshot_does_not_see_what_is_written_meanwhile():
+    with snapshot():
         assert Customer.objects.count() == 0
         run_elsewhere(CustomerFactory.create)
         assert Customer.objects.count() == 0
@@ -90,13 +90,13 @@ def test_one_view_does_not_see_what_is_written_meanwhile():
 
 
 @pytest.mark.sqlite
-def test_one_view_is_a_reader_and_what_follows_a_writer():
+def test_a_snapshot_is_a_reader_and_what_follows_a_writer():
     with CaptureQueriesContext(connection) as captured:
-        with one_view():
+        with snapshot():
             pass
         with transaction.atomic():
             pass
-        with pytest.raises(ZeroDivisionError), one_view():
+        with pytest.raises(ZeroDivisionError), snapshot():
             raise ZeroDivisionError
         with transaction.atomic():
             pass
@@ -105,7 +105,7 @@ def test_one_view_is_a_reader_and_what_follows_a_writer():
 
 
 @pytest.mark.postgresql
-def test_without_one_view_it_would_be_seen():
+def test_without_a_snapshot_it_would_be_seen():
     with transaction.atomic():
         assert Customer.objects.count() == 0
         run_elsewhere(CustomerFactory.create)
@@ -113,15 +113,15 @@ def test_without_one_view_it_would_be_seen():
 
 
 @pytest.mark.postgresql
-def test_one_view_takes_no_write():
-    with pytest.raises(InternalError, match="read-only transaction"), one_view():
+def test_a_snapshot_takes_no_write():
+    with pytest.raises(InternalError, match="read-only transaction"), snapshot():
         CustomerFactory.create()
     assert not Customer.objects.exists()
     CustomerFactory.create()
 
 
-def test_one_view_inside_another_transaction_is_part_of_it():
+def test_a_snapshot_inside_another_transaction_is_part_of_it():
     with transaction.atomic():
-        with one_view():
+        with snapshot():
             CustomerFactory.create()
         assert Customer.objects.count() == 1

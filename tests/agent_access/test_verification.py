@@ -259,7 +259,7 @@ def test_no_statement_of_the_proof_reads_all_events(chain):
 
 
 def test_a_chain_is_read_in_portions_however_long_it_is(chain, monkeypatch):
-    monkeypatch.setattr(verification, "ROWS_AT_ONCE", 2)
+    monkeypatch.setattr(verification, "BATCH_SIZE", 2)
     with CaptureQueriesContext(database) as asked:
         assert list(find_breaks()) == []
     in_order = f'ORDER BY "{EVENTS}"."sequence" ASC'

@@ -9,8 +9,8 @@ from hypothesis.stateful import invariant, precondition, rule
 from typing_extensions import override
 
 from agent_access.connections import (
+    ConnectionNotAllowedError,
     ConnectionRequest,
-    UnfitConnectionError,
     create_connection,
     revoke_connection,
     turn_access_off,
@@ -89,7 +89,7 @@ class Connections(Machine):
         user = User.objects.get(pk=self.people[person].user.pk)
         request = ConnectionRequest(user=user, scopes=scopes, days=days, name="Machine")
         if not (self.is_on and self.people[person].is_fit):
-            with pytest.raises(UnfitConnectionError):
+            with pytest.raises(ConnectionNotAllowedError):
                 create_connection(request)
             return
         connection, credential = create_connection(request)

@@ -8,9 +8,9 @@ import time_machine
 from django.core.management import call_command
 
 from agent_access.connections import turn_access_off, turn_access_on
-from agent_access.endings import describe_ending
 from agent_access.models import AuditEvent, Connection
 from agent_access.oauth.switch import turn_sign_in_off, turn_sign_in_on
+from agent_access.revocations import describe_revocation
 from invoicing.models import Company
 from tests.agents import HttpAgent
 from tests.oauth.endings import reason_of
@@ -199,13 +199,13 @@ def test_another_address_ends_the_connection(
 
 
 def test_why_a_connection_ended_is_told_in_words(program, pair, browser_connection):
-    assert describe_ending(browser_connection) == ""
+    assert describe_revocation(browser_connection) == ""
     program.refresh(pair["refresh_token"])
     program.address = "203.0.113.7"
     with time_machine.travel(datetime(2030, 3, 2, 12, 3, 9, tzinfo=UTC), tick=False):
         program.refresh(pair["refresh_token"])
     browser_connection.refresh_from_db()
-    assert describe_ending(browser_connection) == (
+    assert describe_revocation(browser_connection) == (
         "A refresh token was used twice at 12:03 UTC on 2030-03-02 from 203.0.113.7."
     )
 
@@ -214,7 +214,7 @@ def test_an_ending_from_nowhere_names_no_address(browser_connection):
     with time_machine.travel(datetime(2030, 3, 2, 12, 3, tzinfo=UTC), tick=False):
         turn_sign_in_off()
     browser_connection.refresh_from_db()
-    assert describe_ending(browser_connection) == (
+    assert describe_revocation(browser_connection) == (
         "Browser sign-in was turned off at 12:03 UTC on 2030-03-02."
     )
 

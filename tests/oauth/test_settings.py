@@ -11,8 +11,8 @@ from django.urls import get_resolver
 from agent_access.connections import (
     SYSTEM,
     ConnectingClient,
+    ConnectionNotAllowedError,
     ConnectionRequest,
-    UnfitConnectionError,
     create_browser_connection,
 )
 from tests.snapshots import take_snapshot
@@ -41,7 +41,7 @@ def test_a_browser_connection_is_made_for_nobody_but_the_owner(sign_in_on, deleg
     request = ConnectionRequest(user=delegate, scopes=["people:read"], days=1, name="Agent")
     client = ConnectingClient(id="x", name="Agent", host="client.example")
     before = take_snapshot()
-    with pytest.raises(UnfitConnectionError, match="Only the owner approves a connection"):
+    with pytest.raises(ConnectionNotAllowedError, match="Only the owner approves a connection"):
         create_browser_connection(
             request, client, connection_id=uuid4(), owner_id=delegate.pk, origin=SYSTEM
         )

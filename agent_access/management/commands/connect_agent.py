@@ -10,8 +10,8 @@ from typing_extensions import override
 
 from agent_access.connections import (
     MAX_DAYS,
+    ConnectionNotAllowedError,
     ConnectionRequest,
-    UnfitConnectionError,
     create_connection,
 )
 from agent_access.operator_command import OperatorCommand
@@ -39,7 +39,7 @@ class Command(OperatorCommand):
         )
         try:
             connection, credential = create_connection(request)
-        except UnfitConnectionError as error:
+        except ConnectionNotAllowedError as error:
             raise CommandError(str(error)) from None
         facts = {
             "connection_id": str(connection.id),

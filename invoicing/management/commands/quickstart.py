@@ -13,8 +13,8 @@ from typing_extensions import override
 
 from agent_access.connections import (
     MAX_DAYS,
+    ConnectionNotAllowedError,
     ConnectionRequest,
-    UnfitConnectionError,
     create_connection,
     live_connections,
     revoke_connections,
@@ -147,7 +147,7 @@ class Command(OperatorCommand):
         )
         try:
             return create_connection(request)[1]
-        except UnfitConnectionError as error:
+        except ConnectionNotAllowedError as error:
             self._say(f"No connection was made. {error}")
             return None
 

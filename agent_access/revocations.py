@@ -7,7 +7,7 @@ from agent_access.models.audit import ADMINISTRATION, AuditEvent
 from agent_access.models.connections import Connection, RevokedReason
 
 
-def describe_ending(connection: Connection) -> str:
+def describe_revocation(connection: Connection) -> str:
     """Return a sentence such as "A refresh token was used twice at 12:03 UTC on ... from ...".
 
     The place is that of the request at which the ending was noticed. Empty for a connection that

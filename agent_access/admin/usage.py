@@ -10,13 +10,13 @@ from django.utils import timezone
 
 from agent_access import conf
 from agent_access.admin.states import Status, read_status
-from agent_access.audit import CALLS
+from agent_access.audit import CALL_TRANSPORTS
 from agent_access.models.audit import AuditEvent, ChainHead
 from agent_access.models.connections import Connection
 
 
 @dataclass(frozen=True)
-class Use:
+class Usage:
     """How a connection stands and when it was used, to the minute."""
 
     status: Status
@@ -24,24 +24,24 @@ class Use:
     calls_in_a_day: int
 
 
-def note_uses(connections: Sequence[Connection]) -> None:
-    """Let each connection remember its use for `use_of`."""
-    for connection, use in zip(connections, read_uses(connections), strict=True):
-        connection.__dict__["use"] = use
+def note_usage(connections: Sequence[Connection]) -> None:
+    """Let each connection remember its use for `usage_of`."""
+    for connection, usage in zip(connections, read_usage(connections), strict=True):
+        connection.__dict__["usage"] = usage
 
 
-def use_of(connection: Connection) -> Use:
-    use: Use = connection.__dict__["use"]
-    return use
+def usage_of(connection: Connection) -> Usage:
+    usage: Usage = connection.__dict__["usage"]
+    return usage
 
 
-def read_uses(connections: Sequence[Connection]) -> list[Use]:
+def read_usage(connections: Sequence[Connection]) -> list[Usage]:
     """Return the use of each connection, which is loaded with its user, in three queries."""
     now, owner_id = timezone.now(), conf.host().owner_id()
     ids = [each.id for each in connections]
-    last, calls = _last_uses(ids), _count_calls(ids, since=now - timedelta(days=1))
+    last, calls = _last_used(ids), _count_calls(ids, since=now - timedelta(days=1))
     return [
-        Use(
+        Usage(
             read_status(each, owner_id=owner_id, now=now),
             last.get(str(each.id)),
             calls.get(each.id, 0),
@@ -50,13 +50,13 @@ def read_uses(connections: Sequence[Connection]) -> list[Use]:
     ]
 
 
-def _last_uses(ids: Iterable[UUID]) -> dict[str, datetime | None]:
+def _last_used(ids: Iterable[UUID]) -> dict[str, datetime | None]:
     heads = ChainHead.objects.filter(chain__in=map(str, ids))
     return dict(heads.values_list("chain", "last_used_at"))
 
 
 def _count_calls(ids: Iterable[UUID], *, since: datetime) -> dict[UUID | None, int]:
     recent = AuditEvent.objects.filter(
-        connection_id__in=list(ids), occurred_at__gt=since, transport__in=CALLS
+        connection_id__in=list(ids), occurred_at__gt=since, transport__in=CALL_TRANSPORTS
     )
     return dict(recent.values_list("connection_id").annotate(Count("id")))
