@@ -1,4 +1,4 @@
-"""Django's admin as a room that the owner enters too, by the project's own sign-in page."""
+"""Django's admin site, open to the owner as well, behind the project's own sign-in page."""
 
 from collections.abc import Callable
 from functools import update_wrapper
@@ -27,10 +27,10 @@ View = TypeVar("View", bound=Callable[..., Any])
 
 OWNER = "agent_access_owner_id"
 FRONT_PAGE = "admin:agent_access_accesssettings_changelist"
-# The apps whose models are one section here, under the name of the first.
+# Apps whose models are shown as one section, under the name of the first.
 OWNERS_APPS = ("agent_access", "agent_oauth")
-# A password is changed on the project's own page, and no record has a page on another site.
-# Nothing here asks for suggestions, which would look through a whole table at every letter.
+# Passwords are changed on the project's own page, and records have no page to "view on site".
+# Nothing here autocompletes, which would search a whole table at every keystroke.
 LEFT_OUT = frozenset({"autocomplete", "password_change", "password_change_done", "view_on_site"})
 
 
@@ -41,7 +41,7 @@ def is_owner(request: HttpRequest) -> bool:
 
 
 def _owner_id_for(request: HttpRequest) -> UUID | None:
-    """Ask once for a page, which looks at it for each of its parts; an act asks again."""
+    """Return the owner's ID, read once per request; an act reads it again (`owners_act`)."""
     if OWNER not in request.__dict__:
         request.__dict__[OWNER] = conf.host().owner_id()
     owner_id: UUID | None = request.__dict__[OWNER]
@@ -49,7 +49,7 @@ def _owner_id_for(request: HttpRequest) -> UUID | None:
 
 
 class OwnersAdminSite(AdminSite):
-    """For administrators and the owner, if active and no guests; its login form is not used."""
+    """The site for staff and the owner, if active and not guests; Django's login form is unused."""
 
     site_title = "Administration"
     site_header = "Administration"
@@ -65,7 +65,7 @@ class OwnersAdminSite(AdminSite):
 
     @override
     def admin_view(self, view: View, cacheable: bool = False) -> View:
-        """Refuse a signed-in person who may not enter: signing in again would change nothing."""
+        """Answer 403 to a signed-in person who may not enter, since signing in again is no help."""
         inner = super().admin_view(view, cacheable)
 
         def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -84,7 +84,7 @@ class OwnersAdminSite(AdminSite):
 
     @override
     def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[Any]:
-        """Return the owner's section first, as one, and its models in their own order."""
+        """Return the owner's apps first, merged into one section whose models have a `position`."""
         apps = super().get_app_list(request, app_label)
         section = [app for app in apps if app["app_label"] in OWNERS_APPS]
         others = [app for app in apps if app not in section]
@@ -98,7 +98,7 @@ class OwnersAdminSite(AdminSite):
     def index(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> TemplateResponse:
-        """Show the owner how agents stand, and a button that stops them all."""
+        """Show the owner the state of agent access, and a button that stops all agents."""
         context = dict(extra_context or {})
         if is_owner(request):
             context["access_on"] = AccessSettings.read().access_on

@@ -19,9 +19,10 @@ from agent_access.throttling import Allowance, rate_limit_headers, spend
 
 
 class Admission:
-    """One request on its way in: which switches it met, who it is, and what its limits leave.
+    """The admission of one request: the switches, the caller, and what is left of the limits.
 
-    Made first, so that also a refused request can say what remains.
+    Made before any check, so that a refused request can report what is left too. `admitted_at` is
+    when the caller's standing was read, in seconds of the monotonic clock.
     """
 
     settings: AccessSettings
@@ -36,11 +37,11 @@ class Admission:
 
     @property
     def headers(self) -> dict[str, str]:
-        """Return the RateLimit header fields for the limits that were counted."""
+        """Return the RateLimit header fields for the limits counted so far."""
         return rate_limit_headers(self._allowances)
 
     def require_access_on(self) -> None:
-        """Raise NotFoundError while access is off; one statement tells that and who calls."""
+        """Raise NotFoundError while access is off; one statement reads both switches and caller."""
         self.admitted_at = monotonic()
         self._caller = find_caller(self._request)
         self.settings = self._caller.settings if self._caller else AccessSettings.read()
@@ -48,10 +49,10 @@ class Admission:
             raise NotFoundError
 
     def admit(self, *, action: str) -> Connection:
-        """Return the caller's connection, within both limits.
+        """Authenticate the caller within both limits, and return the connection.
 
-        Raises RateLimitedError or UnauthenticatedError. `action` is what the audit calls the
-        request if the connection is over its limit: one event a window.
+        Raises RateLimitedError, UnauthenticatedError or UnavailableError (no cache). `action` is
+        what the audit calls the request if the connection exceeds its limit: once per window.
         """
         address = self._spend("address", self.origin.client_network, conf.limit_per_address())
         address.enforce()
@@ -77,7 +78,7 @@ class Admission:
         return allowance
 
     def record_refusal(self, connection: Connection, *, action: str, outcome: str) -> None:
-        """Write down that a caller who is known was refused before any tool."""
+        """Audit that an authenticated caller was refused before any tool."""
         fact = Fact(
             action=action,
             origin=self.origin,

@@ -24,16 +24,16 @@ from agent_access.request_facts import current_facts
 from agent_access.request_ids import current_request_id
 
 OK = "ok"
-# What one subscriber of IPv6 is given at least, and hops about in as he likes.
+# The least that an IPv6 subscriber is given, who may use any address in it (ADR 11).
 IPV6_PREFIX = 64
 REVOKED = "connection:revoked"
-# Over these agents call.
+# Those over which agents call.
 CALL_TRANSPORTS = (Transport.HTTP, Transport.MCP)
 
 HEADS = Rows(ChainHead)
 EVENTS = Rows(AuditEvent, without=("sequence", "digest"))
 
-# On PostgreSQL. A setting that a statement makes by itself ends with that statement's transaction.
+# On PostgreSQL. Local to the transaction, which for a relaxed event is its one statement.
 RELAX = "SELECT set_config('synchronous_commit', 'off', true)"
 MOVE = """
     UPDATE {heads} SET
@@ -52,7 +52,7 @@ ADD = """
     SELECT moved.sequence, moved.digest, {values} FROM moved
 """
 
-# An event by its columns: a new one, without sequence and digest, or all of a stored one.
+# An event's values by column; a new event has no sequence and digest yet.
 Columns = Mapping[str, Any]
 
 
@@ -66,14 +66,14 @@ class Origin:
 
     @property
     def client_network(self) -> str:
-        """Return what limits count as one address: of IPv6 its /64. The audit keeps the address."""
+        """Return what limits count as one address: for IPv6 its /64 (ADR 11)."""
         if ":" not in self.client_address:
             return self.client_address
         return str(ipaddress.ip_network((self.client_address, IPV6_PREFIX), strict=False))
 
 
 def make_origin(transport: Transport) -> Origin:
-    """Return the origin of the request that the gate let in."""
+    """Return the origin of the current request, with the client address that the gate found."""
     return Origin(
         transport=transport,
         request_id=current_request_id(),
@@ -83,7 +83,7 @@ def make_origin(transport: Transport) -> Origin:
 
 @dataclass(frozen=True)
 class Actor:
-    """Who acts, and from where; at the command line nobody is known by name."""
+    """Who acts, and from where; `id` is None where no user is known, as at the command line."""
 
     origin: Origin
     id: UUID | None = None
@@ -91,7 +91,7 @@ class Actor:
 
 @dataclass(frozen=True, kw_only=True)
 class Fact:
-    """What an event says. `outcome` is `ok` or an error code; no document text, no secret."""
+    """The content of an event: `outcome` is `ok` or an error code; no document text, no secret."""
 
     action: str
     origin: Origin
@@ -103,12 +103,12 @@ class Fact:
 
 
 def open_chain(chain: str) -> None:
-    """Begin a chain, if it has not begun."""
+    """Create the chain's head, unless it exists."""
     ChainHead.objects.bulk_create([ChainHead(chain=chain)], ignore_conflicts=True)
 
 
 def close_chains(chains: Collection[str]) -> None:
-    """Let no further successful call commit on these chains; waits for those under way."""
+    """Let no more successful calls commit on these chains; waits for those in flight."""
     ChainHead.objects.filter(chain__in=chains).update(is_open=False)
 
 
@@ -117,9 +117,9 @@ def record_call(
 ) -> None:
     """Append a successful call; raise UnauthenticatedError if the connection was revoked meanwhile.
 
-    Locks the connection's head row, the last lock of a call. A relaxed event has a transaction of
-    its own, which does not wait for the disk. On PostgreSQL what is to be made beside it is a part
-    of the same statement.
+    Locks the chain's head row, the last lock that a call takes. A relaxed event is committed by
+    itself, without waiting for the disk. The extra statements are executed with it, on PostgreSQL
+    as part of the same statement.
     """
     chain = str(fact.connection_id)
     if not _append(chain, fact, only_open=True, relaxed=relaxed, extra_statements=extra_statements):
@@ -127,23 +127,23 @@ def record_call(
 
 
 def record_refusal(fact: Fact, *, relaxed: bool = False) -> None:
-    """Append a refused call to the connection's chain, open or closed."""
+    """Append a refused call to the connection's chain, even if that is closed."""
     _append(str(fact.connection_id), fact, relaxed=relaxed)
 
 
 def record_decision(fact: Fact) -> None:
-    """Append what a person decided about the connection's work, open or closed."""
+    """Append a person's decision about the connection's work, even if the chain is closed."""
     _append(str(fact.connection_id), fact)
 
 
 def record_administration(fact: Fact) -> None:
-    """Append an act that is no call and no decision about one, such as a switch."""
+    """Append an act to the administration chain, such as the turning of a switch."""
     lock_administration()
     _append(ADMINISTRATION, fact)
 
 
 def record_administration_of_many(facts: Iterable[Fact]) -> None:
-    """Append acts of one kind with many connections, in few statements."""
+    """Append many acts to the administration chain, in few statements."""
     lock_administration()
     head = ChainHead.objects.get(chain=ADMINISTRATION)
     events = []
@@ -157,7 +157,7 @@ def record_administration_of_many(facts: Iterable[Fact]) -> None:
 
 
 def lock_administration() -> None:
-    """Make acts of administration wait for each other; taken before any connection's chain."""
+    """Lock the administration chain until the transaction ends; always before any other chain."""
     _require_transaction()
     open_chain(ADMINISTRATION)
     ChainHead.objects.select_for_update().get(chain=ADMINISTRATION)
@@ -171,7 +171,7 @@ def _append(
     relaxed: bool = False,
     extra_statements: Statements = NOTHING,
 ) -> bool:
-    """Move the head and add the event; return False where the chain is closed to it."""
+    """Advance the head and insert the event; return False if the chain is closed to it."""
     if not relaxed:
         _require_transaction()
     event = _make_event(chain, fact)
@@ -184,7 +184,7 @@ def _append(
             execute_together(extra_statements)
             is_appended = _append_in_steps(event, only_open=only_open)
     if not is_appended:
-        ChainHead.objects.get(chain=chain)  # a chain that has no head is another fault
+        ChainHead.objects.get(chain=chain)  # a missing head is a bug: DoesNotExist
     return is_appended
 
 
@@ -213,9 +213,10 @@ def _make_event(chain: str, fact: Fact) -> Columns:
 def _append_in_one_statement(
     event: Columns, extra_statements: Statements, *, only_open: bool, relaxed: bool
 ) -> bool:
-    """Append in one statement: its lock of the head is as short as it can be.
+    """Append in one statement, so that the head is locked as briefly as possible.
 
-    The digest is computed where the one before is known, over the text that digest_event reads.
+    The database computes the digest, since it alone knows the previous one, of the same text as
+    `digest_event`.
     """
     before, after = _serialize_facts(event)
     moving = [before, after, _minute_of_use(event), event["chain"], not only_open]
@@ -237,7 +238,7 @@ def _append_statements(*, relaxed: bool) -> tuple[str, str]:
 
 
 def _append_in_steps(event: Columns, *, only_open: bool) -> bool:
-    """Append where the transaction holds the whole database anyway."""
+    """Append on SQLite, where the transaction has locked the whole database anyway."""
     head = ChainHead.objects.get(chain=event["chain"])
     if only_open and not head.is_open:
         return False
@@ -255,7 +256,7 @@ def _append_in_steps(event: Columns, *, only_open: bool) -> bool:
 
 
 def _minute_of_use(event: Columns) -> datetime | None:
-    """Return nothing where no agent called: what a person decides is no use of a connection."""
+    """Return the minute of an agent's call; None for an act of a person, which is no use."""
     if event["transport"] not in CALL_TRANSPORTS:
         return None
     occurred_at: datetime = event["occurred_at"]
@@ -263,17 +264,17 @@ def _minute_of_use(event: Columns) -> datetime | None:
 
 
 def digest_event(event: AuditEvent, *, previous_digest: str) -> str:
-    """Return the SHA-256 over the digest before and every stored fact, in hexadecimal."""
+    """Return the SHA-256 of the previous digest and every stored fact, in hexadecimal."""
     before, after = _serialize_facts(vars(event))
     text = f'["{previous_digest}",{before},{event.sequence},{after}]'
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _serialize_facts(event: Columns) -> tuple[str, str]:
-    """Return the event's facts as JSON: those that stand before its sequence, and those after.
+    """Return the event's facts as JSON: those that precede its sequence, and those that follow.
 
-    Kept events are proved by this too. So nothing here may change; a fact that is new is appended
-    last, under its name ({"name": ...}) and only where it is set.
+    Stored events are verified by this too, so nothing here may change. A new fact is appended
+    last, with its name ({"name": ...}), and only where it is set.
     """
     before: list[Any] = [event["id"], event["chain"]]
     after: list[Any] = [

@@ -25,12 +25,12 @@ _finders: list[tuple[re.Pattern[str], FindStanding]] = []
 
 
 def register_bearer(pattern: re.Pattern[str], find: FindStanding) -> None:
-    """Name a form of bearer credential, and how the standing of its connection is found."""
+    """Register a form of bearer credential, and how to find its connection's standing."""
     _finders.append((pattern, find))
 
 
 def find_caller(request: HttpRequest) -> Standing | None:
-    """Return how the connection stands that the request's credential belongs to, if it has one."""
+    """Return the standing of the connection whose credential the request bears, or None."""
     header = request.META.get("HTTP_AUTHORIZATION", "")
     match = BEARER.fullmatch(header)
     if match is None:
@@ -40,9 +40,9 @@ def find_caller(request: HttpRequest) -> Standing | None:
 
 
 def authenticate(request: HttpRequest, caller: Standing | None, *, origin: Origin) -> Connection:
-    """Return the caller's connection, with its user, if it may be used.
+    """Return the caller's connection, with its user; raise UnauthenticatedError if it may not act.
 
-    Raises UnauthenticatedError for everything else.
+    Like `still_holds`, it revokes a connection that must end.
     """
     if caller is None or not _holds(caller.connection, owner_id=caller.owner_id, origin=origin):
         header = request.META.get("HTTP_AUTHORIZATION", "")
@@ -53,8 +53,8 @@ def authenticate(request: HttpRequest, caller: Standing | None, *, origin: Origi
 def still_holds(connection: Connection, *, origin: Origin) -> bool:
     """Tell whether a connection may be used.
 
-    One that something has ended since its last use (its user, the owner or the application URL
-    changed) is revoked here, so that the reason is written down.
+    If something has ended it since its last use (its user, the owner or the application URL
+    changed), it is revoked here, so that the reason is recorded.
     """
     return _holds(connection, owner_id=conf.host().owner_id(), origin=origin)
 
@@ -71,7 +71,7 @@ def _holds(connection: Connection, *, owner_id: UUID | None, origin: Origin) -> 
 def find_revocation_reason(
     connection: Connection, *, owner_id: UUID | None
 ) -> RevokedReason | None:
-    """Return why the connection must end, as the project and its owner stand at this moment."""
+    """Return why the connection must be revoked now, or None; its expiry is not looked at."""
     host = conf.host()
     if reason := host.delegate_problem(connection.user):
         return reason

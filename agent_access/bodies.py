@@ -15,7 +15,7 @@ from agent_access.errors import (
 
 MAX_BODY_BYTES = 256 * 1024
 MAX_NESTING = 32
-# More than any length that is allowed has, and few enough to read them as a number.
+# A longer Content-Length is cut to these many digits: still too large, and quick to convert.
 LENGTH_DIGITS = 18
 
 JSONValue = Any
@@ -24,8 +24,8 @@ JSONValue = Any
 def read_json(request: HttpRequest) -> JSONValue:
     """Return the body's JSON value, with the order of its fields kept.
 
-    Raises JsonRequiredError, PayloadTooLargeError, or UnreadableJsonError for what is not UTF-8,
-    no JSON, NaN or Infinity, a repeated key, or nested deeper than 32.
+    Raises JsonRequiredError (415), PayloadTooLargeError, or UnreadableJsonError for a body that
+    breaks off, and for what `parse_json` refuses.
     """
     charset = request.content_params.get("charset", "utf-8") if request.content_params else "utf-8"
     if request.content_type != "application/json" or charset.lower() != "utf-8":
@@ -34,17 +34,18 @@ def read_json(request: HttpRequest) -> JSONValue:
 
 
 def read_body(request: HttpRequest, *, limit: int) -> bytes:
-    """Return the body; read at most one byte more than allowed, whatever Content-Length says.
+    """Return the body; read at most one byte beyond the limit, whatever Content-Length says.
 
-    Raises PayloadTooLargeError, or UnreadableJsonError for a body that breaks off.
+    `limit` is in bytes. Raises PayloadTooLargeError, or UnreadableJsonError for a body that breaks
+    off.
 
-    Django takes a body without Content-Length (chunked) for empty; where the server ends the
-    stream itself, as PEP 3333's `wsgi.input_terminated` promises, the stream is read instead.
+    Django takes a body without Content-Length (chunked) for empty; if the server ends the stream
+    itself, which the WSGI extension `wsgi.input_terminated` promises, the stream is read instead.
     """
     declared = _read_length(request.META.get("CONTENT_LENGTH") or "")
     if declared is not None and declared > limit:
         raise PayloadTooLargeError
-    # What is all there needs no second look for its end, which would wait for the server.
+    # Once the declared length is there, looking for the end would wait for the server.
     wanted = limit + 1 if declared is None else declared
     terminated = request.META.get("wsgi.input_terminated")
     stream = request.META["wsgi.input"] if terminated else request
@@ -56,15 +57,14 @@ def read_body(request: HttpRequest, *, limit: int) -> bytes:
         raise UnreadableJsonError from None
     if len(body) > limit:
         raise PayloadTooLargeError
-    # To some servers a connection that broke off is the end of the stream, and half a body may be
-    # whole JSON.
+    # Some servers end the stream when the connection breaks off, and half a body may be valid JSON.
     if declared is not None and declared > len(body):
         raise UnreadableJsonError
     return body
 
 
 def _read_length(content_length: str) -> int | None:
-    """Return the length that is declared, or None where it is zero or no number."""
+    """Return the declared length in bytes, or None if it is zero or not a number."""
     digits = content_length.strip().lstrip("0")
     if not (digits.isascii() and digits.isdecimal()):
         return None
@@ -82,12 +82,16 @@ def _refuse_repetition(pairs: list[tuple[str, JSONValue]]) -> dict[str, JSONValu
     return members
 
 
-# Made once, as the library does only for a decoder without choices.
+# Made once: the library keeps only its default decoder, which has no hooks.
 DECODER = json.JSONDecoder(object_pairs_hook=_refuse_repetition, parse_constant=_refuse_constant)
 
 
 def parse_json(body: bytes) -> JSONValue:
-    """Return the JSON value that every reader would understand alike; or UnreadableJsonError."""
+    """Return the JSON value, if every reader would understand it alike.
+
+    Raises UnreadableJsonError for what is not UTF-8 or not JSON, NaN and Infinity, a repeated key,
+    and nesting deeper than 32.
+    """
     try:
         value = DECODER.decode(body.decode())
     except (ValueError, RecursionError):

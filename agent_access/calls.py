@@ -17,7 +17,7 @@ from agent_access.tools import Tool
 
 @dataclass(frozen=True)
 class Arguments:
-    """What a client sent, in its order, and what the transport itself found wrong with it."""
+    """What a client sent, in its order, and the problems that the transport itself found."""
 
     values: Mapping[str, Any]
     problems: Sequence[FieldProblem] = ()
@@ -27,10 +27,10 @@ class Arguments:
 class ToolCall:
     """One call as a transport received it.
 
-    `read_arguments` is asked once, so that an unreadable body is refused and audited like any
-    other mistake. `target` is the `{id}` of the path as it was sent. `key_field` names the place
-    of the idempotency key in this transport's problems. `admitted_at` is the reading of the
-    monotonic clock at which the connection's standing was read.
+    `read_arguments` is called once, by `execute`, so that an unreadable body is refused and audited
+    like any other mistake. `target` is the record's ID as it was sent. `key_field` is what this
+    transport calls the idempotency key, for problems with it. `admitted_at` is when the
+    connection's standing was read, in seconds of the monotonic clock.
     """
 
     tool: Tool
@@ -46,7 +46,7 @@ class ToolCall:
 
 @dataclass(frozen=True, kw_only=True)
 class CallContext:
-    """What a tool's function knows of its call: who is acted for, by which connection, on what."""
+    """What a tool's function knows of its call: the delegated user, the connection, the target."""
 
     user: Any
     connection: Connection
@@ -55,24 +55,24 @@ class CallContext:
     idempotency_key: str = ""
 
     def record_id(self) -> UUID:
-        """Return the target of a tool whose path names one."""
+        """Return the target; raise TypeError for a tool whose path has no `{id}`."""
         if self.target is None:
             raise TypeError("The path of this tool names no record.")
         return self.target
 
 
 def dump_json(value: Any) -> bytes:
-    """Write IDs as strings, dates as YYYY-MM-DD and times as RFC 3339 in UTC with Z."""
+    """Return JSON with IDs as strings, dates as YYYY-MM-DD, times as RFC 3339 in UTC with Z."""
     return orjson.dumps(value, option=orjson.OPT_UTC_Z)
 
 
-# What an answer holds: a TypedDict, where the OpenAPI document is to tell it.
+# What an answer holds; a TypedDict, if the OpenAPI document is to describe it.
 Shape = TypeVar("Shape")
 
 
 @dataclass(frozen=True)
 class Record(Generic[Shape]):
-    """The answer of a tool about one record; `record_id` says which, where a replay must know."""
+    """An answer about one record; `record_id` is the one that a replay looks for again."""
 
     data: Shape | orjson.Fragment
     record_id: UUID | None = None

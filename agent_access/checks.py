@@ -1,4 +1,4 @@
-"""What `manage.py check` says of a project that uses agent access in a dangerous way."""
+"""System checks of a project that uses agent access: its gate, cache, users and databases."""
 
 import logging
 from typing import Any
@@ -51,7 +51,7 @@ def check_cache(**kwargs: Any) -> list[checks.CheckMessage]:
 
 @checks.register(checks.Tags.models)
 def check_user(**kwargs: Any) -> list[checks.CheckMessage]:
-    """Look at the key: the owner, and the actors of the audit, are kept as UUIDs."""
+    """Require UUIDs: owners of connections and actors of events are stored as such."""
     if isinstance(get_user_model()._meta.pk, UUIDField):
         return []
     return [
@@ -65,7 +65,7 @@ def check_user(**kwargs: Any) -> list[checks.CheckMessage]:
 
 @checks.register(checks.Tags.models)
 def check_transactions(**kwargs: Any) -> list[checks.CheckMessage]:
-    """Look for what a call must do itself: open its transaction, on SQLite as a writer."""
+    """Leave transactions to the calls, which on SQLite must begin them as writers (ADR 2)."""
     found: list[checks.CheckMessage] = []
     for alias, database in settings.DATABASES.items():
         if database.get("ATOMIC_REQUESTS"):
@@ -81,7 +81,7 @@ def check_transactions(**kwargs: Any) -> list[checks.CheckMessage]:
 
 @checks.register(checks.Tags.models)
 def check_time_zones(**kwargs: Any) -> list[checks.CheckMessage]:
-    """Look for times without a zone: an hour that comes twice would break the audit's chains."""
+    """Require time zones: the hour that daylight saving repeats would break the audit's chains."""
     if settings.USE_TZ:
         return []
     return [checks.Error("USE_TZ must be on.", hint="USE_TZ = True", id="agent_access.E006")]
@@ -89,7 +89,7 @@ def check_time_zones(**kwargs: Any) -> list[checks.CheckMessage]:
 
 @checks.register(checks.Tags.models)
 def check_scopes(**kwargs: Any) -> list[checks.CheckMessage]:
-    """Look for a scope of which the owner could not read what it lends."""
+    """Require words for each scope: the owner must be able to read what it allows."""
     unsaid = set(registry.scopes) - set(conf.host().scopes())
     return [
         checks.Error(
@@ -102,14 +102,14 @@ def check_scopes(**kwargs: Any) -> list[checks.CheckMessage]:
 
 
 def is_local_only() -> bool:
-    """Tell whether the application's URL means this machine only, where nobody else comes in."""
+    """Tell whether the application URL is a loopback one, which no other machine reaches."""
     return urlsplit(conf.base_url()).hostname in LOOPBACK_HOSTS
 
 
 def require_safe_settings() -> None:
-    """Raise ImproperlyConfigured where it would be dangerous to serve, and log what is doubtful.
+    """Raise ImproperlyConfigured if it would be dangerous to serve; log mere warnings.
 
-    Django runs its checks for commands; a server would start without them.
+    Django runs system checks before commands; a WSGI server would start without them.
     """
     conf.host()
     for message in (*check_gate(), *check_cache()):

@@ -43,7 +43,7 @@ class ConnectionExistsError(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class ConnectionRequest:
-    """What the owner approves: who is acted for, what is lent, and for how many days."""
+    """What the owner approves: who is acted for, with which scopes, and for how many days."""
 
     user: Any
     scopes: Sequence[str]
@@ -55,7 +55,7 @@ class ConnectionRequest:
 class ConnectingClient:
     """The OAuth client that a connection is made for.
 
-    The host is that of its metadata document, or of the return address where it registered itself.
+    `host` is that of its metadata document, or of the return address if it registered itself.
     """
 
     id: str
@@ -67,9 +67,9 @@ class ConnectingClient:
 def create_connection(
     request: ConnectionRequest, *, origin: Origin = SYSTEM, connection_id: UUID | None = None
 ) -> tuple[Connection, str]:
-    """Return a new connection and its credential, which is shown once and kept as a digest.
+    """Return a new connection and its credential, of which only the digest is stored.
 
-    Whoever names the ID beforehand makes one connection, however often he asks. Raises
+    A caller who chooses `connection_id` can repeat the call and still make one connection. Raises
     ConnectionNotAllowedError, and ConnectionExistsError for an ID that is taken.
     """
     connection = _prepare(connection_id or uuid7(), request, kind=ConnectionKind.PASTED)
@@ -106,10 +106,10 @@ def create_browser_connection(
 def _prepare(
     connection_id: UUID, request: ConnectionRequest, *, kind: ConnectionKind
 ) -> Connection:
-    """Return the connection, not saved yet, if it may be made at this moment.
+    """Return the unsaved connection, if it may be made at this moment.
 
-    Under the lock of the settings, where whoever makes a connection waits, and whoever turns a
-    switch or ends somebody's sessions.
+    Locks the settings row, as does whoever else makes a connection, turns a switch or ends
+    somebody's sessions: they wait for each other.
     """
     settings = AccessSettings.lock()
     _require_unused_id(connection_id)
@@ -139,13 +139,13 @@ def _require_unused_id(connection_id: UUID) -> None:
 
 
 def _read_anew(request: ConnectionRequest) -> ConnectionRequest:
-    """Return it with the person as now."""
+    """Return the request with its user as stored now, or None in their place."""
     user = get_user_model()._default_manager.filter(pk=request.user.pk).first()  # noqa: SLF001  Django's public name for a swapped model's manager
     return replace(request, user=user)
 
 
 def _require_same_sessions(seen: ConnectionRequest, now: ConnectionRequest) -> None:
-    """Refuse whom the owner saw before all that acts for them was ended, let in again or not."""
+    """Refuse a user whose sessions were ended after the owner opened the form."""
     revision = conf.host().session_revision
     if revision(seen.user) != revision(now.user):
         raise ConnectionNotAllowedError(
@@ -188,7 +188,7 @@ def live_connections() -> QuerySet[Connection]:
 
 
 def revoke_connection(connection_id: UUID, *, reason: RevokedReason, by: Actor = OPERATOR) -> bool:
-    """End a connection; return False if it had ended already."""
+    """Revoke a connection; return False if it was revoked already."""
     named = Connection.objects.filter(pk=connection_id)
     return bool(revoke_connections(named, reason=reason, by=by))
 
@@ -197,10 +197,11 @@ def revoke_connection(connection_id: UUID, *, reason: RevokedReason, by: Actor =
 def revoke_connections(
     connections: QuerySet[Connection], *, reason: RevokedReason, by: Actor = OPERATOR
 ) -> int:
-    """End every one of the connections that has not ended; return how many.
+    """Revoke those of the connections that are not revoked yet; return how many.
 
-    Takes their audit heads: a call in flight commits before, or not at all. Administration's comes
-    first, so that endings of many and of one never wait for each other, and find what has ended.
+    Closes their audit chains: a call in flight commits before that or not at all. Locks the
+    administration chain first, so that two revocations cannot deadlock, and the second finds what
+    the first has revoked.
     """
     audit.lock_administration()
     pending = connections.filter(revoked_at=None).order_by("id")
@@ -236,7 +237,7 @@ def turn_access_on(*, by: Actor = OPERATOR) -> None:
 
 @transaction.atomic
 def turn_access_off(*, by: Actor = OPERATOR) -> int:
-    """Keep every agent out and end all connections; return how many were ended."""
+    """Keep every agent out and revoke all connections; return how many were revoked."""
     settings = AccessSettings.lock()
     AccessSettings.objects.update(access_on=False)
     revoked = revoke_connections(Connection.objects.all(), reason=RevokedReason.ACCESS_OFF, by=by)
@@ -253,7 +254,7 @@ def record_act(
     target: str = "",
     detail: str = "",
 ) -> None:
-    """Append to the chain of administration what was done, and with which connection or thing."""
+    """Append an act to the administration chain; its target is the connection if not named."""
     fact = Fact(
         action=action,
         origin=by.origin,

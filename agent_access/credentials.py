@@ -1,4 +1,4 @@
-"""Credentials and tokens: made of the system's randomness, shown once, kept as a digest."""
+"""Credentials and tokens: made from the system's randomness, shown once, stored as a digest."""
 
 import hashlib
 import re

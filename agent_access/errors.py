@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 
 from typing_extensions import override
 
-# RFC 6750 section 3: a challenge has a parameter at least. One credential opens all of this.
+# RFC 6750 section 3: a challenge has at least one parameter. All tools are one realm.
 REALM = "agents"
 
 
 def format_challenge(parameters: Mapping[str, str]) -> str:
-    """Return the value of WWW-Authenticate; no parameter holds a quote."""
+    """Return the value of WWW-Authenticate; no parameter may hold a quote."""
     named = {"realm": REALM, **parameters}
     return "Bearer " + ", ".join(f'{name}="{value}"' for name, value in named.items())
 
@@ -57,7 +57,7 @@ class UnauthenticatedError(ToolError):
     @property
     @override
     def headers(self) -> dict[str, str]:
-        """RFC 6750 section 3.1: who tried nothing, or another scheme, is told of no error.
+        """Return the challenge, without an error if no bearer was sent (RFC 6750 section 3.1).
 
         `discovery` says where a client can learn how to sign in (RFC 9728 section 5.1).
         """
@@ -164,7 +164,7 @@ class ValidationFailedError(ToolError):
 
 
 class UnreadableJsonError(ValidationFailedError):
-    """The body is no JSON, or none that two readers would understand alike."""
+    """The body is not JSON, or such that two parsers might understand it differently."""
 
 
 class RateLimitedError(ToolError):

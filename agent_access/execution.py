@@ -34,20 +34,20 @@ from agent_access.tools import Tool, ToolInput, registry
 
 logger = logging.getLogger(__name__)
 
-# A body may come slowly; meanwhile a permission may be withdrawn, or a module turned off.
+# For so long rights need no second look: a body may come slowly, and rights change meanwhile.
 FRESH_SECONDS = 1
 
 
 def execute(call: ToolCall) -> ToolResult:
-    """Run one tool call and write it down; raise the ToolError that answers it otherwise.
+    """Run and audit one tool call; raise a ToolError if it is refused or fails.
 
-    A write, its receipt and its audit event commit together or not at all. A refusal is written
-    down after the rollback, in a transaction of its own.
+    A write, its receipt and its audit event commit together or not at all. A refusal is audited
+    after the rollback, in a transaction of its own.
     """
     try:
         result = _run(call)
     except Exception as exception:  # noqa: BLE001  the last handler: nothing unforeseen leaves
-        # As in the views: a name for the error here would leave the call to the collector.
+        # Not kept in a variable, as in the views: a cycle would keep the call until collected.
         raise _record_refusal(call, find_tool_error(exception)) from None
     note_call(call.tool.name, outcome=audit.OK)
     return result
@@ -59,7 +59,7 @@ def is_granted(tool: Tool, connection: Connection) -> bool:
 
 
 def find_tool_error(exception: Exception) -> ToolError:
-    """Return the answer to any exception: a refusal, the host's failure, or 503 for a bug.
+    """Return the ToolError that answers an exception: itself, the host's, or 503 for a bug.
 
     Where AGENT_ACCESS sets RAISE_UNFORESEEN (tests), a bug is raised instead.
     """
@@ -135,7 +135,7 @@ def _write(call: ToolCall, arguments: Arguments, inputs: ToolInput) -> ToolResul
             kept = {"answer": compose_answer(receipt, call.tool, result)}
         fact = _fact(call, record_id=receipt.record_id, is_replay=result.is_replay)
         audit.record_call(fact, extra_statements=kept)
-        # After the last wait, which is that for the chain.
+        # After the last wait, for the chain's lock.
         _check_still_allowed(call, receipt.record_id, is_replay=result.is_replay)
         _require_live(call.connection)
     return result
@@ -157,7 +157,7 @@ def _run_tool(call: ToolCall, inputs: ToolInput) -> Answer:
 
 
 def _read_target(target: str | None) -> UUID | None:
-    """Return the record's ID, or None for what is none, which names no record."""
+    """Return the record's ID, or None for a text that is not an ID and so names no record."""
     if target is None:
         return None
     try:
@@ -167,10 +167,10 @@ def _read_target(target: str | None) -> UUID | None:
 
 
 def _check_still_allowed(call: ToolCall, record_id: UUID | None, *, is_replay: bool) -> None:
-    """Look at all of it again, after every wait for another call: what was withdrawn is not used.
+    """Check everything again after the last wait, so that no right is used once withdrawn.
 
-    Some permissions open no tool but records, so where any changed the record is looked for too.
-    So is that of a replay, which nothing else has looked for.
+    Some permissions guard records, not tools: if any has changed, the record is looked for again.
+    So is the record of a replay, which nothing else has looked for.
     """
     standing = find_standing(id=call.connection.id)
     if standing is None or find_revocation_reason(standing.connection, owner_id=standing.owner_id):
@@ -183,7 +183,7 @@ def _check_still_allowed(call: ToolCall, record_id: UUID | None, *, is_replay: b
 
 
 def _require_live(connection: Connection) -> None:
-    """Refuse what outlasted its connection: its body came slowly, or it waited for a lock."""
+    """Refuse a call whose connection expired while its body came, or it waited for a lock."""
     if not connection.is_live(timezone.now()):
         raise UnauthenticatedError
 
@@ -196,7 +196,7 @@ def _fact(
     is_replay: bool = False,
 ) -> Fact:
     target = _read_target(call.target) or record_id
-    # A target may stand for another record, which the event then names too.
+    # The record may be another one than the target; the event then names both.
     other = str(record_id) if record_id and record_id != target else ""
     return Fact(
         action=call.tool.name,
@@ -210,13 +210,13 @@ def _fact(
 
 
 def _record_refusal(call: ToolCall, error: ToolError) -> ToolError:
-    """Return the error, written down."""
+    """Audit the refusal and return its error; raise UnavailableError if it cannot be audited."""
     note_call(call.tool.name, outcome=error.code)
     try:
         is_read = not call.tool.writes
         with nullcontext() if is_read else transaction.atomic():
             audit.record_refusal(_fact(call, outcome=error.code), relaxed=is_read)
-    except Exception as exception:  # noqa: BLE001  a refusal that leaves no trace is not given
+    except Exception as exception:  # noqa: BLE001  an unrecorded refusal is answered by 503
         _fail_unrecorded(exception)
     return error
 

@@ -1,12 +1,12 @@
-"""Where a form was sent from, for whom is to come back to it."""
+"""The page that a form was sent from, to come back to after signing in."""
 
 from django.http import HttpRequest
 
 
 def page_of_form(request: HttpRequest) -> str:
-    """Return the page on which a form stood: what it was sent to may show nothing.
+    """Return the path of the page that held the form: the form's own address may answer no GET.
 
-    A browser tells it to our own pages (Referrer-Policy); without that it is the address itself.
+    Browsers name it in Referer within the site (Referrer-Policy); without it, the address it is.
     """
     origin = f"{request.scheme}://{request.get_host()}"
     sender = request.headers.get("Referer", "")

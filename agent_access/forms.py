@@ -1,4 +1,4 @@
-"""What the owner decides of every connection: who is acted for, what is lent, how long."""
+"""What the owner decides for every connection: who is acted for, which scopes, how long."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,7 +20,7 @@ FORM_LIFETIME_SECONDS = 12 * 60 * 60
 
 
 class DelegateField(forms.ModelChoiceField):  # type: ignore[type-arg]  # generic for mypy only
-    """A choice among people; two of one name are told apart."""
+    """A choice of users, with their sign-in names to tell namesakes apart."""
 
     @override
     def label_from_instance(self, obj: Any) -> str:
@@ -28,10 +28,10 @@ class DelegateField(forms.ModelChoiceField):  # type: ignore[type-arg]  # generi
 
 
 class LendingForm(forms.Form):
-    """Nobody is chosen beforehand.
+    """The terms of a new connection; no user is preselected.
 
-    `once` is the ID of the connection to be, chosen when the form was opened and signed under its
-    salt: however often the form is sent, it makes one connection.
+    `once` is the ID of the connection to be made, chosen when the form was opened and signed with
+    `salt`: however often the form is sent, it makes one connection.
     """
 
     acts_as = DelegateField(
@@ -82,7 +82,7 @@ class LendingForm(forms.Form):
     def clean(self) -> dict[str, Any] | None:
         cleaned = super().clean()
         if "once" in self.errors:
-            # Its field is not shown.
+            # Shown above the form, since the field is hidden.
             self.add_error(None, self.errors.pop("once").data)
         return cleaned
 

@@ -23,7 +23,7 @@ ErrorResponder = Callable[[ToolError], HttpResponse]
 
 _tool_paths: dict[str, ErrorResponder] = {}
 
-# A host alone, then the port that https has anyway.
+# A host, then the default port of https.
 DEFAULT_PORT = re.compile(r"^([^:\[\]]+|\[[^\]]+\]):443$")
 
 UNKNOWN_ADDRESS = "unknown"
@@ -37,43 +37,43 @@ PAGE = (
 
 
 class _Request(WSGIRequest):
-    """A request whatever its Content-Type: Django's own cannot be made with some of them."""
+    """A request with any Content-Type: with some of them Django's own constructor fails."""
 
     def __init__(self, environ: dict[str, Any]) -> None:
         try:
             super().__init__(environ)
-        # A parameter in an unknown charset (RFC 2231), a NUL, or more than Django reads.
+        # A parameter in an unknown charset (RFC 2231), a NUL, or too long for Django.
         except (BadRequest, ValueError):
             super().__init__({**environ, "CONTENT_TYPE": ""})
 
-    # Every browser sends queries and forms in UTF-8. Django would read them by whichever codec of
-    # Python's a Content-Type names: some of them fail, and some make lone surrogates, which no
-    # database takes.
+    # Every browser sends queries and forms in UTF-8. Django would decode them with whichever Python
+    # codec the Content-Type names: some fail, and some give lone surrogates, which no database
+    # stores.
     encoding = property(lambda _: settings.DEFAULT_CHARSET, lambda _, __: None)
 
     @property
     @override
     def body(self) -> bytes:
-        """The whole body, in which a browser's form comes, or nothing of it.
+        """The whole body, or an empty one if it broke off.
 
-        To some servers a connection that broke off is the end of the stream, and half a form would
-        be taken for what somebody typed. An empty one has no token, and is refused.
+        Some servers end the stream when the connection breaks off, and half a form would be taken
+        for all that somebody typed. An empty form has no CSRF token, so it is refused.
         """
         try:
             body, declared = super().body, int(self.META.get("CONTENT_LENGTH") or 0)
-        except ValueError:  # of a length that is no number, for which Django has nothing read
+        except ValueError:  # Content-Length is not a number, so Django read nothing
             return b""
         return body if len(body) >= declared else b""
 
 
 class GateApplication(WSGIHandler):
-    """The WSGI application to serve: nothing that a client sends fails before the gate."""
+    """The WSGI application to serve: no request fails before it reaches the gate."""
 
     request_class = _Request
 
 
 class GateMiddleware:
-    """First in MIDDLEWARE, so that nothing of Django's can answer before it."""
+    """Comes first in MIDDLEWARE, so that nothing in Django can answer before it."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -84,7 +84,7 @@ class GateMiddleware:
         note_client(client_address(request))
         respond = _find_responder(request)
         if respond:
-            # They never authenticate, so nothing at the tools looks at them.
+            # Cookies never authenticate a call, so nothing at the tools may see them (ADR 8).
             request.META.pop("HTTP_COOKIE", None)
         may_enter = _may_enter(request, at_tools=respond is not None)
         response = self.get_response(request) if may_enter else _refuse(respond)
@@ -96,10 +96,10 @@ class GateMiddleware:
 
 
 class ToolMiddleware:
-    """Answers at the paths of the tools without the middleware that comes after it.
+    """Answers requests to the tools itself, without the middleware that comes after it.
 
-    That is for pages: sessions, sign-in and CSRF have no say here (ADR 8), and all of it together
-    takes a sixth of the time of a read. An answer that a browser shows may load and run nothing.
+    That middleware is for pages: sessions, sign-in and CSRF have no say here (ADR 8), and would add
+    a sixth to the time of a read. Should a browser show an answer, it may load and run nothing.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
@@ -142,7 +142,7 @@ def client_address(request: HttpRequest) -> str:
 
 
 def _normalise_address(text: str) -> str:
-    """Return the one form of an address, without the zone in which it was seen, or nothing."""
+    """Return the canonical form of an IP address, without its zone; empty for anything else."""
     try:
         address = ipaddress.ip_address(text.partition("%")[0])
     except ValueError:
@@ -152,7 +152,7 @@ def _normalise_address(text: str) -> str:
 
 
 def register_tool_path(path: str, respond: ErrorResponder) -> None:
-    """Name a path, with all below it, at which agents call, and how it tells a refusal."""
+    """Register a path that agents call, with all below it, and how refusals are answered there."""
     _tool_paths[path] = respond
 
 
@@ -181,14 +181,14 @@ def _called_url(request: HttpRequest) -> str:
 
 def _scheme(request: HttpRequest) -> str:
     if conf.trusted_proxies():
-        # Every proxy that spoke must have been spoken to over HTTPS.
+        # Every proxy adds an entry, and each must have been called over HTTPS.
         seen = request.META.get("HTTP_X_FORWARDED_PROTO", "").split(",")
         return "https" if all(entry.strip() == "https" for entry in seen) else "http"
     return str(request.META["wsgi.url_scheme"])
 
 
 def _refuse(respond: ErrorResponder | None) -> HttpResponse:
-    """Return the refusal, as strict as what is answered behind the gate; the page needs no more."""
+    """Return the refusal, with the policy of the tools, which is enough for the page too."""
     error = ForbiddenError()
     response = respond(error) if respond else HttpResponse(PAGE, status=error.status)
     response["Content-Security-Policy"] = TOOL_POLICY
@@ -196,7 +196,7 @@ def _refuse(respond: ErrorResponder | None) -> HttpResponse:
 
 
 def refuse_as_json(error: ToolError) -> HttpResponse:
-    """Return the refusal as the HTTP tools tell it."""
+    """Return the refusal in the form of the HTTP tools."""
     return HttpResponse(
         orjson.dumps(error.body()),
         status=error.status,

@@ -25,7 +25,7 @@ class Service:
 
 @dataclass(frozen=True)
 class ScopeTerms:
-    """What a scope lets a program do, in words, and whether the owner must tick it himself."""
+    """What a scope lets a program do, in words, and whether its box is ticked from the start."""
 
     description: str
     is_ticked_beforehand: bool = True
@@ -33,7 +33,7 @@ class ScopeTerms:
 
 @dataclass(frozen=True, kw_only=True)
 class Work:
-    """Something that a connection made in the project, as the owner is told of it."""
+    """Something that a connection made in the project, as the owner is shown it."""
 
     kind: str
     label: str
@@ -43,8 +43,9 @@ class Work:
 
 
 class Host(Protocol):
-    """The project's side. Every answer is asked for anew on each call; nothing is kept.
+    """What the project provides.
 
+    Each method is called anew for every request; no answer is kept but that of `owner_statement`.
     A `user` is an instance of the project's AUTH_USER_MODEL, whose primary key is a UUID.
     """
 
@@ -52,9 +53,10 @@ class Host(Protocol):
         """Return who owns this installation, or None before there is one."""
 
     def owner_statement(self) -> str | None:
-        """Return SQL whose one value is the owner's ID, to be a part of what every call asks.
+        """Return a SELECT of the owner's ID, to be part of the statement that every call executes.
 
-        None where no single statement tells: then every call asks `owner_id` as well.
+        It is kept as long as the process lives. None where no single statement can tell: then
+        `owner_id` is called as well for each call.
         """
 
     def delegate_problem(self, user: Any) -> RevokedReason | None:
@@ -64,10 +66,10 @@ class Host(Protocol):
         """Return the users who may be acted for, as the owner chooses among them."""
 
     def scopes(self) -> Mapping[str, ScopeTerms]:
-        """Return how each scope is put to the owner."""
+        """Return how each scope is described to the owner; none of a tool may be missing."""
 
     def session_revision(self, user: Any) -> int:
-        """Return the counter that ends the user's sessions and connections when it moves."""
+        """Return a counter of the user; their sessions and connections end when it changes."""
 
     def service(self) -> Service:
         """Return the service's name, version and instructions."""
@@ -76,13 +78,13 @@ class Host(Protocol):
         """Return whether every writing tool is refused."""
 
     def failures(self) -> Mapping[type[Exception], Callable[[Any], ToolError]]:
-        """Return the one table from the project's failures to the answers of the interface."""
+        """Return, by class of the project's exceptions, what makes the ToolError that answers."""
 
     def work_of(self, connection_id: UUID) -> Sequence[Work]:
-        """Return the latest things that a connection made, without what they say."""
+        """Return the latest things that a connection made, without their contents."""
 
     def work_page(self, connection_id: UUID) -> str:
-        """Return the address of a page with all that a connection wrote, or nothing."""
+        """Return the address of a page with all that a connection made, or an empty text."""
 
     def schema_filler(self) -> Callable[[Tool, JSONSchema], JSONSchema]:
-        """Return a function that puts today's values into the input schema of one tool."""
+        """Return a function that completes a tool's input schema with the values allowed today."""

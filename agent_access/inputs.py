@@ -15,7 +15,7 @@ from agent_access.tools import JSONSchema, ToolInput
 
 MAX_PROBLEMS = 1000
 
-# JSON has no type for it.
+# JSON has no type for IDs.
 ID_SCHEMA: JSONSchema = {"type": "string", "format": "uuid"}
 
 KEY_HEADER = "Idempotency-Key"
@@ -28,12 +28,12 @@ KEY_SCHEMA: JSONSchema = {
     ),
 }
 
-# A name that a client made up is repeated only if it can be nothing but a field's name:
-# shorter than any credential.
+# A name that a client made up is repeated only if it cannot be a secret: a field's name is shorter
+# than any credential.
 SAFE_NAME = re.compile(r"[A-Za-z0-9_.-]{1,40}")
 NAME_PLACEHOLDER = "?"
 
-# Said as well of what is looked at without pydantic.
+# Also for what is checked without pydantic.
 REQUIRED = "is required"
 UNKNOWN_FIELD = "is not a field of this tool"
 NOT_A_STRING = "must be a string"
@@ -73,9 +73,9 @@ def problem(text: str) -> PydanticCustomError:
 
 @lru_cache(maxsize=128)
 def read_id(text: str) -> UUID:
-    """Return the ID; raise ValueError for all but its one canonical form.
+    """Return the ID; raise ValueError unless the text is its canonical form.
 
-    A draft names the same few tax rates on each of its lines.
+    Cached, since the lines of one call often name the same few records.
     """
     parsed = UUID(text)
     if str(parsed) != text:
@@ -102,7 +102,7 @@ def parse_input(
     *,
     known_problems: Iterable[FieldProblem] = (),
 ) -> ToolInput:
-    """Return the tool's input; raise ValidationFailedError with these and all `also` problems."""
+    """Return the tool's input; raise ValidationFailedError with known and newly found problems."""
     problems = list(known_problems)
     try:
         parsed = model.model_validate(dict(arguments))
@@ -133,7 +133,7 @@ def _read_problems(error: ValidationError) -> Iterator[FieldProblem]:
 
 
 def _path(location: tuple[int | str, ...]) -> str:
-    """Return the dotted path; a name that is no Unicode text has no location of its own."""
+    """Return the dotted path, or a placeholder: a name that is no Unicode text has no location."""
     return ".".join(safe_name(str(part)) for part in location) or NAME_PLACEHOLDER
 
 

@@ -1,4 +1,4 @@
-"""The tool that lists the tools: what a connection may call, with the schemas of today."""
+"""The tool that lists the tools that a connection may call, with their schemas of today."""
 
 from collections.abc import Iterator
 
@@ -27,7 +27,8 @@ class ToolDescription(TypedDict):
 def granted_tools(context: CallContext) -> Iterator[tuple[Tool, JSONSchema]]:
     """Yield the granted tools of modules that are on, each with its input schema of today.
 
-    A grant lists a tool, but today's values are records: they are for who may call it now.
+    A grant is enough to see a tool, but today's values are records: only a user who may call the
+    tool now gets them.
     """
     fill = conf.host().schema_filler()
     for tool in registry:

@@ -30,7 +30,7 @@ SERVER: JSONSchema = {
     },
 }
 
-# What a response says of its header fields; each is named by the responses that carry it.
+# Descriptions of header fields, to which the responses that carry them refer.
 HEADERS: Mapping[str, JSONSchema] = {
     "X-Request-Id": {
         "description": "Names this request in the service's log and audit.",
@@ -77,7 +77,7 @@ OWN_HEADERS: Mapping[type[ToolError], str] = {
     errors.MethodNotAllowedError: "Allow",
 }
 
-# The refusals of every address, as one reads the interface's table.
+# The refusals that any tool may give, in the order of the interface's table.
 COMMON_REFUSALS: tuple[type[ToolError], ...] = (
     errors.UnauthenticatedError,
     errors.ForbiddenError,
@@ -93,7 +93,7 @@ COMMON_REFUSALS: tuple[type[ToolError], ...] = (
 
 
 def describe_api() -> JSONSchema:
-    """Return the document; the same from every machine and at every time."""
+    """Return the document, which is the same at every installation."""
     tools = [TOOLS_LIST, *registry]
     service = conf.host().service()
     inputs, answers, schemas = describe_bodies(tools)
@@ -122,7 +122,7 @@ def describe_api() -> JSONSchema:
 
 
 def _tag(tool: Tool) -> str:
-    """Return what generated clients call the class of the tool's method."""
+    """Return the tag, after which generated clients name a class."""
     return tool.module or TAG_WITHOUT_MODULE
 
 

@@ -1,4 +1,4 @@
-"""The schemas of the OpenAPI document, each of a name that generated clients call their type."""
+"""The schemas of the OpenAPI document, each named as generated clients should name its type."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, get_args, get_origin, get_type_hints
@@ -32,7 +32,7 @@ def refer_to(name: str) -> JSONSchema:
 
 
 def describe_bodies(tools: Sequence[Tool]) -> tuple[JSONSchema, JSONSchema, JSONSchema]:
-    """Return by tool the schemas of what it takes and of its answer, and all schemas they name."""
+    """Return the schemas of bodies and of answers by tool, and the schemas that they refer to."""
     taken = [(tool.name, TAKEN, TypeAdapter(tool.input)) for tool in tools if tool.takes_body]
     given = [(tool.name, GIVEN, TypeAdapter(_shape(tool)[1])) for tool in tools]
     described, definitions = TypeAdapter.json_schemas(
@@ -49,7 +49,7 @@ def describe_bodies(tools: Sequence[Tool]) -> tuple[JSONSchema, JSONSchema, JSON
 
 
 def join_schemas(known: JSONSchema, more: JSONSchema) -> JSONSchema:
-    """Return both; raise ImproperlyConfigured where a project's shape is called as another body."""
+    """Return both; raise ImproperlyConfigured if one name stands for two different schemas."""
     for name in known.keys() & more.keys():
         if known[name] != more[name]:
             raise ImproperlyConfigured(f"{name} is the name of two bodies; rename your shape")
@@ -66,14 +66,14 @@ class _NamedJsonSchema(PlainJsonSchema):
 
 
 def _shape(tool: Tool) -> tuple[Any, Any]:
-    """Return whether a tool answers a Record or a Page, and of what, by its annotation."""
+    """Return Record or Page, and the shape inside, from the annotation of the tool's function."""
     answer = get_type_hints(tool.run).get("return")
     shapes = get_args(answer)
     return get_origin(answer) or answer, shapes[0] if shapes else Any
 
 
 def _describe_answer(tool: Tool, data: JSONSchema) -> tuple[JSONSchema, str | None]:
-    """Return the whole answer, and its name if its data has one: Thing gives ThingRecord."""
+    """Return the schema of the whole answer, and its name if its shape has one: ThingRecord."""
     kind, _ = _shape(tool)
     shape = data.get("items", data).get("$ref")
     if kind is Page:
@@ -84,7 +84,7 @@ def _describe_answer(tool: Tool, data: JSONSchema) -> tuple[JSONSchema, str | No
 
 
 def describe_refusals(tools: Iterable[Tool], common: Iterable[type[ToolError]]) -> JSONSchema:
-    """Return the bodies of refusals: one for all codes but that of wrong fields."""
+    """Return the schemas of refusals: one for wrong fields, one for all other codes."""
     kinds = [*common, *(kind for tool in tools for kind in tool.refusals)]
     codes = dict.fromkeys(kind.code for kind in kinds if not _names_fields(kind))
     return {

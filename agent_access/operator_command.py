@@ -1,4 +1,4 @@
-"""What all commands for the operator have in common: where one cannot do its work, it says why."""
+"""What all commands for the operator have in common: a failure is told in one sentence."""
 
 from argparse import ArgumentParser
 from typing import Any, NoReturn
@@ -23,13 +23,13 @@ STOPPED = "Stopped before it was done."
 
 
 class OperatorCommand(BaseCommand):
-    """Ends with one sentence and a code, where Django would print a usage or a trace.
+    """Fails with one sentence and an exit code, where Django would print a usage or a traceback.
 
-    `--traceback` shows the trace all the same. No option can be shortened: what a script says
-    must not mean something else one day.
+    `--traceback` shows the traceback all the same. Options cannot be abbreviated: in a script an
+    abbreviation could mean another option one day.
     """
 
-    # Whoever serves is told of a dangerous setting; a script wants an answer.
+    # A server refuses dangerous settings at its start; a script just wants an answer.
     requires_system_checks: tuple[str, ...] = ()
 
     @override

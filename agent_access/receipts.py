@@ -1,4 +1,4 @@
-"""Receipts: a keyed write is done once and its answer given again."""
+"""Receipts: a write with an idempotency key runs once, and its answer is given again."""
 
 import hashlib
 import json
@@ -51,7 +51,7 @@ def digest_call(call: ToolCall, arguments: Mapping[str, Any]) -> str:
 
 
 def compose_answer(receipt: Receipt, tool: Tool, result: ToolResult) -> Statement:
-    """Return what keeps the answer in the claimed receipt, in the transaction of the change."""
+    """Return the statement that stores the answer, for the transaction that claimed the receipt."""
     body = sealing.seal(result.body) if tool.answers_secret else result.body
     kept = {
         "record_id": receipt.record_id,

@@ -1,4 +1,4 @@
-"""What becomes known of the request in hand, for whoever logs and counts requests."""
+"""What is known of the current request so far, for logs and metrics."""
 
 from contextvars import ContextVar
 from typing import NamedTuple
@@ -6,11 +6,11 @@ from uuid import UUID
 
 
 class RequestFacts(NamedTuple):
-    """Names, identifiers and the client's address; what is not known, or not so, is empty.
+    """The facts of a request; one that is unknown, or does not apply, is empty.
 
-    `person_id` is who has signed in to the pages, or whose account was tried. `outcome` is the
-    audit's word for how the tool's call ended: `ok` or an error code, or how an attempt to sign in
-    did.
+    `person_id` is who has signed in to the pages, or whose account somebody tried to sign in to.
+    `outcome` is the audit's: `ok` or an error code of a tool's call, or the outcome of the attempt
+    to sign in.
     """
 
     transport: str = ""
@@ -31,7 +31,7 @@ def current_facts() -> RequestFacts:
 
 
 def forget_facts() -> None:
-    """Know nothing: a request begins, or is over."""
+    """Start afresh, at the beginning and at the end of a request."""
     _current.set(UNKNOWN)
 
 

@@ -1,4 +1,4 @@
-"""Why and when a connection ended, in words for the owner."""
+"""Why and when a connection was revoked, in words for the owner."""
 
 from datetime import UTC
 
@@ -10,8 +10,7 @@ from agent_access.models.connections import Connection, RevokedReason
 def describe_revocation(connection: Connection) -> str:
     """Return a sentence such as "A refresh token was used twice at 12:03 UTC on ... from ...".
 
-    The place is that of the request at which the ending was noticed. Empty for a connection that
-    was not revoked.
+    The address is that of the request by which it was revoked. Empty if it was not.
     """
     if connection.revoked_at is None:
         return ""
@@ -26,7 +25,7 @@ def describe_revocation(connection: Connection) -> str:
 
 
 def describe_detail(event: AuditEvent) -> str:
-    """Return what an event says beside its outcome; of an ending its reason in words."""
+    """Return the event's detail; for a revocation, the reason in words."""
     if event.action == REVOKED and event.detail in RevokedReason.values:
         return RevokedReason(event.detail).label
     return event.detail

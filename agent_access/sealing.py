@@ -19,7 +19,7 @@ def seal(secret: bytes) -> bytes:
 
 
 def unseal(token: bytes) -> bytes:
-    """Return what was sealed; raise KeyGoneError."""
+    """Return what was sealed; raise KeyGoneError if its key is no longer configured."""
     try:
         return _fernet().decrypt(token)
     except InvalidToken:

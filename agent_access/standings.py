@@ -1,4 +1,4 @@
-"""How a connection stands at this moment: all that authentication needs, in one statement."""
+"""A connection's standing: all that authentication needs to know now, in one statement."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -18,7 +18,7 @@ from agent_access.models.connections import Connection
 from agent_access.models.settings import AccessSettings
 
 MODEL_BACKEND = "django.contrib.auth.backends.ModelBackend"
-# Where that backend keeps, on a user, what it has asked for.
+# The attribute of a user in which that backend caches permissions.
 CACHE = "_perm_cache"
 # The functions that make a JSON array of many rows.
 MANY = {"postgresql": "json_agg", "sqlite": "json_group_array"}
@@ -30,7 +30,7 @@ STANDING = """
     LEFT JOIN {settings} AS switches ON switches.id = {only_id}
     WHERE lent.{wanted} = %s
 """
-# The user's own and those of his groups; as JSON, since a codename may hold any character.
+# The user's own and those of their groups; as JSON, since a codename may hold any character.
 PERMISSIONS = """(
     SELECT CAST({many}(kind.app_label || '.' || permission.codename) AS text)
     FROM {permissions} AS permission
@@ -50,7 +50,7 @@ SETTINGS = Rows(AccessSettings)
 
 @dataclass(frozen=True)
 class Standing:
-    """A connection with its user, whose permissions are known, the owner and his switches."""
+    """A connection with its user, whose permissions are cached, the switches and the owner."""
 
     connection: Connection
     settings: AccessSettings
@@ -58,7 +58,7 @@ class Standing:
 
 
 def find_standing(**wanted: Any) -> Standing | None:
-    """Return the standing of the one connection that has this value in a unique column."""
+    """Return the standing of the connection with this value in a unique column, such as `id=`."""
     ((column, value),) = wanted.items()
     with database.cursor() as cursor:
         cursor.execute(_statement(column, cursor.db.vendor), [CONNECTIONS.adapt(column, value)])
@@ -67,12 +67,12 @@ def find_standing(**wanted: Any) -> Standing | None:
 
 
 def forget_permissions(user: Any) -> None:
-    """Let Django ask for the user's permissions again: what is known may be out of date."""
+    """Drop the user's cached permissions, so that Django reads them again."""
     vars(user).pop(CACHE, None)
 
 
 def may_differ(seen: Any, now: Any) -> bool:
-    """Tell whether a user may have other permissions now than when he was seen."""
+    """Tell whether a user's permissions may have changed between these two readings."""
     known = vars(seen).get(CACHE)
     return known is None or known != vars(now).get(CACHE)
 
@@ -103,13 +103,13 @@ def _users() -> Rows[Any]:
 
 @cache
 def _tells_owner() -> bool:
-    """Tell whether the owner is a part of the statement."""
+    """Tell whether the statement reads the owner too."""
     return conf.host().owner_statement() is not None
 
 
 @cache
 def _asks_tables_alone() -> bool:
-    """Tell whether permissions are those of Django's tables and nothing else."""
+    """Tell whether permissions stand in Django's tables only, where the statement can read them."""
     has_tables = issubclass(get_user_model(), PermissionsMixin)
     return has_tables and project.AUTHENTICATION_BACKENDS == [MODEL_BACKEND]
 

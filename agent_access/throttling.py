@@ -39,9 +39,9 @@ class Allowance:
 
 
 def spend(policy: str, *, bucket: str, quota: int) -> Allowance:
-    """Count one request against the bucket. A cache that is gone counts as unavailable."""
+    """Count one request against a quota per minute; raise UnavailableError without the cache."""
     usage = get_usage(
-        None,  # only its own kinds of key would read the request
+        None,  # the request, which only django-ratelimit's own keys read
         group=f"agent_access.{policy}",
         key=lambda _group, _request: bucket,
         rate=(quota, WINDOW_SECONDS),
@@ -49,13 +49,13 @@ def spend(policy: str, *, bucket: str, quota: int) -> Allowance:
     )
     if usage is None or not usage["limit"]:
         raise UnavailableError
-    # The window ends with the second that django-ratelimit names, so one more is to wait. It may
-    # have ended while we counted.
+    # The window includes the second that time_left points to, hence the one more; it is negative if
+    # the window has ended meanwhile.
     return Allowance(policy, quota, usage["count"], max(usage["time_left"], 0) + 1)
 
 
 def is_first(policy: str, *, bucket: str) -> bool:
-    """Tell whether this is the first of its kind in the minute, and so worth an audit event."""
+    """Count one; tell whether it is the first in this minute, and so worth an audit event."""
     return spend(policy, bucket=bucket, quota=1).spent == 1
 
 

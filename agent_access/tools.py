@@ -57,7 +57,7 @@ class PlainJsonSchema(GenerateJsonSchema):
 
     @override
     def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
-        # A model's name and docstring speak to engineers.
+        # A model's name and docstring are meant for engineers, not for clients.
         described = super().model_schema(schema)
         return {key: described[key] for key in described if key not in {"title", "description"}}
 
@@ -71,7 +71,7 @@ def with_null(schema: JSONSchema) -> JSONSchema:
 
 
 def without_null(schema: JSONSchema) -> JSONSchema:
-    """Return the schema of a value that may be null as one of a value that is there."""
+    """Return the schema without null, neither as a type nor as a choice."""
     if not isinstance(kinds := schema.get("type"), list) or NULL not in kinds:
         return schema
     (kind,) = (each for each in kinds if each != NULL)
@@ -83,7 +83,7 @@ def without_null(schema: JSONSchema) -> JSONSchema:
 def inline_references(schema: Any, definitions: JSONSchema) -> Any:
     """Return the schema with every `$ref` replaced, since many clients lose references.
 
-    The name and docstring of a class speak to engineers.
+    The name and docstring of a class are left out: they are meant for engineers.
     """
     if isinstance(schema, list):
         return [inline_references(entry, definitions) for entry in schema]
@@ -107,15 +107,14 @@ def inline_references(schema: Any, definitions: JSONSchema) -> Any:
 class Tool:
     """One row of a catalogue: all that a transport must know of a tool.
 
-    `path` stands below `/api/v1` and names its target as `{id}`. `find_record` fetches a record
-    for a user or raises the project's "not found"; a replay asks it whether the record is still
-    in the user's reach. An answer that holds a secret is kept encrypted.
-    A destructive tool replaces or freezes what was there, where others only add (MCP's
-    `destructiveHint`). A tool that reads at once sees one moment of the data by itself; for any
-    other a transaction is held.
-    `run` takes a CallContext and the input, and says in its annotation what it gives:
-    `Record[Shape]` or `Page[Shape]`, with a TypedDict as the shape. `refusals` are the project's
-    own, beside those that every tool may give.
+    `path` is relative to `/api/v1` and has an `{id}` if the tool has a target. `run` takes a
+    CallContext and the input; its annotation says what it returns: `Record[Shape]` or
+    `Page[Shape]`, with a TypedDict as the shape. `find_record` fetches a record for a user or
+    raises the project's "not found"; a replay calls it to learn whether the user may still see the
+    record. `answers_secret` has the stored answer encrypted. A destructive tool replaces or freezes
+    what was there, where others only add (MCP's `destructiveHint`). A read that needs no snapshot
+    is consistent by itself: one statement, or a snapshot of its own. `refusals` are the project's
+    own, in addition to those that any tool may give.
     """
 
     name: str
@@ -161,7 +160,7 @@ class Tool:
     def input_schema(self) -> JSONSchema:
         """Return the static JSON Schema (2020-12) of the query or body: closed and inlined.
 
-        A query string has no way to say null.
+        Of a query it has no null, which a query string cannot express.
         """
         schema = self.input.model_json_schema(schema_generator=PlainJsonSchema)
         inlined: JSONSchema = inline_references(schema, schema.get("$defs", {}))

@@ -42,8 +42,8 @@ class ChainBrokenError(Exception):
 def find_breaks(expected: Mapping[str, Position] | None = None) -> Iterator[Break]:
     """Walk every chain and yield the first break of each.
 
-    `expected` holds heads that were kept elsewhere; it finds a chain that was rewritten or
-    shortened together with its head. Calls may go on meanwhile.
+    `expected` holds heads by chain that were kept elsewhere; they reveal a chain that was rewritten
+    or shortened together with its head. Calls may go on meanwhile.
     """
     expected = expected or {}
     chains = set(ChainHead.objects.values_list("chain", flat=True))
@@ -57,9 +57,9 @@ def find_breaks(expected: Mapping[str, Position] | None = None) -> Iterator[Brea
 
 
 def _read_chains() -> Iterator[str]:
-    """Yield the chains that have events, each by a step in the index.
+    """Yield the chains that have events, each found by one step in the index.
 
-    One statement for all would read every event, and reach its time limit among many millions.
+    A single statement would read every event, and time out with many millions of them.
     """
     chains = AuditEvent.objects.order_by("chain").values_list("chain", flat=True)
     chain = chains.first()
@@ -105,9 +105,9 @@ def _walk(chain: str, start: Position, expected: Position | None) -> Position:
 
 
 def _read_batch(chain: str, *, after: int) -> list[AuditEvent]:
-    """Return the next events; one statement for all would reach its time limit in a long chain.
+    """Return the next events; a single statement would time out on a long chain.
 
-    So would a cursor outside a transaction: PostgreSQL reads all of it before the first row.
+    So would a cursor outside a transaction: PostgreSQL runs it to the end before the first row.
     """
     events = AuditEvent.objects.filter(chain=chain, sequence__gt=after)
     return list(events.order_by("sequence")[:BATCH_SIZE])

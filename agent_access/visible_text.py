@@ -1,4 +1,4 @@
-"""Characters that nobody sees, and that make a text read as something else than it is."""
+"""Invisible characters, which make a text look like another one."""
 
 import re
 from collections.abc import Callable
@@ -25,7 +25,7 @@ INVISIBLE = re.compile(
     rf"|(?<!{_VARIED})[{_VARIANTS}]"
 )
 
-# The same without a look at what stands around: also where a script or an emoji needs them.
+# The same regardless of context: even where a script or an emoji needs them.
 HIDDEN = re.compile(rf"[{_UNSEEN}{_JOINERS}{_VARIANTS}]")
 
 

@@ -57,7 +57,7 @@ class AuditEvent(models.Model):
         indexes = (
             models.Index(fields=("connection_id", "occurred_at"), name="agent_access_event_of"),
             models.Index(fields=("occurred_at",), name="agent_access_event_by_time"),
-            # What was done with a connection, among all that it did itself.
+            # Finds what was done to a connection, among all that it did itself.
             models.Index(
                 fields=("connection_id", "occurred_at"),
                 condition=models.Q(chain=ADMINISTRATION),

@@ -84,5 +84,5 @@ class Connection(models.Model):
 
     @staticmethod
     def live_at(now: datetime) -> Q:
-        """Return what holds for the rows of which is_live() does."""
+        """Return the condition, for queries, that is_live() checks on one connection."""
         return Q(revoked_at=None, expires_at__gt=now)
