@@ -113,7 +113,7 @@ def _prepare(
     """
     settings = AccessSettings.lock()
     _require_unused_id(connection_id)
-    seen, request = request, _read_anew(request)
+    seen, request = request, _reload_user(request)
     if kind == ConnectionKind.BROWSER and not settings.browser_sign_in_on:
         raise ConnectionNotAllowedError("Browser sign-in is off; the owner turns it on first.")
     owner_id = _check_request(request, settings)
@@ -138,7 +138,7 @@ def _require_unused_id(connection_id: UUID) -> None:
         raise ConnectionExistsError
 
 
-def _read_anew(request: ConnectionRequest) -> ConnectionRequest:
+def _reload_user(request: ConnectionRequest) -> ConnectionRequest:
     """Return the request with its user as stored now, or None in their place."""
     user = get_user_model()._default_manager.filter(pk=request.user.pk).first()  # noqa: SLF001  Django's public name for a swapped model's manager
     return replace(request, user=user)

@@ -77,7 +77,7 @@ def find_tool_error(exception: Exception) -> ToolError:
 def _run(call: ToolCall) -> ToolResult:
     arguments = call.read_arguments()
     if monotonic() - call.admitted_at > FRESH_SECONDS:
-        call = _refresh(call)
+        call = _refresh_rights(call)
     _check_rights(call, call.connection, call.settings)
     inputs = _parse(call, arguments)
     return _write(call, arguments, inputs) if call.tool.writes else _read(call, inputs)
@@ -90,7 +90,7 @@ def _parse(call: ToolCall, arguments: Arguments) -> ToolInput:
     return parse_input(call.tool.input, arguments.values, known_problems=problems)
 
 
-def _refresh(call: ToolCall) -> ToolCall:
+def _refresh_rights(call: ToolCall) -> ToolCall:
     forget_permissions(call.connection.user)
     return replace(call, settings=AccessSettings.read())
 

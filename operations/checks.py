@@ -115,14 +115,14 @@ def _is_open(address: str) -> bool:
 
 
 def _keeps_utf8(database: str) -> bool:
-    return _ask_postgresql(database, "SHOW server_encoding") in {"UTF8", None}
+    return _query_postgresql(database, "SHOW server_encoding") in {"UTF8", None}
 
 
 def _owns_tables(database: str) -> bool:
-    return bool(_ask_postgresql(database, OWNED_TABLES))
+    return bool(_query_postgresql(database, OWNED_TABLES))
 
 
-def _ask_postgresql(database: str, question: str) -> Any:
+def _query_postgresql(database: str, question: str) -> Any:
     """Return the one value that answers, or None of another kind of database."""
     connection = connections[database]
     if connection.vendor != "postgresql":

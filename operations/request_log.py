@@ -20,7 +20,7 @@ METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS",
 # What may stand in a path of ours: IDs, words and file names. A credential in a path does not.
 SEGMENT = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[A-Za-z0-9._-]{1,20}|[a-z-]{1,32}")
 PLACEHOLDER = "*"
-LONGEST_PATH = 20
+MAX_SEGMENTS = 20
 
 
 class RequestLog:
@@ -79,4 +79,4 @@ def redact_path(path: str) -> str:
     """Return the path with a placeholder for every part that is none of our own."""
     parts = path.split("/")
     known = [part if SEGMENT.fullmatch(part) or not part else PLACEHOLDER for part in parts]
-    return "/".join(known[:LONGEST_PATH])
+    return "/".join(known[:MAX_SEGMENTS])

@@ -23,7 +23,7 @@ RECEIPTS_SHOWN = 10
 
 @dataclass(frozen=True, kw_only=True)
 class DescribedGrant:
-    """A grant, and those of its tools that the person himself has no permission for now."""
+    """A grant, and those of its tools for which the user now lacks a permission."""
 
     grant: str
     words: str
@@ -31,7 +31,7 @@ class DescribedGrant:
 
 
 def describe_connection(connection: Connection, *, before: int | None) -> dict[str, Any]:
-    """Return what the page says; `before` is the sequence at which older calls go on."""
+    """Return the page's context, with the calls whose sequence is below `before`."""
     [usage] = read_usage([connection])
     chain = AuditEvent.objects.filter(chain=str(connection.id)).order_by("-sequence")
     older = chain if before is None else chain.filter(sequence__lt=before)

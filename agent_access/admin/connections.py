@@ -1,4 +1,4 @@
-"""Connections: the list, a new one with its credential, and the ending of one or many."""
+"""Connections: the list, a new one with its credential, and the revocation of one or many."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -133,7 +133,7 @@ class ConnectionAdmin(OwnersModelAdmin):
             return self._show_form(request, form, status=422)
 
     def _create(self, request: HttpRequest, form: ConnectionForm) -> HttpResponse:
-        """Answer with the credential itself: it must not wait anywhere for another page."""
+        """Show the credential in this very response: it must not be kept for another page."""
         with owners_act(request) as owner:
             connection, credential = create_connection(
                 form.read_request(name=form.cleaned_data["name"]),
@@ -169,14 +169,14 @@ class ConnectionAdmin(OwnersModelAdmin):
     def response_action(
         self, request: HttpRequest, queryset: QuerySet[Any], *args: Any, **kwargs: Any
     ) -> HttpResponse | None:
-        """Find nothing behind a choice that is no ID, where Django's own would fail."""
+        """Find nothing for a choice that is not an ID, where Django would raise."""
         try:
             return super().response_action(request, queryset, *args, **kwargs)
         except ValidationError:
             return self._ask_to_revoke(request, queryset.none())
 
     def revoke_chosen(self, request: HttpRequest) -> HttpResponse:
-        """Ask before the connections named by `id` are ended (GET), and end them (POST)."""
+        """Ask before the connections named by `id` are revoked (GET), and revoke them (POST)."""
         named = request.GET if request.method != "POST" else request.POST
         ids = [known for each in named.getlist("id") if (known := read_uuid(each))]
         chosen = self.get_queryset(request).filter(pk__in=ids)

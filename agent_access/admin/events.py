@@ -21,7 +21,7 @@ from agent_access.admin.filters import (
 from agent_access.admin.moments import format_moment
 from agent_access.admin.owners import OwnersModelAdmin
 from agent_access.admin.paging import MAX_SEARCH_LENGTH, BoundedPaginator, bound_search
-from agent_access.admin.people import names_of, people_called
+from agent_access.admin.people import find_people, names_of
 from agent_access.audit import OK
 from agent_access.errors import ToolError
 from agent_access.models.audit import ADMINISTRATION, AuditEvent
@@ -74,7 +74,7 @@ class OutcomeFilter(EventFilter):
 
 
 class ActorFilter(EventFilter):
-    """The people who may be acted for, and the one that the address names."""
+    """The people who may be acted for, and the one that the URL names."""
 
     title = "actor"
     parameter_name = "actor"
@@ -110,7 +110,7 @@ class EventAdmin(OwnersModelAdmin):
         ToolFilter,
         OutcomeFilter,
     )
-    search_fields = ("action",)  # shows the field; the search is our own
+    search_fields = ("action",)  # makes Django show the field; the search is our own
     search_help_text = "Search by action, name, address or identifier"
 
     @override
@@ -120,7 +120,7 @@ class EventAdmin(OwnersModelAdmin):
         words = search_term[:MAX_SEARCH_LENGTH].split()[:WORDS_SEARCHED]
         queryset = bound_search(request, queryset, by=BY_TIME) if words else queryset
         for word in words:
-            queryset = queryset.filter(_stands_in_event(word))
+            queryset = queryset.filter(_matches_word(word))
         return queryset, False
 
     @override
@@ -174,7 +174,7 @@ class EventAdmin(OwnersModelAdmin):
         ]
 
 
-def _stands_in_event(word: str) -> Q:
+def _matches_word(word: str) -> Q:
     called = Connection.objects.filter(name__icontains=word).values("id")
     condition = (
         Q(action__icontains=word)
@@ -183,7 +183,7 @@ def _stands_in_event(word: str) -> Q:
         | Q(request_id=word)
         | Q(client_address=word)
         | Q(connection_id__in=called)
-        | Q(actor_id__in=people_called(word).values("pk"))
+        | Q(actor_id__in=find_people(word).values("pk"))
     )
     if named := read_uuid(word):
         condition |= Q(connection_id=named) | Q(actor_id=named)

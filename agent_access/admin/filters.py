@@ -1,4 +1,4 @@
-"""Filters that stand in one form with the search, so that they need no script."""
+"""Filters that share one form with the search, so that they need no script."""
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, date, datetime, time
@@ -39,7 +39,7 @@ class ChoiceFilter(SimpleListFilter):
 
 
 class SearchingFilter(ChoiceFilter):
-    """A choice that no index knows; it stands after those that one does."""
+    """A choice in a column without an index: put it after those that have one."""
 
     by: ClassVar[str]
 
@@ -50,7 +50,7 @@ class SearchingFilter(ChoiceFilter):
 
 
 class ConnectionFilter(ChoiceFilter):
-    """The newest connections, and the one that the address names."""
+    """The newest connections, and the one that the URL names."""
 
     title = "connection"
     parameter_name = "connection"

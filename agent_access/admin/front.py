@@ -49,7 +49,7 @@ class SwitchesAdmin(OwnersModelAdmin):
         return self.show(request, "front", context)
 
     def stop(self, request: HttpRequest) -> HttpResponse:
-        """Turn everything off in one step, asked for from any page that offers it."""
+        """Turn everything off in one step; the button is on several pages."""
         with owners_act(request) as owner:
             was_on = AccessSettings.read().access_on
             ended = turn_everything_off(by=owner)

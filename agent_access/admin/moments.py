@@ -1,4 +1,4 @@
-"""Moments as the section writes them: to the second, and in one time zone, as evidence is."""
+"""Moments as this section shows them: in UTC, to the second or to the minute."""
 
 from datetime import UTC, datetime
 

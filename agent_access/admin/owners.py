@@ -1,4 +1,4 @@
-"""What all pages of the section share: the owner alone comes in, and acts under one lock."""
+"""What all pages of the section share: only the owner may enter, and acts under one lock."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -31,7 +31,7 @@ View = Callable[..., HttpResponse]
 
 @dataclass(frozen=True)
 class Page:
-    """A route of a model's pages, the methods that it answers, and the last part of its name."""
+    """One of a model's pages; `name` is the last part of its route's name."""
 
     route: str
     view: View
@@ -41,7 +41,10 @@ class Page:
 
 @contextmanager
 def owners_act(request: HttpRequest) -> Iterator[Actor]:
-    """Hold the settings row, as the commands do, while the owner, who still is the owner, acts."""
+    """Yield the owner as the actor of one transaction, which locks the settings row.
+
+    The commands lock it too. Raises PermissionDenied if the user is no longer the owner.
+    """
     with transaction.atomic():
         AccessSettings.lock()
         user = request.user
@@ -104,7 +107,7 @@ class OwnersModelAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic f
         return changes
 
     def read_further(self, records: Sequence[Any]) -> None:
-        """Note on each record of a page what its columns tell beside its own facts."""
+        """Attach to each record of a page what its columns show beyond its own fields."""
 
     @override
     def get_search_results(
@@ -134,7 +137,7 @@ class OwnersModelAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic f
 
     @override
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
-        """Let an address filter by what the page offers: no digest is guessed piece by piece."""
+        """Allow only filters that the page offers, so that no digest is guessed bit by bit."""
         filters: Iterable[Any] = self.list_filter
         return lookup in {each.parameter_name for each in filters}
 

@@ -1,4 +1,4 @@
-"""Pages over tables that grow without end."""
+"""Pages of tables that grow without end."""
 
 from typing import Any
 
@@ -10,16 +10,16 @@ from django.utils.functional import cached_property
 from typing_extensions import override
 
 MAX_ROWS = 10_000
-# A question that no index answers is put to the newest rows only: all of them would take minutes.
+# A search without an index looks at the newest rows only: at all it would take minutes.
 SEARCHED_ROWS = 100_000
-# Longer than anything that is looked for; SQLite puts no thousand words to one table.
+# Longer than anything that is looked for; SQLite fails on a condition of a thousand words.
 MAX_SEARCH_LENGTH = 200
 
 _BEYOND = "beyond_search"
 
 
 class BoundedPaginator(Paginator):  # type: ignore[type-arg]  # generic for mypy only
-    """Counts and shows no more than the first rows of the order; filters reach the others."""
+    """Counts and shows the first MAX_ROWS only; the others are reached by filters."""
 
     @override
     @cached_property
@@ -33,9 +33,9 @@ class BoundedPaginator(Paginator):  # type: ignore[type-arg]  # generic for mypy
 
 
 class OfferedOrderList(ChangeList):
-    """Sorts by what its page offers only, where Django's own believes the address.
+    """Sorts only by columns that its page offers, where Django trusts the URL.
 
-    `searched` is to how many rows its question was put, and empty if to all of them.
+    `searched` says how many rows the search looked at; it is empty if it was all of them.
     """
 
     def __init__(self, request: HttpRequest, *args: Any, **options: Any) -> None:
@@ -49,10 +49,10 @@ class OfferedOrderList(ChangeList):
 
 
 def bound_search(request: HttpRequest, rows: QuerySet[Any], *, by: str) -> QuerySet[Any]:
-    """Return the newest of the rows, which only indexed filters have narrowed so far.
+    """Return the newest SEARCHED_ROWS rows, which only indexed filters may have narrowed before.
 
-    `by` is the column, growing with time and with an index, by which pages are ordered. The bound
-    is found once for a page.
+    `by` is the indexed column by which pages are ordered, growing with time. The bound is found
+    once per request.
     """
     if _BEYOND not in request.__dict__:
         older = rows.order_by(f"-{by}").values_list(by, flat=True)[

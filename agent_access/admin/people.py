@@ -9,15 +9,15 @@ from django.db.models import CharField, Q, QuerySet
 
 
 def text_fields() -> list[str]:
-    """Return the fields that a project must ask of every user, as far as they are texts."""
+    """Return the names of the required fields of every user that are texts."""
     model = get_user_model()
     fields = {field.name: field for field in model._meta.get_fields()}
     names = [model.USERNAME_FIELD, *model.REQUIRED_FIELDS]
     return [name for name in names if isinstance(fields[name], CharField)]
 
 
-def people_called(word: str) -> QuerySet[Any]:
-    """Return the users in whose name the word stands."""
+def find_people(word: str) -> QuerySet[Any]:
+    """Return the users with the word in one of `text_fields`."""
     condition = Q()
     for name in text_fields():
         condition |= Q(**{f"{name}__icontains": word})
@@ -25,7 +25,7 @@ def people_called(word: str) -> QuerySet[Any]:
 
 
 def names_of(ids: Iterable[UUID | None]) -> dict[UUID, str]:
-    """Return how each user is called, in one query."""
+    """Return the users' names by ID, in one query."""
     known = {each for each in ids if each is not None}
     return {pk: str(user) for pk, user in _people().in_bulk(known).items()}
 

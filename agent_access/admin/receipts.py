@@ -43,7 +43,7 @@ class ReceiptAdmin(OwnersModelAdmin):
     ordering = (f"-{BY_TIME}", "-id")
     list_display = ("moment", "tool", "of_connection", "key", "status", "record_id")
     list_filter = (ConnectionFilter, *day_filters(BY_TIME), WritingToolFilter)
-    search_fields = ("key",)  # shows the field; the search is our own
+    search_fields = ("key",)  # makes Django show the field; the search is our own
     search_help_text = "Search by key or record ID, whole"
 
     @override

@@ -23,19 +23,18 @@ class State(StrEnum):
 
 @dataclass(frozen=True)
 class Status:
-    """The state, and for one that ended, or will at its next call, why."""
+    """The state, and for a connection that was revoked, or will be at its next call, why."""
 
     state: State
     reason: str = ""
 
 
 def read_status(connection: Connection, *, owner_id: UUID | None, now: datetime) -> Status:
-    """Return how a connection, loaded with its user, stands.
+    """Return the status of a connection that is loaded with its user.
 
-    What ends a connection is written down at the latest when it is used next; the owner is told
-    before.
+    What ends a connection may be recorded only when it is used next; the owner sees it before.
     """
-    if _ended_early(connection):
+    if _was_revoked_early(connection):
         return Status(State.ENDED, RevokedReason(connection.revoked_reason).label)
     if now >= connection.expires_at:
         return Status(State.EXPIRED)
@@ -44,13 +43,13 @@ def read_status(connection: Connection, *, owner_id: UUID | None, now: datetime)
     return Status(State.LIVE)
 
 
-def _ended_early(connection: Connection) -> bool:
-    """Tell whether it ended before its time; a switch also closes those that had expired."""
+def _was_revoked_early(connection: Connection) -> bool:
+    """Tell whether it was revoked before it expired; a switch revokes expired ones too."""
     return connection.revoked_at is not None and connection.revoked_at < connection.expires_at
 
 
 def condition_of(state: State, *, now: datetime) -> Q:
-    """Return what holds for the rows of connections in a state, as it was written down."""
+    """Return the condition, for queries, of connections recorded as being in this state."""
     early = Q(revoked_at__lt=F("expires_at"))
     conditions = {
         State.LIVE: Connection.live_at(now),

@@ -1,4 +1,4 @@
-"""The owner's switches as his page tells of them: what each does, and what it ends."""
+"""The owner's switches as the front page shows them: what each does, and what it ends."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

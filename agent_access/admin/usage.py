@@ -1,4 +1,4 @@
-"""What connections were used for lately, read for a whole page at once."""
+"""How much connections were used lately, read for a whole page at once."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from agent_access.models.connections import Connection
 
 @dataclass(frozen=True)
 class Usage:
-    """How a connection stands and when it was used, to the minute."""
+    """A connection's status, its last use to the minute, and its calls in the last 24 hours."""
 
     status: Status
     last_used_at: datetime | None
@@ -25,7 +25,7 @@ class Usage:
 
 
 def note_usage(connections: Sequence[Connection]) -> None:
-    """Let each connection remember its use for `usage_of`."""
+    """Attach its usage to each connection, for `usage_of`."""
     for connection, usage in zip(connections, read_usage(connections), strict=True):
         connection.__dict__["usage"] = usage
 
@@ -36,7 +36,7 @@ def usage_of(connection: Connection) -> Usage:
 
 
 def read_usage(connections: Sequence[Connection]) -> list[Usage]:
-    """Return the use of each connection, which is loaded with its user, in three queries."""
+    """Return the usage of each connection, loaded with its user, in three queries."""
     now, owner_id = timezone.now(), conf.host().owner_id()
     ids = [each.id for each in connections]
     last, calls = _last_used(ids), _count_calls(ids, since=now - timedelta(days=1))

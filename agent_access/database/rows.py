@@ -1,7 +1,8 @@
-"""A model's rows in statements written by hand, for the few that calls make most.
+"""A model's rows in statements written by hand, for the few that calls execute most (ADR 13).
 
-Django's queries are built anew each time, which costs more than the database does. Table and column
-names, and how a value is kept on either database, still come from the model.
+Django builds every query anew, which costs more than its execution. Names of tables and columns,
+and the conversion of values for either database, still come from the model. Everywhere here a
+`name` is a field's `attname`.
 """
 
 from collections.abc import Callable, Collection, Container, Mapping, Sequence
@@ -18,12 +19,12 @@ from agent_access.database.statements import NOTHING, Statement, Statements, exe
 
 Record = TypeVar("Record", bound=Model)
 
-# What a row has to meet, with the values in their order; the row is called `record` there.
+# A part of a WHERE clause, in which the row is called `record`, and its parameters.
 Condition = tuple[str, Sequence[Any]]
 
 
 class Rows(Generic[Record]):
-    """A model's columns in one order: all, `only` some, or all `without` some."""
+    """The rows of a model with its columns in one order: all, `only` some, or `without` some."""
 
     def __init__(
         self,
@@ -52,22 +53,22 @@ class Rows(Generic[Record]):
 
     @cached_property
     def placeholders(self) -> list[str]:
-        """Return a placeholder for each column, with its type where PostgreSQL could not tell it.
+        """Return a placeholder for each column, on PostgreSQL with a cast to its type.
 
-        Without its length: a cast would cut what is too long, where the column refuses it.
+        The cast has no length, since it would cut off what the column should refuse as too long.
         """
         if connection.vendor != "postgresql":
             return ["%s"] * len(self._fields)
         return [f"%s::{_kind(field)}" for field in self._fields]
 
     def select(self, alias: str) -> str:
-        """Return the columns as a statement selects them, to be given to `read`."""
+        """Return the list of columns for a SELECT; `read` takes the row that it gives."""
         return ", ".join(f"{alias}.{quote(column)}" for column in self.columns)
 
     def make(self, values: Mapping[str, Any]) -> Record:
-        """Return a new record of the values of all its columns.
+        """Return a new record with the values of all its columns.
 
-        Without Django's constructor, which takes longer than all else that is done with a line.
+        Bypasses Django's constructor, which takes longer than all else that is done with a row.
         """
         record = self.model.__new__(self.model)
         record._state = ModelState()
@@ -75,21 +76,21 @@ class Rows(Generic[Record]):
         return record
 
     def read(self, values: Sequence[Any]) -> Record:
-        """Return the record of a selected row, as Django makes it of any project's model."""
+        """Return the record of a selected row, by `from_db`, which a model may override."""
         columns = self.read_columns(values)
         return self.model.from_db(DEFAULT_DB_ALIAS, self._names, list(columns.values()))
 
     def read_columns(self, values: Sequence[Any]) -> dict[str, Any]:
-        """Return a selected row by its columns, without the cost of a record."""
+        """Return the converted values of a selected row by name, without the cost of a record."""
         columns = dict(zip(self._names, values, strict=True))
         for name, convert in self._converters.items():
             columns[name] = convert(columns[name])
         return columns
 
     def find(self, *conditions: Condition, suffix: str = "") -> list[Record]:
-        """Return the records that meet all conditions; the suffix sorts or locks them.
+        """Return the records that meet all conditions; `suffix` is SQL that sorts or locks them.
 
-        They are made without Django's constructor too.
+        Bypasses Django's constructor too.
         """
         where, values = _join(conditions)
         with connection.cursor() as cursor:
@@ -100,13 +101,13 @@ class Rows(Generic[Record]):
         return found
 
     def equal(self, **wanted: Any) -> Condition:
-        """Return the condition that the row has these values; None is compared as none."""
+        """Return the condition that the row has these values; None becomes IS NULL."""
         return _join([self._equal(name, value) for name, value in wanted.items()])
 
     def among(self, name: str, wanted: Collection[Any]) -> Condition:
         """Return the condition that the row has one of these values."""
         if len(wanted) == 1:
-            # PostgreSQL plans an array anew each time, since any number of values may be in it.
+            # With an array PostgreSQL plans anew each time, since its length may differ.
             return self._equal(name, *wanted)
         column, values = self._column(name), [self.adapt(name, value) for value in wanted]
         if connection.vendor == "postgresql":
@@ -127,11 +128,11 @@ class Rows(Generic[Record]):
         return row and self.convert(name, row[0])
 
     def first_value_statement(self, name: str) -> str:
-        """Return the statement that asks this value of the first row."""
+        """Return the statement that selects this value of the first row by primary key."""
         return f"SELECT {self._column(name)} FROM {self.table} ORDER BY {self.key} LIMIT 1"  # noqa: S608  names only
 
     def convert(self, name: str, value: Any) -> Any:
-        """Return a value as the model has it, of one as the database keeps it."""
+        """Return a value of a column as the model has it."""
         convert = self._converters.get(name)
         return convert(value) if convert else value
 
@@ -140,11 +141,11 @@ class Rows(Generic[Record]):
         return self.convert(self._key_name, value)
 
     def adapt(self, name: str, value: Any) -> Any:
-        """Return a value as the database compares it with a column."""
+        """Return a value of the model as a parameter that is compared with its column."""
         return self._adapters[name](value, connections[DEFAULT_DB_ALIAS])
 
     def write(self, record: Record) -> list[Any]:
-        """Return the record's values as the database keeps them."""
+        """Return the record's values as parameters, in the order of the columns."""
         database = connections[DEFAULT_DB_ALIAS]  # not the proxy, which looks for it each time
         return [
             field.get_db_prep_save(getattr(record, name), database)
@@ -152,7 +153,7 @@ class Rows(Generic[Record]):
         ]
 
     def insert_if_new(self, record: Record) -> bool:
-        """Insert the record, and return True, unless another row is in the way."""
+        """Insert the record; return False, without inserting, if it conflicts with another row."""
         with connection.cursor() as cursor:
             cursor.execute(self._insert, self.write(record))
             is_inserted = bool(cursor.rowcount == 1)
@@ -160,7 +161,7 @@ class Rows(Generic[Record]):
         return is_inserted
 
     def update(self, values: Mapping[str, Any], condition: Condition, *others: Condition) -> int:
-        """Write the values to the rows that meet all conditions; return how many these are."""
+        """Update the rows that meet all conditions; return how many these are."""
         with connection.cursor() as cursor:
             cursor.execute(*self.compose_update(values, condition, *others))
             return int(cursor.rowcount)
@@ -168,7 +169,7 @@ class Rows(Generic[Record]):
     def compose_update(
         self, values: Mapping[str, Any], condition: Condition, *others: Condition
     ) -> Statement:
-        """Return the statement that writes the values to the rows that meet all conditions."""
+        """Return the statement that updates the rows that meet all conditions."""
         columns = ", ".join(f"{self._column(name)} = %s" for name in values)
         written = [self.adapt(name, value) for name, value in values.items()]
         where, wanted = _join([condition, *others])
@@ -190,7 +191,7 @@ class Rows(Generic[Record]):
 
     @cached_property
     def insertion(self) -> str:
-        """Return the statement that inserts what an array of JSON objects holds, by names."""
+        """Return PostgreSQL's statement to insert a JSON array of objects, their values by name."""
         columns, names = ", ".join(map(quote, self.columns)), ", ".join(map(quote, self._names))
         kinds = ", ".join(f"{quote(field.attname)} {_kind(field)}" for field in self._fields)
         rows = f"json_to_recordset(%s::json) AS added ({kinds})"
@@ -218,7 +219,7 @@ class Rows(Generic[Record]):
 
     @cached_property
     def _converters(self) -> dict[str, Callable[[Any], Any]]:
-        """Return what converts a column, where it is converted at all: few are, on PostgreSQL."""
+        """Return the converters of those columns that need one: on PostgreSQL few do."""
         found = {field.attname: _converter(field) for field in self._fields}
         return {name: convert for name, convert in found.items() if convert is not None}
 
@@ -226,10 +227,10 @@ class Rows(Generic[Record]):
 def insert_together(
     *groups: tuple[Rows[Any], Sequence[Model]], extra_statements: Statements = NOTHING
 ) -> None:
-    """Insert all records, and make the statements beside them; on PostgreSQL all in one statement.
+    """Insert all records and execute the extra statements; on PostgreSQL all in one statement.
 
-    There the records of a model are one JSON: a hundred lines of twelve values each cost Django
-    more than all else in a draft. No statement may need to see what another of them writes.
+    There the records of a model are one JSON parameter: a hundred rows of twelve values each would
+    cost Django more than all else in a write. No statement sees what another of them writes.
     """
     filled = [(rows, records) for rows, records in groups if records]
     statements = dict(extra_statements)
@@ -250,14 +251,14 @@ def _dump_records(records: Sequence[Model]) -> str:
 
 
 def _leave_out_state(value: object) -> None:
-    """Give nothing for what Django notes on a record beside its values."""
+    """Write null for `_state`, the only attribute of a record that is not a value."""
     if not isinstance(value, ModelState):
         raise TypeError(type(value).__name__)
 
 
 @cache
 def quote(name: str | None) -> str:
-    """Return a name as a statement has it, which may be a word of SQL or have capitals."""
+    """Return the name as a quoted identifier: it may be a word of SQL or have capitals."""
     return str(connection.ops.quote_name(str(name)))
 
 
@@ -272,7 +273,7 @@ def _kind(field: "Field[Any, Any]") -> str:
 
 
 def _converter(field: "Field[Any, Any]") -> Callable[[Any], Any] | None:
-    """Return what makes a field's value of a column's, or None where they are the same."""
+    """Return what converts a column's value to the field's, or None where nothing does."""
     column = field.get_col(field.model._meta.db_table)
     steps = [*connection.ops.get_db_converters(column), *column.get_db_converters(connection)]
     if not steps:

@@ -1,4 +1,4 @@
-"""Statements written by hand, of which PostgreSQL makes one."""
+"""Several statements written by hand, which PostgreSQL executes as one."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -6,9 +6,9 @@ from typing import Any
 
 from django.db import connection
 
-# The text, with the values in their order.
+# SQL and its parameters.
 Statement = tuple[str, Sequence[Any]]
-# By names that SQL takes as they are.
+# By name; a name is an identifier that needs no quotes.
 Statements = Mapping[str, Statement]
 NOTHING: Statements = MappingProxyType({})
 
@@ -16,8 +16,8 @@ NOTHING: Statements = MappingProxyType({})
 def execute_together(statements: Statements) -> int:
     """Execute the statements, on PostgreSQL as one; return how many rows the last one wrote.
 
-    There it may read, by their names, what the others return. None may need to see what another
-    one writes.
+    There all but the last become common table expressions: the last one may read, by their names,
+    what they return. No statement sees what another one writes.
     """
     if not statements:
         return 0

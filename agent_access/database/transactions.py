@@ -1,4 +1,4 @@
-"""The transactions of a read: one view of the data, and an audit row without a disk flush."""
+"""The transactions of a read: a snapshot of the data, and a commit without a disk flush."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,7 +9,10 @@ from django.db import connection, transaction
 
 @contextmanager
 def snapshot() -> Iterator[None]:
-    """Let several queries see one moment, so that a record never mixes two versions."""
+    """Let several queries see one moment, so that an answer never mixes two versions.
+
+    Within another transaction it changes nothing.
+    """
     outermost = not connection.in_atomic_block
     with _begin_without_lock(), transaction.atomic():
         if outermost and connection.vendor == "postgresql":
@@ -21,7 +24,8 @@ def snapshot() -> Iterator[None]:
 def _begin_without_lock() -> Iterator[None]:
     """Let SQLite's next transaction begin as a reader, where all others begin as writers.
 
-    A reader and a writer never wait for each other; a search that reads long would stop everybody.
+    With WAL readers and writers do not wait for each other; as a writer, a long search would block
+    everybody else.
     """
     if connection.vendor != "sqlite":
         yield
@@ -39,7 +43,8 @@ def _begin_without_lock() -> Iterator[None]:
 def relaxed_commit() -> Iterator[None]:
     """Commit on SQLite without waiting for the disk: a power cut may lose the row, never tear it.
 
-    Within another transaction it commits as that does. On PostgreSQL a statement says so by itself.
+    Within another transaction it commits as that does. Not needed on PostgreSQL, where the relaxed
+    statement itself turns the wait off.
     """
     if connection.in_atomic_block:
         with transaction.atomic():

@@ -1,4 +1,4 @@
-"""Keeps an app's database triggers as its SQL files say.
+"""Keeps the database triggers of an app as its SQL files define them (ADR 5).
 
 An app has a folder `sql` with one file per database, `triggers.postgresql.sql` and
 `triggers.sqlite.sql`. A line that begins with `CREATE` begins a statement, a line that begins
@@ -37,7 +37,7 @@ _TABLE = re.compile(r"\bON (\w+)")
 _BODY = re.compile(r"\$\$(.*)\$\$", re.DOTALL)
 
 
-# The folders of all apps, for the tests: a flush has to drop and restore what they hold.
+# The SQL folders of all apps, for the tests: a flush has to drop and restore the triggers.
 installed_folders: list[Path] = []
 
 
@@ -52,18 +52,18 @@ class Statement:
 
     @property
     def identity(self) -> tuple[str, str]:
-        """Kind and name, which a database has once."""
+        """Kind and name, unique in a database."""
         return self.kind, self.name
 
     @property
     def definition(self) -> str:
-        """What the database keeps of it: of a function the body, of a trigger all."""
+        """What the database stores of it: the body of a function, the whole text of a trigger."""
         body = _BODY.search(self.sql)
         return body[1] if body else self.sql
 
     @property
     def drop(self) -> str:
-        """The statement that takes it away if it is there; for a function, its triggers too."""
+        """The statement that drops it if it exists; a function takes its triggers with it."""
         if self.kind == FUNCTION:
             return f"DROP FUNCTION IF EXISTS {self.name}() CASCADE"
         return f"DROP TRIGGER IF EXISTS {self.name}"
@@ -81,7 +81,7 @@ def keep_installed(app: AppConfig, *, check_id: str) -> None:
         install(connections[using], folder)
 
     def drop_before_migrate(*, using: str, plan: list[Any], **kwargs: Any) -> None:
-        # SQLite changes a table by making it anew, and refuses while triggers name the old one.
+        # To alter a table on SQLite, Django makes it anew, which fails while triggers name it.
         if plan and connections[using].vendor == SQLITE:
             drop(connections[using], folder)
 
@@ -98,7 +98,7 @@ def keep_installed(app: AppConfig, *, check_id: str) -> None:
 
 
 def install(connection: BaseDatabaseWrapper, folder: Path) -> None:
-    """Make the triggers what the file says; where they are, no table is locked."""
+    """Install the triggers of the file; if they are in place already, no table is locked."""
     if not find_differences(connection, folder):
         return
     with transaction.atomic(using=connection.alias):
@@ -109,7 +109,7 @@ def install(connection: BaseDatabaseWrapper, folder: Path) -> None:
 
 
 def drop(connection: BaseDatabaseWrapper, folder: Path) -> None:
-    """Take the triggers of the file away, with the functions they call."""
+    """Drop the triggers of the file, with the functions they call."""
     with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
         for statement in reversed(_read_statements(connection, folder)):
             if connection.vendor == POSTGRESQL and statement.kind == TRIGGER:

@@ -17,7 +17,7 @@ def _tools_by_path() -> dict[str, dict[str, Tool]]:
 
 
 def _literal_first(entry: tuple[str, dict[str, Tool]]) -> bool:
-    """Sort so that /documents/preview is no document called preview."""
+    """Sort literal paths first, so that /documents/preview is not taken for an ID."""
     return "{id}" in entry[0]
 
 

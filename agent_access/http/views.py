@@ -27,15 +27,15 @@ from agent_access.tools import Tool
 def serve(
     request: HttpRequest, *, tools: Mapping[str, Tool], target: str | None = None
 ) -> HttpResponse:
-    """Answer one path, which has these tools by method; none where the path is unknown.
+    """Answer one path; `tools` are its tools by HTTP method, none where the path is unknown.
 
-    Decisions of the interface: Accept is never refused and nothing changes the format.
+    The answer is JSON whatever Accept says; no value of it is refused.
     """
     admission = Admission(request, transport=Transport.HTTP)
     try:
         response = _answer(request, admission, tools, target)
     except Exception as exception:  # noqa: BLE001  the last handler: nothing unforeseen leaves
-        # Nothing is named after the error: its trace holds this frame, which would hold it.
+        # The error is not kept in a variable: its traceback refers to this frame, in a cycle.
         response = refuse_as_json(find_tool_error(exception))
     for name, value in admission.headers.items():
         response[name] = value

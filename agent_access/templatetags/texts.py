@@ -1,4 +1,4 @@
-"""How pages show texts that people and agents typed: what they hide, and where they end."""
+"""How pages show texts that people and agents typed: isolated, with what hides in them."""
 
 import re
 from typing import Any
@@ -11,7 +11,7 @@ from agent_access import visible_text
 
 register = template.Library()
 
-# Whatever stands within a tag is escaped, so it holds no other end of it.
+# Values in a tag are escaped, so the first > ends it.
 TAG = re.compile(r"(<[^>]*>)")
 
 
@@ -23,19 +23,19 @@ def isolate(value: Any) -> SafeString:
 
 @register.filter
 def isolate_lines(value: Any) -> SafeString:
-    """Do so for each line of a text."""
+    """Isolate each line of a text."""
     lines = str(value).split("\n")
     return mark_safe("<br>".join(map(isolate, lines)))  # noqa: S308  escaped line by line
 
 
 @register.filter
 def mark_invisible(value: Any) -> str:
-    """Show them in plain text, where a page can hold no markup."""
+    """Show invisible characters by name, in places that can hold no markup."""
     return visible_text.mark_invisible(str(value))
 
 
 def show_hidden(value: Any) -> str:
-    """Return markup that names them, within a tag in plain text; what is markup stays so."""
+    """Return markup that names invisible characters: plainly within a tag, else in a span."""
     parts = TAG.split(conditional_escape(value))
     return "".join(
         visible_text.mark_invisible(part) if part.startswith("<") else _mark_all(part)

@@ -12,7 +12,7 @@ from agent_access.operator_command import OperatorCommand
 
 class Command(OperatorCommand):
     help = "Prints the HTTP tools as an OpenAPI 3.1 document."
-    requires_system_checks = (checks.Tags.models,)  # a scope without words is told in words
+    requires_system_checks = (checks.Tags.models,)  # names a scope without a description
 
     @override
     def handle(self, *args: Any, **options: Any) -> None:

@@ -51,6 +51,6 @@ def _read_heads_file(file: Path) -> dict[str, Position]:
             raise CommandError("The file names a chain twice; it must hold the heads of one run.")
         heads[head[1]] = Position(int(head[2]), head[3] or "")
     if not heads:
-        # What a run that found a break leaves behind, where its output went into the file.
+        # As left by a run that found a break, if its output was redirected into the file.
         raise CommandError("The file names no chain, so it would prove nothing.")
     return heads
