@@ -117,7 +117,7 @@ class ClientAdmin(OwnersModelAdmin):
         ]
 
     def delete(self, request: HttpRequest, object_id: int) -> HttpResponse:
-        """Ask before a client is forgotten (GET), and forget it (POST)."""
+        """Ask before a client is deleted (GET), and delete it (POST)."""
         client = self.find_record(request, object_id)
         live = live_connections().filter(pk__in=connections_of(client).values("pk"))
         if request.method != "POST":

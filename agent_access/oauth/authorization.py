@@ -32,7 +32,7 @@ UNCOUNTED = "New clients cannot be counted just now; try again in a minute."
 
 
 class UnusableRequestError(Exception):
-    """A request that may not be sent back to anybody; the message is a sentence for the owner."""
+    """A request that gets a page and no redirect; the message is a sentence for the owner."""
 
     def __init__(
         self,

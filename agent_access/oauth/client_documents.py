@@ -1,8 +1,8 @@
 """Client ID Metadata Documents: a client whose identifier is the address of a document about it.
 
-Read only while the signed-in owner is asked, and never for a request to the other endpoints. The
-address is a stranger's, so the fetch is narrow: HTTPS to a public address that is checked and then
-connected to, no redirect, and bounds on size and on the whole time.
+Read only for the consent page, once the owner has signed in, never for the other endpoints. The
+address was chosen by a stranger, so the fetch is narrow: HTTPS to the very address that was checked
+to be public, no redirect, and limits on size and total time.
 (draft-ietf-oauth-client-id-metadata-document)
 """
 
@@ -42,7 +42,7 @@ MAX_AGE_DIRECTIVE = re.compile(r"\bmax-age=\"?([0-9]{1,9})")
 
 
 class UnusableDocumentError(Exception):
-    """No client can be known by this document; the message is a sentence for the owner."""
+    """The document describes no acceptable client; the message is a sentence for the owner."""
 
 
 def is_document_address(client_id: str) -> bool:
@@ -50,11 +50,11 @@ def is_document_address(client_id: str) -> bool:
 
 
 def refresh_client(client_id: str, *, origin: Origin) -> None:
-    """Have the client on record as its document describes it; raise UnusableDocumentError.
+    """Store the client as its document describes it, unless what is stored is still fresh.
 
-    A document is read again when its time is over, and one that cannot be read any more is no
-    client any more. Raises RateLimitedError too: a document counts as a registration, in a bucket
-    of its own, so that strangers who register do not keep the owner's clients out.
+    Raises UnusableDocumentError, also if the document of a known client cannot be read any more.
+    Raises RateLimitedError: the quota is that of registrations, in a bucket of its own, so that
+    strangers who register do not keep the owner's clients out.
     """
     now = timezone.now()
     known = Application.objects.filter(client_id=client_id, cimd_expires_at__gt=now)
@@ -71,7 +71,7 @@ def refresh_client(client_id: str, *, origin: Origin) -> None:
     except UnusableDocumentError as error:
         cache.set(failure, str(error), FAILURE_SECONDS)
         raise
-    forget_unused_clients(SWEEP)  # before, since this very client may be an old unused one
+    forget_unused_clients(SWEEP)  # first: this very client may be an old unused one
     _keep(client_id, fields | {"cimd_expires_at": now + _lifetime(document)}, origin)
 
 
@@ -80,7 +80,7 @@ def _read(client_id: str) -> tuple[Document, dict[str, Any]]:
         document = fetch(client_id)
         return document, _read_document(client_id, document)
     except FetchError as error:
-        # Not its text: that would be a stranger's.
+        # Not its text, which a stranger may have written.
         reason = type(error.__cause__ or error).__name__
         logger.warning("A client's metadata document could not be fetched: %s.", reason)
         raise UnusableDocumentError(
@@ -112,7 +112,7 @@ def _read_document(client_id: str, document: Document) -> dict[str, Any]:
 
 
 def _is_public(values: Mapping[str, Any]) -> bool:
-    """Tell whether the client can do without a secret; some publish both ways."""
+    """Tell whether the client can do without a secret; some documents offer both methods."""
     if "client_secret" in values or "client_secret_expires_at" in values:
         return False
     supported = values.get("token_endpoint_auth_methods_supported")
@@ -121,7 +121,7 @@ def _is_public(values: Mapping[str, Any]) -> bool:
 
 
 def _lifetime(document: Document) -> timedelta:
-    """Return how long the document counts, from its Cache-Control, within our bounds."""
+    """Return how long the document is fresh, by its Cache-Control, from MIN_AGE to MAX_AGE."""
     directives = document.cache_control.lower()
     if "no-store" in directives or "no-cache" in directives:
         return MIN_AGE

@@ -1,4 +1,4 @@
-"""What becomes of a client that the owner no longer wants to know."""
+"""The connections of an OAuth client, and its deletion by the owner."""
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -17,10 +17,10 @@ def connections_of(client: Application) -> QuerySet[Connection]:
 
 @transaction.atomic
 def delete_client(client: Application, *, by: Actor) -> None:
-    """End the client's connections, then forget it with its codes and tokens.
+    """Revoke the client's connections, then delete it with its codes and tokens.
 
     The connections stay as evidence. Consents wait for the settings row, and uses of codes and
-    tokens for the chain of administration, so none comes in between.
+    tokens for the administration chain, so none of them can come in between.
     """
     AccessSettings.lock()
     audit.lock_administration()

@@ -1,4 +1,4 @@
-"""The consent page: the owner reads who asks for what, and lends it or does not."""
+"""The consent page: the owner reads who asks for what, and allows or refuses it."""
 
 from csp.decorators import csp_update
 from django.contrib.auth.decorators import login_not_required
@@ -44,9 +44,9 @@ NOT_THE_OWNER = (
 @login_not_required
 @xframe_options_deny
 def authorize(request: HttpRequest) -> HttpResponseBase:
-    """Interface: "Open the owner consent page". While the switch is off, nothing is here.
+    """Interface: "Open the owner consent page". While sign-in is off, it is not found.
 
-    That comes before any method and any forgery is told apart, so both are looked at inside.
+    That comes before a refusal of the method or of a forged form, so these are checked inside.
     """
     if not is_sign_in_on():
         raise Http404
@@ -56,7 +56,7 @@ def authorize(request: HttpRequest) -> HttpResponseBase:
 @require_http_methods(["GET", "POST"])
 @csrf_protect
 def _ask(request: HttpRequest) -> HttpResponseBase:
-    """Ask the owner, every time anew."""
+    """Ask the owner every time, whatever was allowed before; nobody else is asked."""
     if not request.user.is_authenticated:
         return redirect_to_login(request.get_full_path())
     note_person(request.user.pk)
@@ -93,7 +93,7 @@ def _decide(
 
 
 def _was_allowed(form: ConsentForm) -> bool:
-    """Tell whether this very page was sent before, and made a connection."""
+    """Tell whether this very form was sent before, and made a connection."""
     once = form.cleaned_data.get("once")
     return once is not None and Connection.objects.filter(pk=once).exists()
 
@@ -106,7 +106,7 @@ def _try_to_allow(
     except AlreadyAnsweredError:
         return _show_answered(request)
     except FatalClientError:
-        # Known a moment ago, and forgotten or changed since.
+        # Known a moment ago, and deleted or changed since.
         return _show_problem(request, UNKNOWN_CLIENT, status=400)
     except ConnectionNotAllowedError as error:
         form.add_error(None, str(error))
@@ -114,18 +114,18 @@ def _try_to_allow(
 
 
 def _allow(authorization: AuthorizationRequest, consent: Consent, origin: Origin) -> HttpResponse:
-    """Go back with a code: of a new connection, or of the one that this page has made."""
+    """Redirect with a code: of a new connection, or of the one that this form made before."""
     try:
-        return _go_back(_make_connection(authorization, consent, origin))
+        return _redirect(_make_connection(authorization, consent, origin))
     except ConnectionExistsError:
         code = renew_code(consent, origin=origin)
     given = [("code", code), *([("state", authorization.state)] if authorization.state else [])]
-    return _go_back(add_params_to_uri(authorization.return_address, given))
+    return _redirect(add_params_to_uri(authorization.return_address, given))
 
 
 @transaction.atomic
 def _make_connection(authorization: AuthorizationRequest, consent: Consent, origin: Origin) -> str:
-    """Make the connection and its code together; return where the code goes."""
+    """Make the connection and its code together; return the address to redirect to."""
     headers, _, _ = Server(origin).create_authorization_response(
         authorization.uri, scopes=list(consent.request.scopes), credentials={"consent": consent}
     )
@@ -139,30 +139,30 @@ def _refuse(
 ) -> HttpResponse:
     by = Actor(origin, request.user.pk)
     record_act("consent:refused", by, target=authorization.client.audit_target)
-    return _go_back(
+    return _redirect(
         AccessDeniedError(state=authorization.state).in_uri(authorization.return_address)
     )
 
 
-def _go_back(location: str) -> HttpResponse:
-    return HttpResponseRedirect(_sign(location))
+def _redirect(location: str) -> HttpResponse:
+    return HttpResponseRedirect(_add_issuer(location))
 
 
-def _sign(location: str) -> str:
-    """Tell the client who answers (RFC 9207)."""
+def _add_issuer(location: str) -> str:
+    """Add `iss`, which tells the client who answers (RFC 9207)."""
     signed: str = add_params_to_uri(location, [("iss", conf.base_url())])
     return signed
 
 
 def _offer_return(request: HttpRequest, error: OAuth2Error) -> HttpResponse:
-    """Let the owner go back with the error, or not: nobody has ever vouched for that address."""
+    """Offer the owner a link back with the error: nobody has vouched for that address (ADR 12)."""
     error.description = error.description or HELP.get(error.error, "")
     context = {
         "error": error.error,
         "description": error.description,
         "return_address": error.redirect_uri,
         "host": host_of(error.redirect_uri),
-        "location": _sign(error.in_uri(error.redirect_uri)),
+        "location": _add_issuer(error.in_uri(error.redirect_uri)),
     }
     return render(request, "agent_access/consent_return.html", context, status=400)
 
@@ -182,7 +182,7 @@ def _show(
         "is_loopback": is_loopback(authorization.return_address),
     }
 
-    # Chromium holds the redirect after a form, too, to form-action.
+    # Chromium applies form-action to the redirect after a form, too.
     @csp_update({"form-action": [policy_source(authorization.return_address)]})
     def show(request: HttpRequest) -> HttpResponse:
         return render(request, "agent_access/consent.html", context, status=status)

@@ -37,7 +37,7 @@ def is_sign_in_on() -> bool:
 
 
 def machine_endpoint(method: str, *, policy: str | None = None) -> Callable[[Endpoint], View]:
-    """Make a view of an endpoint: one method, a limit per address, refusals as OAuth tells them."""
+    """Make a view of an endpoint: one method, a quota per address, errors in OAuth's form."""
 
     def decorate(endpoint: Endpoint) -> View:
         @csrf_exempt
@@ -70,7 +70,7 @@ def _check(request: HttpRequest, origin: Origin, method: str, policy: str | None
 
 
 def read_form(request: HttpRequest, known: frozenset[str]) -> str:
-    """Return the known parameters of a form body, encoded; parameters of the URL are refused."""
+    """Return the known parameters of a form, encoded; raise OAuthRefusalError, also for a query."""
     if request.content_type != FORM:
         raise OAuthRefusalError(
             INVALID_REQUEST, f"Send the body as {FORM}.", status=HTTPStatus.UNSUPPORTED_MEDIA_TYPE

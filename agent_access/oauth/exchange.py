@@ -27,12 +27,12 @@ REUSED: tuple[Mapping[str, str], str, int] = ({}, InvalidGrantError().json, HTTP
 
 @machine_endpoint("POST", policy="token")
 def issue_tokens(request: HttpRequest, origin: Origin) -> HttpResponse:
-    """Exchange a code or rotate a refresh token; a refusal may have ended a connection."""
+    """Exchange a code or rotate a refresh token; revoke the connection of a reused one."""
     form = read_form(request, parameters.TOKEN)
     with transaction.atomic(durable=True):
         presented = read_presented(form)
         if revoke_reused(presented, origin=origin):
-            # Nothing else is asked, so that nothing else can fail and undo the ending.
+            # Nothing else is done that might fail and roll the revocation back.
             answer = REUSED
         else:
             answer = Server(origin, presented).create_token_response(
@@ -54,9 +54,9 @@ def revoke(request: HttpRequest, origin: Origin) -> HttpResponse:
 
 
 def _record_refusal(error: str, connection: Connection | None, origin: Origin) -> None:
-    """Write down one refusal a minute: of each connection and error, and of all strangers' noise.
+    """Audit one refusal a minute for each connection and error, and one for all strangers together.
 
-    Anybody can send what nobody ever gave out, so that must not make the audit grow.
+    Anybody can send invented codes and tokens, and must not make the audit grow by them.
     """
     bucket = f"{connection.id} {error}" if connection else NOBODY
     if not is_first("token_refusal", bucket=bucket):

@@ -25,8 +25,8 @@ NAT64 = ipaddress.ip_network("64:ff9b::/96")
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
-# The system's resolver knows no deadline and may take half a minute, so each name is looked up in a
-# thread of its own, which outlives the fetch. The limit of fetches leaves fewer waiting than this.
+# The system's resolver takes no time-out and may need half a minute, so each name is looked up in a
+# thread of its own, which may outlive the fetch. The rate limit keeps fewer waiting than this.
 MAX_LOOKUPS = 16
 _lookups = BoundedSemaphore(MAX_LOOKUPS)
 
@@ -42,7 +42,7 @@ class Document:
 
 
 def fetch(url: str) -> Document:
-    """Return the document at an https address; raise FetchError, within five seconds in all."""
+    """Return the JSON document at an https address, or raise FetchError, within five seconds."""
     deadline = time.monotonic() + TOTAL_SECONDS
     parts = urlsplit(url)
     host, port = str(parts.hostname), parts.port or HTTPS_PORT
@@ -65,9 +65,9 @@ def resolve(host: str, port: int) -> list[str]:
     return [str(entry[4][0]) for entry in found]
 
 
-# Of IPv6 only what IANA has given out as global unicast, IPv4 mapped into it, and the well-known
-# NAT64 prefix: other forms hold an IPv4 address where this module would not look for it. So do the
-# tunnels, by which nobody serves (RFC 7526): 6to4, and Teredo, which is not global.
+# Of IPv6 only what IANA has given out as global unicast, IPv4-mapped addresses, and the well-known
+# NAT64 prefix: other forms may embed an IPv4 address where this module does not look for it. So do
+# the tunnels, by which nobody serves (RFC 7526): 6to4, and Teredo, which is not global anyway.
 SIX_TO_FOUR = ipaddress.IPv6Network("2002::/16")
 REACHABLE = (
     *ipaddress.IPv6Network("2000::/3").address_exclude(SIX_TO_FOUR),
@@ -77,7 +77,7 @@ REACHABLE = (
 
 
 def is_public(address: str) -> bool:
-    """Tell whether an address, and every address written inside it, is one of the open Internet."""
+    """Tell whether an address, and any address embedded in it, is public and unicast."""
     ip = ipaddress.ip_address(address)
     if isinstance(ip, ipaddress.IPv6Address) and not any(ip in each for each in REACHABLE):
         return False
@@ -92,7 +92,7 @@ def _embedded(ip: Address) -> list[ipaddress.IPv4Address]:
 
 
 def _find_public_addresses(host: str, port: int, deadline: float) -> list[str]:
-    """Return the addresses to connect to: a name with one private one among them is refused."""
+    """Return the addresses of a name; raise FetchError if even one of them is not public."""
     addresses = _look_up(host, port, deadline).result(timeout=_seconds_until(deadline))
     if not addresses or not all(map(is_public, addresses)):
         raise FetchError
@@ -146,7 +146,7 @@ def _read(response: HTTPResponse) -> Document:
     if response.status != HTTPStatus.OK or not is_json:
         raise FetchError
     body = response.read(MAX_BYTES + 1)
-    is_whole = not response.length  # what Content-Length promised and did not come
+    is_whole = not response.length  # response.length: the bytes still missing
     if len(body) > MAX_BYTES or not is_whole:
         raise FetchError
     return Document(body, response.headers.get("Cache-Control", ""))

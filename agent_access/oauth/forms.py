@@ -17,7 +17,7 @@ SALT = "agent_access.oauth.consent"
 
 @dataclass(frozen=True)
 class Consent:
-    """What the owner lends, for the validator, which makes the connection with the code."""
+    """What the owner allowed; the validator makes the connection from it, along with the code."""
 
     request: ConnectionRequest
     client: ConnectingClient
@@ -26,7 +26,7 @@ class Consent:
 
 
 class ConsentForm(LendingForm):
-    """A form answers the request that it was opened for, and no other."""
+    """Answers the request that it was opened for and no other: that is part of its salt."""
 
     def __init__(
         self, data: QueryDict | None = None, *, authorization: AuthorizationRequest
@@ -38,7 +38,7 @@ class ConsentForm(LendingForm):
 
     @override
     def clean_once(self) -> UUID:
-        """Return an ID also to who left it out: sent again, it is then another consent."""
+        """Return a new ID if none was sent; such a form, sent again, is another consent."""
         return super().clean_once() if self.cleaned_data["once"] else uuid7()
 
     def read_consent(self, *, owner: Any) -> Consent:

@@ -13,12 +13,12 @@ PUBLIC = "none"
 GRANT_TYPES = ("authorization_code", "refresh_token")
 RESPONSE_TYPES = ("code",)
 
-# Vietnamese puts two on a letter.
+# Combining marks on one letter; Vietnamese needs two.
 MAX_MARKS = 2
 
 
 class InvalidMetadataError(Exception):
-    """Metadata that no client may have here; `error` is the word of RFC 7591 section 3.2.2."""
+    """Metadata that is not accepted; `error` is the error code of RFC 7591 section 3.2.2."""
 
     def __init__(self, description: str, *, error: str = "invalid_client_metadata") -> None:
         super().__init__(description)
@@ -28,7 +28,7 @@ class InvalidMetadataError(Exception):
 
 @dataclass(frozen=True)
 class ClientMetadata:
-    """The part of it that matters here; the name is the client's own claim."""
+    """The metadata that matters here; the name is the client's own claim."""
 
     name: str
     return_addresses: tuple[str, ...]
@@ -53,10 +53,10 @@ def read_metadata(values: Mapping[str, Any]) -> ClientMetadata:
 
 
 def clean_name(name: str) -> str:
-    """Return a name that shows as it is, and not too long.
+    """Return the name as it can be shown, at most NAME_LENGTH characters long.
 
     Without control, bidirectional and invisible characters, and without piles of marks on one
-    letter, which would cover the lines around.
+    letter, which would cover the lines around it.
     """
     spaced = (" " if character.isspace() else character for character in name)
     visible = "".join(filter(_is_visible, spaced))
@@ -65,12 +65,12 @@ def clean_name(name: str) -> str:
 
 
 def name_host(host: str) -> str:
-    """Return a host as a name: of a long one the end, which says whose it is."""
+    """Return a host as a client's name; of a long one the end, which says whose it is."""
     return host if len(host) <= NAME_LENGTH else "…" + host[1 - NAME_LENGTH :]
 
 
 def _is_visible(character: str) -> bool:
-    # What Unicode calls ignorable is printable to Python.
+    # Python calls printable what Unicode calls ignorable.
     return character.isprintable() and not HIDDEN.fullmatch(character)
 
 
@@ -84,7 +84,7 @@ def _cut_piles(text: str) -> str:
 
 
 def _require_entry(values: Mapping[str, Any], member: str, needed: str) -> None:
-    """Refuse a list that leaves out what every client here needs; more in it does not matter."""
+    """Raise InvalidMetadataError for a list without this entry; further entries are ignored."""
     given = values.get(member)
     if given is not None and not (_is_list_of_texts(given) and needed in given):
         raise InvalidMetadataError(f"{member} must be a list with {needed}.")

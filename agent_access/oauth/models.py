@@ -1,7 +1,7 @@
 """The records of browser sign-in: clients, codes and tokens, the last two as digests only.
 
-What the toolkit's columns cannot say is added: the connection that a code or token belongs to, and
-when a code was exchanged. Codes and tokens stay after their use, since a second use must be seen
+Added to the toolkit's columns are the connection that a code or token belongs to, and when a code
+was exchanged. Codes and tokens stay after their use, since a second use must be seen
 (`retention`).
 """
 
@@ -37,7 +37,7 @@ class Application(AbstractApplication):
 
     @property
     def audit_target(self) -> str:
-        """What events name the client by: its identifier, as far as it fits."""
+        """The client's identifier as the target of events, cut to what fits."""
         return str(self.client_id)[:TARGET_LENGTH]
 
     @override
@@ -76,7 +76,7 @@ class RefreshToken(AbstractRefreshToken):
 
 
 class IDToken(AbstractIDToken):
-    """Never made: the toolkit's models must be swapped together."""
+    """Never used: the toolkit's models must be swapped together."""
 
     class Meta(AbstractIDToken.Meta):
         pass

@@ -31,7 +31,7 @@ TOKEN = frozenset(
 )
 REVOKE = frozenset({"client_id", "token", "token_type_hint"})
 
-# RFC 8707 lets it be repeated; whoever checks it sees all of them.
+# RFC 8707 lets it be repeated; `server` checks all its values.
 REPEATABLE = "resource"
 MAX_PARAMETERS = 100
 
@@ -43,8 +43,8 @@ class UnreadableParametersError(Exception):
 def clean_parameters(text: str, known: Collection[str]) -> str:
     """Return the known parameters of a query or form, encoded as oauthlib wants them.
 
-    What is unknown is ignored (RFC 6749 section 3.1); above all it cannot become an attribute of
-    oauthlib's request.
+    Unknown ones are ignored (RFC 6749 section 3.1): oauthlib would make them attributes of its
+    request. Raises UnreadableParametersError.
     """
     try:
         pairs = parse_qsl(

@@ -9,7 +9,7 @@ AUTHORIZE_PATH = "/oauth/authorize"
 TOKEN_PATH = "/oauth/token"  # noqa: S105  a path
 REVOKE_PATH = "/oauth/revoke"
 
-# Programs call these; people open the other one.
+# Programs call these; people open the remaining one.
 MACHINE_PATHS = (
     RESOURCE_METADATA_PATH,
     ROOT_RESOURCE_METADATA_PATH,

@@ -1,8 +1,8 @@
-"""What a token request presents: a code or refresh token, and so the connection it speaks of.
+"""What a token request presents: a code or refresh token, and with it a connection.
 
-Whoever has a secret that was used before proves that two have it, so it ends its connection
-whatever else the request says: another client, no resource, a wrong verifier (RFC 6749 sections
-4.1.2 and 10.5; RFC 9700 section 4.14.2). Nobody who has not seen the secret can do that.
+A secret that is presented a second time is known to two parties, so its connection is revoked
+whatever else is wrong with the request: another client, no resource, a wrong verifier (RFC 6749
+sections 4.1.2 and 10.5; RFC 9700 section 4.14.2). Nobody who has not seen it can cause that.
 """
 
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ Held = TypeVar("Held", Grant, RefreshToken)
 
 @dataclass(frozen=True)
 class Presented:
-    """The code and the refresh token of a request, each read when nobody else uses it."""
+    """The code and the refresh token of a request, read under the lock of all who use them."""
 
     code: Grant | None = None
     refresh_token: RefreshToken | None = None
@@ -33,7 +33,7 @@ class Presented:
 
 
 def read_presented(form: str) -> Presented:
-    """Return what exists of that which a clean form presents, as `validator` wants it: alone."""
+    """Return the code and refresh token that a clean form presents, if they exist, locked."""
     sent = {name: digest_credential(value) for name, value in parse_qsl(form)}
     return Presented(
         code=_find_locked(Grant, code=sent.get("code", "")),
@@ -42,7 +42,7 @@ def read_presented(form: str) -> Presented:
 
 
 def revoke_reused(presented: Presented, *, origin: Origin) -> bool:
-    """End the connection of a secret that was used before; tell whether there was one."""
+    """Revoke the connection of a secret that was used before; tell whether there was one."""
     code, token = presented.code, presented.refresh_token
     reused = []
     if code is not None and code.consumed_at is not None:
@@ -55,7 +55,7 @@ def revoke_reused(presented: Presented, *, origin: Origin) -> bool:
 
 
 def _find_locked(model: type[Held], **lookup: str) -> Held | None:
-    """Return the row as it is once nobody else uses a code or token."""
+    """Return the row, read under the lock that every use of a code or token takes."""
     if not model.objects.filter(**lookup).exists():
         return None
     audit.lock_administration()

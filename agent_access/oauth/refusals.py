@@ -19,7 +19,7 @@ from agent_access.errors import (
 INVALID_REQUEST = "invalid_request"
 TEMPORARILY_UNAVAILABLE = "temporarily_unavailable"
 
-# From the refusals that all doors share to OAuth's words; a description has no quotes (RFC 6749).
+# OAuth's error code and description of shared refusals; RFC 6749 allows no quotes in the latter.
 OAUTH_ERRORS: dict[type[ToolError], tuple[str, str]] = {
     ForbiddenError: (
         INVALID_REQUEST,
@@ -32,7 +32,7 @@ OAUTH_ERRORS: dict[type[ToolError], tuple[str, str]] = {
     UnavailableError: (TEMPORARILY_UNAVAILABLE, "The service could not finish this request."),
 }
 
-# What oauthlib refuses by its word alone, for whoever writes a client.
+# Descriptions of errors for which oauthlib gives only a code.
 HELP: Mapping[str, str] = {
     "invalid_client": ("Send a client_id that is known here in the form; clients have no secret."),
     "invalid_grant": (
@@ -46,7 +46,7 @@ HELP: Mapping[str, str] = {
 
 
 class OAuthRefusalError(Exception):
-    """A refusal with a word of OAuth; the description is a fixed sentence."""
+    """A refusal with an error code of OAuth; the description is a fixed sentence."""
 
     def __init__(
         self, error: str, description: str, *, status: HTTPStatus = HTTPStatus.BAD_REQUEST
@@ -58,7 +58,7 @@ class OAuthRefusalError(Exception):
 
 
 def refuse(error: ToolError) -> HttpResponse:
-    """Return a refusal that all doors share."""
+    """Return a refusal that all transports share, in OAuth's form."""
     word, description = OAUTH_ERRORS.get(
         type(error), (INVALID_REQUEST, "The request cannot be read.")
     )

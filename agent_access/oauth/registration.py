@@ -66,13 +66,13 @@ def register_client(metadata: ClientMetadata, *, origin: Origin) -> Application:
 
 
 def client_fields(metadata: ClientMetadata) -> dict[str, Any]:
-    """Return the columns that every client has here."""
+    """Return the columns of a client that its metadata and our rules determine."""
     return {
         "name": metadata.name,
         "redirect_uris": " ".join(metadata.return_addresses),
         "client_type": Application.CLIENT_PUBLIC,
         "authorization_grant_type": Application.GRANT_AUTHORIZATION_CODE,
-        # The toolkit would stretch a secret that nobody uses, for a third of a second.
+        # Hashed, a secret that nobody uses would cost a third of a second.
         "client_secret": "",
         "hash_client_secret": False,
     }
@@ -83,7 +83,7 @@ def record_registration(client: Application, origin: Origin) -> None:
 
 
 def _describe(client: Application) -> dict[str, Any]:
-    """No member is null and no time a fraction: some clients refuse either."""
+    """Return the answer, without null and fractions of a second, which some clients refuse."""
     return {
         "client_id": client.client_id,
         "client_id_issued_at": int(client.created.timestamp()),

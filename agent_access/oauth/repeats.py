@@ -1,4 +1,4 @@
-"""A consent that is sent again, as by a double click: one connection, the last answer counts."""
+"""A consent that is sent again, as by a double click: one connection, with its latest code."""
 
 from datetime import timedelta
 
@@ -17,15 +17,15 @@ from agent_access.oauth.tokens import CODE_LIFETIME, make_code
 
 
 class AlreadyAnsweredError(Exception):
-    """The client has its connection already, or was lent something else the first time."""
+    """The code was exchanged already, or the connection was made with other terms."""
 
 
 @transaction.atomic
 def renew_code(consent: Consent, *, origin: Origin) -> str:
-    """Return another code for the connection that this consent made, in place of its unused one.
+    """Replace the unused code of the connection that this consent made; return the new one.
 
-    The browser follows only the last answer, so the code of the one before reached nobody. Raises
-    AlreadyAnsweredError. Whoever uses a code holds the administration, as is done here.
+    The browser follows only the last answer, so the code in the one before reached nobody. Locks
+    the administration chain, as does whoever uses a code. Raises AlreadyAnsweredError.
     """
     audit.lock_administration()
     unused = Grant.objects.filter(connection_id=consent.connection_id, consumed_at=None)

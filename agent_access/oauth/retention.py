@@ -19,20 +19,20 @@ from agent_access.oauth.models import AccessToken, Application, Grant, RefreshTo
 
 # A client without a connection is one that no owner ever allowed.
 CLIENT_KEPT_WITHOUT_CONNECTION = timedelta(days=30)
-# Until then a client may still give its connection back with it.
+# Until then a client may still revoke its connection with it.
 ACCESS_TOKEN_KEPT_AFTER_EXPIRY = timedelta(days=7)
 KEPT_AFTER_CONNECTION = timedelta(days=30)
 
-# A request that adds a client takes away at most so many, a command so many at once.
+# Rows deleted at most by a request that adds a client, and per transaction by a command.
 SWEEP = 100
 BATCH = 1000
 
 
 def forget_unused_clients(at_most: int) -> int:
-    """Delete the oldest clients that never came to a connection; return how many.
+    """Delete the oldest clients that never got a connection; return how many.
 
-    A transaction of its own: whoever makes a connection holds the audit and then waits for the
-    client's row, so nobody may hold such a row and then wait for the audit.
+    Commits by itself: whoever makes a connection locks the administration chain and then the
+    client's row, so nobody may lock such a row first and then wait for the chain.
     """
     long_ago = timezone.now() - CLIENT_KEPT_WITHOUT_CONNECTION
     connected = Connection.objects.filter(client_id=OuterRef("client_id"))
@@ -41,9 +41,9 @@ def forget_unused_clients(at_most: int) -> int:
 
 
 def forget_old_tokens() -> Mapping[str, int]:
-    """Delete what can show nothing any more; return how many of each kind.
+    """Delete codes and tokens that can show nothing any more; return how many of each kind.
 
-    Each batch is a transaction of its own: breaking off loses nothing and holds nobody up for long.
+    Each batch is a transaction of its own: an interruption loses nothing, and nobody waits long.
     """
     now = timezone.now()
     ended = now - KEPT_AFTER_CONNECTION
@@ -68,9 +68,9 @@ def _delete_all(rows: QuerySet[Any]) -> int:
 
 @transaction.atomic
 def _delete_batch(rows: QuerySet[Any]) -> int:
-    """Delete some codes or tokens, in turn with all who use them or delete their client.
+    """Delete some codes or tokens, under the lock of all who use them or delete their client.
 
-    They point to one another: two who delete them at once would wait in a circle.
+    They refer to one another: two who delete them at the same time could deadlock.
     """
     audit.lock_administration()
     return _delete_some(rows.order_by("pk"), BATCH)
@@ -78,9 +78,9 @@ def _delete_batch(rows: QuerySet[Any]) -> int:
 
 @transaction.atomic
 def _delete_some(rows: QuerySet[Any], at_most: int) -> int:
-    """Delete the first of the rows: locked, and then looked at once more.
+    """Delete the first of the rows: lock them, then check once more that they still qualify.
 
-    So a client that is allowed just now is either seen or, its row being gone, not allowed.
+    So a client that is just being allowed is either spared or, if its row is gone, not allowed.
     """
     ids = list(rows.select_for_update(of=("self",)).values_list("pk", flat=True)[:at_most])
     rows.filter(pk__in=ids).delete()

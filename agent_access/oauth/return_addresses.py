@@ -1,7 +1,7 @@
-"""Return addresses: which a client may register, and which of a request match them.
+"""Return addresses (redirect URIs): which a client may register, and which match those.
 
 Interface: "HTTPS, or HTTP on localhost, 127.0.0.1 or [::1]; they must match the registered address
-and hold no fragment". Native clients listen on a port of the moment, so a loopback address that was
+and hold no fragment". Native clients listen on an ephemeral port, so a loopback address that was
 registered without a port matches any (RFC 8252 section 7.3); one with a port matches exactly.
 """
 
@@ -17,11 +17,11 @@ LAST_PORT = 65535
 LABEL = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 HOST = rf"(?P<host>{LABEL}(?:\.{LABEL})*|\[[0-9a-f:.]+\])"
 PORT = r"(?::(?P<port>[1-9][0-9]{0,4}))?"
-# RFC 3986: path and query, without the characters that browsers mend each in their own way.
+# RFC 3986: path and query, without the characters that browsers correct in different ways.
 REST = r"(?P<rest>[/?](?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*)?"
 LOOPBACK = r"localhost|127\.0\.0\.1|\[::1\]"
 
-# What an answer adds must not stand there already.
+# The parameters of an authorization response, which an address must not have already.
 ANSWER_PARAMETERS = frozenset({"code", "error", "error_description", "error_uri", "iss", "state"})
 
 HTTPS_ADDRESS = re.compile(rf"https://{HOST}{PORT}{REST}", re.ASCII)
@@ -43,7 +43,7 @@ def may_register(address: str) -> bool:
 
 
 def is_registered(address: str, registered: Iterable[str]) -> bool:
-    """Tell whether the address of a request is one of the registered, letter by letter."""
+    """Tell whether a request's address equals a registered one, but for a loopback one's port."""
     known = set(registered)
     return address in known or _without_loopback_port(address) in known
 
@@ -53,16 +53,15 @@ def is_loopback(address: str) -> bool:
 
 
 def host_of(address: str) -> str:
-    """Return the host of a fit address, as it is written."""
+    """Return the host of a valid address as it is written; empty for any other."""
     found = HTTPS_ADDRESS.fullmatch(address) or LOOPBACK_ADDRESS.fullmatch(address)
     return found["host"] if found else ""
 
 
 def policy_source(address: str) -> str:
-    """Return the source that stands for a fit address in a Content-Security-Policy.
+    """Return the source of a valid address for a Content-Security-Policy: scheme, host and port.
 
-    That is its scheme, host and port; the grammar has no word for an IPv6 address, so there it is
-    the scheme alone.
+    CSP's grammar has no IPv6 addresses, so for those it is the scheme alone.
     """
     scheme, _, rest = address.partition("://")
     place = re.split(r"[/?]", rest, maxsplit=1)[0]

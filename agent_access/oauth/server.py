@@ -26,7 +26,7 @@ class Server(WebApplicationServer):
     """Made for one request."""
 
     def __init__(self, origin: Origin, presented: Presented = NOTHING) -> None:
-        # The toolkit's validator brings an HTTP client, which no other call should wait for.
+        # The toolkit's validator imports an HTTP client, for which no other call should wait.
         from agent_access.oauth.validator import Validator  # noqa: PLC0415  at the first sign-in
 
         super().__init__(
@@ -48,14 +48,14 @@ def _require_code(request: Any) -> dict[str, Any]:
 
 
 def _require_code_grant(request: Any) -> dict[str, Any]:
-    """Refuse OpenID's word for it, which oauthlib takes and the toolkit stumbles over."""
+    """Refuse OpenID's alias of it, which oauthlib accepts and the toolkit fails on."""
     if request.grant_type != "authorization_code":
         raise UnsupportedGrantTypeError(request=request)
     return {}
 
 
 def _require_challenge(request: Any) -> dict[str, Any]:
-    """Refuse anything but S256 before the owner is asked; without a method it would be plain."""
+    """Refuse all but S256 before the owner is asked; the default method would be `plain`."""
     is_s256 = request.code_challenge_method == "S256"
     if not is_s256 or not CHALLENGE.fullmatch(request.code_challenge or ""):
         raise InvalidRequestError("PKCE with S256 is required.", request=request)
@@ -63,7 +63,7 @@ def _require_challenge(request: Any) -> dict[str, Any]:
 
 
 def _require_resource(request: Any) -> dict[str, Any]:
-    """Demand our own resource, and no other (RFC 8707)."""
+    """Require our own resource, and no other (RFC 8707)."""
     parameters = (request.decoded_body or []) + request.uri_query_params
     if [value for name, value in parameters if name == "resource"] != [resource()]:
         raise CustomOAuth2Error(

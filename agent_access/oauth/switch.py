@@ -19,7 +19,7 @@ def turn_sign_in_on(*, by: Actor = OPERATOR) -> None:
 
 @transaction.atomic
 def turn_sign_in_off(*, by: Actor = OPERATOR) -> int:
-    """Answer no client any more and end all browser connections; return how many were ended."""
+    """Answer no client any more and revoke all browser connections; return how many."""
     settings = AccessSettings.lock()
     AccessSettings.objects.update(browser_sign_in_on=False)
     revoked = revoke_connections(

@@ -1,8 +1,8 @@
-"""The rules of codes and tokens, as oauthlib asks for them.
+"""The rules of codes and tokens, as the hooks that oauthlib calls.
 
-Every use of a code or refresh token waits for the chain of administration before its row is read
-(`presented`): so of many uses at once the first succeeds, and each later one is seen as a second
-use and ends the connection. The view commits one transaction around it all, refusals included.
+Every use of a code or refresh token locks the administration chain before its row is read
+(`presented`): of concurrent uses the first succeeds, and each later one is seen as a second use,
+which revokes the connection. The view commits one transaction around it all, refusals included.
 """
 
 from collections.abc import Iterable
@@ -32,7 +32,7 @@ from agent_access.tools import registry
 
 
 class Validator(OAuth2Validator):
-    """Made for one request, whose origin the audit names, and for what it presents."""
+    """Made for one request: the audit names its origin, and it uses what it presents."""
 
     def __init__(self, origin: Origin, presented: Presented) -> None:
         super().__init__()
@@ -150,7 +150,7 @@ class Validator(OAuth2Validator):
         *a: Any,
         **kw: Any,
     ) -> bool:
-        """Demand the very address of the authorization request (RFC 6749 sections 4.1.3, 5.2)."""
+        """Require the very address of the authorization request (RFC 6749 sections 4.1.3, 5.2)."""
         if request.grant.redirect_uri != redirect_uri:
             raise InvalidGrantError("The return address is another one.", request=request)
         return True
@@ -209,7 +209,7 @@ class Validator(OAuth2Validator):
     def revoke_token(
         self, token: str, token_type_hint: str, request: Any, *args: Any, **kwargs: Any
     ) -> None:
-        """End the connection of either token; what is no token of this client is left alone."""
+        """Revoke the connection of either token; ignore what is not a token of this client."""
         lookup = {"token_checksum": digest_credential(token), "application": request.client}
         for model in (AccessToken, RefreshToken):
             for held in model.objects.filter(**lookup):

@@ -1,4 +1,4 @@
-"""Commands of the toolkit that do not know our rules; ours stand in their place."""
+"""Commands of the toolkit that would break our rules; ours of the same names replace them."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ class RefusedCommand(OperatorCommand):
 
     @override
     def run_from_argv(self, argv: list[str]) -> None:
-        """Read no argument of the command that this one stands for."""
+        """Ignore the arguments, which are those of the command that this one replaces."""
         super().run_from_argv(argv[:2])
 
     @override
