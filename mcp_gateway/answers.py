@@ -31,7 +31,11 @@ def refuse_protocol(error: ProtocolError) -> HttpResponse:
 
 
 def refuse(error: ToolError, *, request_id: RequestId = None) -> HttpResponse:
-    """Return a refusal before any tool: the HTTP status, and our word in `data.code`."""
+    """Return a refusal before any tool: an HTTP error with a JSON-RPC error.
+
+    The JSON-RPC code is the HTTP status, or -32700 for an unreadable body; the interface's
+    `error.code` is in `data.code`.
+    """
     is_unreadable = isinstance(error, UnreadableJsonError)
     status = HTTPStatus.BAD_REQUEST if is_unreadable else error.status
     code = PARSE_ERROR if is_unreadable else int(error.status)

@@ -1,7 +1,7 @@
-"""The way to the MCP endpoint: what answers there is loaded when it is first called.
+"""The MCP endpoint, whose views are imported when it is first called.
 
-MCP's types are hundreds of pydantic's models, which take a third of a start to build; no command of
-manage.py needs them.
+MCP's types are hundreds of pydantic models, which take a third of the time of a start to build; no
+command of manage.py needs them.
 """
 
 from importlib import import_module
@@ -14,7 +14,7 @@ from agent_access.errors import NotFoundError, ToolError
 
 
 def load_views() -> None:
-    """Load what answers; a caller who comes meanwhile waits for the rest."""
+    """Import the views; a request that comes meanwhile waits for the import."""
     import_module("mcp_gateway.views")
 
 
@@ -29,12 +29,12 @@ def serve(request: HttpRequest) -> HttpResponse:
 @csrf_exempt
 @login_not_required
 def refuse_path(request: HttpRequest) -> HttpResponse:
-    """Answer every path below the endpoint, a trailing slash included: there is nothing."""
+    """Answer 404 at every path below the endpoint, a trailing slash included."""
     return refuse(NotFoundError())
 
 
 def refuse(error: ToolError) -> HttpResponse:
-    """Return the gate's refusal as this endpoint tells it."""
+    """Return the gate's refusal in the form of this endpoint."""
     from mcp_gateway import answers  # noqa: PLC0415  as above
 
     return answers.refuse(error)

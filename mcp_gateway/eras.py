@@ -25,7 +25,7 @@ from agent_access.inputs import safe_name
 from mcp_gateway.jsonrpc import Message, ProtocolError
 
 LEGACY_VERSIONS = ("2025-03-26", "2025-06-18", "2025-11-25")
-# Those whose rules stand below: mcp-types may know a later one before we do.
+# Those that are implemented below: mcp-types may know a later one before we do.
 MODERN_VERSIONS = ("2026-07-28",)
 SUPPORTED_VERSIONS = (*LEGACY_VERSIONS, *MODERN_VERSIONS)
 
@@ -64,7 +64,7 @@ class Era:
 def find_era(message: Message, environ: Mapping[str, Any]) -> Era:
     """Return the revision of a message; raise ProtocolError where its headers and body disagree.
 
-    Of the many headers only the three of MCP are looked at; Django would first name them all.
+    MCP's three headers are read from META: `request.headers` would first convert them all.
     """
     claim, header = _claimed_version(message), _read(environ, VERSION_HEADER)
     if message.is_notification:
@@ -91,7 +91,7 @@ def _read(environ: Mapping[str, Any], header: str) -> str | None:
 
 
 def _find_notification_era(message: Message, claim: Any, header: str | None) -> Era:
-    """No revision says which headers a notification needs; those that are there must be known."""
+    """Accept a notification without headers, as all revisions do; refuse unknown versions."""
     for version in (header, claim):
         if version not in (None, *SUPPORTED_VERSIONS):
             raise _unsupported(message, version)
@@ -99,7 +99,7 @@ def _find_notification_era(message: Message, claim: Any, header: str | None) -> 
 
 
 def _check_modern(message: Message, claim: Any, environ: Mapping[str, Any]) -> None:
-    """Climb the ladder of the 2026-07-28 revision; the first rung that fails answers."""
+    """Make the checks of revision 2026-07-28 in its order; raise ProtocolError at the first."""
     meta = message.params.get(META)
     if not isinstance(meta, dict) or not isinstance(claim, str):
         raise _invalid_params(message, f"params.{META} must name the protocol version.")
@@ -121,7 +121,7 @@ def _names_its_tool(message: Message, environ: Mapping[str, Any]) -> bool:
 
 
 def _decode(value: str | None) -> str | None:
-    """Return a header value as it was meant: plain ASCII, or Base64 of UTF-8 in its frame."""
+    """Return the decoded value: plain, or UTF-8 in `=?base64?...?=`; None if that is malformed."""
     match = ENCODED.fullmatch(value or "")
     if match is None:
         return value

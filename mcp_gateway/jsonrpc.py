@@ -30,8 +30,8 @@ class Message:
 class ProtocolError(Exception):
     """A message that the protocol refuses: a JSON-RPC error, with its HTTP status.
 
-    `message` is a fixed sentence. `word` is our own code for it, which goes to the client in
-    `data.code`, beside what else `data` holds.
+    `code` is JSON-RPC's. `error_code` is the interface's `error.code`, which is sent as `data.code`
+    with the rest of `data`. `message` is a fixed sentence.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""The methods of MCP: what each answers, from the registry and through the one execution."""
+"""The methods of MCP: what each answers, from the registry of tools and by `execute`."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -51,7 +51,7 @@ class Exchange:
 class Reply:
     """What a method answers: the result, and header fields for the HTTP answer around it.
 
-    `structured` is what stands for `structuredContent` where the revision has it: JSON already.
+    `structured` is `structuredContent` as JSON, left out where the revision has no such field.
     """
 
     result: dict[str, Any]
@@ -136,7 +136,7 @@ def _describe_granted(context: CallContext, arguments: NoInput) -> Record[list[d
     return Record([describe_tool(tool, schema) for tool, schema in listing.granted_tools(context)])
 
 
-# To grants, limits and audit the same tool as over HTTP; its entries are those of MCP.
+# For grants, limits and audit the same tool as over HTTP; its entries are in MCP's form.
 TOOLS_LIST = replace(listing.TOOLS_LIST, run=_describe_granted)
 
 
@@ -148,7 +148,7 @@ def _call_tool(exchange: Exchange) -> Reply:
     try:
         result = execute(_call(exchange, tool, exchange.message.params.get("arguments") or {}))
     except (UnauthenticatedError, InsufficientScopeError):
-        # Revoked while the call ran, or to be asked of the owner: a matter of the door.
+        # Revoked while the call ran, or a scope to ask the owner for: HTTP errors, not results.
         raise
     except ToolError as error:
         return _tool_reply(orjson.dumps(error.body()), {}, is_error=True)
@@ -156,7 +156,7 @@ def _call_tool(exchange: Exchange) -> Reply:
 
 
 def _tool_reply(body: bytes, headers: Mapping[str, str], *, is_error: bool = False) -> Reply:
-    """Give the body that HTTP would give, as data and, for hosts that show only text, as text."""
+    """Return HTTP's body as data and, for hosts that show only text, as text."""
     text = {"type": "text", "text": body.decode()}
     return Reply({"content": [text], STRUCTURED: {}, "isError": is_error}, headers, body)
 

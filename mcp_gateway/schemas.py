@@ -13,7 +13,7 @@ DOTTED_NAME = re.compile(r"\b[a-z_]+\.[a-z_]+\b")
 
 
 def describe_tool(tool: Tool, input_schema: JSONSchema) -> dict[str, Any]:
-    """Return the entry of `tools/list`, without outputSchema: old clients hold errors to it."""
+    """Return the entry of `tools/list`, without outputSchema: old clients check errors by it."""
     return {
         "name": tool.mcp_name,
         "title": tool.title,
@@ -48,9 +48,9 @@ def _id_schema(tool: Tool) -> JSONSchema:
 
 
 def _translate(schema: Any) -> Any:
-    """Return the schema as the plainest client reads it, with the names that tools have here.
+    """Return the schema in a form that every client reads, with MCP's names of tools.
 
-    Some models' dialects know one type per field and no empty enum: what may be null is left out.
+    Some models' dialects know only one type per field and no null in an enum, so null is left out.
     """
     if isinstance(schema, list):
         return [_translate(inner) for inner in schema]

@@ -18,7 +18,7 @@ ACTION = "mcp.message"
 
 
 def serve(request: HttpRequest) -> HttpResponse:
-    """Answer one message; cookies are never looked at, so there is nothing to forge."""
+    """Answer one message; no cookie authenticates it, so no forgery is possible."""
     admission = Admission(request, transport=Transport.MCP)
     try:
         response = _answer(request, admission, _enter(request, admission))
@@ -37,7 +37,7 @@ def _enter(request: HttpRequest, admission: Admission) -> Connection:
 
 
 def _answer(request: HttpRequest, admission: Admission, connection: Connection) -> HttpResponse:
-    """Answer what the caller sent, and write down what never became a call of a tool."""
+    """Answer what the caller sent, and audit what never became a call of a tool."""
     try:
         message = read_message(read_json(request))
         era = find_era(message, request.META)
