@@ -1,4 +1,4 @@
-"""What `manage.py check --deploy` says of settings that are fine at home and not in production."""
+"""System checks of what is fine on a developer's machine and dangerous in production."""
 
 from collections.abc import Sequence
 from ipaddress import ip_address
@@ -15,7 +15,7 @@ from agent_access.checks import is_local_only
 MANIFEST = "staticfiles.json"
 SQLITE = "django.db.backends.sqlite3"
 
-# TRUNCATE is what an owner and a superuser may do and the service need not.
+# Owners and superusers may TRUNCATE; the service's role need not and should not.
 OWNED_TABLES = """
     SELECT count(*) FROM pg_tables WHERE schemaname = current_schema()
     AND has_table_privilege(format('%I.%I', schemaname, tablename), 'TRUNCATE')
@@ -84,7 +84,7 @@ def check_static_files(**kwargs: Any) -> list[checks.CheckMessage]:
 
 @checks.register(checks.Tags.database)
 def check_encoding(databases: Sequence[str] | None = None, **kwargs: Any) -> list[checks.Error]:
-    """Look for a database that refuses what people write, or counts its bytes: migrate stops."""
+    """Require UTF-8, as others refuse some texts or count bytes; an Error stops migrate."""
     if all(map(_keeps_utf8, databases or [])):
         return []
     return [
@@ -123,7 +123,7 @@ def _owns_tables(database: str) -> bool:
 
 
 def _query_postgresql(database: str, question: str) -> Any:
-    """Return the one value that answers, or None of another kind of database."""
+    """Return the one value that the query selects, or None on another kind of database."""
     connection = connections[database]
     if connection.vendor != "postgresql":
         return None

@@ -1,4 +1,4 @@
-"""Two addresses for probes, before the gate: whether the process lives, whether it can serve."""
+"""Two addresses for probes, before the gate: is the process alive, and can it serve."""
 
 from collections.abc import Callable, Iterable
 from http import HTTPStatus
@@ -13,8 +13,8 @@ ALLOW = ("Allow", ", ".join(METHODS))
 class HealthApplication:
     """Answers the probes itself and leaves every other path to the application.
 
-    A probe calls by any host name and without TLS, so it is told one word and nothing else. It is
-    neither counted nor written down.
+    A probe calls by any host name and without TLS, so it gets one word and nothing else. It is in
+    no limit, log or metric.
     """
 
     def __init__(self, application: WSGIApplication, *, is_ready: Callable[[], bool]) -> None:

@@ -10,14 +10,14 @@ from typing_extensions import override
 from agent_access.request_facts import current_facts
 from operations.traces import format_trace, redact_secrets
 
-# Under this name a record carries further facts as a mapping (`extra`).
+# The key of logging's `extra` under which a record carries further fields, as a mapping.
 FACTS = "facts"
 # The loggers of Django's SuspiciousOperation and its kinds.
 REFUSALS = "django.security."
 
 
 class RefusedRequests(logging.Filter):
-    """Makes a warning of one line of what Django refused by itself: too long, too many fields.
+    """Turns what Django itself refused (too long, too many fields) into warnings of one line.
 
     Anybody can send that, so it is no error of ours, and its trace would only fill the log.
     """
@@ -37,10 +37,10 @@ class TextLines(logging.Formatter):
 
     @override
     def format(self, record: logging.LogRecord) -> str:
-        # Whatever somebody sent, it begins no line of its own and moves no cursor.
+        # Whatever somebody sent must not begin a line of its own or move a terminal's cursor.
         record.message = _escape(redact_secrets(record.getMessage()))
         record.asctime = self.formatTime(record)
-        # Never the trace that another formatter kept on the record: it may say more.
+        # Never record.exc_text, where another formatter may have left the trace with secrets.
         trace = map(_escape, _trace(record).split("\n"))
         return "\n".join(filter(None, [self.formatMessage(record), *trace]))
 

@@ -1,4 +1,4 @@
-"""What Prometheus can ask of a process: how many requests, of which kind, and how long they took.
+"""The metrics of a process for Prometheus: how many requests, of which kind, and how long.
 
 No label holds an identifier, and each takes its value from a closed set.
 """
@@ -23,13 +23,13 @@ from agent_access.request_facts import RequestFacts
 
 logger = logging.getLogger(__name__)
 
-# The library's own variable: a folder in which the processes of one machine add up.
+# The library's own variable: a folder in which the processes of one machine share counts.
 SHARED_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 NONE = "none"
-# How often a process that came too late asks whether the address is free.
+# Between the tries of a process that found the address taken.
 PAUSE_SECONDS = 5.0
 
-# It doubles the number of series, and Prometheus itself knows when it first saw one.
+# `_created` would double the number of series; Prometheus knows when it first saw one.
 disable_created_metrics()  # type: ignore[no-untyped-call]  # the library's own gap
 
 REQUESTS = Counter(
@@ -52,11 +52,11 @@ def count_request(facts: RequestFacts, *, status: int, seconds: float) -> None:
 
 
 def serve_metrics(address: str) -> None:
-    """Answer Prometheus at `host:port` from a thread of this process; at an empty address do not.
+    """Serve the metrics at `host:port` from a thread of this process; nowhere if that is empty.
 
-    Of several processes on one machine the first answers, for all if they share a folder, and
-    another one once that has ended: a restart may begin with the new processes. Raises
-    ImproperlyConfigured where there is no such folder.
+    Of several processes on one machine the first serves them, for all if they share a folder. Once
+    it has ended another takes over, since a restart may start the new processes first. Raises
+    ImproperlyConfigured if the shared folder does not exist.
     """
     if not address:
         return
@@ -72,7 +72,7 @@ def _take_over(address: str, registry: CollectorRegistry) -> None:
 
 
 def _try_to_serve(address: str, registry: CollectorRegistry) -> bool:
-    """Answer at the address, unless it is taken."""
+    """Serve at the address; return False if it is taken."""
     host, _, port = address.rpartition(":")
     try:
         start_http_server(int(port), host.strip("[]"), registry=registry)

@@ -1,4 +1,4 @@
-"""Whether this process can serve: the database answers with today's tables, the cache counts."""
+"""Whether this process can serve: the database answers and is migrated, the cache works."""
 
 import logging
 import threading
@@ -12,14 +12,14 @@ from django.db.migrations.executor import MigrationExecutor
 logger = logging.getLogger(__name__)
 
 DEADLINE_SECONDS = 2.0
-# Whoever asks more often gets the last answer, so that nobody can wear the database out.
+# Whoever asks more often gets the last result, so that nobody can overload the database.
 FRESH_SECONDS = 1.0
 
 Probe = Callable[[], None]
 
 
 class Readiness:
-    """Asks in a thread of its own, one at a time and within a deadline; raising means no."""
+    """Runs the probe in a thread, one at a time and within a deadline; if it raises, not ready."""
 
     def __init__(self, probe: Probe, *, deadline_seconds: float = DEADLINE_SECONDS) -> None:
         self._probe = probe
@@ -29,7 +29,7 @@ class Readiness:
         self._is_ready = False
 
     def read(self) -> bool:
-        """Return the answer of at most a second ago, or the last one while somebody asks anew."""
+        """Return a result of the last FRESH_SECONDS; the last one, while a probe is running."""
         if self._probing.acquire(blocking=False):
             try:
                 if time.monotonic() - self._probed_at >= FRESH_SECONDS:
@@ -55,7 +55,7 @@ class Readiness:
 
 
 class ServiceProbe:
-    """Asks the database and the cache; the migrations only until they have once been complete."""
+    """Tries the cache and the database; looks at migrations until all have been applied once."""
 
     def __init__(self) -> None:
         self._is_migrated = False
@@ -67,7 +67,7 @@ class ServiceProbe:
                 cursor.execute("SELECT 1")
             self._require_migrations()
         finally:
-            connection.close()  # the thread that asks ends with the answer
+            connection.close()  # which this thread alone would use, and it ends now
 
     def _require_migrations(self) -> None:
         """Raise RuntimeError while a migration of this version is missing.

@@ -17,7 +17,7 @@ from operations.metrics import count_request
 logger = logging.getLogger(__name__)
 
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"})
-# What may stand in a path of ours: IDs, words and file names. A credential in a path does not.
+# The parts of a path that may be logged: IDs, words, file names. A credential does not match.
 SEGMENT = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[A-Za-z0-9._-]{1,20}|[a-z-]{1,32}")
 PLACEHOLDER = "*"
 MAX_SEGMENTS = 20
@@ -30,7 +30,7 @@ class RequestLog:
         self._application = application
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        # Not in a context of its own: Django keeps its connection to the cache in the thread's.
+        # Not in a copied context: Django keeps the connection to the cache in the thread's own.
         try:
             return self._serve(environ, start_response)
         finally:
@@ -76,7 +76,7 @@ def _record(environ: WSGIEnvironment, *, status: int, seconds: float) -> None:
 
 
 def redact_path(path: str) -> str:
-    """Return the path with a placeholder for every part that is none of our own."""
+    """Return the path with a placeholder for every part that might be a secret."""
     parts = path.split("/")
     known = [part if SEGMENT.fullmatch(part) or not part else PLACEHOLDER for part in parts]
     return "/".join(known[:MAX_SEGMENTS])

@@ -1,4 +1,4 @@
-"""Texts for the log from which whatever looks like a secret has been taken out."""
+"""Texts and traces for the log, in which whatever looks like a secret is redacted."""
 
 import re
 import traceback
@@ -12,7 +12,7 @@ UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 # Names in code have no digits and no two capitals in a row; random texts of that length do.
 RANDOM = re.compile(r"[0-9]|[A-Z]{2}")
 
-# Spelt so that a search finds the places where it can begin; ignoring case, it tries every one.
+# Spelt out, since with IGNORECASE the search would try to match at every character.
 BEARER = re.compile(r"([Bb][Ee][Aa][Rr][Ee][Rr]\s+)[^\s'\",;]+")
 URL_PASSWORD = re.compile(r"(://)[^\s/@]+@")
 
@@ -30,7 +30,7 @@ def _hide_random(match: re.Match[str]) -> str:
 
 
 def format_trace(error: BaseException) -> str:
-    """Return the trace with its causes, and of each error the kind and the first line it says.
+    """Return the trace of an error and its causes, each with its type and the message's first line.
 
     Further lines quote what was sent: PostgreSQL a whole row, pydantic the wrong input.
     """
