@@ -131,7 +131,7 @@ class Environment(BaseSettings):
     METRICS_ADDRESS: Annotated[str, AfterValidator(_metrics_address)] = ""
 
 
-# From pydantic's kind of mistake to the words after the variable's name.
+# By pydantic's type of error, the words after the variable's name.
 MISTAKES = {
     "missing": "is missing: set it to a long random text (./dev run makes one by itself)",
     "too_short": "must have at least {min_length} characters",
@@ -146,7 +146,7 @@ MISTAKES = {
 
 
 def read_environment(file: Path = QUICKSTART_FILE) -> Environment:
-    """Read and check every variable; ImproperlyConfigured says what is wrong, never a value."""
+    """Read and check every variable; raise ImproperlyConfigured, which never tells a value."""
     try:
         return Environment(_env_file=file)
     except ValidationError as error:

@@ -84,7 +84,7 @@ CONNECT_TIMEOUT_SECONDS = 5
 LOCK_TIMEOUT_SECONDS = 5
 STATEMENT_TIMEOUT_SECONDS = 15
 IDLE_IN_TRANSACTION_SECONDS = 30
-# Longer than the server takes to end a statement itself.
+# Longer than STATEMENT_TIMEOUT_SECONDS: the server ends a slow statement itself.
 PATIENCE_SECONDS = 20
 UNACKNOWLEDGED_MILLISECONDS = 10_000
 KEEPALIVES = {"keepalives_idle": 30, "keepalives_interval": 5, "keepalives_count": 3}
@@ -103,27 +103,27 @@ else:
     DATABASES["default"]["CONN_MAX_AGE"] = None
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
     DATABASES["default"]["OPTIONS"] = {
-        # Reads are written down, too, and a connection to a standby would be kept while it answers.
+        # Reads write audit events, and a connection to a standby would be kept while it answers.
         "target_session_attrs": "read-write",
         **DATABASES["default"].get("OPTIONS", {}),
         "server_side_binding": True,
         "prepare_threshold": 1,
         "connect_timeout": CONNECT_TIMEOUT_SECONDS,
-        # A server that is gone without a word, as when its machine lost power: give up on an
-        # answer when it cannot come any more, and notice a dead connection that lay idle.
+        # For a server that vanishes, as when its machine loses power: give up waiting for its
+        # answer, and notice that an idle connection is dead.
         "tcp_user_timeout": UNACKNOWLEDGED_MILLISECONDS,
         **KEEPALIVES,
-        # One that confirms what is sent to it, and says nothing.
+        # For a server that hangs while its machine confirms what is sent (PatientConnection).
         "patience": PATIENCE_SECONDS,
-        # Whatever the server, the database or the role would say otherwise.
+        # These override what the server, the database or the role has configured.
         "session": {
             "lock_timeout": f"{LOCK_TIMEOUT_SECONDS}s",
             "statement_timeout": f"{STATEMENT_TIMEOUT_SECONDS}s",
-            # A process that stands still, or is gone without a word, would keep its locks: the
-            # number series of everybody, for as long as TCP itself waits, which are two hours.
+            # A process that hangs or vanishes would keep its locks, such as everybody's number
+            # series, for as long as TCP itself waits: two hours.
             "idle_in_transaction_session_timeout": f"{IDLE_IN_TRANSACTION_SECONDS}s",
             **{f"tcp_{name}": str(value) for name, value in KEEPALIVES.items()},
-            # What waited for another call looks at what that one left.
+            # A call that waited for another one must see what that one committed.
             "default_transaction_isolation": "read committed",
             "datestyle": "ISO",  # psycopg reads no other
         },
@@ -141,7 +141,7 @@ if ENVIRONMENT.CACHE_URL:
 
     CACHES["default"] = shared_cache_settings(ENVIRONMENT.CACHE_URL)
 
-# What django-ratelimit would choose too; for a setting that is not there it looks at every count.
+# django-ratelimit's own defaults: it looks for a missing setting again at every count.
 RATELIMIT_ENABLE = True
 RATELIMIT_FAIL_OPEN = False
 RATELIMIT_USE_CACHE = "default"
@@ -162,7 +162,7 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
 
-# How long a one-time code lets somebody choose a password.
+# Seconds in which a one-time code lets somebody choose a password.
 PASSWORD_RESET_TIMEOUT = 24 * 60 * 60
 
 LOGIN_URL = "sign-in"
@@ -173,7 +173,7 @@ SESSION_COOKIE_NAME = "__Host-session"
 SESSION_COOKIE_SECURE = True
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
-# The other storage would put the texts into a cookie.
+# Django's default storage would put the texts into a cookie.
 MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
 CSRF_COOKIE_NAME = "__Host-csrf"
 CSRF_COOKIE_SECURE = True
@@ -181,7 +181,7 @@ CSRF_COOKIE_HTTPONLY = True
 CSRF_COOKIE_SAMESITE = "Lax"
 CSRF_FAILURE_VIEW = "invoicing.web.stale_tokens.answer_token"
 
-# A browser would remember it for every other service on the developer's own machine.
+# On loopback a browser would apply it to every other service on the developer's machine.
 SECURE_HSTS_SECONDS = 0 if loopback_address(BASE_URL) else 365 * 24 * 60 * 60
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_PROXY_SSL_HEADER = (
@@ -202,7 +202,7 @@ CONTENT_SECURITY_POLICY = {
 
 # No page takes a file, and Django would write whatever a stranger sends to the disk.
 DATA_UPLOAD_MAX_NUMBER_FILES = 0
-# A team has a box to tick for each person of the company.
+# The form of a team has a checkbox for each person of the company.
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 10_000
 
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
@@ -273,7 +273,7 @@ LOGGING = {
     "root": {"handlers": ["stderr"], "level": "INFO"},
 }
 
-# Django's advice that does not fit, each with what stands instead.
+# Django's warnings that do not apply, each with the reason.
 SILENCED_SYSTEM_CHECKS = [
     "security.W005",  # HSTS for subdomains: they belong to the company, not to this service
     "security.W008",  # redirect to HTTPS: the gate refuses plain HTTP and sends no credential on

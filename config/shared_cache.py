@@ -1,4 +1,4 @@
-"""How a cache that processes share is asked; a start without one does not wait for its library."""
+"""The cache that processes share; imported only if there is one, for its library loads slowly."""
 
 from typing import Any, ClassVar
 
@@ -10,10 +10,10 @@ from typing_extensions import override
 
 
 class ProcessPool(ConnectionPool):
-    """The connections of a whole process to one server.
+    """The pool of a whole process for one URL.
 
-    Django makes a pool for each thread. A server ends threads that lie idle, and what they leave
-    open would wait for the collector.
+    Django makes a pool for each thread. WSGI servers end idle threads, and the connections that
+    these leave open would wait for the garbage collector.
     """
 
     _pools: ClassVar[dict[str, "ProcessPool"]] = {}
@@ -24,8 +24,8 @@ class ProcessPool(ConnectionPool):
         return cls._pools.setdefault(url, super().from_url(url, **options))
 
 
-# The library's own choice holds a request for minutes when the cache is gone. One more try, since
-# a connection that lay idle may have been closed, or lead to what has become a replica.
+# Time-outs in seconds; with the library's own a request may wait minutes when the cache is gone.
+# One retry, since an idle connection may have been closed, or lead to what has become a replica.
 OPTIONS = {
     "pool_class": ProcessPool,
     "socket_connect_timeout": 1,
@@ -36,7 +36,7 @@ OPTIONS = {
 
 
 def shared_cache_settings(url: str) -> dict[str, object]:
-    """Return the shared cache as Django's settings name one."""
+    """Return the entry for CACHES."""
     return {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",
         "LOCATION": url,

@@ -1,4 +1,4 @@
-"""Which room answers which path."""
+"""The paths of all apps."""
 
 from django.contrib import admin
 from django.urls import include, path

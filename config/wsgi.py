@@ -25,7 +25,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 @contextmanager
 def loading() -> Iterator[None]:
-    """Keep the collector from what is loaded, which stays: now and in every later collection."""
+    """Pause the garbage collector while loading, and exempt what was loaded from it for good."""
     gc.disable()
     try:
         yield
@@ -46,11 +46,11 @@ def load_application() -> HealthApplication:
         serve_metrics(settings.METRICS_ADDRESS)
     except ImproperlyConfigured as error:
         sys.exit(f"Wrong setting: {error}")
-    # Now, so that the first caller need not wait for the views.
+    # Imports the views now, so that the first caller need not wait for them.
     import_module(settings.ROOT_URLCONF)
     is_ready = Readiness(ServiceProbe()).read
     application = HealthApplication(RequestLog(GateApplication()), is_ready=is_ready)
-    # Meanwhile what answers MCP, which takes a third as long as all else that is loaded.
+    # MCP's views are imported in the background: they take a third as long as all else.
     Thread(target=load_views).start()
     return application
 

@@ -1,4 +1,4 @@
-"""Django's PostgreSQL: how a connection begins and ends, and how long one waits for the server."""
+"""Django's backend for PostgreSQL, with limits on every wait and connections that end in time."""
 
 import os
 from collections import defaultdict
@@ -13,9 +13,9 @@ from typing_extensions import override
 from config.postgresql import driver
 from config.postgresql.circuit_breaker import CircuitBreaker
 
-# What a request may not wait for or leave waiting, but a migration may; PostgreSQL's names.
+# PostgreSQL's settings that limit a request, but not a migration.
 REQUEST_TIMEOUTS = ("statement_timeout", "idle_in_transaction_session_timeout")
-# Of this process to each server.
+# One of this process for each database.
 _breakers: defaultdict[str, CircuitBreaker] = defaultdict(CircuitBreaker)
 
 
@@ -36,10 +36,11 @@ class DatabaseSchemaEditor(schema.DatabaseSchemaEditor):
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """A connection that the server ended has something to read: its last word, or the end.
+    """Checks a connection without a query, and closes it when its thread ends.
 
-    One that lies idle has not. So the check before each request (CONN_HEALTH_CHECKS) costs no
-    question and answer, and still finds what a restart of the database left behind.
+    When the server has closed a connection, there is something to read: an error, or the end. On
+    an idle one there is not. So the check before each request (CONN_HEALTH_CHECKS) needs no round
+    trip, and still finds the connections that a restart of the database has closed.
     """
 
     Database = driver
@@ -51,7 +52,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     @override
     def get_connection_params(self) -> dict[str, Any]:
-        """Return what libpq is told, which knows nothing of the session and of our patience."""
+        """Return libpq's parameters, without our own options `session` and `patience`."""
         params: dict[str, Any] = super().get_connection_params()
         params.pop("session", None)
         params.pop("patience", None)
@@ -61,8 +62,9 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
         """Open a connection that is closed when this thread ends.
 
-        A server ends threads that lie idle. Django's objects hold each other, so what they leave
-        open waits for the collector, while new threads open more than PostgreSQL may allow.
+        WSGI servers end idle threads. Django's objects refer to each other, so the connections
+        that these leave open would wait for the garbage collector, while new threads open more
+        than PostgreSQL allows.
         """
         with _breakers[self.alias].attempt():
             connection = super().get_new_connection(conn_params | {"autocommit": True})
@@ -72,7 +74,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return connection
 
     def _begin_session(self, connection: Any) -> None:
-        """Make the settings of the session, here since a pooler refuses them as start options."""
+        """Set the session's settings by a query, since poolers refuse them as startup options."""
         settings = self.settings_dict["OPTIONS"].get("session", {})
         made = ", ".join(["set_config(%s, %s, false)"] * len(settings))
         connection.execute(f"SELECT {made}", [*chain.from_iterable(settings.items())])
@@ -91,9 +93,9 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
 
 class _Closer:
-    """Closes a connection once nobody holds this, as when the thread is over that alone did.
+    """Closes a connection when deleted itself, as at the end of the thread that alone refers to it.
 
-    A forked process has none of the other threads, and their connections stay with its parent.
+    Not in a forked process: it has only one of the threads, and the connections are its parent's.
     """
 
     def __init__(self, connection: Any) -> None:

@@ -1,4 +1,4 @@
-"""Who may wait for a server that does not answer: of the threads of a process one at a time."""
+"""A circuit breaker: while a server is silent, one thread of the process waits for it at a time."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,15 +7,15 @@ from time import monotonic
 
 from psycopg import OperationalError
 
-# A server that is there, or a machine without one, says so at once.
+# A running server, or a machine without one, answers sooner.
 PROMPT_SECONDS = 1.0
 
 
 class CircuitBreaker:
-    """The way to one server, at which nobody stands in line while nobody opens.
+    """Lets all threads connect to a server that answers, and one at a time to a silent one.
 
-    The threads that would wait are those that serve: with all of them taken everybody else, the
-    probes too, waited behind them for as long as the server is away.
+    Otherwise all the threads that serve requests would soon wait for it, and everybody else, the
+    probes too, behind them, for as long as the server is away.
     """
 
     def __init__(self) -> None:
@@ -24,7 +24,10 @@ class CircuitBreaker:
 
     @contextmanager
     def attempt(self) -> Iterator[None]:
-        """Let a thread try to connect; raise OperationalError while another one tries in vain."""
+        """Enclose an attempt to connect.
+
+        Raises OperationalError, without an attempt, while another thread waits for a silent server.
+        """
         in_turn = self._is_silent
         if in_turn and not self._turn.acquire(blocking=False):
             raise OperationalError("the server is silent, and another thread waits for it already")

@@ -1,4 +1,4 @@
-"""psycopg as Django asks for it, with connections that do not wait for a server for ever."""
+"""psycopg as Django imports it, with connections that do not wait for a server for ever."""
 
 from typing import Any
 
@@ -9,10 +9,10 @@ from typing_extensions import override
 
 
 class PatientConnection(Connection[Any]):
-    """Gives a server up that stands still while its machine confirms whatever is sent to it.
+    """Gives up on a server that hangs while its machine still confirms whatever is sent to it.
 
-    It may hang in its disk, or wait for a standby to have the commit. Neither the limits that it
-    keeps itself nor TCP's own say anything then. Without `patience`, in seconds, there is no end.
+    It may hang on its disk, or wait for a standby to confirm a commit. Then neither its own
+    time-outs nor TCP's help. `patience` is in seconds; None waits for ever.
     """
 
     patience: float | None = None
@@ -22,7 +22,7 @@ class PatientConnection(Connection[Any]):
         try:
             return super().wait(*args, **{"timeout": self.patience, **options})
         except OperationalError:
-            # The answer may still come, and would be taken for that to another question.
+            # The answer may still come, and would be taken for that to the next query.
             if self.info.transaction_status == TransactionStatus.ACTIVE:
                 self.close()
             raise
