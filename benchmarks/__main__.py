@@ -30,7 +30,7 @@ CONCURRENT_CLIENTS = 8
 
 @dataclass(frozen=True, kw_only=True)
 class Participants:
-    """All who take part."""
+    """All that is measured."""
 
     product: Product
     drf: DrfPeer
@@ -44,7 +44,7 @@ class Participants:
 
 @contextmanager
 def set_up(folder: Path) -> Iterator[Participants]:
-    """Serve all who take part, each on a database of one PostgreSQL that keeps its promises."""
+    """Serve all that is measured, on databases of one PostgreSQL, with fsync on."""
     binaries = find_binaries()
     if binaries is None:
         raise SystemExit("No PostgreSQL was found to measure with.")
@@ -73,8 +73,8 @@ def _make_database(url: str, name: str) -> str:
 
 
 def measure_concurrently(prepare: Callable[[int, int], list[list[Step]]], share: int) -> float:
-    """Return how many answers a second eight clients get for that many requests each, once warm."""
-    run_concurrently(prepare(max(share // 5, 1), CONCURRENT_CLIENTS))
+    """Return the answers a second that all clients get together, with `share` requests each."""
+    run_concurrently(prepare(max(share // 5, 1), CONCURRENT_CLIENTS))  # to warm up
     return run_concurrently(prepare(share, CONCURRENT_CLIENTS))
 
 

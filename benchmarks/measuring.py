@@ -16,7 +16,7 @@ MILLISECONDS = 1000
 
 @dataclass
 class Figures:
-    """What one subject took for one kind of work; times in milliseconds."""
+    """What one subject took for one kind of work, in seconds; its summary is in milliseconds."""
 
     seconds: list[float] = field(default_factory=list)
     cpu_seconds: float | None = None
@@ -76,7 +76,7 @@ def _time(step: Step) -> float:
 
 
 def run_concurrently(clients: Sequence[Sequence[Step]]) -> float:
-    """Run the steps of every client in a thread of its own; return how many a second."""
+    """Run the steps of every client in a thread of its own; return all steps a second."""
     begun = time.perf_counter()
     with ThreadPoolExecutor(len(clients)) as threads:
         for _ in threads.map(_run_all, clients):

@@ -64,7 +64,7 @@ def serve(database_url: str, folder: Path) -> Iterator["Product"]:
 
 
 class Product:
-    """Its servers, the second for many at once; credentials to call them; its database at hand."""
+    """The product, served by one worker and as deployed, with credentials and sample records."""
 
     def __init__(self, server: Server, deployed_server: Server, *, start_seconds: float) -> None:
         import django  # noqa: PLC0415  the settings come from the environment that serve() sets
@@ -110,7 +110,7 @@ class Product:
         }
 
     def execute_steps(self, amount: int, clients: int) -> list[list[Step]]:
-        """Return so many executions for each of so many clients."""
+        """Return for each of the clients this amount of executions, on the deployed server."""
         return [self._executes(amount, server=self._deployed_server) for _ in range(clients)]
 
     def _reads(self, amount: int) -> list[Step]:
@@ -136,7 +136,7 @@ class Product:
     def _send(
         self, requests: list[bytes], *, status: int = 200, server: Server | None = None
     ) -> list[Step]:
-        # A connection of its own, made last: servers hang up on one that lies idle.
+        # A connection of its own, made last: servers close an idle one.
         client = HttpClient((server or self.server).port)
         return [partial(client.exchange, request, status=status) for request in requests]
 

@@ -14,7 +14,7 @@ PLOT = FOLDER / "results" / "speed.svg"
 README = FOLDER / "README.md"
 BEGIN, END = "<!-- figures: written by ./dev bench -->\n", "<!-- end of figures -->\n"
 
-# What a read took DRF on the machine that the goals in milliseconds and a second were set on.
+# CPU time of DRF's read on the machine for which the goals in absolute times were set.
 DRF_READ_MS = 4.6
 
 SUBJECTS = ("bare SQL", "product", "DRF", "product over MCP", "FastMCP")

@@ -30,7 +30,7 @@ class Sample:
         )
 
     def connection(self, number: int) -> tuple[Connection, str]:
-        """Return a connection and its credential; they go round."""
+        """Return a connection and its credential; numbers beyond the last begin again."""
         return self._connections[number % len(self._connections)]
 
     def approve(self, connection: Connection) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""Fills a database with copies of the sample company's documents, made by SQL: a million take long.
+"""Fills a database with copies of the sample company's documents, by SQL, to make a million soon.
 
 Each copy has a number, a draft code and a reference of its own, and the words of these; lines are
 not searched, and left out.
@@ -101,7 +101,7 @@ def _copy(status: DocumentStatus, new: dict[str, str]) -> str:
 
 
 def write_words(after: UUID) -> None:
-    """Write the words of the documents behind this one; indexes made last cost a tenth."""
+    """Write the words of the documents after this ID; making the indexes last takes a tenth."""
     [index] = SearchWord._meta.indexes
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(f"ALTER TABLE {TABLE} DROP CONSTRAINT {TABLE}_pkey")

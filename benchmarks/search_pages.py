@@ -53,7 +53,7 @@ def describe_database() -> dict[str, Any]:
 
 
 def cases_of(user: User) -> Iterator[Case]:
-    user.has_perm("")  # reads all permissions, which a search would else read first
+    user.has_perm("")  # reads all permissions, lest the first search does
     yield from document_cases(user)
     yield from web_cases(user)
     yield from customer_cases(user)
@@ -129,7 +129,7 @@ def measure_page(case: str, read: Callable[[], Any]) -> Measured:
 
 
 def explain(sql: str, parameters: Any) -> Cost:
-    """Return PostgreSQL's own median of planning and running, and the pages touched."""
+    """Return the median time of planning and execution by PostgreSQL, and the blocks touched."""
     spent, touched = [], 0
     with connection.cursor() as cursor:
         for _ in range(ROUNDS):

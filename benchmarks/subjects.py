@@ -8,7 +8,7 @@ from typing import Any
 MCP_VERSION = "2025-11-25"
 
 Step = Callable[[], Any]
-# Makes so many steps ready; only the steps are measured.
+# Prepares that many steps; only their execution is measured.
 Prepare = Callable[[int], list[Step]]
 
 

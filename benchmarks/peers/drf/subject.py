@@ -57,7 +57,7 @@ class DrfPeer:
         return Subject("DRF", operations, self._server.cpu_seconds)
 
     def issue_steps(self, amount: int, clients: int) -> list[list[Step]]:
-        """Return so many issues for each of so many clients."""
+        """Return for each of the clients this amount of issues, on the deployed server."""
         return [self._issues(amount, server=self._deployed_server) for _ in range(clients)]
 
     def _create(self, amount: int) -> list[str]:
