@@ -111,7 +111,7 @@ class OwnersAdminSite(AdminSite):
     ) -> TemplateResponse:
         """Show the section's own front page in place of a list of its models."""
         if app_label in OWNERS_APPS and is_owner(request):
-            return redirect(FRONT_PAGE)  # type: ignore[return-value]  # Django's own answers with a page
+            return redirect(FRONT_PAGE)  # type: ignore[return-value]  # Django declares that it returns a page
         return super().app_index(request, app_label, extra_context)
 
     @method_decorator(login_not_required)
@@ -123,7 +123,7 @@ class OwnersAdminSite(AdminSite):
         return redirect_to_login(request.GET.get(REDIRECT_FIELD_NAME, index))
 
     @override
-    def logout(  # type: ignore[override]  # Django's own answers with a redirect too
+    def logout(  # type: ignore[override]  # Django's own returns a redirect too
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         view = LogoutView.as_view(next_page=resolve_url(settings.LOGIN_URL))

@@ -46,7 +46,7 @@ def execute(call: ToolCall) -> ToolResult:
     """
     try:
         result = _run(call)
-    except Exception as exception:  # noqa: BLE001  the last handler: nothing unforeseen leaves
+    except Exception as exception:  # noqa: BLE001  the last handler: every failure gets an answer
         # Not kept in a variable, as in the views: a cycle would keep the call until collected.
         raise _record_refusal(call, find_tool_error(exception)) from None
     note_call(call.tool.name, outcome=audit.OK)
@@ -108,7 +108,7 @@ def _check_rights(call: ToolCall, connection: Connection, settings: AccessSettin
 
 
 def _missing_grant(tool: Tool, connection: Connection) -> ForbiddenError:
-    """Return the refusal; the client of a browser sign-in learns what to ask the owner for."""
+    """Return the refusal; for a browser sign-in it names the scopes to ask the owner for."""
     if connection.kind != ConnectionKind.BROWSER:
         return ForbiddenError()
     useful = {*connection.grants, tool.scope}

@@ -131,7 +131,8 @@ def _call_view(request: HttpRequest) -> HttpResponse:
 def client_address(request: HttpRequest) -> str:
     """Return the address of the client: the socket's peer, or what the trusted proxies saw.
 
-    With n trusted proxies it is the n-th entry from the right of X-Forwarded-For.
+    With n trusted proxies it is the n-th entry from the right of X-Forwarded-For. Where neither is
+    an IP address, it is `unknown`.
     """
     proxies = conf.trusted_proxies()
     entries = request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")

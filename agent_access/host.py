@@ -60,7 +60,7 @@ class Host(Protocol):
         """
 
     def delegate_problem(self, user: Any) -> RevokedReason | None:
-        """Return why the user may not be acted for, or None if he may."""
+        """Return why the user may not be acted for, or None if they may."""
 
     def delegates(self) -> QuerySet[Any]:
         """Return the users who may be acted for, as the owner chooses among them."""

@@ -22,7 +22,7 @@ NEXT: JSONSchema = {
     "description": "To be passed as after; null on the last page.",
 }
 
-# What a tool takes and what it gives.
+# Pydantic's modes: for what a tool takes, and for what it gives.
 TAKEN: Literal["validation"] = "validation"
 GIVEN: Literal["serialization"] = "serialization"
 

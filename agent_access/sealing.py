@@ -1,4 +1,4 @@
-"""Answers that hold a secret, encrypted under a key that follows from SECRET_KEY."""
+"""Answers that hold a secret, encrypted under a key derived from SECRET_KEY."""
 
 import hashlib
 from base64 import urlsafe_b64encode

@@ -63,6 +63,7 @@ class PlainJsonSchema(GenerateJsonSchema):
 
 
 def with_null(schema: JSONSchema) -> JSONSchema:
+    """Return the schema with null as another type and, if it has any choices, another choice."""
     plain = {key: value for key, value in schema.items() if key != "const"}
     choices = schema.get("enum", [schema["const"]] if "const" in schema else [])
     return (
@@ -177,6 +178,7 @@ class ToolRegistry:
         self._tools: dict[str, Tool] = {}
 
     def register(self, *tools: Tool) -> None:
+        """Add the tools; raise ImproperlyConfigured for a name that is taken."""
         for tool in tools:
             if tool.name in self._tools:
                 raise ImproperlyConfigured(f"{tool.name} is registered twice")

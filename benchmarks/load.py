@@ -1,4 +1,4 @@
-"""Many requests of every kind, and the memory that they leave a worker with."""
+"""Many requests of every kind, and the memory of the worker that has answered them."""
 
 from itertools import chain
 

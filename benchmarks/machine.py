@@ -12,12 +12,12 @@ KIBIBYTES_PER_MEBIBYTE = 1024
 
 
 def cpu_seconds(pid: int) -> float:
-    """Return the CPU time of a process and all below it, as the scheduler counts it."""
+    """Return the CPU time of a process and its descendants, as the scheduler counts it."""
     return sum(_thread_seconds(process) for process in _family(pid))
 
 
 def resident_mebibytes(pid: int) -> float:
-    """Return the memory of the largest process of a family: the worker, not its supervisor."""
+    """Return the memory of the largest process of a tree: the worker, not its supervisor."""
     return max(_resident_kibibytes(process) for process in _family(pid)) / KIBIBYTES_PER_MEBIBYTE
 
 

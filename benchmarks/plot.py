@@ -11,7 +11,7 @@ Work = Mapping[str, Mapping[str, Any]]
 
 
 def draw_bars(work: Work, subjects: Sequence[str]) -> str:
-    """Return one group of bars for each kind of work: the median, the slowest at full length."""
+    """Return SVG with a bar for each median; the longest of a kind of work has full length."""
     body = list(_draw_groups(work, dict(zip(subjects, COLOURS, strict=True))))
     height = GAP + sum(GAP + ROW * len(by_subject) for by_subject in work.values())
     head = (

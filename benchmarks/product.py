@@ -13,7 +13,7 @@ from statistics import median
 from typing import Any
 
 from benchmarks.http_client import HttpClient, write_request
-from benchmarks.servers import DEPLOYED_WORKERS, PROJECT, Server, granian, run_server
+from benchmarks.servers import DEPLOYED_WORKERS, PROJECT, Server, granian_command, run_server
 from benchmarks.subjects import (
     MCP_VERSION,
     Prepare,
@@ -53,7 +53,9 @@ def serve(database_url: str, folder: Path) -> Iterator["Product"]:
         subprocess.run(  # noqa: S603  our own command
             [sys.executable, "manage.py", *command], cwd=PROJECT, check=True, capture_output=True
         )
-    one, deployed = (granian(APPLICATION, workers=workers) for workers in (1, DEPLOYED_WORKERS))
+    one, deployed = (
+        granian_command(APPLICATION, workers=workers) for workers in (1, DEPLOYED_WORKERS)
+    )
     serve_with = partial(run_server, environment=settings, log=folder / "product.log")
     starts = []
     for _ in range(STARTS):

@@ -1,10 +1,10 @@
-"""Measures a page of search in a small and in a large database, which stay for the next time.
+"""Measures pages of search in a small and in a large database, which are kept for the next run.
 
     python -m benchmarks.search --small 10000 --large 1000000
 
 prints the table that benchmarks/results/search.md keeps. A PostgreSQL server of its own keeps its
-databases under var/search; `--server postgresql://user@host` names another one. What was filled to
-the end is not filled again.
+databases under var/search; `--server postgresql://user@host` names another one. A database that was
+filled completely is not filled again.
 """
 
 import argparse
@@ -62,7 +62,7 @@ def serve(named: str | None) -> Iterator[str]:
 
 
 def make_database(server: str, documents: int) -> str:
-    """Return the address of a database with so many documents; it has its name once it is full."""
+    """Return the address of a database of so many documents; it gets this name once it is full."""
     name = f"search_{documents}"
     unfinished = f"{name}_unfinished"
     with psycopg.connect(server + "postgres", autocommit=True) as connection:

@@ -114,7 +114,7 @@ def customer_cases(user: User) -> Iterator[Case]:
 
 
 def measure_page(case: str, read: Callable[[], Any]) -> Measured:
-    """Note the statements of a page, then let the database say what each of them costs."""
+    """Record the statements of a page, then have PostgreSQL explain what each of them costs."""
     statements: list[Statement] = []
 
     def note(execute: Any, sql: str, parameters: Any, many: Any, context: Any) -> Any:

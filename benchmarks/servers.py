@@ -37,7 +37,7 @@ class Server:
         return resident_mebibytes(self.process.pid)
 
 
-def granian(application: str, *, workers: int = 1) -> list[str]:
+def granian_command(application: str, *, workers: int = 1) -> list[str]:
     """Return the command of a WSGI server, the same for the product and its peers."""
     return [
         *(sys.executable, "-m", "granian", "--interface", "wsgi", "--no-ws", "--no-log"),

@@ -42,7 +42,7 @@ def refuse(error: ToolError, *, request_id: RequestId = None) -> HttpResponse:
     data = error.body()["error"]
     message = data.pop("message")
     if isinstance(error, RateLimitedError):
-        # Many clients show their model no header field.
+        # Many clients do not show header fields to their model.
         data["retry_after"] = error.retry_after
     body = error_body(request_id, code=code, message=message, data=data)
     return _json(body, status, error.headers)

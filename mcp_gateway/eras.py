@@ -54,7 +54,7 @@ class Era:
     def shape(
         self, method: str, result: dict[str, Any], *, server: dict[str, Any]
     ) -> dict[str, Any]:
-        """Return the result as this revision's schema has it, and nothing foreign to it."""
+        """Return the result with the fields of this revision's schema, and no others."""
         if self.is_modern:
             meta = {SERVER_INFO_META_KEY: server}
             result = {"resultType": "complete", **result, META: meta}
@@ -62,8 +62,9 @@ class Era:
 
 
 def find_era(message: Message, environ: Mapping[str, Any]) -> Era:
-    """Return the revision of a message; raise ProtocolError where its headers and body disagree.
+    """Return the revision of a message.
 
+    Raises ProtocolError for one that is not supported, or if headers and body disagree about it.
     MCP's three headers are read from META: `request.headers` would first convert them all.
     """
     claim, header = _claimed_version(message), _read(environ, VERSION_HEADER)

@@ -22,7 +22,7 @@ def serve(request: HttpRequest) -> HttpResponse:
     admission = Admission(request, transport=Transport.MCP)
     try:
         response = _answer(request, admission, _enter(request, admission))
-    except Exception as exception:  # noqa: BLE001  the last handler: nothing unforeseen leaves
+    except Exception as exception:  # noqa: BLE001  the last handler: every failure gets an answer
         response = answers.refuse(find_tool_error(exception))
     for name, value in admission.headers.items():
         response[name] = value

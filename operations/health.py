@@ -38,7 +38,7 @@ class HealthApplication:
 def answer_word(
     start_response: StartResponse, status: HTTPStatus, word: bytes, *headers: tuple[str, str]
 ) -> bytes:
-    """Begin an answer of one word, and return the word."""
+    """Start a response whose body is one word, and return the word."""
     start_response(
         f"{status.value} {status.phrase}",
         [

@@ -1,4 +1,4 @@
-"""The section's front page: how agent access stands, its switches, and a way to stop it all."""
+"""The section's front page: the state of agent access, its switches, and a way to stop it all."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any

@@ -50,7 +50,7 @@ class ReceiptAdmin(OwnersModelAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Receipt], search_term: str
     ) -> tuple[QuerySet[Receipt], bool]:
-        """Find whole keys and identifiers: a part of a key means nothing to anybody."""
+        """Find whole keys and IDs only: a part of a key means nothing to anybody."""
         if not (text := search_term.strip()):
             return queryset, False
         named = read_uuid(text)

@@ -1,4 +1,4 @@
-"""How a connection stands, in words and as a filter."""
+"""The state of a connection, in words and as a filter."""
 
 from dataclasses import dataclass
 from datetime import datetime

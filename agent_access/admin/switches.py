@@ -17,7 +17,7 @@ from agent_access.tools import registry
 
 @dataclass(frozen=True, kw_only=True)
 class Switch:
-    """Something that the owner turns on and off; `name` stands in addresses.
+    """Something that the owner turns on and off; `name` is a part of URLs.
 
     `ends` finds the live connections that end when it is turned off.
     """
@@ -32,7 +32,7 @@ class Switch:
     turn_off: Callable[..., Any]
 
     def turn(self, *, on: bool, by: Actor) -> int:
-        """Turn it, and return how many live connections that ended."""
+        """Turn it on or off; return how many live connections that ended."""
         ended = 0 if on else self.ends().count()
         turn = self.turn_on if on else self.turn_off
         turn(by=by)

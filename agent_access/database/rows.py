@@ -39,12 +39,12 @@ class Rows(Generic[Record]):
 
     @cached_property
     def table(self) -> str:
-        """Return the table as a statement names it."""
+        """Return the quoted name of the table."""
         return quote(self.model._meta.db_table)
 
     @cached_property
     def key(self) -> str:
-        """Return the column of the primary key as a statement names it."""
+        """Return the quoted name of the primary key's column."""
         return quote(self.model._meta.pk.column)
 
     @cached_property
@@ -146,7 +146,7 @@ class Rows(Generic[Record]):
 
     def write(self, record: Record) -> list[Any]:
         """Return the record's values as parameters, in the order of the columns."""
-        database = connections[DEFAULT_DB_ALIAS]  # not the proxy, which looks for it each time
+        database = connections[DEFAULT_DB_ALIAS]  # its proxy would look it up for each field
         return [
             field.get_db_prep_save(getattr(record, name), database)
             for field, name in zip(self._fields, self._names, strict=True)

@@ -30,7 +30,7 @@ def _begin_without_lock() -> Iterator[None]:
     if connection.vendor != "sqlite":
         yield
         return
-    connection.ensure_connection()  # which sets the mode
+    connection.ensure_connection()  # which reads the mode from the settings
     wrapper: Any = connection
     mode, wrapper.transaction_mode = wrapper.transaction_mode, "DEFERRED"
     try:

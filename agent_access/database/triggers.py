@@ -168,7 +168,7 @@ def _held_by_sqlite(connection: BaseDatabaseWrapper) -> dict[tuple[str, str], st
 
 
 def _held_by_postgresql(connection: BaseDatabaseWrapper) -> dict[tuple[str, str], str]:
-    # A trigger that is switched off reads as an empty text, which equals no statement.
+    # A disabled trigger is read as an empty text, which equals no definition.
     with connection.cursor() as cursor:
         cursor.execute(
             """

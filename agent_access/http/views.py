@@ -34,7 +34,7 @@ def serve(
     admission = Admission(request, transport=Transport.HTTP)
     try:
         response = _answer(request, admission, tools, target)
-    except Exception as exception:  # noqa: BLE001  the last handler: nothing unforeseen leaves
+    except Exception as exception:  # noqa: BLE001  the last handler: every failure gets an answer
         # The error is not kept in a variable: its traceback refers to this frame, in a cycle.
         response = refuse_as_json(find_tool_error(exception))
     for name, value in admission.headers.items():

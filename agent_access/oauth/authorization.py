@@ -1,4 +1,4 @@
-"""Authorization requests: what a client asks the owner for, checked before he sees it."""
+"""Authorization requests: what a client asks the owner for, checked before it is shown."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

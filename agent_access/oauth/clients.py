@@ -25,7 +25,7 @@ def delete_client(client: Application, *, by: Actor) -> None:
     AccessSettings.lock()
     audit.lock_administration()
     if not Application.objects.filter(pk=client.pk).exists():
-        return  # as after a double click: it was deleted, and written down, once
+        return  # deleted and audited already, as after a double click
     revoke_connections(connections_of(client), reason=RevokedReason.OWNER_REVOKED, by=by)
     record_act("client:deleted", by, target=client.audit_target)
     client.delete()

@@ -52,7 +52,7 @@ def machine_endpoint(method: str, *, policy: str | None = None) -> Callable[[End
                 return endpoint(request, origin)
             except OAuthRefusalError as error:
                 return refuse_request(error)
-            except Exception as exception:  # noqa: BLE001  the last handler: nothing unforeseen leaves
+            except Exception as exception:  # noqa: BLE001  the last handler: every failure gets an answer
                 return refuse(find_tool_error(exception))
 
         return view

@@ -46,7 +46,7 @@ def issue_tokens(request: HttpRequest, origin: Origin) -> HttpResponse:
 
 @machine_endpoint("POST", policy="token")
 def revoke(request: HttpRequest, origin: Origin) -> HttpResponse:
-    """RFC 7009: 200 also for what is no token, or another client's."""
+    """Revoke a token's connection; 200 also for an unknown one (RFC 7009 2.2) or a foreign one."""
     form = read_form(request, parameters.REVOKE)
     with transaction.atomic(durable=True):
         answer = Server(origin).create_revocation_response(conf.base_url() + REVOKE_PATH, body=form)

@@ -133,7 +133,7 @@ def _exchange(stream: ssl.SSLSocket, url: str, deadline: float) -> Document:
         f"GET {target} HTTP/1.1\r\nHost: {parts.netloc}\r\nAccept: application/json\r\n"
         "User-Agent: agent-access\r\nConnection: close\r\n\r\n".encode("ascii")
     )
-    response = HTTPResponse(_BoundedStream(stream, deadline), method="GET")  # type: ignore[arg-type]  # all that it asks of a socket is makefile
+    response = HTTPResponse(_BoundedStream(stream, deadline), method="GET")  # type: ignore[arg-type]  # it calls nothing but makefile()
     response.begin()
     return _read(response)
 

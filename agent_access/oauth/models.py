@@ -69,7 +69,7 @@ class RefreshToken(AbstractRefreshToken):
 
     class Meta(AbstractRefreshToken.Meta):
         unique_together = ()  # type: ignore[assignment]  # replaced by the constraint
-        indexes = ()  # type: ignore[assignment]  # the connection is the family
+        indexes = ()  # type: ignore[assignment]  # a connection is a token family
         constraints = (
             models.UniqueConstraint(fields=["token_checksum"], name="agent_oauth_one_refresh"),
         )

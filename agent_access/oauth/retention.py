@@ -1,7 +1,7 @@
 """How long the records of browser sign-in are kept.
 
-While a connection lives, its codes and refresh tokens stay, since one that is used again ends it.
-An access token is no such evidence, and what has ended cannot be ended once more.
+While a connection lives, its codes and refresh tokens stay, so that a second use is noticed and
+revokes it. Access tokens are not needed for that, and nothing is once the connection has ended.
 """
 
 from collections.abc import Mapping

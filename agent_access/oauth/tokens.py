@@ -1,4 +1,4 @@
-"""Access and refresh tokens: their forms, their lifetimes, and whose connection they speak for."""
+"""Access and refresh tokens: their forms, their lifetimes, and the connections behind them."""
 
 import re
 from datetime import timedelta

@@ -50,7 +50,7 @@ class Validator(OAuth2Validator):
     def get_default_redirect_uri(
         self, client_id: str, request: Any, *args: Any, **kwargs: Any
     ) -> None:
-        """Return none: a return address is always sent, and always compared."""
+        """Return none, so that every request must send its return address."""
 
     @override
     def is_pkce_required(self, client_id: str, request: Any) -> bool:

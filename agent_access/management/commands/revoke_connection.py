@@ -1,4 +1,4 @@
-"""The end of one connection, for scripts."""
+"""The revocation of one connection, for scripts."""
 
 from argparse import ArgumentParser
 from typing import Any

@@ -12,7 +12,7 @@ from typing_extensions import override
 from agent_access.operator_command import OperatorCommand
 from agent_access.verification import Position, find_breaks, read_heads
 
-# As this command prints it. A chain without events has no digest, and editors trim the blank.
+# As this command prints it. A chain without events has no digest; editors trim the last blank.
 HEAD = re.compile(r"(\S+) ([0-9]{1,18})(?: ([0-9a-f]*))?", re.ASCII)
 
 

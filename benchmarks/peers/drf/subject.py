@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.http_client import HttpClient, write_request
-from benchmarks.servers import DEPLOYED_WORKERS, PROJECT, Server, granian, run_server
+from benchmarks.servers import DEPLOYED_WORKERS, PROJECT, Server, granian_command, run_server
 from benchmarks.subjects import References, Step, Subject, write_draft
 
 APPLICATION = "benchmarks.peers.drf.wsgi:application"
@@ -28,7 +28,9 @@ def serve(database_url: str, folder: Path, environment: dict[str, str]) -> Itera
         check=True,
         stdout=subprocess.PIPE,
     )
-    one, deployed = (granian(APPLICATION, workers=workers) for workers in (1, DEPLOYED_WORKERS))
+    one, deployed = (
+        granian_command(APPLICATION, workers=workers) for workers in (1, DEPLOYED_WORKERS)
+    )
     serve_with = partial(run_server, environment=environment, log=folder / "drf.log")
     with serve_with(one) as server, serve_with(deployed) as deployed_server:
         yield DrfPeer(server, deployed_server, json.loads(prepared.stdout))
