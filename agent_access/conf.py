@@ -35,6 +35,7 @@ def base_url() -> str:
 
 
 def trusted_proxies() -> int:
+    """Return how many proxies stand in front, each adding to X-Forwarded-For and -Proto."""
     count: int = _setting("TRUSTED_PROXIES")
     return count
 

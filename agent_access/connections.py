@@ -184,6 +184,7 @@ def _is_name(name: str) -> bool:
 
 
 def live_connections() -> QuerySet[Connection]:
+    """Return the connections that are neither revoked nor expired now."""
     return Connection.objects.filter(Connection.live_at(timezone.now()))
 
 

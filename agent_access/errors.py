@@ -38,6 +38,7 @@ class ToolError(Exception):
         return {}
 
     def body(self) -> dict[str, Any]:
+        """Return the object that every transport answers with, in its own envelope."""
         return {"error": {"code": self.code, "message": self.message}}
 
 
@@ -168,6 +169,8 @@ class UnreadableJsonError(ValidationFailedError):
 
 
 class RateLimitedError(ToolError):
+    """A quota is exceeded; `retry_after` is in whole seconds."""
+
     code = "rate_limited"
     status = HTTPStatus.TOO_MANY_REQUESTS
     message = "Too many requests in this minute; wait as many seconds as Retry-After says."

@@ -29,6 +29,8 @@ def current_request_id() -> str:
 
 
 class RequestIdFilter(logging.Filter):
+    """Gives every log record a `request_id`, for the formatters."""
+
     @override
     def filter(self, record: logging.LogRecord) -> bool:
         record.request_id = current_request_id()

@@ -21,6 +21,7 @@ class AccessSettings(models.Model):
 
     @classmethod
     def read(cls) -> Self:
+        """Return the row without a lock, or an unsaved one with everything off."""
         return cls.objects.filter(pk=cls.ONLY_ID).first() or cls()
 
     @classmethod

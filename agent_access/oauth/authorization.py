@@ -58,6 +58,7 @@ class AuthorizationRequest:
 
     @property
     def identity(self) -> ConnectingClient:
+        """Return the client as its connection will keep it."""
         client_id = str(self.client.client_id)
         known_by = client_id if self.client.has_document else self.return_address
         return ConnectingClient(id=client_id, name=str(self.client.name), host=host_of(known_by))

@@ -33,6 +33,7 @@ class Application(AbstractApplication):
 
     @property
     def has_document(self) -> bool:
+        """Whether it is known by its metadata document and not by a registration."""
         return bool(self.registration_source == self.RegistrationSource.CIMD)
 
     @property
