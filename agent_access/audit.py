@@ -34,8 +34,8 @@ HEADS = Rows(ChainHead)
 EVENTS = Rows(AuditEvent, without=("sequence", "digest"))
 
 # On PostgreSQL. Local to the transaction, which for a relaxed event is its one statement.
-RELAX = "SELECT set_config('synchronous_commit', 'off', true)"
-MOVE = """
+RELAX_COMMIT = "SELECT set_config('synchronous_commit', 'off', true)"
+ADVANCE_HEAD = """
     UPDATE {heads} SET
         sequence = sequence + 1,
         digest = encode(sha256(convert_to(
@@ -47,7 +47,7 @@ MOVE = """
     WHERE chain = %s AND (is_open OR %s)
     RETURNING sequence, digest
 """
-ADD = """
+INSERT_EVENT = """
     INSERT INTO {events} (sequence, digest, {columns})
     SELECT moved.sequence, moved.digest, {values} FROM moved
 """
@@ -220,7 +220,7 @@ def _append_in_one_statement(
     """
     before, after = _serialize_facts(event)
     moving = [before, after, _minute_of_use(event), event["chain"], not only_open]
-    relaxing = {"relaxed": (RELAX, ())} if relaxed else {}
+    relaxing = {"relaxed": (RELAX_COMMIT, ())} if relaxed else {}
     added = [event[column] for column in EVENTS.columns]
     move, add = _append_statements(relaxed=relaxed)
     return bool(
@@ -232,9 +232,9 @@ def _append_in_one_statement(
 
 @cache
 def _append_statements(*, relaxed: bool) -> tuple[str, str]:
-    move = MOVE.format(heads=HEADS.table, where_from="FROM relaxed" if relaxed else "")
+    move = ADVANCE_HEAD.format(heads=HEADS.table, where_from="FROM relaxed" if relaxed else "")
     columns, values = ", ".join(EVENTS.columns), ", ".join(EVENTS.placeholders)
-    return move, ADD.format(events=EVENTS.table, columns=columns, values=values)
+    return move, INSERT_EVENT.format(events=EVENTS.table, columns=columns, values=values)
 
 
 def _append_in_steps(event: Columns, *, only_open: bool) -> bool:

@@ -15,7 +15,7 @@ from agent_access.errors import (
 
 MAX_BODY_BYTES = 256 * 1024
 MAX_NESTING = 32
-# A longer Content-Length is cut to these many digits: still too large, and quick to convert.
+# A longer Content-Length is cut to so many digits: still too large, and quick to convert.
 LENGTH_DIGITS = 18
 
 JSONValue = Any

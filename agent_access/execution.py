@@ -34,7 +34,7 @@ from agent_access.tools import Tool, ToolInput, registry
 
 logger = logging.getLogger(__name__)
 
-# For so long rights need no second look: a body may come slowly, and rights change meanwhile.
+# Rights that were read longer ago are read again: a body may come slowly.
 FRESH_SECONDS = 1
 
 

@@ -6,7 +6,8 @@ from django.http import HttpRequest
 def page_of_form(request: HttpRequest) -> str:
     """Return the path of the page that held the form: the form's own address may answer no GET.
 
-    Browsers name it in Referer within the site (Referrer-Policy); without it, the address it is.
+    Browsers send it as Referer within the site (Referrer-Policy); without one it is the address
+    of the request itself.
     """
     origin = f"{request.scheme}://{request.get_host()}"
     sender = request.headers.get("Referer", "")

@@ -66,7 +66,7 @@ class Host(Protocol):
         """Return the users who may be acted for, as the owner chooses among them."""
 
     def scopes(self) -> Mapping[str, ScopeTerms]:
-        """Return how each scope is described to the owner; none of a tool may be missing."""
+        """Return how each scope is described to the owner; every scope of a tool must be there."""
 
     def session_revision(self, user: Any) -> int:
         """Return a counter of the user; their sessions and connections end when it changes."""

@@ -19,9 +19,9 @@ from agent_access.models.settings import AccessSettings
 
 MODEL_BACKEND = "django.contrib.auth.backends.ModelBackend"
 # The attribute of a user in which that backend caches permissions.
-CACHE = "_perm_cache"
+PERMISSION_CACHE = "_perm_cache"
 # The functions that make a JSON array of many rows.
-MANY = {"postgresql": "json_agg", "sqlite": "json_group_array"}
+JSON_AGGREGATES = {"postgresql": "json_agg", "sqlite": "json_group_array"}
 
 STANDING = """
     SELECT {columns}, {owner}, {permissions}
@@ -68,13 +68,13 @@ def find_standing(**wanted: Any) -> Standing | None:
 
 def forget_permissions(user: Any) -> None:
     """Drop the user's cached permissions, so that Django reads them again."""
-    vars(user).pop(CACHE, None)
+    vars(user).pop(PERMISSION_CACHE, None)
 
 
 def may_differ(seen: Any, now: Any) -> bool:
     """Tell whether a user's permissions may have changed between these two readings."""
-    known = vars(seen).get(CACHE)
-    return known is None or known != vars(now).get(CACHE)
+    known = vars(seen).get(PERMISSION_CACHE)
+    return known is None or known != vars(now).get(PERMISSION_CACHE)
 
 
 def _read(row: tuple[Any, ...]) -> Standing:
@@ -82,7 +82,7 @@ def _read(row: tuple[Any, ...]) -> Standing:
     connection = CONNECTIONS.read(row[:user_from])
     connection.user = _users().read(row[user_from:settings_from])
     if _asks_tables_alone():
-        vars(connection.user)[CACHE] = set(orjson.loads(row[-1] or "[]"))
+        vars(connection.user)[PERMISSION_CACHE] = set(orjson.loads(row[-1] or "[]"))
     switches = row[settings_from:-2]
     # No row of settings is a row of nulls here, and means that everything is off.
     settings = AccessSettings() if switches[0] is None else SETTINGS.read(switches)
@@ -136,7 +136,7 @@ def _permissions_subquery(vendor: str) -> str:
     own = users.model._meta.get_field("user_permissions")
     groups = users.model._meta.get_field("groups")
     return PERMISSIONS.format(
-        many=MANY[vendor],
+        many=JSON_AGGREGATES[vendor],
         permissions=Permission._meta.db_table,
         content_types=ContentType._meta.db_table,
         own=quote(own.m2m_db_table()),

@@ -10,7 +10,7 @@ from uuid import UUID
 import psycopg
 from uuid_utils.compat import uuid7
 
-from benchmarks.subjects import Prepare, References, Step, Subject, write_draft
+from benchmarks.subjects import Prepare, References, Step, Subject, make_draft_input
 
 TABLES = (
     *("invoices_customer", "invoices_taxrate", "invoices_numberseries", "invoices_document"),
@@ -202,7 +202,7 @@ class Floor:
         ]
 
     def _columns(self, lines: int) -> list[list[Any]]:
-        items = write_draft(self._references, lines=lines)["line_items"]
+        items = make_draft_input(self._references, lines=lines)["line_items"]
         rows = [
             (
                 *(uuid7(), position, item["description"], 15_000, item["unit"]),

@@ -63,7 +63,7 @@ def _join_chunks(chunked: bytes) -> bytes:
     return body
 
 
-def write_request(method: str, path: str, headers: Mapping[str, Any], body: bytes = b"") -> bytes:
+def format_request(method: str, path: str, headers: Mapping[str, Any], body: bytes = b"") -> bytes:
     """Return the bytes of a request."""
     lines = [f"{method} {path} HTTP/1.1"]
     lines += [f"{name}: {value}" for name, value in headers.items()]

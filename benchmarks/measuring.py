@@ -76,7 +76,7 @@ def _time(step: Step) -> float:
 
 
 def run_concurrently(clients: Sequence[Sequence[Step]]) -> float:
-    """Run the steps of every client in a thread of its own; return all steps a second."""
+    """Run the steps of every client in a thread of its own; return how many they do a second."""
     begun = time.perf_counter()
     with ThreadPoolExecutor(len(clients)) as threads:
         for _ in threads.map(_run_all, clients):

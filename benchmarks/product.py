@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from benchmarks.http_client import HttpClient, write_request
+from benchmarks.http_client import HttpClient, format_request
 from benchmarks.servers import DEPLOYED_WORKERS, PROJECT, Server, granian_command, run_server
 from benchmarks.subjects import (
     MCP_VERSION,
@@ -20,8 +20,8 @@ from benchmarks.subjects import (
     References,
     Step,
     Subject,
-    write_draft,
-    write_mcp_read,
+    make_draft_input,
+    make_mcp_read,
 )
 
 APPLICATION = "config.wsgi:application"
@@ -81,8 +81,8 @@ class Product:
         self.sample = Sample(CONNECTIONS)
         self._numbers = count()
         client = HttpClient(server.port)
-        draft = write_draft(self.sample.references, lines=10)
-        created = client.exchange(self._write("POST", "/api/v1/drafts", draft), status=201)
+        draft = make_draft_input(self.sample.references, lines=10)
+        created = client.exchange(self._make_request("POST", "/api/v1/drafts", draft), status=201)
         self.document_id = json.loads(created)["data"]["id"]
 
     @property
@@ -117,23 +117,23 @@ class Product:
 
     def _reads(self, amount: int) -> list[Step]:
         path = f"/api/v1/documents/{self.document_id}"
-        return self._send([self._write("GET", path) for _ in range(amount)])
+        return self._send([self._make_request("GET", path) for _ in range(amount)])
 
     def _lists(self, amount: int) -> list[Step]:
         path = "/api/v1/documents?limit=25"
-        return self._send([self._write("GET", path) for _ in range(amount)])
+        return self._send([self._make_request("GET", path) for _ in range(amount)])
 
     def _creates(self, amount: int, *, lines: int) -> list[Step]:
-        draft = write_draft(self.references, lines=lines)
-        requests = [self._write("POST", "/api/v1/drafts", draft) for _ in range(amount)]
+        draft = make_draft_input(self.references, lines=lines)
+        requests = [self._make_request("POST", "/api/v1/drafts", draft) for _ in range(amount)]
         return self._send(requests, status=201)
 
     def _executes(self, amount: int, *, server: Server | None = None) -> list[Step]:
-        return self._send([self._write_execute() for _ in range(amount)], server=server)
+        return self._send([self._make_execute_request() for _ in range(amount)], server=server)
 
     def _mcp_reads(self, amount: int) -> list[Step]:
-        message = write_mcp_read(self.document_id)
-        return self._send([self._write("POST", "/mcp", message) for _ in range(amount)])
+        message = make_mcp_read(self.document_id)
+        return self._send([self._make_request("POST", "/mcp", message) for _ in range(amount)])
 
     def _send(
         self, requests: list[bytes], *, status: int = 200, server: Server | None = None
@@ -142,14 +142,14 @@ class Product:
         client = HttpClient((server or self.server).port)
         return [partial(client.exchange, request, status=status) for request in requests]
 
-    def _write_execute(self) -> bytes:
+    def _make_execute_request(self) -> bytes:
         number = next(self._numbers)
         connection, _ = self.sample.connection(number)
         approval_id, nonce = self.sample.approve(connection)
         path = f"/api/v1/approvals/{approval_id}/execute"
-        return self._write("POST", path, {"nonce": nonce}, number=number)
+        return self._make_request("POST", path, {"nonce": nonce}, number=number)
 
-    def _write(
+    def _make_request(
         self, method: str, path: str, body: Any = None, *, number: int | None = None
     ) -> bytes:
         """Return a request as a proxy would pass it on, from the next address and connection."""
@@ -164,7 +164,7 @@ class Product:
             "Idempotency-Key": f"bench-{number}",
             "MCP-Protocol-Version": MCP_VERSION,
         }
-        return write_request(method, path, headers, json.dumps(body).encode() if body else b"")
+        return format_request(method, path, headers, json.dumps(body).encode() if body else b"")
 
 
 def _address(number: int) -> str:

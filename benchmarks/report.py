@@ -132,10 +132,10 @@ def write_results(results: Results) -> None:
     PLOT.write_text(draw_bars(results["work"], SUBJECTS), encoding="utf-8")
     before, _, rest = README.read_text(encoding="utf-8").partition(BEGIN)
     after = rest.partition(END)[2]
-    README.write_text(before + BEGIN + write_section(results) + END + after, encoding="utf-8")
+    README.write_text(before + BEGIN + format_section(results) + END + after, encoding="utf-8")
 
 
-def write_section(results: Results) -> str:
+def format_section(results: Results) -> str:
     """Return the tables of a run in Markdown."""
     return "\n".join([*_machine(results), *_figures(results), *_goals(results), ""])
 

@@ -6,7 +6,7 @@ from django.utils import timezone
 from agent_access.connections import ConnectionRequest, create_connection, turn_access_on
 from agent_access.models import Connection
 from agent_access.tools import registry
-from benchmarks.subjects import References, write_draft
+from benchmarks.subjects import References, make_draft_input
 from invoicing.agent_tools.functions import _read_draft
 from invoicing.agent_tools.inputs import DraftInput
 from invoicing.models import Customer, Decision, Document, NumberSeries, TaxRate, User
@@ -35,7 +35,7 @@ class Sample:
 
     def approve(self, connection: Connection) -> tuple[str, str]:
         """Return the ID and the nonce of an approved issue of a new draft of ten lines."""
-        draft = DraftInput.model_validate(write_draft(self.references, lines=10))
+        draft = DraftInput.model_validate(make_draft_input(self.references, lines=10))
         maker = Maker(connection.id, connection.name)
         document = create_draft(self._user, _read_draft(draft), maker=maker)
         reviewed, nonce = prepare_approval(

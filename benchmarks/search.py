@@ -43,7 +43,7 @@ def main() -> int:
         # In turns, and the best of each, since neighbours on the machine slow one turn or another.
         turns = [[json.loads(run_inside(url, "measure")) for url in urls] for _ in range(TURNS)]
         small, large = (keep_best(each) for each in zip(*turns, strict=True))
-    sys.stdout.write("\n".join(write_table(small, large)) + "\n")
+    sys.stdout.write("\n".join(format_table(small, large)) + "\n")
     return 0
 
 
@@ -95,7 +95,7 @@ def keep_best(turns: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return {**turns[0], "pages": best}
 
 
-def write_table(small: dict[str, Any], large: dict[str, Any]) -> Iterator[str]:
+def format_table(small: dict[str, Any], large: dict[str, Any]) -> Iterator[str]:
     """Yield the lines of a table in Markdown, one page of search a line."""
     sizes = " | ".join(f"{each['documents']:,} documents" for each in (small, large))
     yield f"| page | rows | statements | {sizes} | ratio | blocks touched | within the goal |"

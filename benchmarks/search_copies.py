@@ -1,4 +1,4 @@
-"""Fills a database with copies of the sample company's documents, by SQL, to make a million soon.
+"""Fills a database with copies of the sample company's documents, a million if need be, by SQL.
 
 Each copy has a number, a draft code and a reference of its own, and the words of these; lines are
 not searched, and left out.

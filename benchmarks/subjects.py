@@ -29,7 +29,7 @@ class References:
     tax_rate_ids: tuple[str, ...]
 
 
-def write_draft(references: References, *, lines: int) -> dict[str, Any]:
+def make_draft_input(references: References, *, lines: int) -> dict[str, Any]:
     """Return a draft input that the product and its peers take alike."""
     rates = references.tax_rate_ids
     return {
@@ -55,7 +55,7 @@ def write_draft(references: References, *, lines: int) -> dict[str, Any]:
     }
 
 
-def write_mcp_read(document_id: str) -> dict[str, Any]:
+def make_mcp_read(document_id: str) -> dict[str, Any]:
     """Return the message that reads a document."""
     params = {"name": "documents_get", "arguments": {"id": document_id}}
     return {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}

@@ -7,10 +7,10 @@ from threading import Thread
 
 import pytest
 
-from benchmarks.http_client import HttpClient, UnexpectedAnswerError, write_request
+from benchmarks.http_client import HttpClient, UnexpectedAnswerError, format_request
 from benchmarks.measuring import Figures, measure_in_turns, run_concurrently
 from benchmarks.plot import draw_bars
-from benchmarks.report import BEGIN, END, GOALS, PLOT, README, RESULTS, SUBJECTS, write_section
+from benchmarks.report import BEGIN, END, GOALS, PLOT, README, RESULTS, SUBJECTS, format_section
 from benchmarks.subjects import Subject
 
 # Nothing here needs a database: once is enough.
@@ -29,7 +29,7 @@ def results():
 
 def test_the_readme_shows_the_last_run(results):
     text = README.read_text(encoding="utf-8")
-    assert text.partition(BEGIN)[2].partition(END)[0] == write_section(results)
+    assert text.partition(BEGIN)[2].partition(END)[0] == format_section(results)
 
 
 def test_the_plot_shows_the_last_run(results):
@@ -87,7 +87,7 @@ def answer_once(answer: bytes) -> int:
 )
 def test_the_client_reads_a_body_of_either_form(answer, status, body):
     with closing(HttpClient(answer_once(answer))) as client:
-        assert client.exchange(write_request("GET", "/", {}), status=status) == body
+        assert client.exchange(format_request("GET", "/", {}), status=status) == body
 
 
 def test_the_client_refuses_another_status():
@@ -95,4 +95,4 @@ def test_the_client_refuses_another_status():
         closing(HttpClient(answer_once(MEASURED))) as client,
         pytest.raises(UnexpectedAnswerError, match="201 Created"),
     ):
-        client.exchange(write_request("GET", "/", {}))
+        client.exchange(format_request("GET", "/", {}))

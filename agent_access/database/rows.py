@@ -144,7 +144,7 @@ class Rows(Generic[Record]):
         """Return a value of the model as a parameter that is compared with its column."""
         return self._adapters[name](value, connections[DEFAULT_DB_ALIAS])
 
-    def write(self, record: Record) -> list[Any]:
+    def parameters(self, record: Record) -> list[Any]:
         """Return the record's values as parameters, in the order of the columns."""
         database = connections[DEFAULT_DB_ALIAS]  # its proxy would look it up for each field
         return [
@@ -155,7 +155,7 @@ class Rows(Generic[Record]):
     def insert_if_new(self, record: Record) -> bool:
         """Insert the record; return False, without inserting, if it conflicts with another row."""
         with connection.cursor() as cursor:
-            cursor.execute(self._insert, self.write(record))
+            cursor.execute(self._insert, self.parameters(record))
             is_inserted = bool(cursor.rowcount == 1)
         record._state.adding = not is_inserted
         return is_inserted

@@ -43,7 +43,7 @@ def may_register(address: str) -> bool:
 
 
 def is_registered(address: str, registered: Iterable[str]) -> bool:
-    """Tell whether a request's address equals a registered one, but for a loopback one's port."""
+    """Tell whether the address equals a registered one, but for a loopback address's port."""
     known = set(registered)
     return address in known or _without_loopback_port(address) in known
 

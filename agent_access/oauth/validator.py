@@ -32,7 +32,7 @@ from agent_access.tools import registry
 
 
 class Validator(OAuth2Validator):
-    """Made for one request: the audit names its origin, and it uses what it presents."""
+    """Made for one request, with its origin for the audit, and with what it presents."""
 
     def __init__(self, origin: Origin, presented: Presented) -> None:
         super().__init__()

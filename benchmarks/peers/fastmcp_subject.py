@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
-from benchmarks.http_client import HttpClient, write_request
+from benchmarks.http_client import HttpClient, format_request
 from benchmarks.servers import Server, run_server
-from benchmarks.subjects import MCP_VERSION, Step, Subject, write_mcp_read
+from benchmarks.subjects import MCP_VERSION, Step, Subject, make_mcp_read
 
 COMMAND = [
     *(sys.executable, "-m", "uvicorn", "--log-level", "error"),
@@ -31,17 +31,17 @@ def serve(
 def _reads(
     server: Server, document_id: str, next_credential: Callable[[], str], amount: int
 ) -> list[Step]:
-    body = json.dumps(write_mcp_read(document_id)).encode()
-    requests = [_write(next_credential(), server.port, body) for _ in range(amount)]
+    body = json.dumps(make_mcp_read(document_id)).encode()
+    requests = [_make_request(next_credential(), server.port, body) for _ in range(amount)]
     client = HttpClient(server.port)
     return [partial(client.exchange, request) for request in requests]
 
 
-def _write(credential: str, port: int, body: bytes) -> bytes:
+def _make_request(credential: str, port: int, body: bytes) -> bytes:
     headers = {
         "Host": f"127.0.0.1:{port}",
         "Authorization": f"Bearer {credential}",
         "Accept": "application/json, text/event-stream",
         "MCP-Protocol-Version": MCP_VERSION,
     }
-    return write_request("POST", "/mcp", headers, body)
+    return format_request("POST", "/mcp", headers, body)

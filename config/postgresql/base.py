@@ -81,10 +81,10 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     @override
     def is_usable(self) -> bool:
-        return self.connection is not None and (self._is_silent() or super().is_usable())
+        return self.connection is not None and (self._has_nothing_to_read() or super().is_usable())
 
-    def _is_silent(self) -> bool:
-        """Tell whether an open connection has nothing to read."""
+    def _has_nothing_to_read(self) -> bool:
+        """Tell whether the connection is open and its socket has nothing to read."""
         if self.connection.closed:
             return False
         watch = poll()

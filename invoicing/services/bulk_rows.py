@@ -11,7 +11,7 @@ from agent_access.database.rows import Rows
 
 def insert_records(rows: Rows[Any], records: Iterable[Model]) -> None:
     """Insert records as Django would, each column as its field prepares it."""
-    insert_rows(rows.table, rows.columns, map(rows.write, records))
+    insert_rows(rows.table, rows.columns, map(rows.parameters, records))
 
 
 def insert_rows(table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:

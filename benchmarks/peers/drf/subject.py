@@ -9,9 +9,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks.http_client import HttpClient, write_request
+from benchmarks.http_client import HttpClient, format_request
 from benchmarks.servers import DEPLOYED_WORKERS, PROJECT, Server, granian_command, run_server
-from benchmarks.subjects import References, Step, Subject, write_draft
+from benchmarks.subjects import References, Step, Subject, make_draft_input
 
 APPLICATION = "benchmarks.peers.drf.wsgi:application"
 LISTED_DOCUMENTS = 120
@@ -66,19 +66,21 @@ class DrfPeer:
         return [json.loads(step())["id"] for step in self._creates(amount, lines=10)]
 
     def _reads(self, amount: int) -> list[Step]:
-        request = self._write("GET", f"/documents/{self._document_ids[0]}")
+        request = self._make_request("GET", f"/documents/{self._document_ids[0]}")
         return self._send([request] * amount)
 
     def _lists(self, amount: int) -> list[Step]:
-        return self._send([self._write("GET", "/documents")] * amount)
+        return self._send([self._make_request("GET", "/documents")] * amount)
 
     def _creates(self, amount: int, *, lines: int) -> list[Step]:
-        request = self._write("POST", "/documents", write_draft(self._references, lines=lines))
+        request = self._make_request(
+            "POST", "/documents", make_draft_input(self._references, lines=lines)
+        )
         return self._send([request] * amount, status=201)
 
     def _issues(self, amount: int, *, server: Server | None = None) -> list[Step]:
         paths = [f"/documents/{document_id}/issue" for document_id in self._create(amount)]
-        return self._send([self._write("POST", path, {}) for path in paths], server=server)
+        return self._send([self._make_request("POST", path, {}) for path in paths], server=server)
 
     def _send(
         self, requests: list[bytes], *, status: int = 200, server: Server | None = None
@@ -86,7 +88,7 @@ class DrfPeer:
         client = HttpClient((server or self._server).port)
         return [partial(client.exchange, request, status=status) for request in requests]
 
-    def _write(self, method: str, path: str, body: Any = None) -> bytes:
+    def _make_request(self, method: str, path: str, body: Any = None) -> bytes:
         headers = {"Host": "peer.example", "Authorization": f"Bearer {self._token}"}
         content = b"" if body is None else json.dumps(body).encode()
-        return write_request(method, path, headers, content)
+        return format_request(method, path, headers, content)
