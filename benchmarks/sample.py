@@ -38,10 +38,10 @@ class Sample:
         draft = DraftInput.model_validate(make_draft_input(self.references, lines=10))
         maker = Maker(connection.id, connection.name)
         document = create_draft(self._user, _read_draft(draft), maker=maker)
-        reviewed, nonce = prepare_approval(
+        snapshot, nonce = prepare_approval(
             self._user, document.id, lock_version=1, maker=maker, clock=timezone.now
         )
-        approval = reviewed.approval
+        approval = snapshot.approval
         decide_approval(
             self._user,
             approval.id,

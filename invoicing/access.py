@@ -36,7 +36,7 @@ def customers_visible_to(user: User) -> QuerySet[Customer]:
     return Customer.objects.filter(id__in=_managed_by(user).values("customer_id"))
 
 
-def own_customer_ids(user: User) -> list[UUID] | None:
+def managed_customer_ids(user: User) -> list[UUID] | None:
     """Return the customers that the user is account manager of, or None where he sees all."""
     if user.has_perm(Permission.VIEW_ALL_CUSTOMERS):
         return None

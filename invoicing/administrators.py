@@ -26,7 +26,7 @@ def is_administrator(user: User) -> bool:
     return may_be_delegate(user) and (user.is_staff or is_owner(user))
 
 
-def is_head(user: User) -> bool:
+def may_give_every_right(user: User) -> bool:
     """Tell whether the person may give every right: a superuser, or the owner."""
     return is_administrator(user) and (user.is_superuser or is_owner(user))
 
@@ -44,7 +44,7 @@ def may_change_sign_in(by: User, person: User) -> bool:
     """
     if is_owner(person):
         return by.pk == person.pk
-    if is_head(by):
+    if may_give_every_right(by):
         return True
     has_more = person.is_staff or person.is_superuser or not rights_of(person) <= rights_of(by)
     return is_administrator(by) and not has_more and not _reaches_further(person, by)

@@ -10,18 +10,18 @@ from agent_access.audit import Fact, Origin
 from agent_access.connections import live_connections
 from invoicing.models import Decision, Document, User
 from invoicing.services import approvals, issuing_by_hand
-from invoicing.services.approvals import ReviewedApproval
+from invoicing.services.approvals import ApprovalSnapshot
 
 
 @transaction.atomic
 def decide_approval(
     user: User, pk: UUID, *, decision: Decision, fingerprint: str, reason: str, origin: Origin
-) -> ReviewedApproval:
+) -> ApprovalSnapshot:
     """Decide as services.approvals.decide_approval does, and write it into the audit.
 
     The event goes to the chain of the connection that asked, even if it has been revoked since.
     """
-    reviewed = approvals.decide_approval(
+    snapshot = approvals.decide_approval(
         user,
         pk,
         decision=decision,
@@ -33,12 +33,12 @@ def decide_approval(
         action=f"approval:{decision}",
         origin=origin,
         actor_id=user.id,
-        connection_id=reviewed.approval.connection_id,
+        connection_id=snapshot.approval.connection_id,
         target=str(pk),
-        detail=str(reviewed.approval.document_id),
+        detail=str(snapshot.approval.document_id),
     )
     audit.record_decision(fact)
-    return reviewed
+    return snapshot
 
 
 @transaction.atomic
@@ -62,6 +62,6 @@ def issue_by_hand(user: User, pk: UUID, *, fingerprint: str, origin: Origin) -> 
     return document
 
 
-def has_asker_ended(reviewed: ReviewedApproval) -> bool:
+def has_connection_ended(snapshot: ApprovalSnapshot) -> bool:
     """Tell whether the connection that asked can issue nothing any more, whatever is decided."""
-    return not live_connections().filter(pk=reviewed.approval.connection_id).exists()
+    return not live_connections().filter(pk=snapshot.approval.connection_id).exists()

@@ -31,7 +31,7 @@ def minor_unit(currency_code: str) -> int:
         raise UnknownCurrencyError(currency_code) from None
 
 
-def half_up(numerator: int, denominator: int) -> int:
+def round_half_up(numerator: int, denominator: int) -> int:
     """Return the fraction rounded to an integer, away from zero at exactly one half."""
     sign = -1 if (numerator < 0) != (denominator < 0) else 1
     numerator, denominator = abs(numerator), abs(denominator)

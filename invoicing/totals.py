@@ -8,7 +8,7 @@ from uuid import UUID
 
 from invoicing.errors import AmountTooLargeError, DiscountTooLargeError
 from invoicing.fixed_point import SCALE
-from invoicing.money import MAX_AMOUNT, half_up
+from invoicing.money import MAX_AMOUNT, round_half_up
 
 BASIS_POINTS = 10_000
 HUNDRED_PERCENT = 100 * SCALE
@@ -69,7 +69,7 @@ class Totals:
 
 def gross_amount(quantity: int, unit_price: int) -> int:
     """Return what a quantity in ten-thousandths costs before discount and tax."""
-    return half_up(quantity * unit_price, SCALE)
+    return round_half_up(quantity * unit_price, SCALE)
 
 
 def is_discount_too_large(line: LineAmounts) -> bool:
@@ -108,7 +108,7 @@ def _line_totals(index: int, line: LineAmounts) -> LineTotals:
     gross = gross_amount(line.quantity, line.unit_price)
     discount = line.discount_value or 0
     if line.discount_type is DiscountType.PERCENT:
-        discount = half_up(gross * discount, BASIS_POINTS)
+        discount = round_half_up(gross * discount, BASIS_POINTS)
     return LineTotals(gross=gross, discount_amount=discount, net_amount=gross - discount)
 
 
@@ -122,7 +122,7 @@ def _tax_breakdown(
             taxable = taxable_amounts.get(line.tax_rate, 0)
             taxable_amounts[line.tax_rate] = taxable + totals.net_amount
     return tuple(
-        TaxTotal(rate, taxable, half_up(taxable * rate.percentage, HUNDRED_PERCENT))
+        TaxTotal(rate, taxable, round_half_up(taxable * rate.percentage, HUNDRED_PERCENT))
         for rate, taxable in taxable_amounts.items()
     )
 

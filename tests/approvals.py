@@ -6,13 +6,13 @@ from typing import Any
 
 from invoicing.models import Decision, Document, IssueApproval, User
 from invoicing.services.approvals import (
+    ApprovalSnapshot,
     Execution,
-    ReviewedApproval,
-    approvals_of,
+    approvals_visible_to,
     decide_approval,
     execute_approval,
     prepare_approval,
-    review_approval,
+    read_approval,
 )
 from invoicing.services.document_facts import fingerprint_each
 from invoicing.services.draft_input import Maker
@@ -38,8 +38,8 @@ class Prepared:
     approval: IssueApproval
     nonce: str
 
-    def review(self, *, now: datetime = A_MINUTE_LATER) -> ReviewedApproval:
-        return review_approval(approvals_of(self.user), self.approval.pk, now=now)
+    def review(self, *, now: datetime = A_MINUTE_LATER) -> ApprovalSnapshot:
+        return read_approval(approvals_visible_to(self.user), self.approval.pk, now=now)
 
     def decide(
         self,
@@ -47,7 +47,7 @@ class Prepared:
         *,
         now: datetime = A_MINUTE_LATER,
         **changes: Any,
-    ) -> ReviewedApproval:
+    ) -> ApprovalSnapshot:
         asked: dict[str, Any] = {
             "fingerprint": self.approval.fingerprint,
             "clock": at(now),
@@ -73,19 +73,19 @@ class Prepared:
             self.approval.pk,
             execution,
             clock=clock or at(now),
-            write_result=_write_number,
+            serialise_result=_write_number,
         )
 
 
-def _write_number(reviewed: ReviewedApproval, document: Document) -> str:
-    return f"{reviewed.state} {document.number}"
+def _write_number(snapshot: ApprovalSnapshot, document: Document) -> str:
+    return f"{snapshot.state} {document.number}"
 
 
 def prepare(
     draft: Document, *, user: User, maker: Maker | None = None, now: datetime = PREPARED_AT
 ) -> Prepared:
     """Ask the user to approve the issue of the draft as it stands."""
-    reviewed, nonce = prepare_approval(
+    snapshot, nonce = prepare_approval(
         user, draft.pk, lock_version=draft.lock_version, maker=maker or make_maker(), clock=at(now)
     )
-    return Prepared(user=user, approval=reviewed.approval, nonce=nonce)
+    return Prepared(user=user, approval=snapshot.approval, nonce=nonce)

@@ -11,14 +11,14 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, path
 from stdnum import bic, iban
-from stdnum.exceptions import ValidationError as MistypedNumberError
+from stdnum.exceptions import ValidationError as StdnumError
 from typing_extensions import override
 
-from invoicing.admin.books import ADDRESS, AddressedForm
+from invoicing.admin.customers import ADDRESS, PartyForm
 from invoicing.admin.ownership import transfer
 from invoicing.admin.records import RecordAdmin, RecordForm
 from invoicing.administration.acts import actor_of
-from invoicing.administration.records import found_company, may_found_company
+from invoicing.administration.records import create_company, may_create_company
 from invoicing.administrators import is_owner
 from invoicing.models import Company
 
@@ -28,7 +28,7 @@ MISTYPED_BIC = "This is not a BIC: that has 8 or 11 letters and digits."
 TYPED_LENGTH = 60
 
 
-class CompanyForm(AddressedForm):
+class CompanyForm(PartyForm):
     """Where to pay is typed with spaces or without, checked, and kept without."""
 
     iban = forms.CharField(label="IBAN", required=False, max_length=TYPED_LENGTH)
@@ -51,7 +51,7 @@ def _read_number(typed: str, read: Callable[[str], str], *, mistyped: str) -> st
         return typed
     try:
         number = read(typed)
-    except MistypedNumberError:
+    except StdnumError:
         raise ValidationError(mistyped) from None
     if not number.isascii():  # the library takes the digits of any script
         raise ValidationError(mistyped)
@@ -89,11 +89,11 @@ class CompanyAdmin(RecordAdmin):
     @override
     def has_add_permission(self, request: HttpRequest) -> bool:
         user: Any = request.user
-        return may_found_company(user)
+        return may_create_company(user)
 
     @override
     def create(self, request: HttpRequest, form: RecordForm) -> Model:
-        return found_company(actor_of(request), form.changes())
+        return create_company(actor_of(request), form.changes())
 
     @override
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:

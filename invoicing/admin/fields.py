@@ -20,7 +20,7 @@ UNOFFERED = "Choose from the list only."
 MISTYPED_HOURS = "Write hours such as 9:00 to 12:30, 13:00 to 17:30, or nothing for a day off."
 
 
-class TicksField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]  # generic for mypy only
+class CheckboxesField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]  # generic for mypy only
     """Several of a list, each with a box to tick."""
 
     widget = forms.CheckboxSelectMultiple
@@ -51,7 +51,7 @@ class PersonField(forms.ModelChoiceField):  # type: ignore[type-arg]  # as above
         return _describe_person(obj)
 
 
-class PeopleField(TicksField):
+class PeopleField(CheckboxesField):
     """Several active people of the staff, and those who were chosen before."""
 
     def __init__(self, **kwargs: Any) -> None:
@@ -71,7 +71,7 @@ def _describe_person(person: Any) -> str:
     return mark_invisible(f"{person.name} ({person.email})")
 
 
-class PermissionsField(TicksField):
+class PermissionsField(CheckboxesField):
     """Permissions in plain words; those that have none are neither shown nor taken away."""
 
     def __init__(self, **kwargs: Any) -> None:

@@ -12,7 +12,7 @@ from typing_extensions import override
 from invoicing.access import people_listed
 from invoicing.admin.fields import PersonField
 from invoicing.administration.acts import actor_of, count_connections
-from invoicing.administration.ownership import UNFIT_OWNER, hand_over_own
+from invoicing.administration.ownership import UNFIT_OWNER, transfer_ownership
 from invoicing.administrators import is_owner
 from invoicing.errors import (
     ConflictError,
@@ -65,14 +65,14 @@ def transfer(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
     except AttemptRefusedError as refusal:
         return answer_refused(refusal, partial(_show, request, context, TransferForm(owner=owner)))
     form = TransferForm(request.POST, owner=owner)
-    if form.is_valid() and _hand_over(request, form):
+    if form.is_valid() and _transfer_to_chosen(request, form):
         return redirect("home")
     return _show(request, context, form, status=422)
 
 
-def _hand_over(request: HttpRequest, form: TransferForm) -> bool:
+def _transfer_to_chosen(request: HttpRequest, form: TransferForm) -> bool:
     try:
-        hand_over_own(actor_of(request), form.cleaned_data["successor"].pk)
+        transfer_ownership(actor_of(request), form.cleaned_data["successor"].pk)
     except (OwnerUnfitError, RecordNotFoundError):
         form.add_error("successor", UNFIT_OWNER)
     except (PermissionMissingError, ConflictError):

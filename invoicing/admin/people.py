@@ -18,11 +18,11 @@ from invoicing.admin.roles import RoleAdmin
 from invoicing.administration.acts import actor_of, count_connections
 from invoicing.administration.people import change_person, create_person
 from invoicing.administration.sign_ins import make_code, sign_out_everywhere
-from invoicing.administrators import is_head, is_owner, may_change_sign_in
+from invoicing.administrators import is_owner, may_change_sign_in, may_give_every_right
 from invoicing.errors import CodeInvalidError, PermissionMissingError, RecordNotFoundError
 from invoicing.models import User
 from invoicing.one_time_links import HOURS, link_of
-from invoicing.services.people import OF_OWNER, OFFICES, RIGHTS, SIGN_IN
+from invoicing.services.people import ADMIN_FLAGS, FIXED_FOR_OWNER, RIGHTS, SIGN_IN
 from invoicing.services.working_hours import WEEKDAYS
 
 
@@ -90,13 +90,13 @@ class PersonAdmin(RecordAdmin):
     @override
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         by: Any = request.user
-        locked: set[str] = set() if is_head(by) else set(RIGHTS)
+        locked: set[str] = set() if may_give_every_right(by) else set(RIGHTS)
         if obj is not None and not may_change_sign_in(by, obj):
             locked |= SIGN_IN
         if obj is not None and is_owner(obj):
-            locked |= OF_OWNER
+            locked |= FIXED_FOR_OWNER
             if by.pk != obj.pk:
-                locked |= OFFICES
+                locked |= ADMIN_FLAGS
         return sorted(locked)
 
     @override

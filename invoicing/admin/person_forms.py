@@ -9,7 +9,7 @@ from django.contrib.auth.models import Group
 from typing_extensions import override
 
 from invoicing.access import people_listed
-from invoicing.admin.fields import HoursField, PermissionsField, PersonField, TicksField
+from invoicing.admin.fields import CheckboxesField, HoursField, PermissionsField, PersonField
 from invoicing.admin.records import RecordForm
 from invoicing.models import Skill, User
 from invoicing.services.people import digest_person
@@ -21,8 +21,8 @@ UNKNOWN_ZONE = "Write a name of the IANA time zone database, such as Europe/Berl
 
 class PersonForm(RecordForm):
     manager = PersonField(people_listed().order_by("name", "email"), required=False)
-    skills = TicksField(Skill.objects.all())
-    groups = TicksField(Group.objects.order_by("name"), label="Roles")
+    skills = CheckboxesField(Skill.objects.all())
+    groups = CheckboxesField(Group.objects.order_by("name"), label="Roles")
     user_permissions = PermissionsField(label="Permissions beside those of the roles")
 
     monday = HoursField()

@@ -15,7 +15,7 @@ from django.http import Http404, HttpRequest
 from django.urls import URLPattern
 from typing_extensions import override
 
-from invoicing.admin.fields import TicksField
+from invoicing.admin.fields import CheckboxesField
 from invoicing.administration.acts import actor_of
 from invoicing.administration.records import IsAllowed, change_record, create_record
 from invoicing.administrators import may_administer, remember_ownership
@@ -47,7 +47,7 @@ class RecordForm(forms.ModelForm):  # type: ignore[type-arg]  # generic for mypy
         if not is_new:
             self.initial["seen"] = self.digest()
         for name, field in self.fields.items():
-            if isinstance(field, TicksField):
+            if isinstance(field, CheckboxesField):
                 nothing = cast("QuerySet[Any]", field.queryset).none()
                 held = nothing if is_new else getattr(self.instance, name).all()
                 field.offer(held)

@@ -8,7 +8,7 @@ from typing_extensions import override
 from invoicing.admin.fields import PermissionsField
 from invoicing.admin.records import RecordAdmin, RecordForm
 from invoicing.administration.records import IsAllowed
-from invoicing.administrators import is_head
+from invoicing.administrators import may_give_every_right
 from invoicing.models import Role
 
 # Django's own page of groups would write past the audit.
@@ -28,4 +28,4 @@ class RoleAdmin(RecordAdmin):
 
     @override
     def is_allowed(self, act: str) -> IsAllowed:
-        return is_head
+        return may_give_every_right

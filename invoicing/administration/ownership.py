@@ -8,33 +8,35 @@ from agent_access.models.connections import Connection, RevokedReason
 from invoicing.administration.acts import act_of, locked_administration, write_down
 from invoicing.administrators import is_owner
 from invoicing.locks import lock_person
-from invoicing.services.company import current_company, transfer_ownership
+from invoicing.services import company
 
 # What people are told of an OwnerUnfitError.
 UNFIT_OWNER = "The owner must be an active person and not a guest."
 
 
-def hand_over(to: UUID) -> int:
-    """Make another person the owner, at the command line; return how many connections that ended.
+def transfer_ownership(actor: Actor, to: UUID) -> None:
+    """Make another person the owner; only the owner may.
 
-    Raises OwnerUnfitError for guests and inactive people, Company.DoesNotExist without a company.
-    """
-    with locked_administration():
-        return _hand_over(to, actor=OPERATOR)
-
-
-def hand_over_own(actor: Actor, to: UUID) -> None:
-    """Make another person the owner, as the owner.
-
-    Raises as above, PermissionMissingError for everybody else, and RecordNotFoundError.
+    Raises PermissionMissingError for anybody else, RecordNotFoundError where there is no such
+    person, and OwnerUnfitError for guests and inactive people.
     """
     with act_of(actor, is_owner):
-        _hand_over(to, actor=actor)
+        _transfer(to, actor=actor)
 
 
-def _hand_over(to: UUID, *, actor: Actor) -> int:
+def transfer_ownership_as_operator(to: UUID) -> int:
+    """Make another person the owner from the command line; return how many connections ended.
+
+    Raises RecordNotFoundError and OwnerUnfitError as above, and Company.DoesNotExist where there
+    is no company yet.
+    """
+    with locked_administration():
+        return _transfer(to, actor=OPERATOR)
+
+
+def _transfer(to: UUID, *, actor: Actor) -> int:
     successor = lock_person(to)
-    transfer_ownership(current_company(), to=successor)
+    company.transfer_ownership(company.current_company(), to=successor)
     ended = revoke_connections(
         Connection.objects.all(), reason=RevokedReason.OWNER_CHANGED, by=actor
     )

@@ -8,7 +8,7 @@ from django.db.models import Model, QuerySet
 
 from agent_access.audit import Actor
 from invoicing.administration.acts import act_of, write_down
-from invoicing.administrators import is_head
+from invoicing.administrators import may_give_every_right
 from invoicing.errors import ConflictError
 from invoicing.locks import lock_record
 from invoicing.models import Company, Customer, TaxRate, User
@@ -82,17 +82,17 @@ def _name(record: Model, act: str) -> str:
     return f"{record._meta.verbose_name_raw.replace(' ', '_')}:{act}"
 
 
-def found_company(actor: Actor, changes: Changes) -> Company:
+def create_company(actor: Actor, changes: Changes) -> Company:
     """Save the company of an installation that has none; a superuser founds it, and owns it.
 
     Raises ValidationError, PermissionMissingError.
     """
-    with act_of(actor, may_found_company) as founder:
+    with act_of(actor, may_create_company) as founder:
         company = Company(owner=founder)
         write_changes(company, tidy_changes(company, changes))
         write_down("company:created", target=company.pk, actor=actor)
     return company
 
 
-def may_found_company(user: User) -> bool:
-    return is_head(user) and not Company.objects.exists()
+def may_create_company(user: User) -> bool:
+    return may_give_every_right(user) and not Company.objects.exists()

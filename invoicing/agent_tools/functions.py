@@ -97,21 +97,21 @@ def _read_line(line: inputs.LineItemInput) -> draft_input.LineInput:
 def prepare_issue(
     context: CallContext, request: inputs.IssuePrepareInput
 ) -> Record[shapes.PreparedApproval]:
-    reviewed, nonce = approvals.prepare_approval(
+    snapshot, nonce = approvals.prepare_approval(
         context.user,
         context.record_id(),
         lock_version=request.lock_version,
         maker=_maker(context),
         clock=timezone.now,
     )
-    answer: shapes.PreparedApproval = {**outputs.describe_approval(reviewed), "nonce": nonce}
-    return Record(answer, reviewed.approval.document_id)
+    answer: shapes.PreparedApproval = {**outputs.describe_approval(snapshot), "nonce": nonce}
+    return Record(answer, snapshot.approval.document_id)
 
 
 def get_approval(context: CallContext, no_input: NoInput) -> Record[shapes.Approval]:
-    own = approvals.approvals_of(context.user).filter(connection_id=context.connection.id)
-    reviewed = approvals.review_approval(own, context.record_id(), now=timezone.now())
-    return Record(outputs.describe_approval(reviewed), reviewed.approval.document_id)
+    own = approvals.approvals_visible_to(context.user).filter(connection_id=context.connection.id)
+    snapshot = approvals.read_approval(own, context.record_id(), now=timezone.now())
+    return Record(outputs.describe_approval(snapshot), snapshot.approval.document_id)
 
 
 def issue_document(context: CallContext, request: inputs.IssueInput) -> Record[shapes.Execution]:
@@ -123,8 +123,8 @@ def issue_document(context: CallContext, request: inputs.IssueInput) -> Record[s
         context.record_id(),
         execution,
         clock=timezone.now,
-        write_result=lambda reviewed, document: dump_json(
-            outputs.describe_execution(reviewed, document)
+        serialise_result=lambda snapshot, document: dump_json(
+            outputs.describe_execution(snapshot, document)
         ).decode(),
     )
     return Record(orjson.Fragment(executed.result), executed.document_id)

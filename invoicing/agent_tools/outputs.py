@@ -12,7 +12,7 @@ from invoicing.access import may_be_delegate
 from invoicing.agent_tools import shapes
 from invoicing.fixed_point import format_fixed_point
 from invoicing.models import Customer, Document, Team, User, WorkingHours
-from invoicing.services.approvals import ReviewedApproval
+from invoicing.services.approvals import ApprovalSnapshot
 from invoicing.services.document_parts import parts_of
 from invoicing.services.working_hours import WEEKDAYS
 
@@ -136,12 +136,12 @@ def _describe_tax(row: Columns, percentage: str) -> shapes.TaxRow:
     }
 
 
-def describe_approval(reviewed: ReviewedApproval) -> shapes.Approval:
+def describe_approval(snapshot: ApprovalSnapshot) -> shapes.Approval:
     """Return an approval: the facts as they were prepared, and where it stands now."""
-    approval, facts = reviewed.approval, reviewed.prepared
+    approval, facts = snapshot.approval, snapshot.prepared
     return {
         "approval_id": approval.id,
-        "status": reviewed.state,
+        "status": snapshot.state,
         "document_id": approval.document_id,
         "lock_version": approval.lock_version,
         "customer": {"id": facts["customer"]["id"], "name": facts["customer"]["name"]},
@@ -154,16 +154,16 @@ def describe_approval(reviewed: ReviewedApproval) -> shapes.Approval:
         "decided_at": approval.decided_at,
         "executed_at": approval.executed_at,
         "rejection_reason": approval.rejection_reason or None,
-        "stale_fields": reviewed.stale_fields,
+        "stale_fields": snapshot.stale_fields,
         "review_url": f"{settings.BASE_URL}/approvals/{approval.id}",
     }
 
 
-def describe_execution(reviewed: ReviewedApproval, document: Document) -> shapes.Execution:
+def describe_execution(snapshot: ApprovalSnapshot, document: Document) -> shapes.Execution:
     """Return what executing an approval answers: the issued document and its number."""
     return {
-        "approval_id": reviewed.approval.id,
-        "status": reviewed.state,
+        "approval_id": snapshot.approval.id,
+        "status": snapshot.state,
         "number": str(document.number),
         "document": describe_written(document),
     }

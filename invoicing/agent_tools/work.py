@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from agent_access.host import Work
 from invoicing.models import Document, DocumentType, IssueApproval
-from invoicing.services.approvals import ReviewedApproval, review_each
+from invoicing.services.approvals import ApprovalSnapshot, read_approvals
 
 # Of each kind; the list of documents has the rest.
 WORK_SHOWN = 25
@@ -19,7 +19,7 @@ def find_work(connection_id: UUID) -> list[Work]:
     approvals = IssueApproval.objects.filter(connection_id=connection_id).order_by("-id")
     rows = approvals.select_related("document__customer")[:WORK_SHOWN]
     work = [_describe_document(each) for each in documents[:WORK_SHOWN]]
-    work += [_describe_approval(each) for each in review_each(rows, now=timezone.now())]
+    work += [_describe_approval(each) for each in read_approvals(rows, now=timezone.now())]
     return sorted(work, key=lambda each: each.made_at, reverse=True)
 
 
@@ -38,12 +38,12 @@ def _describe_document(document: Document) -> Work:
     )
 
 
-def _describe_approval(reviewed: ReviewedApproval) -> Work:
-    approval = reviewed.approval
+def _describe_approval(snapshot: ApprovalSnapshot) -> Work:
+    approval = snapshot.approval
     return Work(
         kind="Issue approval",
         label=str(approval.document),
-        state=reviewed.state.capitalize(),
+        state=snapshot.state.capitalize(),
         made_at=approval.prepared_at,
         # The review page is the delegated person's alone.
         href=reverse("document", args=[approval.document_id]),

@@ -1,13 +1,13 @@
 from django.db import migrations
 
-from invoicing.services.search_words import fill
+from invoicing.services.search_words import fill_words
 
 
 def fill_word_table(apps, schema_editor):
     # The same beginnings as the services write. Where they change one day, a later migration
     # fills the table anew, and this one may write theirs.
     customers, documents = (apps.get_model('invoices', name).objects for name in ('Customer', 'Document'))
-    fill(customers.all(), documents.all())
+    fill_words(customers.all(), documents.all())
 
 
 class Migration(migrations.Migration):

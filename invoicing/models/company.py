@@ -4,10 +4,10 @@ from django.db import models
 from typing_extensions import override
 
 from invoicing.models.people import User
-from invoicing.models.records import Addressed
+from invoicing.models.records import Party
 
 
-class Company(Addressed):
+class Company(Party):
     """The seller on every invoice, and who owns the installation."""
 
     owner = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")

@@ -5,10 +5,10 @@ from django.db.models.functions import Lower
 from typing_extensions import override
 
 from invoicing.models.people import User
-from invoicing.models.records import Addressed
+from invoicing.models.records import Party
 
 
-class Customer(Addressed):
+class Customer(Party):
     """A customer, within reach of its account managers and of those who reach all customers."""
 
     is_active = models.BooleanField(default=True)

@@ -15,7 +15,7 @@ class Record(models.Model):
         abstract = True
 
 
-class Addressed(Record):
+class Party(Record):
     """A party to an invoice: a name, a postal address and a VAT number."""
 
     name = models.CharField(max_length=200)
@@ -35,7 +35,7 @@ class Addressed(Record):
         """The country as the application speaks."""
         return name_of_country(self.country, APPLICATION_LANGUAGE)
 
-    def write_address(self, language: str) -> str:
+    def format_address(self, language: str) -> str:
         """Return the address as it stands on an invoice: lines for street, place and country."""
         place = f"{self.postcode} {self.city}".strip()
         country = name_of_country(self.country, language)

@@ -22,7 +22,7 @@ class Certificate:
     expires_at: datetime
 
 
-def keep_certificate(folder: Path, *, now: datetime) -> Certificate:
+def ensure_certificate(folder: Path, *, now: datetime) -> Certificate:
     """Return the folder's certificate; make one if there is none or its last 30 days have begun.
 
     One that is not valid yet is none: it was made while this machine's clock was ahead.

@@ -8,7 +8,7 @@ from typing import TypeVar
 from uuid import UUID
 
 from invoicing.models import DocumentType, TaxRate
-from invoicing.money import half_up
+from invoicing.money import round_half_up
 from invoicing.sample_company.customers import Account
 from invoicing.sample_company.staff import Staff
 from invoicing.sample_company.tables import Row, read_table
@@ -113,7 +113,7 @@ def _draft(books: Books, account: Account, place: int) -> DraftInput:
 def _line(books: Books, currency_code: str, choice: int) -> LineInput:
     product = _pick(books.products, choice)
     numerator, denominator = PRICES[currency_code]
-    unit_price = half_up(int(product["euro_cents"]) * numerator, denominator)
+    unit_price = round_half_up(int(product["euro_cents"]) * numerator, denominator)
     discount_type, discount_value = _discount(unit_price, choice)
     return LineInput(
         description=product["description"],

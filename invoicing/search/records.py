@@ -12,17 +12,17 @@ from uuid import UUID
 
 from django.db.models import Model, QuerySet
 
-from invoicing.access import customers_visible_to, documents_visible_to, own_customer_ids
+from invoicing.access import customers_visible_to, documents_visible_to, managed_customer_ids
 from invoicing.models import Customer, Document, DocumentStatus, User
 from invoicing.search.paging import PageRequest, cut_page, in_order
 from invoicing.search.table import Kind, Step, Walk, count_rows, label_of, take_steps, word_of
 from invoicing.search.texts import texts_of_customer, texts_of_document
-from invoicing.search.words import matches, needed_beginnings, words_of
+from invoicing.search.words import matches, required_prefixes, words_of
 
 # A call walks so many rows of the table, in portions that grow while little is found. The first is
 # twice a page of 25, and a little: of two words that most records have, most have both.
 STEPS_PER_CALL = 4000
-_PORTIONS = (60, 940, 3000)
+_STEPS_AT_ONCE = (60, 940, 3000)
 # Of several words the rarest leads the walk; of those that more records have, the longest: to count
 # on would cost more than it spares.
 _COUNTED = 400
@@ -49,15 +49,17 @@ def find_documents(
     leads on; the cursor is a document that the user may see, and None on the last page.
     """
     visible = documents_visible_to(user).select_related("customer")
-    own = own_customer_ids(user)
+    managed = managed_customer_ids(user)
     asked = {"status": status, "connection_id": connection_id}
     wanted = visible.filter(**{name: value for name, value in asked.items() if value})
     # One connection makes few enough documents to be walked by an index of their own.
-    is_short = connection_id is not None or (status is None and own is None)
+    is_short = connection_id is not None or (status is None and managed is None)
     if is_short and not page.search.strip():
         return cut_page(in_order(wanted, page)[: page.limit + 1], page.limit)
     return _find(
-        _Search(visible, wanted, own, Kind.DOCUMENT, texts_of_document, page, label=status or "")
+        _Search(
+            visible, wanted, managed, Kind.DOCUMENT, texts_of_document, page, label=status or ""
+        )
     )
 
 
@@ -70,21 +72,21 @@ def find_customers(
         visible = visible.filter(is_active=True)
     if not page.search.strip():
         return cut_page(in_order(visible, page)[: page.limit + 1], page.limit)
-    own = own_customer_ids(user)
-    return _find(_Search(visible, visible, own, Kind.CUSTOMER, texts_of_customer, page))
+    managed = managed_customer_ids(user)
+    return _find(_Search(visible, visible, managed, Kind.CUSTOMER, texts_of_customer, page))
 
 
 @dataclass(frozen=True)
 class _Search(Generic[_Record]):
     """A search in one kind of record: those that the user may see, and those wanted of them.
 
-    `own` are the customers that he is account manager of, or None where he sees all. The label,
+    `managed` are the customers that he is account manager of, or None where he sees all. The label,
     where there is one, is what all that are wanted have in the word table.
     """
 
     visible: QuerySet[_Record]
     wanted: QuerySet[_Record]
-    own: Sequence[UUID] | None
+    managed: Sequence[UUID] | None
     kind: Kind
     texts: Callable[[_Record], Iterable[str]]
     page: PageRequest
@@ -96,19 +98,19 @@ class _Search(Generic[_Record]):
         rest = [step.record for step in steps if step.has_all]
         size = self.page.limit + 1
         while rest:
-            portion, rest, size = rest[:size], rest[size:], _RECORDS_AT_ONCE
-            records = self.wanted.in_bulk(portion)
-            found = [records[pk] for pk in portion if pk in records]
+            batch, rest, size = rest[:size], rest[size:], _RECORDS_AT_ONCE
+            records = self.wanted.in_bulk(batch)
+            found = [records[pk] for pk in batch if pk in records]
             yield from (each for each in found if not words or matches(words, self.texts(each)))
 
     def last_visible(self, steps: Sequence[Step]) -> UUID | None:
         """Return the last record of the steps that the user may see."""
         rest = [step.record for step in steps]
         while rest:
-            rest, portion = rest[:-_RECORDS_AT_ONCE], rest[-_RECORDS_AT_ONCE:]
-            seen = set(self.visible.filter(pk__in=portion).values_list("pk", flat=True))
+            rest, batch = rest[:-_RECORDS_AT_ONCE], rest[-_RECORDS_AT_ONCE:]
+            seen = set(self.visible.filter(pk__in=batch).values_list("pk", flat=True))
             if seen:
-                return next(pk for pk in reversed(portion) if pk in seen)
+                return next(pk for pk in reversed(batch) if pk in seen)
         return None
 
 
@@ -119,15 +121,15 @@ def _find(search: _Search[_Record]) -> tuple[list[_Record], UUID | None]:
     if walk is None:
         return found, None
     after, taken = page.after, 0
-    for portion in _portions(walk, page.limit):
-        steps = take_steps(walk, after=after, steps=portion)
+    for batch in _batch_sizes(walk, page.limit):
+        steps = take_steps(walk, after=after, steps=batch)
         for record in search.read(steps):
             found.append(record)
             if len(found) > page.limit:
                 return cut_page(found, page.limit)
-        if len(steps) < portion:
+        if len(steps) < batch:
             break
-        after, taken = steps[-1].record, taken + portion
+        after, taken = steps[-1].record, taken + batch
         # A cursor names nothing that the user cannot see: where he sees none of these, walk on.
         if taken >= STEPS_PER_CALL and (cursor := search.last_visible(steps)):
             return found, cursor
@@ -137,17 +139,17 @@ def _find(search: _Search[_Record]) -> tuple[list[_Record], UUID | None]:
 def _plan(search: _Search[_Record]) -> Walk | None:
     """Return the walk by the rarest word, or None where there is nothing to walk to."""
     page = search.page
-    beginnings = needed_beginnings(words_of(page.search))
-    if search.own == [] or (page.search.strip() and not beginnings):
+    prefixes = required_prefixes(words_of(page.search))
+    if search.managed == [] or (page.search.strip() and not prefixes):
         return None
-    longest = sorted(beginnings, key=lambda beginning: (-len(beginning), beginning))
-    words = [word_of(search.kind, beginning) for beginning in longest[:_WORDS_WALKED]]
+    longest = sorted(prefixes, key=lambda prefix: (-len(prefix), prefix))
+    words = [word_of(search.kind, prefix) for prefix in longest[:_WORDS_WALKED]]
     if search.label or not words:
         words.append(label_of(search.kind, search.label))
     walk = Walk(
         word=words[0],
         other_words=words[1:],
-        customers=search.own,
+        customers=search.managed,
         newest_first=page.newest_first,
     )
     return _walk_by_the_rarest(walk, page) if walk.other_words else walk
@@ -164,7 +166,7 @@ def _walk_by_the_rarest(walk: Walk, page: PageRequest) -> Walk | None:
     return replace(walk, word=rarest_first[0], other_words=rarest_first[1:])
 
 
-def _portions(walk: Walk, limit: int) -> Iterator[int]:
+def _batch_sizes(walk: Walk, limit: int) -> Iterator[int]:
     """Return how many steps to take at a time: where one word is all, every step is a record."""
-    first, *later = _PORTIONS
+    first, *later = _STEPS_AT_ONCE
     return chain([first if walk.other_words else limit + 1], later, repeat(later[-1]))

@@ -13,14 +13,14 @@ from uuid import UUID
 
 from django.db import connection
 
-from invoicing.search.words import beginnings_of
+from invoicing.search.words import prefixes_of
 
 TABLE = "invoices_searchword"
 
 # SQLite takes 500 lists in a statement. Of a user with more customers of his own, those are found
 # first to whom the next records belong, so many customers at a time: it takes 32,766 values.
 LISTS_PER_STATEMENT = 200
-OWNERS_PER_STATEMENT = 10_000
+CUSTOMERS_PER_STATEMENT = 10_000
 
 # No word holds this sign, so that no search finds what stands behind it.
 _LABEL = "="
@@ -58,9 +58,9 @@ class Walk:
     newest_first: bool = False
 
 
-def word_of(kind: Kind, beginning: str) -> bytes:
-    """Return a beginning of a word as the table keeps it."""
-    return f"{kind}{beginning}".encode()
+def word_of(kind: Kind, prefix: str) -> bytes:
+    """Return a prefix of a word as the table keeps it."""
+    return f"{kind}{prefix}".encode()
 
 
 def label_of(kind: Kind, label: str = "") -> bytes:
@@ -68,7 +68,7 @@ def label_of(kind: Kind, label: str = "") -> bytes:
     return f"{kind}{_LABEL}{label}".encode()
 
 
-def owner_of(customer: UUID) -> bytes:
+def key_of_customer(customer: UUID) -> bytes:
     """Return how the table names a customer: by the end of its identifier, which is random.
 
     Two customers that share it cost a look at a record more; the table is a sixth smaller.
@@ -80,10 +80,10 @@ def rows_of(
     kind: Kind, texts: Iterable[str], *, customer: UUID, record: UUID, label: str = ""
 ) -> set[Row]:
     """Return all rows by which a record with these texts is found."""
-    words = {word_of(kind, beginning) for beginning in beginnings_of(texts)}
+    words = {word_of(kind, prefix) for prefix in prefixes_of(texts)}
     words |= {label_of(kind), label_of(kind, label)}
-    owner = owner_of(customer)
-    return {Row(word, owner, record.bytes) for word in words}
+    key = key_of_customer(customer)
+    return {Row(word, key, record.bytes) for word in words}
 
 
 def take_steps(walk: Walk, *, after: UUID | None, steps: int) -> list[Step]:
@@ -111,21 +111,21 @@ def count_rows(
 
 
 def _lists(walk: Walk, *, after: UUID | None, steps: int) -> Iterable[Sequence[tuple[bytes, ...]]]:
-    """Return the beginnings of the index under which the next records stand, in portions."""
+    """Return the prefixes of the index under which the next records stand, in portions."""
     if walk.customers is None:
         yield [(walk.word,)]
         return
     # Each once: two customers with one ending share a list.
-    owners = sorted({owner_of(customer) for customer in walk.customers})
-    if len(owners) > LISTS_PER_STATEMENT:
-        owners = _owners_ahead(walk, owners, after=after, steps=steps)
-    lists = ((walk.word, owner) for owner in owners)
-    while portion := list(islice(lists, LISTS_PER_STATEMENT)):
-        yield portion
+    keys = sorted({key_of_customer(customer) for customer in walk.customers})
+    if len(keys) > LISTS_PER_STATEMENT:
+        keys = _keys_ahead(walk, keys, after=after, steps=steps)
+    lists = ((walk.word, key) for key in keys)
+    while batch := list(islice(lists, LISTS_PER_STATEMENT)):
+        yield batch
 
 
-def _owners_ahead(
-    walk: Walk, owners: Sequence[bytes], *, after: UUID | None, steps: int
+def _keys_ahead(
+    walk: Walk, keys: Sequence[bytes], *, after: UUID | None, steps: int
 ) -> list[bytes]:
     """Return those whose first record behind the cursor is among the first `steps` of these.
 
@@ -135,19 +135,19 @@ def _owners_ahead(
     first = _list_sql("word = %s AND customer = own.column1", newest_first=walk.newest_first)
     direction = "DESC" if walk.newest_first else "ASC"
     ahead: list[tuple[bytes, bytes]] = []
-    for start in range(0, len(owners), OWNERS_PER_STATEMENT):
-        portion = owners[start : start + OWNERS_PER_STATEMENT]
+    for start in range(0, len(keys), CUSTOMERS_PER_STATEMENT):
+        batch = keys[start : start + CUSTOMERS_PER_STATEMENT]
         sql = (
             f"SELECT ({first}) AS first, own.column1"  # noqa: S608  words of our own
-            f" FROM (VALUES {', '.join(['(%s)'] * len(portion))}) AS own"
+            f" FROM (VALUES {', '.join(['(%s)'] * len(batch))}) AS own"
             f" ORDER BY first {direction} NULLS LAST LIMIT %s"
         )
         with connection.cursor() as cursor:
-            cursor.execute(sql, [walk.word, bound, 1, *portion, steps])
+            cursor.execute(sql, [walk.word, bound, 1, *batch, steps])
             rows = cursor.fetchall()
-        ahead += [(bytes(record), bytes(owner)) for record, owner in rows if record is not None]
+        ahead += [(bytes(record), bytes(key)) for record, key in rows if record is not None]
     ahead.sort(reverse=walk.newest_first)
-    return [owner for _, owner in ahead[:steps]]
+    return [key for _, key in ahead[:steps]]
 
 
 def _take_steps(

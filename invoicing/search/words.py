@@ -8,9 +8,9 @@ from itertools import groupby
 
 # How much of a word is written into the word table; what a search says beyond is compared with
 # the record itself.
-BEGINNING_LENGTH = 16
+PREFIX_LENGTH = 16
 # Where every character begins a word, longer phrases are found by their overlapping parts.
-UNSPACED_LENGTH = 3
+NGRAM_LENGTH = 3
 
 # Letters that read as a plain letter with a stroke, which Unicode does not take apart.
 _STROKES = str.maketrans("øđłħŧı", "odlhti")
@@ -66,36 +66,36 @@ def matches(search_words: Sequence[str], texts: Iterable[str]) -> bool:
     )
 
 
-def beginnings_of(texts: Iterable[str]) -> set[str]:
-    """Return the beginnings by which a record with these texts is found; see needed_beginnings."""
-    return set().union(*(_beginnings_of(text) for text in texts))
+def prefixes_of(texts: Iterable[str]) -> set[str]:
+    """Return the beginnings by which a record with these texts is found; see required_prefixes."""
+    return set().union(*(_prefixes_of_text(text) for text in texts))
 
 
-def needed_beginnings(search_words: Iterable[str]) -> set[str]:
+def required_prefixes(search_words: Iterable[str]) -> set[str]:
     """Return beginnings that every record has which matches; few others have them all."""
-    needed = {part for sought in search_words for part in _parts(sought)}
+    needed = {part for sought in search_words for part in _required_parts(sought)}
     # "in" adds nothing where "inv" is needed.
     return {one for one in needed if not any(o.startswith(one) for o in needed if o != one)}
 
 
 @lru_cache(maxsize=1000)
-def _beginnings_of(text: str) -> frozenset[str]:
+def _prefixes_of_text(text: str) -> frozenset[str]:
     """Remember the texts that many documents share, as their customer's name."""
-    return frozenset(each for word in words_of(text) for each in _beginnings(word))
+    return frozenset(each for word in words_of(text) for each in _prefixes_of_word(word))
 
 
-def _beginnings(word: str) -> Iterable[str]:
+def _prefixes_of_word(word: str) -> Iterable[str]:
     if not _UNSPACED.match(word):
-        return (word[:end] for end in range(1, min(len(word), BEGINNING_LENGTH) + 1))
-    lengths = range(1, UNSPACED_LENGTH + 1)
+        return (word[:end] for end in range(1, min(len(word), PREFIX_LENGTH) + 1))
+    lengths = range(1, NGRAM_LENGTH + 1)
     return (word[start : start + length] for start in range(len(word)) for length in lengths)
 
 
-def _parts(sought: str) -> Iterable[str]:
+def _required_parts(sought: str) -> Iterable[str]:
     if not _UNSPACED.match(sought):
-        return [sought[:BEGINNING_LENGTH]]
-    starts = range(max(len(sought) - UNSPACED_LENGTH, 0) + 1)
-    return (sought[start : start + UNSPACED_LENGTH] for start in starts)
+        return [sought[:PREFIX_LENGTH]]
+    starts = range(max(len(sought) - NGRAM_LENGTH, 0) + 1)
+    return (sought[start : start + NGRAM_LENGTH] for start in starts)
 
 
 def _begins(sought: str, word: str) -> bool:

@@ -11,7 +11,7 @@ from django.utils import timezone
 from invoicing.approval_states import ApprovalState
 from invoicing.models import Document, DocumentStatus, User
 from invoicing.search.paging import cut_page
-from invoicing.services.approvals import ReviewedApproval, approvals_of, review_each
+from invoicing.services.approvals import ApprovalSnapshot, approvals_visible_to, read_approvals
 from invoicing.services.document_facts import fingerprint_each
 
 PAGE_LENGTH = 25
@@ -21,17 +21,17 @@ PAGE_LENGTH = 25
 class InboxPage:
     """`next` is the cursor of the following page, or None on the last one."""
 
-    approvals: list[ReviewedApproval]
+    approvals: list[ApprovalSnapshot]
     next: UUID | None
 
 
-def find_open(user: User, *, now: datetime) -> list[UUID]:
+def find_pending(user: User, *, now: datetime) -> list[UUID]:
     """Return the IDs of all open approvals in the person's scope, the first to expire first.
 
     However many there are: ten minutes of agents within their limits make few. What is out of
     scope stands in no list, and can only be rejected, by its link.
     """
-    candidates = approvals_of(user).filter(
+    candidates = approvals_visible_to(user).filter(
         decision="",
         expires_at__gt=now,
         document__status=DocumentStatus.DRAFT,
@@ -47,36 +47,38 @@ def _fingerprint_drafts(ids: set[UUID]) -> dict[UUID, str]:
     return fingerprint_each(list(drafts)) if ids else {}
 
 
-def count_waiting(user: User) -> int:
+def count_pending(user: User) -> int:
     """Return how many approvals the person's inbox holds open at this moment."""
-    return len(find_open(user, now=timezone.now()))
+    return len(find_pending(user, now=timezone.now()))
 
 
-def read_open(
-    user: User, open_ids: Sequence[UUID], *, after: UUID | None, now: datetime
+def read_pending(
+    user: User, pending_ids: Sequence[UUID], *, after: UUID | None, now: datetime
 ) -> InboxPage:
-    """Return a page of the open approvals, which find_open() found."""
-    ids = [pk for pk in open_ids if after is None or pk > after][: PAGE_LENGTH + 1]
-    shown = approvals_of(user).filter(pk__in=ids[:PAGE_LENGTH])
+    """Return a page of the open approvals, which find_pending() found."""
+    ids = [pk for pk in pending_ids if after is None or pk > after][: PAGE_LENGTH + 1]
+    shown = approvals_visible_to(user).filter(pk__in=ids[:PAGE_LENGTH])
     rows = shown.select_related("document__customer").order_by("id")
     following = ids[PAGE_LENGTH - 1] if len(ids) > PAGE_LENGTH else None
-    return InboxPage(review_each(rows, now=now), following)
+    return InboxPage(read_approvals(rows, now=now), following)
 
 
-def read_open_of(user: User, document: Document, *, now: datetime) -> list[ReviewedApproval]:
+def read_pending_of(user: User, document: Document, *, now: datetime) -> list[ApprovalSnapshot]:
     """Return what the person can decide now about one draft."""
-    undecided = approvals_of(user).filter(document=document, decision="", expires_at__gt=now)
-    asked = review_each(undecided.select_related("document__customer").order_by("id"), now=now)
+    undecided = approvals_visible_to(user).filter(
+        document=document, decision="", expires_at__gt=now
+    )
+    asked = read_approvals(undecided.select_related("document__customer").order_by("id"), now=now)
     return [each for each in asked if each.state == ApprovalState.PENDING]
 
 
 def read_others(
-    user: User, open_ids: Sequence[UUID], *, before: UUID | None, now: datetime
+    user: User, pending_ids: Sequence[UUID], *, before: UUID | None, now: datetime
 ) -> InboxPage:
     """Return a page of those that are not open, newest first."""
-    walk = approvals_of(user).exclude(id__in=open_ids)
+    walk = approvals_visible_to(user).exclude(id__in=pending_ids)
     if before is not None:
         walk = walk.filter(id__lt=before)
     rows = walk.select_related("document__customer").order_by("-id")[: PAGE_LENGTH + 1]
     shown, following = cut_page(rows, PAGE_LENGTH)
-    return InboxPage(review_each(shown, now=now), following)
+    return InboxPage(read_approvals(shown, now=now), following)

@@ -29,19 +29,19 @@ from invoicing.models import Company, Decision, Document, IssueApproval, User
 from invoicing.services.company import current_company
 from invoicing.services.document_facts import (
     Facts,
+    canonical_json,
     find_differences,
     fingerprint_of,
     read_facts,
-    write_canonical,
 )
 from invoicing.services.draft_input import Maker
 from invoicing.services.issuing import Clock, issue_locked, require_issuable
 
-WriteResult = Callable[["ReviewedApproval", Document], str]
+SerialiseResult = Callable[["ApprovalSnapshot", Document], str]
 
 
 @dataclass(frozen=True)
-class ReviewedApproval:
+class ApprovalSnapshot:
     """An approval beside its draft as it stands now, at one moment."""
 
     approval: IssueApproval
@@ -81,7 +81,7 @@ def approvals_asked_of(user: User) -> QuerySet[IssueApproval]:
     return IssueApproval.objects.filter(delegated_user=user)
 
 
-def approvals_of(user: User) -> QuerySet[IssueApproval]:
+def approvals_visible_to(user: User) -> QuerySet[IssueApproval]:
     """Return those of documents in his scope: of the others he learns nothing but that they are."""
     return approvals_asked_of(user).filter(document__in=documents_visible_to(user).values("id"))
 
@@ -94,7 +94,7 @@ def find_executed(document: Document) -> IssueApproval | None:
 
 def prepare_approval(
     user: User, document_id: UUID, *, lock_version: int, maker: Maker, clock: Clock
-) -> tuple[ReviewedApproval, str]:
+) -> tuple[ApprovalSnapshot, str]:
     """Ask the user to approve the issue of a draft as it stands; return it with its nonce.
 
     The nonce is not stored. Raises RecordNotFoundError, ConflictError where the document is no
@@ -106,7 +106,7 @@ def prepare_approval(
             raise ConflictError
         require_issuable(document)
         [facts] = read_facts([document], seller=current_company())
-        canonical, nonce = write_canonical(facts), secrets.token_urlsafe(32)
+        canonical, nonce = canonical_json(facts), secrets.token_urlsafe(32)
         now = clock()
         approval = IssueApproval.objects.create(
             document=document,
@@ -120,35 +120,35 @@ def prepare_approval(
             prepared_at=now,
             expires_at=now + WINDOW,
         )
-    return ReviewedApproval(approval, facts, now), nonce
+    return ApprovalSnapshot(approval, facts, now), nonce
 
 
-def review_approval(
+def read_approval(
     approvals: QuerySet[IssueApproval], pk: UUID, *, now: datetime
-) -> ReviewedApproval:
+) -> ApprovalSnapshot:
     """Return an approval of the queryset as it stands; raises RecordNotFoundError."""
     approval = approvals.select_related("document__customer").filter(pk=pk).first()
     if approval is None:
         raise RecordNotFoundError
-    return review_each([approval], now=now)[0]
+    return read_approvals([approval], now=now)[0]
 
 
-def review_each(approvals: Iterable[IssueApproval], *, now: datetime) -> list[ReviewedApproval]:
+def read_approvals(approvals: Iterable[IssueApproval], *, now: datetime) -> list[ApprovalSnapshot]:
     """Return the approvals as they stand, in a number of queries that does not grow with them."""
     rows = list(approvals)
-    return _review(rows, current_company(), now) if rows else []
+    return _take_snapshots(rows, current_company(), now) if rows else []
 
 
-def _review(
+def _take_snapshots(
     approvals: Sequence[IssueApproval], seller: Company, now: datetime
-) -> list[ReviewedApproval]:
+) -> list[ApprovalSnapshot]:
     current = read_facts([approval.document for approval in approvals], seller=seller)
-    return [ReviewedApproval(*pair, now) for pair in zip(approvals, current, strict=True)]
+    return [ApprovalSnapshot(*pair, now) for pair in zip(approvals, current, strict=True)]
 
 
-def _lock_and_review(
+def _lock_and_read(
     pk: UUID, *, visible_to: User | None, clock: Clock, **wanted: Any
-) -> tuple[ReviewedApproval, Company]:
+) -> tuple[ApprovalSnapshot, Company]:
     """Lock the approval with these facts, then its document, and look at both, at the time by then.
 
     Returns the seller too, as he was looked at. Raises RecordNotFoundError where there is none, or
@@ -157,8 +157,8 @@ def _lock_and_review(
     approval = lock_approval(pk, **wanted)
     approval.document = lock_draft(approval.document_id, visible_to=visible_to)
     seller = current_company()
-    [reviewed] = _review([approval], seller, clock())
-    return reviewed, seller
+    [snapshot] = _take_snapshots([approval], seller, clock())
+    return snapshot, seller
 
 
 def _demand_open_to(trigger: Trigger, state: ApprovalState) -> None:
@@ -174,7 +174,7 @@ def decide_approval(
     fingerprint: str,
     reason: str = "",
     clock: Clock,
-) -> ReviewedApproval:
+) -> ApprovalSnapshot:
     """Write down what the delegated person decided about exactly what was shown.
 
     To say No he needs nothing but to be that person. Raises RecordNotFoundError for everybody
@@ -183,29 +183,29 @@ def decide_approval(
     """
     is_approval = decision == Decision.APPROVED
     with transaction.atomic():
-        reviewed, _ = _lock_and_review(
+        snapshot, _ = _lock_and_read(
             pk, delegated_user_id=user.pk, visible_to=user if is_approval else None, clock=clock
         )
-        approval = reviewed.approval
-        _demand_open_to(Trigger.APPROVE if is_approval else Trigger.REJECT, reviewed.state)
+        approval = snapshot.approval
+        _demand_open_to(Trigger.APPROVE if is_approval else Trigger.REJECT, snapshot.state)
         if not constant_time_compare(fingerprint, approval.fingerprint):
             raise ApprovalStateError(ApprovalState.STALE)
         if is_approval:
             demand_still_allowed(user, approval.document_id, Permission.FINALIZE)
-        return _write_decision(reviewed, decision, "" if is_approval else reason)
+        return _write_decision(snapshot, decision, "" if is_approval else reason)
 
 
 def _write_decision(
-    reviewed: ReviewedApproval, decision: Decision, rejection_reason: str
-) -> ReviewedApproval:
-    approval, now = reviewed.approval, reviewed.now
+    snapshot: ApprovalSnapshot, decision: Decision, rejection_reason: str
+) -> ApprovalSnapshot:
+    approval, now = snapshot.approval, snapshot.now
     undecided = IssueApproval.objects.filter(pk=approval.pk, decision="", expires_at__gt=now)
     decided = {"decision": decision, "decided_at": now, "rejection_reason": rejection_reason}
     if not undecided.update(**decided):
-        raise ApprovalStateError(reviewed.state)
+        raise ApprovalStateError(snapshot.state)
     for name, value in decided.items():
         setattr(approval, name, value)
-    return ReviewedApproval(approval, reviewed.current, now)
+    return ApprovalSnapshot(approval, snapshot.current, now)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -218,34 +218,38 @@ class Execution:
 
 
 def execute_approval(
-    user: User, pk: UUID, execution: Execution, *, clock: Clock, write_result: WriteResult
+    user: User, pk: UUID, execution: Execution, *, clock: Clock, serialise_result: SerialiseResult
 ) -> IssueApproval:
-    """Issue the approved draft, once, and keep what `write_result` says of it as the result.
+    """Issue the approved draft, once, and keep what `serialise_result` says of it as the result.
 
     The same connection, nonce and key get the same result again. Raises RecordNotFoundError for
     another connection or nonce, and ApprovalStateError unless it is approved.
     """
     with joined_transaction():
-        reviewed, seller = _lock_and_review(
+        snapshot, seller = _lock_and_read(
             pk,
             delegated_user_id=user.pk,
             connection_id=execution.connection_id,
             visible_to=user,
             clock=clock,
         )
-        approval = reviewed.approval
+        approval = snapshot.approval
         if not constant_time_compare(digest_nonce(execution.nonce), approval.nonce_digest):
             raise RecordNotFoundError
-        if reviewed.state == ApprovalState.EXECUTED and approval.execute_key == execution.key:
+        if snapshot.state == ApprovalState.EXECUTED and approval.execute_key == execution.key:
             return approval
-        _demand_open_to(Trigger.EXECUTE, reviewed.state)
-        return _issue(reviewed, seller, execution.key, clock, write_result)
+        _demand_open_to(Trigger.EXECUTE, snapshot.state)
+        return _issue(snapshot, seller, execution.key, clock, serialise_result)
 
 
 def _issue(
-    reviewed: ReviewedApproval, seller: Company, key: str, clock: Clock, write_result: WriteResult
+    snapshot: ApprovalSnapshot,
+    seller: Company,
+    key: str,
+    clock: Clock,
+    serialise_result: SerialiseResult,
 ) -> IssueApproval:
-    approval = reviewed.approval
+    approval = snapshot.approval
     document = issue_locked(approval.document, seller=seller, clock=clock)
     now = document.issued_at
     # The number series may have been waited for until it was too late.
@@ -253,7 +257,7 @@ def _issue(
         raise ApprovalStateError(ApprovalState.EXPIRED)
     approval.executed_at = now
     approval.execute_key = key
-    approval.result = write_result(ReviewedApproval(approval, reviewed.current, now), document)
+    approval.result = serialise_result(ApprovalSnapshot(approval, snapshot.current, now), document)
     executed = {"executed_at": now, "execute_key": key, "result": approval.result}
     unused = APPROVALS.equal(id=approval.pk, decision=Decision.APPROVED, executed_at=None)
     unexpired = "record.expires_at > %s", [APPROVALS.adapt("expires_at", now)]

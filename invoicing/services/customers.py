@@ -11,7 +11,7 @@ from invoicing.models import Customer, Document, DocumentStatus
 from invoicing.search.table import Row
 from invoicing.services.record_changes import Changes, write_changes
 from invoicing.services.search_words import (
-    by_id,
+    batches_by_id,
     replace_rows,
     rows_of_customer,
     rows_of_document,
@@ -57,7 +57,7 @@ def write_customer(customer: Customer, changes: Changes) -> None:
     if customer.name != former.name:
         replace_rows(rows_of_customer(former), rows_of_customer(customer))
         # While the customer is locked, no draft comes or is issued.
-        for drafts in by_id(customer.documents.filter(status=DocumentStatus.DRAFT)):
+        for drafts in batches_by_id(customer.documents.filter(status=DocumentStatus.DRAFT)):
             replace_rows(_rows_under(former, drafts), _rows_under(customer, drafts))
 
 

@@ -51,7 +51,7 @@ def _party(party: Company | Customer, language: str) -> Facts:
     return {
         "id": str(party.id),
         "name": party.name,
-        "address": party.write_address(language),
+        "address": party.format_address(language),
         "vat_number": party.vat_number,
     }
 
@@ -115,7 +115,7 @@ def _frozen(document: Document) -> Facts:
     }
 
 
-def write_canonical(facts: Facts) -> str:
+def canonical_json(facts: Facts) -> str:
     """Return the one JSON text of the facts: sorted keys, no white space."""
     return json.dumps(facts, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
@@ -126,7 +126,7 @@ def fingerprint_of(canonical: str) -> str:
 
 def fingerprint_facts(facts: Facts) -> str:
     """Return the fingerprint of all that issuing what has these facts would freeze."""
-    return fingerprint_of(write_canonical(facts))
+    return fingerprint_of(canonical_json(facts))
 
 
 def fingerprint_each(documents: Sequence[Document]) -> dict[UUID, str]:

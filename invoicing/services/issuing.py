@@ -89,12 +89,12 @@ def frozen_facts(
     buyer = draft.customer
     return {
         "seller_name": seller.name,
-        "seller_address": seller.write_address(draft.language),
+        "seller_address": seller.format_address(draft.language),
         "seller_vat_number": seller.vat_number,
         "seller_iban": seller.iban,
         "seller_bic": seller.bic,
         "buyer_name": buyer.name,
-        "buyer_address": buyer.write_address(draft.language),
+        "buyer_address": buyer.format_address(draft.language),
         "buyer_vat_number": buyer.vat_number,
         "series_id": number.series_id,
         "series_value": number.value,

@@ -13,7 +13,7 @@ from invoicing.services.company import current_company
 from invoicing.services.document_facts import fingerprint_facts, read_facts
 from invoicing.services.issuing import Clock, issue_locked
 
-NEEDED = (Permission.MANAGE, Permission.FINALIZE)
+ISSUE_PERMISSIONS = (Permission.MANAGE, Permission.FINALIZE)
 
 
 def issue_by_hand(user: User, pk: UUID, *, fingerprint: str, clock: Clock) -> Document:
@@ -24,7 +24,7 @@ def issue_by_hand(user: User, pk: UUID, *, fingerprint: str, clock: Clock) -> Do
     """
     with transaction.atomic():
         draft = lock_draft(pk, visible_to=user)
-        demand_still_allowed(user, pk, *NEEDED)
+        demand_still_allowed(user, pk, *ISSUE_PERMISSIONS)
         seller = current_company()
         [facts] = read_facts([draft], seller=seller)
         if not constant_time_compare(fingerprint_facts(facts), fingerprint):

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 
-from invoicing.administrators import is_head, is_owner, may_change_sign_in
+from invoicing.administrators import is_owner, may_change_sign_in, may_give_every_right
 from invoicing.errors import PermissionMissingError
 from invoicing.models import User
 from invoicing.services.record_changes import (
@@ -22,10 +22,10 @@ from invoicing.services.working_hours import Stretch, read_hours, write_hours
 
 # What decides whether and how somebody signs in, and what gives rights over others.
 SIGN_IN = frozenset({"email", "is_active", "is_guest"})
-OFFICES = frozenset({"is_staff", "is_superuser"})
-RIGHTS = OFFICES | {"groups", "user_permissions"}
+ADMIN_FLAGS = frozenset({"is_staff", "is_superuser"})
+RIGHTS = ADMIN_FLAGS | {"groups", "user_permissions"}
 # What the owner stays, whoever asks.
-OF_OWNER = frozenset({"is_active", "is_guest"})
+FIXED_FOR_OWNER = frozenset({"is_active", "is_guest"})
 
 OWNER_STAYS = "The owner stays an active person and no guest. Transfer the ownership first."
 OWN_MANAGER = "Nobody is their own manager, not by way of others either."
@@ -65,7 +65,7 @@ def create_person(changes: Changes, *, hours: Sequence[Stretch] = (), by: User) 
     person.set_unusable_password()
     tidied = _tidy(person, changes)
     given = {name for name in RIGHTS & tidied.keys() if tidied[name]}
-    if given and not is_head(by):
+    if given and not may_give_every_right(by):
         raise PermissionMissingError
     write_changes(person, tidied)
     write_hours(person, hours)
@@ -109,15 +109,15 @@ def _tidy(person: User, changes: Changes) -> dict[str, Any]:
 
 
 def _check_rights(person: User, changed: Collection[str], *, by: User) -> None:
-    if RIGHTS.intersection(changed) and not is_head(by):
+    if RIGHTS.intersection(changed) and not may_give_every_right(by):
         raise PermissionMissingError
     if SIGN_IN.intersection(changed) and not may_change_sign_in(by, person):
         raise PermissionMissingError
     if not is_owner(person):
         return
-    if OFFICES.intersection(changed) and by.pk != person.pk:
+    if ADMIN_FLAGS.intersection(changed) and by.pk != person.pk:
         raise PermissionMissingError
-    if kept := OF_OWNER.intersection(changed):
+    if kept := FIXED_FOR_OWNER.intersection(changed):
         raise ValidationError(dict.fromkeys(kept, OWNER_STAYS))
 
 
@@ -135,5 +135,5 @@ def _find_end(changes: Changes, changed: Collection[str]) -> SessionsEnd | None:
         return SessionsEnd.DEACTIVATED
     if "is_guest" in changed and changes["is_guest"]:
         return SessionsEnd.BECAME_GUEST
-    is_ended = not {"is_guest", *OFFICES}.isdisjoint(changed)
+    is_ended = not {"is_guest", *ADMIN_FLAGS}.isdisjoint(changed)
     return SessionsEnd.SIGNED_OUT if is_ended else None

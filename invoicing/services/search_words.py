@@ -63,13 +63,13 @@ def replace_rows(before: Collection[Row], after: Collection[Row]) -> None:
     """Write what is new and remove what is gone; mostly nothing is."""
     gone, new = _compare(before, after)
     for start in range(0, max(len(gone), len(new)), _ROWS_PER_STATEMENT):
-        portion = slice(start, start + _ROWS_PER_STATEMENT)
-        execute_together(_compose_portion(gone[portion], new[portion]))
+        batch = slice(start, start + _ROWS_PER_STATEMENT)
+        execute_together(_compose_batch(gone[batch], new[batch]))
 
 
 def compose_replacement(before: Collection[Row], after: Collection[Row]) -> Statements:
     """Return the statements that do as replace_rows does, where at most some thousand differ."""
-    return _compose_portion(*_compare(before, after))
+    return _compose_batch(*_compare(before, after))
 
 
 def _compare(
@@ -80,7 +80,7 @@ def _compare(
     return sorted(gone), sorted(set(after).difference(before))
 
 
-def _compose_portion(gone: Sequence[tuple[bytes, bytes]], new: Sequence[Row]) -> Statements:
+def _compose_batch(gone: Sequence[tuple[bytes, bytes]], new: Sequence[Row]) -> Statements:
     statements = {}
     if gone:
         statements["gone_words"] = _compose_removal(gone)
@@ -89,24 +89,24 @@ def _compose_portion(gone: Sequence[tuple[bytes, bytes]], new: Sequence[Row]) ->
     return statements
 
 
-def fill(customers: QuerySet[Customer], documents: QuerySet[Document]) -> None:
-    """Write the rows of these customers and documents, portion by portion, in order of ID.
+def fill_words(customers: QuerySet[Customer], documents: QuerySet[Document]) -> None:
+    """Write the rows of these customers and documents, batch by batch, in order of ID.
 
     Nobody may write meanwhile.
     """
-    for customer_portion in by_id(customers):
-        write_rows({row for each in customer_portion for row in rows_of_customer(each)})
-    for document_portion in by_id(documents.select_related("customer")):
-        write_rows({row for each in document_portion for row in rows_of_document(each)})
+    for customers_batch in batches_by_id(customers):
+        write_rows({row for each in customers_batch for row in rows_of_customer(each)})
+    for documents_batch in batches_by_id(documents.select_related("customer")):
+        write_rows({row for each in documents_batch for row in rows_of_document(each)})
 
 
-def by_id(records: QuerySet[_Record]) -> Iterator[list[_Record]]:
-    """Yield the records in order of ID, portion by portion."""
+def batches_by_id(records: QuerySet[_Record]) -> Iterator[list[_Record]]:
+    """Yield the records in order of ID, batch by batch."""
     ordered = records.order_by("pk")
-    portion = list(ordered[:_RECORDS_AT_ONCE])
-    while portion:
-        yield portion
-        portion = list(ordered.filter(pk__gt=portion[-1].pk)[:_RECORDS_AT_ONCE])
+    batch = list(ordered[:_RECORDS_AT_ONCE])
+    while batch:
+        yield batch
+        batch = list(ordered.filter(pk__gt=batch[-1].pk)[:_RECORDS_AT_ONCE])
 
 
 def _compose_writing(rows: Sequence[Row]) -> Statement:

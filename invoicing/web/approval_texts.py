@@ -10,14 +10,14 @@ from django.urls import reverse
 
 from invoicing.access import Permission
 from invoicing.approval_states import ApprovalState
-from invoicing.decisions import has_asker_ended
+from invoicing.decisions import has_connection_ended
 from invoicing.languages import APPLICATION_LANGUAGE, name_of_language
 from invoicing.models import Decision, Document, User
-from invoicing.services.approvals import ReviewedApproval
+from invoicing.services.approvals import ApprovalSnapshot
 from invoicing.services.document_facts import Facts
 from invoicing.web.changes import Change, find_changes
 from invoicing.web.formats import Formats, format_clock, format_instant
-from invoicing.web.issue_warnings import WarningText, write_warnings
+from invoicing.web.issue_warnings import WarningText, describe_warnings
 from invoicing.web.papers import Paper, lay_out
 
 STATES = {
@@ -56,25 +56,25 @@ class Entry:
     time_left: str
 
 
-def describe_entry(reviewed: ReviewedApproval, user: User) -> Entry:
-    approval, facts, state = reviewed.approval, reviewed.prepared, reviewed.state
-    seconds = _seconds_left(reviewed)
+def describe_entry(snapshot: ApprovalSnapshot, user: User) -> Entry:
+    approval, facts, state = snapshot.approval, snapshot.prepared, snapshot.state
+    seconds = _seconds_left(snapshot)
     return Entry(
         href=reverse("approval", args=[approval.id]),
         document=_name_of(approval.document, state),
         customer=facts["customer"]["name"],
-        total=_write_total(facts),
+        total=_format_total(facts),
         connection_name=approval.connection_name,
         prepared_at=format_instant(approval.prepared_at, user),
         state=STATES[state],
         is_waiting=state == ApprovalState.PENDING,
         is_issued=state == ApprovalState.EXECUTED,
         seconds_left=seconds,
-        time_left=_write_duration(seconds),
+        time_left=_format_duration(seconds),
     )
 
 
-def _write_total(facts: Facts) -> str:
+def _format_total(facts: Facts) -> str:
     formats = Formats(APPLICATION_LANGUAGE, facts["currency_code"], facts["minor_unit"])
     return formats.money(facts["grand_total"])
 
@@ -84,15 +84,15 @@ def _name_of(document: Document, state: ApprovalState) -> str:
     return str(document.number) if is_issued else document.draft_code
 
 
-def _seconds_left(reviewed: ReviewedApproval) -> int:
+def _seconds_left(snapshot: ApprovalSnapshot) -> int:
     """Return the whole seconds until the window closes; none once nothing can happen any more."""
-    if reviewed.state not in {ApprovalState.PENDING, ApprovalState.APPROVED}:
+    if snapshot.state not in {ApprovalState.PENDING, ApprovalState.APPROVED}:
         return 0
-    left: timedelta = reviewed.approval.expires_at - reviewed.now
+    left: timedelta = snapshot.approval.expires_at - snapshot.now
     return math.ceil(left.total_seconds())
 
 
-def _write_duration(seconds: int) -> str:
+def _format_duration(seconds: int) -> str:
     """Write "8 min 12 s"; countdown.js writes the same."""
     return f"{seconds // 60} min {seconds % 60} s" if seconds else ""
 
@@ -128,63 +128,63 @@ class Review(HiddenReview):
     document_href: str
     may_approve: bool
     paper: Paper
-    has_asker_ended: bool
+    has_connection_ended: bool
     changes: list[Change]
     warnings: list[WarningText]
 
 
-def describe_hidden(reviewed: ReviewedApproval, user: User) -> HiddenReview:
-    return HiddenReview(**_describe_request(reviewed, user))
+def describe_hidden(snapshot: ApprovalSnapshot, user: User) -> HiddenReview:
+    return HiddenReview(**_describe_request(snapshot, user))
 
 
-def _describe_request(reviewed: ReviewedApproval, user: User) -> dict[str, Any]:
-    approval, seconds = reviewed.approval, _seconds_left(reviewed)
+def _describe_request(snapshot: ApprovalSnapshot, user: User) -> dict[str, Any]:
+    approval, seconds = snapshot.approval, _seconds_left(snapshot)
     return {
         "id": approval.id,
-        "state": reviewed.state,
+        "state": snapshot.state,
         "connection_name": approval.connection_name,
         "prepared_at": format_instant(approval.prepared_at, user),
         "expires_at": format_clock(approval.expires_at, user),
         "seconds_left": seconds,
-        "time_left": _write_duration(seconds),
+        "time_left": _format_duration(seconds),
         "fingerprint": approval.fingerprint,
     }
 
 
-def describe_review(reviewed: ReviewedApproval, user: User) -> Review:
-    approval, facts, state = reviewed.approval, reviewed.prepared, reviewed.state
+def describe_review(snapshot: ApprovalSnapshot, user: User) -> Review:
+    approval, facts, state = snapshot.approval, snapshot.prepared, snapshot.state
     may_read = user.has_perm(Permission.VIEW_DOCUMENT)
     return Review(
-        **_describe_request(reviewed, user),
+        **_describe_request(snapshot, user),
         heading=HEADINGS[state],
-        total=_write_total(facts),
-        decided_at=_write_moment(approval.decided_at, user),
+        total=_format_total(facts),
+        decided_at=_format_moment(approval.decided_at, user),
         is_approved=approval.decision == Decision.APPROVED,
         rejection_reason=approval.rejection_reason,
-        executed_at=_write_moment(approval.executed_at, user),
+        executed_at=_format_moment(approval.executed_at, user),
         number=approval.document.number or "",
         draft_code=approval.document.draft_code,
         lock_version=approval.lock_version,
         language=name_of_language(facts["language"]),
         document_href=reverse("document", args=[approval.document_id]) if may_read else "",
         may_approve=user.has_perm(Permission.FINALIZE),
-        paper=lay_out(facts, number=_number(reviewed)),
-        has_asker_ended=bool(_seconds_left(reviewed)) and has_asker_ended(reviewed),
-        changes=find_changes(facts, reviewed.current) if reviewed.stale_fields else [],
-        warnings=_warn(reviewed, user) if state == ApprovalState.PENDING else [],
+        paper=lay_out(facts, number=_number(snapshot)),
+        has_connection_ended=bool(_seconds_left(snapshot)) and has_connection_ended(snapshot),
+        changes=find_changes(facts, snapshot.current) if snapshot.stale_fields else [],
+        warnings=_warn(snapshot, user) if state == ApprovalState.PENDING else [],
     )
 
 
-def _number(reviewed: ReviewedApproval) -> str:
+def _number(snapshot: ApprovalSnapshot) -> str:
     """Return the number that this approval gave, not one that another gave to its draft."""
-    is_executed = reviewed.state == ApprovalState.EXECUTED
-    return reviewed.approval.document.number or "" if is_executed else ""
+    is_executed = snapshot.state == ApprovalState.EXECUTED
+    return snapshot.approval.document.number or "" if is_executed else ""
 
 
-def _write_moment(moment: datetime | None, user: User) -> str:
+def _format_moment(moment: datetime | None, user: User) -> str:
     return format_instant(moment, user) if moment else ""
 
 
-def _warn(reviewed: ReviewedApproval, user: User) -> list[WarningText]:
-    draft = reviewed.approval.document
-    return list(write_warnings(user, draft, reviewed.prepared, now=reviewed.now))
+def _warn(snapshot: ApprovalSnapshot, user: User) -> list[WarningText]:
+    draft = snapshot.approval.document
+    return list(describe_warnings(user, draft, snapshot.prepared, now=snapshot.now))

@@ -18,8 +18,8 @@ from invoicing.errors import (
 )
 from invoicing.models import Decision
 from invoicing.models.approvals import DIGEST_LENGTH, REJECTION_REASON_LENGTH
-from invoicing.services.approval_inbox import InboxPage, find_open, read_open, read_others
-from invoicing.services.approvals import ReviewedApproval, approvals_asked_of, review_approval
+from invoicing.services.approval_inbox import InboxPage, find_pending, read_others, read_pending
+from invoicing.services.approvals import ApprovalSnapshot, approvals_asked_of, read_approval
 from invoicing.text import normalise_text
 from invoicing.visits import web_origin
 from invoicing.web.approval_texts import describe_entry, describe_hidden, describe_review
@@ -55,10 +55,10 @@ def list_approvals(request: SignedInRequest) -> HttpResponse:
     """Show what waits and what is over; a page further on shows more of one of the two."""
     user, now = request.user, timezone.now()
     after, before = read_id(request, "after"), read_id(request, "before")
-    open_ids = find_open(user, now=now)
+    pending_ids = find_pending(user, now=now)
     nothing = InboxPage([], None)
-    waiting = read_open(user, open_ids, after=after, now=now) if before is None else nothing
-    others = read_others(user, open_ids, before=before, now=now) if after is None else nothing
+    waiting = read_pending(user, pending_ids, after=after, now=now) if before is None else nothing
+    others = read_others(user, pending_ids, before=before, now=now) if after is None else nothing
     context = {
         "waiting": [describe_entry(each, user) for each in waiting.approvals],
         "others": [describe_entry(each, user) for each in others.approvals],
@@ -72,27 +72,27 @@ def list_approvals(request: SignedInRequest) -> HttpResponse:
 @page(methods=("GET", "POST"))
 def review(request: SignedInRequest, pk: UUID) -> HttpResponse:
     """Show what would be issued; looking at it never decides."""
-    reviewed = _review(request, pk)
+    snapshot = _read(request, pk)
     if request.method != "POST":
-        return _show(request, reviewed)
+        return _show(request, snapshot)
     form = DecisionForm(request.POST)
     if not form.is_valid():
-        return _show(request, reviewed, status=HTTPStatus.UNPROCESSABLE_ENTITY, form=form)
+        return _show(request, snapshot, status=HTTPStatus.UNPROCESSABLE_ENTITY, form=form)
     return _decide(request, pk, form)
 
 
-def _review(request: SignedInRequest, pk: UUID) -> ReviewedApproval:
-    return review_approval(approvals_asked_of(request.user), pk, now=timezone.now())
+def _read(request: SignedInRequest, pk: UUID) -> ApprovalSnapshot:
+    return read_approval(approvals_asked_of(request.user), pk, now=timezone.now())
 
 
 def _show(
     request: SignedInRequest,
-    reviewed: ReviewedApproval,
+    snapshot: ApprovalSnapshot,
     *,
     status: HTTPStatus = HTTPStatus.OK,
     form: DecisionForm | None = None,
 ) -> HttpResponse:
-    is_visible = documents_visible_to(request.user).filter(pk=reviewed.approval.document_id)
+    is_visible = documents_visible_to(request.user).filter(pk=snapshot.approval.document_id)
     describe, template = (
         (describe_review, "invoicing/review.html")
         if is_visible.exists()
@@ -100,7 +100,7 @@ def _show(
     )
     form = form or DecisionForm()
     context = {
-        "review": describe(reviewed, request.user),
+        "review": describe(snapshot, request.user),
         "form": form,
         "reason_length": REJECTION_REASON_LENGTH,
         # What is wrong with a reason is said beside it; nothing else is typed.
@@ -121,9 +121,9 @@ def _decide(request: SignedInRequest, pk: UUID, form: DecisionForm) -> HttpRespo
             origin=web_origin(),
         )
     except (ApprovalStateError, PermissionMissingError) as refusal:
-        reviewed = _review(request, pk)
-        if reviewed.approval.decision != decision:
-            return _show(request, reviewed, status=_status_of(refusal), form=form)
+        snapshot = _read(request, pk)
+        if snapshot.approval.decision != decision:
+            return _show(request, snapshot, status=_status_of(refusal), form=form)
         # A double click, or the form once more after going back: it is decided as they want it.
     return redirect("approval", pk=pk)
 

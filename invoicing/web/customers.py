@@ -34,7 +34,7 @@ def show_customer(request: SignedInRequest, pk: UUID) -> HttpResponse:
     customer = customer_for(request.user, pk)
     context = {
         "customer": customer,
-        "address": customer.write_address(APPLICATION_LANGUAGE),
+        "address": customer.format_address(APPLICATION_LANGUAGE),
         "managers": customer.account_managers.order_by("name"),
         "may_view_documents": request.user.has_perm(Permission.VIEW_DOCUMENT),
     }

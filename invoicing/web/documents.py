@@ -12,12 +12,12 @@ from invoicing.access import Permission, document_for
 from invoicing.languages import APPLICATION_LANGUAGE
 from invoicing.models import Document, DocumentStatus
 from invoicing.search.records import find_documents
-from invoicing.services.approval_inbox import read_open_of
+from invoicing.services.approval_inbox import read_pending_of
 from invoicing.services.approvals import find_executed
 from invoicing.web.approval_texts import describe_entry
 from invoicing.web.formats import Formats, format_instant
 from invoicing.web.issuing import may_issue
-from invoicing.web.listings import list_newest, read_id, write_query
+from invoicing.web.listings import build_query, list_newest, read_id
 from invoicing.web.pages import DONE, SignedInRequest, page
 from invoicing.web.papers import paper_of_document
 
@@ -48,7 +48,7 @@ def list_documents(request: SignedInRequest) -> HttpResponse:
         "listing": listing,
         "rows": [_row(document) for document in listing.records],
         "filters": [
-            (write_query(status=value, **kept), label, value == status)
+            (build_query(status=value, **kept), label, value == status)
             for value, label in FILTERS.items()
         ],
         "status": status,
@@ -73,7 +73,7 @@ def _row(document: Document) -> Row:
 def show_document(request: SignedInRequest, pk: UUID) -> HttpResponse:
     document = document_for(request.user, pk)
     may_edit = document.is_draft_invoice and request.user.has_perm(Permission.MANAGE)
-    waiting = read_open_of(request.user, document, now=timezone.now())
+    waiting = read_pending_of(request.user, document, now=timezone.now())
     context = {
         "document": document,
         "paper": paper_of_document(document),

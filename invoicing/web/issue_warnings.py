@@ -28,7 +28,7 @@ class WarningText:
     href: str = ""
 
 
-def write_warnings(
+def describe_warnings(
     user: User, draft: Document, facts: Facts, *, now: datetime
 ) -> Iterator[WarningText]:
     """Yield the sentences about issuing a draft with these facts now; most drafts have none."""

@@ -13,19 +13,19 @@ from invoicing.errors import ConflictError
 from invoicing.models import Document, DocumentType, User
 from invoicing.services.document_facts import fingerprint_facts, read_document
 from invoicing.services.issuing import require_issuable
-from invoicing.services.issuing_by_hand import NEEDED
+from invoicing.services.issuing_by_hand import ISSUE_PERMISSIONS
 from invoicing.visits import web_origin
-from invoicing.web.issue_warnings import write_warnings
+from invoicing.web.issue_warnings import describe_warnings
 from invoicing.web.pages import SignedInRequest, page, show_done
 from invoicing.web.papers import lay_out
 
 
 def may_issue(user: User, document: Document) -> bool:
     """Tell whether this person could issue this document now."""
-    return not document.is_issued and user.has_perms(NEEDED)
+    return not document.is_issued and user.has_perms(ISSUE_PERMISSIONS)
 
 
-@page(Permission.VIEW_DOCUMENT, *NEEDED, methods=("GET", "POST"))
+@page(Permission.VIEW_DOCUMENT, *ISSUE_PERMISSIONS, methods=("GET", "POST"))
 def issue(request: SignedInRequest, pk: UUID) -> HttpResponse:
     if request.method != "POST":
         return _show(request, document_for(request.user, pk))
@@ -51,7 +51,7 @@ def _show(
         "fingerprint": fingerprint_facts(facts),
         "has_changed": has_changed,
         "can_be_issued": _can_be_issued(document),
-        "warnings": list(write_warnings(request.user, document, facts, now=timezone.now())),
+        "warnings": list(describe_warnings(request.user, document, facts, now=timezone.now())),
     }
     status = HTTPStatus.CONFLICT if has_changed else HTTPStatus.OK
     return render(request, "invoicing/issue.html", context, status=status)

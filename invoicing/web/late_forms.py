@@ -28,14 +28,14 @@ def keeps_typed_at(path: str) -> bool:
         return False
 
 
-def read_late(request: HttpRequest) -> QueryDict:
+def read_late_form(request: HttpRequest) -> QueryDict:
     """Return what was typed, without the token."""
     typed = request.POST.copy()
     typed.pop(TOKEN, None)
     return typed
 
 
-def give_back(
+def show_late_form(
     request: HttpRequest, path: str, typed: QueryDict, *, status: HTTPStatus = HTTPStatus.OK
 ) -> HttpResponse:
     """Show a button that leads back into the form, as it was typed; it saves nothing."""

@@ -44,8 +44,8 @@ def list_newest(
     records, cursor = find(
         PageRequest(search=search, after=after, limit=PAGE_LENGTH, newest_first=True)
     )
-    next_href = write_query(**kept, after=str(cursor)) if cursor else None
-    return Listing(records, search, write_query(**kept) if after else None, next_href)
+    next_href = build_query(**kept, after=str(cursor)) if cursor else None
+    return Listing(records, search, build_query(**kept) if after else None, next_href)
 
 
 def list_matching(
@@ -65,8 +65,8 @@ def list_numbered(request: HttpRequest, records: Sequence[_Record]) -> Listing[_
     """Return the page of these records whose number the address has."""
     search = read_search(request.GET)
     shown = Paginator(records, PAGE_LENGTH).get_page(request.GET.get("page"))
-    back = write_query(search=search, page=str(shown.number - 1)) if shown.has_previous() else None
-    forward = write_query(search=search, page=str(shown.number + 1)) if shown.has_next() else None
+    back = build_query(search=search, page=str(shown.number - 1)) if shown.has_previous() else None
+    forward = build_query(search=search, page=str(shown.number + 1)) if shown.has_next() else None
     return Listing(list(shown), search, back, forward)
 
 
@@ -82,7 +82,7 @@ def list_by_name(request: HttpRequest, queryset: QuerySet[_Record]) -> Listing[_
         behind = Q(lower_name__gt=last) | Q(id__gt=after)
         ordered = ordered.filter(behind, lower_name__gte=last)
     shown, cursor = cut_page(ordered[: PAGE_LENGTH + 1], PAGE_LENGTH)
-    next_href = write_query(after=str(cursor)) if cursor else None
+    next_href = build_query(after=str(cursor)) if cursor else None
     return Listing(shown, "", "?" if last is not None else None, next_href)
 
 
@@ -94,6 +94,6 @@ def read_id(request: HttpRequest, name: str) -> UUID | None:
         return None
 
 
-def write_query(**parameters: str) -> str:
+def build_query(**parameters: str) -> str:
     """Return the address of the same page with these parameters, leaving out the empty ones."""
     return "?" + urlencode({name: value for name, value in parameters.items() if value})

@@ -1,4 +1,4 @@
-"""What stands at the head of every page: the rooms that this person may enter."""
+"""What stands at the head of every page: the sections that this person may enter."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,21 +10,21 @@ from django.urls import reverse
 
 from invoicing.access import Permission
 from invoicing.models import User
-from invoicing.services.approval_inbox import count_waiting
+from invoicing.services.approval_inbox import count_pending
 
 
-def _nothing_waits(user: User) -> int:
+def _nothing_pending(user: User) -> int:
     return 0
 
 
 @dataclass(frozen=True)
-class Room:
+class Section:
     """A part of the application; without a permission it is open to everybody signed in."""
 
     label: str
     route: str
     permission: Permission | None = None
-    count_waiting: Callable[[User], int] = _nothing_waits
+    count_pending: Callable[[User], int] = _nothing_pending
 
 
 @dataclass(frozen=True)
@@ -37,17 +37,21 @@ class Link:
     count: int
 
 
-ROOMS = (
-    Room("Documents", "documents", Permission.VIEW_DOCUMENT),
-    Room("Approvals", "approvals", count_waiting=count_waiting),
-    Room("Customers", "customers", Permission.VIEW_CUSTOMER),
-    Room("People", "people", Permission.VIEW_PERSON),
+SECTIONS = (
+    Section("Documents", "documents", Permission.VIEW_DOCUMENT),
+    Section("Approvals", "approvals", count_pending=count_pending),
+    Section("Customers", "customers", Permission.VIEW_CUSTOMER),
+    Section("People", "people", Permission.VIEW_PERSON),
 )
 
 
-def rooms_of(user: User) -> list[Room]:
-    """Return the rooms that the person may enter, the first of them to begin with."""
-    return [room for room in ROOMS if room.permission is None or user.has_perm(room.permission)]
+def sections_of(user: User) -> list[Section]:
+    """Return the sections that the person may enter, the first of them to begin with."""
+    return [
+        section
+        for section in SECTIONS
+        if section.permission is None or user.has_perm(section.permission)
+    ]
 
 
 def navigation(request: HttpRequest) -> dict[str, Any]:
@@ -55,16 +59,16 @@ def navigation(request: HttpRequest) -> dict[str, Any]:
     user = getattr(request, "user", None)
     if not isinstance(user, User):
         return {"navigation": []}
-    links = [_link(request, room) for room in rooms_of(user)]
+    links = [_link(request, section) for section in sections_of(user)]
     if admin.site.has_permission(request):
         links.append(_admin_link(request))
     return {"navigation": links}
 
 
-def _link(request: HttpRequest, room: Room) -> Link:
-    href = reverse(room.route)
-    waiting = room.count_waiting(request.user)  # type: ignore[arg-type]  # a person, as above
-    return Link(room.label, href, request.path.startswith(href), waiting)
+def _link(request: HttpRequest, section: Section) -> Link:
+    href = reverse(section.route)
+    waiting = section.count_pending(request.user)  # type: ignore[arg-type]  # a person, as above
+    return Link(section.label, href, request.path.startswith(href), waiting)
 
 
 def _admin_link(request: HttpRequest) -> Link:

@@ -5,8 +5,8 @@ from http import HTTPStatus
 from django.http import HttpRequest, HttpResponse
 from django.views.csrf import csrf_failure
 
-from invoicing.web.accounts.sign_in import ask_to_sign_in_again, lead_on, sign_in
-from invoicing.web.late_forms import give_back, keeps_typed, read_late
+from invoicing.web.accounts.sign_in import ask_to_sign_in_again, continue_after_sign_in, sign_in
+from invoicing.web.late_forms import keeps_typed, read_late_form, show_late_form
 
 
 def answer_token(request: HttpRequest, reason: str = "") -> HttpResponse:
@@ -18,9 +18,11 @@ def answer_token(request: HttpRequest, reason: str = "") -> HttpResponse:
     if request.headers.get("Origin") != f"{request.scheme}://{request.get_host()}":
         return csrf_failure(request, reason)
     if view is sign_in and request.user.is_authenticated:
-        return lead_on(request)
+        return continue_after_sign_in(request)
     if not keeps_typed(view):
         return csrf_failure(request, reason)
     if not request.user.is_authenticated:
         return ask_to_sign_in_again(request)
-    return give_back(request, request.path, read_late(request), status=HTTPStatus.FORBIDDEN)
+    return show_late_form(
+        request, request.path, read_late_form(request), status=HTTPStatus.FORBIDDEN
+    )

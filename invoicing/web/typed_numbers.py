@@ -28,7 +28,7 @@ def parse_typed(text: str, *, decimals: int) -> int:
     return int(whole + fraction.ljust(decimals, "0"))
 
 
-def write_typed(value: int, *, decimals: int) -> str:
+def format_typed(value: int, *, decimals: int) -> str:
     """Return the number as parse_typed() reads it: 1250 with two decimals is "12.50"."""
     if not decimals:
         return str(value)

@@ -13,7 +13,7 @@ from agent_access.models import AuditEvent, Connection
 from agent_access.models.connections import ConnectionKind, RevokedReason
 from agent_access.oauth.switch import turn_sign_in_off, turn_sign_in_on
 from agent_access.verification import find_breaks
-from invoicing.administration.ownership import hand_over
+from invoicing.administration.ownership import transfer_ownership_as_operator
 from invoicing.administration.people import change_person
 from invoicing.administration.sign_ins import sign_out_everywhere
 from invoicing.models import User
@@ -90,7 +90,7 @@ def make_guest(lent: Lent) -> None:
 
 
 def transfer(lent: Lent) -> None:
-    hand_over(lent.successor.pk)
+    transfer_ownership_as_operator(lent.successor.pk)
 
 
 def move(lent: Lent) -> None:
@@ -198,7 +198,7 @@ def read_evidence(lent: Lent) -> dict[str, Any]:
 def undo_everything(lent: Lent) -> None:
     """Switch everything off and on, bring the person and the owner back, return to the address."""
     lent.move_to(HOST)
-    hand_over(lent.owner.pk)
+    transfer_ownership_as_operator(lent.owner.pk)
     turn_sign_in_off()
     turn_sign_in_on()
     turn_access_off()

@@ -62,19 +62,19 @@ def number_after_the_highest(document_type: DocumentType, year: int) -> Assigned
 
 def review_without_reading(
     pk: UUID, *, visible_to: User | None, clock: Clock, **wanted: Any
-) -> tuple[approvals.ReviewedApproval, Company]:
+) -> tuple[approvals.ApprovalSnapshot, Company]:
     """Take the draft to be what it was when the approval was prepared."""
     approval = lock_approval(pk, **wanted)
     approval.document = lock_draft(approval.document_id, visible_to=visible_to)
     prepared = json.loads(approval.facts)
-    return approvals.ReviewedApproval(approval, prepared, clock()), current_company()
+    return approvals.ApprovalSnapshot(approval, prepared, clock()), current_company()
 
 
 # What is put in which place of the product.
 CHANGES: dict[Build, list[tuple[ModuleType, str, Callable[..., Any]]]] = {
     Build.RECEIPT_OUTSIDE: [(execution, "_write", write_before_the_receipt)],
     Build.MAXIMUM_PLUS_ONE: [(issuing, "next_number", number_after_the_highest)],
-    Build.APPROVAL_NOT_READ: [(approvals, "_lock_and_review", review_without_reading)],
+    Build.APPROVAL_NOT_READ: [(approvals, "_lock_and_read", review_without_reading)],
 }
 
 

@@ -19,7 +19,7 @@ from agent_access.connections import (
 from agent_access.models import Connection
 from agent_access.models.connections import RevokedReason
 from invoicing.access import Permission
-from invoicing.administration.ownership import hand_over
+from invoicing.administration.ownership import transfer_ownership_as_operator
 from invoicing.administration.people import change_person
 from invoicing.administration.sign_ins import sign_out_everywhere
 from invoicing.models import User
@@ -152,7 +152,7 @@ class Connections(Machine):
     @rule()
     def transfer(self) -> None:
         self.owners.reverse()
-        hand_over(self.owners[0].pk)
+        transfer_ownership_as_operator(self.owners[0].pk)
         self.end(RevokedReason.OWNER_CHANGED)
 
     @rule(person=PEOPLE)

@@ -13,7 +13,7 @@ from agent_access.connections import ConnectionRequest, create_connection
 from agent_access.models import AuditEvent, Connection, Receipt
 from agent_access.models.audit import ADMINISTRATION
 from agent_access.verification import find_breaks
-from invoicing.administration.ownership import hand_over
+from invoicing.administration.ownership import transfer_ownership_as_operator
 from invoicing.administration.people import change_person, create_person
 from invoicing.administration.records import change_record
 from invoicing.administration.sign_ins import make_code, sign_out_everywhere, use_code
@@ -187,7 +187,7 @@ def test_a_code_used_twice_at_once_works_once(owner, monkeypatch):
 
 def test_nobody_becomes_owner_who_is_sent_away_at_that_moment(owner, superuser):
     successor = UserFactory.create()
-    hand = partial(hand_over, successor.pk)
+    hand = partial(transfer_ownership_as_operator, successor.pk)
     send_away = partial(change, superuser, successor, is_active=False)
     outcomes: list[str] = run_together([partial(outcome_of, act) for act in (hand, send_away)])
     assert sorted(outcomes) in (["OwnerUnfitError", "done"], ["PermissionMissingError", "done"])

@@ -7,7 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from invoicing.models import Customer, Decision, Document
-from invoicing.services.approval_inbox import PAGE_LENGTH, find_open, read_open, read_others
+from invoicing.services.approval_inbox import PAGE_LENGTH, find_pending, read_others, read_pending
 from tests.approvals import A_MINUTE_LATER, PREPARED_AT, TEN_MINUTES_LATER, prepare
 from tests.factories import make_draft
 
@@ -18,9 +18,9 @@ def ids(page: Any) -> list[Any]:
 
 def read_first(user: Any, *, now: Any = A_MINUTE_LATER) -> tuple[list[Any], list[Any]]:
     """Return the IDs of the first page: the open ones, and the others."""
-    found = find_open(user, now=now)
+    found = find_pending(user, now=now)
     return (
-        ids(read_open(user, found, after=None, now=now)),
+        ids(read_pending(user, found, after=None, now=now)),
         ids(read_others(user, found, before=None, now=now)),
     )
 
@@ -38,7 +38,7 @@ def test_open_approvals_stand_first_and_the_first_to_expire_on_top(delegate, dra
 @pytest.mark.parametrize("change", ["decided", "expired", "draft changed", "customer changed"])
 def test_what_cannot_be_decided_any_more_is_not_open(delegate, draft, change):
     prepared, now = prepare(draft, user=delegate), A_MINUTE_LATER
-    assert find_open(delegate, now=now) == [prepared.approval.id]
+    assert find_pending(delegate, now=now) == [prepared.approval.id]
     if change == "decided":
         prepared.decide()
     elif change == "expired":
@@ -48,7 +48,7 @@ def test_what_cannot_be_decided_any_more_is_not_open(delegate, draft, change):
     else:
         Customer.objects.update(name="Acme Limited")
 
-    assert find_open(delegate, now=now) == []
+    assert find_pending(delegate, now=now) == []
     assert read_first(delegate, now=now) == ([], [prepared.approval.id])
 
 
@@ -56,7 +56,9 @@ def test_nobody_sees_another_persons_approvals(delegate, colleague, draft):
     prepared = prepare(draft, user=delegate)
 
     assert read_first(colleague) == ([], [])
-    assert ids(read_open(colleague, [prepared.approval.id], after=None, now=A_MINUTE_LATER)) == []
+    assert (
+        ids(read_pending(colleague, [prepared.approval.id], after=None, now=A_MINUTE_LATER)) == []
+    )
 
 
 def walk(read: Any, *, cursor: str) -> tuple[list[Any], list[int]]:
@@ -89,9 +91,9 @@ def test_pages_walk_through_all_others_newest_first(delegate, draft, lengths):
 @FULL_AND_BEGUN
 def test_pages_walk_through_all_that_is_open_the_first_to_expire_first(delegate, draft, lengths):
     made = [prepare(draft, user=delegate) for _ in range(sum(lengths))]
-    found = find_open(delegate, now=A_MINUTE_LATER)
+    found = find_pending(delegate, now=A_MINUTE_LATER)
 
-    walked, found_lengths = walk(partial(read_open, delegate, found), cursor="after")
+    walked, found_lengths = walk(partial(read_pending, delegate, found), cursor="after")
 
     assert found_lengths == lengths
     assert walked == found == [each.approval.id for each in made]
@@ -103,7 +105,7 @@ def test_many_that_went_stale_hide_no_newer_one(delegate, draft):
     Customer.objects.filter(pk=draft.customer_id).update(name="Acme Limited")
     fresh = prepare(draft, user=delegate)
 
-    found = find_open(delegate, now=A_MINUTE_LATER)
+    found = find_pending(delegate, now=A_MINUTE_LATER)
 
     assert found == [fresh.approval.id]
     assert set(ids(read_others(delegate, found, before=None, now=A_MINUTE_LATER))) <= {
@@ -117,9 +119,9 @@ def test_the_number_of_queries_does_not_grow(delegate, customer, count):
         prepare(make_draft(user=delegate, customer=customer), user=delegate)
     delegate.has_perm("invoices.view_document")
     with CaptureQueriesContext(connection) as finding:
-        found = find_open(delegate, now=A_MINUTE_LATER)
+        found = find_pending(delegate, now=A_MINUTE_LATER)
     with CaptureQueriesContext(connection) as reading:
-        read_open(delegate, found, after=None, now=A_MINUTE_LATER)
+        read_pending(delegate, found, after=None, now=A_MINUTE_LATER)
         read_others(delegate, found, before=None, now=A_MINUTE_LATER)
 
     assert (len(found), len(finding), len(reading)) == (count, 5, 5)
@@ -128,4 +130,4 @@ def test_the_number_of_queries_does_not_grow(delegate, customer, count):
 def test_without_a_request_one_query_says_so(delegate, django_assert_num_queries):
     delegate.has_perm("invoices.view_document")
     with django_assert_num_queries(1):
-        assert find_open(delegate, now=A_MINUTE_LATER) == []
+        assert find_pending(delegate, now=A_MINUTE_LATER) == []

@@ -189,7 +189,7 @@ def test_another_connection_or_nonce_or_person_finds_no_approval(colleague, prep
             prepared.approval.pk,
             Execution(**execution),
             clock=at(A_MINUTE_LATER),
-            write_result=lambda *_: "never",
+            serialise_result=lambda *_: "never",
         )
 
 
@@ -209,9 +209,9 @@ def test_an_executed_approval_stays_so_whatever_changes_later(prepared):
     Customer.objects.update(name="Acme Limited", is_active=False)
     TaxRate.objects.update(percentage_ten_thousandths=70_000)
 
-    reviewed = prepared.review(now=TEN_MINUTES_LATER)
+    snapshot = prepared.review(now=TEN_MINUTES_LATER)
 
-    assert (reviewed.state, reviewed.stale_fields) == ("executed", [])
+    assert (snapshot.state, snapshot.stale_fields) == ("executed", [])
 
 
 APPROVED = {"decision": Decision.APPROVED, "decided_at": A_MINUTE_LATER}

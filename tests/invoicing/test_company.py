@@ -33,12 +33,12 @@ def test_an_ownership_that_moved_meanwhile_is_not_moved_again() -> None:
 
 def test_an_address_has_no_empty_lines() -> None:
     customer = CustomerFactory.create(street="", postcode="", city="Oslo", country="")
-    assert customer.write_address("en") == "Oslo"
+    assert customer.format_address("en") == "Oslo"
 
 
 @pytest.mark.parametrize(
     ("language", "country"), [("en", "Netherlands"), ("de", "Niederlande"), ("fr", "Pays-Bas")]
 )
 def test_an_address_names_its_country_in_the_language_of_the_document(language, country) -> None:
-    address = CustomerFactory.build().write_address(language)
+    address = CustomerFactory.build().format_address(language)
     assert address == f"Mill Lane 7\n1011 AB Amsterdam\n{country}"

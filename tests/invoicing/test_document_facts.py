@@ -135,9 +135,9 @@ def test_any_changed_fact_makes_the_approval_stale_and_is_named(prepared, path):
     else:
         rows_of(path).update(**change)
 
-    reviewed = prepared.review()
-    assert reviewed.state == "stale"
-    assert path in reviewed.stale_fields
+    snapshot = prepared.review()
+    assert snapshot.state == "stale"
+    assert path in snapshot.stale_fields
     refuse_as_stale(prepared)
 
 

@@ -4,7 +4,13 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from invoicing.errors import UnknownCurrencyError
-from invoicing.money import AMOUNT_DIGITS, MAX_AMOUNT, SUPPORTED_CURRENCIES, half_up, minor_unit
+from invoicing.money import (
+    AMOUNT_DIGITS,
+    MAX_AMOUNT,
+    SUPPORTED_CURRENCIES,
+    minor_unit,
+    round_half_up,
+)
 
 
 @pytest.mark.parametrize(
@@ -24,7 +30,7 @@ from invoicing.money import AMOUNT_DIGITS, MAX_AMOUNT, SUPPORTED_CURRENCIES, hal
     ],
 )
 def test_a_half_is_rounded_away_from_zero(numerator, denominator, expected) -> None:
-    assert half_up(numerator, denominator) == expected
+    assert round_half_up(numerator, denominator) == expected
 
 
 def test_the_largest_amount_has_eighteen_digits() -> None:

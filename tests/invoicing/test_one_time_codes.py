@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from agent_access.models import AuditEvent
 from invoicing.access import Permission
-from invoicing.administration.ownership import hand_over
+from invoicing.administration.ownership import transfer_ownership_as_operator
 from invoicing.administration.sign_ins import make_code, sign_out_everywhere, use_code
 from invoicing.errors import CodeInvalidError, ConflictError
 from invoicing.models import User
@@ -90,7 +90,7 @@ def sign_out(person, owner):
 
 
 def become_owner(person, owner):
-    hand_over(person.pk)
+    transfer_ownership_as_operator(person.pk)
 
 
 def change_address(person, owner):

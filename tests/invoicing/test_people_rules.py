@@ -11,9 +11,9 @@ from invoicing.administration.people import change_person, create_person
 from invoicing.administration.sign_ins import make_code, sign_out_everywhere
 from invoicing.administrators import (
     is_administrator,
-    is_head,
     may_administer,
     may_change_sign_in,
+    may_give_every_right,
 )
 from invoicing.errors import CodeInvalidError, ConflictError, PermissionMissingError
 from invoicing.models import Skill, User
@@ -195,7 +195,7 @@ def test_who_needs_no_permission_is_the_owner(owner, administrator, superuser, p
     for permission in ("invoices.change_company", "invoices.add_team"):
         able = {each.name for each in User.objects.all() if may_administer(each, permission)}
         assert able == {owner.name, superuser.name}
-    assert [is_head(each) for each in (owner, superuser, administrator, person)] == [
+    assert [may_give_every_right(each) for each in (owner, superuser, administrator, person)] == [
         True,
         True,
         False,
@@ -207,7 +207,9 @@ def test_who_needs_no_permission_is_the_owner(owner, administrator, superuser, p
 def test_a_superuser_who_is_out_administers_nothing(superuser, person, flags):
     User.objects.filter(pk=superuser.pk).update(**flags)
     out = read(superuser)
-    assert (is_administrator(out), is_head(out), may_change_sign_in(out, person)) == (False,) * 3
+    assert (is_administrator(out), may_give_every_right(out), may_change_sign_in(out, person)) == (
+        False,
+    ) * 3
     refuse(PermissionMissingError, lambda: change(superuser, person, name="Other"))
 
 

@@ -12,12 +12,12 @@ from invoicing.errors import ConflictError, DraftCodeUsedError
 from invoicing.models import Customer, Document, DocumentStatus, SearchWord, User
 from invoicing.search.paging import PageRequest
 from invoicing.search.records import find_documents
-from invoicing.search.table import owner_of
+from invoicing.search.table import key_of_customer
 from invoicing.services.customers import change_customer, create_customer
 from invoicing.services.drafts import create_draft, update_draft
 from invoicing.services.issuing import issue_document
 from invoicing.services.record_changes import digest_record
-from invoicing.services.search_words import fill
+from invoicing.services.search_words import fill_words
 from tests.administration import acting
 from tests.clocks import at
 from tests.factories import ISSUED_AT, CustomerFactory, UserFactory, draft_input, make_draft
@@ -116,7 +116,7 @@ def test_after_every_act_the_table_says_what_a_rebuild_would(company, seed):
     assert len(set(Document.objects.values_list("status", "buyer_name"))) > 3
     written = kept_rows()
     SearchWord.objects.all().delete()
-    fill(Customer.objects.all(), Document.objects.all())
+    fill_words(Customer.objects.all(), Document.objects.all())
     assert kept_rows() == written
 
 
@@ -137,7 +137,9 @@ def test_customers_whose_identifiers_end_alike_keep_their_documents_apart(compan
     """The table knows a customer by the end of his identifier only; the record decides."""
     own, twin, other = CustomerFactory.create_batch(3)
     twins = [draft_of(customer, "Acme") for customer in (own, twin, own)]
-    SearchWord.objects.filter(customer=owner_of(twin.pk)).update(customer=owner_of(own.pk))
+    SearchWord.objects.filter(customer=key_of_customer(twin.pk)).update(
+        customer=key_of_customer(own.pk)
+    )
     draft_of(other, "Acme")
     manager = UserFactory.create()
     manager.managed_customers.set([own])

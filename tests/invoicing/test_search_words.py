@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from invoicing.errors import ConflictError, RecordNotFoundError
 from invoicing.identifiers import new_id
 from invoicing.models import Document, SearchWord
-from invoicing.search.table import Kind, Row, label_of, owner_of, word_of
+from invoicing.search.table import Kind, Row, key_of_customer, label_of, word_of
 from invoicing.services import customers as customer_service
 from invoicing.services import drafts as draft_service
 from invoicing.services import search_words
@@ -62,7 +62,7 @@ def test_a_document_is_written_with_its_words_its_customer_and_its_status() -> N
         label_of(Kind.DOCUMENT, "draft"),
     }
     owners = SearchWord.objects.filter(record=draft.pk.bytes).values_list("customer", flat=True)
-    assert {bytes(owner) for owner in owners} == {owner_of(customer.pk)}
+    assert {bytes(owner) for owner in owners} == {key_of_customer(customer.pk)}
 
 
 def test_the_table_follows_every_change_that_the_services_make() -> None:

@@ -5,7 +5,7 @@ from django.core.management import CommandError, call_command
 
 from agent_access.models import AuditEvent, Connection
 from agent_access.verification import find_breaks
-from invoicing.administration.ownership import hand_over_own
+from invoicing.administration.ownership import transfer_ownership
 from invoicing.errors import PermissionMissingError
 from invoicing.models import Company
 from tests.administration import acting
@@ -76,11 +76,11 @@ def test_an_unknown_person_is_told_in_a_sentence(company):
 
 def test_nobody_but_the_owner_of_this_moment_hands_over_what_is_his(connection, owner, colleague):
     superuser = UserFactory.create(is_staff=True, is_superuser=True)
-    hand_over_own(acting(owner), colleague.pk)
+    transfer_ownership(acting(owner), colleague.pk)
     before, events = take_snapshot(), AuditEvent.objects.count()
     for former in (superuser, owner):
         with pytest.raises(PermissionMissingError):
-            hand_over_own(acting(former), superuser.pk)
+            transfer_ownership(acting(former), superuser.pk)
     assert (take_snapshot(), AuditEvent.objects.count()) == (before, events)
 
 

@@ -50,7 +50,7 @@ def wait(monkeypatch, watch):
 
 def test_the_window_begins_when_the_draft_is_locked(delegate, draft, watch, wait):
     wait(approvals, "lock_draft", until=PREPARED_AT + timedelta(seconds=5))
-    reviewed, _ = approvals.prepare_approval(
+    snapshot, _ = approvals.prepare_approval(
         delegate,
         draft.pk,
         lock_version=1,
@@ -58,8 +58,8 @@ def test_the_window_begins_when_the_draft_is_locked(delegate, draft, watch, wait
         clock=watch,
     )
 
-    assert reviewed.approval.prepared_at == PREPARED_AT + timedelta(seconds=5)
-    assert reviewed.approval.expires_at == TEN_MINUTES_LATER + timedelta(seconds=5)
+    assert snapshot.approval.prepared_at == PREPARED_AT + timedelta(seconds=5)
+    assert snapshot.approval.expires_at == TEN_MINUTES_LATER + timedelta(seconds=5)
 
 
 @pytest.mark.requirement("approval.window")

@@ -6,14 +6,14 @@ from ipaddress import ip_address
 import pytest
 from cryptography.x509 import DNSName, IPAddress, SubjectAlternativeName, load_pem_x509_certificate
 
-from invoicing.quickstart.certificate import Certificate, keep_certificate
+from invoicing.quickstart.certificate import Certificate, ensure_certificate
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 
 @pytest.fixture
 def certificate(tmp_path) -> Certificate:
-    return keep_certificate(tmp_path, now=NOW)
+    return ensure_certificate(tmp_path, now=NOW)
 
 
 def read(path):
@@ -57,7 +57,7 @@ def test_it_is_kept_until_its_last_thirty_days(certificate, tmp_path):
     before = (certificate.authority.read_bytes(), certificate.server.read_bytes())
     late = certificate.expires_at - timedelta(days=30)
 
-    kept = keep_certificate(tmp_path, now=late)
+    kept = ensure_certificate(tmp_path, now=late)
 
     assert kept == certificate
     assert (kept.authority.read_bytes(), kept.server.read_bytes()) == before
@@ -67,7 +67,7 @@ def test_it_is_renewed_in_its_last_thirty_days(certificate, tmp_path):
     before = certificate.server.read_bytes()
     late = certificate.expires_at - timedelta(days=30) + timedelta(seconds=1)
 
-    renewed = keep_certificate(tmp_path, now=late)
+    renewed = ensure_certificate(tmp_path, now=late)
 
     assert renewed.server.read_bytes() != before
     assert renewed.expires_at == late + timedelta(days=396) - timedelta(
@@ -78,10 +78,10 @@ def test_it_is_renewed_in_its_last_thirty_days(certificate, tmp_path):
 
 def test_one_of_a_clock_that_was_ahead_is_made_anew(certificate, tmp_path):
     begin = read(certificate.server).not_valid_before_utc
-    assert keep_certificate(tmp_path, now=begin) == certificate
+    assert ensure_certificate(tmp_path, now=begin) == certificate
 
     earlier = begin - timedelta(seconds=1)
-    renewed = keep_certificate(tmp_path, now=earlier)
+    renewed = ensure_certificate(tmp_path, now=earlier)
 
     made = read(renewed.server)
     assert made.not_valid_before_utc <= earlier < made.not_valid_after_utc
@@ -92,7 +92,7 @@ def test_if_one_file_is_lost_both_are_made_anew(certificate, tmp_path, lost):
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     (tmp_path / lost).unlink()
 
-    keep_certificate(tmp_path, now=NOW)
+    ensure_certificate(tmp_path, now=NOW)
 
     after = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     assert after.keys() == before.keys()
@@ -102,6 +102,6 @@ def test_if_one_file_is_lost_both_are_made_anew(certificate, tmp_path, lost):
 def test_a_damaged_file_is_made_anew(certificate, tmp_path):
     certificate.server.write_bytes(b"-----BEGIN CERTIFICATE-----\nno\n")
 
-    renewed = keep_certificate(tmp_path, now=NOW)
+    renewed = ensure_certificate(tmp_path, now=NOW)
 
     read(renewed.server).verify_directly_issued_by(read(renewed.authority))

@@ -79,6 +79,6 @@ def test_the_person_reads_every_text_and_what_changed_of_it(desk, delegate, cust
     assert [text for text in texts if text not in page] == []
 
     update_draft(delegate, draft.pk, draft_input(customer), lock_version=1)
-    reviewed = prepared.review()
-    former = [change.before for change in find_changes(reviewed.prepared, reviewed.current)]
+    snapshot = prepared.review()
+    former = [change.before for change in find_changes(snapshot.prepared, snapshot.current)]
     assert [text for text in texts if text not in "\n".join(former)] == []

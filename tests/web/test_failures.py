@@ -72,7 +72,7 @@ def test_so_does_every_page_whose_session_cannot_be_read(patient, monkeypatch, p
 
 
 def test_so_does_the_head_of_a_page(patient, monkeypatch):
-    monkeypatch.setattr("invoicing.web.navigation.rooms_of", raising(OperationalError(SECRET)))
+    monkeypatch.setattr("invoicing.web.navigation.sections_of", raising(OperationalError(SECRET)))
     expect_unavailable(patient.get("/documents"))
 
 

@@ -8,7 +8,7 @@ from invoicing.fixed_point import DECIMALS
 from invoicing.models import User
 from invoicing.money import MAX_AMOUNT, SUPPORTED_CURRENCIES, minor_unit
 from invoicing.web.formats import Formats, format_instant, local_date
-from invoicing.web.typed_numbers import MistypedNumberError, parse_typed, write_typed
+from invoicing.web.typed_numbers import MistypedNumberError, format_typed, parse_typed
 
 # Nothing here needs a database: once is enough.
 pytestmark = pytest.mark.sqlite
@@ -131,4 +131,4 @@ def test_a_number_that_could_be_another_is_refused(text, decimals):
 @pytest.mark.parametrize("value", [0, 1, 99, 100, 12345, MAX_AMOUNT])
 @pytest.mark.parametrize("decimals", [0, 2, 3, DECIMALS])
 def test_what_is_written_is_typed_back(value, decimals):
-    assert parse_typed(write_typed(value, decimals=decimals), decimals=decimals) == value
+    assert parse_typed(format_typed(value, decimals=decimals), decimals=decimals) == value

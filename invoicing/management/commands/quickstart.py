@@ -25,7 +25,7 @@ from agent_access.operator_command import OperatorCommand
 from agent_access.tools import registry
 from invoicing.application_url import loopback_address, port_of
 from invoicing.models import Company, Customer, TaxRate, User
-from invoicing.quickstart.certificate import Certificate, keep_certificate
+from invoicing.quickstart.certificate import Certificate, ensure_certificate
 from invoicing.quickstart.errors import QuickstartError
 from invoicing.quickstart.first_steps import FirstSteps
 from invoicing.quickstart.ports import demand_free_port
@@ -124,7 +124,7 @@ class Command(OperatorCommand):
         call_command("collectstatic", verbosity=0, interactive=False)
 
     def _prepare_certificate(self) -> Certificate:
-        certificate = keep_certificate(settings.VAR_DIR, now=timezone.now())
+        certificate = ensure_certificate(settings.VAR_DIR, now=timezone.now())
         self._say(f"Certificate: valid until {certificate.expires_at:%Y-%m-%d}.")
         return certificate
 

@@ -3,7 +3,7 @@
 from django.core.management import CommandError
 from typing_extensions import override
 
-from invoicing.administration.ownership import UNFIT_OWNER, hand_over
+from invoicing.administration.ownership import UNFIT_OWNER, transfer_ownership_as_operator
 from invoicing.errors import OwnerUnfitError
 from invoicing.management.person_command import PersonCommand
 from invoicing.models import Company, User
@@ -18,7 +18,7 @@ class Command(PersonCommand):
             self.stdout.write(f"{person.email} is the owner already; nothing was changed.")
             return
         try:
-            ended = hand_over(person.pk)
+            ended = transfer_ownership_as_operator(person.pk)
         except OwnerUnfitError:
             raise CommandError(UNFIT_OWNER) from None
         except Company.DoesNotExist:

@@ -25,7 +25,7 @@ from invoicing.web.accounts.limits import (
     give_attempt_back,
 )
 from invoicing.web.accounts.password_forms import password_field
-from invoicing.web.late_forms import give_back, keeps_typed_at, read_late
+from invoicing.web.late_forms import keeps_typed_at, read_late_form, show_late_form
 
 HOME = "/"
 
@@ -46,7 +46,7 @@ class SignInForm(forms.Form):
 def sign_in(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         if request.user.is_authenticated:
-            return lead_on(request)
+            return continue_after_sign_in(request)
         return _show(request, SignInForm())
     return _try_to_sign_in(request, SignInForm(request.POST))
 
@@ -70,14 +70,14 @@ def _try_to_sign_in(request: HttpRequest, form: SignInForm) -> HttpResponse:
     # A moment, so that no message that a page keeps in the session puts its end off.
     request.session.set_expiry(timezone.now() + timedelta(seconds=settings.SESSION_COOKIE_AGE))
     note_attempt(SignInOutcome.SIGNED_IN, user.pk)
-    return lead_on(request)
+    return continue_after_sign_in(request)
 
 
-def lead_on(request: HttpRequest) -> HttpResponse:
+def continue_after_sign_in(request: HttpRequest) -> HttpResponse:
     """Lead somebody who has signed in to what was asked for, or to what was typed before."""
     path, typed = _next_path(request), request.POST.get("typed")
     if typed and keeps_typed_at(path):
-        return give_back(request, path, QueryDict(typed))
+        return show_late_form(request, path, QueryDict(typed))
     return redirect(path)
 
 
@@ -86,7 +86,7 @@ def ask_to_sign_in_again(request: HttpRequest) -> HttpResponse:
     values = {
         "form": SignInForm(),
         "next": request.path,
-        "typed": read_late(request).urlencode(),
+        "typed": read_late_form(request).urlencode(),
     }
     return render(request, "invoicing/sign_in.html", values, status=HTTPStatus.FORBIDDEN)
 

@@ -26,7 +26,7 @@ from invoicing.web.drafts.choices import Choices, choices_for
 from invoicing.web.drafts.codes import give_code, read_code
 from invoicing.web.drafts.differences import compare_drafts
 from invoicing.web.drafts.sheet import DraftForms
-from invoicing.web.drafts.typed import TypedDraft, begin_typed, read_typed, write_draft
+from invoicing.web.drafts.typed import TypedDraft, new_typed_draft, read_typed, typed_draft_of
 from invoicing.web.formats import Formats
 from invoicing.web.late_forms import RESUME
 from invoicing.web.listings import read_search
@@ -37,7 +37,7 @@ from invoicing.web.pages import SignedInRequest, page, show_done
 def new_draft(request: SignedInRequest) -> HttpResponse:
     editor = Editor(request, _choices(request))
     if request.method != "POST":
-        return editor.show(begin_typed(request.user))
+        return editor.show(new_typed_draft(request.user))
     return editor.answer(request.POST)
 
 
@@ -49,7 +49,7 @@ def edit_draft(request: SignedInRequest, pk: UUID) -> HttpResponse:
         return editor.answer(request.POST)
     if not document.is_draft_invoice:
         return redirect("document", pk=pk)
-    return editor.show(write_draft(document, document.lines.all()))
+    return editor.show(typed_draft_of(document, document.lines.all()))
 
 
 def _choices(request: SignedInRequest, document: Document | None = None) -> Choices:
@@ -129,8 +129,8 @@ class Editor:
     ) -> HttpResponse:
         """Lead to the draft that this form made before, unless it says something else by now."""
         preview = preview_draft(self.user, draft)
-        typed = write_draft(preview, preview.parts.lines)
-        if made and write_draft(made, made.lines.all()) == typed:
+        typed = typed_draft_of(preview, preview.parts.lines)
+        if made and typed_draft_of(made, made.lines.all()) == typed:
             return show_done(made.pk)
         return self._render(
             forms, status=HTTPStatus.CONFLICT, preview=preview, is_sent_again=True, made_before=made
@@ -140,8 +140,8 @@ class Editor:
         """Show what is saved now beside what was typed; nothing of either is lost."""
         saved, preview = document_for(self.user, pk), preview_draft(self.user, draft)
         differences = compare_drafts(
-            write_draft(saved, saved.lines.all()),
-            write_draft(preview, preview.parts.lines),
+            typed_draft_of(saved, saved.lines.all()),
+            typed_draft_of(preview, preview.parts.lines),
             self.choices,
         )
         conflict = {"differences": list(differences), "saved": saved}
@@ -167,7 +167,7 @@ class Editor:
             "is_refused": is_refused,
             "mistakes": list(forms.find_mistakes()) if is_refused else [],
             "conflict": conflict,
-            "totals": _write_totals(preview) if preview else None,
+            "totals": _format_totals(preview) if preview else None,
         }
         return render(self.request, "invoicing/draft.html", context, status=status)
 
@@ -199,7 +199,7 @@ def _read_number(data: QueryDict, name: str) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0  # noqa: PLR2004  fits a column
 
 
-def _write_totals(document: Document) -> dict[str, str]:
+def _format_totals(document: Document) -> dict[str, str]:
     """Return the totals as the invoice will have them, and in which language that is."""
     formats = Formats(document.language, document.currency_code, document.minor_unit)
     names = ("net_total", "tax_total", "grand_total")

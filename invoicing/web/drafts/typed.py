@@ -18,7 +18,7 @@ from invoicing.search.records import find_documents
 from invoicing.totals import DiscountType
 from invoicing.web.drafts.forms import PERCENT_DECIMALS, HeaderForm, LineForm
 from invoicing.web.formats import local_date
-from invoicing.web.typed_numbers import write_typed
+from invoicing.web.typed_numbers import format_typed
 
 DEFAULT_CURRENCY = "EUR"
 DAYS_TO_PAY = timedelta(days=30)
@@ -73,7 +73,7 @@ def _known_minor_unit(currency_code: str) -> int:
         return minor_unit(DEFAULT_CURRENCY)
 
 
-def begin_typed(user: User) -> TypedDraft:
+def new_typed_draft(user: User) -> TypedDraft:
     """Return an empty draft, dated today in the person's time zone, in the currency used last."""
     today = local_date(timezone.now(), user)
     newest, _ = find_documents(user, PageRequest(limit=1, newest_first=True))
@@ -87,7 +87,7 @@ def begin_typed(user: User) -> TypedDraft:
     return TypedDraft(header, [{}], minor_unit(currency_code))
 
 
-def write_draft(document: Document, lines: Iterable[Line]) -> TypedDraft:
+def typed_draft_of(document: Document, lines: Iterable[Line]) -> TypedDraft:
     """Return a draft, saved or previewed, as a person would type it."""
     header = {
         "customer_id": str(document.customer_id),
@@ -108,7 +108,7 @@ def _write_line(line: Line, decimals: int) -> Typed:
         "description": line.description,
         "quantity": line.quantity,
         "unit": line.unit,
-        "unit_price": write_typed(line.unit_price, decimals=decimals),
+        "unit_price": format_typed(line.unit_price, decimals=decimals),
         "discount_value": _write_discount(line, decimals),
         "discount_type": line.discount_type or "",
         "tax_rate_id": str(line.tax_rate_id or ""),
@@ -119,6 +119,6 @@ def _write_discount(line: Line, decimals: int) -> str:
     if line.discount_value is None:
         return ""
     if line.discount_type == DiscountType.AMOUNT:
-        return write_typed(line.discount_value, decimals=decimals)
-    percent = write_typed(line.discount_value, decimals=PERCENT_DECIMALS)
+        return format_typed(line.discount_value, decimals=decimals)
+    percent = format_typed(line.discount_value, decimals=PERCENT_DECIMALS)
     return percent.rstrip("0").rstrip(".")

@@ -137,9 +137,9 @@ def test_the_documents_of_one_status_are_found_among_all(books, everybody, manag
         assert walk(find, user, search=search, limit=4) == expected, (status, search)
 
 
-@pytest.mark.parametrize("at_once", [table.OWNERS_PER_STATEMENT, 70])
+@pytest.mark.parametrize("at_once", [table.CUSTOMERS_PER_STATEMENT, 70])
 def test_a_user_with_very_many_customers_of_his_own_walks_them_all(manager, monkeypatch, at_once):
-    monkeypatch.setattr(table, "OWNERS_PER_STATEMENT", at_once)
+    monkeypatch.setattr(table, "CUSTOMERS_PER_STATEMENT", at_once)
     customers = create_customers(CustomerFactory.build_batch(LISTS_PER_STATEMENT + 5))
     manager.managed_customers.set(customers)
     some = [*customers[-1:], *customers[::40], *customers[:1], *customers[-2:]]
@@ -152,7 +152,7 @@ def test_a_user_with_very_many_customers_of_his_own_walks_them_all(manager, monk
 
 
 def test_customers_whom_the_table_names_alike_stay_apart(manager, monkeypatch):
-    monkeypatch.setattr(table, "owner_of", lambda _: b"same")
+    monkeypatch.setattr(table, "key_of_customer", lambda _: b"same")
     own, foreign = create_customers(CustomerFactory.build_batch(2, name="Acme"))
     manager.managed_customers.set([own])
     documents = [make_draft(customer=each, reference="here").pk for each in (foreign, own) * 3]

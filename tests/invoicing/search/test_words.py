@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from invoicing.search.words import beginnings_of, matches, needed_beginnings, words_of
+from invoicing.search.words import matches, prefixes_of, required_prefixes, words_of
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_a_record_without_such_words_is_not_found(search, texts) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "beginnings"),
+    ("text", "prefixes"),
     [
         ("Inv 20", {"i", "in", "inv", "2", "20"}),
         ("a" * 20, {"a" * length for length in range(1, 17)}),
@@ -83,8 +83,8 @@ def test_a_record_without_such_words_is_not_found(search, texts) -> None:
         ("!", set()),
     ],
 )
-def test_a_record_is_found_by_the_beginnings_of_its_words(text, beginnings) -> None:
-    assert beginnings_of([text]) == beginnings
+def test_a_record_is_found_by_the_prefixes_of_its_words(text, prefixes) -> None:
+    assert prefixes_of([text]) == prefixes
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_a_record_is_found_by_the_beginnings_of_its_words(text, beginnings) -> N
     ],
 )
 def test_a_search_needs_few_beginnings_that_few_records_have(search, needed) -> None:
-    assert needed_beginnings(words_of(search)) == needed
+    assert required_prefixes(words_of(search)) == needed
 
 
 TEXT = st.text("abä東京カฟ ก-1é", max_size=24)
@@ -109,4 +109,4 @@ TEXT = st.text("abä東京カฟ ก-1é", max_size=24)
 @given(search=TEXT, texts=st.lists(TEXT, max_size=3))
 def test_what_matches_has_all_the_beginnings_that_are_needed(search, texts) -> None:
     if matches(words_of(search), texts):
-        assert needed_beginnings(words_of(search)) <= beginnings_of(texts)
+        assert required_prefixes(words_of(search)) <= prefixes_of(texts)

@@ -18,7 +18,7 @@ from invoicing.models import Customer, NumberSeries
 ADDRESS = ("street", ("postcode", "city"), "country", "vat_number")
 
 
-class AddressedForm(RecordForm):
+class PartyForm(RecordForm):
     """A form of a party to an invoice."""
 
     country = forms.ChoiceField(required=False)
@@ -31,7 +31,7 @@ class AddressedForm(RecordForm):
         cast("forms.ChoiceField", self.fields["country"]).choices = choices.items()
 
 
-class CustomerForm(AddressedForm):
+class CustomerForm(PartyForm):
     account_managers = PeopleField(
         help_text=(
             "They reach this customer and its documents, if they may see customers and documents"
