@@ -14,7 +14,7 @@ _Record = TypeVar("_Record")
 
 
 class Permission(StrEnum):
-    """The permissions of the invoicing application, as Django writes them."""
+    """The permissions of the invoicing application, as Django's `app_label.codename`."""
 
     VIEW_CUSTOMER = "invoices.view_customer"
     VIEW_DOCUMENT = "invoices.view_document"
@@ -37,7 +37,7 @@ def customers_visible_to(user: User) -> QuerySet[Customer]:
 
 
 def managed_customer_ids(user: User) -> list[UUID] | None:
-    """Return the customers that the user is account manager of, or None where he sees all."""
+    """Return the IDs of the customers that the user manages, or None if he may see all."""
     if user.has_perm(Permission.VIEW_ALL_CUSTOMERS):
         return None
     managed = _managed_by(user).order_by("customer_id")
@@ -56,9 +56,9 @@ def documents_visible_to(user: User) -> QuerySet[Document]:
 
 
 def customer_condition(user: User | None, column: str) -> tuple[str, list[Any]]:
-    """Return the scope of customers_visible_to in SQL, for a column that names a customer.
+    """Return customers_visible_to as an SQL condition on a column of customer IDs, with its values.
 
-    Where nobody is asked about, it is all customers.
+    Without a user there is no restriction; the list of values is empty where all are visible.
     """
     if user is None or user.has_perm(Permission.VIEW_ALL_CUSTOMERS):
         return "TRUE", []
@@ -69,12 +69,12 @@ def customer_condition(user: User | None, column: str) -> tuple[str, list[Any]]:
 
 
 def people_listed() -> QuerySet[User]:
-    """Return the active staff, guests left out: all who may_be_delegate."""
+    """Return the active staff without guests: those for whom may_be_delegate() holds."""
     return User.objects.filter(is_active=True, is_guest=False)
 
 
 def teams_listed() -> QuerySet[Team]:
-    """Return the live teams."""
+    """Return the teams that are not archived."""
     return Team.objects.filter(archived_at__isnull=True)
 
 
@@ -89,10 +89,10 @@ def document_for(user: User, pk: UUID) -> Document:
 
 
 def demand_still_allowed(user: User, pk: UUID, *permissions: Permission) -> None:
-    """Look at a person's permissions and scope anew, after a wait: what was withdrawn is not used.
+    """Check a person's permissions and scope again, after a wait for a lock.
 
-    Nor is a session that was ended meanwhile. Raises PermissionMissingError, and
-    RecordNotFoundError for a document out of scope.
+    Raises PermissionMissingError if a permission was withdrawn or the web session ended meanwhile,
+    and RecordNotFoundError if the document is out of scope by now.
     """
     anew = User.objects.get(pk=user.pk)
     if anew.session_revision != user.session_revision or not anew.has_perms(permissions):
@@ -101,7 +101,7 @@ def demand_still_allowed(user: User, pk: UUID, *permissions: Permission) -> None
 
 
 def person_listed(pk: UUID) -> User:
-    """Return the person; raises RecordNotFoundError for guests and inactive people too."""
+    """Return the person; raises RecordNotFoundError, also for guests and inactive people."""
     return _found(people_listed().filter(pk=pk).first())
 
 

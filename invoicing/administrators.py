@@ -1,4 +1,4 @@
-"""Who may administer what: the owner all of it, others what Django's model permissions say."""
+"""Who may administer what: the owner everything, others what Django's model permissions allow."""
 
 from django.contrib.auth.models import Permission as PermissionRow
 from django.db.models import Q
@@ -10,11 +10,15 @@ OWNS = "owns_the_installation"
 
 
 def remember_ownership(user: User) -> None:
-    """Ask once for a page, which asks for each of its parts; an act reads its actor anew."""
+    """Cache is_owner() on this object, since a page asks it for each of its parts.
+
+    An act of administration loads its actor again, and so never sees the cached answer.
+    """
     user.__dict__.setdefault(OWNS, is_owner(user))
 
 
 def is_owner(user: User) -> bool:
+    """Tell whether the user owns the company, as of remember_ownership() if that was called."""
     known: bool | None = user.__dict__.get(OWNS)
     if known is not None:
         return known
@@ -32,15 +36,16 @@ def may_give_every_right(user: User) -> bool:
 
 
 def may_administer(user: User, permission: str) -> bool:
-    """Tell whether an administrator may do what the permission is for, such as change_customer."""
+    """Tell whether the user may do what a permission such as invoices.change_customer is for."""
     return is_administrator(user) and (user.has_perm(permission) or is_owner(user))
 
 
 def may_change_sign_in(by: User, person: User) -> bool:
-    """Tell whether somebody may change how, and whether, another person signs in.
+    """Tell whether `by` may change how, and whether, the person signs in.
 
-    Nobody but the owner changes the owner's. Nobody reaches, by way of another person's sign-in,
-    what he may not do himself.
+    Only the owner may change the owner's. Others may not change that of a person who has more
+    rights than they do, or manages customers that they cannot see, since they could sign in as that
+    person.
     """
     if is_owner(person):
         return by.pk == person.pk
@@ -51,13 +56,13 @@ def may_change_sign_in(by: User, person: User) -> bool:
 
 
 def _reaches_further(person: User, by: User) -> bool:
-    """Tell whether the person is account manager of a customer out of the other's scope."""
+    """Tell whether the person manages a customer that `by` cannot see."""
     theirs = Customer.objects.filter(account_managers=person)
     return theirs.exclude(pk__in=customers_visible_to(by).values("pk")).exists()
 
 
 def rights_of(person: User) -> set[str]:
-    """Return the permissions given to the person or his roles, also while he is inactive."""
+    """Return the permissions given to a person, directly or by roles, even while inactive."""
     given = PermissionRow.objects.filter(Q(user=person) | Q(group__user=person))
     names = given.values_list("content_type__app_label", "codename")
     return {f"{app_label}.{codename}" for app_label, codename in names}

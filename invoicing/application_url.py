@@ -1,15 +1,15 @@
-"""Where the application's URL says that it is served."""
+"""The host and the port at which BASE_URL says that the application is served."""
 
 from urllib.parse import urlsplit
 
 HTTPS_PORT = 443
 
-# The names that reach this machine only, and the address that each is served at.
+# The host names that reach this machine only, and the address to listen at for each.
 LOOPBACK_ADDRESSES = {"localhost": "127.0.0.1", "127.0.0.1": "127.0.0.1", "::1": "::1"}
 
 
 def loopback_address(base_url: str) -> str | None:
-    """Return the address to serve at, or None where the URL does not mean this machine."""
+    """Return the address to listen at, or None if the URL is not one of this machine."""
     return LOOPBACK_ADDRESSES.get(urlsplit(base_url).hostname or "")
 
 

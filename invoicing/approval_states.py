@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+# Interface, Limits: "Invoice approval window".
 WINDOW = timedelta(minutes=10)
 
 
@@ -26,7 +27,7 @@ class Trigger(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class StoredFacts:
-    """All that the state depends on. `is_unchanged` says that the draft is as it was prepared."""
+    """All that the state depends on; `is_unchanged` says that the draft is as it was prepared."""
 
     expires_at: datetime
     is_unchanged: bool
@@ -35,7 +36,7 @@ class StoredFacts:
     is_executed: bool = False
 
 
-# Interface, "Issue approval": what each trigger makes of each state. What is not here is refused.
+# Interface, "Issue approval": the state after each trigger. Every pair that is not here is refused.
 TRANSITIONS = {
     (ApprovalState.PENDING, Trigger.APPROVE): ApprovalState.APPROVED,
     (ApprovalState.PENDING, Trigger.REJECT): ApprovalState.REJECTED,
@@ -44,10 +45,10 @@ TRANSITIONS = {
 
 
 def state_of(facts: StoredFacts, *, now: datetime) -> ApprovalState:
-    """Return the one state: the first of these that holds.
+    """Return the first state in `precedence` whose condition holds.
 
-    A rejection stays one, so that an agent never reads "expired, prepare again" after a No; at
-    exactly ten minutes an approval has expired.
+    Rejected comes before expired, so that an agent is never told to prepare again after a No. The
+    window excludes its end: at exactly ten minutes an approval has expired.
     """
     precedence = (
         (facts.is_executed, ApprovalState.EXECUTED),

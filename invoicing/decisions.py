@@ -1,4 +1,4 @@
-"""What a person decides at the pages, and the audit event that tells of it."""
+"""What a person decides on the pages, each decision in one transaction with its audit event."""
 
 from uuid import UUID
 
@@ -17,9 +17,9 @@ from invoicing.services.approvals import ApprovalSnapshot
 def decide_approval(
     user: User, pk: UUID, *, decision: Decision, fingerprint: str, reason: str, origin: Origin
 ) -> ApprovalSnapshot:
-    """Decide as services.approvals.decide_approval does, and write it into the audit.
+    """Decide as services.approvals.decide_approval does, raising what it raises, and audit it.
 
-    The event goes to the chain of the connection that asked, even if it has been revoked since.
+    The event goes to the chain of the connection that prepared the approval, even a revoked one.
     """
     snapshot = approvals.decide_approval(
         user,
@@ -43,10 +43,10 @@ def decide_approval(
 
 @transaction.atomic
 def issue_by_hand(user: User, pk: UUID, *, fingerprint: str, origin: Origin) -> Document:
-    """Issue as services.issuing_by_hand does, and write it into the audit.
+    """Issue as services.issuing_by_hand does, raising what it raises, and audit it.
 
-    An agent's draft is named with its connection. The administration comes before the customer, as
-    where a customer is changed, so that neither waits for the other in a circle.
+    The event names the connection that made the draft, if one did. The administration's chain is
+    locked before the customer, as in a change of a customer: in another order they could deadlock.
     """
     audit.lock_administration()
     document = issuing_by_hand.issue_by_hand(user, pk, fingerprint=fingerprint, clock=timezone.now)
@@ -63,5 +63,5 @@ def issue_by_hand(user: User, pk: UUID, *, fingerprint: str, origin: Origin) -> 
 
 
 def has_connection_ended(snapshot: ApprovalSnapshot) -> bool:
-    """Tell whether the connection that asked can issue nothing any more, whatever is decided."""
+    """Tell whether the connection that prepared the approval has ended: it cannot execute it."""
     return not live_connections().filter(pk=snapshot.approval.connection_id).exists()

@@ -1,12 +1,12 @@
-"""What the fields of a draft must be, as it reads on from a field's name, with the bounds in it.
+"""The rules for the fields of a draft: limits, and messages that read on from a field's name.
 
-The tools hold an agent to these rules at the door; the service holds everybody to them.
+The tools check an agent's input against them; the services check every caller's.
 """
 
 from invoicing.fixed_point import SCALE
 
 MAX_LINES = 100
-# Eleven digits before the dot and four after it.
+# In ten-thousandths: eleven digits before the dot and four after it.
 MAX_QUANTITY = 99_999_999_999 * SCALE + 9_999
 
 CHARACTERS = "must not contain control characters"

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 class InvoicingError(Exception):
-    """The root of every refusal of the invoicing domain."""
+    """The base of all errors of the invoicing domain."""
 
 
 class RecordNotFoundError(InvoicingError):
@@ -12,19 +12,23 @@ class RecordNotFoundError(InvoicingError):
 
 
 class ConflictError(InvoicingError):
-    """The document is not in the state, or not at the version, that the change needs."""
+    """The record is not in the state, or not at the version, that the change needs."""
 
 
 @dataclass(frozen=True)
 class FieldProblem:
-    """A fixed text that reads on from a field's name; it never repeats what was submitted."""
+    """What is wrong with one field.
+
+    `path` is dotted, such as `line_items.0.quantity`. `problem` is a fixed text that reads on from
+    the field's name; it never repeats what was submitted.
+    """
 
     path: str
     problem: str
 
 
 class DraftInvalidError(InvoicingError):
-    """The draft cannot be written; carries everything that is wrong with it."""
+    """The draft cannot be written; `problems` holds everything that is wrong with it."""
 
     def __init__(self, problems: tuple[FieldProblem, ...]) -> None:
         super().__init__(", ".join(problem.path for problem in problems))
@@ -32,7 +36,7 @@ class DraftInvalidError(InvoicingError):
 
 
 class DraftCodeUsedError(InvoicingError):
-    """A draft of this code exists already."""
+    """A document with this draft code exists already."""
 
 
 class UnknownCurrencyError(InvoicingError):
@@ -40,7 +44,7 @@ class UnknownCurrencyError(InvoicingError):
 
 
 class DiscountTooLargeError(InvoicingError):
-    """The discount of a line is larger than its gross amount."""
+    """The discount of a line is larger than quantity times unit price; the first line is 0."""
 
     def __init__(self, line_index: int) -> None:
         super().__init__(f"line {line_index}")
@@ -48,19 +52,19 @@ class DiscountTooLargeError(InvoicingError):
 
 
 class AmountTooLargeError(InvoicingError):
-    """A computed amount does not fit the digits of an amount."""
+    """A computed amount is larger than money.MAX_AMOUNT."""
 
 
 class ControlCharacterError(InvoicingError, ValueError):
-    """The text holds a character that no person can read."""
+    """The text holds a control character, or a line break where one line is allowed."""
 
 
 class OwnerUnfitError(InvoicingError):
-    """Only an active person of the staff who is not a guest can own the company."""
+    """The person is inactive or a guest, and so cannot own the company."""
 
 
 class CodeInvalidError(InvoicingError):
-    """The one-time code is none, was used, or has ended."""
+    """The one-time code is malformed, used, expired or withdrawn, or its person is not active."""
 
 
 class InactiveReferenceError(ConflictError):
@@ -72,7 +76,7 @@ class PermissionMissingError(InvoicingError):
 
 
 class ApprovalStateError(InvoicingError):
-    """The approval is in another state than the decision or the execution needs."""
+    """The approval is in a state, an ApprovalState, that allows no such decision or execution."""
 
     def __init__(self, state: str) -> None:
         super().__init__(state)

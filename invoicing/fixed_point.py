@@ -9,7 +9,7 @@ _PATTERN = re.compile(r"(0|[1-9][0-9]*)(?:\.([0-9]{1,4}))?", re.ASCII)
 
 
 def parse_fixed_point(text: str) -> int:
-    """Return the ten-thousandths of a text such as "1.5" or "8.875".
+    """Return a number in ten-thousandths: "1.5" is 15000.
 
     Raises ValueError for every other notation: signs, exponents, separators, leading zeros.
     """

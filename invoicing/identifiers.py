@@ -1,4 +1,4 @@
-"""Identifiers that tell the order of creation and nothing else."""
+"""The IDs of records, and the codes of drafts."""
 
 import secrets
 import uuid
@@ -16,6 +16,6 @@ def new_id() -> uuid.UUID:
 
 
 def new_draft_code() -> str:
-    """Return a code by which people call a document that has no number yet: `D-7KQ2M9XA`."""
+    """Return a random code by which people name a document without a number: `D-7KQ2M9XA`."""
     characters = (secrets.choice(CROCKFORD_BASE_32) for _ in range(DRAFT_CODE_CHARACTERS))
     return DRAFT_CODE_PREFIX + "".join(characters)

@@ -1,4 +1,4 @@
-"""What languages and countries are called, as CLDR has it; Babel carries its data."""
+"""The names of languages and countries, from the CLDR data that comes with Babel."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -7,33 +7,33 @@ from babel import Locale
 
 from invoicing.search.words import words_of
 
-# The application's own; each document is written in one that its draft names.
+# The language of the pages; each document has its own.
 APPLICATION_LANGUAGE = "en"
 
-# What CLDR names beside the countries of ISO 3166-1; Kosovo, which has no code there, may stay.
+# Two-letter CLDR territories that ISO 3166-1 does not list as countries; Kosovo (XK) is kept.
 _NO_COUNTRIES = {"AC", "CP", "CQ", "DG", "EA", "EU", "EZ", "IC", "QO", "TA", "UN", "XA", "XB", "ZZ"}
 _CODE_LENGTH = 2
 
 
 @cache
 def locale_of(language: str) -> Locale:
-    """Return how a language writes; raises UnknownLocaleError for one that CLDR lacks."""
+    """Return the locale of a language such as "de"; raises UnknownLocaleError if CLDR has none."""
     return Locale.parse(language, sep="-")
 
 
 def name_of_language(language: str) -> str:
-    """Return the language's name as the application speaks: "German"."""
+    """Return the language's name in the language of the pages: "German"."""
     return locale_of(language).get_language_name(APPLICATION_LANGUAGE) or language
 
 
 @cache
 def name_of_country(code: str, language: str) -> str:
-    """Return the country's name in a language: "Allemagne". What is no country stays as it is."""
+    """Return the country's name in a language: "Allemagne"; an unknown code stays as it is."""
     return dict(_countries(language)).get(code, code)
 
 
 def countries_by_name() -> list[tuple[str, str]]:
-    """Return the code (ISO 3166-1 alpha-2) and the name of every country, in order of the names."""
+    """Return each country's code (ISO 3166-1 alpha-2) and name, in order of the names."""
     return sorted(_countries(APPLICATION_LANGUAGE), key=lambda country: words_of(country[1]))
 
 

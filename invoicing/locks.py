@@ -1,7 +1,6 @@
-"""Rows are locked inside a transaction only: approval, document, customer, series, in this order.
+"""Row locks, only inside a transaction and in one order: approval, document, customer, series.
 
-What is written into the administration's audit locks its head before all of these.
-
+An act that the administration's audit records locks the head of its chain before all of these.
 SQLite has no row locks; there the transaction itself is the lock (transaction_mode IMMEDIATE).
 """
 
@@ -21,32 +20,33 @@ APPROVALS = Rows(IssueApproval)
 DOCUMENTS = Rows(Document)
 CUSTOMERS = Rows(Customer)
 
-# Rows that only point to a locked one may be written meanwhile.
+# Exclusive; rows that refer to the locked one can still be written.
 _LOCKED = {"postgresql": "FOR NO KEY UPDATE OF record"}
-# To lock fully would let a customer have one draft at a time.
+# Shared; an exclusive lock would let only one draft of a customer be written at a time.
 _HELD = {"postgresql": "FOR SHARE OF record"}
 
 _Record = TypeVar("_Record", bound=Model)
 
 
 def joined_transaction() -> transaction.Atomic:
-    """Begin a transaction, or be part of the caller's, which then is undone by what fails in here.
+    """Begin a transaction, or join the caller's without a savepoint.
 
-    So a call of an agent, which begins one, needs no savepoint in it.
+    An error in here then rolls back all that the caller did, too. An agent's call has begun a
+    transaction already; this spares it the two statements of a savepoint.
     """
     return transaction.atomic(savepoint=False)
 
 
 def require_transaction() -> None:
-    """Raise RuntimeError outside a transaction, where a lock would end before its work."""
+    """Raise RuntimeError outside a transaction, where a lock would be released at once."""
     if not connection.in_atomic_block:
         raise RuntimeError("a row is locked inside a transaction or not at all")
 
 
 def lock_record(records: QuerySet[_Record], pk: UUID | int) -> _Record:
-    """Return the record, locked; raises RecordNotFoundError where the queryset lacks it.
+    """Return the record, locked exclusively; raises RecordNotFoundError if the queryset lacks it.
 
-    Rows that only point to it may be written meanwhile.
+    Rows that refer to it can still be written.
     """
     require_transaction()
     for record in records.select_for_update(of=("self",), no_key=True).filter(pk=pk):
@@ -65,30 +65,31 @@ def lock_customer(pk: UUID) -> Customer:
 
 
 def lock_approval(pk: UUID, **wanted: Any) -> IssueApproval:
-    """Return the approval with these facts, locked; raises RecordNotFoundError."""
+    """Return the approval that has these column values, locked; raises RecordNotFoundError."""
     return _lock(APPROVALS, APPROVALS.equal(id=pk, **wanted))
 
 
 def lock_document(pk: UUID, *, visible_to: User | None) -> Document:
-    """Return the document, locked; raises RecordNotFoundError out of the person's scope.
+    """Return the document, locked; raises RecordNotFoundError if the person cannot see it.
 
-    With nobody to ask about every document is in it. That has to be said: no caller forgets it.
+    None sees every document; the argument has no default, so that no caller forgets it.
     """
     wanted, scope = DOCUMENTS.equal(id=pk), customer_condition(visible_to, "record.customer_id")
     try:
         return _lock(DOCUMENTS, wanted, scope)
     except RecordNotFoundError:
-        _, own = scope
-        if not own:
+        _, scope_values = scope
+        if not scope_values:
             raise
-    # A statement that had to wait compares another customer with the one from before its wait.
+    # If the statement waited for the lock and the document got another customer meanwhile,
+    # PostgreSQL checked that one against the scope from before the wait. Ask again.
     return _lock(DOCUMENTS, wanted, scope)
 
 
 def lock_draft(pk: UUID, *, visible_to: User | None) -> Document:
     """Return the document, locked, with its customer held; raises as lock_document does.
 
-    So what is compared with it and what is frozen of it are of one moment.
+    What is compared with the draft and what is frozen of it are then of one moment.
     """
     document = lock_document(pk, visible_to=visible_to)
     document.customer = hold_customer(document.customer_id, visible_to=visible_to)
@@ -96,25 +97,25 @@ def lock_draft(pk: UUID, *, visible_to: User | None) -> Document:
 
 
 def hold_customer(pk: UUID, *, visible_to: User | None) -> Customer:
-    """Hold one as hold_customers does; raises RecordNotFoundError out of the person's scope."""
+    """Hold one as hold_customers does; raises RecordNotFoundError if the person cannot see it."""
     for customer in hold_customers([pk], visible_to=visible_to):
         return customer
     raise RecordNotFoundError
 
 
 def hold_customers(pks: Collection[UUID], *, visible_to: User | None) -> list[Customer]:
-    """Return the customers in the person's scope, whom nobody changes before the transaction ends.
+    """Return those of the customers that the person can see, under a shared lock ("held").
 
-    Others may hold them too. So a name that a document is found by, or frozen with, is still the
-    customer's at commit, and so are its account managers.
+    Nobody changes them before the transaction ends, so a name that a document is found by, or
+    frozen with, is still the customer's at commit. Others can hold the same customers.
     """
     require_transaction()
     named, scope = CUSTOMERS.among("id", pks), customer_condition(visible_to, "record.id")
     in_order = "ORDER BY record.id"
     held = CUSTOMERS.find(named, scope, suffix=f"{in_order} {_HELD.get(connection.vendor, '')}")
-    _, own = scope
-    # A statement that had to wait has seen the account managers from before its wait.
-    return CUSTOMERS.find(named, scope, suffix=in_order) if own else held
+    _, scope_values = scope
+    # If the statement waited for a lock, it saw the account managers from before the wait.
+    return CUSTOMERS.find(named, scope, suffix=in_order) if scope_values else held
 
 
 def _lock(rows: Rows[_Record], *conditions: Condition) -> _Record:

@@ -1,4 +1,4 @@
-"""Amounts are integers of a currency's minor unit; this module knows their bounds and digits."""
+"""Currencies and rounding. Amounts are integers of the currency's minor unit, such as cents."""
 
 from iso4217 import Currency
 
@@ -7,7 +7,7 @@ from invoicing.errors import UnknownCurrencyError
 AMOUNT_DIGITS = 18
 MAX_AMOUNT: int = 10**AMOUNT_DIGITS - 1
 
-# ISO 4217 lists units of account beside money; nobody is invoiced in these.
+# ISO 4217 lists funds, which are units of account, beside currencies; nobody is invoiced in these.
 _FUND_CODES = frozenset({"BOV", "CHE", "CHW", "CLF", "COU", "MXV", "USN", "UYI", "UYW"})
 
 _MINOR_UNITS: dict[str, int] = {
@@ -32,7 +32,7 @@ def minor_unit(currency_code: str) -> int:
 
 
 def round_half_up(numerator: int, denominator: int) -> int:
-    """Return the fraction rounded to an integer, away from zero at exactly one half."""
+    """Return numerator / denominator as the nearest integer, halves away from zero."""
     sign = -1 if (numerator < 0) != (denominator < 0) else 1
     numerator, denominator = abs(numerator), abs(denominator)
     return sign * ((2 * numerator + denominator) // (2 * denominator))

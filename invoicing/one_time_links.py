@@ -1,4 +1,4 @@
-"""The address at which a one-time code is used, as an administrator hands it on."""
+"""The link with which a person uses a one-time code to choose a password."""
 
 from django.conf import settings
 from django.urls import reverse
@@ -8,5 +8,5 @@ HOURS = settings.PASSWORD_RESET_TIMEOUT // SECONDS_PER_HOUR
 
 
 def link_of(code: str) -> str:
-    """Return the link. What follows the mark is never sent, so no log on the way can keep it."""
+    """Return the link; browsers do not send what follows the "#", so no log can keep the code."""
     return f"{settings.BASE_URL}{reverse('set-password')}#{code}"

@@ -4,12 +4,13 @@ import re
 
 from invoicing.errors import ControlCharacterError
 
+# The most characters of each field. Interface, Limits.
 NOTES_LENGTH = 5000
 REFERENCE_LENGTH = 100
 DESCRIPTION_LENGTH = 1000
 UNIT_LENGTH = 20
 
-# Unicode's categories Cc and Cs, but the line feed.
+# Unicode's categories Cc and Cs, except for the line feed.
 _CONTROL_OR_SURROGATE = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
@@ -20,7 +21,7 @@ def normalise_text(value: str, *, multiline: bool) -> str:
     allowed only where the text may have several lines.
     """
     text = value.replace("\r\n", "\n").replace("\r", "\n").replace("\t", " ")
-    # Looked at before trimming: to Python some control characters are white space.
+    # Before trimming, since strip() takes some control characters for white space.
     if _CONTROL_OR_SURROGATE.search(text):
         raise ControlCharacterError
     text = text.strip()

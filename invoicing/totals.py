@@ -1,4 +1,7 @@
-"""From lines to totals in integers of the minor unit, as EN 16931 computes them."""
+"""The totals of a document, computed from its lines as EN 16931 does, in minor units.
+
+There are discounts of lines only, no allowances or charges of a whole document (BG-20, BG-21).
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -10,6 +13,7 @@ from invoicing.errors import AmountTooLargeError, DiscountTooLargeError
 from invoicing.fixed_point import SCALE
 from invoicing.money import MAX_AMOUNT, round_half_up
 
+# 100 % in the unit of a discount's percentage, and in that of a tax rate.
 BASIS_POINTS = 10_000
 HUNDRED_PERCENT = 100 * SCALE
 
@@ -22,7 +26,7 @@ class DiscountType(StrEnum):
 
 
 class TaxFacts(NamedTuple):
-    """A tax rate as a document keeps it; the percentage is in ten-thousandths of a percent."""
+    """A tax rate as a document keeps it, its percentage (BT-119) in ten-thousandths of 1 %."""
 
     id: UUID
     name: str
@@ -30,7 +34,11 @@ class TaxFacts(NamedTuple):
 
 
 class LineAmounts(NamedTuple):
-    """The figures of one line; the quantity is in ten-thousandths."""
+    """What the totals of a line are computed from.
+
+    The quantity (BT-129) is in ten-thousandths, the unit price in minor units, the discount value
+    in the unit that its type says.
+    """
 
     quantity: int
     unit_price: int
@@ -40,7 +48,7 @@ class LineAmounts(NamedTuple):
 
 
 class LineTotals(NamedTuple):
-    """What one line comes to."""
+    """The amounts of one line before tax: gross, discount (BT-136), and net of it (BT-131)."""
 
     gross: int
     discount_amount: int
@@ -48,7 +56,7 @@ class LineTotals(NamedTuple):
 
 
 class TaxTotal(NamedTuple):
-    """What all lines of one rate come to."""
+    """A row of the VAT breakdown (BG-23): the taxable amount (BT-116) and the tax (BT-117)."""
 
     rate: TaxFacts
     taxable_amount: int
@@ -57,7 +65,11 @@ class TaxTotal(NamedTuple):
 
 @dataclass(frozen=True)
 class Totals:
-    """What a document comes to; the tax rows are in the order in which lines first use a rate."""
+    """The amounts of a document; the tax rows are in the order in which lines first use a rate.
+
+    The net total is BT-109, the tax total BT-110, the grand total BT-112. The discount total is the
+    sum of the lines' discounts, which the net total has deducted already.
+    """
 
     lines: tuple[LineTotals, ...]
     tax_breakdown: tuple[TaxTotal, ...]
@@ -68,12 +80,12 @@ class Totals:
 
 
 def gross_amount(quantity: int, unit_price: int) -> int:
-    """Return what a quantity in ten-thousandths costs before discount and tax."""
+    """Return a quantity, in ten-thousandths, times a unit price: before discount and before tax."""
     return round_half_up(quantity * unit_price, SCALE)
 
 
 def is_discount_too_large(line: LineAmounts) -> bool:
-    """Tell whether the discount would take more than the line is worth."""
+    """Tell whether the discount is larger than the gross amount of the line."""
     value = line.discount_value or 0
     if line.discount_type is DiscountType.PERCENT:
         return value > BASIS_POINTS
@@ -83,8 +95,8 @@ def is_discount_too_large(line: LineAmounts) -> bool:
 def calculate_totals(lines: Sequence[LineAmounts]) -> Totals:
     """Compute every amount of a document.
 
-    Raises DiscountTooLargeError for the first line whose discount is, and AmountTooLargeError
-    where any amount on the way needs more than eighteen digits.
+    Raises DiscountTooLargeError for the first line with one, and AmountTooLargeError if any amount
+    needs more than 18 digits.
     """
     line_totals = tuple(_line_totals(index, line) for index, line in enumerate(lines))
     tax_breakdown = _tax_breakdown(lines, line_totals)
@@ -115,7 +127,7 @@ def _line_totals(index: int, line: LineAmounts) -> LineTotals:
 def _tax_breakdown(
     lines: Iterable[LineAmounts], line_totals: Iterable[LineTotals]
 ) -> tuple[TaxTotal, ...]:
-    """Tax is computed per rate, not per line (EN 16931 BR-CO-17); no rate means no tax."""
+    """Compute tax per rate, not per line (EN 16931 BR-CO-17); a line without a rate is untaxed."""
     taxable_amounts: dict[TaxFacts, int] = {}
     for line, totals in zip(lines, line_totals, strict=True):
         if line.tax_rate is not None:
@@ -128,7 +140,7 @@ def _tax_breakdown(
 
 
 def _refuse_large_amounts(totals: Totals) -> None:
-    """No amount is negative, so the largest of each kind bounds the others."""
+    """Check the largest amounts; none is negative, so these bound all others."""
     amounts = [line.gross for line in totals.lines]
     amounts += [totals.discount_total, totals.grand_total]
     if any(amount > MAX_AMOUNT for amount in amounts):

@@ -1,4 +1,4 @@
-"""Who asks for a page, from where, and who tried to sign in, as the audit and the log name it."""
+"""Tells the audit and the log who asks for a page, from where, and who tried to sign in."""
 
 from enum import StrEnum
 from uuid import UUID
@@ -9,7 +9,7 @@ from agent_access.request_facts import note_outcome, note_person
 
 
 def web_origin() -> Origin:
-    """Return where the request for a page came from."""
+    """Return where the current request for a page came from, for the audit."""
     return make_origin(Transport.WEB)
 
 
@@ -22,11 +22,11 @@ class SignInOutcome(StrEnum):
 
 
 def note_visitor(person_id: UUID) -> None:
-    """Name the person who has signed in."""
+    """Name the signed-in person in the log line of the request."""
     note_person(person_id)
 
 
 def note_attempt(outcome: SignInOutcome, person_id: UUID | None = None) -> None:
-    """Name the account that was tried, if there is one; what was typed may be a password."""
+    """Log the outcome and the account that was tried; the typed text may be a password."""
     note_person(person_id)
     note_outcome(outcome)

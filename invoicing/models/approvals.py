@@ -1,4 +1,4 @@
-"""The requests to issue a document, and what the delegated person decided."""
+"""Requests to issue a document, and what the delegated person decided."""
 
 from django.db import models
 from django.db.models import Q
@@ -18,11 +18,11 @@ class Decision(models.TextChoices):
 
 
 class IssueApproval(Record):
-    """One prepared issue of one draft: the facts as they were shown, and what came of it.
+    """A request to issue one draft as it was prepared, and what came of it.
 
-    Its state is computed from these facts (invoicing.approval_states), so nothing has to run for
-    it to expire. `facts` is the canonical JSON of all that will be frozen; `fingerprint` its
-    SHA-256. Of the nonce only a digest is kept.
+    Its state is not stored but computed (invoicing.approval_states), so no job has to run for it to
+    expire. `facts` is the canonical JSON of all that issuing would freeze, `fingerprint` the
+    SHA-256 of that in hexadecimal. Of the nonce only the digest is kept.
     """
 
     document = models.ForeignKey(Document, on_delete=models.PROTECT, related_name="approvals")
@@ -40,7 +40,7 @@ class IssueApproval(Record):
     decided_at = models.DateTimeField(null=True)
     rejection_reason = models.CharField(max_length=REJECTION_REASON_LENGTH, blank=True, default="")
 
-    # Set by executing, all together: the key that did it, and the answer that it got.
+    # Set together by executing: the idempotency key, and the JSON that a retry with it gets again.
     executed_at = models.DateTimeField(null=True)
     execute_key = models.CharField(max_length=EXECUTE_KEY_LENGTH, blank=True, default="")
     result = models.TextField(blank=True, default="")

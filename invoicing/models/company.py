@@ -13,7 +13,7 @@ class Company(Party):
     owner = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
     iban = models.CharField("IBAN", max_length=34, blank=True, default="")
     bic = models.CharField("BIC", max_length=11, blank=True, default="")
-    # The same in every row, so that a second row is refused by the database.
+    # Unique, and true in every row: the database refuses a second company.
     is_only_one = models.BooleanField(default=True, unique=True, editable=False)
 
     class Meta:

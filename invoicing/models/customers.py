@@ -9,7 +9,7 @@ from invoicing.models.records import Party
 
 
 class Customer(Party):
-    """A customer, within reach of its account managers and of those who reach all customers."""
+    """A customer, visible to its account managers and to those who may see all customers."""
 
     is_active = models.BooleanField(default=True)
     account_managers = models.ManyToManyField(User, blank=True, related_name="managed_customers")

@@ -33,13 +33,17 @@ def _amounts_in_range(*fields: str, name: str) -> models.CheckConstraint:
 
 
 def _discount_in_range(kind: DiscountType, largest: int) -> Q:
-    # A check that comes to NULL passes, so both columns are asked whether they are set.
+    # A check constraint that is NULL passes, so both columns are tested for being set.
     is_set = Q(discount_type__isnull=False, discount_value__isnull=False)
     return is_set & Q(discount_type=kind, discount_value__range=(0, largest))
 
 
 class Document(Record):
-    """An invoice or a credit note; once issued, the database lets nobody change it."""
+    """An invoice or a credit note; once it is issued, triggers refuse any change of it.
+
+    Totals are in minor units; `minor_unit` is the number of the currency's decimals when the draft
+    was written, since ISO 4217 may change it later.
+    """
 
     type = models.CharField(max_length=11, choices=DocumentType, default=DocumentType.INVOICE)
     status = models.CharField(max_length=6, choices=DocumentStatus, default=DocumentStatus.DRAFT)
@@ -66,14 +70,14 @@ class Document(Record):
     tax_total = models.BigIntegerField()
     grand_total = models.BigIntegerField()
 
-    # Plain values, so that pages need not know the app that keeps connections.
+    # Plain values and no foreign key, so that pages need not know the app of the connections.
     connection_id = models.UUIDField(null=True, blank=True, editable=False)
     connection_name = models.CharField(max_length=200, blank=True, default="", editable=False)
     created_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     updated_at = models.DateTimeField(default=timezone.now, editable=False)
 
-    # Set by issuing, all together.
+    # Set together, by issuing.
     number = models.CharField(max_length=20, null=True, blank=True, unique=True)
     series = models.ForeignKey(
         NumberSeries, on_delete=models.PROTECT, null=True, blank=True, related_name="+"
@@ -89,7 +93,7 @@ class Document(Record):
     buyer_address = models.TextField(blank=True, default="")
     buyer_vat_number = models.CharField(max_length=20, blank=True, default="")
 
-    # Set where a service wrote or read them; services.document_parts.parts_of reads them else.
+    # A cache, filled where a service reads or writes them: services.document_parts.parts_of().
     parts: "Parts"
 
     class Meta:
@@ -154,7 +158,7 @@ class Document(Record):
 
     @property
     def is_draft_invoice(self) -> bool:
-        """Tell whether it can be written anew, and its issue prepared: no other document can."""
+        """Tell whether it can be updated and its issue prepared, as only draft invoices can."""
         return self.type == DocumentType.INVOICE and not self.is_issued
 
     @override
@@ -164,14 +168,18 @@ class Document(Record):
         fields: Iterable[str] | None = None,
         from_queryset: models.QuerySet["Document"] | None = None,
     ) -> None:
-        """Forget the parts as well, as Django forgets what it has prefetched."""
+        """Drop the cached parts as well, as Django drops what it has prefetched."""
         super().refresh_from_db(using, fields, from_queryset)
         if fields is None:
             vars(self).pop("parts", None)
 
 
 class Line(Record):
-    """One line of a document; the first has position 0."""
+    """One line of a document; the first has position 0.
+
+    Amounts are in minor units, before tax; `discount_value` is in basis points or minor units, as
+    `discount_type` says.
+    """
 
     document = models.ForeignKey(
         Document, on_delete=models.CASCADE, related_name="lines", db_index=False
@@ -214,7 +222,7 @@ class Line(Record):
 
     @property
     def amounts(self) -> LineAmounts:
-        """The figures from which totals are computed, with the rate as it is now."""
+        """What calculate_totals() takes, with the tax rate as it is now."""
         return LineAmounts(
             quantity=self.quantity_ten_thousandths,
             unit_price=self.unit_price,
@@ -225,7 +233,10 @@ class Line(Record):
 
 
 class TaxRow(Record):
-    """What all lines of one rate come to, with the rate's name and percentage at that time."""
+    """The tax on all lines of one rate, with the rate's name and percentage when it was written.
+
+    Amounts are in minor units, the percentage in ten-thousandths of a percent.
+    """
 
     document = models.ForeignKey(
         Document, on_delete=models.CASCADE, related_name="tax_rows", db_index=False
@@ -252,14 +263,14 @@ class TaxRow(Record):
 
     @property
     def facts(self) -> TaxFacts:
-        """The rate as it was when the row was written."""
+        """The tax rate as it was when the row was written."""
         return TaxFacts(
             id=self.tax_rate_id, name=self.name, percentage=self.percentage_ten_thousandths
         )
 
 
 class Parts(NamedTuple):
-    """What a document consists of, in the order of the positions."""
+    """The lines and the tax rows of a document, each in order of position."""
 
     lines: Sequence[Line]
     tax_rows: Sequence[TaxRow]

@@ -11,7 +11,7 @@ class DocumentType(models.TextChoices):
 
 
 class NumberSeries(Record):
-    """The last number given to a type of document in a year of issue dates."""
+    """The numbers of one type of document in one year; `last_value` was given last."""
 
     type = models.CharField(max_length=11, choices=DocumentType)
     year = models.PositiveSmallIntegerField()

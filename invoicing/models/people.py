@@ -1,4 +1,4 @@
-"""The people of the company, who are its sign-ins as well."""
+"""The people of the company, who are its user accounts as well."""
 
 from typing import Any, ClassVar
 
@@ -24,15 +24,15 @@ class Skill(Record):
 
 
 class Role(Group):
-    """Permissions that are given together, under our own word for them."""
+    """Permissions that are given together: Django's group, under the name that the admin shows."""
 
     class Meta:
         proxy = True
-        default_permissions = ()  # only who may give every right gives roles
+        default_permissions = ()  # may_give_every_right() decides who may change roles
 
 
 class UserManager(BaseUserManager["User"]):
-    """Makes people; an e-mail address is kept in lower case, so that it signs in as typed."""
+    """Makes people; e-mail addresses are kept in lower case, so that sign-in ignores case."""
 
     @override
     @classmethod
@@ -41,7 +41,7 @@ class UserManager(BaseUserManager["User"]):
         return (email or "").strip().lower()
 
     def create_user(self, email: str, password: str | None = None, **fields: Any) -> "User":
-        """Save a person; without a password nobody can sign in as them."""
+        """Save a person, who without a password cannot sign in."""
         user = self.model(email=self.normalize_email(email), **fields)
         user.set_password(password)
         user.save(using=self._db)
@@ -56,7 +56,7 @@ class UserManager(BaseUserManager["User"]):
 
 
 class User(Record, AbstractBaseUser, PermissionsMixin):
-    """A person and a sign-in in one; the e-mail address is the sign-in name."""
+    """A person, who is a user account too; the e-mail address is the user name."""
 
     email = models.EmailField("work e-mail", unique=True)
     name = models.CharField(max_length=200)
@@ -102,7 +102,7 @@ class User(Record, AbstractBaseUser, PermissionsMixin):
         return self.name
 
     def _get_session_auth_hash(self, secret: str | None = None) -> str:
-        """Return what a web session must still agree with (Django asks); any change ends it."""
+        """Return the hash that Django compares in each web session; a change of it ends them."""
         facts = (self.session_revision, self.is_active, self.is_guest)
         rights = (self.is_staff, self.is_superuser)
         value = f"{self.password} {facts} {rights}"

@@ -7,7 +7,7 @@ from invoicing.languages import APPLICATION_LANGUAGE, name_of_country
 
 
 class Record(models.Model):
-    """A row whose identifier tells when it was made, not how many there are."""
+    """A row with a UUIDv7 as ID: it tells when the row was made, but not how many there are."""
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
 
@@ -16,7 +16,7 @@ class Record(models.Model):
 
 
 class Party(Record):
-    """A party to an invoice: a name, a postal address and a VAT number."""
+    """A party to an invoice, seller or buyer: a name, a postal address and a VAT number."""
 
     name = models.CharField(max_length=200)
     street = models.CharField(max_length=200, blank=True, default="")
@@ -32,11 +32,11 @@ class Party(Record):
 
     @property
     def country_name(self) -> str:
-        """The country as the application speaks."""
+        """The country's name in the language of the pages."""
         return name_of_country(self.country, APPLICATION_LANGUAGE)
 
     def format_address(self, language: str) -> str:
-        """Return the address as it stands on an invoice: lines for street, place and country."""
+        """Return the postal address as on an invoice in a language: street, place, country."""
         place = f"{self.postcode} {self.city}".strip()
         country = name_of_country(self.country, language)
         return "\n".join(line for line in (self.street, place, country) if line)

@@ -4,12 +4,12 @@ from django.db import models
 
 
 class SearchWord(models.Model):
-    """One beginning of a word of a record, in the order in which a search walks.
+    """A prefix of a word by which one record is found (ADR 14).
 
-    All columns are bytes (words in UTF-8 behind a letter for the kind of record, identifiers as
-    their 16 bytes), so that both databases compare them alike, whatever the collation. Of the
-    customer the last bytes are enough; a record that is a customer is its own. No foreign keys: a
-    row only proposes a record, and who searches reads it again.
+    All columns are bytes, so that both databases order them alike, whatever the collation. `word`
+    is a letter for the kind of record, then the prefix in UTF-8; `record` the 16 bytes of its ID;
+    `customer` the last 4 bytes of the ID of its customer, or of its own if it is a customer. There
+    are no foreign keys: a row only proposes a record, which the search then reads and compares.
     """
 
     pk = models.CompositePrimaryKey("word", "record")

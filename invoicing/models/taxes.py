@@ -9,7 +9,7 @@ from invoicing.totals import HUNDRED_PERCENT, TaxFacts
 
 
 class TaxRate(Record):
-    """A rate whose name and percentage never change once it is used."""
+    """A tax rate; services.taxes replaces it instead of changing its name or percentage."""
 
     name = models.CharField(max_length=100)
     percentage_ten_thousandths = models.PositiveIntegerField(
@@ -36,5 +36,5 @@ class TaxRate(Record):
 
     @property
     def facts(self) -> TaxFacts:
-        """What a document keeps of the rate."""
+        """The rate as a document keeps it."""
         return TaxFacts(id=self.id, name=self.name, percentage=self.percentage_ten_thousandths)

@@ -184,7 +184,7 @@ def make_many(count: int, *, references: Callable[[int], str]) -> list[Document]
 def few_steps(monkeypatch) -> None:
     """Bounds of a tenth, so that tens of documents are very many."""
     monkeypatch.setattr(records, "STEPS_PER_CALL", 40)
-    monkeypatch.setattr(records, "_PORTIONS", (4, 6, 30))
+    monkeypatch.setattr(records, "_STEPS_AT_ONCE", (4, 6, 30))
 
 
 def test_words_that_never_meet_end_a_call_early_with_a_cursor_that_leads_on(few_steps):
