@@ -1,4 +1,4 @@
-"""The approvals that await a person's decision, and those that had it or missed it."""
+"""A person's inbox of approvals: those to decide now, and all others."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,10 +26,10 @@ class InboxPage:
 
 
 def find_pending(user: User, *, now: datetime) -> list[UUID]:
-    """Return the IDs of all open approvals in the person's scope, the first to expire first.
+    """Return the IDs of all pending approvals in the person's scope, the first to expire first.
 
-    However many there are: ten minutes of agents within their limits make few. What is out of
-    scope stands in no list, and can only be rejected, by its link.
+    Without a limit: in ten minutes agents within their rate limits prepare few. An approval of a
+    document that the person cannot see is in no list; by its link it can be rejected, no more.
     """
     candidates = approvals_visible_to(user).filter(
         decision="",
@@ -48,14 +48,14 @@ def _fingerprint_drafts(ids: set[UUID]) -> dict[UUID, str]:
 
 
 def count_pending(user: User) -> int:
-    """Return how many approvals the person's inbox holds open at this moment."""
+    """Return how many approvals the person can decide now."""
     return len(find_pending(user, now=timezone.now()))
 
 
 def read_pending(
     user: User, pending_ids: Sequence[UUID], *, after: UUID | None, now: datetime
 ) -> InboxPage:
-    """Return a page of the open approvals, which find_pending() found."""
+    """Return a page of the pending approvals, whose IDs find_pending() returned."""
     ids = [pk for pk in pending_ids if after is None or pk > after][: PAGE_LENGTH + 1]
     shown = approvals_visible_to(user).filter(pk__in=ids[:PAGE_LENGTH])
     rows = shown.select_related("document__customer").order_by("id")
@@ -64,7 +64,7 @@ def read_pending(
 
 
 def read_pending_of(user: User, document: Document, *, now: datetime) -> list[ApprovalSnapshot]:
-    """Return what the person can decide now about one draft."""
+    """Return the pending approvals of one draft, of those that the person can decide."""
     undecided = approvals_visible_to(user).filter(
         document=document, decision="", expires_at__gt=now
     )
@@ -75,7 +75,7 @@ def read_pending_of(user: User, document: Document, *, now: datetime) -> list[Ap
 def read_others(
     user: User, pending_ids: Sequence[UUID], *, before: UUID | None, now: datetime
 ) -> InboxPage:
-    """Return a page of those that are not open, newest first."""
+    """Return a page of the approvals that are not pending, newest first."""
     walk = approvals_visible_to(user).exclude(id__in=pending_ids)
     if before is not None:
         walk = walk.filter(id__lt=before)

@@ -1,4 +1,4 @@
-"""Issuing with a person's hand: prepare, decide, execute."""
+"""Issuing with a person's approval: prepare, decide, execute (interface, "Issue approval")."""
 
 import hashlib
 import json
@@ -37,12 +37,13 @@ from invoicing.services.document_facts import (
 from invoicing.services.draft_input import Maker
 from invoicing.services.issuing import Clock, issue_locked, require_issuable
 
+# Returns the JSON that executing answers, to be stored for retries.
 SerialiseResult = Callable[["ApprovalSnapshot", Document], str]
 
 
 @dataclass(frozen=True)
 class ApprovalSnapshot:
-    """An approval beside its draft as it stands now, at one moment."""
+    """An approval with the facts of its draft as they are at the moment `now`."""
 
     approval: IssueApproval
     current: Facts
@@ -55,7 +56,7 @@ class ApprovalSnapshot:
 
     @cached_property
     def stale_fields(self) -> list[str]:
-        """The paths that differ from what was prepared; none once the approval is executed."""
+        """The dotted paths of the facts that differ from what was prepared; none once executed."""
         if self.approval.executed_at is not None:
             return []
         return list(find_differences(self.prepared, self.current))
@@ -77,17 +78,17 @@ def digest_nonce(nonce: str) -> str:
 
 
 def approvals_asked_of(user: User) -> QuerySet[IssueApproval]:
-    """Return the approvals that await or had this person's decision, whatever he may see now."""
+    """Return all approvals that this person has, or had, to decide, whatever they may see now."""
     return IssueApproval.objects.filter(delegated_user=user)
 
 
 def approvals_visible_to(user: User) -> QuerySet[IssueApproval]:
-    """Return those of documents in his scope: of the others he learns nothing but that they are."""
+    """Return the approvals that this person has, or had, to decide and whose document they see."""
     return approvals_asked_of(user).filter(document__in=documents_visible_to(user).values("id"))
 
 
 def find_executed(document: Document) -> IssueApproval | None:
-    """Return the approval by which the document was issued; one issued by hand has none."""
+    """Return the approval by which the document was issued, or None if a person issued it."""
     executed = IssueApproval.objects.filter(document=document, executed_at__isnull=False)
     return executed.select_related("delegated_user").first()
 
@@ -95,10 +96,10 @@ def find_executed(document: Document) -> IssueApproval | None:
 def prepare_approval(
     user: User, document_id: UUID, *, lock_version: int, maker: Maker, clock: Clock
 ) -> tuple[ApprovalSnapshot, str]:
-    """Ask the user to approve the issue of a draft as it stands; return it with its nonce.
+    """Ask the user to approve the issue of a draft as it stands; return the approval and its nonce.
 
-    The nonce is not stored. Raises RecordNotFoundError, ConflictError where the document is no
-    draft invoice at this version, InactiveReferenceError.
+    Only a digest of the nonce is stored. Raises RecordNotFoundError, ConflictError if the document
+    is no draft invoice at this version or disagrees with its tax rates, and InactiveReferenceError.
     """
     with joined_transaction():
         document = lock_draft(document_id, visible_to=user)
@@ -126,7 +127,7 @@ def prepare_approval(
 def read_approval(
     approvals: QuerySet[IssueApproval], pk: UUID, *, now: datetime
 ) -> ApprovalSnapshot:
-    """Return an approval of the queryset as it stands; raises RecordNotFoundError."""
+    """Return one approval of the queryset as it is now; raises RecordNotFoundError."""
     approval = approvals.select_related("document__customer").filter(pk=pk).first()
     if approval is None:
         raise RecordNotFoundError
@@ -134,7 +135,7 @@ def read_approval(
 
 
 def read_approvals(approvals: Iterable[IssueApproval], *, now: datetime) -> list[ApprovalSnapshot]:
-    """Return the approvals as they stand, in a number of queries that does not grow with them."""
+    """Return the approvals as they are now, in a fixed number of queries."""
     rows = list(approvals)
     return _take_snapshots(rows, current_company(), now) if rows else []
 
@@ -149,10 +150,10 @@ def _take_snapshots(
 def _lock_and_read(
     pk: UUID, *, visible_to: User | None, clock: Clock, **wanted: Any
 ) -> tuple[ApprovalSnapshot, Company]:
-    """Lock the approval with these facts, then its document, and look at both, at the time by then.
+    """Lock the approval that has these column values, then its document, and compare them.
 
-    Returns the seller too, as he was looked at. Raises RecordNotFoundError where there is none, or
-    the document is not in his scope to whom it must be visible.
+    The clock is read after the locks, for which this may have waited. Returns the seller too, as
+    compared. Raises RecordNotFoundError if there is none, or `visible_to` cannot see the document.
     """
     approval = lock_approval(pk, **wanted)
     approval.document = lock_draft(approval.document_id, visible_to=visible_to)
@@ -162,6 +163,7 @@ def _lock_and_read(
 
 
 def _demand_open_to(trigger: Trigger, state: ApprovalState) -> None:
+    """Raise ApprovalStateError if the state has no such transition."""
     if (state, trigger) not in TRANSITIONS:
         raise ApprovalStateError(state)
 
@@ -175,11 +177,12 @@ def decide_approval(
     reason: str = "",
     clock: Clock,
 ) -> ApprovalSnapshot:
-    """Write down what the delegated person decided about exactly what was shown.
+    """Store what the delegated person decided about the facts with this fingerprint.
 
-    To say No he needs nothing but to be that person. Raises RecordNotFoundError for everybody
-    else, and to approve a document out of his scope; PermissionMissingError to approve without
-    the permission to issue; ApprovalStateError where there is nothing to decide any more.
+    To reject, it is enough to be that person. Raises RecordNotFoundError for anybody else, and for
+    who approves a document that they cannot see; PermissionMissingError for who approves without
+    the permission to issue; ApprovalStateError if nothing is left to decide, or (as stale) if the
+    fingerprint is not that of the approval.
     """
     is_approval = decision == Decision.APPROVED
     with transaction.atomic():
@@ -210,7 +213,7 @@ def _write_decision(
 
 @dataclass(frozen=True, kw_only=True)
 class Execution:
-    """Who executes: the connection that prepared the approval, its nonce, and a key of its own."""
+    """A request to execute: by which connection, with the nonce and the idempotency key it sent."""
 
     connection_id: UUID
     nonce: str
@@ -220,10 +223,11 @@ class Execution:
 def execute_approval(
     user: User, pk: UUID, execution: Execution, *, clock: Clock, serialise_result: SerialiseResult
 ) -> IssueApproval:
-    """Issue the approved draft, once, and keep what `serialise_result` says of it as the result.
+    """Issue the approved draft, once, and store what `serialise_result` returns as the result.
 
-    The same connection, nonce and key get the same result again. Raises RecordNotFoundError for
-    another connection or nonce, and ApprovalStateError unless it is approved.
+    The same connection, nonce and key get the stored result again. Raises RecordNotFoundError for
+    another connection or nonce, ApprovalStateError unless it is approved, and ConflictError if the
+    draft cannot be issued.
     """
     with joined_transaction():
         snapshot, seller = _lock_and_read(
@@ -252,7 +256,7 @@ def _issue(
     approval = snapshot.approval
     document = issue_locked(approval.document, seller=seller, clock=clock)
     now = document.issued_at
-    # The number series may have been waited for until it was too late.
+    # Issuing may have waited for the number series until the window was over.
     if now is None or now >= approval.expires_at:
         raise ApprovalStateError(ApprovalState.EXPIRED)
     approval.executed_at = now

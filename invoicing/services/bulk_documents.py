@@ -1,4 +1,4 @@
-"""Many documents at once, for load tests: the figures of the services, the rows by the thousand."""
+"""Writes many documents at once, for load tests, with the same totals and numbers as one by one."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -24,7 +24,7 @@ from invoicing.services.search_words import rows_of_document
 
 @dataclass(frozen=True, kw_only=True)
 class NewDocument:
-    """A draft to be written, or an issued document where there is an instant of issue."""
+    """A document to write: issued if `issued_at` is given, else a draft."""
 
     author: User
     draft: DraftInput
@@ -33,10 +33,9 @@ class NewDocument:
 
 
 def write_documents(new_documents: Sequence[NewDocument]) -> None:
-    """Write new documents, and issue those of them that are to be, in this order.
+    """Write the documents; those that are issued get their numbers in this order.
 
-    It is for whoever owns the database: nobody's permissions are asked. Raises DraftInvalidError
-    for the first draft that cannot be written.
+    Nobody's permissions are checked. Raises DraftInvalidError for the first invalid draft.
     """
     with transaction.atomic():
         resolved = _resolve([new.draft for new in new_documents])
@@ -44,7 +43,7 @@ def write_documents(new_documents: Sequence[NewDocument]) -> None:
         _renew_taken_codes(documents)
         _issue(documents, [new.issued_at for new in new_documents])
         parts = [make_parts(*pair) for pair in zip(documents, resolved, strict=True)]
-        # A document comes after all that belongs to it: once issued, it takes nothing more.
+        # Documents last: the triggers refuse new lines of a document that is issued already.
         insert_records(LINES, [line for each in parts for line in each.lines])
         insert_records(TAX_ROWS, [row for each in parts for row in each.tax_rows])
         insert_rows(TABLE, Row._fields, _words_of(documents))
@@ -64,7 +63,7 @@ def _draft(new: NewDocument, resolved: ResolvedDraft) -> Document:
 
 
 def _renew_taken_codes(documents: Sequence[Document]) -> None:
-    """Give another draft code to whoever drew one that is taken: among a million, some do."""
+    """Replace draft codes that are taken: among a million random ones, some are."""
     codes = [document.draft_code for document in documents]
     taken = set(Document.objects.filter(draft_code__in=codes).values_list("draft_code", flat=True))
     for document in documents:
@@ -89,5 +88,5 @@ def _issue(documents: Sequence[Document], instants: Sequence[datetime | None]) -
 
 
 def _words_of(documents: Iterable[Document]) -> list[Row]:
-    # Sorted, neighbours go to one place of the index, which is half the time.
+    # Sorted, since inserting in the order of the index takes half the time.
     return sorted(row for document in documents for row in rows_of_document(document))

@@ -15,7 +15,7 @@ def insert_records(rows: Rows[Any], records: Iterable[Model]) -> None:
 
 
 def insert_rows(table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Insert rows of values that the database takes as they are; the names are the caller's own."""
+    """Insert rows of values as the database keeps them; names go into the SQL, so never foreign."""
     names = ", ".join(columns)
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":

@@ -1,4 +1,4 @@
-"""The company, and whose it is."""
+"""The company of this installation, and its owner."""
 
 from agent_access.database.rows import Rows
 from invoicing.access import may_be_delegate
@@ -18,7 +18,7 @@ def current_company() -> Company:
 def transfer_ownership(company: Company, *, to: User) -> None:
     """Make another person the owner; raises OwnerUnfitError for guests and inactive people.
 
-    Raises ConflictError where the ownership moved since the company was read.
+    Raises ConflictError if the owner changed since the company was read.
     """
     if not may_be_delegate(to):
         raise OwnerUnfitError

@@ -1,4 +1,4 @@
-"""Customers are made and changed here, so that they and their drafts are found by their names."""
+"""Creates and changes customers, and keeps the word table true, so that searches find them."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,7 +20,7 @@ from invoicing.services.search_words import (
 
 
 def create_customers(customers: Sequence[Customer]) -> Sequence[Customer]:
-    """Save customers, many at a time, and return them; their columns are not checked."""
+    """Save many customers at once, without validation, and return them."""
     with transaction.atomic():
         Customer.objects.bulk_create(customers)
         write_rows({row for customer in customers for row in rows_of_customer(customer)})
@@ -28,7 +28,7 @@ def create_customers(customers: Sequence[Customer]) -> Sequence[Customer]:
 
 
 def create_customer(**changes: Any) -> Customer:
-    """Save a customer with these columns and return it; raises ValidationError."""
+    """Save a customer with these field values and return it; raises ValidationError."""
     customer = Customer()
     with transaction.atomic():
         write_customer(customer, changes)
@@ -36,16 +36,16 @@ def create_customer(**changes: Any) -> Customer:
 
 
 def change_customer(pk: UUID, **changes: Any) -> None:
-    """Give a customer these columns; raises RecordNotFoundError, ValidationError."""
+    """Change fields of a customer; raises RecordNotFoundError, ValidationError."""
     with transaction.atomic():
         write_customer(lock_customer(pk), changes)
 
 
 def write_customer(customer: Customer, changes: Changes) -> None:
-    """Save with the changes a customer that is new, or that the caller has locked.
+    """Save a customer with changes, a new one or one that the caller has locked.
 
-    By another name its drafts are found from now on; issued documents keep the buyer's name that
-    was frozen. Raises ValidationError.
+    After a change of name, its drafts are found by the new one; issued documents keep the buyer's
+    name that was frozen. Raises ValidationError.
     """
     require_transaction()
     if customer._state.adding:
@@ -56,7 +56,7 @@ def write_customer(customer: Customer, changes: Changes) -> None:
     write_changes(customer, changes)
     if customer.name != former.name:
         replace_rows(rows_of_customer(former), rows_of_customer(customer))
-        # While the customer is locked, no draft comes or is issued.
+        # All of its drafts: while the customer is locked, none is added and none is issued.
         for drafts in batches_by_id(customer.documents.filter(status=DocumentStatus.DRAFT)):
             replace_rows(_rows_under(former, drafts), _rows_under(customer, drafts))
 

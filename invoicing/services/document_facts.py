@@ -1,4 +1,8 @@
-"""What a document says: all that a page shows, an approval is about and issuing freezes."""
+"""The facts of a document: what its page shows, an approval is about, and issuing freezes.
+
+Facts are JSON values: amounts are integers of the minor unit (strings only on the wire),
+quantities and percentages decimal strings, dates ISO 8601.
+"""
 
 import hashlib
 import json
@@ -14,7 +18,7 @@ Facts = dict[str, Any]
 
 
 def read_facts(documents: Sequence[Document], *, seller: Company) -> list[Facts]:
-    """Return the facts of each draft as they stand; amounts are integers of the minor unit."""
+    """Return the facts of each document as a draft, with the rates and parties of now."""
     read_parts(documents)
     return [_facts(document, seller) for document in documents]
 
@@ -73,7 +77,7 @@ def _line(line: Line) -> Facts:
 def _tax_row(row: TaxRow) -> Facts:
     return {
         "tax_rate_id": str(row.tax_rate_id),
-        # The rate as it is now: one that was changed under the draft is a difference.
+        # The rate as it is now, so that a change of it counts as a difference.
         "name": row.tax_rate.name,
         "percentage": row.tax_rate.percentage,
         "taxable_amount": row.taxable_amount,
@@ -116,21 +120,22 @@ def _frozen(document: Document) -> Facts:
 
 
 def canonical_json(facts: Facts) -> str:
-    """Return the one JSON text of the facts: sorted keys, no white space."""
+    """Return the facts as canonical JSON: sorted keys, no white space."""
     return json.dumps(facts, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
 def fingerprint_of(canonical: str) -> str:
+    """Return the SHA-256 of canonical JSON, in hexadecimal."""
     return hashlib.sha256(canonical.encode()).hexdigest()
 
 
 def fingerprint_facts(facts: Facts) -> str:
-    """Return the fingerprint of all that issuing what has these facts would freeze."""
+    """Return the fingerprint of facts, and so of all that issuing would freeze."""
     return fingerprint_of(canonical_json(facts))
 
 
 def fingerprint_each(documents: Sequence[Document]) -> dict[UUID, str]:
-    """Return, by ID, the fingerprint of all that issuing each document would freeze."""
+    """Return the fingerprint of each document's facts, by its ID."""
     facts = read_facts(documents, seller=current_company())
     return {
         document.pk: fingerprint_facts(each)
@@ -139,7 +144,7 @@ def fingerprint_each(documents: Sequence[Document]) -> dict[UUID, str]:
 
 
 def find_differences(prepared: Any, current: Any, path: str = "") -> Iterator[str]:
-    """Yield the paths that differ, such as `line_items.0.unit_price`, in the order of the facts."""
+    """Yield the dotted paths that differ, such as `line_items.0.unit_price`, in their order."""
     if prepared == current:
         return
     if isinstance(prepared, dict) and isinstance(current, dict):

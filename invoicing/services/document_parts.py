@@ -1,4 +1,4 @@
-"""The lines and tax rows of a document: read with their rates, written together."""
+"""Reads and writes the parts of documents: their lines and tax rows."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -20,15 +20,16 @@ _Part = TypeVar("_Part", Line, TaxRow)
 
 
 def parts_of(document: Document) -> Parts:
-    """Return the lines and tax rows, which are read where they are not at hand."""
+    """Return the lines and tax rows, read only if the document has them not yet."""
     read_parts([document])
     return document.parts
 
 
 def read_parts(documents: Sequence[Document]) -> None:
-    """Read the lines and tax rows, with the rates as they are now, where they are not at hand.
+    """Read the lines and tax rows of those documents that have them not yet.
 
-    Each rate is read once, so that a line cannot have it other than its tax row.
+    Their tax rates come along as they are now; each is read once, so that a line and its tax row
+    cannot disagree.
     """
     bare = [document for document in documents if "parts" not in vars(document)]
     if not bare:
@@ -38,13 +39,13 @@ def read_parts(documents: Sequence[Document]) -> None:
     in_order = "ORDER BY record.position"
     lines = LINES.find(LINES.among("document_id", pks), suffix=in_order)
     tax_rows = TAX_ROWS.find(TAX_ROWS.among("document_id", pks), suffix=in_order)
-    _give_rates([*lines, *tax_rows])
+    _attach_rates([*lines, *tax_rows])
     lines_of, tax_rows_of = _by_document(lines), _by_document(tax_rows)
     for document in bare:
         document.parts = Parts(lines_of[document.pk], tax_rows_of[document.pk])
 
 
-def _give_rates(parts: Sequence[Line | TaxRow]) -> None:
+def _attach_rates(parts: Sequence[Line | TaxRow]) -> None:
     pks = {part.tax_rate_id for part in parts if part.tax_rate_id}
     rates = {rate.pk: rate for rate in RATES.find(RATES.among("id", pks))} if pks else {}
     for part in parts:
@@ -60,7 +61,7 @@ def _by_document(parts: Sequence[_Part]) -> dict[UUID, list[_Part]]:
 
 
 def insert_document(document: Document, parts: Parts) -> None:
-    """Save a new document with its parts, which are kept with it, and with what finds it."""
+    """Save a new document with its parts and its rows in the word table; cache the parts on it."""
     found_by = compose_addition([*rows_of_document(document)])
     groups = (DOCUMENTS, [document]), (LINES, parts.lines), (TAX_ROWS, parts.tax_rows)
     insert_together(*groups, extra_statements={"words": found_by})
@@ -68,6 +69,6 @@ def insert_document(document: Document, parts: Parts) -> None:
 
 
 def insert_parts(document: Document, parts: Parts) -> None:
-    """Save the parts of a document that has none; they are kept with it, without their rates."""
+    """Save the parts of a document that has none, and cache them on it, without their rates."""
     insert_together((LINES, parts.lines), (TAX_ROWS, parts.tax_rows))
     document.parts = parts

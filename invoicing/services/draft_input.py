@@ -1,4 +1,4 @@
-"""What a caller says about a draft; everything else is computed."""
+"""What a caller says about a draft (interface, "Draft input"); everything else is computed."""
 
 from dataclasses import dataclass
 from datetime import date
@@ -9,7 +9,10 @@ from invoicing.totals import DiscountType
 
 
 class LineInput(NamedTuple):
-    """One line as asked for; the quantity is in ten-thousandths, the price in minor units."""
+    """One line as asked for: the quantity in ten-thousandths, the price in minor units.
+
+    The discount value is in basis points or in minor units, as its type says.
+    """
 
     description: str
     quantity: int
@@ -22,7 +25,7 @@ class LineInput(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class DraftInput:
-    """A whole draft as asked for; without a language it gets the installation's."""
+    """A whole draft as asked for; without a language it gets settings.LANGUAGE_CODE."""
 
     customer_id: UUID
     currency_code: str
@@ -36,7 +39,7 @@ class DraftInput:
 
 @dataclass(frozen=True)
 class Maker:
-    """The connection through which a draft is made."""
+    """The connection through which an agent makes a draft or prepares an approval."""
 
     connection_id: UUID
     connection_name: str

@@ -1,4 +1,4 @@
-"""One step from what a caller says to what can be written, or to everything wrong with it."""
+"""Turns a draft as asked for into one that can be written, or names everything wrong with it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -41,7 +41,7 @@ NO_TOTALS = calculate_totals([])
 
 @dataclass(frozen=True, kw_only=True)
 class ResolvedDraft:
-    """A draft whose references exist, whose texts are normal and whose totals are computed."""
+    """A valid draft: references found, texts normalised, totals computed; `language` is decided."""
 
     draft: DraftInput
     customer: Customer
@@ -51,10 +51,10 @@ class ResolvedDraft:
 
 
 def resolve_draft(user: User, draft: DraftInput, *, for_writing: bool = False) -> ResolvedDraft:
-    """Look everything up and compute the totals, in few queries whatever the number of lines.
+    """Look up customer and tax rates, check everything, and compute the totals.
 
-    Who writes the draft gets its customer held until the transaction ends. Raises
-    DraftInvalidError with all problems at once.
+    For writing, the customer is held until the transaction ends. The number of queries does not
+    depend on that of lines. Raises DraftInvalidError with all problems at once.
     """
     pks = [draft.customer_id]
     if for_writing:
@@ -68,7 +68,7 @@ def resolve_draft(user: User, draft: DraftInput, *, for_writing: bool = False) -
 def resolve_with(
     draft: DraftInput, customer: Customer | None, rates: Mapping[UUID, TaxRate]
 ) -> ResolvedDraft:
-    """Compute the totals with what was looked up: the active customer, if any, and active rates.
+    """Check a draft and compute its totals with the active customer, if any, and active rates.
 
     Raises DraftInvalidError with all problems at once.
     """
@@ -91,7 +91,7 @@ def resolve_with(
 
 
 class _Resolution:
-    """Collects problems, so that a caller can mend all of them in one go."""
+    """Collects the problems of a draft, so that its caller can mend them all at once."""
 
     def __init__(self) -> None:
         self.problems: list[FieldProblem] = []

@@ -1,4 +1,4 @@
-"""The rows that a draft is written as, once everything about it is known."""
+"""The rows of a resolved draft: its document, lines and tax rows."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from invoicing.totals import LineTotals, TaxTotal
 
 
 def header_of(resolved: ResolvedDraft) -> dict[str, Any]:
-    """Return every column that follows from the draft itself."""
+    """Return the columns of the document that the draft decides, by name."""
     draft, totals = resolved.draft, resolved.totals
     return {
         "customer": resolved.customer,
@@ -30,7 +30,7 @@ def header_of(resolved: ResolvedDraft) -> dict[str, Any]:
 
 
 def make_parts(document: Document, resolved: ResolvedDraft) -> Parts:
-    """Return the lines, and a tax row for each rate in the order in which lines first use it."""
+    """Return unsaved lines, and tax rows in the order in which lines first use their rates."""
     rows = zip(resolved.draft.line_items, resolved.totals.lines, strict=True)
     return Parts(
         [_line(document, position, *row) for position, row in enumerate(rows)],

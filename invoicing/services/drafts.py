@@ -1,4 +1,4 @@
-"""Drafts are previewed, made and changed here."""
+"""Previews, creates and updates drafts."""
 
 from uuid import UUID
 
@@ -16,9 +16,9 @@ from invoicing.services.search_words import replace_rows, rows_of_document
 
 
 def preview_draft(user: User, draft: DraftInput) -> Document:
-    """Return the document that create_draft would save, with its parts, and save nothing.
+    """Return the document that create_draft would save, with its parts, but save nothing.
 
-    Raises DraftInvalidError as it does.
+    Raises DraftInvalidError.
     """
     resolved = resolve_draft(user, draft)
     document = Document(created_by=user, **header_of(resolved))
@@ -36,7 +36,8 @@ def create_draft(
 ) -> Document:
     """Save a draft and return it with its lines and tax rows; raises DraftInvalidError.
 
-    A draft code that is given makes one draft only, however often; then DraftCodeUsedError.
+    Raises DraftCodeUsedError if a document with the given draft code exists, so that a form sent
+    twice makes one draft.
     """
     with joined_transaction():
         resolved = resolve_draft(user, draft, for_writing=True)
@@ -66,8 +67,8 @@ def _insert_once(document: Document, parts: Parts) -> None:
 def update_draft(user: User, pk: UUID, draft: DraftInput, *, lock_version: int) -> Document:
     """Replace the whole draft and return it with its lines and tax rows.
 
-    Raises RecordNotFoundError, DraftInvalidError, or ConflictError where the document is not a
-    draft invoice at this lock version, looked at in this order.
+    Checks in this order: raises RecordNotFoundError, then DraftInvalidError, then ConflictError if
+    the document is not a draft invoice at this lock version.
     """
     with joined_transaction():
         document = lock_document(pk, visible_to=user)
@@ -96,7 +97,7 @@ def update_draft(user: User, pk: UUID, draft: DraftInput, *, lock_version: int) 
 
 
 def _hold_former_customer(user: User, document: Document, customer: Customer) -> Customer:
-    """Return whom the draft was for so far, by the name that it is found by."""
+    """Hold the customer that the draft had, since its name decides which word rows to remove."""
     if document.customer_id == customer.id:
         return customer
     return hold_customer(document.customer_id, visible_to=user)

@@ -10,12 +10,12 @@ from invoicing.models import Document, DocumentStatus, NumberSeries, User
 from invoicing.services.document_facts import Facts
 
 LATELY = timedelta(days=30)
-# Of a customer with very many documents only the newest are compared.
+# Only so many of a customer's documents, the newest, are compared.
 COMPARED = 2000
 
 
 class Missing(StrEnum):
-    """What EN 16931 wants on an invoice (BR-08, BR-10, BR-S-02) and a company may lack."""
+    """What EN 16931 requires on an invoice (BR-08, BR-10, BR-S-02), by its path in the facts."""
 
     SELLER_ADDRESS = "seller.address"
     CUSTOMER_ADDRESS = "customer.address"
@@ -24,10 +24,10 @@ class Missing(StrEnum):
 
 @dataclass(frozen=True)
 class Warnings:
-    """None of them forbids anything.
+    """What is unusual about issuing a draft; nothing of it forbids that.
 
-    `same_total` is the last invoice of the same total that this customer got lately;
-    `last_issue_date` the issue date of the series' last number, where it is a later one.
+    `same_total` is the last document with this total that the customer got in the last 30 days;
+    `last_issue_date` is that of the last number in the series, if it is later than the draft's.
     """
 
     missing: list[Missing]
@@ -41,7 +41,7 @@ def find_warnings(
 ) -> Warnings:
     """Return what is unusual about issuing this draft, which has these facts, now.
 
-    `today` is the person's own day.
+    `today` is the date in the person's time zone.
     """
     return Warnings(
         missing=list(_find_missing(facts)),
@@ -52,7 +52,7 @@ def find_warnings(
 
 
 def _find_missing(facts: Facts) -> Iterator[Missing]:
-    """Who charges no tax may have no VAT number."""
+    """Yield what is missing; a seller who charges no tax may have no VAT number."""
     if not facts["seller"]["address"]:
         yield Missing.SELLER_ADDRESS
     if not facts["customer"]["address"]:
@@ -75,9 +75,9 @@ def _same_total(user: User, draft: Document, *, since: datetime) -> Document | N
 
 
 def _later_issue_date(draft: Document) -> date | None:
-    """Return the date only: the last number may be of a customer whom the person may not see."""
+    """Return the date and no more: the person may not be allowed to see that document."""
     series = NumberSeries.objects.filter(type=draft.type, year=draft.issue_date.year)
-    # Joined instead, all of the series would be read and sorted.
+    # A subquery, since with a join the whole series would be read and sorted.
     numbered = Document.objects.filter(series=series.values("pk")[:1]).order_by("-series_value")
     last_date = numbered.values_list("issue_date", flat=True).first()
     return last_date if last_date and last_date > draft.issue_date else None

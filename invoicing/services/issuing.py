@@ -1,4 +1,4 @@
-"""To issue is to give a number and freeze."""
+"""Issues documents: gives the next number and freezes what the document says."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -16,16 +16,16 @@ from invoicing.services.numbering import AssignedNumber, next_number
 from invoicing.services.search_words import compose_replacement, rows_of_document
 from invoicing.totals import calculate_totals
 
-# The time, asked for when it counts: after the locks that somebody may have waited for.
+# Tells the time. It is read only after the locks, for which a call may have waited.
 Clock = Callable[[], datetime]
 
 
 def issue_document(document: Document, *, clock: Clock) -> Document:
     """Issue the draft at the document's lock version and return it, frozen, with its parts.
 
-    The caller has asked for permission. Raises ConflictError where the document is no draft, was
-    changed since, or no longer agrees with its customer or tax rates; raises
-    RecordNotFoundError where it is gone.
+    The caller has checked permissions. Raises ConflictError if the document is no draft, was
+    changed since it was read, or disagrees with its customer or tax rates by now, and
+    RecordNotFoundError if it is gone.
     """
     with transaction.atomic():
         draft = lock_draft(document.pk, visible_to=None)
@@ -35,9 +35,9 @@ def issue_document(document: Document, *, clock: Clock) -> Document:
 
 
 def issue_locked(draft: Document, *, seller: Company, clock: Clock) -> Document:
-    """Do what issue_document does with what this transaction has read under locks.lock_draft.
+    """Issue, as issue_document does, a draft that this transaction read with locks.lock_draft().
 
-    Nothing is read anew: what the caller compared with an approval is what is frozen.
+    Nothing is read again, so that what is frozen is what the caller compared.
     """
     require_transaction()
     if draft.is_issued:
@@ -48,11 +48,10 @@ def issue_locked(draft: Document, *, seller: Company, clock: Clock) -> Document:
 
 
 def require_issuable(draft: Document) -> None:
-    """Raise ConflictError where the draft does not agree with its customer or tax rates any more.
+    """Raise ConflictError if the draft's stored taxes and totals are not those of its rates now.
 
-    It is InactiveReferenceError where one of them became inactive.
+    Raises its subclass InactiveReferenceError if the customer or a rate is inactive.
     """
-    # The draft holds its totals and the facts of its rates already; they only have to be true.
     lines, tax_rows = parts_of(draft)
     rates_active = all(line.tax_rate.is_active for line in lines if line.tax_rate)
     if not draft.customer.is_active or not rates_active:
@@ -65,9 +64,9 @@ def require_issuable(draft: Document) -> None:
 
 
 def _freeze(draft: Document, seller: Company, clock: Clock) -> None:
-    """Take the number as the last lock, and all else in one statement: others wait meanwhile.
+    """Take the number last, then write all else in one statement: others wait for the series.
 
-    The clock is read under that lock, so that in a series the times follow the numbers.
+    The clock is read while the series is locked, so that later numbers have later times.
     """
     found_by = rows_of_document(draft)
     number = next_number(DocumentType(draft.type), draft.issue_date.year)
@@ -85,7 +84,7 @@ def _freeze(draft: Document, seller: Company, clock: Clock) -> None:
 def frozen_facts(
     draft: Document, seller: Company, number: AssignedNumber, *, issued_at: datetime
 ) -> dict[str, Any]:
-    """Return every column that issuing sets."""
+    """Return the columns that issuing sets, by name."""
     buyer = draft.customer
     return {
         "seller_name": seller.name,

@@ -1,4 +1,4 @@
-"""A person who may issue does it himself, for exactly what he was shown."""
+"""Issues for a person who may issue and does so without an agent."""
 
 from uuid import UUID
 
@@ -17,10 +17,10 @@ ISSUE_PERMISSIONS = (Permission.MANAGE, Permission.FINALIZE)
 
 
 def issue_by_hand(user: User, pk: UUID, *, fingerprint: str, clock: Clock) -> Document:
-    """Issue the draft that has this fingerprint and return it, frozen.
+    """Issue the draft if its facts have the fingerprint that the person was shown; return it.
 
-    Raises RecordNotFoundError, PermissionMissingError, or ConflictError where it is no draft,
-    says something else than was shown, or cannot be issued as it stands.
+    Raises RecordNotFoundError, PermissionMissingError, or ConflictError if it is no draft, has
+    another fingerprint, or cannot be issued as it stands.
     """
     with transaction.atomic():
         draft = lock_draft(pk, visible_to=user)

@@ -1,4 +1,4 @@
-"""Numbers without gaps: taken in the transaction that issues, in order, once."""
+"""Document numbers without gaps: each is taken once, in the transaction that issues."""
 
 from typing import NamedTuple
 from uuid import UUID
@@ -11,7 +11,7 @@ from invoicing.models import DocumentType, NumberSeries
 
 SERIES = Rows(NumberSeries)
 
-# To move a series is to lock it: one statement under the lock that all issuing waits for.
+# Increments and locks the series in one statement, since all who issue wait for that lock.
 _MOVE = (
     f"UPDATE {NumberSeries._meta.db_table} SET last_value = last_value + %s"  # noqa: S608  names only
     " WHERE type = %s AND year = %s RETURNING id, last_value"
@@ -21,7 +21,7 @@ PREFIXES = {DocumentType.INVOICE: "INV", DocumentType.CREDIT_NOTE: "CN"}
 
 
 class AssignedNumber(NamedTuple):
-    """A number and its place in its series."""
+    """A number such as "INV-2026-0085", with its series and its value there (85)."""
 
     series_id: UUID
     value: int
@@ -29,20 +29,20 @@ class AssignedNumber(NamedTuple):
 
 
 def next_number(document_type: DocumentType, year: int) -> AssignedNumber:
-    """Take the next number of the type's series of that year of issue dates.
+    """Take the next number of this type of document, for issue dates in this year.
 
-    The series stays locked until the transaction ends; raises RuntimeError outside one.
+    The series stays locked until the transaction ends. Raises RuntimeError outside of one.
     """
     [number] = next_numbers(document_type, year, count=1)
     return number
 
 
 def next_numbers(document_type: DocumentType, year: int, *, count: int) -> list[AssignedNumber]:
-    """Take so many numbers one after the other, as next_number takes one."""
+    """Take the next `count` numbers, as next_number() takes one."""
     require_transaction()
     moved = _move_series(document_type, year, count)
     if not moved:
-        # Two beginners at once: the second insert waits for the first, then does nothing.
+        # If two calls begin the series at once, the second insert waits, then does nothing.
         begun = NumberSeries(type=document_type, year=year)
         NumberSeries.objects.bulk_create([begun], ignore_conflicts=True)
         moved = _move_series(document_type, year, count)
@@ -55,7 +55,7 @@ def next_numbers(document_type: DocumentType, year: int, *, count: int) -> list[
 
 
 def _move_series(document_type: DocumentType, year: int, count: int) -> list[tuple[UUID, int]]:
-    """Return ID and last value of the series, moved and locked; nothing before its first number."""
+    """Increment and lock the series; return its ID and last value, or nothing if there is none."""
     with connection.cursor() as cursor:
         cursor.execute(_MOVE, [count, document_type.value, year])
         return [(SERIES.convert_key(pk), last_value) for pk, last_value in cursor.fetchall()]

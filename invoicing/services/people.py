@@ -1,4 +1,4 @@
-"""People: who they are, what they may do, and how a change of that ends what they signed in."""
+"""People: who they are, what they may do, and which changes end their sessions."""
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
@@ -20,11 +20,11 @@ from invoicing.services.record_changes import (
 from invoicing.services.sign_ins import raise_session_revision
 from invoicing.services.working_hours import Stretch, read_hours, write_hours
 
-# What decides whether and how somebody signs in, and what gives rights over others.
+# Fields that decide whether and how somebody signs in, and those that give rights.
 SIGN_IN = frozenset({"email", "is_active", "is_guest"})
 ADMIN_FLAGS = frozenset({"is_staff", "is_superuser"})
 RIGHTS = ADMIN_FLAGS | {"groups", "user_permissions"}
-# What the owner stays, whoever asks.
+# Fields of the owner that nobody can change, the owner included.
 FIXED_FOR_OWNER = frozenset({"is_active", "is_guest"})
 
 OWNER_STAYS = "The owner stays an active person and no guest. Transfer the ownership first."
@@ -32,34 +32,34 @@ OWN_MANAGER = "Nobody is their own manager, not by way of others either."
 
 
 class SessionsEnd(Enum):
-    """Why everything that a person signed in ends."""
+    """Why all sessions and connections of a person end."""
 
     DEACTIVATED = auto()
     BECAME_GUEST = auto()
     SIGNED_OUT = auto()
 
 
-# Of the person, for that reason; in the transaction that changes the person.
+# Ends the person's connections, for this reason, in the transaction that changes the person.
 EndConnections = Callable[[User, SessionsEnd], object]
 
 
 @dataclass(frozen=True)
 class PersonChange:
-    """The person as written, and what changed."""
+    """The person as written, and the names of the fields that changed."""
 
     person: User
     fields: tuple[str, ...]
 
 
 def digest_person(person: User) -> str:
-    """Return what is another text as soon as any fact that an administrator sees is another."""
+    """Return a digest of all that an administrator's form shows, working hours included."""
     return digest_record(person, also=read_hours(person))
 
 
 def create_person(changes: Changes, *, hours: Sequence[Stretch] = (), by: User) -> User:
-    """Save a new person, who cannot sign in before a one-time code was used.
+    """Save a new person, who needs a one-time code to sign in for the first time.
 
-    Raises ValidationError, PermissionMissingError for rights that only a head may give.
+    Raises ValidationError, and PermissionMissingError for rights that `by` may not give.
     """
     person = User()
     person.set_unusable_password()
@@ -80,11 +80,11 @@ def change_person(
     by: User,
     end_connections: EndConnections,
 ) -> PersonChange:
-    """Write the changes of a locked person, and end what was signed in where they ask for it.
+    """Write the changes of a locked person, and end sessions and connections if they require it.
 
-    The connections come first, which waits for calls at their commit: these look for the person's
-    row, and a new address locks it. Raises ValidationError, and PermissionMissingError for what
-    this administrator may not change.
+    Connections end before the person is written: ending them waits for calls that are committing
+    and read the person's row, which a change of the e-mail address locks. Raises ValidationError,
+    and PermissionMissingError for what `by` may not change.
     """
     tidied = _tidy(person, changes)
     changed = find_changed(person, tidied)

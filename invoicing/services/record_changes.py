@@ -1,4 +1,4 @@
-"""Changes of a record's fields: tidied, checked and written, with the names of what changed."""
+"""Changes of a record's fields, by name: normalised, compared, validated and written."""
 
 import hashlib
 import json
@@ -16,15 +16,12 @@ Changes = Mapping[str, Any]
 UNREADABLE = "Leave out control characters."
 TAKEN_MEANWHILE = "Somebody else wrote the same at this moment. Please look again."
 
-# What no form shows, so that it is no reason to look at a form again.
+# Shown by no form, so that a change of these makes no form outdated.
 _UNSHOWN = frozenset({"password", "last_login", "session_revision"})
 
 
 def tidy_changes(record: models.Model, changes: Changes) -> dict[str, Any]:
-    """Return the changes with every text in the one form in which text is kept.
-
-    Raises ValidationError.
-    """
+    """Return the changes with normalised texts (invoicing.text); raises ValidationError."""
     tidied, problems = {}, {}
     for name, value in changes.items():
         try:
@@ -44,7 +41,7 @@ def _tidy(record: models.Model, name: str, value: Any) -> Any:
 
 
 def find_changed(record: models.Model, changes: Changes) -> tuple[str, ...]:
-    """Return the names of the fields whose value is another one in the changes."""
+    """Return the names of the fields that the changes would alter."""
     return tuple(name for name, value in changes.items() if _is_other(record, name, value))
 
 
@@ -55,7 +52,7 @@ def _is_other(record: models.Model, name: str, value: Any) -> bool:
 
 
 def write_changes(record: models.Model, changes: Changes) -> None:
-    """Save a record with the changes, or a new one; raises ValidationError."""
+    """Save a record, new or not, with the changes; raises ValidationError."""
     related = _related_names(record)
     columns = {name: value for name, value in changes.items() if name not in related}
     for name, value in columns.items():
@@ -86,7 +83,7 @@ def _related_ids(record: models.Model, name: str) -> list[str]:
 
 
 def digest_record(record: models.Model, *, also: object = None) -> str:
-    """Return what is another text as soon as any shown fact of the record is another one."""
+    """Return a SHA-256 of all shown fields and of `also`, to tell whether they changed since."""
     columns = {
         field.attname: str(getattr(record, field.attname))
         for field in record._meta.concrete_fields

@@ -1,7 +1,7 @@
-"""Writes the word table, in the transaction that writes the record.
+"""Writes the word table, in the same transaction as the record (ADR 14).
 
-Who changes what a document is found by holds its customer first (locks.hold_customers), and who
-renames a customer holds it alone: so a name that changes meanwhile cannot leave old words behind.
+Callers that write words of a document hold its customer first (locks.hold_customers), and callers
+that rename a customer lock it exclusively, so that no rename can leave old words behind.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -31,7 +31,7 @@ _Record = TypeVar("_Record", bound=Model)
 
 
 def rows_of_document(document: Document) -> set[Row]:
-    """Return the rows by which a document is found; of a draft its customer must be current."""
+    """Return the rows by which a document is found; a draft's `customer` must not be outdated."""
     return rows_of(
         Kind.DOCUMENT,
         texts_of_document(document),
@@ -48,19 +48,19 @@ def rows_of_customer(customer: Customer) -> set[Row]:
 
 
 def write_rows(rows: Collection[Row]) -> None:
-    """Write rows, whether they are there or not."""
+    """Insert rows, overwriting those that exist."""
     replace_rows((), rows)
 
 
 def compose_addition(rows: Sequence[Row]) -> Statement:
-    """Return the statement that writes the rows, at most some thousand, of a record without any."""
+    """Return a statement that inserts rows, some thousand at most, of which none exists yet."""
     if connection.vendor == "postgresql":
         return _ADD, _columns(rows, 3)
     return f"{_INSERT} {_values(rows)}", [value for row in rows for value in row]
 
 
 def replace_rows(before: Collection[Row], after: Collection[Row]) -> None:
-    """Write what is new and remove what is gone; mostly nothing is."""
+    """Insert the rows that are only in `after`, delete those only in `before`: often none."""
     gone, new = _compare(before, after)
     for start in range(0, max(len(gone), len(new)), _ROWS_PER_STATEMENT):
         batch = slice(start, start + _ROWS_PER_STATEMENT)
@@ -68,7 +68,7 @@ def replace_rows(before: Collection[Row], after: Collection[Row]) -> None:
 
 
 def compose_replacement(before: Collection[Row], after: Collection[Row]) -> Statements:
-    """Return the statements that do as replace_rows does, where at most some thousand differ."""
+    """Return the statements of replace_rows(), for at most some thousand rows that differ."""
     return _compose_batch(*_compare(before, after))
 
 
@@ -90,9 +90,9 @@ def _compose_batch(gone: Sequence[tuple[bytes, bytes]], new: Sequence[Row]) -> S
 
 
 def fill_words(customers: QuerySet[Customer], documents: QuerySet[Document]) -> None:
-    """Write the rows of these customers and documents, batch by batch, in order of ID.
+    """Write the rows of these customers and documents, in batches; for migrations.
 
-    Nobody may write meanwhile.
+    Nobody may write customers or documents meanwhile.
     """
     for customers_batch in batches_by_id(customers):
         write_rows({row for each in customers_batch for row in rows_of_customer(each)})
@@ -101,7 +101,7 @@ def fill_words(customers: QuerySet[Customer], documents: QuerySet[Document]) -> 
 
 
 def batches_by_id(records: QuerySet[_Record]) -> Iterator[list[_Record]]:
-    """Yield the records in order of ID, batch by batch."""
+    """Yield the records in order of ID, in batches."""
     ordered = records.order_by("pk")
     batch = list(ordered[:_RECORDS_AT_ONCE])
     while batch:
@@ -110,9 +110,9 @@ def batches_by_id(records: QuerySet[_Record]) -> Iterator[list[_Record]]:
 
 
 def _compose_writing(rows: Sequence[Row]) -> Statement:
-    """Return the statement that writes sorted rows, whether they are there or not.
+    """Return a statement that inserts sorted rows or overwrites those that exist.
 
-    All sort them, so that nobody waits for each other in a circle.
+    Every writer sorts its rows, so that two of them cannot deadlock.
     """
     sql, values = compose_addition(rows)
     return f"{sql} {_REPLACING}", values

@@ -1,4 +1,4 @@
-"""How people sign in: passwords, one-time codes, and the revision that ends what was signed in."""
+"""How people sign in: passwords, one-time codes, and the revision that ends their sessions."""
 
 from uuid import UUID
 
@@ -15,11 +15,10 @@ CHANGE_PEOPLE = "invoices.change_user"
 
 
 class _CodeGenerator(PasswordResetTokenGenerator):
-    """Makes codes out of what they depend on, so that none is stored.
+    """Makes codes as MACs over the facts on which they depend, so that none is stored.
 
-    A code ends with its use, with any other change of the password, with the sessions, when the
-    person signs in or is deactivated, becomes or ceases to be the owner, and after
-    PASSWORD_RESET_TIMEOUT.
+    A code ends when it is used, when the password changes otherwise, the sessions end, the person
+    signs in, is deactivated, becomes the owner or ceases to be, and after PASSWORD_RESET_TIMEOUT.
     """
 
     key_salt = "invoicing.one_time_code"
@@ -35,25 +34,25 @@ class _CodeGenerator(PasswordResetTokenGenerator):
 
 
 def make_code(person: User, *, maker: User | None) -> str:
-    """Return a secret with which the person may choose a password, once.
+    """Return a secret with which the person can choose a password, once.
 
-    It names who made it, or nobody for the operator.
+    Its form is `person.maker.token`; `maker` is empty if an operator made it at the command line.
     """
-    name = _write_id(maker.pk) if maker else ""
-    return f"{_write_id(person.pk)}.{name}.{_CodeGenerator(name).make_token(person)}"
+    name = _encode_id(maker.pk) if maker else ""
+    return f"{_encode_id(person.pk)}.{name}.{_CodeGenerator(name).make_token(person)}"
 
 
 def check_code(code: str, person: User) -> None:
-    """Raise CodeInvalidError where the code does not, or not any more, let the person in.
+    """Raise CodeInvalidError unless the code lets this person in now.
 
-    Its maker must still be allowed to make one: else it would outlive his rights, and reach those
-    that the person was given since.
+    Its maker must still be allowed to make one: otherwise it would outlive the maker's rights, and
+    reach rights that the person was given since.
     """
     _, _, rest = code.partition(".")
     name, _, token = rest.partition(".")
     if not person.is_active or not _CodeGenerator(name).check_token(person, token):
         raise CodeInvalidError
-    if name and not may_make_code(User.objects.get(pk=_read_id(name)), person):
+    if name and not may_make_code(User.objects.get(pk=_decode_id(name)), person):
         raise CodeInvalidError
 
 
@@ -62,9 +61,9 @@ def may_make_code(maker: User, person: User) -> bool:
 
 
 def find_by_code(code: str) -> User:
-    """Return the person whose code it is; raises CodeInvalidError for everything else."""
+    """Return the person whom the code lets in; raises CodeInvalidError."""
     try:
-        pk = _read_id(code.partition(".")[0])
+        pk = _decode_id(code.partition(".")[0])
     except ValueError:
         raise CodeInvalidError from None
     person = User.objects.filter(pk=pk).first()
@@ -74,19 +73,19 @@ def find_by_code(code: str) -> User:
     return person
 
 
-def _write_id(pk: UUID) -> str:
+def _encode_id(pk: UUID) -> str:
     return urlsafe_base64_encode(pk.bytes)
 
 
-def _read_id(text: str) -> UUID:
-    """Return the ID that a part of a code names; raises ValueError."""
+def _decode_id(text: str) -> UUID:
+    """Return the ID in a part of a code; raises ValueError."""
     return UUID(bytes=urlsafe_base64_decode(text))
 
 
 def raise_session_revision(person: User) -> None:
-    """End the person's web sessions; whoever calls ends the connections in the same transaction.
+    """End the person's web sessions; the caller ends the connections in the same transaction.
 
-    Raises ConflictError where they were ended at the same moment.
+    Raises ConflictError if somebody else ended them since the person was read.
     """
     unchanged = User.objects.filter(pk=person.pk, session_revision=person.session_revision)
     if not unchanged.update(session_revision=F("session_revision") + 1):
@@ -95,7 +94,7 @@ def raise_session_revision(person: User) -> None:
 
 
 def write_password(person: User, password_digest: str) -> None:
-    """Keep the digest that make_password() made; raises ConflictError where it was just changed."""
+    """Store a digest of make_password() and end the sessions; ConflictError if it just changed."""
     unchanged = User.objects.filter(pk=person.pk, password=person.password)
     if not unchanged.update(password=password_digest):
         raise ConflictError

@@ -1,4 +1,4 @@
-"""Tax rates: what a document may refer to never changes its name or percentage."""
+"""Tax rates: a change of name or percentage makes a new rate, since documents refer to the old."""
 
 from django.core.exceptions import ValidationError
 
@@ -10,10 +10,10 @@ INACTIVE = "This rate is not active any more. Add a new one instead."
 
 
 def change_tax_rate(rate: TaxRate, changes: Changes) -> TaxRate:
-    """Return the rate as it is to be from now on: a new one, unless only its activity changes.
+    """Return the rate with these changes: a new one, unless only `is_active` changes.
 
-    The former one becomes inactive, used or not: whether a draft that is being written refers to
-    it cannot be known. Raises ValidationError, ConflictError where it was replaced meanwhile.
+    The old one becomes inactive even if it seems unused, since a draft that is just being written
+    may refer to it. Raises ValidationError, and ConflictError if it was replaced meanwhile.
     """
     tidied = tidy_changes(rate, changes)
     changed = find_changed(rate, tidied)

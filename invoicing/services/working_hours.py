@@ -14,7 +14,7 @@ OVERLAP = "The hours of a day follow one another, each from earlier to later."
 
 
 class Stretch(NamedTuple):
-    """A stretch of one day, whose number is its place in WEEKDAYS."""
+    """A stretch of one day; `weekday` is an index of WEEKDAYS, so Monday is 0."""
 
     weekday: int
     start_time: time
@@ -27,7 +27,7 @@ def read_hours(person: User) -> list[Stretch]:
 
 
 def write_hours(person: User, hours: Iterable[Stretch]) -> None:
-    """Replace the person's hours; raises ValidationError where two of a day overlap."""
+    """Replace the person's hours; raises ValidationError if two overlap or one ends too early."""
     stretches = sorted(hours)
     is_wrong = any(each.start_time >= each.end_time for each in stretches) or any(
         first.weekday == second.weekday and first.end_time > second.start_time

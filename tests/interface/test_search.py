@@ -187,7 +187,7 @@ def test_words_that_very_many_have_but_none_together_give_a_short_page_that_lead
     agent, monkeypatch
 ):
     monkeypatch.setattr(records, "STEPS_PER_CALL", 4)
-    monkeypatch.setattr(records, "_PORTIONS", (2, 2))
+    monkeypatch.setattr(records, "_STEPS_AT_ONCE", (2, 2))
     names = [f"{'Odd' if number % 2 else 'Even'} Ltd" for number in range(20)]
     customers = create_customers([CustomerFactory.build(name=name) for name in names])
 
