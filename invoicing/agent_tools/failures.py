@@ -1,4 +1,4 @@
-"""The one table from the domain's failures to the interface's errors."""
+"""Translates the domain's errors into those of the interface ("Errors"), in one table."""
 
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
@@ -70,7 +70,7 @@ def _validation_failed(failure: DraftInvalidError) -> errors.ValidationFailedErr
     )
 
 
-# What executing answers in every state but that of an approved one.
+# What executing answers in each state but approved.
 APPROVAL_REFUSALS: Mapping[str, type[errors.ToolError]] = {
     ApprovalState.PENDING: PendingError,
     ApprovalState.REJECTED: RejectedError,
@@ -80,7 +80,7 @@ APPROVAL_REFUSALS: Mapping[str, type[errors.ToolError]] = {
 }
 
 
-# The first kind that fits answers, so a special failure stands before its general one.
+# The first class that fits is taken, so a subclass stands before its base.
 FAILURES: Mapping[type[Exception], Callable[[Any], errors.ToolError]] = {
     RecordNotFoundError: lambda _failure: errors.NotFoundError(),
     InactiveReferenceError: lambda _failure: InactiveError(),

@@ -1,4 +1,4 @@
-"""One function per tool: from its input to the services, and from records to its answer."""
+"""One function per tool: passes its input to the services, and describes the records it gets."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -27,8 +27,8 @@ def search_customers(context: CallContext, page: inputs.PageInput) -> Page[shape
 
 
 def list_documents(context: CallContext, page: inputs.PageInput) -> Page[shapes.DocumentSummary]:
-    # Who has customers of his own finds theirs by the word table, as with a search: by ID alone he
-    # would pass all the documents of others.
+    # For users who see only customers that they manage, the word table finds the documents even
+    # without a search: by ID alone, all documents of others would have to be passed over.
     sees_all = context.user.has_perm(Permission.VIEW_ALL_CUSTOMERS)
     if sees_all and not (page.search or "").strip():
         rows, after = reading.read_page(after=page.after, limit=page.limit)

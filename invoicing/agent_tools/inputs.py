@@ -1,4 +1,7 @@
-"""What each tool takes: the interface's fields and limits as strict, closed models."""
+"""The input of each tool: the interface's fields and limits as strict models, without extras.
+
+Amounts arrive as strings of minor units and are kept as integers; quantities in ten-thousandths.
+"""
 
 import re
 from datetime import date
@@ -37,14 +40,14 @@ MAX_LOCK_VERSION = 2**31 - 1
 
 AMOUNT_PATTERN = rf"^(0|[1-9][0-9]{{0,{AMOUNT_DIGITS - 1}}})$"
 AMOUNT_SCHEMA: JSONSchema = {"type": "string", "pattern": AMOUNT_PATTERN}
-# Each names its unit: who is told of a whole number alone mends "84.30" to "84", and "2%" to "2".
+# Each message names the unit: told "a whole number", a model corrects "84.30" to "84".
 DIGITS = f"in at most {AMOUNT_DIGITS} digits without leading zeros"
 PRICE = f'must be a string of minor units, such as "1250" for 12.50 EUR, {DIGITS}'
 DISCOUNT = (
     'must be a string of basis points for percent ("1000" is 10 %) or of minor units for amount,'
     f" {DIGITS}"
 )
-# Positive, without a look-ahead, which not every reader of JSON Schema has.
+# Not zero, without look-ahead, which not every implementation of JSON Schema supports.
 FRACTION_PATTERN = r"[1-9][0-9]{0,3}|0[1-9][0-9]{0,2}|00[1-9][0-9]?|000[1-9]"
 QUANTITY_PATTERN = rf"^([1-9][0-9]{{0,10}}(\.[0-9]{{1,4}})?|0\.({FRACTION_PATTERN}))$"
 DATE_PATTERN = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"

@@ -1,6 +1,6 @@
-"""What each tool gives: the interface's fields, in their order, in the shapes of `shapes`.
+"""The answer of each tool: records as the dictionaries that `shapes` declares.
 
-Amounts are strings of minor units. What is named here is all that leaves.
+Amounts are strings of minor units. Only what is named here reaches an agent.
 """
 
 from collections.abc import Iterable, Mapping
@@ -16,7 +16,7 @@ from invoicing.services.approvals import ApprovalSnapshot
 from invoicing.services.document_parts import parts_of
 from invoicing.services.working_hours import WEEKDAYS
 
-# What a summary and a whole document are told from.
+# The columns that a summary and a whole document need.
 SUMMARY_COLUMNS = (
     *("id", "type", "status", "number", "draft_code", "lock_version", "connection_id"),
     *("customer_id", "issue_date", "due_date", "currency_code", "minor_unit"),
@@ -24,7 +24,7 @@ SUMMARY_COLUMNS = (
 )
 DOCUMENT_COLUMNS = (*SUMMARY_COLUMNS, "language", "notes", "reference", "issued_at")
 
-# A row by its columns, read as such or held by a model's instance.
+# A row by its column names: read as such, or vars() of a model's instance.
 Columns = Mapping[str, Any]
 
 
@@ -33,7 +33,7 @@ def describe_customer(customer: Customer) -> shapes.Customer:
 
 
 def describe_summaries(documents: Iterable[Columns]) -> list[shapes.DocumentSummary]:
-    base_url = settings.BASE_URL  # read once: that takes as long as half a summary
+    base_url = settings.BASE_URL  # once: each access takes as long as half a summary
     return [_describe_summary(document, base_url) for document in documents]
 
 
@@ -54,7 +54,7 @@ def _describe_summary(document: Columns, base_url: str) -> shapes.DocumentSummar
 def describe_document(
     document: Columns, lines: Iterable[Columns], tax_rows: Iterable[Columns]
 ) -> shapes.Document:
-    """Return the summary with texts, lines and taxes."""
+    """Return the summary with texts, lines and taxes; lines and tax rows in order of position."""
     return {
         **_describe_summary(document, settings.BASE_URL),
         **_describe_content(document, lines, tax_rows),
@@ -63,13 +63,13 @@ def describe_document(
 
 
 def describe_written(document: Document) -> shapes.Document:
-    """Return a document whose parts are at hand, as its writer gives it."""
+    """Return a document that was just written, with its lines and taxes."""
     lines, tax_rows = parts_of(document)
     return describe_document(vars(document), map(vars, lines), map(vars, tax_rows))
 
 
 def describe_preview(document: Document) -> shapes.Preview:
-    """Return what a draft would say, without what only a saved record has."""
+    """Return an unsaved draft, without the fields that only a saved one has."""
     header = vars(document)
     lines, tax_rows = parts_of(document)
     content = _describe_content(header, map(vars, lines), map(vars, tax_rows))
@@ -137,7 +137,7 @@ def _describe_tax(row: Columns, percentage: str) -> shapes.TaxRow:
 
 
 def describe_approval(snapshot: ApprovalSnapshot) -> shapes.Approval:
-    """Return an approval: the facts as they were prepared, and where it stands now."""
+    """Return an approval: the facts as they were prepared, and its state now."""
     approval, facts = snapshot.approval, snapshot.prepared
     return {
         "approval_id": approval.id,

@@ -1,4 +1,4 @@
-"""Documents as agents read them most: each answer in one statement, and so of one moment."""
+"""The reads that agents make most: each is one statement, and so of one moment (ADR 13)."""
 
 from functools import cache
 from operator import itemgetter
@@ -16,7 +16,7 @@ from invoicing.models import Document, Line, TaxRow, User
 
 DOCUMENTS = Rows(Document, only=outputs.DOCUMENT_COLUMNS)
 SUMMARIES = Rows(Document, only=outputs.SUMMARY_COLUMNS)
-# Read within a document, where these tell nothing.
+# Without the columns that nobody needs within a document.
 LINES = Rows(Line, without=("id", "document_id"))
 TAX_ROWS = Rows(TaxRow, without=("id", "document_id"))
 
@@ -28,7 +28,7 @@ PARTS = (
     "(SELECT CAST({many}({one}({members})) AS text) FROM {table} WHERE document_id = document.id)"
 )
 
-# The functions that make a JSON array of many rows, and a JSON object of one.
+# The SQL functions that make a JSON array of rows, and a JSON object of one row.
 JSON_FUNCTIONS = {
     "postgresql": {"many": "json_agg", "one": "json_build_object"},
     "sqlite": {"many": "json_group_array", "one": "json_object"},
@@ -38,7 +38,7 @@ Columns = dict[str, Any]
 
 
 def read_document(user: User, pk: UUID) -> tuple[Columns, list[Columns], list[Columns]]:
-    """Return a document, its lines and its tax rows; raises RecordNotFoundError if hidden too."""
+    """Return a document, its lines and its tax rows; raises RecordNotFoundError, also if hidden."""
     scope, values = customer_condition(user, "document.customer_id")
     with connection.cursor() as cursor:
         cursor.execute(_document_statement(scope), [DOCUMENTS.adapt("id", pk), *values])
@@ -52,7 +52,7 @@ def read_document(user: User, pk: UUID) -> tuple[Columns, list[Columns], list[Co
 def read_page(*, after: UUID | None, limit: int) -> tuple[list[Columns], UUID | None]:
     """Return up to `limit` documents in order of ID, and the cursor of the next page or None.
 
-    Whose customers they are is not asked: it is for those who see all.
+    It checks no scope, so it is only for those who may see all customers.
     """
     beginning = [] if after is None else [SUMMARIES.adapt("id", after)]
     with connection.cursor() as cursor:
@@ -62,9 +62,9 @@ def read_page(*, after: UUID | None, limit: int) -> tuple[list[Columns], UUID | 
 
 
 def _read_parts(parts: str | None) -> list[Columns]:
-    """Return lines or tax rows in their order, with IDs as JSON has them: as text.
+    """Return lines or tax rows in order of position, with IDs as text.
 
-    PostgreSQL tells of none with a null.
+    For no rows, PostgreSQL returns null instead of an array.
     """
     rows: list[Columns] = orjson.loads(parts or "[]")
     for row in rows:

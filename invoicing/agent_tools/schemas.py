@@ -1,4 +1,4 @@
-"""Today's tax rates, currencies and languages in the schemas that agents read."""
+"""Puts the current tax rates, currencies and languages into the schemas that agents read."""
 
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -13,7 +13,7 @@ from invoicing.money import SUPPORTED_CURRENCIES
 
 
 def schema_filler() -> Callable[[Tool, JSONSchema], JSONSchema]:
-    """Return a function that fills the schemas of draft input with what an agent cannot know."""
+    """Return a function that adds the current values to schemas of draft input, read only once."""
     read_rates = cache(lambda: list(TaxRate.objects.filter(is_active=True).order_by("id")))
 
     def fill(tool: Tool, schema: JSONSchema) -> JSONSchema:
@@ -44,7 +44,7 @@ def _fill_draft(schema: JSONSchema, rates: Sequence[TaxRate]) -> JSONSchema:
 
 
 def _replace_choices(schema: JSONSchema, choices: Sequence[str]) -> JSONSchema:
-    """Return the schema with an enum, null included where it was allowed, instead of a pattern."""
+    """Return the schema with an enum instead of a pattern; null stays allowed if it was."""
     is_nullable = "null" in schema["type"]
     kept = {key: value for key, value in schema.items() if key not in {"pattern", "format"}}
     enum: list[Any] = [*choices, None] if is_nullable else [*choices]

@@ -1,6 +1,6 @@
-"""The shapes of what tools give: the interface's fields, and what each may hold.
+"""The shapes of the tools' answers: the interface's fields, and what each may hold.
 
-The functions annotate their answers with these; the OpenAPI document is made of the annotations.
+The OpenAPI document is made of the annotations of the functions, and shows the docstrings here.
 """
 
 from datetime import date, datetime
@@ -34,13 +34,13 @@ UTC_PATTERN = r"^[0-9-]{10}T[0-9:.]+Z$"
 TIME_PATTERN = r"^([01][0-9]|2[0-3]):[0-5][0-9]$"
 
 
-# A value of a row, or the text of one that was kept as JSON.
+# The value of a column, or its text where it was read or stored as JSON.
 Id = Annotated[UUID | str, WithJsonSchema(ID_SCHEMA)]
 IsoDate = Annotated[date | str, WithJsonSchema(DATE_SCHEMA)]
 Instant = Annotated[
     datetime, WithJsonSchema({"type": "string", "format": "date-time", "pattern": UTC_PATTERN})
 ]
-Address = Annotated[str, WithJsonSchema({"type": "string", "format": "uri"})]
+Url = Annotated[str, WithJsonSchema({"type": "string", "format": "uri"})]
 
 Amount = Annotated[
     str, Field(pattern=AMOUNT_PATTERN, description='In minor units: "1250" is 12.50 EUR.')
@@ -83,7 +83,7 @@ class DocumentSummary(Header):
     draft_code: Annotated[str, Field(pattern=DRAFT_CODE_PATTERN)]
     lock_version: LockVersion
     connection_id: Annotated[Id | None, Field(description="Null for a document by a person.")]
-    href: Annotated[Address, Field(description="The document's page, for people.")]
+    href: Annotated[Url, Field(description="The document's page, for people.")]
 
 
 class Line(TypedDict):
@@ -151,7 +151,7 @@ class Approval(Totals):
     stale_fields: Annotated[
         list[str], Field(description="The paths that differ from what was prepared.")
     ]
-    review_url: Annotated[Address, Field(description="Where the person decides.")]
+    review_url: Annotated[Url, Field(description="Where the person decides.")]
 
 
 class PreparedApproval(Approval):

@@ -1,4 +1,4 @@
-"""What a connection made, as the owner reads of it: which record and how it stands."""
+"""What a connection made, for the owner: which documents and approvals, and their states."""
 
 from uuid import UUID
 
@@ -9,7 +9,7 @@ from agent_access.host import Work
 from invoicing.models import Document, DocumentType, IssueApproval
 from invoicing.services.approvals import ApprovalSnapshot, read_approvals
 
-# Of each kind; the list of documents has the rest.
+# The most of each kind; the list of documents shows all.
 WORK_SHOWN = 25
 
 
@@ -24,7 +24,7 @@ def find_work(connection_id: UUID) -> list[Work]:
 
 
 def address_of_work(connection_id: UUID) -> str:
-    """Return where all documents of the connection are listed."""
+    """Return the address of the page that lists all documents of the connection."""
     return f"{reverse('documents')}?connection={connection_id}"
 
 

@@ -1,4 +1,4 @@
-"""Pages of records in order of ID, and of what a search finds by looking at record after record."""
+"""Pages of records in order of ID, and a search that compares one record after the other."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -10,6 +10,7 @@ from invoicing.search.words import matches, words_of
 # Interface: Limits, "Search text".
 SEARCH_LENGTH = 100
 
+# A search reads batches of so many rows, and so many rows in one call.
 SCAN_BATCH_ROWS = 500
 SCANNED_ROWS_PER_CALL = 2000
 
@@ -17,7 +18,7 @@ _Record = TypeVar("_Record")
 
 
 class _Rows(Protocol):
-    """The part of a queryset that a walk by ID needs; rows are typed by find_page."""
+    """The part of a queryset that a page needs; find_page() says what type the rows have."""
 
     def filter(self, *args: Any, **kwargs: Any) -> Self: ...
     def order_by(self, *field_names: str) -> Self: ...
@@ -29,7 +30,7 @@ _AnyRows = TypeVar("_AnyRows", bound=_Rows)
 
 @dataclass(frozen=True, kw_only=True)
 class PageRequest:
-    """What is searched for, and which page of it; a blank search is none."""
+    """A search, or all records if it is blank, and the page: `limit` records behind `after`."""
 
     search: str = ""
     after: UUID | None = None
@@ -42,8 +43,8 @@ def find_page(
 ) -> tuple[list[_Record], UUID | None]:
     """Return up to `limit` records in order of ID, and the cursor of the next page or None.
 
-    It looks at row after row, so it is for kinds with few records. One call reads a bounded number
-    of them: a page may be short, or empty, while its cursor leads on.
+    A search compares the `texts` of one row after the other, so this is for kinds with few records.
+    One call reads a bounded number of rows: a page with a cursor may be short, or even empty.
     """
     if page.search.strip():
         return _search_page(rows, page, texts=texts)
@@ -68,14 +69,14 @@ def _search_page(
 
 
 def in_order(rows: _AnyRows, page: PageRequest) -> _AnyRows:
-    """Return the rows behind the page's cursor, in its direction."""
+    """Return the rows behind the page's cursor, in the page's direction."""
     if page.after is not None:
         rows = rows.filter(**{"pk__lt" if page.newest_first else "pk__gt": page.after})
     return rows.order_by("-pk" if page.newest_first else "pk")
 
 
 def cut_page(records: Iterable[_Record], limit: int) -> tuple[list[_Record], UUID | None]:
-    """Return the page of records of which one more than `limit` was read, if there are as many."""
+    """Return a page of records, of which the caller read `limit` + 1, and its cursor or None."""
     found = list(records)
     if len(found) <= limit:
         return found, None

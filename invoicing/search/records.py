@@ -1,7 +1,7 @@
 """Finds documents and customers by their words, as quickly among a million as among a thousand.
 
-The word table proposes, the record decides: what a page holds has been read in the user's scope
-and compared with the search, so that a stale row of the table can show nothing.
+The word table proposes, the record decides (ADR 14): each record on a page has been read in the
+user's scope and compared with the search, so that an outdated row of the table shows nothing.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -19,16 +19,16 @@ from invoicing.search.table import Kind, Step, Walk, count_rows, label_of, take_
 from invoicing.search.texts import texts_of_customer, texts_of_document
 from invoicing.search.words import matches, required_prefixes, words_of
 
-# A call walks so many rows of the table, in portions that grow while little is found. The first is
-# twice a page of 25, and a little: of two words that most records have, most have both.
+# The most rows of the table that one call walks, in batches that grow while little is found. The
+# first is a little more than two pages of 25, which is enough where most rows match all words.
 STEPS_PER_CALL = 4000
 _STEPS_AT_ONCE = (60, 940, 3000)
-# Of several words the rarest leads the walk; of those that more records have, the longest: to count
-# on would cost more than it spares.
+# The walk follows the rarest word, or the longest of those that more than so many records have: to
+# count further would cost more than it saves.
 _COUNTED = 400
 _RECORDS_AT_ONCE = 500
 
-# A search of very many words walks by these; the record itself is compared with all of them.
+# The walk uses only so many words of a search; the record is compared with all of them.
 _WORDS_WALKED = 8
 
 _Record = TypeVar("_Record", bound=Model)
@@ -41,18 +41,17 @@ def find_documents(
     status: DocumentStatus | None = None,
     connection_id: UUID | None = None,
 ) -> tuple[list[Document], UUID | None]:
-    """Return up to `limit` documents of the user in order of ID, and the next page's cursor.
+    """Return up to `limit` documents that the user sees, in order of ID, and the next cursor.
 
-    They can be those of one status, and those that one connection made.
-
-    One call walks a bounded number of rows, so a page may be short, or empty, while its cursor
-    leads on; the cursor is a document that the user may see, and None on the last page.
+    `status` and `connection_id` narrow it to one status, and to what one connection made. One call
+    walks a bounded number of rows, so that a page with a cursor may be short, or even empty. The
+    cursor is the ID of a document that the user sees, or None on the last page.
     """
     visible = documents_visible_to(user).select_related("customer")
     managed = managed_customer_ids(user)
     asked = {"status": status, "connection_id": connection_id}
     wanted = visible.filter(**{name: value for name, value in asked.items() if value})
-    # One connection makes few enough documents to be walked by an index of their own.
+    # The few documents of one connection have an index of their own.
     is_short = connection_id is not None or (status is None and managed is None)
     if is_short and not page.search.strip():
         return cut_page(in_order(wanted, page)[: page.limit + 1], page.limit)
@@ -66,7 +65,7 @@ def find_documents(
 def find_customers(
     user: User, page: PageRequest, *, active_only: bool = True
 ) -> tuple[list[Customer], UUID | None]:
-    """Return up to `limit` customers of the user as find_documents does documents."""
+    """Return up to `limit` customers that the user sees, and the cursor, like find_documents()."""
     visible = customers_visible_to(user)
     if active_only:
         visible = visible.filter(is_active=True)
@@ -78,10 +77,11 @@ def find_customers(
 
 @dataclass(frozen=True)
 class _Search(Generic[_Record]):
-    """A search in one kind of record: those that the user may see, and those wanted of them.
+    """A search in one kind of record.
 
-    `managed` are the customers that he is account manager of, or None where he sees all. The label,
-    where there is one, is what all that are wanted have in the word table.
+    `visible` are the records that the user sees, `wanted` those of them that the search is for.
+    `managed` are the customers that the user manages, or None for all customers. Where there is a
+    `label`, all wanted records have it in the word table.
     """
 
     visible: QuerySet[_Record]
@@ -93,7 +93,7 @@ class _Search(Generic[_Record]):
     label: str = ""
 
     def read(self, steps: Sequence[Step]) -> Iterator[_Record]:
-        """Yield the records of the steps that have all words, first as many as a page needs."""
+        """Yield the matching records of the steps, reading first only as many as a page needs."""
         words = words_of(self.page.search)
         rest = [step.record for step in steps if step.has_all]
         size = self.page.limit + 1
@@ -104,7 +104,7 @@ class _Search(Generic[_Record]):
             yield from (each for each in found if not words or matches(words, self.texts(each)))
 
     def last_visible(self, steps: Sequence[Step]) -> UUID | None:
-        """Return the last record of the steps that the user may see."""
+        """Return the last record of the steps that the user sees, for the cursor."""
         rest = [step.record for step in steps]
         while rest:
             rest, batch = rest[:-_RECORDS_AT_ONCE], rest[-_RECORDS_AT_ONCE:]
@@ -130,14 +130,14 @@ def _find(search: _Search[_Record]) -> tuple[list[_Record], UUID | None]:
         if len(steps) < batch:
             break
         after, taken = steps[-1].record, taken + batch
-        # A cursor names nothing that the user cannot see: where he sees none of these, walk on.
+        # A cursor must not name a hidden record: if the user sees none of these, walk on.
         if taken >= STEPS_PER_CALL and (cursor := search.last_visible(steps)):
             return found, cursor
     return found, None
 
 
 def _plan(search: _Search[_Record]) -> Walk | None:
-    """Return the walk by the rarest word, or None where there is nothing to walk to."""
+    """Return the walk by the rarest word, or None if no record can match."""
     page = search.page
     prefixes = required_prefixes(words_of(page.search))
     if search.managed == [] or (page.search.strip() and not prefixes):
@@ -159,14 +159,14 @@ def _walk_by_the_rarest(walk: Walk, page: PageRequest) -> Walk | None:
     words = [walk.word, *walk.other_words]
     counts = count_rows(words, after=page.after, newest_first=page.newest_first, most=_COUNTED)
     rarest_first = sorted(words, key=counts.__getitem__)
-    # A walk for nothing is spared to those who see all customers. To others the time that a search
-    # takes would tell what hidden records say: the counts are of all.
+    # Skip a walk that finds nothing only for those who see all customers. The counts are of all
+    # records, so to others the time saved would tell what hidden records say.
     if walk.customers is None and not counts[rarest_first[0]]:
         return None
     return replace(walk, word=rarest_first[0], other_words=rarest_first[1:])
 
 
 def _batch_sizes(walk: Walk, limit: int) -> Iterator[int]:
-    """Return how many steps to take at a time: where one word is all, every step is a record."""
+    """Return how many steps to take at a time; with only one word, every step is a match."""
     first, *later = _STEPS_AT_ONCE
     return chain([first if walk.other_words else limit + 1], later, repeat(later[-1]))

@@ -1,6 +1,7 @@
-"""Reads the word table, one walk or count in one statement, the same on both databases.
+"""Reads the word table: each walk and each count is one statement, the same on both databases.
 
-Here is SQL, and not the ORM's, because each list must be cut before the lists are merged: nothing
+A list is the part of an index with one word, or with one word and one customer, in order of record.
+The SQL is written by hand because each list must be cut with LIMIT before they are merged: nothing
 else keeps a page as quick among a million records as among a thousand.
 """
 
@@ -17,24 +18,24 @@ from invoicing.search.words import prefixes_of
 
 TABLE = "invoices_searchword"
 
-# SQLite takes 500 lists in a statement. Of a user with more customers of his own, those are found
-# first to whom the next records belong, so many customers at a time: it takes 32,766 values.
+# SQLite allows 500 terms in a compound SELECT, and 32,766 parameters in a statement. For a user who
+# manages more customers than LISTS_PER_STATEMENT, those whose records come next are found first.
 LISTS_PER_STATEMENT = 200
 CUSTOMERS_PER_STATEMENT = 10_000
 
-# No word holds this sign, so that no search finds what stands behind it.
+# Marks labels such as "=draft". No word of a search can hold this sign.
 _LABEL = "="
 
 
 class Kind(StrEnum):
-    """The kinds of records in the word table, by the letter before their words."""
+    """The kinds of records in the word table: the letter that their words begin with there."""
 
     CUSTOMER = "C"
     DOCUMENT = "D"
 
 
 class Row(NamedTuple):
-    """One row of the table, as it is written."""
+    """One row of the table, with the bytes that SearchWord describes."""
 
     word: bytes
     customer: bytes
@@ -42,7 +43,7 @@ class Row(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A record on the walk, and whether it has the other words too."""
+    """A record on a walk, and whether it has all other words of the walk too."""
 
     record: UUID
     has_all: bool
@@ -50,7 +51,7 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Walk:
-    """The records that have a word, one after the other; of all customers, or of some."""
+    """The records that have `word`, in order of ID; of some customers, or of all (None)."""
 
     word: bytes
     other_words: Sequence[bytes] = ()
@@ -59,19 +60,20 @@ class Walk:
 
 
 def word_of(kind: Kind, prefix: str) -> bytes:
-    """Return a prefix of a word as the table keeps it."""
+    """Return the prefix of a word as the table keeps it."""
     return f"{kind}{prefix}".encode()
 
 
 def label_of(kind: Kind, label: str = "") -> bytes:
-    """Return the word of all records of the kind with this label; that without one is of all."""
+    """Return the word that all records of the kind with this label have, or simply all of them."""
     return f"{kind}{_LABEL}{label}".encode()
 
 
 def key_of_customer(customer: UUID) -> bytes:
-    """Return how the table names a customer: by the end of its identifier, which is random.
+    """Return the last 4 bytes of the customer's ID, by which the table names it.
 
-    Two customers that share it cost a look at a record more; the table is a sixth smaller.
+    They are random. Two customers that share them cost only the reading of some more records, and
+    the table is a sixth smaller than with whole IDs.
     """
     return customer.bytes[-4:]
 
@@ -79,7 +81,7 @@ def key_of_customer(customer: UUID) -> bytes:
 def rows_of(
     kind: Kind, texts: Iterable[str], *, customer: UUID, record: UUID, label: str = ""
 ) -> set[Row]:
-    """Return all rows by which a record with these texts is found."""
+    """Return the rows by which a record with these texts and this label is found."""
     words = {word_of(kind, prefix) for prefix in prefixes_of(texts)}
     words |= {label_of(kind), label_of(kind, label)}
     key = key_of_customer(customer)
@@ -87,7 +89,7 @@ def rows_of(
 
 
 def take_steps(walk: Walk, *, after: UUID | None, steps: int) -> list[Step]:
-    """Return the next steps of the walk behind a record; fewer than asked for are the last."""
+    """Return the next `steps` steps behind the record `after`; fewer, if these are the last."""
     found: list[Step] = []
     for lists in _lists(walk, after=after, steps=steps):
         found += _take_steps(walk, lists, after=after, steps=steps)
@@ -98,7 +100,7 @@ def take_steps(walk: Walk, *, after: UUID | None, steps: int) -> list[Step]:
 def count_rows(
     words: Sequence[bytes], *, after: UUID | None, newest_first: bool, most: int
 ) -> dict[bytes, int]:
-    """Return how many records behind this one have each word, counting no further than `most`."""
+    """Count the records behind `after` that have each word, but no further than to `most`."""
     counted = "SELECT %s, count(*) FROM ({each}) AS counted"
     one = counted.format(each=_list_sql("word = %s", newest_first=newest_first))
     bound = _bound(after, newest_first=newest_first)
@@ -111,11 +113,11 @@ def count_rows(
 
 
 def _lists(walk: Walk, *, after: UUID | None, steps: int) -> Iterable[Sequence[tuple[bytes, ...]]]:
-    """Return the prefixes of the index under which the next records stand, in portions."""
+    """Yield the lists with the next records, in batches; a list is the start of an index key."""
     if walk.customers is None:
         yield [(walk.word,)]
         return
-    # Each once: two customers with one ending share a list.
+    # Each once: two customers with the same key share a list.
     keys = sorted({key_of_customer(customer) for customer in walk.customers})
     if len(keys) > LISTS_PER_STATEMENT:
         keys = _keys_ahead(walk, keys, after=after, steps=steps)
@@ -127,9 +129,10 @@ def _lists(walk: Walk, *, after: UUID | None, steps: int) -> Iterable[Sequence[t
 def _keys_ahead(
     walk: Walk, keys: Sequence[bytes], *, after: UUID | None, steps: int
 ) -> list[bytes]:
-    """Return those whose first record behind the cursor is among the first `steps` of these.
+    """Return the keys of those customers who can have any of the next `steps` records.
 
-    Nobody else's is among the next records: so many others have one before it.
+    These are the `steps` customers whose first record behind the cursor comes first: before a
+    record of any other customer there are that many already.
     """
     bound = _bound(after, newest_first=walk.newest_first)
     first = _list_sql("word = %s AND customer = own.column1", newest_first=walk.newest_first)
@@ -156,7 +159,7 @@ def _take_steps(
     named = "word = %s" if walk.customers is None else "word = %s AND customer = %s"
     each = _list_sql(named, newest_first=walk.newest_first)
     bound = _bound(after, newest_first=walk.newest_first)
-    # OFFSET keeps PostgreSQL from reading all that have the word, where few of them are asked for.
+    # OFFSET 0 makes PostgreSQL look up each record, instead of reading all rows of the word.
     has_word = (
         f"EXISTS (SELECT 1 FROM {TABLE} AS other WHERE other.word = %s"  # noqa: S608  names of our own
         " AND other.record = walked.record LIMIT 1 OFFSET 0)"
@@ -185,7 +188,7 @@ def _list_sql(named: str, *, newest_first: bool) -> str:
 
 
 def _bound(after: UUID | None, *, newest_first: bool) -> bytes:
-    """Return the bytes behind which a walk goes on, or outside all identifiers to begin it."""
+    """Return the bytes behind which a walk goes on; to begin it, bytes beyond all IDs."""
     if after is not None:
         return after.bytes
     return b"\xff" * 17 if newest_first else b""

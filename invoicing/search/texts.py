@@ -1,6 +1,6 @@
-"""What a search looks at in each kind of record.
+"""The texts of each kind of record that a search compares with.
 
-Agents are told of it in `agent_tools/catalogue.py`, people beside the field of a search.
+Agents read which in `agent_tools/catalogue.py`, people beside the search fields.
 """
 
 from collections import defaultdict
@@ -16,20 +16,21 @@ def texts_of_customer(customer: Customer) -> list[str]:
 
 
 def texts_of_document(document: Document) -> Iterator[str]:
-    """Yield its texts; of an issued document the buyer's name as it was frozen."""
+    """Yield the texts, with the frozen buyer's name if the document is issued."""
     yield document.number or ""
     yield document.draft_code
     yield document.reference
-    # Migration 0005 gives documents as of then: with fields alone, so no is_issued, and without
-    # those that are younger, which have to be read by getattr(document, "...", "").
+    # Migration 0005 passes historical models: without properties such as is_issued, and without
+    # younger fields, which would have to be read with getattr(document, "...", "").
     is_issued = document.status == DocumentStatus.ISSUED
     yield document.buyer_name if is_issued else document.customer.name
 
 
 def texts_of_people() -> Callable[[User], list[str]]:
-    """Return what gives the texts of a person; the skills of all are read when first asked for.
+    """Return a function that returns a person's texts.
 
-    As records of each person they would take longer than all else in a search.
+    Its first call reads the skills of all people at once: to read them person by person would take
+    longer than all else in a search.
     """
     names_of = cache(_read_skill_names)
     return lambda person: [

@@ -1,4 +1,4 @@
-"""Words and their beginnings, whatever the case, the accents and the script."""
+"""Splits texts into words and their prefixes, regardless of case, accents and script."""
 
 import re
 import unicodedata
@@ -6,17 +6,17 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import groupby
 
-# How much of a word is written into the word table; what a search says beyond is compared with
-# the record itself.
+# The longest prefix of a word in the word table; what a search has beyond that is compared with the
+# record only.
 PREFIX_LENGTH = 16
-# Where every character begins a word, longer phrases are found by their overlapping parts.
+# In scripts without spaces: n-grams of 1 to 3 characters instead of prefixes.
 NGRAM_LENGTH = 3
 
-# Letters that read as a plain letter with a stroke, which Unicode does not take apart.
+# Letters with a stroke, or without a dot, which Unicode does not decompose into a plain letter.
 _STROKES = str.maketrans("øđłħŧı", "odlhti")
 
-# What nobody sees within a word: Unicode's default ignorable characters (NFKC_Casefold leaves them
-# out, too), of which joiners, soft hyphens and variants of Han come with ordinary names.
+# Characters that nobody sees within a word: Unicode's default ignorables, which NFKC_Casefold drops
+# too. Ordinary names come with joiners, soft hyphens and variation selectors.
 UNSEEN = re.compile(
     "["
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
@@ -42,23 +42,22 @@ _UNSPACED = re.compile(
 
 
 def words_of(text: str) -> list[str]:
-    """Return the runs of letters and digits of a text, folded so that equal means alike.
+    """Return the words of a text, without case, accents and unseen characters.
 
-    Where a script is written without spaces, a run is a whole phrase; see matches().
+    In a script without spaces between words, a whole phrase is one word; see matches().
     """
     folded = _fold(text)
     if folded.isascii():
         return _ASCII_WORD.findall(folded)
     runs = ("".join(run) for kind, run in groupby(folded, _kind_of) if kind)
-    # A mark alone, without the letter it belongs to, is no word.
+    # A combining mark without its letter is no word.
     return [run for run in runs if any(map(str.isalnum, run))]
 
 
 def matches(search_words: Sequence[str], texts: Iterable[str]) -> bool:
-    """Tell whether every word of the search begins a word of the texts.
+    """Tell whether every word of the search is a prefix of a word of the texts.
 
-    In scripts written without spaces a word may begin at every character. No search words
-    match nothing.
+    In scripts without spaces it may stand anywhere in the phrase. No search words match nothing.
     """
     words = [word for text in texts for word in words_of(text)]
     return bool(search_words) and all(
@@ -67,12 +66,12 @@ def matches(search_words: Sequence[str], texts: Iterable[str]) -> bool:
 
 
 def prefixes_of(texts: Iterable[str]) -> set[str]:
-    """Return the beginnings by which a record with these texts is found; see required_prefixes."""
+    """Return the prefixes (n-grams in scripts without spaces) to store for these texts."""
     return set().union(*(_prefixes_of_text(text) for text in texts))
 
 
 def required_prefixes(search_words: Iterable[str]) -> set[str]:
-    """Return beginnings that every record has which matches; few others have them all."""
+    """Return stored prefixes that every matching record has, and few other records have all of."""
     needed = {part for sought in search_words for part in _required_parts(sought)}
     # "in" adds nothing where "inv" is needed.
     return {one for one in needed if not any(o.startswith(one) for o in needed if o != one)}
@@ -80,7 +79,7 @@ def required_prefixes(search_words: Iterable[str]) -> set[str]:
 
 @lru_cache(maxsize=1000)
 def _prefixes_of_text(text: str) -> frozenset[str]:
-    """Remember the texts that many documents share, as their customer's name."""
+    """Return the prefixes of one text; cached, since documents share their customer's name."""
     return frozenset(each for word in words_of(text) for each in _prefixes_of_word(word))
 
 
@@ -103,7 +102,7 @@ def _begins(sought: str, word: str) -> bool:
 
 
 def _fold(text: str) -> str:
-    """Return the text without case, accents and what nobody sees; syllables stay whole."""
+    """Return the text without case, accents and unseen characters; Korean syllables stay whole."""
     if text.isascii():
         return text.lower()
     seen = UNSEEN.sub("", text)
@@ -113,7 +112,7 @@ def _fold(text: str) -> str:
 
 
 def _is_accent(character: str) -> bool:
-    """Tell accents and vowel points from marks without which a word is another word.
+    """Tell whether a mark can be dropped without making another word of it.
 
     Of Unicode's combining classes, 10 to 36 are the points of Hebrew, Arabic and Syriac, and
     those from 200 on the accents; kana voicing, Indic and Thai signs lie outside.
