@@ -1,4 +1,4 @@
-"""What the approval pages say, with every amount and time written out."""
+"""The texts of the approval pages, with every amount and time formatted."""
 
 import math
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ HEADINGS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """A line of the inbox; the time left is empty where nothing runs out any more."""
+    """A line of the inbox; once nothing can expire, `seconds_left` is 0 and `time_left` empty."""
 
     href: str
     document: str
@@ -85,7 +85,7 @@ def _name_of(document: Document, state: ApprovalState) -> str:
 
 
 def _seconds_left(snapshot: ApprovalSnapshot) -> int:
-    """Return the whole seconds until the window closes; none once nothing can happen any more."""
+    """Return the seconds until it expires, rounded up; 0 once it can no longer be executed."""
     if snapshot.state not in {ApprovalState.PENDING, ApprovalState.APPROVED}:
         return 0
     left: timedelta = snapshot.approval.expires_at - snapshot.now
@@ -93,13 +93,13 @@ def _seconds_left(snapshot: ApprovalSnapshot) -> int:
 
 
 def _format_duration(seconds: int) -> str:
-    """Write "8 min 12 s"; countdown.js writes the same."""
+    """Return "8 min 12 s", as countdown.js writes it, or an empty text for 0."""
     return f"{seconds // 60} min {seconds % 60} s" if seconds else ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class HiddenReview:
-    """What the page says of an approval whose document the person may not see any more."""
+    """What the review page says if the person cannot see the document any more."""
 
     id: UUID
     state: str
@@ -113,7 +113,7 @@ class HiddenReview:
 
 @dataclass(frozen=True, kw_only=True)
 class Review(HiddenReview):
-    """Everything that the review page says; moments are empty where they did not come."""
+    """What the review page says; the texts of times that have not come are empty."""
 
     heading: str
     total: str
@@ -158,10 +158,10 @@ def describe_review(snapshot: ApprovalSnapshot, user: User) -> Review:
         **_describe_request(snapshot, user),
         heading=HEADINGS[state],
         total=_format_total(facts),
-        decided_at=_format_moment(approval.decided_at, user),
+        decided_at=_format_instant(approval.decided_at, user),
         is_approved=approval.decision == Decision.APPROVED,
         rejection_reason=approval.rejection_reason,
-        executed_at=_format_moment(approval.executed_at, user),
+        executed_at=_format_instant(approval.executed_at, user),
         number=approval.document.number or "",
         draft_code=approval.document.draft_code,
         lock_version=approval.lock_version,
@@ -176,13 +176,13 @@ def describe_review(snapshot: ApprovalSnapshot, user: User) -> Review:
 
 
 def _number(snapshot: ApprovalSnapshot) -> str:
-    """Return the number that this approval gave, not one that another gave to its draft."""
+    """Return the number if this approval gave it; the draft may have got one in another way."""
     is_executed = snapshot.state == ApprovalState.EXECUTED
     return snapshot.approval.document.number or "" if is_executed else ""
 
 
-def _format_moment(moment: datetime | None, user: User) -> str:
-    return format_instant(moment, user) if moment else ""
+def _format_instant(instant: datetime | None, user: User) -> str:
+    return format_instant(instant, user) if instant else ""
 
 
 def _warn(snapshot: ApprovalSnapshot, user: User) -> list[WarningText]:

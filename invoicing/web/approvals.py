@@ -1,4 +1,4 @@
-"""The approvals inbox, and the page on which a person decides."""
+"""The inbox of approvals, and the review page on which a person decides."""
 
 from http import HTTPStatus
 from uuid import UUID
@@ -26,19 +26,19 @@ from invoicing.web.approval_texts import describe_entry, describe_hidden, descri
 from invoicing.web.listings import read_id
 from invoicing.web.pages import SignedInRequest, page
 
-# The words of the form, which scripts rely on.
+# The values of the buttons of the form, which scripts rely on.
 DECISIONS = {"approve": Decision.APPROVED, "reject": Decision.REJECTED}
 
 
 class DecisionForm(forms.Form):
-    """What a person sends: the decision, what it is about, and why not."""
+    """A decision, the fingerprint of what was shown, and the reason of a rejection."""
 
     decision = forms.ChoiceField(choices=[(word, word) for word in DECISIONS])
     fingerprint = forms.CharField(max_length=DIGEST_LENGTH, required=False)
     reason = forms.CharField(required=False, strip=False)
 
     def clean_reason(self) -> str:
-        """Return the reason as texts are kept; it is counted after that."""
+        """Return the normalised reason; its length counts after that."""
         try:
             reason = normalise_text(self.cleaned_data["reason"], multiline=True)
         except ControlCharacterError:
@@ -52,7 +52,7 @@ class DecisionForm(forms.Form):
 
 @page()
 def list_approvals(request: SignedInRequest) -> HttpResponse:
-    """Show what waits and what is over; a page further on shows more of one of the two."""
+    """Show the pending approvals and the others; a further page goes on with one of the lists."""
     user, now = request.user, timezone.now()
     after, before = read_id(request, "after"), read_id(request, "before")
     pending_ids = find_pending(user, now=now)
@@ -71,7 +71,7 @@ def list_approvals(request: SignedInRequest) -> HttpResponse:
 
 @page(methods=("GET", "POST"))
 def review(request: SignedInRequest, pk: UUID) -> HttpResponse:
-    """Show what would be issued; looking at it never decides."""
+    """Show what would be issued; only POST decides."""
     snapshot = _read(request, pk)
     if request.method != "POST":
         return _show(request, snapshot)
@@ -103,7 +103,7 @@ def _show(
         "review": describe(snapshot, request.user),
         "form": form,
         "reason_length": REJECTION_REASON_LENGTH,
-        # What is wrong with a reason is said beside it; nothing else is typed.
+        # An error in the reason stands beside its field; the other fields nobody types.
         "is_refused": status == HTTPStatus.CONFLICT or bool(form.errors.keys() - {"reason"}),
     }
     return render(request, template, context, status=status)
@@ -124,7 +124,7 @@ def _decide(request: SignedInRequest, pk: UUID, form: DecisionForm) -> HttpRespo
         snapshot = _read(request, pk)
         if snapshot.approval.decision != decision:
             return _show(request, snapshot, status=_status_of(refusal), form=form)
-        # A double click, or the form once more after going back: it is decided as they want it.
+        # A double click, or the form sent again after going back: it is decided so already.
     return redirect("approval", pk=pk)
 
 

@@ -1,4 +1,4 @@
-"""What reads differently in two sets of a document's facts."""
+"""The differences between two versions of a document's facts, in words for people."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from invoicing.web.papers import Paper, PaperLine, lay_out
 
 @dataclass(frozen=True)
 class Change:
-    """A statement before and after; one that is missing on a side is empty there."""
+    """A statement before and after; it is empty on a side that lacks it."""
 
     label: str
     before: str
@@ -18,7 +18,7 @@ class Change:
 
 
 def find_changes(before: Facts, after: Facts) -> list[Change]:
-    """Return every statement that changed, in the order in which a document makes them."""
+    """Return the statements that changed, in the order of the document."""
     old, new = dict(_statements(before)), dict(_statements(after))
     labels = dict.fromkeys((*new, *old))
     pairs = (Change(label, old.get(label, ""), new.get(label, "")) for label in labels)
@@ -26,7 +26,7 @@ def find_changes(before: Facts, after: Facts) -> list[Change]:
 
 
 def _statements(facts: Facts) -> Iterator[tuple[str, str]]:
-    """Yield all that the facts say, but for IDs: each label once, the text as it is shown."""
+    """Yield a label and the formatted text for every fact except IDs; no label comes twice."""
     paper = lay_out(facts)
     yield "Status", facts["status"]
     yield "Version of the draft", str(facts["lock_version"])

@@ -12,7 +12,7 @@ from invoicing.search.records import find_customers
 from invoicing.web.listings import list_by_name, list_numbered, read_search
 from invoicing.web.pages import SignedInRequest, page
 
-# More than anybody reads; a further word in the search brings what he means.
+# More than anybody reads: one more word in the search finds the right one.
 FOUND_AT_MOST = 200
 
 

@@ -1,4 +1,4 @@
-"""What a person reads when something fails that no page foresaw."""
+"""The error pages for failures that no view handles."""
 
 import sys
 from collections.abc import Callable
@@ -8,13 +8,13 @@ from django.db import DataError, InterfaceError, InternalError, OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.template import loader
 
-# A lock is given up after seconds; a database comes back within a minute, or somebody looks at it.
+# A lock times out after seconds; a database is back within a minute, or somebody has to look at it.
 RETRY_AFTER_SECONDS = 60
 NUL = "\0"
 
 
 def answer_failure(request: HttpRequest) -> HttpResponse:
-    """Answer for the exception that Django is handling, and logs: its `handler500`."""
+    """Return the page for the exception that Django is handling and logging: the `handler500`."""
     failure = sys.exc_info()[1]
     if isinstance(failure, _unreachable()):
         return show_unavailable()
@@ -24,14 +24,14 @@ def answer_failure(request: HttpRequest) -> HttpResponse:
 
 
 def _unreachable() -> tuple[type[Exception], ...]:
-    """Return what says that the database or the cache does not answer, or takes no writes."""
+    """Return the exceptions of a database or cache that does not answer, or takes no writes."""
     from redis.exceptions import RedisError  # noqa: PLC0415  a start need not wait for the library
 
     return OperationalError, InterfaceError, InternalError, RedisError
 
 
 def show_unavailable() -> HttpResponse:
-    """Return the page for a lock that was not got in time, or a database or cache that is gone."""
+    """Return the page for a lock that timed out, or a database or cache that is gone."""
     response = _show("503.html", HTTPStatus.SERVICE_UNAVAILABLE)
     response["Retry-After"] = str(RETRY_AFTER_SECONDS)
     return response
@@ -40,7 +40,7 @@ def show_unavailable() -> HttpResponse:
 def explain_methods(
     get_response: Callable[[HttpRequest], HttpResponse],
 ) -> Callable[[HttpRequest], HttpResponse]:
-    """Middleware: show a page where Django says with an empty one that only a form comes here."""
+    """Middleware: put a page into Django's empty answers to methods that are not allowed."""
 
     def answer(request: HttpRequest) -> HttpResponse:
         response = get_response(request)
@@ -52,7 +52,7 @@ def explain_methods(
 
 
 def _show(template: str, status: HTTPStatus) -> HttpResponse:
-    # Without the request: the head of a page would ask the database once more.
+    # Without the request: the navigation of a page would query the database again.
     return HttpResponse(loader.get_template(template).render(), status=status)
 
 

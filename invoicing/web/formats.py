@@ -1,7 +1,7 @@
-"""Amounts, dates and numbers as people read them; Babel writes, and decides nothing.
+"""Amounts, dates and numbers as people read them, formatted by Babel.
 
-A document speaks its own language where it is shown whole. The application, and with it every
-list, speaks English, so that one column reads alike.
+A whole document is shown in its own language. Pages, and all their lists, are in English, so that a
+column looks the same from row to row.
 """
 
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ MAX_DECIMALS = 4
 
 
 def _with_decimals(pattern: str, fewest: int, most: int) -> NumberPattern:
-    """Return a pattern of one's own: Babel's are shared, and have another number of decimals."""
+    """Return a copy of a pattern with its own number of decimals: Babel's patterns are shared."""
     parsed = parse_pattern(pattern)
     parsed.frac_prec = (fewest, most)
     return parsed
@@ -29,7 +29,7 @@ def _with_decimals(pattern: str, fewest: int, most: int) -> NumberPattern:
 
 @dataclass(frozen=True)
 class Formats:
-    """How one document writes; the decimals of its amounts are its own minor unit (ISO 4217)."""
+    """Formats for one document; its own `minor_unit` (ISO 4217) tells the decimals of amounts."""
 
     language: str
     currency_code: str
@@ -40,27 +40,27 @@ class Formats:
         locale = locale_of(self.language)
         pattern = locale.currency_formats["standard"].pattern
         if get_currency_symbol(self.currency_code, locale)[-1].isalpha():
-            # CLDR keeps letters at a distance, as in "BHD 1.000"; Babel does not know the rule.
+            # CLDR puts a space after letters, as in "BHD 1.000"; Babel does not apply that rule.
             pattern = pattern.replace("¤#", "¤\N{NO-BREAK SPACE}#")
         return self._write_amount(pattern, amount)
 
     def amount(self, amount: int) -> str:
-        """Write minor units without their currency, for columns that name it: "1,234.50"."""
+        """Write minor units without the currency, for columns whose head names it: "1,234.50"."""
         return self._write_amount(locale_of(self.language).decimal_formats[None].pattern, amount)
 
     def quantity(self, quantity: str) -> str:
-        """Write a number in its canonical form as the language does: "1.5" is "1,5"."""
+        """Write a decimal string of format_fixed_point(): "1.5" is "1,5" in German."""
         pattern = locale_of(self.language).decimal_formats[None].pattern
         return self._write(_with_decimals(pattern, 0, MAX_DECIMALS), Decimal(quantity))
 
     def percentage(self, percentage: str) -> str:
-        """Write a percentage: "8.875" is "8.875%" or "8,875 %"."""
+        """Write a decimal string of percent: "8.875" is "8.875%" or "8,875 %"."""
         pattern = locale_of(self.language).percent_formats[None].pattern
         fraction = Decimal(percentage) / 100
         return self._write(_with_decimals(pattern, 0, MAX_DECIMALS), fraction)
 
     def basis_points(self, basis_points: int) -> str:
-        """Write a discount: 1000 is "10%"."""
+        """Write basis points as percent: 1000 is "10%"."""
         return self.percentage(str(Decimal(basis_points) * 100 / BASIS_POINTS))
 
     def day(self, day: date | str) -> str:
@@ -86,26 +86,26 @@ class Formats:
         return format_date(known, length, locale=locale_of(self.language))
 
 
-def format_instant(moment: datetime, user: User) -> str:
-    """Write a moment in the person's own time zone: "March 2, 2026, 10:30 CET"."""
-    local = moment.astimezone(_time_zone(user))
+def format_instant(instant: datetime, user: User) -> str:
+    """Write an instant in the person's own time zone: "March 2, 2026, 10:30 CET"."""
+    local = instant.astimezone(_time_zone(user))
     written = format_datetime(local, "MMMM d, y, HH:mm", locale=locale_of(APPLICATION_LANGUAGE))
     return f"{written} {local:%Z}"
 
 
-def format_clock(moment: datetime, user: User) -> str:
+def format_clock(instant: datetime, user: User) -> str:
     """Write a time of the day to the second, in the person's own time zone: "10:30:07 CET"."""
-    return f"{moment.astimezone(_time_zone(user)):%H:%M:%S %Z}"
+    return f"{instant.astimezone(_time_zone(user)):%H:%M:%S %Z}"
 
 
 def format_day(day: date) -> str:
-    """Write a day as the application speaks, outside any document: "March 2, 2026"."""
+    """Write a date in the language of the pages, not of a document: "March 2, 2026"."""
     return format_date(day, "long", locale=locale_of(APPLICATION_LANGUAGE))
 
 
-def local_date(moment: datetime, user: User) -> date:
-    """Return the day that it is for the person."""
-    return moment.astimezone(_time_zone(user)).date()
+def local_date(instant: datetime, user: User) -> date:
+    """Return the date in the person's time zone."""
+    return instant.astimezone(_time_zone(user)).date()
 
 
 def _time_zone(user: User) -> ZoneInfo:

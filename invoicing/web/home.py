@@ -1,4 +1,4 @@
-"""The door: where a person arrives."""
+"""The start page, which redirects."""
 
 from django.http import HttpResponse
 from django.shortcuts import redirect
@@ -9,5 +9,5 @@ from invoicing.web.pages import SignedInRequest, page
 
 @page()
 def home(request: SignedInRequest) -> HttpResponse:
-    """Lead to the first section that this person may enter."""
+    """Redirect to the first section that this person may see."""
     return redirect(sections_of(request.user)[0].route)

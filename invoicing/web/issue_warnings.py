@@ -1,4 +1,4 @@
-"""What a person is asked to look at twice, in words, wherever something is to be issued."""
+"""The warnings before something is issued, as sentences."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ MISSING = {
 
 @dataclass(frozen=True)
 class WarningText:
-    """A sentence, and the document that it is about, where the person may open it."""
+    """A sentence, and the number of a document, linked if the person may see it."""
 
     sentence: str
     link: str = ""
@@ -31,7 +31,7 @@ class WarningText:
 def describe_warnings(
     user: User, draft: Document, facts: Facts, *, now: datetime
 ) -> Iterator[WarningText]:
-    """Yield the sentences about issuing a draft with these facts now; most drafts have none."""
+    """Yield the warnings about issuing a draft with these facts now; most drafts have none."""
     warnings = find_warnings(user, draft, facts, now=now, today=local_date(now, user))
     yield from (WarningText(MISSING[each]) for each in warnings.missing)
     if warnings.same_total:

@@ -1,4 +1,4 @@
-"""The page on which a person issues a document by hand."""
+"""The page on which a person issues a document without an agent."""
 
 from http import HTTPStatus
 from uuid import UUID
@@ -21,7 +21,7 @@ from invoicing.web.papers import lay_out
 
 
 def may_issue(user: User, document: Document) -> bool:
-    """Tell whether this person could issue this document now."""
+    """Tell whether this person may issue this document."""
     return not document.is_issued and user.has_perms(ISSUE_PERMISSIONS)
 
 
@@ -43,7 +43,7 @@ def _show(
     """Show what would be issued; GET never issues."""
     if document.is_issued:
         return redirect("document", pk=document.pk)
-    # Read once: the form is about what the page shows.
+    # Read once, so that the fingerprint in the form is of the facts that the page shows.
     facts = read_document(document)
     context = {
         "document": document,

@@ -1,7 +1,7 @@
-"""Forms that came too late: the session had ended, or their person signed in anew elsewhere.
+"""Forms sent too late: after the session had ended, or after another sign-in in the same browser.
 
-What was typed for long is not lost: the sign-in page takes it along, and the browser, not this
-application, keeps it until its form is shown again.
+What was typed is not lost: the sign-in page carries it in a hidden field, so that the browser, not
+this application, keeps it until its form is shown again.
 """
 
 from http import HTTPStatus
@@ -10,18 +10,18 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.urls import Resolver404, resolve
 
-# The button with which a form asks to be shown again as it was typed.
+# The name of the button that asks for a form with the texts that were typed.
 RESUME = "resume"
 TOKEN = "csrfmiddlewaretoken"  # noqa: S105  a field's name
 
 
 def keeps_typed(view: object) -> bool:
-    """Tell whether a view is a page whose form is long to type."""
+    """Tell whether a view is a page with `keeps_typed`, whose form takes long to fill in."""
     return getattr(view, "keeps_typed", False)
 
 
 def keeps_typed_at(path: str) -> bool:
-    """Tell whether the path is that of such a page: no other form is filled in for anybody."""
+    """Tell whether the path leads to such a page; no other form is filled in from a request."""
     try:
         return keeps_typed(resolve(path).func)
     except Resolver404:
@@ -29,7 +29,7 @@ def keeps_typed_at(path: str) -> bool:
 
 
 def read_late_form(request: HttpRequest) -> QueryDict:
-    """Return what was typed, without the token."""
+    """Return what was typed, without the CSRF token."""
     typed = request.POST.copy()
     typed.pop(TOKEN, None)
     return typed
@@ -38,7 +38,7 @@ def read_late_form(request: HttpRequest) -> QueryDict:
 def show_late_form(
     request: HttpRequest, path: str, typed: QueryDict, *, status: HTTPStatus = HTTPStatus.OK
 ) -> HttpResponse:
-    """Show a button that leads back into the form, as it was typed; it saves nothing."""
+    """Show a button that leads back to the form, filled in as typed; it saves nothing."""
     fields = [(name, text) for name, texts in typed.lists() for text in texts]
     context = {"path": path, "fields": fields, "resume": RESUME}
     return render(request, "invoicing/late_form.html", context, status=status)

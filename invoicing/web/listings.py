@@ -1,4 +1,4 @@
-"""Lists of records: what was searched for, and where the next page is."""
+"""Pages of records in lists, with their search and the links to other pages."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ Found = tuple[list[_Record], UUID | None]
 
 @dataclass(frozen=True)
 class Listing(Generic[_Record]):
-    """One page of records; the links are None where they would lead nowhere."""
+    """One page of records; `back_href` and `next_href` are None if there is no such page."""
 
     records: list[_Record]
     search: str
@@ -38,7 +38,7 @@ def read_search(data: QueryDict, name: str = "search") -> str:
 def list_newest(
     request: HttpRequest, find: Callable[[PageRequest], Found[_Record]], **filters: str
 ) -> Listing[_Record]:
-    """Return the page that the address names, the newest record first."""
+    """Return the page after the request's `after`, the newest record first."""
     search, after = read_search(request.GET), read_id(request, "after")
     kept = {"search": search, **filters}
     records, cursor = find(
@@ -54,7 +54,7 @@ def list_matching(
     *,
     texts: Callable[[_Record], Iterable[str]],
 ) -> Listing[_Record]:
-    """Return the page that the address names, in the order of names, of a kind with few records."""
+    """Return the requested page of matching records, by name; for kinds with few records."""
     search, ordered = read_search(request.GET), queryset.order_by(Lower("name"), "id")
     words = words_of(search)
     found: Any = [each for each in ordered if matches(words, texts(each))] if search else ordered
@@ -62,7 +62,7 @@ def list_matching(
 
 
 def list_numbered(request: HttpRequest, records: Sequence[_Record]) -> Listing[_Record]:
-    """Return the page of these records whose number the address has."""
+    """Return the page of these records with the number in the request's `page`."""
     search = read_search(request.GET)
     shown = Paginator(records, PAGE_LENGTH).get_page(request.GET.get("page"))
     back = build_query(search=search, page=str(shown.number - 1)) if shown.has_previous() else None
@@ -71,9 +71,9 @@ def list_numbered(request: HttpRequest, records: Sequence[_Record]) -> Listing[_
 
 
 def list_by_name(request: HttpRequest, queryset: QuerySet[_Record]) -> Listing[_Record]:
-    """Return the page behind the record that the address names, in the order of names.
+    """Return the page after the record in the request's `after`, ordered by name.
 
-    It counts nothing and passes nothing over, so the last page costs what the first does.
+    It counts nothing and has no offset, so the last page costs no more than the first.
     """
     after = read_id(request, "after")
     ordered = queryset.alias(lower_name=Lower("name")).order_by("lower_name", "id")
@@ -87,7 +87,7 @@ def list_by_name(request: HttpRequest, queryset: QuerySet[_Record]) -> Listing[_
 
 
 def read_id(request: HttpRequest, name: str) -> UUID | None:
-    """Return the ID that the address has under this name, if it is one."""
+    """Return the ID in this parameter of the query string, or None if it is not one."""
     try:
         return UUID(request.GET.get(name, ""))
     except ValueError:
@@ -95,5 +95,5 @@ def read_id(request: HttpRequest, name: str) -> UUID | None:
 
 
 def build_query(**parameters: str) -> str:
-    """Return the address of the same page with these parameters, leaving out the empty ones."""
+    """Return a relative link to the same page with these parameters, without the empty ones."""
     return "?" + urlencode({name: value for name, value in parameters.items() if value})

@@ -1,4 +1,4 @@
-"""What stands at the head of every page: the sections that this person may enter."""
+"""The navigation at the head of every page: the sections that this person may see."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ def _nothing_pending(user: User) -> int:
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the application; without a permission it is open to everybody signed in."""
+    """A part of the application; without a permission, everybody who is signed in may see it."""
 
     label: str
     route: str
@@ -29,7 +29,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Link:
-    """An entry of the navigation; the count is of things that wait for this person."""
+    """An entry of the navigation; `count` is of things that wait for this person."""
 
     label: str
     href: str
@@ -46,7 +46,7 @@ SECTIONS = (
 
 
 def sections_of(user: User) -> list[Section]:
-    """Return the sections that the person may enter, the first of them to begin with."""
+    """Return the sections that the person may see; the first is their start page."""
     return [
         section
         for section in SECTIONS
@@ -55,7 +55,7 @@ def sections_of(user: User) -> list[Section]:
 
 
 def navigation(request: HttpRequest) -> dict[str, Any]:
-    """Give templates the links; a signed-out person gets none."""
+    """Context processor: return the links, none for somebody who is not signed in."""
     user = getattr(request, "user", None)
     if not isinstance(user, User):
         return {"navigation": []}

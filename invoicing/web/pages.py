@@ -1,4 +1,4 @@
-"""What every page has in common: who may see it, and what happens where something is missing."""
+"""What all pages have in common: permissions, allowed methods, and 403 or 404."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -17,12 +17,12 @@ from invoicing.models import User
 
 View = TypeVar("View", bound=Callable[..., HttpResponse])
 
-# What the address of a document says after somebody wrote or issued it.
+# The query parameter of a document's page with which it says that it was just written or issued.
 DONE = "done"
 
 
 class SignedInRequest(HttpRequest):
-    """A request behind SignedInMiddleware, for the sake of types."""
+    """A request behind SignedInMiddleware, whose user is a User; for type checkers."""
 
     user: User
 
@@ -30,9 +30,10 @@ class SignedInRequest(HttpRequest):
 def page(
     *permissions: Permission, methods: tuple[str, ...] = ("GET",), keeps_typed: bool = False
 ) -> Callable[[View], View]:
-    """Make a view a page: all these permissions, or 403; a record out of scope is 404.
+    """Decorate a view: 403 without all these permissions, 404 for RecordNotFoundError.
 
-    One that keeps what is typed gets it back, with RESUME, where its form came too late.
+    With `keeps_typed`, a form that is sent too late comes back as POST with late_forms.RESUME, and
+    the view has to show what was typed.
     """
 
     def decorate(view: View) -> View:
@@ -56,5 +57,5 @@ def page(
 
 
 def show_done(pk: UUID) -> HttpResponse:
-    """Lead to the page of a document that was just written or issued, which says so."""
+    """Redirect to the page of a document that was just written or issued, which says so."""
     return redirect(f"{reverse('document', args=[pk])}?{DONE}")

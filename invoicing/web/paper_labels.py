@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-# Those of settings.LANGUAGES, in the order in which they stand in each row.
+# Those of settings.LANGUAGES, in the order of the words in each row.
 LANGUAGES = ("en", "de", "fr", "es")
 
 _WORDS: dict[str, tuple[str, str, str, str]] = {
@@ -39,6 +39,6 @@ _WORDS: dict[str, tuple[str, str, str, str]] = {
 
 
 def labels_in(language: str) -> Mapping[str, str]:
-    """Return the words of a language; one that has none here gets English."""
+    """Return the words in a language, or in English if there are none."""
     index = LANGUAGES.index(language) if language in LANGUAGES else 0
     return {name: words[index] for name, words in _WORDS.items()}

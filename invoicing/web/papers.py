@@ -1,4 +1,4 @@
-"""A document as a person reads it: every amount and date written, nothing left to compute."""
+"""A document as `invoicing/paper.html` shows it: every amount and date formatted."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -13,18 +13,18 @@ from invoicing.totals import DiscountType
 from invoicing.web.formats import Formats
 from invoicing.web.paper_labels import labels_in
 
-# The columns beside the description, by their labels.
+# The columns beside the description: fields of PaperLine, and keys of the labels.
 FIGURES = ("quantity", "unit_price", "discount", "tax", "amount")
-# Characters side by side that a sheet of paper has room for, the widest of each column together.
+# The most characters in a row on a sheet of paper: the sum of the widest of each column.
 LONGEST_ROW = 64
 
 
 @dataclass(frozen=True, kw_only=True)
 class PaperLine:
-    """One line; the discount is empty where there is none.
+    """One line; without a discount or a tax rate, their texts are empty.
 
-    The tax has its name where its percentage does not tell which it is: exports and what the buyer
-    owes the tax on are both 0 %.
+    `tax_name` is set if rates of the document share a percentage: export and reverse charge are
+    both 0 %.
     """
 
     description: str
@@ -37,14 +37,14 @@ class PaperLine:
     amount: str
 
     def width_of(self, figure: str) -> int:
-        """Return how wide a figure is, in characters; the unit stands beside the quantity."""
+        """Return the width of a column's text in characters; a quantity includes its unit."""
         unit = f" {self.unit}" if figure == "quantity" else ""
         return _width_of(f"{getattr(self, figure)}{unit}")
 
 
 @dataclass(frozen=True, kw_only=True)
 class PaperTax:
-    """What all lines of one rate come to."""
+    """The tax on all lines of one rate."""
 
     name: str
     percentage: str
@@ -54,7 +54,10 @@ class PaperTax:
 
 @dataclass(frozen=True, kw_only=True)
 class Paper:
-    """What `invoicing/paper.html` shows, in the document's own language."""
+    """What `invoicing/paper.html` shows, in the document's own language.
+
+    The seller has name, address and vat_number; so has the buyer.
+    """
 
     language: str
     labels: Mapping[str, str]
@@ -80,7 +83,7 @@ class Paper:
 
 
 def paper_of_document(document: Document) -> Paper:
-    """Lay out a document: a draft as it stands, without where to pay, an issued one as frozen."""
+    """Lay out a document: a draft as of now, without bank details, or an issued one as frozen."""
     return lay_out(
         read_document(document),
         document_type=DocumentType(document.type),
@@ -96,9 +99,9 @@ def lay_out(
     number: str = "",
     with_bank: bool = True,
 ) -> Paper:
-    """Write out facts, such as those that an approval was prepared with.
+    """Format facts, such as those that an approval was prepared with.
 
-    A fact that is younger than such an approval is missing in them.
+    An old approval lacks facts that were added since, so these have to be read with get().
     """
     formats = Formats(facts["language"], facts["currency_code"], facts["minor_unit"])
     bank = facts["seller"] if with_bank else {}
@@ -127,7 +130,7 @@ def lay_out(
         net_total=formats.money(facts["net_total"]),
         tax_total=formats.money(facts["tax_total"]),
         grand_total=formats.money(facts["grand_total"]),
-        # In groups of four, as ISO 13616 has it on paper.
+        # In groups of four, the print format of ISO 13616.
         iban=iban.format(bank.get("iban", "")),
         bic=bank.get("bic", ""),
     )
@@ -152,7 +155,7 @@ def _line(
 def _are_long(lines: list[PaperLine], labels: Mapping[str, str], *, has_discounts: bool) -> bool:
     """Tell whether the lines are too wide for a table on a sheet of paper.
 
-    A column is as wide as its widest figure, or as its head.
+    A column is as wide as its widest text, the heading included.
     """
     shown = [figure for figure in FIGURES if has_discounts or figure != "discount"]
     widest = (
@@ -163,7 +166,7 @@ def _are_long(lines: list[PaperLine], labels: Mapping[str, str], *, has_discount
 
 
 def _width_of(text: str) -> int:
-    """Return how many characters wide a text is; Chinese and emoji are twice as wide as Latin."""
+    """Return the width of a text in Latin characters; Chinese and emoji count twice."""
     return sum(2 if east_asian_width(character) in "WF" else 1 for character in text)
 
 

@@ -1,4 +1,4 @@
-"""The pages on which a person looks colleagues up: only what the staff may know of each other."""
+"""The pages on which a person looks up colleagues, without their private data."""
 
 from dataclasses import dataclass
 from uuid import UUID

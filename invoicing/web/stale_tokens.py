@@ -1,4 +1,4 @@
-"""A form without the right token: another site sends it, or a page of ours that is old."""
+"""Forms with a wrong CSRF token: from another site, or from a page that is outdated."""
 
 from http import HTTPStatus
 
@@ -10,9 +10,9 @@ from invoicing.web.late_forms import keeps_typed, read_late_form, show_late_form
 
 
 def answer_token(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """Answer such a form, which changed nothing: `CSRF_FAILURE_VIEW`.
+    """Answer a form with a wrong token, which changed nothing: the `CSRF_FAILURE_VIEW`.
 
-    Signing in makes another token, so each page of ours that was open before has a wrong one.
+    Signing in rotates the token, so every page that was open before has a wrong one.
     """
     view = request.resolver_match.func if request.resolver_match else None
     if request.headers.get("Origin") != f"{request.scheme}://{request.get_host()}":

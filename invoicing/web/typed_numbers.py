@@ -1,4 +1,4 @@
-"""Numbers as a person types them, kept as integers; nothing is guessed."""
+"""Numbers as a person types them, parsed to integers; an ambiguous one is refused."""
 
 import re
 
@@ -7,13 +7,14 @@ _THOUSAND = 3
 
 
 class MistypedNumberError(ValueError):
-    """The text is no number, or could be two; the message says what to write."""
+    """The text is no number, or an ambiguous one; the message says what to write."""
 
 
 def parse_typed(text: str, *, decimals: int) -> int:
     """Return the number in units of its last decimal: "12.5" with two decimals is 1250.
 
-    A comma may stand for the dot. "1,234" is refused, since people mean two things by it.
+    The decimal sign is a dot or a comma; "1,234" is refused, since it can mean both. Raises
+    MistypedNumberError.
     """
     match = _TYPED.fullmatch(text.strip())
     if match is None:

@@ -1,6 +1,6 @@
-// Counts the times left on the page; the server decides what is too late. Who cannot see a timer
-// run is told of the last minute, if there is something to decide, and of the end. The time beside
-// the buttons tells nothing a second time.
+// Counts down the times left on the page; the server decides what is too late. Screen readers are
+// told when the last minute begins, if there is something to decide, and of the end: once, so not by
+// the timer beside the buttons.
 const LAST_MINUTE = 60;
 const decisions = document.querySelectorAll("button[name=decision]");
 
@@ -22,12 +22,12 @@ const end = (place) => {
 const count = (timer) => {
   const place = timer.parentElement;
   const endsAt = Date.now() + Number(timer.dataset.secondsLeft) * 1000;
-  let isEarly = decisions.length > 0 && !isBesideButtons(place);
+  let willWarn = decisions.length > 0 && !isBesideButtons(place);
   const tick = () => {
     const left = Math.max(0, Math.ceil((endsAt - Date.now()) / 1000));
     timer.textContent = `${Math.floor(left / 60)} min ${left % 60} s`;
-    if (isEarly && left <= LAST_MINUTE) {
-      isEarly = false;
+    if (willWarn && left <= LAST_MINUTE) {
+      willWarn = false;
       warn(place);
     }
     if (left > 0) return;

@@ -22,7 +22,7 @@ CHANGED_MEANWHILE = "Your password was changed at this moment, elsewhere. Please
 
 @page(methods=("GET", "POST"))
 def account(request: SignedInRequest) -> HttpResponse:
-    """Change the password by POST; the session at hand goes on, all others end."""
+    """Change the password by POST; this session goes on, all others end."""
     if request.method != "POST":
         is_changed = "changed" in request.GET
         return _show(request, OwnPasswordForm(user=request.user), is_changed=is_changed)

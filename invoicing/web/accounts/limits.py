@@ -1,4 +1,4 @@
-"""How often somebody may try to sign in, from one address and for one account."""
+"""Limits of attempts to sign in: per IP address, per account, and per pair of both."""
 
 import logging
 import math
@@ -14,17 +14,18 @@ from invoicing.web.failures import show_unavailable
 
 logger = logging.getLogger(__name__)
 
+# As django-ratelimit writes rates: attempts in five minutes.
 ATTEMPTS_PER_ADDRESS = "30/5m"
 ATTEMPTS_PER_PAIR = "10/5m"
 ATTEMPTS_PER_ACCOUNT = "100/5m"
 
 
 class AttemptRefusedError(Exception):
-    """The attempt does not count; nobody is let in."""
+    """The attempt is refused, whatever was typed."""
 
 
 class LimitReachedError(AttemptRefusedError):
-    """Too many attempts; says when the next one counts."""
+    """There were too many attempts; `seconds` until the next one is allowed."""
 
     def __init__(self, seconds: int) -> None:
         super().__init__(f"{seconds} s")
@@ -33,24 +34,24 @@ class LimitReachedError(AttemptRefusedError):
 
 
 class LimitUnknownError(AttemptRefusedError):
-    """The cache in which attempts are counted is gone; nobody is let in uncounted."""
+    """The cache that counts attempts is gone; an attempt that is not counted is refused."""
 
 
 def count_attempt(*, account: str) -> None:
     """Count one attempt, whether or not the account exists; raises AttemptRefusedError.
 
-    The strict limit on an account holds for one address, and an attempt over it is not counted
-    further: nobody locks another person out from one place.
+    The strict limit is of one account from one address, and an attempt over it does not count for
+    the account: nobody can lock another person out from one address.
     """
     for group, bucket, rate in _limits_of(account):
         _spend(group, bucket=bucket, rate=rate)
 
 
 def give_attempt_back(*, account: str) -> None:
-    """Count an attempt no more that had the right password; raises AttemptRefusedError.
+    """Uncount an attempt, since its password was right; raises AttemptRefusedError.
 
-    Else an office behind one address locks itself out in the morning. It was counted all the same
-    while the password was looked at, so that guesses made at once find the limit as well.
+    Otherwise an office behind one address would lock itself out in the morning. Until then the
+    attempt counts, so that simultaneous guesses meet the limit too.
     """
     for group, bucket, rate in _limits_of(account):
         _count(_given_back(group), bucket=bucket, rate=rate, increment=True)
@@ -65,7 +66,7 @@ def _limits_of(account: str) -> Iterator[tuple[str, str, str]]:
 
 
 def count_code() -> None:
-    """Count one use of a one-time code, good or not; raises AttemptRefusedError."""
+    """Count one attempt to use a one-time code, valid or not; raises AttemptRefusedError."""
     network = web_origin().client_network
     _spend("code.address", bucket=network, rate=ATTEMPTS_PER_ADDRESS)
 
@@ -73,7 +74,7 @@ def count_code() -> None:
 def answer_refused(
     refusal: AttemptRefusedError, show_form: Callable[..., HttpResponse]
 ) -> HttpResponse:
-    """Show the form with how long to wait, or that attempts cannot be counted now."""
+    """Return the form with the minutes to wait, or the page of an unavailable service."""
     if not isinstance(refusal, LimitReachedError):
         return show_unavailable()
     response = show_form(status=429, minutes_to_wait=refusal.minutes)
@@ -82,14 +83,14 @@ def answer_refused(
 
 
 def _failures() -> tuple[type[Exception], ...]:
-    """Return what a cache that is gone raises; Python asks only when something was raised."""
+    """Return the exceptions of a cache that is gone; evaluated only when something was raised."""
     from redis.exceptions import RedisError  # noqa: PLC0415  a start need not wait for the library
 
     return RedisError, OSError
 
 
 def _given_back(group: str) -> str:
-    """Return the group of what is given back; of the same bucket it has the same windows."""
+    """Return the group that counts what was given back; the same bucket has the same windows."""
     return f"{group}.given-back"
 
 
@@ -99,14 +100,14 @@ def _spend(group: str, *, bucket: str, rate: str) -> None:
         return
     given_back = _count(_given_back(group), bucket=bucket, rate=rate, increment=False)
     if usage["count"] - given_back["count"] > usage["limit"]:
-        # The window ends with the second that the library names; it may have ended meanwhile.
+        # The last second still belongs to the window, which may have ended meanwhile.
         raise LimitReachedError(max(usage["time_left"], 0) + 1)
 
 
 def _count(group: str, *, bucket: str, rate: str, increment: bool) -> dict[str, Any]:
     usage: dict[str, Any] | None
     try:
-        # Only the library's own kinds of key would read the request.
+        # No request: only the library's own keys would read it.
         usage = get_usage(None, group, key=lambda *_: bucket, rate=rate, increment=increment)
     except _failures():
         logger.exception("Attempts cannot be counted.")

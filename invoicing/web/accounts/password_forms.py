@@ -32,7 +32,7 @@ def check_own_password(user: User, password: str) -> str:
 
 
 class NewPasswordForm(forms.Form):
-    """Twice the same; whether it is hard enough to guess is said when it is written."""
+    """A new password, typed twice; the validators run when it is written."""
 
     password = password_field("New password", help_text=password_validators_help_text_html())
     again = password_field("The same again")
@@ -45,7 +45,7 @@ class NewPasswordForm(forms.Form):
 
 
 class CodeForm(NewPasswordForm):
-    """The code comes out of the link, by a script or by hand."""
+    """A script takes the code out of the link; without scripts a person types it."""
 
     code = forms.CharField(
         label="One-time code",
@@ -56,7 +56,7 @@ class CodeForm(NewPasswordForm):
 
 
 class OwnPasswordForm(NewPasswordForm):
-    """Whoever sits at an open browser does not know the password for that."""
+    """Asks for the current password, which a passer-by at an open browser does not know."""
 
     current = password_field("Current password", is_new=False)
     field_order = ("current", "password", "again")

@@ -1,4 +1,4 @@
-"""Web sessions whose key is known to the browser only: the database keeps its digest."""
+"""Web sessions whose key only the browser knows: the database stores a digest of it."""
 
 import hashlib
 from typing import Any
@@ -10,14 +10,14 @@ from typing_extensions import override
 
 
 def digest_session_key(key: str) -> str:
-    """Return what stands in the database for a key; it fits the 40 characters of the column."""
+    """Return the digest of a key: SHA-256 in hexadecimal, cut to the column's 40 characters."""
     return hashlib.sha256(key.encode()).hexdigest()[:40]
 
 
 class SessionStore(db.SessionStore):
-    """Django's database sessions, so that a copy of the database lets nobody in.
+    """Django's database sessions, stored by digest, so that a copy of the database lets nobody in.
 
-    Its asynchronous twins are not overridden: the application is served over WSGI.
+    The asynchronous methods are not overridden, since the application is served over WSGI.
     """
 
     def _get_session_from_db(self) -> AbstractBaseSession | None:

@@ -15,14 +15,14 @@ from invoicing.errors import CodeInvalidError, ConflictError
 from invoicing.web.accounts.limits import AttemptRefusedError, answer_refused, count_code
 from invoicing.web.accounts.password_forms import CodeForm
 
-# One sentence for every reason: a code tells nobody whose it was, or whether it ever was one.
+# One sentence for every reason, so that nobody learns whose code it was, or whether it was one.
 NO_CODE = "This code lets nobody in. Codes work once and not for long: ask for another one."
 
 
 @login_not_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def set_password(request: HttpRequest) -> HttpResponse:
-    """Show the form whatever the code; only sending it looks at the code, and uses it."""
+    """Show the form; only POST checks the code and uses it."""
     if request.method != "POST":
         return _show(request, CodeForm())
     form = CodeForm(request.POST)

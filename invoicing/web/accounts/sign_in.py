@@ -31,7 +31,7 @@ HOME = "/"
 
 
 class SignInForm(forms.Form):
-    """The fields' names are those that password managers and scripts look for."""
+    """Its fields have the names that password managers and scripts look for."""
 
     username = forms.CharField(
         label="Work e-mail",
@@ -67,14 +67,14 @@ def _try_to_sign_in(request: HttpRequest, form: SignInForm) -> HttpResponse:
         # One sentence for every reason: nobody learns which addresses have an account.
         return _show(request, form, status=422, is_refused=True)
     login(request, user)
-    # A moment, so that no message that a page keeps in the session puts its end off.
+    # An instant, not a duration: with that, each change of the session would put off its end.
     request.session.set_expiry(timezone.now() + timedelta(seconds=settings.SESSION_COOKIE_AGE))
     note_attempt(SignInOutcome.SIGNED_IN, user.pk)
     return continue_after_sign_in(request)
 
 
 def continue_after_sign_in(request: HttpRequest) -> HttpResponse:
-    """Lead somebody who has signed in to what was asked for, or to what was typed before."""
+    """Redirect to the page that was asked for, or offer the form that was typed before."""
     path, typed = _next_path(request), request.POST.get("typed")
     if typed and keeps_typed_at(path):
         return show_late_form(request, path, QueryDict(typed))
@@ -82,7 +82,7 @@ def continue_after_sign_in(request: HttpRequest) -> HttpResponse:
 
 
 def ask_to_sign_in_again(request: HttpRequest) -> HttpResponse:
-    """Show the sign-in page to whom a form came from too late; it takes the typed texts along."""
+    """Return the sign-in page for a form that was sent too late; it carries what was typed."""
     values = {
         "form": SignInForm(),
         "next": request.path,
@@ -106,9 +106,9 @@ def _show(
 
 
 def _next_path(request: HttpRequest) -> str:
-    """Return the page that was asked for, if it is one of ours."""
+    """Return the path that was asked for if it is on this site, or that of the start page."""
     path = request.POST.get("next") or request.GET.get("next") or HOME
-    # Of the query nothing can lead elsewhere, and a client's request for access may be a long one.
+    # The query string cannot lead elsewhere, and that of an OAuth request may be too long to check.
     place = path.partition("?")[0]
     is_own = place.startswith("/") and url_has_allowed_host_and_scheme(place, allowed_hosts=None)
     return path if is_own else HOME

@@ -1,4 +1,4 @@
-"""Nobody gets to a page without having signed in, unless it says that it is for everybody."""
+"""Requires a signed-in person for every page, unless it is marked login_not_required."""
 
 from collections.abc import Callable
 from typing import Any
@@ -16,7 +16,7 @@ from invoicing.web.late_forms import keeps_typed
 
 
 class SignedInMiddleware(LoginRequiredMiddleware):
-    """Django's own, which looks at the session even where nobody needs to have signed in."""
+    """Django's own, but it loads no session where nobody needs to sign in, and logs the visitor."""
 
     @override
     def process_view(
@@ -36,7 +36,7 @@ class SignedInMiddleware(LoginRequiredMiddleware):
     def handle_no_permission(  # type: ignore[override]  # Django's own always answers with a redirect
         self, request: HttpRequest, view_func: Callable[..., Any]
     ) -> HttpResponseBase:
-        """Lead by way of signing in to the page; after a form to where it stood, with its texts."""
+        """Ask to sign in, then lead to the page; after a form, to its page, with what was typed."""
         if request.method != "POST":
             return super().handle_no_permission(request, view_func)
         if keeps_typed(view_func):

@@ -29,15 +29,15 @@ class Choices:
     of_line: dict[str, Options]
 
     def label(self, name: str, value: str) -> str:
-        """Return what a list shows for a value; other fields show the value itself."""
+        """Return the label of a value in a list; for fields without a list, the value itself."""
         options = self.of_header.get(name) or self.of_line.get(name) or []
         return dict(options).get(value, value)
 
 
 def choices_for(user: User, document: Document | None, *, search: str, chosen: str) -> Choices:
-    """Return what the person may choose, and what the draft says already, fit or not.
+    """Return what the person may choose, and what the draft has already, even if inactive.
 
-    `search` is for a customer, and `chosen` the ID of the one that the form shows.
+    `search` is the search for a customer, `chosen` the customer ID in the form, or empty.
     """
     customers = choose_customers(user, document, search=search, chosen=chosen)
     return Choices(

@@ -1,4 +1,4 @@
-"""The code that the form of a new draft carries, so that sending it twice makes one draft."""
+"""The draft code in the form of a new draft, so that sending it twice makes one draft."""
 
 from django.core.signing import BadSignature, Signer
 
@@ -7,12 +7,12 @@ from invoicing.models import User
 
 
 def give_code(user: User) -> str:
-    """Return the code of a draft that the person is about to write, for the form to send back."""
+    """Return a new draft code, signed for this person, for the form to send back."""
     return _signer(user).sign(new_draft_code())
 
 
 def read_code(user: User, sent: str) -> str | None:
-    """Return the code in what a form sent, or None if it was not given to this person."""
+    """Return the draft code in what a form sent, or None if it was not signed for this person."""
     try:
         return _signer(user).unsign(sent)
     except BadSignature:
@@ -20,5 +20,5 @@ def read_code(user: User, sent: str) -> str | None:
 
 
 def _signer(user: User) -> Signer:
-    # Signed, since people read these codes: nobody shall choose one.
+    # Signed, so that nobody can choose a code: people read them.
     return Signer(salt=f"draft code for {user.pk}")

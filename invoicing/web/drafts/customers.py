@@ -1,4 +1,4 @@
-"""Which customers a person may choose from: all of a few, or those that a search finds."""
+"""The customers that a person may choose from: all if they are few, or those of a search."""
 
 from dataclasses import dataclass, replace
 from uuid import UUID
@@ -17,10 +17,10 @@ LONGEST_LIST = 50
 
 @dataclass(frozen=True)
 class CustomerChoices:
-    """The customers to choose from; without `is_searchable` they are all that there are.
+    """The customers to choose from, as pairs of ID and label; all of them, or `is_searchable`.
 
-    `suggested` is the ID to choose after a search: the one found, or the one chosen before if it
-    is among those found, or none.
+    `suggested` is the ID to select after a search: the one chosen before if it is among those
+    found, else the only one found, else empty.
     """
 
     options: list[tuple[str, str]]
@@ -33,7 +33,7 @@ class CustomerChoices:
 def choose_customers(
     user: User, document: Document | None, *, search: str, chosen: str
 ) -> CustomerChoices:
-    """Return what the person may choose, and what the draft or the form says already."""
+    """Return what the person may choose, and what the draft or the form has already."""
     offered = _offered(user).order_by(Lower("name"), "id")
     found = _search(user, search) if search else list(offered[: LONGEST_LIST + 1])
     is_cut = len(found) > LONGEST_LIST
@@ -49,14 +49,14 @@ def choose_customers(
 
 
 def _offered(user: User) -> QuerySet[Customer]:
-    """Return the list for those who may look at customers; others keep the one they have."""
+    """Return the active customers in scope, or none for a person who may not see customers."""
     if not user.has_perm(Permission.VIEW_CUSTOMER):
         return Customer.objects.none()
     return customers_visible_to(user).filter(is_active=True)
 
 
 def _search(user: User, search: str) -> list[Customer]:
-    """Return those found by their names; of more than are listed the ones that were made first."""
+    """Return those found, by name: if more than can be listed, those that were made first."""
     found: list[Customer] = []
     if not user.has_perm(Permission.VIEW_CUSTOMER):
         return found
@@ -97,6 +97,6 @@ def _hint(count: int, search: str, *, is_cut: bool) -> str:
 
 
 def _label(customer: Customer) -> str:
-    """Return name and place, since two customers may share a name."""
+    """Return name and city, since two customers may share a name."""
     label = mark_invisible(", ".join(filter(None, (customer.name, customer.city))))
     return label if customer.is_active else f"{label} (inactive)"

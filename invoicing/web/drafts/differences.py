@@ -1,4 +1,4 @@
-"""What differs between the draft that is saved and the one that was typed."""
+"""The differences between the saved draft and the one that was typed."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from invoicing.web.drafts.typed import Typed, TypedDraft
 
 @dataclass(frozen=True)
 class Difference:
-    """A field in which what is saved and what was typed say different things."""
+    """A field whose saved and typed texts differ."""
 
     label: str
     saved: str

@@ -60,7 +60,7 @@ def _choices(request: SignedInRequest, document: Document | None = None) -> Choi
 
 @dataclass(frozen=True)
 class Editor:
-    """One request to write a draft: a new one, or the document given."""
+    """Answers one request to write a draft: a new one, or `document`."""
 
     request: SignedInRequest
     choices: Choices
@@ -71,7 +71,7 @@ class Editor:
         return self.request.user
 
     def answer(self, data: QueryDict) -> HttpResponse:
-        """Do what the button that was pressed says."""
+        """Do what the pressed button asks for: search, add or remove a line, resume, or check."""
         typed, is_search = read_typed(data), _is_search(data)
         if is_search:
             typed = typed.with_customer(self.choices.customers.suggested)
@@ -87,7 +87,7 @@ class Editor:
         return self._render(DraftForms.showing(typed, self.choices), **context)
 
     def _check(self, forms: DraftForms) -> HttpResponse:
-        """Carry out what is asked for, or show what is to be mended before."""
+        """Calculate or save a valid draft, or show its mistakes."""
         try:
             if forms.is_valid():
                 return self._carry_out(forms)
@@ -118,7 +118,7 @@ class Editor:
         return show_done(made.pk)
 
     def _write(self, write: Callable[[], Document]) -> Document:
-        """Let the draft be written, unless the right to do so went while a lock was waited for."""
+        """Write the draft; roll back if the right to do so was lost during a wait for a lock."""
         with transaction.atomic():
             document = write()
             demand_still_allowed(self.user, document.pk, Permission.MANAGE)
@@ -127,7 +127,7 @@ class Editor:
     def _answer_again(
         self, made: Document | None, forms: DraftForms, draft: DraftInput
     ) -> HttpResponse:
-        """Lead to the draft that this form made before, unless it says something else by now."""
+        """Redirect to the draft that this form made before, or show the form if the two differ."""
         preview = preview_draft(self.user, draft)
         typed = typed_draft_of(preview, preview.parts.lines)
         if made and typed_draft_of(made, made.lines.all()) == typed:
@@ -137,7 +137,7 @@ class Editor:
         )
 
     def _show_conflict(self, pk: UUID, forms: DraftForms, draft: DraftInput) -> HttpResponse:
-        """Show what is saved now beside what was typed; nothing of either is lost."""
+        """Show what was saved meanwhile beside what was typed, so that nothing is lost."""
         saved, preview = document_for(self.user, pk), preview_draft(self.user, draft)
         differences = compare_drafts(
             typed_draft_of(saved, saved.lines.all()),
@@ -172,13 +172,13 @@ class Editor:
         return render(self.request, "invoicing/draft.html", context, status=status)
 
     def _draft_code_to_send(self, status: HTTPStatus) -> str:
-        """Return the code as it came, or a new one if it was used or is not one of ours."""
+        """Return the draft code as it was sent, or a new one if it was used or is invalid."""
         sent = self.request.POST.get("draft_code", "")
         is_good = status != HTTPStatus.CONFLICT and read_code(self.user, sent) is not None
         return sent if is_good else give_code(self.user)
 
     def _lock_version_to_send(self, conflict: dict[str, Any] | None) -> int:
-        """Return the version that was seen: the one typed on, or the one just shown beside it."""
+        """Return the version that the person saw: the form's, or in a conflict the saved one."""
         if conflict:
             version: int = conflict["saved"].lock_version
             return version
@@ -188,19 +188,19 @@ class Editor:
 
 
 def _is_search(data: QueryDict) -> bool:
-    """Tell whether a customer is searched for: Enter in the field of a search means Find, too."""
+    """Tell whether to search for a customer: by its button, or by Enter in the search field."""
     asked, done = (read_search(data, f"customer_{word}") for word in ("search", "searched"))
     return "find_customer" in data or asked != done
 
 
 def _read_number(data: QueryDict, name: str) -> int:
-    """Return a number that a page of ours put into its form; 0 for everything else."""
+    """Return a number that the form holds in a button or hidden field; 0 for anything else."""
     text = data.get(name, "")
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0  # noqa: PLR2004  fits a column
 
 
 def _format_totals(document: Document) -> dict[str, str]:
-    """Return the totals as the invoice will have them, and in which language that is."""
+    """Return the totals, formatted as on the invoice, and the language of that."""
     formats = Formats(document.language, document.currency_code, document.minor_unit)
     names = ("net_total", "tax_total", "grand_total")
     written = {name: formats.money(getattr(document, name)) for name in names}

@@ -1,4 +1,4 @@
-"""The forms of a draft's header and of a line, with their fields as people read and type them."""
+"""The forms of a draft's header and of a line, as people fill them in."""
 
 from typing import Any
 from uuid import UUID
@@ -22,7 +22,7 @@ def _number(label: str, *, required: bool = True) -> forms.CharField:
 
 
 def _text(label: str, longest: int, *, rows: int = 0, required: bool = False) -> forms.CharField:
-    # Only the browser is told the length: the service counts a line end once, as people do.
+    # Only the browser enforces it: a form field would count CR LF as two, unlike the service.
     attrs = {"maxlength": str(longest), "dir": "auto"}
     widget = forms.Textarea(attrs={**attrs, "rows": rows}) if rows else forms.TextInput(attrs=attrs)
     return forms.CharField(label=label, required=required, strip=False, widget=widget)
@@ -34,7 +34,7 @@ def _date(label: str) -> forms.DateField:
 
 
 class HeaderForm(forms.Form):
-    """What a draft says once: the fields of DraftInput beside its lines."""
+    """The header of a draft: the fields of DraftInput except its lines."""
 
     customer_id = forms.TypedChoiceField(label="Customer", coerce=UUID)
     issue_date = _date("Issue date")
@@ -51,7 +51,7 @@ class HeaderForm(forms.Form):
 
 
 class LineForm(forms.Form):
-    """The fields of LineInput; amounts are typed in the currency, and kept as its minor units."""
+    """The fields of LineInput: amounts are typed in the currency, cleaned to its minor units."""
 
     description = _text("Description", DESCRIPTION_LENGTH, rows=2, required=True)
     quantity = _number("Quantity")
@@ -76,7 +76,7 @@ class LineForm(forms.Form):
         is_percent = self.cleaned_data.get("discount_type") == DiscountType.PERCENT
         self._parse("discount_value", decimals=PERCENT_DECIMALS if is_percent else self.minor_unit)
         if self.cleaned_data.get("discount_value") is None:
-            # The list always shows a kind; without a value it says nothing.
+            # The list always has a type selected; without a value it means nothing.
             self.cleaned_data["discount_type"] = None
 
     def _parse(self, name: str, *, decimals: int) -> None:

@@ -1,4 +1,4 @@
-"""The header and all lines of a draft as one form: filled, checked, read, and marked."""
+"""The form of the header and those of all lines of a draft, handled as one."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ from invoicing.web.drafts.typed import TypedDraft
 
 @dataclass(frozen=True)
 class Mistake:
-    """A field that is to be mended, by its name on the page and the ID of its input."""
+    """A field with an error: its label on the page, and the ID of its input element."""
 
     label: str
     field_id: str
@@ -23,7 +23,7 @@ class Mistake:
 
 @dataclass
 class DraftForms:
-    """The header and the lines together."""
+    """The forms of the header and the lines; `errors` are those of no single field."""
 
     header: HeaderForm
     lines: list[LineForm]
@@ -31,13 +31,13 @@ class DraftForms:
 
     @classmethod
     def showing(cls, typed: TypedDraft, choices: Choices) -> "DraftForms":
-        """Return forms that show the texts and find no fault yet."""
+        """Return unbound forms: they show the texts without checking them."""
         lines = [_line_form(typed, i, choices, initial=line) for i, line in enumerate(typed.lines)]
         return cls(HeaderForm(initial=typed.header, choices=choices), lines)
 
     @classmethod
     def checking(cls, typed: TypedDraft, choices: Choices) -> "DraftForms":
-        """Return forms that check the texts."""
+        """Return bound forms: they check the texts."""
         lines = [
             _line_form(
                 typed, i, choices, data={f"line-{i}-{name}": text for name, text in line.items()}
@@ -47,12 +47,12 @@ class DraftForms:
         return cls(HeaderForm(typed.header, choices=choices), lines)
 
     def is_valid(self) -> bool:
-        # Every form is asked, so that a person sees all mistakes at once.
+        # A list, not a generator: every form is checked, and a person sees all mistakes at once.
         answers = [form.is_valid() for form in (self.header, *self.lines)]
         return all(answers)
 
     def find_mistakes(self) -> Iterator[Mistake]:
-        """Yield the fields that are marked, the header's first."""
+        """Yield the fields with errors, the header's first."""
         yield from (Mistake(str(each.label), each.id_for_label) for each in _marked(self.header))
         for number, line in enumerate(self.lines, start=1):
             for each in _marked(line):
@@ -64,7 +64,7 @@ class DraftForms:
         return DraftInput(**self.header.cleaned_data, line_items=line_items)
 
     def add_problems(self, problems: Iterable[FieldProblem]) -> None:
-        """Put what the service found wrong beside the fields that it names."""
+        """Add the problems that the service found to the fields that they name."""
         for problem in problems:
             match problem.path.split("."):
                 case ["line_items", index, name]:
@@ -80,7 +80,7 @@ def _marked(form: forms.Form) -> Iterator[forms.BoundField]:
 
 
 def _as_sentence(problem: FieldProblem) -> str:
-    """Return a problem, which reads on from a field's name, as it stands beside the field."""
+    """Return a problem, which reads on from a field's name, as a sentence of its own."""
     return f"{problem.problem[0].upper()}{problem.problem[1:]}."
 
 

@@ -1,4 +1,4 @@
-"""A draft as texts in fields: as it was typed, or as what is saved would be typed."""
+"""A draft as the texts of form fields: as typed, or as a saved draft would be typed."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -30,7 +30,7 @@ Typed = Mapping[str, str]
 
 @dataclass(frozen=True)
 class TypedDraft:
-    """The texts of all fields, as typed or as a saved draft would be typed."""
+    """The texts of all fields, by name; `minor_unit` is that of the currency, or of the default."""
 
     header: Typed
     lines: list[Typed]
@@ -49,7 +49,7 @@ class TypedDraft:
 
 
 def read_typed(data: QueryDict) -> TypedDraft:
-    """Return what was typed, however wrong it is."""
+    """Return what was typed, without checking it."""
     header = {name: data.get(name, "") for name in HeaderForm.base_fields}
     lines: list[Typed] = [
         {name: data.get(f"line-{index}-{name}", "") for name in LineForm.base_fields}
@@ -59,7 +59,7 @@ def read_typed(data: QueryDict) -> TypedDraft:
 
 
 def _count_lines(data: QueryDict) -> int:
-    """Return how many lines the form says to have or has; one too many stays, to be refused."""
+    """Return how many lines were sent, at most one more than allowed, so that it is refused."""
     text = data.get("lines", "")[:4]
     said = min(int(text), MAX_LINES) if text.isascii() and text.isdigit() else 1
     sent = (int(match[1]) + 1 for name in data if (match := _LINE_FIELD.fullmatch(name)))
@@ -74,7 +74,7 @@ def _known_minor_unit(currency_code: str) -> int:
 
 
 def new_typed_draft(user: User) -> TypedDraft:
-    """Return an empty draft, dated today in the person's time zone, in the currency used last."""
+    """Return an empty draft, dated today for the person, in the newest document's currency."""
     today = local_date(timezone.now(), user)
     newest, _ = find_documents(user, PageRequest(limit=1, newest_first=True))
     currency_code = newest[0].currency_code if newest else DEFAULT_CURRENCY
@@ -88,7 +88,7 @@ def new_typed_draft(user: User) -> TypedDraft:
 
 
 def typed_draft_of(document: Document, lines: Iterable[Line]) -> TypedDraft:
-    """Return a draft, saved or previewed, as a person would type it."""
+    """Return a saved or previewed draft as a person would type it."""
     header = {
         "customer_id": str(document.customer_id),
         "issue_date": document.issue_date.isoformat(),
