@@ -1,4 +1,4 @@
-"""The company: its facts as they stand on invoices, and whose it is."""
+"""The admin of the company: its facts as they stand on invoices, and its owner."""
 
 from collections.abc import Callable
 from typing import Any
@@ -24,12 +24,12 @@ from invoicing.models import Company
 
 MISTYPED_IBAN = "This is not an IBAN. Compare it with the one that your bank gave you."
 MISTYPED_BIC = "This is not a BIC: that has 8 or 11 letters and digits."
-# More than the number itself, for what people type between its parts.
+# Longer than the numbers, with room for spaces and hyphens that people type.
 TYPED_LENGTH = 60
 
 
 class CompanyForm(PartyForm):
-    """Where to pay is typed with spaces or without, checked, and kept without."""
+    """IBAN and BIC may be typed with spaces; they are checked, and kept without."""
 
     iban = forms.CharField(label="IBAN", required=False, max_length=TYPED_LENGTH)
     bic = forms.CharField(label="BIC", required=False, max_length=TYPED_LENGTH)
@@ -46,7 +46,7 @@ class CompanyForm(PartyForm):
 
 
 def _read_number(typed: str, read: Callable[[str], str], *, mistyped: str) -> str:
-    """Return the number as its standard (ISO 13616, ISO 9362) keeps it; none stays none."""
+    """Return an IBAN (ISO 13616) or BIC (ISO 9362) in its compact form; empty stays empty."""
     if not typed:
         return typed
     try:
@@ -97,7 +97,7 @@ class CompanyAdmin(RecordAdmin):
 
     @override
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
-        """There is one: lead to it."""
+        """Redirect to the one company."""
         company = Company.objects.first()
         if company and self.has_view_or_change_permission(request):
             return redirect("admin:invoices_company_change", company.pk)

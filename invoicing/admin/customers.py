@@ -1,4 +1,4 @@
-"""Customers with their account managers, in the administrator's own scope, and number series."""
+"""The admin of customers, of those in the administrator's scope, and of number series."""
 
 from typing import Any, cast
 
@@ -19,14 +19,14 @@ ADDRESS = ("street", ("postcode", "city"), "country", "vat_number")
 
 
 class PartyForm(RecordForm):
-    """A form of a party to an invoice."""
+    """The form of a party to an invoice, whose country is chosen from a list."""
 
     country = forms.ChoiceField(required=False)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         choices = {"": "Not said", **dict(countries_by_name())}
-        # What was written before, and is no country, goes only when somebody takes it away.
+        # An old value that is no country stays until somebody chooses another one.
         choices.setdefault(self.instance.country, self.instance.country)
         cast("forms.ChoiceField", self.fields["country"]).choices = choices.items()
 
@@ -61,7 +61,7 @@ class CustomerAdmin(RecordAdmin):
 
 @admin.register(NumberSeries)
 class NumberSeriesAdmin(ReadOnlyAdmin):
-    """Issuing moves a series, and nothing else does."""
+    """Only to be looked at: issuing alone changes a series."""
 
     fields = ("type", "year", "last_value")
     list_display = ("type", "year", "last_value")

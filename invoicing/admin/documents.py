@@ -1,6 +1,6 @@
-"""Documents, to be looked up: drafts are edited on their own pages, and issued ones by nobody.
+"""The admin of documents, only to look them up: drafts are edited on their pages, not here.
 
-There may be a million: a page shows the newest, and sorts by nothing that no index knows.
+There may be a million: the list shows the newest first, and sorts by no column without an index.
 """
 
 from typing import Any
@@ -33,7 +33,7 @@ FOUND_AT_MOST = 200
 
 
 class NewestFilter(ChoicesFieldListFilter):
-    """A choice that no index knows, put to the newest documents, or to what a search finds."""
+    """A filter by a column without an index, applied to the newest documents or to a search's."""
 
     @override
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any] | None:
@@ -61,7 +61,7 @@ class DocumentAdmin(ReadOnlyAdmin):
     list_display = ("name", "type", "status", "customer", "issue_date", "total", "made_by")
     list_filter = (("status", NewestFilter), ("type", NewestFilter))
     list_select_related = ("customer", "created_by")
-    search_fields = ("number",)  # shows the field; the search is that of the documents' own page
+    search_fields = ("number",)  # only shows the field; get_search_results() searches
     search_help_text = "Number, draft code, reference or customer"
     sortable_by = ()
     ordering = ("-id",)

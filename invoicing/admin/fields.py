@@ -1,4 +1,4 @@
-"""The fields of the books' forms that choose among people and permissions, or read hours."""
+"""Form fields of the admin: for people, permissions, and working hours."""
 
 import re
 from datetime import time
@@ -21,7 +21,7 @@ MISTYPED_HOURS = "Write hours such as 9:00 to 12:30, 13:00 to 17:30, or nothing 
 
 
 class CheckboxesField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]  # generic for mypy only
-    """Several of a list, each with a box to tick."""
+    """A choice of several records, each with a checkbox."""
 
     widget = forms.CheckboxSelectMultiple
 
@@ -29,13 +29,13 @@ class CheckboxesField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]
         super().__init__(queryset=queryset, required=False, **kwargs)
 
     def offer(self, held: QuerySet[Any]) -> None:
-        """Look at what the record holds, before the list is shown."""
+        """Set the choices, given those that the record has; called before the form is shown."""
 
     @override
     def clean(self, value: Any) -> Any:
         try:
             return super().clean(value)
-        except OverflowError:  # of a number that is too long for any column of SQLite's
+        except OverflowError:  # from a number that SQLite cannot hold
             raise ValidationError(UNOFFERED) from None
 
     @override
@@ -44,7 +44,7 @@ class CheckboxesField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]
 
 
 class PersonField(forms.ModelChoiceField):  # type: ignore[type-arg]  # as above
-    """One person of a list; two of one name are told apart."""
+    """A choice of one person, with the e-mail address, since names may be the same."""
 
     @override
     def label_from_instance(self, obj: Any) -> str:
@@ -52,7 +52,7 @@ class PersonField(forms.ModelChoiceField):  # type: ignore[type-arg]  # as above
 
 
 class PeopleField(CheckboxesField):
-    """Several active people of the staff, and those who were chosen before."""
+    """A choice of several people: active staff, and those who are chosen already."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(User.objects.none(), **kwargs)
@@ -72,7 +72,7 @@ def _describe_person(person: Any) -> str:
 
 
 class PermissionsField(CheckboxesField):
-    """Permissions in plain words; those that have none are neither shown nor taken away."""
+    """A choice of permissions, in plain words; those without words are hidden, and kept."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(PermissionRow.objects.none(), **kwargs)
@@ -97,7 +97,7 @@ class PermissionsField(CheckboxesField):
 
 
 class HoursField(forms.CharField):
-    """The hours of one day, as people write them."""
+    """The hours of one day as people write them; cleaned to pairs of start and end."""
 
     def __init__(self, **kwargs: Any) -> None:
         widget = forms.TextInput(attrs={"placeholder": "9:00 to 17:30"})

@@ -1,4 +1,4 @@
-"""The page on which the owner, and nobody else, hands the installation over."""
+"""The page on which the owner, and nobody else, transfers the ownership."""
 
 from functools import partial
 from typing import Any
@@ -26,7 +26,7 @@ from invoicing.web.accounts.password_forms import check_own_password, password_f
 
 
 class TransferForm(forms.Form):
-    """The new owner is chosen, then typed: nobody hands all of it over with one slip."""
+    """The new owner is chosen and then typed, against slips; the password proves who asks."""
 
     successor = PersonField(User.objects.none(), label="New owner")
     email = forms.EmailField(
@@ -53,7 +53,7 @@ class TransferForm(forms.Form):
 
 
 def transfer(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
-    """Ask, then hand over; everybody but the owner finds nothing here."""
+    """Ask, then transfer the ownership; 404 for everybody but the owner."""
     owner: Any = request.user
     if not is_owner(owner):
         raise Http404

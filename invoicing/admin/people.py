@@ -1,4 +1,4 @@
-"""People and their sign-ins: made and changed by administrators, deactivated, never deleted."""
+"""The admin of people and their sign-in: they are deactivated, but never deleted."""
 
 from functools import partial
 from typing import Any
@@ -27,7 +27,7 @@ from invoicing.services.working_hours import WEEKDAYS
 
 
 class RoleFilter(RelatedFieldListFilter):
-    """A choice among the roles in their order; Django asks for that of groups, which have none."""
+    """The filter by role, ordered as RoleAdmin; Django would look for an admin of groups."""
 
     @override
     def field_admin_ordering(self, *_: Any) -> tuple[str, ...]:
@@ -128,7 +128,7 @@ class PersonAdmin(RecordAdmin):
         return [*own, *super().get_urls()]
 
     def one_time_link(self, request: HttpRequest, pk: Any) -> HttpResponse:
-        """Ask, then show the link, once: it is in no message, session or log."""
+        """Ask, then show the link in the answer only: it is in no message, session or log."""
         person = self._find(request, pk)
         context = self._context(request, person, title="One-time link") | {"hours": HOURS}
         if request.method == "POST":
@@ -137,7 +137,7 @@ class PersonAdmin(RecordAdmin):
         return render(request, "admin/invoices/one_time_link.html", context)
 
     def sign_out(self, request: HttpRequest, pk: Any) -> HttpResponse:
-        """Ask, saying how many connections it ends, then sign the person out everywhere."""
+        """Ask, naming how many connections will end, then sign the person out everywhere."""
         person = self._find(request, pk)
         if request.method != "POST":
             context = self._context(request, person, title="Sign out everywhere")

@@ -1,4 +1,4 @@
-"""What each permission lets somebody do, in the words in which it is given."""
+"""The permissions in plain words, in the order in which forms show them."""
 
 from invoicing.access import Permission
 
@@ -11,7 +11,7 @@ APPLICATION = {
     Permission.FINALIZE: "Issue documents",
 }
 
-# For administrators only: they open a page of the administration.
+# These have an effect for administrators only.
 ADMINISTRATION = {
     "invoices.view_user": "Administration: see people",
     "invoices.add_user": "Administration: add people",

@@ -1,4 +1,4 @@
-"""The form of a person: who it is, how it signs in, what it may do, when it works."""
+"""The form of a person: profile, sign-in, rights and working hours."""
 
 from datetime import time
 from typing import Any

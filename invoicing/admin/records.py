@@ -1,4 +1,7 @@
-"""What all pages of the books have in common: acts write, nothing is deleted, nobody is overrun."""
+"""What all admin pages here share: audited writes, no deletion, no lost update.
+
+Instead of Django's ModelAdmin, the acts in invoicing.administration write, and audit what they do.
+"""
 
 from collections.abc import Mapping
 from functools import partial
@@ -29,14 +32,17 @@ CHANGED_MEANWHILE = (
     " it stands."
 )
 
-# A record has no page to be deleted on, and its history is the audit of the administration.
+# Django's URLs that are left out: nothing is deleted, and the history is in the audit.
 LEFT_OUT = ("_delete", "_history")
 
 
 class RecordForm(forms.ModelForm):  # type: ignore[type-arg]  # generic for mypy only
-    """A form that knows which state of the record it shows, and what was refused after it."""
+    """A form that sends back a digest of the record it showed, and shows why an act refused.
 
-    # Set on the class that is made for one request.
+    `seen` is that digest: a change is refused as a conflict if the record has another one by then.
+    """
+
+    # Set by get_form() on the class that Django makes for one request.
     refusal: ValidationError | None = None
 
     seen = forms.CharField(required=False, widget=forms.HiddenInput)
@@ -63,7 +69,7 @@ class RecordForm(forms.ModelForm):  # type: ignore[type-arg]  # generic for mypy
                 self.add_error(name if name in self.fields else None, problems)
 
     def changes(self) -> dict[str, Any]:
-        """Return the values that a valid form gives to the fields of the record."""
+        """Return a valid form's values for fields of the record, by name."""
         names = {field.name for field in self._meta.model._meta.get_fields()}
         return {name: value for name, value in self.cleaned_data.items() if name in names}
 
@@ -75,7 +81,7 @@ def read_problems(refusal: ValidationError) -> Mapping[str, list[str]]:
 
 
 class RecordAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # as above
-    """One record at a time, through an act of administration."""
+    """Changes one record at a time, by an act of administration."""
 
     form = RecordForm
     actions = None
@@ -114,7 +120,7 @@ class RecordAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # as above
 
     @override
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
-        """Allow what the filters ask: any other column, such as a digest, could be guessed at."""
+        """Allow only the filters offered: by any other, digests and the like could be guessed."""
         filters: Any = self.list_filter
         offered = lookup.partition("__")[0] in flatten(filters)
         return offered and super().lookup_allowed(lookup, value, request)
@@ -129,7 +135,7 @@ class RecordAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # as above
     def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
         try:
             return super().get_changelist_instance(request)
-        except OverflowError:  # of a filter by a number that is too long for SQLite
+        except OverflowError:  # from a number in a filter that SQLite cannot hold
             raise IncorrectLookupParameters from None
 
     @override
@@ -159,7 +165,7 @@ class RecordAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # as above
         form_url: str = "",
         extra_context: dict[str, Any] | None = None,
     ) -> Any:
-        """Show the form again where its act was refused; all that it wrote is rolled back."""
+        """Show the form again if its act was refused; all that it wrote is rolled back."""
         show = partial(super().changeform_view, request, object_id, form_url, extra_context)
         try:
             return show()
@@ -181,7 +187,7 @@ class RecordAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # as above
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         written = self.change(request, obj, form) if change else self.create(request, form)
         obj.pk = written.pk
-        # The form filled in some of it; what a person is told of is what was written.
+        # Show what was written, not what the form put into the instance.
         obj.refresh_from_db()
 
     def create(self, request: HttpRequest, form: RecordForm) -> Model:
@@ -213,7 +219,7 @@ class RecordAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # as above
 
 
 class ReadOnlyAdmin(RecordAdmin):
-    """Records that the application itself writes."""
+    """Records that only the application writes."""
 
     @override
     def has_add_permission(self, request: HttpRequest) -> bool:

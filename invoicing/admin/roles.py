@@ -1,6 +1,6 @@
-"""Roles: permissions that are given together, by those only who may give every right."""
+"""The admin of roles, only for those who may give every right."""
 
-import django.contrib.auth.admin  # noqa: F401  puts there what is taken away below
+import django.contrib.auth.admin  # noqa: F401  registers what is unregistered below
 from django.contrib import admin
 from django.contrib.auth.models import Group
 from typing_extensions import override
@@ -11,7 +11,7 @@ from invoicing.administration.records import IsAllowed
 from invoicing.administrators import may_give_every_right
 from invoicing.models import Role
 
-# Django's own page of groups would write past the audit.
+# Django's own admin of groups would write without the audit.
 admin.site.unregister(Group)
 
 

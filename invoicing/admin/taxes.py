@@ -1,4 +1,4 @@
-"""Tax rates: another name or percentage is another rate."""
+"""The admin of tax rates: a change of name or percentage makes a new rate."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Teams and skills."""
+"""The admin of teams and of skills."""
 
 from typing import Any
 

@@ -1,7 +1,7 @@
-"""What every act of administration has in common: one transaction, one order of locks, one trace.
+"""What all acts of administration share: one transaction, one order of locks, one audit event.
 
-An act takes the settings row and the head of the administration's chain before anything else, as
-every ending of connections does. So acts wait for one another, and who acts is looked at again.
+An act first locks the row of agent access's settings and the head of the administration's chain, as
+all that ends connections does. So acts run one after the other, and each checks its actor anew.
 """
 
 from collections.abc import Callable, Iterator
@@ -29,11 +29,13 @@ REASONS = {
 
 
 def actor_of(request: HttpRequest) -> Actor:
+    """Return who acts, and from where, for the audit."""
     return Actor(web_origin(), request.user.pk)
 
 
 @contextmanager
 def locked_administration() -> Iterator[None]:
+    """Begin a transaction that holds the locks of an act."""
     with transaction.atomic():
         AccessSettings.lock()
         audit.lock_administration()
@@ -42,9 +44,9 @@ def locked_administration() -> Iterator[None]:
 
 @contextmanager
 def act_of(actor: Actor, is_allowed: Callable[[User], bool]) -> Iterator[User]:
-    """Hold the administration, and give the actor as he stands at this moment.
+    """Begin the transaction of an act, and yield the actor as read under its locks.
 
-    Raises PermissionMissingError.
+    Raises PermissionMissingError if there is no actor, or `is_allowed` says no by now.
     """
     with locked_administration():
         by = User.objects.filter(pk=actor.id).first() if actor.id else None
@@ -54,7 +56,7 @@ def act_of(actor: Actor, is_allowed: Callable[[User], bool]) -> Iterator[User]:
 
 
 def count_connections(person: User | None = None) -> int:
-    """Return how many live connections act as the person, or how many there are."""
+    """Return how many live connections act as the person, or how many there are in all."""
     live = live_connections()
     return (live.filter(user=person) if person else live).count()
 
@@ -66,5 +68,5 @@ def end_connections(person: User, end: SessionsEnd, *, actor: Actor) -> int:
 
 
 def write_down(action: str, *, target: object, actor: Actor, detail: str = "") -> None:
-    """Append the act to the administration's chain: names of fields, and no values of texts."""
+    """Append the act to the administration's chain; `detail` names fields, without their texts."""
     record_act(action, actor, target=str(target), detail=detail[:DETAIL_LENGTH])

@@ -1,4 +1,4 @@
-"""Ownership moves, and with it ends every connection that the former owner approved."""
+"""Transfers the ownership, which ends all connections, since the former owner approved them."""
 
 from uuid import UUID
 
@@ -10,7 +10,7 @@ from invoicing.administrators import is_owner
 from invoicing.locks import lock_person
 from invoicing.services import company
 
-# What people are told of an OwnerUnfitError.
+# The message for an OwnerUnfitError.
 UNFIT_OWNER = "The owner must be an active person and not a guest."
 
 

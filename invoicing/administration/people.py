@@ -1,4 +1,4 @@
-"""People are made and changed by administrators; what that ends ends with it."""
+"""Creates and changes people, as acts of administration; some changes end connections."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -21,7 +21,7 @@ may_change_people = partial(may_administer, permission=CHANGE_PEOPLE)
 
 
 def create_person(actor: Actor, changes: Changes, *, hours: Sequence[Stretch] = ()) -> User:
-    """Save a new person; raises as services.people.create_person does."""
+    """Save a new person; raises what services.people.create_person does."""
     with act_of(actor, may_add_people) as by:
         person = people.create_person(changes, hours=hours, by=by)
         write_down("person:created", target=person.pk, actor=actor)
@@ -36,9 +36,9 @@ def change_person(
     hours: Sequence[Stretch] | None = None,
     seen: str,
 ) -> PersonChange:
-    """Write the changes of a person who still is as `seen`, a digest_person(), says.
+    """Write the changes of a person whose digest_person() is still `seen`.
 
-    Raises as services.people.change_person does, RecordNotFoundError, and ConflictError where
+    Raises what services.people.change_person does, RecordNotFoundError, and ConflictError if
     somebody else changed the person meanwhile.
     """
     with act_of(actor, may_change_people) as by:
@@ -54,7 +54,7 @@ def change_person(
 
 
 def _tell(change: PersonChange) -> str:
-    """Name the fields, and say which way a flag went."""
+    """Return the names of the changed fields, and the new values of those that are booleans."""
     values = ((name, getattr(change.person, name)) for name in change.fields)
     return ", ".join(
         f"{name}={'yes' if value else 'no'}" if isinstance(value, bool) else name

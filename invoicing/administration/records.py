@@ -1,4 +1,4 @@
-"""The books beside the people: customers, teams, roles, tax rates and the company."""
+"""Creates and changes all records but people, as acts of administration."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -29,7 +29,7 @@ IsAllowed = Callable[[User], bool]
 def create_record(
     actor: Actor, record: Record, changes: Changes, *, is_allowed: IsAllowed
 ) -> Record:
-    """Save a record that is new; raises ValidationError, PermissionMissingError."""
+    """Save a new record; raises ValidationError, PermissionMissingError."""
     with act_of(actor, is_allowed):
         _save(record, tidy_changes(record, changes))
         write_down(_name(record, "created"), target=record.pk, actor=actor)
@@ -45,10 +45,10 @@ def change_record(
     seen: str,
     is_allowed: IsAllowed,
 ) -> Model:
-    """Write the changes of a record that still is as `seen`, a digest_record(), says.
+    """Write the changes of a record whose digest_record() is still `seen`; return it.
 
-    Of a tax rate the one that replaces it is returned. Raises ValidationError,
-    PermissionMissingError, RecordNotFoundError, and ConflictError where somebody else changed it.
+    For a tax rate, return the one that replaces it. Raises ValidationError, PermissionMissingError,
+    RecordNotFoundError, and ConflictError if somebody else changed it meanwhile.
     """
     with act_of(actor, is_allowed):
         record = lock_record(records, pk)
@@ -83,7 +83,7 @@ def _name(record: Model, act: str) -> str:
 
 
 def create_company(actor: Actor, changes: Changes) -> Company:
-    """Save the company of an installation that has none; a superuser founds it, and owns it.
+    """Save the company of an installation without one; the superuser who does so is its owner.
 
     Raises ValidationError, PermissionMissingError.
     """

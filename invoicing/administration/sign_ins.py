@@ -1,4 +1,4 @@
-"""Passwords, one-time codes and signing out everywhere; each ends the person's connections."""
+"""Passwords, one-time codes and signing out everywhere, as acts of administration."""
 
 from uuid import UUID
 
@@ -25,7 +25,7 @@ from invoicing.services.people import SessionsEnd
 def sign_out_everywhere(actor: Actor, pk: UUID) -> int:
     """End a person's web sessions and connections; return how many connections.
 
-    For oneself, and for administrators. Raises RecordNotFoundError, PermissionMissingError.
+    For oneself, or as an administrator. Raises RecordNotFoundError, PermissionMissingError.
     """
     with act_of(actor, lambda by: by.pk == pk or may_change_people(by)) as by:
         person = lock_person(pk)
@@ -38,7 +38,7 @@ def sign_out_everywhere(actor: Actor, pk: UUID) -> int:
 
 
 def make_code(actor: Actor, pk: UUID) -> str:
-    """Return a secret, shown once, with which a person may choose a password.
+    """Return a one-time code, to be shown once, with which a person can choose a password.
 
     Raises RecordNotFoundError, PermissionMissingError, and CodeInvalidError for inactive people.
     """
@@ -50,7 +50,7 @@ def make_code(actor: Actor, pk: UUID) -> str:
 
 
 def make_code_as_operator(pk: UUID) -> str:
-    """Return such a secret for anybody, the owner too; raises CodeInvalidError as above."""
+    """Return a one-time code for anybody, even the owner; raises as make_code() does."""
     with locked_administration():
         return _make_code(lock_person(pk), maker=None, actor=OPERATOR)
 
@@ -63,9 +63,9 @@ def _make_code(person: User, *, maker: User | None, actor: Actor) -> str:
 
 
 def use_code(code: str, password: str, *, actor: Actor) -> None:
-    """Let the person whose code it is choose a password.
+    """Set the password of the person whose code it is, which ends their connections.
 
-    Raises CodeInvalidError, and ValidationError for a password that is too easy to guess.
+    Raises CodeInvalidError, ConflictError, and ValidationError for a password too easy to guess.
     """
     person = sign_ins.find_by_code(code)
     validate_password(password, person)
@@ -78,10 +78,11 @@ def use_code(code: str, password: str, *, actor: Actor) -> None:
 
 
 def change_own_password(actor: Actor, password: str, *, known: User) -> None:
-    """Change the password of the person who acts, if it still is the one that he is known with.
+    """Change the actor's own password, which ends their connections.
 
-    Raises ValidationError, ConflictError where it was changed meanwhile, PermissionMissingError
-    where the person is not active any more.
+    `known` is the actor as read when the current password was checked. Raises ValidationError,
+    ConflictError if the password changed since, and PermissionMissingError if the person is not
+    active any more.
     """
     validate_password(password, known)
     digest = make_password(password)
@@ -93,7 +94,7 @@ def change_own_password(actor: Actor, password: str, *, known: User) -> None:
 
 
 def change_password_as_operator(person: User, password: str) -> int:
-    """Set anybody's password; return how many connections that ended."""
+    """Set anybody's password, without validating it; return how many connections that ended."""
     digest = make_password(password)
     with locked_administration():
         person = lock_person(person.pk)

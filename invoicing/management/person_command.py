@@ -1,4 +1,4 @@
-"""What the commands about one person have in common: an operator names them by e-mail address."""
+"""The base of commands about one person, whom an operator names by e-mail address."""
 
 from argparse import ArgumentParser
 from typing import Any

@@ -1,1 +1,1 @@
-"""A person's first minute with the service, on one machine."""
+"""What `./dev run` needs: settings, a certificate and a server for a first try."""

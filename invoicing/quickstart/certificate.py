@@ -1,4 +1,4 @@
-"""A certificate for this machine, from an authority that can never sign another one."""
+"""A certificate for this machine, from an authority that cannot sign another one."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -15,7 +15,7 @@ RENEWAL = timedelta(days=30)
 
 @dataclass(frozen=True)
 class Certificate:
-    """The authority that clients trust, and the certificate with its key that the server shows."""
+    """The PEM files: the authority to trust, and the server's private key with its certificate."""
 
     authority: Path
     server: Path
@@ -23,9 +23,9 @@ class Certificate:
 
 
 def ensure_certificate(folder: Path, *, now: datetime) -> Certificate:
-    """Return the folder's certificate; make one if there is none or its last 30 days have begun.
+    """Return the folder's certificate; make one if there is none, or it expires within 30 days.
 
-    One that is not valid yet is none: it was made while this machine's clock was ahead.
+    One that is not valid yet is replaced too: it was made while this machine's clock was ahead.
     """
     authority, server = folder / "ca.pem", folder / "server.pem"
     expires_at = _read_expiry(server) if authority.exists() else None
@@ -45,7 +45,7 @@ def _read_expiry(server: Path) -> datetime | None:
 def _make(authority: Path, server: Path, expires_at: datetime) -> None:
     """Write both files; killed in between, it leaves no server.pem, and the next start makes both.
 
-    The authority's private key is not written, so what trusts it trusts this certificate only.
+    The authority's private key is never stored, so to trust it is to trust this certificate only.
     """
     issuer = trustme.CA(organization_name="Invoicing quickstart")
     issued = issuer.issue_cert(

@@ -1,5 +1,5 @@
-"""What ends a quickstart before it has begun."""
+"""What prevents a quickstart."""
 
 
 class QuickstartError(Exception):
-    """The quickstart cannot go on; the message is a sentence for the person who began it."""
+    """The quickstart cannot go on; its message is shown to the person who started it."""

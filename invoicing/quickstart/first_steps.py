@@ -1,4 +1,4 @@
-"""The lines that a person pastes into a shell to see an agent's calls and their answers."""
+"""Shell lines to paste, which show an agent's calls and their answers."""
 
 import shlex
 from dataclasses import dataclass
@@ -69,7 +69,7 @@ npx @modelcontextprotocol/inspector@2.12.0 --cli {base_url}/mcp --transport http
 
 @dataclass(frozen=True, kw_only=True)
 class FirstSteps:
-    """What the lines name: where the service is, and records that a first draft can name."""
+    """What the lines need: where the service is, records for a first draft, and a fresh key."""
 
     folder: Path
     authority: Path
@@ -80,7 +80,7 @@ class FirstSteps:
     key: str
 
     def write(self, credential: str) -> str:
-        """Return the lines; they go into bash in this order, one by one or all at once."""
+        """Return the lines for bash, to paste one by one or all at once."""
         return LINES.format(
             folder=shlex.quote(str(self.folder)),
             credential=credential,

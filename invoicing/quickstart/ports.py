@@ -1,4 +1,4 @@
-"""Whether a port can be had, asked before anything is kept; it knows nothing of Django."""
+"""Checks that a port is free, before settings are stored; does not import Django."""
 
 import errno
 import socket
@@ -14,7 +14,7 @@ REFUSALS = {
 
 
 def demand_free_port(base_url: str) -> None:
-    """Raise QuickstartError if the port cannot be had at an address that the host stands for."""
+    """Raise QuickstartError if the port is not free at an address that the host resolves to."""
     host, port = urlsplit(base_url).hostname, port_of(base_url)
     for family, kind, protocol, _, address in socket.getaddrinfo(
         host, port, type=socket.SOCK_STREAM
@@ -24,6 +24,6 @@ def demand_free_port(base_url: str) -> None:
                 trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
                 trial.bind(address)
         except OSError as error:
-            # Another error says that the machine lacks this kind of address, such as IPv6.
+            # Any other error means that the machine lacks this kind of address, such as IPv6.
             if error.errno in REFUSALS:
                 raise QuickstartError(REFUSALS[error.errno].format(port=port)) from None

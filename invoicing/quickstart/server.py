@@ -1,4 +1,4 @@
-"""The HTTPS server of the quickstart, and the moment from which it answers."""
+"""The HTTPS server of the quickstart, which tells when it is ready."""
 
 import multiprocessing
 import signal
@@ -32,7 +32,7 @@ def serve(
     answered a request. Exits with status 1 if it cannot serve.
     """
     connections.close_all()
-    # A fresh process shares no thread and no open file with this one.
+    # Spawned, since a forked worker would inherit locks and open files of this process.
     multiprocessing.set_start_method("spawn", force=True)
     server = Granian(
         application,
@@ -58,9 +58,10 @@ def serve(
 
 
 def _load_application(path: str) -> WSGIApplication:
-    """Load the application in the worker, which leaves Ctrl-C to the process that started it.
+    """Load the application in the worker, and let it ignore Ctrl-C.
 
-    A terminal sends Ctrl-C to both; a second signal can lock up granian's worker as it stops.
+    A terminal sends Ctrl-C to parent and worker; the parent stops the worker, and a second signal
+    can lock up granian's worker as it stops.
     """
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     application: WSGIApplication = import_string(path)
@@ -78,7 +79,7 @@ def _watch(
 
 
 def _answers(base_url: str, trust: ssl.SSLContext) -> bool:
-    # The probe that no limit counts and no log names.
+    # The probe, which is neither limited nor logged.
     connection = HTTPSConnection(urlsplit(base_url).netloc, timeout=1, context=trust)
     try:
         connection.request("HEAD", "/healthz")

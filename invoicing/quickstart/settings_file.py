@@ -1,6 +1,6 @@
-"""The settings that the quickstart keeps, so that commands in a second shell work beside it.
+"""The file with the quickstart's settings, which commands in a second shell read too.
 
-It is read before Django's settings are, and so knows nothing of Django.
+This runs before Django's settings are loaded, and so does not import Django.
 """
 
 import argparse
@@ -19,10 +19,10 @@ SECRET_KEY_BYTES = 48
 
 
 def prepare_settings(file: Path, arguments: Sequence[str]) -> None:
-    """Make the file if there is none, with a folder that only its owner can enter.
+    """Complete the file, and change its BASE_URL if `--port` is another one.
 
-    Another `--port` than the kept one changes the kept BASE_URL. A BASE_URL in the environment
-    goes before the file's, which then stays as it is. Raises QuickstartError.
+    A BASE_URL in the environment takes precedence, and then the file's is left alone. The folder of
+    the file is open to its owner only. Raises QuickstartError.
     """
     port = _read_port(arguments)
     try:
@@ -31,7 +31,7 @@ def prepare_settings(file: Path, arguments: Sequence[str]) -> None:
         kept = file.read_text(encoding="utf-8") if file.exists() else ""
         wanted = _complete(kept, port if "BASE_URL" not in os.environ else None)
         if wanted != kept:
-            # What cannot be served is not kept: commands beside a running service read this file.
+            # First, since commands beside a running service read this file.
             demand_free_port(_find(wanted, "BASE_URL") or "")
             _replace(file, wanted)
     except (OSError, UnicodeDecodeError) as error:
@@ -40,7 +40,7 @@ def prepare_settings(file: Path, arguments: Sequence[str]) -> None:
 
 
 def _read_port(arguments: Sequence[str]) -> int | None:
-    """Return what --port says; the command itself reads everything else."""
+    """Return the port of --port, or None; the command itself parses all other arguments."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--port", nargs="?", const="")
     text = parser.parse_known_args(arguments)[0].port
@@ -71,7 +71,7 @@ def _set(text: str, name: str, value: str) -> str:
 
 
 def _replace(file: Path, text: str) -> None:
-    """Write the whole file or none of it, never readable by others."""
+    """Write the file atomically, never readable by others."""
     fresh = file.with_suffix(".new")
     fresh.unlink(missing_ok=True)
     fresh.touch(mode=0o600)

@@ -1,4 +1,4 @@
-"""Sixty customers of many scripts and four currencies; three are inactive in the end."""
+"""Sixty customers, with names in many scripts and four currencies; three become inactive."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ LANGUAGES = {"DE": "de", "AT": "de", "FR": "fr", "BE": "fr", "ES": "es"}
 
 @dataclass(frozen=True)
 class Account:
-    """A customer with what its documents have in common, and who writes them."""
+    """A customer, with what its documents share; `writer` is the mailbox of who writes them."""
 
     customer: Customer
     currency_code: str
@@ -22,7 +22,7 @@ class Account:
 
 
 def write_customers(staff: Staff) -> list[Account]:
-    """Save the customers, all of them active, so that their first documents can be written."""
+    """Save the customers, all active at first, so that documents can be written for each."""
     return [_write_customer(row, staff) for row in read_table("customers")]
 
 
@@ -40,7 +40,7 @@ def _write_customer(row: Row, staff: Staff) -> Account:
 
 
 def retire_customers(accounts: Sequence[Account]) -> list[Account]:
-    """Make the inactive customers inactive; return the accounts that stay."""
+    """Deactivate the customers that are to be inactive; return the accounts of the others."""
     retired = {row["name"] for row in read_table("customers") if row["is_active"] == "no"}
     for customer in Customer.objects.filter(name__in=retired):
         change_customer(customer.pk, is_active=False)

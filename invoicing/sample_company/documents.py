@@ -1,4 +1,4 @@
-"""Drafts and issued documents, each computed from its place in the row, written by the services."""
+"""Drafts and issued documents, each computed from its index, so that every load is the same."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,10 +21,10 @@ from invoicing.totals import DiscountType
 FIRST_ISSUE_DATE = date(2026, 1, 5)
 DAYS_OF_BUSINESS = 300
 PAYMENT_DAYS = (14, 30, 45)
-# In tenths: seven of ten documents, the earlier ones, are issued.
+# Seven of ten documents, the earlier ones, are issued.
 ISSUED_TENTHS = 7
 
-# Minor units of the currency for one euro cent, as a fraction.
+# Numerator and denominator: minor units of the currency for one euro cent.
 PRICES = {"EUR": (1, 1), "USD": (11, 10), "JPY": (8, 5), "BHD": (41, 10)}
 # In ten-thousandths.
 QUANTITIES = (10_000, 20_000, 15_000, 5_000, 120_000, 7_500, 33_333, 250_000)
@@ -58,54 +58,54 @@ def write_tax_rates() -> dict[str, TaxRate]:
 
 @dataclass(frozen=True, kw_only=True)
 class Books:
-    """What documents are made of: who writes, to whom, at which rates, and how many in all."""
+    """What documents are made of: people, accounts, tax rates, products, and how many there are."""
 
     staff: Staff
     accounts: Sequence[Account]
     tax_rates: Mapping[str, TaxRate]
-    documents: int
+    document_count: int
     products: Sequence[Row] = field(default_factory=partial(read_table, "products"))
 
 
-def write_documents(books: Books, places: Iterable[int]) -> None:
-    """Write the documents of these places as people do, one after the other."""
-    for new in plan_documents(books, places):
+def write_documents(books: Books, indexes: Iterable[int]) -> None:
+    """Write the documents with these indexes by the services, one after the other."""
+    for new in plan_documents(books, indexes):
         document = create_draft(new.author, new.draft, document_type=new.type)
         if new.issued_at is not None:
             issue_document(document, clock=partial(_working_time, new.draft.issue_date))
 
 
-def plan_documents(books: Books, places: Iterable[int]) -> list[NewDocument]:
-    """Return the documents of these places: the earlier ones are issued, the later are drafts."""
-    issued = books.documents * ISSUED_TENTHS // 10
-    return [_plan(books, place, first_draft=issued) for place in places]
+def plan_documents(books: Books, indexes: Iterable[int]) -> list[NewDocument]:
+    """Return the documents with these indexes; low indexes are issued, the others are drafts."""
+    issued = books.document_count * ISSUED_TENTHS // 10
+    return [_plan(books, index, first_draft=issued) for index in indexes]
 
 
-def _plan(books: Books, place: int, *, first_draft: int) -> NewDocument:
-    account = _pick(books.accounts, place * 7)
-    draft = _draft(books, account, place)
+def _plan(books: Books, index: int, *, first_draft: int) -> NewDocument:
+    account = _pick(books.accounts, index * 7)
+    draft = _draft(books, account, index)
     return NewDocument(
         author=books.staff[account.writer],
         draft=draft,
-        # The first of the drafts is the one credit note.
-        type=DocumentType.CREDIT_NOTE if place == first_draft else DocumentType.INVOICE,
-        issued_at=_working_time(draft.issue_date) if place < first_draft else None,
+        # The first draft is the only credit note.
+        type=DocumentType.CREDIT_NOTE if index == first_draft else DocumentType.INVOICE,
+        issued_at=_working_time(draft.issue_date) if index < first_draft else None,
     )
 
 
-def _draft(books: Books, account: Account, place: int) -> DraftInput:
-    issue_date = FIRST_ISSUE_DATE + timedelta(days=place * DAYS_OF_BUSINESS // books.documents)
+def _draft(books: Books, account: Account, index: int) -> DraftInput:
+    issue_date = FIRST_ISSUE_DATE + timedelta(days=index * DAYS_OF_BUSINESS // books.document_count)
     return DraftInput(
         customer_id=account.customer.id,
         currency_code=account.currency_code,
         issue_date=issue_date,
-        due_date=issue_date + timedelta(days=_pick(PAYMENT_DAYS, place)),
+        due_date=issue_date + timedelta(days=_pick(PAYMENT_DAYS, index)),
         language=account.language,
-        notes=_pick(NOTES, place),
-        reference=f"PO-{26_000 + place}" if place % 3 else "",
+        notes=_pick(NOTES, index),
+        reference=f"PO-{26_000 + index}" if index % 3 else "",
         line_items=tuple(
-            _line(books, account.currency_code, place * 5 + position * 3)
-            for position in range(1 + place * 7 % 6)
+            _line(books, account.currency_code, index * 5 + position * 3)
+            for position in range(1 + index * 7 % 6)
         ),
     )
 
@@ -129,7 +129,7 @@ def _line(books: Books, currency_code: str, choice: int) -> LineInput:
 def _discount(unit_price: int, choice: int) -> tuple[DiscountType, int] | tuple[None, None]:
     if choice % 5 == 0:
         return DiscountType.PERCENT, 1000
-    # A tenth of the price is below the line's amount, whatever part of a unit is sold.
+    # A tenth of the price is never more than the line's amount: the least quantity is 0.5.
     if choice % 7 == 0:
         return DiscountType.AMOUNT, unit_price // 10
     return None, None

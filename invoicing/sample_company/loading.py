@@ -1,4 +1,4 @@
-"""The whole sample company, with as many documents as a load test wants."""
+"""Loads the whole sample company, with as many documents as a load test needs."""
 
 import os
 import secrets
@@ -28,7 +28,7 @@ BOOKKEEPER = f"dana@{DOMAIN}"
 
 
 class Password(NamedTuple):
-    """The one password of all sample people, and whether somebody has yet to be told it."""
+    """The one password of all sample people; a new one is random and has to be shown."""
 
     text: str
     is_new: bool
@@ -45,10 +45,10 @@ def choose_password(given: str | None) -> Password:
 
 
 def load_sample_company(*, password: str, documents: int = DEFAULT_DOCUMENTS) -> None:
-    """Write the company, its people, customers and tax rates, and so many documents.
+    """Write the company, its people, customers, tax rates, and this number of documents.
 
-    Everything up to the first documents is one transaction: a load that is killed leaves nothing,
-    or a company with fewer documents than asked for. Raises CompanyExistsError.
+    All but the documents in bulk is one transaction: a load that is killed leaves nothing, or the
+    company with fewer documents. Raises CompanyExistsError.
     """
     first = min(documents, DEFAULT_DOCUMENTS)
     with tqdm(total=documents, desc="Documents", disable=None, leave=False, delay=1) as progress:
@@ -68,14 +68,14 @@ def _write_first_books(password: str, documents: int) -> Books:
         raise CompanyExistsError
     try:
         staff = write_staff(password)
-    except IntegrityError as error:  # another load came first, and has its people by now
+    except IntegrityError as error:  # another load was faster
         raise CompanyExistsError from error
     _write_company(staff["olivia"])
     return Books(
         staff=staff,
         accounts=write_customers(staff),
         tax_rates=write_tax_rates(),
-        documents=documents,
+        document_count=documents,
     )
 
 

@@ -1,4 +1,4 @@
-"""Thirty people with roles, teams, skills, working hours and private facts."""
+"""Thirty people, with roles, teams, skills, working hours and private data."""
 
 from collections.abc import Mapping
 from datetime import UTC, date, datetime, time, timedelta
@@ -48,12 +48,12 @@ DEACTIVATED = "ivan"
 
 
 def write_staff(password: str) -> Staff:
-    """Save the people with everything about them; return them by the name of their mailbox."""
+    """Save the people with all their data; return them by mailbox, such as "dana"."""
     rows = read_table("people")
     staff: dict[str, User] = {}
     for number, row in enumerate(rows):
         staff[row["mailbox"]] = _write_person(row, number, staff.get(row["manager"]))
-    # One digest for all: scrypt is slow by design, and the password is one and the same.
+    # Hashed once for all: scrypt is slow by design, and they share the password.
     people = User.objects.filter(pk__in=[person.pk for person in staff.values()])
     people.update(password=make_password(password))
     _write_roles(rows, staff)
@@ -77,7 +77,7 @@ def _write_person(row: Row, number: int, manager: User | None) -> User:
         is_active=mailbox != DEACTIVATED,
         is_guest=mailbox == GUEST,
         private_email=f"{mailbox}@home.{DOMAIN}",
-        private_phone=f"+49 30 23125 {100 + number}",  # numbers that are kept free for fiction
+        private_phone=f"+49 30 23125 {100 + number}",  # numbers reserved for fiction
         hourly_rate=3200 + 150 * number,
     )
 

@@ -1,4 +1,4 @@
-"""The tables of the sample company, which lie beside this module as CSV."""
+"""Reads the CSV files of the sample company in this folder."""
 
 import csv
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Lists of the admin: each cell says which column it belongs to, and what hides in its text."""
+"""Cells of the admin's lists, with the heading of their column, and invisible text made visible."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -20,7 +20,7 @@ CELL = re.compile(r"<(t[dh])([^>]*)>(.*)</\1>", re.DOTALL)
 def labelled_cells(
     cells: Iterable[SafeString], headers: Iterable[Mapping[str, Any]]
 ) -> list[SafeString]:
-    """Return a row's cells as Django made them, with the heading of their column as data-label."""
+    """Return a row's cells as Django made them, with their column's heading as data-label."""
     return [_label(cell, str(header["text"])) for cell, header in zip(cells, headers, strict=False)]
 
 

@@ -1,4 +1,4 @@
-"""Django's command of this name, which would leave sessions and connections as they are."""
+"""Replaces Django's command, which would not end connections, and leave no audit event."""
 
 import getpass
 

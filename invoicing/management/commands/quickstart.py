@@ -1,4 +1,4 @@
-"""The first minute: the sample company over HTTPS on this machine, and lines to paste."""
+"""Serves the sample company over HTTPS on this machine, and prints lines to paste."""
 
 import secrets
 import sys
@@ -64,7 +64,7 @@ class Command(OperatorCommand):
 
     @override
     def add_arguments(self, parser: ArgumentParser) -> None:
-        # manage.py reads the port too, since it decides BASE_URL before the settings are loaded.
+        # manage.py reads --port first, to set BASE_URL before the settings are loaded.
         parser.add_argument("--port", type=int, help="at first 8443, then the one used last")
         parser.add_argument(
             "--password", help="of every person; else SAMPLE_PASSWORD, else a random one"
@@ -129,7 +129,7 @@ class Command(OperatorCommand):
         return certificate
 
     def _prepare_access(self) -> str | None:
-        """Turn access on; return the credential of a first connection, if one had to be made."""
+        """Turn agent access on; return the credential of a new connection if there was none."""
         turn_access_on()
         self._say("Agent access: on.")
         elsewhere = live_connections().exclude(base_url=settings.BASE_URL)
@@ -177,13 +177,13 @@ class Command(OperatorCommand):
         self._say("Stopped.")
 
     def _say(self, text: str) -> None:
-        # Whoever reads through a pipe reads along as well.
+        # Flushed, for whoever reads through a pipe.
         self.stdout.write(text)
         self.stdout.flush()
 
 
 def _refuse_another_company() -> None:
-    """Raise QuickstartError for a company that is not the sample: access to it is its owner's."""
+    """Raise QuickstartError for another company: its owner decides about agent access."""
     table = Company._meta.db_table
     if table not in connection.introspection.table_names():
         return
@@ -193,7 +193,7 @@ def _refuse_another_company() -> None:
 
 
 def _first_steps(certificate: Certificate) -> FirstSteps | None:
-    """Return the lines to paste, if the books still hold what a draft needs."""
+    """Return the lines to paste, or None if no active customer or tax rate is left for a draft."""
     customer = Customer.objects.filter(is_active=True).order_by("id").first()
     tax_rate = TaxRate.objects.filter(is_active=True).order_by("id").first()
     if customer is None or tax_rate is None:
