@@ -4,11 +4,11 @@ import django.db.models.functions.text
 from django.db import migrations, models
 
 
-def believe_no_customer_common(apps, schema_editor):
-    """Let PostgreSQL walk by word and customer even where nearly all documents are of one.
+def forget_customer_statistics(apps, schema_editor):
+    """Make PostgreSQL use the index of word and customer, whatever the customer (ADR 14).
 
-    From its statistics it would walk by the word alone and pass over the others, which takes long
-    where, behind the cursor, the one has none.
+    By its statistics, for a customer who has nearly all documents, it would walk by the word alone
+    and pass over the others, which takes long where that customer has no more behind the cursor.
     """
     if schema_editor.connection.vendor == 'postgresql':
         schema_editor.execute(
@@ -40,5 +40,5 @@ class Migration(migrations.Migration):
             model_name='searchword',
             index=models.Index(fields=['word', 'customer', 'record'], name='search_word_by_customer'),
         ),
-        migrations.RunPython(believe_no_customer_common, migrations.RunPython.noop),
+        migrations.RunPython(forget_customer_statistics, migrations.RunPython.noop),
     ]

@@ -3,9 +3,9 @@ from typing_extensions import override
 
 
 class AddAsShown(migrations.AddField):
-    """Give every document the bank details that issued ones have shown so far: the company's now.
+    """Give every document the company's current bank details, which pages showed on it so far.
 
-    As the default of a new column, since no statement changes an issued document.
+    By way of the new column's default, since triggers refuse any UPDATE of an issued document.
     """
 
     @override

@@ -6,8 +6,8 @@ from invoicing.services.search_words import fill_words
 
 
 def fill_word_table(apps, schema_editor):
-    # Words that a soft hyphen, a joiner or a variant of Han used to part are one now. Their former
-    # rows stay: a row too many shows nothing (ADR 14). All other records keep the rows that they have.
+    # Soft hyphens, joiners and variation selectors split a word no more. Only records with such
+    # characters get new rows; their old rows stay, since a row too many shows nothing (ADR 14).
     unseen = UNSEEN.pattern
     fill_words(
         apps.get_model('invoices', 'Customer').objects.filter(name__regex=unseen),
@@ -19,7 +19,7 @@ def fill_word_table(apps, schema_editor):
 
 class Migration(migrations.Migration):
 
-    # As 0005: portion by portion, and simply repeated where it was broken off.
+    # As in 0005: in batches, and a run that was interrupted can be repeated.
     atomic = False
 
     dependencies = [

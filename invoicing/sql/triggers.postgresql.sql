@@ -10,8 +10,8 @@ BEGIN
 END;
 $$;
 
--- Asked once for all rows of a statement: once for each row took longer than all else in a draft.
--- The documents are locked as they are asked, so that an issue under way cannot be overtaken.
+-- Runs once per statement: once per row took longer than all else in writing a draft. It locks the
+-- documents whose status it reads, so that none of them can be issued at the same time.
 CREATE FUNCTION invoices_keep_issued_part() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     touched uuid[];
