@@ -3,7 +3,7 @@ from typing_extensions import override
 
 
 class AddAsShown(migrations.AddField):
-    """Give every document the company's current bank details, which pages showed on it so far.
+    """Give every document the company's current bank details, which issued ones have shown so far.
 
     By way of the new column's default, since triggers refuse any UPDATE of an issued document.
     """

@@ -8,7 +8,7 @@ from invoicing.models.records import Party
 
 
 class Company(Party):
-    """The seller on every invoice, and who owns the installation."""
+    """The seller on every invoice; its owner is the owner of the installation."""
 
     owner = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
     iban = models.CharField("IBAN", max_length=34, blank=True, default="")

@@ -10,7 +10,7 @@ from invoicing.search.words import matches, words_of
 # Interface: Limits, "Search text".
 SEARCH_LENGTH = 100
 
-# A search reads batches of so many rows, and so many rows in one call.
+# How many rows a search reads at once, and at most in one call.
 SCAN_BATCH_ROWS = 500
 SCANNED_ROWS_PER_CALL = 2000
 

@@ -159,8 +159,8 @@ def _walk_by_the_rarest(walk: Walk, page: PageRequest) -> Walk | None:
     words = [walk.word, *walk.other_words]
     counts = count_rows(words, after=page.after, newest_first=page.newest_first, most=_COUNTED)
     rarest_first = sorted(words, key=counts.__getitem__)
-    # Skip a walk that finds nothing only for those who see all customers. The counts are of all
-    # records, so to others the time saved would tell what hidden records say.
+    # Only those who see all customers are spared a walk that finds nothing: the counts are of all
+    # records, so the time saved would tell others what hidden records say.
     if walk.customers is None and not counts[rarest_first[0]]:
         return None
     return replace(walk, word=rarest_first[0], other_words=rarest_first[1:])

@@ -65,7 +65,7 @@ def word_of(kind: Kind, prefix: str) -> bytes:
 
 
 def label_of(kind: Kind, label: str = "") -> bytes:
-    """Return the word that all records of the kind with this label have, or simply all of them."""
+    """Return the word that the records with this label have; all of the kind, if it is empty."""
     return f"{kind}{_LABEL}{label}".encode()
 
 
@@ -113,7 +113,7 @@ def count_rows(
 
 
 def _lists(walk: Walk, *, after: UUID | None, steps: int) -> Iterable[Sequence[tuple[bytes, ...]]]:
-    """Yield the lists with the next records, in batches; a list is the start of an index key."""
+    """Yield the lists to read, in batches; each as the values of the index's first columns."""
     if walk.customers is None:
         yield [(walk.word,)]
         return

@@ -71,7 +71,7 @@ def prefixes_of(texts: Iterable[str]) -> set[str]:
 
 
 def required_prefixes(search_words: Iterable[str]) -> set[str]:
-    """Return stored prefixes that every matching record has, and few other records have all of."""
+    """Return the prefixes to look up: all matching records have all of them, few others do."""
     needed = {part for sought in search_words for part in _required_parts(sought)}
     # "in" adds nothing where "inv" is needed.
     return {one for one in needed if not any(o.startswith(one) for o in needed if o != one)}

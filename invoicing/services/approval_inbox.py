@@ -64,7 +64,7 @@ def read_pending(
 
 
 def read_pending_of(user: User, document: Document, *, now: datetime) -> list[ApprovalSnapshot]:
-    """Return the pending approvals of one draft, of those that the person can decide."""
+    """Return the approvals of one draft that the person can decide now."""
     undecided = approvals_visible_to(user).filter(
         document=document, decision="", expires_at__gt=now
     )

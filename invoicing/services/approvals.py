@@ -179,10 +179,10 @@ def decide_approval(
 ) -> ApprovalSnapshot:
     """Store what the delegated person decided about the facts with this fingerprint.
 
-    To reject, it is enough to be that person. Raises RecordNotFoundError for anybody else, and for
-    who approves a document that they cannot see; PermissionMissingError for who approves without
-    the permission to issue; ApprovalStateError if nothing is left to decide, or (as stale) if the
-    fingerprint is not that of the approval.
+    Raises RecordNotFoundError for anybody else, and ApprovalStateError if nothing is left to decide
+    or (as stale) the fingerprint is not the approval's. To reject needs no more; to approve raises
+    RecordNotFoundError, too, if the person cannot see the document, and PermissionMissingError
+    without the permission to issue.
     """
     is_approval = decision == Decision.APPROVED
     with transaction.atomic():

@@ -18,7 +18,7 @@ Facts = dict[str, Any]
 
 
 def read_facts(documents: Sequence[Document], *, seller: Company) -> list[Facts]:
-    """Return the facts of each document as a draft, with the rates and parties of now."""
+    """Return the facts of each document as of a draft: with the current rates and parties."""
     read_parts(documents)
     return [_facts(document, seller) for document in documents]
 

@@ -56,7 +56,7 @@ class PaperTax:
 class Paper:
     """What `invoicing/paper.html` shows, in the document's own language.
 
-    The seller has name, address and vat_number; so has the buyer.
+    The seller and the buyer each have `name`, `address` and `vat_number`.
     """
 
     language: str

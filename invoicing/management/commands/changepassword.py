@@ -1,4 +1,4 @@
-"""Replaces Django's command, which would not end connections, and leave no audit event."""
+"""Replaces Django's command, which would neither end connections nor leave an audit event."""
 
 import getpass
 

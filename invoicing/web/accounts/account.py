@@ -1,4 +1,4 @@
-"""The page on which a person changes his own password, and signs out everywhere."""
+"""The page on which a person changes their own password, and signs out everywhere."""
 
 from functools import partial
 from typing import Any
