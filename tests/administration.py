@@ -1,4 +1,4 @@
-"""Administrators at work: who acts, and what was written down of it."""
+"""Acts of administration: who acts, and which events they leave."""
 
 from typing import Any
 
@@ -13,18 +13,19 @@ ORIGIN = Origin(transport=Transport.WEB, client_address=ADDRESS)
 
 
 def acting(user: User | None) -> Actor:
+    """Return the user as actor of an act of administration."""
     return Actor(ORIGIN, user.pk if user else None)
 
 
 def make_administrator(*permissions: str, **fields: Any) -> User:
-    """Return a person of the staff who may enter the administration, with these permissions."""
+    """Return an administrator with these permissions, such as "change_customer"."""
     named = [f"invoices.{each}" for each in permissions]
     person: User = UserFactory.create(is_staff=True, permissions=named, **fields)
     return person
 
 
 def read(person: User) -> User:
-    """Return the person as kept."""
+    """Return the person as the database has them."""
     return User.objects.get(pk=person.pk)
 
 

@@ -1,4 +1,4 @@
-"""An outside program, as the interface describes it: a credential and calls to tools."""
+"""An agent that calls tools over HTTP with a credential, as the interface describes."""
 
 import json
 from collections.abc import Mapping
@@ -14,14 +14,14 @@ from tests.tool_table import TABLE
 
 HOST = "invoices.example"
 
-# What a caller is told who is not known, and one whose bearer credential opens nothing.
+# WWW-Authenticate without a credential, and with one that is not accepted.
 CHALLENGE = 'Bearer realm="agents"'
 BAD_CREDENTIAL = f'{CHALLENGE}, error="invalid_token"'
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back: the status, the header fields and the exact body."""
+    """The answer to a request, with the exact bytes of its body."""
 
     status: int
     headers: Mapping[str, str]
@@ -46,7 +46,7 @@ class Answer:
 
 
 def read_answer(response: Any) -> Answer:
-    """Return what a server would send: to the header fields Django adds cookies at the end only."""
+    """Return the answer; its cookies become header fields, as a server would send them."""
     if response.cookies:
         response.headers["Set-Cookie"] = response.cookies.output(header="", sep=",")
     return Answer(response.status_code, response.headers, response.content)
@@ -67,8 +67,8 @@ class HttpAgent:
         id: UUID | str | None = None,  # noqa: A002  the interface's word
         key: str | None = None,
     ) -> Answer:
-        """Call a tool by its dotted name: arguments become the query or the JSON body."""
-        method, path = TABLE[tool].place
+        """Call a tool by its dotted name; the arguments become the query or the JSON body."""
+        method, path = TABLE[tool].route
         path = path.replace("{id}", str(id))
         headers = {} if key is None else {"Idempotency-Key": key}
         if method == "GET":

@@ -1,4 +1,4 @@
-"""Every answer of the tools is held to the OpenAPI document, whichever test asked."""
+"""Compares every answer that a test gets from the API with the OpenAPI document."""
 
 import re
 from functools import cache
@@ -24,7 +24,7 @@ def read_document() -> dict[str, Any]:
 
 
 def check_documented(method: str, path: str, answer: "Answer") -> None:
-    """Assert that the document has this answer: its status, its header fields and its body."""
+    """Assert that the document describes this answer: its status, header fields and body."""
     if not API.fullmatch(path) or method == "HEAD":
         return
     response = check_body(method, path, answer)
@@ -34,7 +34,7 @@ def check_documented(method: str, path: str, answer: "Answer") -> None:
 
 
 def check_body(method: str, path: str, answer: "Answer") -> dict[str, Any]:
-    """Assert that the document has this body, whatever carried it; return its response."""
+    """Assert that the document describes this body; return its response object."""
     pointer = _find_response(method, path, answer)
     while "$ref" in (response := _read(pointer)):
         pointer = response["$ref"].removeprefix("#")
@@ -44,12 +44,12 @@ def check_body(method: str, path: str, answer: "Answer") -> dict[str, Any]:
 
 
 def codes_of(response: dict[str, Any]) -> list[str]:
-    """Return the codes that a response names, each before what to do about it."""
+    """Return the error codes that the description of a response lists."""
     return re.findall(r"^`([a-z_]+)`: ", response["description"], re.MULTILINE)
 
 
 def _find_response(method: str, path: str, answer: "Answer") -> str:
-    """Return the pointer to the response; an unknown address has the common refusals only."""
+    """Return the JSON pointer to the response; an unknown path has only the common refusals."""
     template = next((each for each in _templates() if _matches(each, path)), "")
     if method.lower() in read_document()["paths"].get(template, ()):
         escaped = template.replace("/", "~1")

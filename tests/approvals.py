@@ -26,19 +26,19 @@ TEN_MINUTES_LATER = PREPARED_AT + timedelta(minutes=10)
 
 
 def fingerprint_draft(draft: Document) -> str:
-    """Return the fingerprint that the page of issuing by hand would show for it."""
+    """Return the fingerprint that the form of issuing by hand would carry."""
     return fingerprint_each([draft])[draft.pk]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Prepared:
-    """An approval with what only its agent knows: the nonce."""
+    """An approval, and the nonce that only its agent knows; acts on it with services."""
 
     user: User
     approval: IssueApproval
     nonce: str
 
-    def review(self, *, now: datetime = A_MINUTE_LATER) -> ApprovalSnapshot:
+    def read(self, *, now: datetime = A_MINUTE_LATER) -> ApprovalSnapshot:
         return read_approval(approvals_visible_to(self.user), self.approval.pk, now=now)
 
     def decide(

@@ -15,7 +15,7 @@ SignIn = Callable[[User], Client]
 
 
 class Browser(Client):
-    """Speaks HTTPS, to the one address."""
+    """A test client that speaks HTTPS to the host of BASE_URL."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(headers={"host": HOST}, **options)
@@ -32,7 +32,7 @@ def sign_in_with(browser: Client, username: str, password: str = PASSWORD, **fie
 
 @pytest.fixture
 def browser() -> Client:
-    """Somebody who has not signed in."""
+    """A browser in which nobody has signed in."""
     return Browser()
 
 

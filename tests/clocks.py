@@ -1,4 +1,4 @@
-"""Clocks for the services, which read one after their locks."""
+"""Clocks to pass to services, which read them after their locks."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,9 +8,9 @@ from typing import Any
 from invoicing.services.issuing import Clock
 
 
-def at(moment: datetime) -> Clock:
+def at(instant: datetime) -> Clock:
     """Return a clock that stands still."""
-    return lambda: moment
+    return lambda: instant
 
 
 @dataclass
@@ -23,7 +23,7 @@ class Watch:
         return self.time
 
     def move_while(self, wait: Callable[..., Any], *, to: datetime) -> Callable[..., Any]:
-        """Return the function as one that had to wait: it is `to` once it is done."""
+        """Return the function as one that waits: when it returns, the clock shows `to`."""
 
         def wait_until(*args: Any, **kwargs: Any) -> Any:
             done = wait(*args, **kwargs)

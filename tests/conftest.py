@@ -46,14 +46,14 @@ pytest_plugins = [
 
 @receiver(connection_created)
 def _sort_nothing_by_chance(connection: Any, **_: Any) -> None:
-    """Rows that a query does not sort come backwards, so that nothing leans on their order."""
+    """Return unsorted rows backwards on SQLite, so that no test relies on their order."""
     if connection.vendor == "sqlite":
         connection.connection.execute("PRAGMA reverse_unordered_selects = ON")
 
 
 @pytest.fixture(autouse=True, scope="session")
 def _every_module_is_loaded() -> None:
-    """What a test replaces must not be kept by a module that is first imported meanwhile."""
+    """Import all modules, so that none is first imported while a test replaces something."""
     for name in ("agent_access", "invoicing", "mcp_gateway", "operations"):
         for module in walk_packages(import_module(name).__path__, f"{name}."):
             import_module(module.name)
@@ -61,7 +61,7 @@ def _every_module_is_loaded() -> None:
 
 @pytest.fixture(autouse=True, scope="session")
 def _a_test_is_outside_of_all_transactions() -> Iterator[None]:
-    """What would begin a transaction is undone alone, though the test itself runs in one."""
+    """Give an outermost block a savepoint, though the test itself runs in a transaction."""
     enter = Atomic.__enter__
 
     def enter_as_outermost(block: Any) -> None:
@@ -76,7 +76,7 @@ def _a_test_is_outside_of_all_transactions() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _bugs_are_raised(settings: Any) -> None:
-    """A bug must not hide behind a 503."""
+    """Raise unforeseen exceptions, instead of answering 503."""
     settings.AGENT_ACCESS = {**settings.AGENT_ACCESS, "RAISE_UNFORESEEN": True}
 
 
@@ -96,20 +96,20 @@ def many_calls(settings: Any) -> None:
 
 @pytest.fixture
 def request_lines(caplog: pytest.LogCaptureFixture) -> Callable[[], list[dict[str, Any]]]:
-    """Return the facts of the request lines since the test began."""
+    """Return a function that returns the facts of the request lines logged so far."""
     caplog.set_level(logging.INFO, logger="operations.request_log")
     return lambda: [vars(each)["facts"] for each in caplog.records if hasattr(each, "facts")]
 
 
 @pytest.fixture
 def _clock_stands_still(time_machine: Any) -> None:
-    """Let no window of a limit end by itself, however slow the machine is."""
+    """Stop the clock, so that no rate limit's window ends on a slow machine."""
     time_machine.move_to(timezone.now(), tick=False)
 
 
 @pytest.fixture(autouse=True, scope="session")
 def _static_files_from_the_source() -> Iterator[None]:
-    """Static files need no collectstatic before a test."""
+    """Serve static files from the source, without collectstatic."""
     plain = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
     with override_settings(
         STORAGES={**settings.STORAGES, "staticfiles": plain},
@@ -121,7 +121,7 @@ def _static_files_from_the_source() -> Iterator[None]:
 
 @pytest.fixture(autouse=True, scope="session")
 def _passwords_are_quick() -> Iterator[None]:
-    """To read a password costs a tenth of a second on purpose; the tests do it often."""
+    """Use a quick hash: the real one takes a tenth of a second by design."""
     with override_settings(PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"]):
         yield
 
@@ -143,7 +143,7 @@ def superuser(company: Company) -> User:
 
 @pytest.fixture
 def delegate(company: Company) -> User:
-    """The person whom the agent acts for: may do everything, sees all customers."""
+    """The person for whom the agent acts: with all permissions, seeing all customers."""
     return UserFactory.create(name="Dana Delegate", permissions=tuple(Permission))
 
 
@@ -155,7 +155,7 @@ def colleague(company: Company) -> User:
 
 @pytest.fixture
 def stranger(company: Company) -> User:
-    """A person of the staff with every permission, but no customer of his own."""
+    """A person with all permissions but to see all customers, who manages none."""
     permissions = [each for each in Permission if each != Permission.VIEW_ALL_CUSTOMERS]
     return UserFactory.create(name="Stan Stranger", permissions=permissions)
 
@@ -172,7 +172,7 @@ def tax_rate(db: None) -> TaxRate:
 
 @pytest.fixture
 def draft(delegate: User, customer: Customer) -> Document:
-    """A draft that a person made, at its first version."""
+    """A draft that a person made, at lock version 1."""
     return make_draft(user=delegate, customer=customer)
 
 
@@ -190,9 +190,9 @@ ConnectAgent = Callable[..., tuple[Connection, HttpAgent]]
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run what both transports serve over both: all of tests/interface not marked `http`.
+    """Run the tests in tests/interface over HTTP and over MCP, but for those marked `http`.
 
-    What carries a call says nothing of the database: what ran over MCP on one runs once.
+    The transport does not depend on the database, so MCP is tested on one database only.
     """
     definition = metafunc.definition
     if "agent_class" not in metafunc.fixturenames or "interface" not in definition.path.parts:
@@ -214,7 +214,7 @@ def agent_class() -> type[HttpAgent]:
 
 @pytest.fixture
 def connect(access_on: None, agent_class: type[HttpAgent]) -> ConnectAgent:
-    """Make a connection for a user; return it with an agent that holds its credential."""
+    """Return a function that makes a connection for a user, and an agent with its credential."""
 
     def connect_agent(
         user: User, *, scopes: Sequence[str] | None = None, days: int = 30, name: str = "Test agent"

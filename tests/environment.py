@@ -1,4 +1,4 @@
-"""The environment of a test run: fixed settings and one database, before Django reads them."""
+"""A pytest plugin that sets the environment of a test run before Django reads it."""
 
 import gc
 import os
@@ -13,8 +13,8 @@ from tests.postgresql import find_binaries, run_cluster
 
 DATABASES = ("sqlite", "postgresql")
 
-# Every setting but the database, so that neither a developer's own environment nor the file that
-# the quickstart keeps reaches a test.
+# Every setting but the database, so that neither a developer's environment nor the quickstart's
+# file of settings has an effect on tests.
 SETTINGS = {
     "BASE_URL": "https://invoices.example",
     "SECRET_KEY": "a-key-for-tests-which-guards-nothing-at-all",
@@ -41,7 +41,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None]:
-    """Set the environment before pytest-django loads the settings: a conftest would be too late."""
+    """Set the environment before pytest-django loads the settings, which is before any conftest."""
     cleanup = ExitStack()
     early_config.add_cleanup(cleanup.close)
     folder = Path(cleanup.enter_context(TemporaryDirectory(prefix="invoicing-")))
@@ -54,12 +54,12 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None
 
 
 def _find_postgresql(cleanup: ExitStack, folder: Path) -> str | None:
-    """Return the URL of the PostgreSQL that DATABASE_URL names or that is started here."""
+    """Return DATABASE_URL, or the URL of a server started here, or None if none is found."""
     named = os.environ.get("DATABASE_URL", "")
     if named.startswith(("postgres://", "postgresql://")):
         return named
     if binaries := find_binaries():
-        folder.chmod(0o711)  # the server's account passes through to its own folder inside
+        folder.chmod(0o711)  # so that the server's account can enter its folder inside
         return cleanup.enter_context(run_cluster(binaries, folder / "postgresql")).url()
     if os.environ.get("REQUIRE_POSTGRES") == "1":
         raise pytest.UsageError("REQUIRE_POSTGRES=1, but no PostgreSQL was found to test with.")
@@ -76,9 +76,9 @@ def pytest_cmdline_main(config: pytest.Config) -> int | None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Let nobody look for garbage among the tests and modules, which all stay until the end.
+    """Exempt collected tests and modules from garbage collection, since they stay to the end.
 
-    To look through them, and to look after every few hundred objects, took a fifth of the run.
+    To scan them, and to do so after every few hundred objects, took a fifth of the run.
     """
     gc.disable()
     result = yield
@@ -89,7 +89,7 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what is marked for the other database only, and the second time what asks none."""
+    """Deselect tests marked for the other database, and on PostgreSQL those that use none."""
     database = config.getoption("database")
     others = [name for name in DATABASES if name != database]
     left_out = [

@@ -1,4 +1,4 @@
-"""Records for tests: valid, plain, and made as the application makes them."""
+"""Valid records for tests, made by the services where there is one."""
 
 from collections.abc import Iterable
 from datetime import UTC, date, datetime
@@ -29,7 +29,7 @@ ISSUED_AT = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
 
 
 class RecordFactory(DjangoModelFactory[_Record]):
-    """Takes many-to-many values beside the columns: `TeamFactory.create(members=[...])`."""
+    """Accepts many-to-many values as well: `TeamFactory.create(members=[...])`."""
 
     class Meta:
         abstract = True
@@ -46,14 +46,14 @@ class RecordFactory(DjangoModelFactory[_Record]):
 
 
 class UserFactory(RecordFactory[User]):
-    """Takes `permissions` too, which are given to the person directly."""
+    """Accepts `permissions` too, which are given to the person directly."""
 
     class Meta:
         model = User
 
     name = Sequence(lambda number: f"Person {number}")
     email = Sequence(lambda number: f"person{number}@halden.example")
-    # A digest that no password has: most tests sign nobody in, and a real one is slow.
+    # An unusable password: most tests sign nobody in, and hashing is slow.
     password = "!"
 
     @override
@@ -116,7 +116,7 @@ class TaxRateFactory(RecordFactory[TaxRate]):
 
 
 def grant(user: User, *permissions: str) -> None:
-    """Give permissions, without the cached answers that the user object may hold."""
+    """Give permissions directly, and clear the caches of the user object."""
     if not permissions:
         return
     user.user_permissions.add(*_permission_rows(permissions))
@@ -124,7 +124,7 @@ def grant(user: User, *permissions: str) -> None:
 
 
 def withdraw(user: User, *permissions: str) -> None:
-    """Take away permissions that were given to the person directly."""
+    """Take directly given permissions away, and clear the caches of the user object."""
     user.user_permissions.remove(*_permission_rows(permissions))
     _forget_permissions(user)
 
@@ -145,7 +145,7 @@ def make_staff(*permissions: str, **fields: Any) -> User:
 
 
 def line_input(**fields: Any) -> LineInput:
-    """Return one line of two hours at 50.00 without discount and tax, or as the fields say."""
+    """Return a line of 2 x 50.00 without discount or tax, changed by `fields`."""
     defaults: dict[str, Any] = {
         "description": "Consulting",
         "quantity": 2 * SCALE,
@@ -155,7 +155,7 @@ def line_input(**fields: Any) -> LineInput:
 
 
 def draft_input(customer: Customer, *lines: LineInput, **fields: Any) -> DraftInput:
-    """Return a valid draft in EUR with one line, or with the lines and fields given."""
+    """Return a valid draft in EUR with these lines, or one, changed by `fields`."""
     defaults: dict[str, Any] = {
         "currency_code": "EUR",
         "issue_date": ISSUE_DATE,
@@ -174,7 +174,7 @@ def make_draft(
     document_type: DocumentType = DocumentType.INVOICE,
     **fields: Any,
 ) -> Document:
-    """Make a draft through the service; further fields go into its header."""
+    """Save a draft by the service; `fields` are those of its header."""
     user = user or make_staff()
     customer = customer or CustomerFactory.create()
     draft = draft_input(customer, *lines, **fields)
@@ -182,12 +182,12 @@ def make_draft(
 
 
 def make_issued(*, issued_at: datetime = ISSUED_AT, **draft: Any) -> Document:
-    """Make a draft and issue it; a company is made if there is none."""
+    """Save a draft and issue it; make a company if there is none."""
     if not Company.objects.exists():
         CompanyFactory.create()
     return issue_document(make_draft(**draft), clock=at(issued_at))
 
 
 def make_maker(name: str = "Ledger agent") -> Maker:
-    """Return a connection's name and ID, as a document keeps them."""
+    """Return the ID and name of a connection, which need not exist, as a document keeps them."""
     return Maker(connection_id=uuid4(), connection_name=name)

@@ -1,4 +1,4 @@
-"""The service as it runs in production, over HTTPS, on the database of the test."""
+"""The service in a process of its own, over HTTPS as in production, on the tests' database."""
 
 import os
 import ssl
@@ -22,12 +22,12 @@ from tests.ports import free_port
 
 HOST = "127.0.0.1"
 START_SECONDS = 60
-ROOMY = "100000"
+HIGH_LIMIT = "100000"
 
 
 @dataclass(frozen=True)
 class HttpsServer:
-    """Where the service answers, and the authority that its certificate comes from."""
+    """The URL of the service, and the PEM file of the authority of its certificate."""
 
     base_url: str
     authority: Path
@@ -50,11 +50,11 @@ def _https_server(
     server = HttpsServer(f"https://localhost:{port}", _make_certificate(folder))
     environment = os.environ | {
         "BASE_URL": server.base_url,
-        "DATABASE_URL": address_of_database(),
-        "LIMIT_PER_CONNECTION": ROOMY,
-        "LIMIT_PER_ADDRESS": ROOMY,
-        "LIMIT_REGISTER": ROOMY,
-        "LIMIT_TOKEN": ROOMY,
+        "DATABASE_URL": url_of_database(),
+        "LIMIT_PER_CONNECTION": HIGH_LIMIT,
+        "LIMIT_PER_ADDRESS": HIGH_LIMIT,
+        "LIMIT_REGISTER": HIGH_LIMIT,
+        "LIMIT_TOKEN": HIGH_LIMIT,
     }
     log = folder / "server.log"
     with log.open("wb") as output:
@@ -71,8 +71,8 @@ def _https_server(
 
 @pytest.fixture
 def https_server(_https_server: HttpsServer, transactional_db: None, settings: Any) -> HttpsServer:
-    """Serve the rows that this test commits; limits are high."""
-    # Connections made by the test remember the URL at which they may be used.
+    """Serve what this test commits, without reaching rate limits."""
+    # Connections that the test makes are bound to this URL.
     settings.AGENT_ACCESS = {**settings.AGENT_ACCESS, "BASE_URL": _https_server.base_url}
     return _https_server
 
@@ -97,8 +97,8 @@ def _make_certificate(folder: Path) -> Path:
     return folder / "ca.pem"
 
 
-def address_of_database() -> str:
-    """Return the URL of the database that Django made for the tests."""
+def url_of_database() -> str:
+    """Return the DATABASE_URL of the database that Django made for the tests."""
     name = str(connection.settings_dict["NAME"])
     if connection.vendor == "sqlite":
         return f"sqlite:///{name}"
@@ -106,7 +106,7 @@ def address_of_database() -> str:
 
 
 def _wait_until_ready(process: subprocess.Popen[Any], server: HttpsServer, log: Path) -> None:
-    """Wait for the first answer: the port is open before the application is loaded."""
+    """Wait for the first answer, which comes once the application is loaded."""
     deadline = time.monotonic() + START_SECONDS
     port = urlsplit(server.base_url).port
     while True:

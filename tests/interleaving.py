@@ -1,6 +1,6 @@
-"""Two acts at once, and nothing left to chance: one is held before each of its statements in turn.
+"""Runs two acts at once in every order: one is held before each of its statements in turn.
 
-On PostgreSQL; on SQLite who writes holds the whole database.
+Only on PostgreSQL: on SQLite, a writer locks the whole database.
 """
 
 import re
@@ -25,21 +25,24 @@ Act = Callable[[], str]
 
 # The apps whose tables the acts may write.
 APPS = ("agent_access", "invoices")
-# What is another one each time: IDs, digests and draft codes; in answers times too.
+# What differs from run to run: IDs, digests and draft codes; in answers also times.
 CHANCE = re.compile(
     r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{64}|D-[0-9A-Z]{8}|\d{4}-\d\d-\d\dT[\d:.]+Z"
 )
 
 
 class Outcome(NamedTuple):
-    """What each of the two acts answered, and what the database holds then."""
+    """What each act returned, by name, and what the database holds after both."""
 
     answers: Mapping[str, str]
     rows: Any
 
 
 class Meeting(NamedTuple):
-    """What came of holding the first act at a place, and whether the second ended meanwhile."""
+    """The outcome of holding the first act before its statement number `place`.
+
+    `is_overtaken` if the second act ended meanwhile, instead of waiting for a lock.
+    """
 
     place: int
     outcome: Outcome
@@ -47,9 +50,10 @@ class Meeting(NamedTuple):
 
 
 class Interleaving:
-    """Acts by their names, each of which finds the database as it was when this was made.
+    """Runs acts, each time on the database as it was when this object was made.
 
-    The triggers are left out, since they guard what is put back; the flush after a test makes them.
+    The triggers are dropped, since they would refuse to restore the tables; the flush after the
+    test installs them again.
     """
 
     def __init__(self, acts: Mapping[str, Act]) -> None:
@@ -66,7 +70,7 @@ class Interleaving:
         return _tell({name: here.submit(self._acts[name]).result() for name in names})
 
     def at_each_statement(self, first: str, second: str) -> Iterator[Meeting]:
-        """Yield what comes of holding the first act there until the second waits or is done."""
+        """Yield the outcomes of holding the first act there until the second waits or is done."""
         here, there = self._threads
         for place in range(1000):
             self._restore()
@@ -86,11 +90,11 @@ class Interleaving:
         for thread in self._threads:
             thread.submit(connections.close_all)
             thread.shutdown()
-        connection.close()  # with it go the copies
+        connection.close()  # which drops the temporary copies
 
 
 class _Hold:
-    """Holds an act before a statement, or before it commits, for an encounter there."""
+    """Holds an act before a statement, or its commit, until the other act waits or is done."""
 
     def __init__(self, place: int) -> None:
         self.encounter = Encounter()
@@ -126,7 +130,7 @@ class _Hold:
 
 
 def _copy_tables() -> str:
-    """Copy all tables; return the statement that makes them again what they are now."""
+    """Copy all tables; return the statement that restores them from the copies."""
     emptied, filled = [], []
     with connection.cursor() as cursor:
         for table in _tables():
@@ -161,7 +165,7 @@ def _find_words() -> set[tuple[bytes, ...]]:
 
 
 def _read_facts(rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """Return the rows without their IDs and times."""
+    """Return the rows without what differs from run to run, such as IDs and times."""
     told = (str, int, bool, type(None))
     facts = (tuple(value for value in row if isinstance(value, told)) for row in rows)
     return sorted((tuple(map(_leave_chance_out, each)) for each in facts), key=repr)

@@ -1,4 +1,4 @@
-"""The same outside program, speaking MCP: its calls come back as HTTP would have answered them."""
+"""The agent of tests.agents over MCP; it translates answers into those of HTTP."""
 
 import json
 import re
@@ -23,7 +23,7 @@ MODERN = "2026-07-28"
 
 KEY = "idempotency_key"
 
-# The interface's statuses of refusals, which a tool result does not carry.
+# The HTTP statuses of refusals, which a tool result does not carry.
 FAILURES = {
     "forbidden": 403,
     "not_found": 404,
@@ -39,7 +39,7 @@ FAILURES = {
 
 
 class McpAgent(HttpAgent):
-    """Calls the tools over MCP in one revision; every answer must fit the official schema."""
+    """Calls the tools over MCP in one revision; each answer must match the official schema."""
 
     def __init__(self, credential: str | None, *, version: str = MODERN) -> None:
         super().__init__(credential)
@@ -55,13 +55,13 @@ class McpAgent(HttpAgent):
         id: UUID | str | None = None,
         key: str | None = None,
     ) -> Answer:
-        """Call a tool by its dotted name; return what its HTTP twin would have answered.
+        """Call a tool by its dotted name; return what HTTP would have answered.
 
-        GET /api/v1/tools has no twin, since tools/list says other things: it is asked over HTTP.
+        GET /api/v1/tools goes over HTTP, since tools/list answers something else.
         """
         if tool == "tools.list":
             return super().call(tool, arguments)
-        method, path = TABLE[tool].place
+        method, path = TABLE[tool].route
         sent = dict(arguments or {}) if method != "GET" else read_query(arguments or {})
         if "{id}" in path:
             sent = {"id": str(id), **sent}
@@ -74,13 +74,13 @@ class McpAgent(HttpAgent):
         return answer
 
     def send(self, method: str, params: Mapping[str, Any] | None = None, **request: Any) -> Answer:
-        """Send one request of the agent's revision; further arguments go to `post`."""
+        """Send one JSON-RPC request of the agent's revision; `request` goes to `post`."""
         message = {"jsonrpc": "2.0", "id": next(self._ids), "method": method}
         members = self.with_meta(params or {})
         return self.post(message | ({"params": members} if members else {}), **request)
 
     def with_meta(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the params with what a modern revision wants in every request."""
+        """Return the params with the _meta that a modern revision requires in every request."""
         if self.version in LEGACY:
             return dict(params)
         meta = {
@@ -92,7 +92,7 @@ class McpAgent(HttpAgent):
     def post(
         self, message: Any, *, headers: Mapping[str, str | None] | None = None, **request: Any
     ) -> Answer:
-        """Post any message, with the header fields of its revision; None leaves one out."""
+        """Post any message with the header fields of its revision; a header of None is left out."""
         sent = self.headers_of(message) | dict(headers or {})
         answer = self.request(
             "POST",
@@ -116,7 +116,7 @@ class McpAgent(HttpAgent):
 
 
 def check_answer(message: Any, answer: Answer, *, version: str) -> None:
-    """Hold an answer to JSON-RPC and to its revision's schema, which it must fill exactly."""
+    """Assert that an answer is valid JSON-RPC and exactly fits its revision's schema."""
     if answer.status == 202:
         assert answer.content == b""
         assert "Content-Type" not in answer.headers
@@ -134,7 +134,7 @@ def check_answer(message: Any, answer: Answer, *, version: str) -> None:
 
 
 def read_query(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a GET: the text of a limit in a query is an integer in JSON."""
+    """Return a query's arguments for MCP: there, `limit` is a number instead of a text."""
     return {
         name: int(value) if name == "limit" and INTEGER.fullmatch(str(value)) else value
         for name, value in arguments.items()
@@ -142,7 +142,7 @@ def read_query(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_answer(answer: Answer, tool: str) -> Answer:
-    """Return an answer of MCP as the HTTP tools would have given it."""
+    """Return an answer of MCP as HTTP would have given it."""
     if "error" in answer.body:
         error = answer.body["error"]
         error = {"code": error["data"]["code"], "message": error["message"], **error["data"]}
@@ -154,6 +154,6 @@ def read_answer(answer: Answer, tool: str) -> Answer:
     if not result["isError"]:
         return Answer(TABLE[tool].status, answer.headers, content["text"].encode())
     status = FAILURES[result["structuredContent"]["error"]["code"]]
-    # The one field that is called otherwise here.
+    # The only field with another name in HTTP.
     text = content["text"].replace(f'"{KEY}"', '"Idempotency-Key"')
     return Answer(status, answer.headers, text.encode())

@@ -1,4 +1,4 @@
-"""How the database would run the statements of a piece of work."""
+"""The query plans of the statements that a function executes."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,14 +7,14 @@ from django.db import connection
 
 
 def prefer_indexes() -> None:
-    """Keep PostgreSQL from reading and sorting a small table where an index could serve."""
+    """Keep PostgreSQL from scanning and sorting small tables where an index could serve."""
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute("ANALYZE; SET LOCAL enable_seqscan = off; SET LOCAL enable_sort = off")
 
 
 def plans_of(work: Callable[[], object], *, where: str) -> str:
-    """Return the plans of the statements that hold the text, of which there is one at least."""
+    """Return the plans of the executed statements that contain `where`; there must be one."""
     statements = []
 
     def note(execute: Any, sql: str, parameters: Any, many: bool, context: Any) -> Any:  # noqa: FBT001  Django calls it so

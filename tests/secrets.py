@@ -1,4 +1,4 @@
-"""Watches a whole test session: no credential that was made may stand in a log line."""
+"""Asserts after a test session that no credential made in it was logged."""
 
 import logging
 import re
@@ -10,12 +10,12 @@ from typing_extensions import override
 from agent_access import connections
 from agent_access.credentials import PREFIX, make_credential
 
-# As long as the random part of a credential: only such a line is worth keeping.
+# As long as the random part of a credential: other lines cannot hold one.
 SUSPICIOUS = re.compile(r"[A-Za-z0-9_-]{43}")
 
 
 class LogWatch(logging.Handler):
-    """Keeps the credentials that were made and the lines in which one could stand."""
+    """Remembers the credentials that were made, and the log lines that could hold one."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -40,7 +40,7 @@ class LogWatch(logging.Handler):
 
 @pytest.fixture(autouse=True, scope="session")
 def log_watch() -> Iterator[LogWatch]:
-    """Watch every logger from the first test on, and look at what was logged after the last."""
+    """Watch every logger from the first test on, and search for credentials after the last."""
     watch = LogWatch()
     logging.getLogger().addHandler(watch)
     with pytest.MonkeyPatch.context() as patch:

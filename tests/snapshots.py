@@ -1,4 +1,4 @@
-"""What the database holds, so that a test can say that a refusal changed nothing."""
+"""Snapshots of the database, with which tests assert that a refusal changed nothing."""
 
 from typing import Any
 
@@ -9,9 +9,9 @@ EVIDENCE = ("agent_access.AuditEvent", "agent_access.ChainHead")
 
 
 def take_snapshot(*app_labels: str) -> dict[str, list[tuple[Any, ...]]]:
-    """Return, by model, every row of every table but the audit's, which writes refusals down.
+    """Return all rows of all tables, or of those of these apps, by model.
 
-    Of these apps alone, where some are named.
+    Without the tables of the audit, which records refusals.
     """
     return {
         model._meta.label: _read_rows(model._meta.db_table)

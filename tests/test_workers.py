@@ -1,15 +1,15 @@
 import pytest
 
 from config.environment import PROJECT_FOLDER
-from tests.workers import PLACES
+from tests.workers import GROUPS
 
 # Nothing here needs a database: once is enough.
 pytestmark = pytest.mark.sqlite
 
 
-@pytest.mark.parametrize("place", PLACES)
-def test_every_place_is_there(place):
-    assert (PROJECT_FOLDER / place).exists()
+@pytest.mark.parametrize("group", GROUPS)
+def test_every_group_is_there(group):
+    assert (PROJECT_FOLDER / group).exists()
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ _Result = TypeVar("_Result")
 
 
 def run_together(acts: Sequence[Callable[[], _Result]]) -> list[_Result]:
-    """Return what the acts return, in their order; raise what the first of them raises."""
+    """Run the acts at the same time; return their results in order, or raise the first error."""
     start = Barrier(len(acts))
 
     def run(act: Callable[[], _Result]) -> _Result:
@@ -30,7 +30,7 @@ def run_together(acts: Sequence[Callable[[], _Result]]) -> list[_Result]:
 
 
 def in_threads(work: Callable[[_Task], _Result], tasks: Sequence[_Task]) -> list[_Result]:
-    """Do the work for every task, twenty at a time; return the results in the tasks' order."""
+    """Do the work for every task in up to THREADS threads; return the results in order."""
     start = Barrier(min(THREADS, len(tasks)))
 
     def do(task: _Task) -> _Result:
@@ -46,23 +46,24 @@ def in_threads(work: Callable[[_Task], _Result], tasks: Sequence[_Task]) -> list
 
 
 class Encounter:
-    """Holds one act at a place until another one, which came there, waits for it or is done."""
+    """Holds one act somewhere, until another, which began then, waits for its lock or is done."""
 
     def __init__(self) -> None:
         self._is_reached, self._is_done = Event(), Event()
 
     def wait_here(self) -> bool:
-        """Tell whether the other one is done."""
+        """Let the other act begin; tell whether it got done, or has to wait for a lock."""
         self._is_reached.set()
-        while not (self._is_done.wait(0.01) or somebody_waits_for_a_row()):
+        while not (self._is_done.wait(0.01) or is_lock_awaited()):
             pass
         return self._is_done.is_set()
 
     def pass_by(self) -> None:
-        """Let the other act begin in any case: the place is not reached any more."""
+        """Let the other act begin, since this act has ended without wait_here()."""
         self._is_reached.set()
 
     def come(self, act: Callable[[], _Result]) -> _Result:
+        """Run the other act once this one waits or has passed by."""
         self._is_reached.wait(PATIENCE_SECONDS)
         try:
             return act()
@@ -70,9 +71,9 @@ class Encounter:
             self._is_done.set()
 
 
-# Other workers of the run have databases of their own on the same server. Who waits for a row waits
-# for its transaction, which is of no database; but he has locked the row's table.
-SOMEBODY_WAITS = """
+# Other workers use other databases of the same server. A lock on a row is waited for as one on the
+# holder's transaction, which names no database; but the same process has locked the row's table.
+IS_LOCK_AWAITED = """
     SELECT EXISTS (
         SELECT 1 FROM pg_locks AS waiting JOIN pg_locks AS held USING (pid)
         JOIN pg_database ON pg_database.oid = held.database
@@ -81,9 +82,9 @@ SOMEBODY_WAITS = """
 """
 
 
-def somebody_waits_for_a_row() -> bool:
-    """Tell whether anybody waits for a lock in this database; on PostgreSQL."""
+def is_lock_awaited() -> bool:
+    """Tell whether a transaction in this database waits for a lock; on PostgreSQL only."""
     with connection.cursor() as cursor:
-        cursor.execute(SOMEBODY_WAITS)
+        cursor.execute(IS_LOCK_AWAITED)
         (waits,) = cursor.fetchone()
         return bool(waits)

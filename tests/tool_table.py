@@ -1,4 +1,4 @@
-"""The interface's table of tools, literally, as all tests of the tools read it."""
+"""The interface's table of tools, copied by hand, which all tests of the tools use."""
 
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ class Row(NamedTuple):
     status: int = 200
 
     @property
-    def place(self) -> tuple[str, str]:
+    def route(self) -> tuple[str, str]:
         return self.method, self.path
 
 
@@ -50,7 +50,7 @@ DRAFT = [*REQUIRED_OF_A_DRAFT, "language", "notes", "reference"]
 REQUIRED_OF_A_LINE = ["description", "quantity", "unit_price"]
 LINE = [*REQUIRED_OF_A_LINE, "unit", "discount_type", "discount_value", "tax_rate_id"]
 
-# What each tool takes beside the ID of its path and the idempotency key, and what it must get.
+# The fields of each tool besides the ID in its path and the idempotency key, and the required ones.
 FIELDS = {
     "customers.search": PAGE,
     "documents.list": PAGE,
@@ -74,7 +74,7 @@ REQUIRED = {
 }
 
 SCOPES = tuple(dict.fromkeys(row.scope for row in TABLE.values() if row.scope))
-# tools.list is a method of MCP and none of its tools.
+# tools.list is a method of MCP, not a tool.
 MCP_NAMES = [tool.replace(".", "_") for tool in TABLE if tool != "tools.list"]
 LISTS = tuple(tool for tool, fields in FIELDS.items() if "after" in fields)
 WITH_TARGET = tuple(tool for tool, row in TABLE.items() if "{id}" in row.path)

@@ -1,4 +1,4 @@
-"""Lets a transactional test empty the tables that triggers protect, and protects them again."""
+"""Drops the triggers for the flush after a transactional test, and installs them again."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ from agent_access.database import triggers
 
 @pytest.fixture(autouse=True, scope="session")
 def _flush_past_triggers() -> Iterator[None]:
-    """Wrap the flush itself, since it runs after every fixture of the test is gone."""
+    """Wrap the flush itself, since it runs after all fixtures of the test have ended."""
     flush = TransactionTestCase._fixture_teardown  # type: ignore[attr-defined]  # private to Django
 
     def flush_without_triggers(test_case: TransactionTestCase) -> None:

@@ -20,7 +20,7 @@ START_SECONDS = 10
 
 
 class ValkeyServer:
-    """An empty cache that keeps nothing on disk, and can be taken away in the middle of a test."""
+    """An empty cache without persistence, which a test can stop and start again."""
 
     def __init__(self) -> None:
         self._port = free_port()
@@ -28,7 +28,7 @@ class ValkeyServer:
         self.start()
 
     def start(self) -> None:
-        """Begin with an empty cache, at the address of before."""
+        """Start with an empty cache, at the same address each time."""
         options = ["--bind", HOST, "--port", str(self._port), "--save", "", "--appendonly", "no"]
         self.process: subprocess.Popen[Any] = subprocess.Popen(  # noqa: S603  the command is ours
             [_find_binary(), *options], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
@@ -61,7 +61,7 @@ def valkey_server() -> Iterator[ValkeyServer]:
 
 @pytest.fixture
 def shared_cache(valkey_server: ValkeyServer) -> Iterator[ValkeyServer]:
-    """Count in a real Valkey, as an installation with several processes does."""
+    """Use a real Valkey as cache, as an installation with several processes does."""
     with override_settings(CACHES={"default": shared_cache_settings(valkey_server.url)}):
         yield valkey_server
 

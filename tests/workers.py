@@ -1,4 +1,4 @@
-"""Which tests run in one worker, where several share the work."""
+"""Groups of tests that xdist runs in one worker."""
 
 from typing import Any
 
@@ -6,11 +6,11 @@ import pytest
 from typing_extensions import override
 from xdist.scheduler import LoadScopeScheduling
 
-# What these tests serve takes long to start: in one worker it is started once. Places with most
-# tests come first, so that no worker is left alone with one of them at the end.
+# The servers of these tests take long to start; in one worker each starts once. xdist schedules the
+# groups with most tests first, so that none of them is left for the end.
 #
-# xdist has a mark for this, which pytest 9.2 makes it ignore without a word.
-PLACES = (
+# xdist has a mark for this, but with pytest 9.2 it silently has no effect.
+GROUPS = (
     "tests/breaking/",
     "tests/browser/",
     "tests/fuzzing/",
@@ -22,14 +22,14 @@ PLACES = (
 )
 
 
-class PlaceByPlace(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
-    """Gives a worker all tests of such a place, and else one test after the other."""
+class GroupScheduling(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
+    """Gives all tests of a group to one worker, and other tests one by one."""
 
     @override
     def _split_scope(self, nodeid: str) -> str:
-        return next((place for place in PLACES if nodeid.startswith(place)), nodeid)
+        return next((group for group in GROUPS if nodeid.startswith(group)), nodeid)
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> PlaceByPlace:
-    return PlaceByPlace(config, log)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> GroupScheduling:
+    return GroupScheduling(config, log)

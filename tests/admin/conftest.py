@@ -1,4 +1,4 @@
-"""The cast at the door of the administration."""
+"""Who visits the administration, and what they find there."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ def owner_desk(sign_in: SignIn, owner: User) -> Client:
 
 @pytest.fixture
 def handed_over_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever waits for the settings row finds that the ownership went over meanwhile."""
+    """Transfer the ownership just before anybody locks the settings, as during a wait for them."""
     lock = AccessSettings.lock
 
     def hand_over_first() -> AccessSettings:
@@ -45,13 +45,13 @@ def handed_over_first(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def client_program(sign_in_on: None) -> Program:
-    """A program that has registered itself."""
+    """A program registered as an OAuth client."""
     return make_program(RETURN_ADDRESS, name="Browser agent")
 
 
 @pytest.fixture
 def pair(client_program: Program, owner: User, delegate: User) -> dict[str, Any]:
-    """The tokens of a connection that the owner allowed in the browser."""
+    """The token response of a connection that the owner allowed in the browser."""
     answer = OwnersBrowser(owner).allow(client_program.authorize_path(), delegate)
     pair: dict[str, Any] = client_program.exchange(parameters_of(answer)["code"]).body
     return pair

@@ -56,7 +56,7 @@ def document() -> dict[str, Any]:
 
 
 def operation_of(document: dict[str, Any], tool: str) -> Any:
-    method, path = TABLE[tool].place
+    method, path = TABLE[tool].route
     return document["paths"][path][method.lower()]
 
 
@@ -85,7 +85,7 @@ def test_the_document_has_the_interfaces_table(document):
         for path, operations in document["paths"].items()
         for method, operation in operations.items()
     }
-    assert described == {tool.replace(".", "_"): row.place for tool, row in TABLE.items()}
+    assert described == {tool.replace(".", "_"): row.route for tool, row in TABLE.items()}
 
 
 @pytest.mark.parametrize("tool", TABLE)
@@ -269,7 +269,7 @@ def changed(answer: Answer, **parts: Any) -> Answer:
 
 
 def test_an_answer_that_the_document_does_not_have_is_noticed(agent, customer):
-    method, path = TABLE["customers.search"].place
+    method, path = TABLE["customers.search"].route
     answer = agent.call("customers.search")
     [entry] = answer.data
     check_documented(method, path, answer)

@@ -22,14 +22,14 @@ from tests.valkey import ValkeyServer, run_valkey
 
 DATABASE = "breaking"
 TEMPLATE = "untouched"
-ROOMY = "1000000"
+HIGH_LIMIT = "1000000"
 SETTINGS = {
     "DJANGO_SETTINGS_MODULE": "tests.breaking.settings",
     "BASE_URL": f"https://{HOST}",
     "SECRET_KEY": "a-key-for-tests-which-guards-nothing-at-all",
     "TRUSTED_PROXIES": "1",
-    "LIMIT_PER_CONNECTION": ROOMY,
-    "LIMIT_PER_ADDRESS": ROOMY,
+    "LIMIT_PER_CONNECTION": HIGH_LIMIT,
+    "LIMIT_PER_ADDRESS": HIGH_LIMIT,
     "LOG_FORMAT": "json",
 }
 

@@ -1,4 +1,4 @@
-"""People at a real browser: Chromium against the application over HTTPS."""
+"""A real browser, Chromium, against the application over HTTPS."""
 
 import os
 import shutil
@@ -46,11 +46,11 @@ def port() -> Iterator[int]:
 
 @pytest.fixture(scope="package")
 def chromium(program: str, port: int) -> Iterator[Browser]:
-    """One browser for this folder, and none after it: Playwright's event loop is in this thread."""
+    """One browser for this folder only, since Playwright runs an event loop in this thread."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
         with sync_playwright() as playwright:
-            # The one address of the application leads to the server of this test run.
+            # The host of BASE_URL resolves to the server of this test run.
             rule = f"--host-resolver-rules=MAP {HOST}:443 127.0.0.1:{port}"
             browser = playwright.chromium.launch(executable_path=program, args=[rule])
             yield browser
@@ -59,9 +59,9 @@ def chromium(program: str, port: int) -> Iterator[Browser]:
 
 @pytest.fixture
 def open_page(transactional_db: None, chromium: Browser) -> Iterator[OpenPage]:
-    """Open a page of the application, signed in as somebody or as nobody.
+    """Return a function that opens a page, signed in as a user or not.
 
-    Whatever the policy of the pages forbids, and whatever their script throws, fails the test.
+    A violation of the Content Security Policy, and an error in a script, fail the test.
     """
     contexts: list[BrowserContext] = []
     faults: list[str] = []

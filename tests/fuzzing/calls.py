@@ -27,7 +27,7 @@ def calls_of_tools(agent: HttpAgent, arguments: Mapping[str, Arguments]) -> list
 
 
 def _call_tool(agent: HttpAgent, tool: str, arguments: Arguments) -> Call:
-    method, path = TABLE[tool].place
+    method, path = TABLE[tool].route
     sent = dict(arguments)
     path = path.replace("{id}", str(sent.pop("id", "")))
     bearer = {"Authorization": f"Bearer {agent.credential}"}

@@ -1,4 +1,4 @@
-"""What the fuzzers are aimed at, and how much they sent."""
+"""Lifts the rate limits for the fuzzers, and reports how much they sent."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What hostile input is aimed at."""
+"""The target of hostile input."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A valid call of every tool, for tests that spoil one thing, and a draft on its way to issue."""
+"""A valid call of every tool, for tests that make it invalid, and a draft before its issue."""
 
 from collections.abc import Callable
 from typing import Any
@@ -27,9 +27,9 @@ def calls_of(
     customer: Customer,
     draft_body: dict[str, Any],
 ) -> CallsOf:
-    """Return a function that gives one valid call of each tool, for an agent of the connection.
+    """Return a function that returns a valid call of each tool, for an agent of the connection.
 
-    They stand in the order of the interface's table, and none stands in the way of another.
+    They are in the order of the interface's table, and independent of each other.
     """
 
     def make_calls(connection: Connection) -> dict[str, Call]:
@@ -77,11 +77,11 @@ def calls(calls_of: CallsOf, connection: Connection) -> dict[str, Call]:
 
 @pytest.fixture
 def drafted(agent: HttpAgent, draft_body: dict[str, Any]) -> Any:
-    """What the agent was told of a draft that it made."""
+    """The data that the agent got for a draft that it made."""
     return agent.call("drafts.create", draft_body, key="draft").data
 
 
 @pytest.fixture
 def prepared(agent: HttpAgent, drafted: Any) -> Any:
-    """What the agent was told of an approval that waits for the delegate."""
+    """The data that the agent got for an approval that waits for the delegate."""
     return issuing.prepare(agent, drafted["id"]).data

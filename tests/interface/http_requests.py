@@ -14,7 +14,7 @@ def send(call: Call, agent: HttpAgent, **changes: Any) -> Answer:
 
 
 def request_of(call: Call) -> dict[str, Any]:
-    method, path = TABLE[call.tool].place
+    method, path = TABLE[call.tool].route
     return {
         "method": method,
         "path": path.replace("{id}", str(call.id)),

@@ -62,7 +62,7 @@ def test_every_granted_tool_is_listed_in_the_interfaces_order(agent):
         for each in answer.data
     ]
     assert said == [
-        (tool, tool.replace(".", "_"), *TABLE[tool].place, TABLE[tool].scope) for tool in LISTED
+        (tool, tool.replace(".", "_"), *TABLE[tool].route, TABLE[tool].scope) for tool in LISTED
     ]
 
 

@@ -94,7 +94,7 @@ def test_a_rejection_and_an_execution_at_once_never_both_happen(delegate, custom
 
     outcomes = set(map(type_of, in_threads(act, tasks)))
     refused = {ApprovalState.PENDING, ApprovalState.REJECTED}
-    assert outcomes <= {type(prepared[0].review()), *refused}
+    assert outcomes <= {type(prepared[0].read()), *refused}
     assert not Document.objects.filter(status="issued").exists()
 
 

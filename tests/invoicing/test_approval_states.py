@@ -57,7 +57,7 @@ def prepared(delegate):
 def test_every_state_is_reached(prepared, state):
     now = bring_to(state, prepared)
 
-    assert prepared.review(now=now).state == state
+    assert prepared.read(now=now).state == state
 
 
 @pytest.mark.requirement("approval.approve", "approval.reject", "approval.execute")
@@ -67,7 +67,7 @@ def test_a_transition_of_the_table_leads_to_its_state(prepared, state, trigger):
 
     pull(trigger, prepared, now=now)
 
-    assert prepared.review(now=now).state == TRANSITIONS[state, trigger]
+    assert prepared.read(now=now).state == TRANSITIONS[state, trigger]
 
 
 @pytest.mark.requirement(
@@ -88,7 +88,7 @@ def test_what_is_not_in_the_table_is_refused_and_changes_nothing(prepared, state
 
     assert refusal.value.state == state
     assert take_snapshot() == before
-    assert prepared.review(now=now).state == state
+    assert prepared.read(now=now).state == state
 
 
 def test_the_table_holds_the_three_transitions_of_the_interface():
@@ -139,8 +139,8 @@ def test_at_exactly_ten_minutes_it_has_expired():
 def test_a_decision_does_not_restart_the_window(prepared):
     prepared.decide(now=TEN_MINUTES_LATER - MOMENT)
 
-    assert prepared.review(now=TEN_MINUTES_LATER - MOMENT).state == "approved"
-    assert prepared.review(now=TEN_MINUTES_LATER).state == "expired"
+    assert prepared.read(now=TEN_MINUTES_LATER - MOMENT).state == "approved"
+    assert prepared.read(now=TEN_MINUTES_LATER).state == "expired"
     with pytest.raises(ApprovalStateError, match="expired"):
         prepared.execute(now=TEN_MINUTES_LATER)
     assert prepared.execute(now=TEN_MINUTES_LATER - MOMENT).result == "executed INV-2026-0001"

@@ -65,7 +65,7 @@ def test_preparing_keeps_the_facts_and_ten_minutes_and_no_nonce(delegate, draft)
     assert (kept.document_id, kept.delegated_user_id) == (draft.id, delegate.id)
     assert (kept.connection_id, kept.connection_name) == (maker.connection_id, "Ledger agent")
     assert (kept.prepared_at, kept.expires_at) == (PREPARED_AT, TEN_MINUTES_LATER)
-    assert json.loads(kept.facts) == prepared.review().current
+    assert json.loads(kept.facts) == prepared.read().current
     assert prepared.nonce not in str(take_snapshot())
 
 
@@ -199,7 +199,7 @@ def test_issuing_one_of_several_approvals_makes_the_others_stale(delegate, draft
     second.decide()
     first.execute()
 
-    assert second.review().stale_fields == ["status", "lock_version"]
+    assert second.read().stale_fields == ["status", "lock_version"]
     refuse_in("stale", second.execute)
 
 
@@ -209,7 +209,7 @@ def test_an_executed_approval_stays_so_whatever_changes_later(prepared):
     Customer.objects.update(name="Acme Limited", is_active=False)
     TaxRate.objects.update(percentage_ten_thousandths=70_000)
 
-    snapshot = prepared.review(now=TEN_MINUTES_LATER)
+    snapshot = prepared.read(now=TEN_MINUTES_LATER)
 
     assert (snapshot.state, snapshot.stale_fields) == ("executed", [])
 

@@ -22,7 +22,7 @@ from tests.factories import (
     make_draft,
     make_staff,
 )
-from tests.threads import THREADS, in_threads, run_together, somebody_waits_for_a_row
+from tests.threads import THREADS, in_threads, is_lock_awaited, run_together
 
 pytestmark = [pytest.mark.postgresql, pytest.mark.django_db(transaction=True)]
 
@@ -127,7 +127,7 @@ def test_a_line_added_by_hand_cannot_overtake_an_issue_under_way() -> None:
         with transaction.atomic():
             issue_document(draft, clock=at(ISSUED_AT))
             added = thread.submit(add_line)
-            while not added.done() and not somebody_waits_for_a_row():
+            while not added.done() and not is_lock_awaited():
                 wait([added], timeout=0.01)
         with pytest.raises(IntegrityError, match="issued document"):
             added.result()

@@ -122,7 +122,7 @@ def refuse_as_stale(prepared) -> None:
 
 
 def test_every_fact_has_its_change_below(prepared):
-    assert set(leaves(prepared.review().prepared)) == set(CHANGES)
+    assert set(leaves(prepared.read().prepared)) == set(CHANGES)
 
 
 @pytest.mark.parametrize("path", CHANGES)
@@ -135,7 +135,7 @@ def test_any_changed_fact_makes_the_approval_stale_and_is_named(prepared, path):
     else:
         rows_of(path).update(**change)
 
-    snapshot = prepared.review()
+    snapshot = prepared.read()
     assert snapshot.state == "stale"
     assert path in snapshot.stale_fields
     refuse_as_stale(prepared)
@@ -147,7 +147,7 @@ def test_an_added_line_makes_it_stale(prepared):
     line.pk, line.position = new_id(), 1
     line.save(force_insert=True)
 
-    assert prepared.review().stale_fields == ["line_items.1"]
+    assert prepared.read().stale_fields == ["line_items.1"]
     refuse_as_stale(prepared)
 
 
@@ -155,7 +155,7 @@ def test_a_lost_line_makes_it_stale(prepared):
     prepared.decide()
     Line.objects.all().delete()
 
-    assert prepared.review().stale_fields == ["line_items.0"]
+    assert prepared.read().stale_fields == ["line_items.0"]
     refuse_as_stale(prepared)
 
 
@@ -166,7 +166,7 @@ def test_another_order_of_lines_makes_it_stale(delegate):
     for description, position in (("First", 7), ("Second", 0), ("First", 1)):
         Line.objects.filter(description=description).update(position=position)
 
-    assert prepared.review().stale_fields == [
+    assert prepared.read().stale_fields == [
         "line_items.0.description",
         "line_items.1.description",
     ]
@@ -176,10 +176,10 @@ def test_another_order_of_lines_makes_it_stale(delegate):
 def test_a_fact_changed_back_is_no_difference(prepared):
     prepared.decide()
     Customer.objects.update(name="Acme Limited")
-    assert prepared.review().state == "stale"
+    assert prepared.read().state == "stale"
     Customer.objects.update(name="Acme Ltd")
 
-    assert prepared.review().state == "approved"
+    assert prepared.read().state == "approved"
     assert prepared.execute().result == "executed INV-2026-0001"
 
 

@@ -24,7 +24,7 @@ from invoicing.services.draft_input import Maker
 from tests.agents import HOST
 from tests.approvals import Prepared, prepare
 from tests.factories import make_draft
-from tests.https_server import address_of_database
+from tests.https_server import url_of_database
 from tests.kill.server import ANSWERED
 from tests.snapshots import take_snapshot
 
@@ -45,7 +45,7 @@ def port(transactional_db) -> Iterator[int]:
     """Serve on the tests' own database, as behind a proxy that ends TLS."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         settings = {
-            "DATABASE_URL": address_of_database(),
+            "DATABASE_URL": url_of_database(),
             "TRUSTED_PROXIES": "1",
             "LIMIT_PER_CONNECTION": "100000",
             "LIMIT_PER_ADDRESS": "100000",

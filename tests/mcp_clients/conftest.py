@@ -1,4 +1,4 @@
-"""Clients that nobody here wrote, let in with a credential at a live server."""
+"""Third-party MCP clients against a running server."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -30,7 +30,7 @@ def _node() -> None:
 
 @pytest.fixture
 def node_environment(_node: None, https_server: HttpsServer, agent: HttpAgent) -> Mapping[str, str]:
-    """What a Node client must be told: the server, its authority and the credential."""
+    """The environment of a Node client: the server, its authority and the credential."""
     return {
         "NODE_EXTRA_CA_CERTS": str(https_server.authority),
         "MCP_URL": https_server.mcp_url,
@@ -40,14 +40,14 @@ def node_environment(_node: None, https_server: HttpsServer, agent: HttpAgent) -
 
 @pytest.fixture
 def proxied_url(_node: None, https_server: HttpsServer, agent: HttpAgent) -> Iterator[str]:
-    """A plain address on this machine which adds the credential and speaks TLS to the server."""
+    """The URL of a local HTTP proxy that adds the credential and speaks TLS to the server."""
     with run_proxy(https_server, str(agent.credential)) as url:
         yield url
 
 
 @pytest.fixture
 def decide(https_server: HttpsServer, sign_in_on: None, owner: User, delegate: User) -> Decide:
-    """Let the owner allow what the address asks for, but no more than `lent`; return the answer."""
+    """Return a function by which the owner allows a request, at most the scopes `lent`."""
 
     def allow(url: str, lent: Any = SCOPES) -> dict[str, str]:
         parts = urlsplit(url)

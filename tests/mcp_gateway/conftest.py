@@ -1,4 +1,4 @@
-"""Agents that speak MCP, in the modern revision, in a legacy one, and in each."""
+"""Agents over MCP: in the modern revision, in a legacy one, and in each of them."""
 
 from typing import Any
 

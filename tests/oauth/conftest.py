@@ -1,4 +1,4 @@
-"""A sign-in that is on, an owner at his browser, and a program that has registered."""
+"""Browser sign-in that is on, the owner's browser, and a registered OAuth client."""
 
 from collections.abc import Callable
 from typing import Any
@@ -16,7 +16,7 @@ Pair = dict[str, Any]
 
 @pytest.fixture(autouse=True)
 def _calls_without_limit(many_calls: None) -> None:
-    """Only the tests of the limits want to meet them."""
+    """Lift the rate limits, which have tests of their own."""
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def program(register_program: RegisterProgram) -> Program:
 
 @pytest.fixture
 def obtain_code(browser: Browser, delegate: User) -> Callable[..., str]:
-    """Let the owner allow the program; return its code."""
+    """Return a function that lets the owner allow a program; it returns the code."""
 
     def obtain(program: Program, *, scopes: Any = SCOPES, days: int = 30) -> str:
         path = program.authorize_path(scope=" ".join(scopes))
@@ -69,7 +69,7 @@ def code(program: Program, obtain_code: Callable[..., str]) -> str:
 
 @pytest.fixture
 def pair(program: Program, code: str) -> Pair:
-    """An access token and a refresh token."""
+    """A token response: an access token and a refresh token."""
     answer = program.exchange(code)
     assert answer.status == 200, answer.content
     pair: Pair = answer.body

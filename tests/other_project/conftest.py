@@ -1,4 +1,4 @@
-"""The other project, copied to a place of its own with the two apps, and run as its users would."""
+"""Another project, copied with the two apps into a folder of its own, and served from there."""
 
 import json
 import os
@@ -22,7 +22,7 @@ BASE_URL = "https://localhost"
 APPS = ("agent_access", "mcp_gateway")
 PASSWORD = "a-long-password-for-tests"
 
-# In one process, since each takes seconds to start.
+# In one process, since each process takes seconds to start.
 PREPARE = """
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Permission
@@ -38,7 +38,7 @@ call_command("agent_access", "on")
 
 @dataclass(frozen=True)
 class Project:
-    """A folder with the project in it, the port where it is served, and what its commands need."""
+    """A copy of the project: its folder, its settings module, and the socket it is served on."""
 
     folder: Path
     settings: str
@@ -50,7 +50,7 @@ class Project:
 
     @property
     def environment(self) -> dict[str, str]:
-        """Nothing of this house but the interpreter."""
+        """The environment of its commands, with nothing of this project but the interpreter."""
         return {
             "PATH": os.environ["PATH"],
             "PYTHONPATH": str(self.folder),
@@ -83,7 +83,7 @@ class Project:
     def request(
         self, method: str, path: str, body: Any = None, *, headers: Mapping[str, str] | None = None
     ) -> Answer:
-        """Send a request as the proxy in front of the project passes it on."""
+        """Send a request as a proxy in front of the project would pass it on."""
         sent = {"Host": urlsplit(BASE_URL).netloc, "X-Forwarded-Proto": "https"}
         if body is not None and not isinstance(body, bytes):
             sent["Content-Type"], body = "application/json", json.dumps(body).encode()
@@ -129,7 +129,7 @@ def project(
 
 
 def _copy(folder: Path) -> Path:
-    # What Python compiled comes along, so that no process of a test does it again.
+    # Bytecode is copied too, so that processes of the tests need not compile again.
     ignored = shutil.ignore_patterns("test_*.py", "conftest.py")
     for app in APPS:
         shutil.copytree(PROJECT_FOLDER / app, folder / app, ignore=ignored)

@@ -16,7 +16,7 @@ from tests.servers.installation import Installation, Process, wait_until
 pytestmark = pytest.mark.postgresql
 
 QUOTA = 5
-ROOMY = "1000000"
+HIGH_LIMIT = "1000000"
 # A crash among a thousand shows no more than among these; ./dev break goes through many thousands.
 WRITES = 300
 THREADS = 8
@@ -27,7 +27,7 @@ PAUSE_SECONDS = 0.1
 @pytest.fixture(scope="module")
 def pair(installation: Installation):
     """Two processes whose limits can be reached."""
-    quotas = {"LIMIT_PER_CONNECTION": str(QUOTA), "LIMIT_PER_ADDRESS": ROOMY}
+    quotas = {"LIMIT_PER_CONNECTION": str(QUOTA), "LIMIT_PER_ADDRESS": HIGH_LIMIT}
     with installation.serve(2, **quotas) as processes:
         yield processes
 
@@ -35,7 +35,7 @@ def pair(installation: Installation):
 @pytest.fixture(scope="module")
 def roomy_pair(installation: Installation):
     """Two processes without limits to speak of."""
-    quotas = {"LIMIT_PER_CONNECTION": ROOMY, "LIMIT_PER_ADDRESS": ROOMY}
+    quotas = {"LIMIT_PER_CONNECTION": HIGH_LIMIT, "LIMIT_PER_ADDRESS": HIGH_LIMIT}
     with installation.serve(2, **quotas) as processes:
         yield processes
 

@@ -1,4 +1,4 @@
-"""An approval that waits, the person who decides it, and one who writes drafts."""
+"""A pending approval, the person who decides it, and one who writes drafts."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ def prepared(
     tax_rate: TaxRate,
     connection: Connection,
 ) -> Prepared:
-    """An approval that waits for the delegate."""
+    """An approval that the delegate can decide."""
     lines = (line_input(tax_rate_id=tax_rate.id),)
     draft = make_draft(user=delegate, customer=customer, lines=lines, notes="Thank you.")
     return prepare(draft, user=delegate, maker=Maker(connection.id, "Ledger agent"))
@@ -44,7 +44,7 @@ def desk(sign_in: SignIn, delegate: User) -> Client:
 
 @pytest.fixture
 def strict(person: User) -> Client:
-    """A browser whose forms are checked for their token, as they are outside of tests."""
+    """A browser whose forms need a valid CSRF token, as outside of tests."""
     browser = Browser(enforce_csrf_checks=True)
     browser.force_login(person)
     return browser
@@ -52,7 +52,7 @@ def strict(person: User) -> Client:
 
 @pytest.fixture
 def writer(company: Company) -> User:
-    """Somebody who sees all customers, writes drafts and issues none."""
+    """Somebody who sees all customers and may write drafts, but not issue."""
     return make_staff(Permission.VIEW_DOCUMENT, Permission.VIEW_CUSTOMER, Permission.MANAGE)
 
 
@@ -64,7 +64,7 @@ def writer_desk(sign_in: SignIn, writer: User) -> Client:
 
 @pytest.fixture
 def filled(customer: Customer, tax_rate: TaxRate) -> dict[str, Any]:
-    """What a person types into the form of a draft: 1.5 x 10.50 less 10 %, and 19 % VAT."""
+    """The form data of a draft: 1.5 x 10.50 less 10 %, and 19 % VAT."""
     return {
         "customer_id": str(customer.id),
         "issue_date": "2026-03-02",

@@ -32,7 +32,7 @@ def facts(delegate, customer, tax_rate) -> Any:
         tax_rate_id=tax_rate.id, discount_type=DiscountType.PERCENT, discount_value=1000
     )
     draft = make_draft(user=delegate, customer=customer, lines=(line,), notes="Thank you.")
-    return prepare(draft, user=delegate).review().prepared
+    return prepare(draft, user=delegate).read().prepared
 
 
 def changed_facts(facts: Any) -> Iterator[tuple[str, Any]]:

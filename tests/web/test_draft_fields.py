@@ -63,7 +63,7 @@ def test_the_service_holds_every_text_to_its_rules(writer, customer, path):
 
 @pytest.mark.requirement("approval.becomes_stale")
 def test_what_is_approved_is_every_field(delegate, customer):
-    facts = prepare(make_draft(user=delegate, customer=customer), user=delegate).review().prepared
+    facts = prepare(make_draft(user=delegate, customer=customer), user=delegate).read().prepared
     assert set(HEADER) - {"customer_id"} <= set(facts)
     assert set(LINE) <= set(facts["line_items"][0])
 
@@ -79,6 +79,6 @@ def test_the_person_reads_every_text_and_what_changed_of_it(desk, delegate, cust
     assert [text for text in texts if text not in page] == []
 
     update_draft(delegate, draft.pk, draft_input(customer), lock_version=1)
-    snapshot = prepared.review()
+    snapshot = prepared.read()
     former = [change.before for change in find_changes(snapshot.prepared, snapshot.current)]
     assert [text for text in texts if text not in "\n".join(former)] == []
