@@ -1,6 +1,6 @@
--- For an empty database, by a superuser, or by its owner if he may make roles; with psql and both
--- passwords in the environment; again for the empty database that a backup will be restored into.
--- invoicing_owner migrates. invoicing_service reads and writes rows and owns nothing, so it can
+-- Run it on an empty database with psql, as a superuser or as an owner who may create roles, with
+-- both passwords in the environment; also on the empty database that a backup is restored into.
+-- invoicing_owner runs migrations. invoicing_service reads and writes rows and owns nothing, so it can
 -- neither empty a table nor drop what guards issued documents and the audit.
 \getenv owner_password OWNER_PASSWORD
 \getenv service_password SERVICE_PASSWORD
@@ -11,7 +11,7 @@ SELECT format('CREATE ROLE %I', role) FROM unnest(ARRAY['invoicing_owner', 'invo
 ALTER ROLE invoicing_owner LOGIN PASSWORD :'owner_password';
 ALTER ROLE invoicing_service LOGIN PASSWORD :'service_password';
 
--- Who is no superuser hands a database over to a role only that he is a member of.
+-- Without superuser rights one can give a database only to a role that one is a member of.
 SELECT 'GRANT invoicing_owner TO CURRENT_USER'
     WHERE NOT pg_has_role('invoicing_owner', 'USAGE') \gexec
 ALTER DATABASE :"database" OWNER TO invoicing_owner;
