@@ -43,7 +43,7 @@ def check_cache(**kwargs: Any) -> list[checks.CheckMessage]:
     return [
         checks.Warning(
             "The limits hold within one process only, since the cache is not shared.",
-            hint="Let CACHES name a Redis or Valkey before more than one process serves.",
+            hint="Set CACHES to Redis or Valkey before more than one process serves.",
             id="agent_access.W002",
         )
     ]
@@ -57,7 +57,7 @@ def check_user(**kwargs: Any) -> list[checks.CheckMessage]:
     return [
         checks.Error(
             "The primary key of the user model must be a UUID.",
-            hint="Let AUTH_USER_MODEL name a model with id = UUIDField(primary_key=True, ...).",
+            hint="Set AUTH_USER_MODEL to a model with id = UUIDField(primary_key=True, ...).",
             id="agent_access.E002",
         )
     ]
@@ -93,8 +93,8 @@ def check_scopes(**kwargs: Any) -> list[checks.CheckMessage]:
     unsaid = set(registry.scopes) - set(conf.host().scopes())
     return [
         checks.Error(
-            f"The host has no words for the scope {scope}.",
-            hint="Name it in the answer of Host.scopes().",
+            f"The host does not describe the scope {scope}.",
+            hint="Add it to the answer of Host.scopes().",
             id="agent_access.E005",
         )
         for scope in sorted(unsaid)

@@ -105,7 +105,7 @@ class NotFoundError(ToolError):
 class MethodNotAllowedError(ToolError):
     code = "method_not_allowed"
     status = HTTPStatus.METHOD_NOT_ALLOWED
-    message = "This address does not answer that method; the Allow header names those it does."
+    message = "This address does not support that method; the Allow header names those it does."
 
     def __init__(self, allowed: Iterable[str]) -> None:
         super().__init__()
@@ -121,10 +121,10 @@ class ConflictError(ToolError):
     code = "conflict"
     status = HTTPStatus.CONFLICT
     message = (
-        "Nothing was changed. The record has another version by now, or its kind or status does"
-        " not take this change; or this idempotency key belongs to a call that was done before and"
-        " differs in its tool, record, fields or their order. Read the record or the list to see"
-        " what was done, and do only what is left, with the latest version and a new key."
+        "Nothing was changed. The record has a newer version, or its type or status does not allow"
+        " this change; or this idempotency key was used for an earlier call that differs in its"
+        " tool, record, fields or their order. Read the record or the list to see what was done,"
+        " and do only what is left, with the latest version and a new key."
     )
 
 
@@ -146,8 +146,8 @@ class ValidationFailedError(ToolError):
     code = "validation_failed"
     status = HTTPStatus.UNPROCESSABLE_ENTITY
     message = (
-        "Some fields are wrong, missing or unknown; problems says what is wrong with each. With no"
-        " fields named, the body or query could not be read. Mend the call and send it again."
+        "Some fields are wrong, missing or unknown; problems says what is wrong with each. If no"
+        " field is named, the body or query could not be read. Correct the call and send it again."
     )
 
     def __init__(self, problems: Iterable[FieldProblem] = ()) -> None:

@@ -43,7 +43,7 @@ HEADERS: Mapping[str, JSONSchema] = {
         "schema": {"const": "no-store"},
     },
     "RateLimit-Policy": {
-        "description": "The quotas that count this caller, once it is counted.",
+        "description": "The quotas that apply to this caller, once it has been counted.",
         "schema": {"type": "string"},
     },
     "RateLimit": {
@@ -51,7 +51,7 @@ HEADERS: Mapping[str, JSONSchema] = {
         "schema": {"type": "string"},
     },
     "Idempotent-Replayed": {
-        "description": "Present where a stored answer was given again.",
+        "description": "Present where a stored answer is given again.",
         "schema": {"const": "true"},
     },
     "WWW-Authenticate": {
@@ -65,7 +65,7 @@ HEADERS: Mapping[str, JSONSchema] = {
         "schema": {"type": "integer", "minimum": 1},
     },
     "Allow": {
-        "description": "The methods that this address answers.",
+        "description": "The methods that this address supports.",
         "required": True,
         "schema": {"type": "string"},
     },

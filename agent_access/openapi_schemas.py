@@ -19,7 +19,7 @@ TEXT: JSONSchema = {"type": "string"}
 NEXT: JSONSchema = {
     "type": ["string", NULL],
     "format": "uuid",
-    "description": "To be passed as after; null on the last page.",
+    "description": "Pass it as after for the next page; null on the last page.",
 }
 
 # Pydantic's modes: for what a tool takes, and for what it gives.

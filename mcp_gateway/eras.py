@@ -137,7 +137,7 @@ def _invalid_params(message: Message, text: str) -> ProtocolError:
 
 
 def _mismatch(message: Message, header: str) -> ProtocolError:
-    text = f"The header {header} is missing or does not say what the body says."
+    text = f"The header {header} is missing or does not match the body."
     return ProtocolError(HEADER_MISMATCH, text, id=message.id)
 
 

@@ -66,7 +66,7 @@ def answer_request(exchange: Exchange) -> Reply:
     if method is None:
         raise ProtocolError(
             METHOD_NOT_FOUND,
-            "This server has tools only, and not this method.",
+            "This server has only tools, and not this method.",
             error_code=NotFoundError.code,
             status=era.unknown_method_status,
             id=message.id,
@@ -74,7 +74,7 @@ def answer_request(exchange: Exchange) -> Reply:
     try:
         validate_client_request(message.method, era.version, message.params)
     except ValidationError:
-        raise _invalid_params(exchange, "The params are not those of this method.") from None
+        raise _invalid_params(exchange, "The params do not fit this method.") from None
     reply = method(exchange)
     shaped = era.shape(message.method, reply.result, server=_server_info())
     if STRUCTURED in shaped:

@@ -61,7 +61,9 @@ def refresh_client(client_id: str, *, origin: Origin) -> None:
     if known.exists():
         return
     if not _is_valid_document_address(client_id):
-        raise UnusableDocumentError("The client's identifier is no address of a metadata document.")
+        raise UnusableDocumentError(
+            "The client's identifier is not an address of a metadata document."
+        )
     failure = f"agent_oauth.unfit_document.{digest_credential(client_id)}"
     if problem := cache.get(failure):
         raise UnusableDocumentError(problem)
@@ -88,7 +90,7 @@ def _read(client_id: str) -> tuple[Document, dict[str, Any]]:
         ) from None
     except InvalidMetadataError as error:
         raise UnusableDocumentError(
-            f"The client's metadata document does not fit: {error.description} {RETRY}"
+            f"The client's metadata document is not valid: {error.description} {RETRY}"
         ) from None
 
 

@@ -26,7 +26,7 @@ OAUTH_ERRORS: dict[type[ToolError], tuple[str, str]] = {
         "Use HTTPS at the application's own address, without an Origin header.",
     ),
     NotFoundError: ("not_found", "There is nothing here, or browser sign-in is off."),
-    MethodNotAllowedError: (INVALID_REQUEST, "This address does not answer that method."),
+    MethodNotAllowedError: (INVALID_REQUEST, "This address does not support that method."),
     PayloadTooLargeError: (INVALID_REQUEST, "The body is larger than 16 KiB."),
     RateLimitedError: (TEMPORARILY_UNAVAILABLE, RateLimitedError.message),
     UnavailableError: (TEMPORARILY_UNAVAILABLE, "The service could not finish this request."),
@@ -37,9 +37,10 @@ HELP: Mapping[str, str] = {
     "invalid_client": ("Send a client_id that is known here in the form; clients have no secret."),
     "invalid_grant": (
         "The code or refresh token is unknown, expired, used before or another client's; or the"
-        " redirect_uri or code_verifier does not belong to the code. Ask the owner for access anew."
+        " redirect_uri or code_verifier does not belong to the code. Ask the owner for access"
+        " again."
     ),
-    "invalid_scope": "Ask for scopes of scopes_supported; to refresh, for none but those allowed.",
+    "invalid_scope": "Ask for scopes in scopes_supported; to refresh, only for allowed ones.",
     "unsupported_grant_type": "Send authorization_code or refresh_token.",
     "unsupported_response_type": "Send response_type=code.",
 }

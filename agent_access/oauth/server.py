@@ -67,6 +67,6 @@ def _require_resource(request: Any) -> dict[str, Any]:
     parameters = (request.decoded_body or []) + request.uri_query_params
     if [value for name, value in parameters if name == "resource"] != [resource()]:
         raise CustomOAuth2Error(
-            "invalid_target", f"Send resource={resource()}, and once.", request=request
+            "invalid_target", f"Send resource={resource()}, exactly once.", request=request
         )
     return {}

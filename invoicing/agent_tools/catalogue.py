@@ -27,9 +27,9 @@ CATALOGUE = (
         name="customers.search",
         title="Search customers",
         description=(
-            "Finds the active customers that the delegated person may access, and gives ID and"
+            "Finds the active customers that the delegated person may access, and returns ID and"
             " name: the customer_id that a draft needs. Every word of search must begin a word of"
-            " the name; without search all are listed. It gives no addresses and creates no"
+            " the name; without search all are listed. It returns no addresses and creates no"
             f" customer; one that is not found is inactive, out of reach or unknown. {PAGES}"
             f" {UNTRUSTED}"
         ),
@@ -45,12 +45,12 @@ CATALOGUE = (
         name="documents.list",
         title="List documents",
         description=(
-            "Lists invoices, credit notes and drafts, in the order of their creation, as summaries:"
-            " status, number, customer_id (customers.search names active ones), issue and due date,"
-            " totals (a credit note's are positive too) and lock_version, without lines"
-            " (documents.get has them). search looks at number, draft code, reference and customer"
-            " name; there is no filter by status or date, so read those fields. It knows no"
-            f" payments. {MINOR_UNITS} {PAGES} {UNTRUSTED}"
+            "Lists invoices, credit notes and drafts, in order of creation, as summaries: status,"
+            " number, customer_id (customers.search names active ones), issue and due date, totals"
+            " (a credit note's are positive too) and lock_version, without lines (documents.get has"
+            " them). search looks at number, draft code, reference and customer name; there is no"
+            " filter by status or date, so read those fields. It does not know about payments."
+            f" {MINOR_UNITS} {PAGES} {UNTRUSTED}"
         ),
         method="GET",
         path="/documents",
@@ -100,7 +100,7 @@ CATALOGUE = (
         name="drafts.create",
         title="Create a draft",
         description=(
-            "Saves a new draft invoice and gives its id, its lock_version and, as href, its page."
+            "Saves a new draft invoice and returns its id, its lock_version and, as href, its page."
             f" {NOT_SENT} To issue it, go on with documents.issue_prepare; to change it, use"
             f" drafts.update and do not create another. {ONE_KEY}"
         ),
@@ -119,11 +119,11 @@ CATALOGUE = (
         name="drafts.update",
         title="Update a draft",
         description=(
-            "Replaces a draft invoice: send the full header, all lines and the lock_version that"
-            " documents.get gave last, without what it calculated; what is left out is cleared."
-            " It changes no issued invoice and no credit note, and makes approvals prepared"
-            " before stale. On a conflict read the draft again, compare, and send it with its"
-            f" latest lock_version and a new key. {NOT_SENT} {ONE_KEY}"
+            "Replaces a draft invoice: send the full header, all lines and the latest lock_version"
+            " from documents.get, without the calculated fields; what is left out is cleared. It"
+            " changes no issued invoice and no credit note, and makes earlier approvals stale. On a"
+            " conflict read the draft again, compare, and send it with its latest lock_version and"
+            f" a new key. {NOT_SENT} {ONE_KEY}"
         ),
         method="PUT",
         path="/drafts/{id}",
@@ -141,11 +141,11 @@ CATALOGUE = (
         title="Prepare the issue of a draft",
         description=(
             "Step 1 of 3 to issue a draft invoice: asks the delegated person to approve exactly"
-            " this version. It issues nothing and gives no number. Show the person review_url, for"
+            " this version. It issues nothing and assigns no number. Show the person review_url:"
             " only they can decide, on that page; keep approval_id and nonce. Then read"
             " approvals.get until its status is approved, and go on with documents.issue. The"
-            " request is valid for ten minutes; after that, or after a change of the draft,"
-            f" prepare a new one with a new key. {ONE_KEY} {UNTRUSTED}"
+            " request is valid for ten minutes; after that, or after a change of the draft, prepare"
+            f" a new one with a new key. {ONE_KEY} {UNTRUSTED}"
         ),
         method="POST",
         path="/documents/{id}/issue-approvals",
@@ -182,10 +182,10 @@ CATALOGUE = (
         title="Issue the approved document",
         description=(
             "Step 3 of 3: executes an approval whose status is approved: assigns the next invoice"
-            " number and freezes the invoice for ever. The ID is the approval_id and the nonce"
+            " number and freezes the invoice permanently. The ID is the approval_id and the nonce"
             " that of documents.issue_prepare. It sends no e-mail and records no payment. After a"
-            " conflict read the approval and the document and assume nothing."
-            f" {ONE_KEY} {UNTRUSTED}"
+            f" conflict read the approval and the document and assume nothing. {ONE_KEY}"
+            f" {UNTRUSTED}"
         ),
         method="POST",
         path="/approvals/{id}/execute",
@@ -205,8 +205,8 @@ CATALOGUE = (
         description=(
             "Lists the active staff, guests excluded: name, work e-mail, job title, skills, teams,"
             " manager and time zone. search looks at name, work e-mail, job title and skills;"
-            " team_id (from teams.list) keeps one team. Working hours are in people.get; private"
-            f" details and absences are nowhere. {PAGES} {UNTRUSTED}"
+            " team_id (from teams.list) keeps the members of one team. Working hours are in"
+            f" people.get; private details and absences are not available. {PAGES} {UNTRUSTED}"
         ),
         method="GET",
         path="/people",
@@ -221,8 +221,7 @@ CATALOGUE = (
         title="Read a person",
         description=(
             "Reads one person of the active staff, with the weekly working hours in that person's"
-            " own time zone. It tells no absences and no private details."
-            f" {UNTRUSTED}"
+            f" own time zone. It returns no absences and no private details. {UNTRUSTED}"
         ),
         method="GET",
         path="/people/{id}",

@@ -46,8 +46,8 @@ class UsedError(errors.ToolError):
     code = "approval_used"
     status = HTTPStatus.CONFLICT
     message = (
-        "This approval was executed already. Send the original idempotency key to get its result,"
-        " or read the document."
+        "This approval has already been executed. Send the original idempotency key to get its"
+        " result, or read the document."
     )
 
 
@@ -59,7 +59,7 @@ class ExpiredError(errors.ToolError):
 
 class InactiveError(errors.ConflictError):
     message = (
-        "The draft's customer or one of its tax rates is not active any more. Update the draft with"
+        "The draft's customer or one of its tax rates is no longer active. Update the draft with"
         " active ones, then prepare its issue with a new key."
     )
 

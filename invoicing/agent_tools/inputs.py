@@ -69,7 +69,7 @@ def _parse_date(value: Any) -> date:
     try:
         return date.fromisoformat(text)
     except ValueError:
-        raise problem("must be a date of the calendar") from None
+        raise problem("must be a date that exists") from None
 
 
 def _parse_quantity(value: Any) -> int:
@@ -155,7 +155,7 @@ class PageInput(ToolInput):
     ] = None
     limit: Annotated[int, Field(ge=1, le=MAX_LIMIT)] = DEFAULT_LIMIT
     after: Annotated[
-        RecordId | None, Field(description="The value of next of the page before.")
+        RecordId | None, Field(description="The value of next from the previous page.")
     ] = None
 
 

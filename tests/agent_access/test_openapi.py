@@ -70,7 +70,7 @@ def test_the_committed_document_is_the_one_that_the_command_prints():
 
 def test_a_scope_without_words_is_told_in_words(monkeypatch):
     monkeypatch.setattr(InvoicingHost, "scopes", lambda _host: {})
-    with pytest.raises(SystemCheckError, match="The host has no words for the scope people:read"):
+    with pytest.raises(SystemCheckError, match="The host does not describe the scope people:read"):
         call_command("openapi", skip_checks=False)
 
 

@@ -123,7 +123,7 @@ def test_whose_retry_had_another_order_of_fields_is_not_told_to_write_again(agen
 
     told = write(agent, call, reorder(call.arguments)).error["message"]
 
-    assert "belongs to a call that was done before" in told
+    assert "was used for an earlier call" in told
     assert "their order" in told
     assert "see what was done, and do only what is left" in told
 

@@ -67,7 +67,7 @@ def test_an_inactive_customer_or_rate_is_a_conflict_that_says_so(agent, connecti
         409,
         {"error": {"code": "conflict", "message": InactiveError.message}},
     )
-    assert "is not active any more" in answer.error["message"]
+    assert "is no longer active" in answer.error["message"]
     assert audit_of(connection)[-1] == ("documents.issue_prepare", "conflict")
 
 

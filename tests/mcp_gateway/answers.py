@@ -10,9 +10,9 @@ from tests.mcp_agent import LEGACY, MODERN
 MESSAGES = {error.code: error.message for error in ToolError.__subclasses__()}
 
 INVALID_MESSAGE = "Send one JSON-RPC 2.0 request or notification, with an object as params."
-UNKNOWN_METHOD = "This server has tools only, and not this method."
+UNKNOWN_METHOD = "This server has only tools, and not this method."
 UNKNOWN_TOOL = "There is no tool of this name; tools/list has them all."
-WRONG_PARAMS = "The params are not those of this method."
+WRONG_PARAMS = "The params do not fit this method."
 UNSUPPORTED = "This revision of MCP is not supported."
 
 

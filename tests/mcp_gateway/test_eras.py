@@ -19,7 +19,7 @@ UNHEARD_OF = "2031-01-01"
 
 
 def mismatch(header):
-    message = f"The header {header} is missing or does not say what the body says."
+    message = f"The header {header} is missing or does not match the body."
     return error(400, -32020, message, id=1)
 
 

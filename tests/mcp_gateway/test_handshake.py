@@ -94,7 +94,9 @@ def test_the_instructions_tell_the_way_to_an_issued_invoice_by_the_names_tools_h
 
 def test_the_instructions_say_what_no_tool_does(service):
     """Who does not know it writes an invoice of negative lines, or tells that a mail was sent."""
-    limits = "No tool makes or issues a credit note, deletes a draft, sends anything to a customer"
+    limits = (
+        "No tool creates or issues a credit note, deletes a draft, sends anything to a customer"
+    )
     assert f"{limits} or records a payment." in service.instructions
 
 

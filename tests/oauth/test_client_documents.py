@@ -177,7 +177,7 @@ def test_an_unfit_document_gets_a_page_and_keeps_nothing(known, web, browser, pu
     response = browser.open(known.authorize_path())
     assert response.status_code == 400
     assert "Location" not in response
-    assert b"document does not fit" in response.content
+    assert b"document is not valid" in response.content
     assert take_snapshot() == before
 
 

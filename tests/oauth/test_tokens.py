@@ -207,7 +207,7 @@ def test_exchange_and_refresh_demand_the_resource(program, code, resource):
     assert answer.status == 400
     assert answer.body == {
         "error": "invalid_target",
-        "error_description": f"Send resource={RESOURCE}, and once.",
+        "error_description": f"Send resource={RESOURCE}, exactly once.",
     }
     pair = program.exchange(code).body
     answer = program.refresh(pair["refresh_token"], resource=resource)
