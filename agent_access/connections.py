@@ -26,7 +26,7 @@ REVOCATION_BATCH = 1000
 
 INVALID_NAME = (
     f"A connection needs a name of 1 to {NAME_LENGTH} characters,"
-    " without line breaks and invisible characters."
+    " without line breaks or invisible characters."
 )
 
 SYSTEM = Origin(transport=Transport.COMMAND)
@@ -95,7 +95,7 @@ def create_browser_connection(
     """
     connection = _prepare(connection_id, request, kind=ConnectionKind.BROWSER)
     if connection.owner_id != owner_id:
-        raise ConnectionNotAllowedError("Only the owner approves a connection.")
+        raise ConnectionNotAllowedError("Only the owner can approve a connection.")
     connection.client_id = client.id
     connection.client_name = client.name
     connection.client_host = client.host
@@ -115,7 +115,7 @@ def _prepare(
     _require_unused_id(connection_id)
     seen, request = request, _reload_user(request)
     if kind == ConnectionKind.BROWSER and not settings.browser_sign_in_on:
-        raise ConnectionNotAllowedError("Browser sign-in is off; the owner turns it on first.")
+        raise ConnectionNotAllowedError("Browser sign-in is off; the owner must turn it on first.")
     owner_id = _check_request(request, settings)
     _require_same_sessions(seen, request)
     now = timezone.now()
@@ -149,7 +149,7 @@ def _require_same_sessions(seen: ConnectionRequest, now: ConnectionRequest) -> N
     revision = conf.host().session_revision
     if revision(seen.user) != revision(now.user):
         raise ConnectionNotAllowedError(
-            "That person was signed out meanwhile; look again, then repeat."
+            "That person was signed out meanwhile; check, then try again."
         )
 
 
@@ -165,9 +165,11 @@ def _check_request(request: ConnectionRequest, settings: AccessSettings) -> UUID
     if owner_id is None:
         raise ConnectionNotAllowedError("There is no owner yet who could approve a connection.")
     if not settings.access_on:
-        raise ConnectionNotAllowedError("Agent access is off; the owner turns it on first.")
+        raise ConnectionNotAllowedError("Agent access is off; the owner must turn it on first.")
     if request.user is None or conf.host().delegate_problem(request.user):
-        raise ConnectionNotAllowedError("A connection acts only for an active person, not a guest.")
+        raise ConnectionNotAllowedError(
+            "A connection acts only for an active person who is not a guest."
+        )
     unknown = set(request.scopes) - set(registry.scopes)
     if unknown or not request.scopes:
         known = ", ".join(registry.scopes)

@@ -70,7 +70,7 @@ def find_tool_error(exception: Exception) -> ToolError:
             return answer(exception)
     if conf.raise_unforeseen():
         raise exception
-    logger.error("A call failed unforeseen.", exc_info=exception)
+    logger.error("A call failed unexpectedly.", exc_info=exception)
     return UnavailableError()
 
 
@@ -224,5 +224,5 @@ def _record_refusal(call: ToolCall, error: ToolError) -> ToolError:
 def _fail_unrecorded(exception: Exception) -> NoReturn:
     if conf.raise_unforeseen():
         raise exception
-    logger.error("A refusal could not be written down.", exc_info=exception)
+    logger.error("A refusal could not be audited.", exc_info=exception)
     raise UnavailableError from None

@@ -37,7 +37,7 @@ class LendingForm(forms.Form):
     acts_as = DelegateField(
         queryset=None,
         label="Acts as",
-        help_text="Access never reaches further than this person may at that moment.",
+        help_text="Access never exceeds what this person may do at that moment.",
         empty_label="Choose a person",
         error_messages={"required": "Choose the person whom the client acts for."},
     )
@@ -48,7 +48,7 @@ class LendingForm(forms.Form):
     )
     expires_in_days = forms.IntegerField(
         label="Expires in days",
-        help_text=f"{MIN_DAYS} to {MAX_DAYS}. You can take access back at any time before.",
+        help_text=f"{MIN_DAYS} to {MAX_DAYS}. You can revoke access at any time before.",
         min_value=MIN_DAYS,
         max_value=MAX_DAYS,
         initial=MAX_DAYS,

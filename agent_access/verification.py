@@ -8,9 +8,9 @@ from agent_access.models.audit import AuditEvent, ChainHead
 from agent_access.models.connections import Connection
 
 MISSING = "an event is missing here"
-CHANGED = "this event was changed, put in another place, or follows one that was"
+CHANGED = "this event was changed or moved, or follows one that was"
 BEHIND_HEAD = "the head of the chain is not at its last event"
-HEAD_GONE = "the head of the chain is gone"
+HEAD_GONE = "the head of the chain is missing"
 REWRITTEN = "the chain is not the one whose head was kept elsewhere"
 
 BATCH_SIZE = 1000

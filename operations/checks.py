@@ -28,7 +28,7 @@ def check_database(**kwargs: Any) -> list[checks.CheckMessage]:
         return []
     return [
         checks.Warning(
-            "SQLite keeps the books of one machine, and one process writes at a time.",
+            "SQLite is for one machine, and only one process writes at a time.",
             hint="Set DATABASE_URL to a PostgreSQL database.",
             id="operations.W001",
         )
@@ -41,7 +41,7 @@ def check_metrics(**kwargs: Any) -> list[checks.CheckMessage]:
         return []
     return [
         checks.Warning(
-            "The metrics answer to whoever reaches this machine.",
+            "Anybody who reaches this machine can read the metrics.",
             hint="Set METRICS_ADDRESS to a loopback address, or one of a private network.",
             id="operations.W002",
         )
@@ -53,7 +53,7 @@ def check_proxies(**kwargs: Any) -> list[checks.CheckMessage]:
     if conf.trusted_proxies() and is_local_only():
         return [
             checks.Warning(
-                "On this machine alone no proxy stands in front: callers can name any address.",
+                "BASE_URL is this machine, so no proxy is in front: callers can claim any address.",
                 hint="Set TRUSTED_PROXIES to 0, or BASE_URL to the address of the proxy.",
                 id="operations.W003",
             )
@@ -62,7 +62,7 @@ def check_proxies(**kwargs: Any) -> list[checks.CheckMessage]:
         return []
     return [
         checks.Info(
-            "No proxy is trusted, so this service must end TLS itself.",
+            "No proxy is trusted, so this service must terminate TLS itself.",
             hint="Behind a proxy that does, set TRUSTED_PROXIES to 1.",
             id="operations.I001",
         )
@@ -89,8 +89,8 @@ def check_encoding(databases: Sequence[str] | None = None, **kwargs: Any) -> lis
         return []
     return [
         checks.Error(
-            "The database keeps its texts in another encoding than UTF-8.",
-            hint="Make it with createdb --encoding=UTF8 --template=template0.",
+            "The database has an encoding other than UTF-8.",
+            hint="Create it with createdb --encoding=UTF8 --template=template0.",
             id="operations.E001",
         )
     ]
@@ -102,7 +102,7 @@ def check_role(databases: Sequence[str] | None = None, **kwargs: Any) -> list[ch
         return []
     return [
         checks.Warning(
-            "The service's database role may empty tables and remove what guards issued documents.",
+            "The service's database role can empty tables and remove what guards issued documents.",
             hint="Migrate as another role that owns the tables: see docs/operations.md.",
             id="operations.W004",
         )

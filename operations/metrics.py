@@ -34,7 +34,7 @@ disable_created_metrics()  # type: ignore[no-untyped-call]  # the library's own 
 
 REQUESTS = Counter(
     "http_requests",
-    "Requests answered, by way in, tool, the audit's word for the outcome, and HTTP status.",
+    "Requests answered, by transport, tool, outcome as in the audit, and HTTP status.",
     ["transport", "tool", "outcome", "status"],
 )
 SECONDS = Histogram(

@@ -126,7 +126,7 @@ class ConnectionAdmin(OwnersModelAdmin):
         try:
             return self._create(request, form)
         except ConnectionExistsError:
-            context = {"title": "This form was sent before", "made_id": form.cleaned_data["once"]}
+            context = {"title": "This form was already sent", "made_id": form.cleaned_data["once"]}
             return self.show(request, "already_made", context, status=409)
         except ConnectionNotAllowedError as error:
             form.add_error(None, str(error))
@@ -141,7 +141,7 @@ class ConnectionAdmin(OwnersModelAdmin):
                 connection_id=form.cleaned_data["once"],
             )
         context = {
-            "title": "The connection is made",
+            "title": "The connection is created",
             "connection": connection,
             "lent": describe_grants(connection),
             "credential": credential,

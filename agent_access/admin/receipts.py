@@ -44,7 +44,7 @@ class ReceiptAdmin(OwnersModelAdmin):
     list_display = ("moment", "tool", "of_connection", "key", "status", "record_id")
     list_filter = (ConnectionFilter, *day_filters(BY_TIME), WritingToolFilter)
     search_fields = ("key",)  # makes Django show the field; the search is our own
-    search_help_text = "Search by key or record ID, whole"
+    search_help_text = "Search by the whole key or record ID"
 
     @override
     def get_search_results(

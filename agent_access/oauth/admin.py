@@ -30,7 +30,7 @@ register_switch(
         label="Browser sign-in",
         on_means=(
             "Clients such as Claude or an editor can ask you for a connection, while agent access"
-            " is on. Each one gets in only if you allow it."
+            " is on. Each one gets access only if you allow it."
         ),
         off_means="No client can ask, and every connection made by browser sign-in ends.",
         is_on=lambda settings: settings.browser_sign_in_on,

@@ -35,8 +35,8 @@ from agent_access.request_facts import note_person
 
 ALLOW, REFUSE = "allow", "refuse"
 NOT_THE_OWNER = (
-    "Only the owner of this application can allow a client in."
-    " Let the owner sign in here, or ask for a credential that the client can send instead."
+    "Only the owner of this application can allow access. Let the owner sign in here, or ask the"
+    " owner for a credential that the client can send instead."
 )
 
 

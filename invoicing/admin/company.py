@@ -69,8 +69,8 @@ class CompanyAdmin(RecordAdmin):
             {
                 "fields": ("name", *ADDRESS, "owner"),
                 "description": (
-                    "These facts stand on every invoice that is issued from now on. A change makes"
-                    " approvals that wait for a decision stale."
+                    "Every invoice that is issued from now on shows these. A change makes approvals"
+                    " that wait for a decision stale."
                 ),
             },
         ),
@@ -79,8 +79,8 @@ class CompanyAdmin(RecordAdmin):
             {
                 "fields": ("iban", "bic"),
                 "description": (
-                    "Where to pay. An issued invoice keeps what it was issued with; here too a"
-                    " change makes approvals that wait for a decision stale."
+                    "Where to pay. An issued invoice keeps the details it was issued with. A change"
+                    " makes approvals that wait for a decision stale."
                 ),
             },
         ),

@@ -25,7 +25,7 @@ class PartyForm(RecordForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        choices = {"": "Not said", **dict(countries_by_name())}
+        choices = {"": "Not given", **dict(countries_by_name())}
         # An old value that is no country stays until somebody chooses another one.
         choices.setdefault(self.instance.country, self.instance.country)
         cast("forms.ChoiceField", self.fields["country"]).choices = choices.items()
@@ -34,8 +34,8 @@ class PartyForm(RecordForm):
 class CustomerForm(PartyForm):
     account_managers = PeopleField(
         help_text=(
-            "They reach this customer and its documents, if they may see customers and documents"
-            " at all."
+            "They see this customer and its documents, if they have permission to see customers and"
+            " documents."
         )
     )
 

@@ -61,9 +61,9 @@ class PersonAdmin(RecordAdmin):
             {
                 "fields": ("is_staff", "is_superuser", "groups", "user_permissions"),
                 "description": (
-                    "Only superusers and the owner give rights. Who becomes an administrator or"
-                    " superuser, or ceases to be one, is signed out everywhere, and every"
-                    " connection that acts as them ends."
+                    "Only superusers and the owner give permissions. A person who becomes an"
+                    " administrator or superuser, or is no longer one, is signed out everywhere,"
+                    " and every connection that acts as them ends."
                 ),
             },
         ),
@@ -72,7 +72,7 @@ class PersonAdmin(RecordAdmin):
             "Private",
             {
                 "fields": (("private_email", "private_phone"), "hourly_rate"),
-                "description": "Never told to an agent, nor to colleagues.",
+                "description": "Never shown to agents or colleagues.",
             },
         ),
     )

@@ -7,7 +7,7 @@ APPLICATION = {
     Permission.VIEW_DOCUMENT: "See documents",
     Permission.VIEW_PERSON: "See people and teams",
     Permission.VIEW_ALL_CUSTOMERS: "Reach all customers and their documents, not only their own",
-    Permission.MANAGE: "Make and change drafts",
+    Permission.MANAGE: "Create and change drafts",
     Permission.FINALIZE: "Issue documents",
 }
 

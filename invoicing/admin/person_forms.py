@@ -23,7 +23,7 @@ class PersonForm(RecordForm):
     manager = PersonField(people_listed().order_by("name", "email"), required=False)
     skills = CheckboxesField(Skill.objects.all())
     groups = CheckboxesField(Group.objects.order_by("name"), label="Roles")
-    user_permissions = PermissionsField(label="Permissions beside those of the roles")
+    user_permissions = PermissionsField(label="Permissions in addition to those of the roles")
 
     monday = HoursField()
     tuesday = HoursField()

@@ -28,8 +28,8 @@ from invoicing.search.paging import SEARCH_LENGTH
 from invoicing.services.record_changes import digest_record
 
 CHANGED_MEANWHILE = (
-    "Somebody else changed this since you opened it; nothing was saved. Open it again to see how"
-    " it stands."
+    "Somebody else changed this since you opened it; nothing was saved. Open it again to see the"
+    " current state."
 )
 
 # Django's URLs that are left out: nothing is deleted, and the history is in the audit.

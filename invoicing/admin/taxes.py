@@ -13,8 +13,8 @@ from invoicing.totals import HUNDRED_PERCENT
 from invoicing.web.typed_numbers import MistypedNumberError, parse_typed
 
 REPLACED = (
-    "With another name or percentage this rate becomes inactive and a new one takes its place:"
-    " what documents refer to never changes."
+    "If you change the name or percentage, this rate becomes inactive and a new one takes its"
+    " place: the rate that documents refer to never changes."
 )
 TOO_MUCH = "A rate is at most 100 percent."
 

@@ -17,7 +17,7 @@ class TeamForm(RecordForm):
     is_archived = forms.BooleanField(
         label="Archived",
         required=False,
-        help_text="An archived team is kept, and shown to nobody outside of the administration.",
+        help_text="An archived team is kept, but shown only in the administration.",
     )
     leads = PeopleField()
     members = PeopleField()

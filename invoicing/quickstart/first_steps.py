@@ -18,20 +18,20 @@ API={base_url}/api/v1
 agent() {{ curl -sS -w '\\n' --cacert {authority} -H "Authorization: Bearer $CREDENTIAL" "$@"; }}
 JSON='Content-Type: application/json'
 
-# What may this connection do? Here the names alone; the answer describes each tool, too.
+# What may this connection do? Only the names are shown here; the answer also describes each tool.
 agent $API/tools | grep -o '"name":"[^"]*"'
 
 # Find a customer.
 agent "$API/customers?search={search}"
 
-# What would this draft come to? Nothing is saved.
+# Calculate the totals of this draft. Nothing is saved.
 DRAFT='"customer_id": "{customer_id}", "currency_code": "EUR",
   "issue_date": "{issue_date}", "due_date": "{due_date}",
   "line_items": [{{"description": "Consulting on site", "quantity": "1.5", "unit": "h",
     "unit_price": "12500", "tax_rate_id": "{tax_rate_id}"}}]'
 agent -H "$JSON" -d "{{$DRAFT}}" $API/documents/preview
 
-# Save it. With the same key, this line makes one draft however often it is sent.
+# Save it. With the same key, this line creates one draft however often it is sent.
 ANSWER=$(agent -H "$JSON" -H 'Idempotency-Key: {key}-create' -d "{{$DRAFT}}" $API/drafts)
 echo "$ANSWER"
 DRAFT_ID=$(echo "$ANSWER" | sed 's/^{{"data":{{"id":"\\([^"]*\\)".*/\\1/')
@@ -53,7 +53,7 @@ echo "$ANSWER"
 APPROVAL_ID=$(echo "$ANSWER" | sed 's/.*"approval_id":"\\([^"]*\\)".*/\\1/')
 NONCE=$(echo "$ANSWER" | sed 's/.*"nonce":"\\([^"]*\\)".*/\\1/')
 
-# Once it is approved, and within ten minutes, this gives the invoice its number, for ever.
+# Once it is approved, and within ten minutes, this gives the invoice its number permanently.
 agent $API/approvals/$APPROVAL_ID
 agent -H "$JSON" -H 'Idempotency-Key: {key}-issue' -d "{{\\"nonce\\": \\"$NONCE\\"}}" \\
   $API/approvals/$APPROVAL_ID/execute

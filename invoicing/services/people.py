@@ -27,8 +27,8 @@ RIGHTS = ADMIN_FLAGS | {"groups", "user_permissions"}
 # Fields of the owner that nobody can change, the owner included.
 FIXED_FOR_OWNER = frozenset({"is_active", "is_guest"})
 
-OWNER_STAYS = "The owner stays an active person and no guest. Transfer the ownership first."
-OWN_MANAGER = "Nobody is their own manager, not by way of others either."
+OWNER_STAYS = "The owner must be an active person and not a guest. Transfer the ownership first."
+OWN_MANAGER = "Nobody can be their own manager, directly or through others."
 
 
 class SessionsEnd(Enum):

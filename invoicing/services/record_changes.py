@@ -14,7 +14,7 @@ from invoicing.text import normalise_text
 Changes = Mapping[str, Any]
 
 UNREADABLE = "Leave out control characters."
-TAKEN_MEANWHILE = "Somebody else wrote the same at this moment. Please look again."
+TAKEN_MEANWHILE = "Somebody else saved the same at this moment. Please check again."
 
 # Shown by no form, so that a change of these makes no form outdated.
 _UNSHOWN = frozenset({"password", "last_login", "session_revision"})

@@ -6,7 +6,7 @@ from invoicing.errors import ConflictError
 from invoicing.models import TaxRate
 from invoicing.services.record_changes import Changes, find_changed, tidy_changes, write_changes
 
-INACTIVE = "This rate is not active any more. Add a new one instead."
+INACTIVE = "This rate is no longer active. Add a new one instead."
 
 
 def change_tax_rate(rate: TaxRate, changes: Changes) -> TaxRate:

@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 from invoicing.models import User, WorkingHours
 
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-OVERLAP = "The hours of a day follow one another, each from earlier to later."
+OVERLAP = "The hours of a day must be in order, each from earlier to later."
 
 
 class Stretch(NamedTuple):

@@ -21,7 +21,7 @@ from invoicing.web.issue_warnings import WarningText, describe_warnings
 from invoicing.web.papers import Paper, lay_out
 
 STATES = {
-    ApprovalState.PENDING: "Waits for you",
+    ApprovalState.PENDING: "Waiting for you",
     ApprovalState.APPROVED: "Approved",
     ApprovalState.REJECTED: "Rejected",
     ApprovalState.EXECUTED: "Issued",

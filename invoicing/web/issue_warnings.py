@@ -15,7 +15,7 @@ from invoicing.web.formats import format_day, format_instant, local_date
 MISSING = {
     Missing.SELLER_ADDRESS: "The address of your company is missing.",
     Missing.CUSTOMER_ADDRESS: "The address of the customer is missing.",
-    Missing.SELLER_VAT_NUMBER: "Tax is charged, and the VAT number of your company is missing.",
+    Missing.SELLER_VAT_NUMBER: "Tax is charged, but the VAT number of your company is missing.",
 }
 
 
@@ -37,9 +37,7 @@ def describe_warnings(
     if warnings.same_total:
         yield _same_total_text(warnings.same_total, user)
     if warnings.is_other_year:
-        yield WarningText(
-            f"The issue date lies in another year than today: {draft.issue_date.year}."
-        )
+        yield WarningText(f"The issue date is not in the current year: {draft.issue_date.year}.")
     if warnings.last_issue_date:
         last = format_day(warnings.last_issue_date)
         yield WarningText(f"The last document of this series has a later issue date: {last}.")
@@ -47,7 +45,7 @@ def describe_warnings(
 
 def _same_total_text(issued: Document, user: User) -> WarningText:
     when = format_instant(issued.issued_at, user) if issued.issued_at else ""
-    sentence = f"An invoice of the same total was issued to this customer on {when}:"
+    sentence = f"An invoice with the same total was issued to this customer on {when}:"
     may_open = user.has_perm(Permission.VIEW_DOCUMENT)
     href = reverse("document", args=[issued.id]) if may_open else ""
     return WarningText(sentence, str(issued.number), href)

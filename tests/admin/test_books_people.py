@@ -167,7 +167,7 @@ def test_nobody_is_made_their_own_manager(desk, person):
 def test_an_administrator_sees_rights_and_cannot_send_them(desk, person, ada):
     Role.objects.create(name="Chief")
     page = main_of(desk.get(url_of(person)))
-    assert "Only superusers and the owner give rights." in page
+    assert "Only superusers and the owner give permissions." in page
     assert 'name="is_staff"' not in page
     role = str(Role.objects.get().pk)
     forged = {"is_staff": "on", "is_superuser": "on", "groups": [role]}

@@ -69,7 +69,7 @@ def test_a_rate_is_retired_and_taken_up_again_as_it_is(desk, tax_rate):
 def test_a_retired_rate_does_not_change(desk):
     rate = TaxRateFactory.create(is_active=False)
     said = refused(lambda: save(desk, rate, percentage="7"))
-    assert said == {"__all__": ["This rate is not active any more. Add a new one instead."]}
+    assert said == {"__all__": ["This rate is no longer active. Add a new one instead."]}
 
 
 def test_a_rate_that_was_replaced_meanwhile_is_not_replaced_again(tax_rate):

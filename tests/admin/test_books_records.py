@@ -179,7 +179,7 @@ def test_a_permission_without_words_is_neither_shown_nor_taken_away(desk):
     unsaid = PermissionRow.objects.get(codename="add_session")
     role.permissions.add(unsaid, permission("manage"))
     page = main_of(desk.get(url_of(role)))
-    assert ("Make and change drafts" in page, "session" in page) == (True, False)
+    assert ("Create and change drafts" in page, "session" in page) == (True, False)
     assert_saved(save(desk, role, name="New", permissions=[]))
     assert list(role.permissions.all()) == [unsaid]
 

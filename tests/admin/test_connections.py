@@ -71,7 +71,7 @@ def test_the_page_says_what_the_person_has_no_permission_for_now(owner_desk, con
     connection, _ = connect(delegate, scopes=["customers:read", "invoices:read"])
     page = f"{LIST}{connection.id}/"
     refused = (
-        "Dana Delegate has no permission at the moment for documents.list, documents.get,"
+        "Dana Delegate currently has no permission for documents.list, documents.get,"
         " documents.preview: such calls are refused."
     )
     assert "no permission" not in main_of(owner_desk.get(page))

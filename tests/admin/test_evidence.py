@@ -304,7 +304,7 @@ def test_a_long_table_is_never_counted_to_its_end(
         page = main_of(owner_desk.get(path))
     counts = [each["sql"] for each in captured if "COUNT(*)" in each["sql"]]
     assert [("LIMIT 5" in sql) for sql in counts] == [True]
-    assert "there are more. Narrow the search to reach them." in page
+    assert "there are more. Narrow the search to find them." in page
     last = main_of(owner_desk.get(f"{path}?p=3"))
     assert last.count("<tr>") == 2
     assert owner_desk.get(f"{path}?p=4").status_code == 302

@@ -79,7 +79,7 @@ def test_the_owner_learns_at_once_what_the_person_has_no_permission_for(
     withdraw(delegate, Permission.VIEW_CUSTOMER)
     page = main_of(owner_desk.post(ADD, filled))
     assert (
-        "Dana Delegate has no permission at the moment for customers.search: such calls are"
+        "Dana Delegate currently has no permission for customers.search: such calls are"
         " refused." in page
     )
     assert page.count("no permission") == 1
@@ -153,7 +153,7 @@ def test_without_access_the_page_says_what_to_do_first(owner_desk, filled):
     assert "Agent access is off." in main_of(owner_desk.get(ADD))
     answer = owner_desk.post(ADD, filled)
     assert answer.status_code == 422
-    assert "Agent access is off; the owner turns it on first." in main_of(answer)
+    assert "Agent access is off; the owner must turn it on first." in main_of(answer)
     assert not Connection.objects.exists()
 
 
@@ -169,7 +169,7 @@ def test_sending_a_form_again_makes_no_second_connection(owner_desk, filled):
     for changes in ({}, {"name": "Another", "expires_in_days": "30"}):
         again = owner_desk.post(ADD, filled | changes)
         assert again.status_code == 409
-        assert "This form was sent before" in main_of(again)
+        assert "This form was already sent" in main_of(again)
         assert f"/admin/agent_access/connection/{Connection.objects.get().id}/" in main_of(again)
         assert credential_in(again) == []
         assert credential_in(first)[0] not in again.content.decode()

@@ -121,7 +121,7 @@ def test_the_front_page_shows_every_switch_as_it_stands(owner_desk, access_on):
 
 
 def test_access_without_a_connection_leads_to_making_one(owner_desk, connect, delegate):
-    link = '<a href="/admin/agent_access/connection/add/">make one</a>'
+    link = '<a href="/admin/agent_access/connection/add/">create one</a>'
     assert link in main_of(owner_desk.get(FRONT))
     connect(delegate)
     assert link not in main_of(owner_desk.get(FRONT))
@@ -191,7 +191,7 @@ def test_while_access_is_off_a_link_to_the_switch_stands_where_the_button_was(ow
         page = main_of(owner_desk.get(path))
         assert "Agent access is off" in page
         assert "Stop all agents now" not in page
-        assert f'<a href="{FRONT}#switches">turn it on</a> and make new connections' in page
+        assert f'<a href="{FRONT}#switches">turn it on</a> and create new connections' in page
 
 
 def test_who_owned_until_the_lock_was_his_turns_nothing(owner_desk, connection, handed_over_first):

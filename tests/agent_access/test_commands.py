@@ -73,7 +73,7 @@ def test_a_wrong_word_for_the_switch_is_refused(company, arguments):
 def test_a_module_is_turned_off_and_on(access_on, delegate):
     agent = HttpAgent(connect(delegate)["credential"])
     assert run("agent_module", "customers", "off") == (
-        "The module customers is off: no agent finds its tools. No connection ended.\n"
+        "The module customers is off: its tools are hidden from all agents. No connection ended.\n"
     )
     assert agent.call("customers.search").code == "not_found"
     assert run("agent_module", "customers", "on") == "The module customers is on.\n"
@@ -88,7 +88,10 @@ def test_a_module_is_turned_off_and_on(access_on, delegate):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["nothing", "off"], "There is no such module; there are customers, invoices, people."),
+        (
+            ["nothing", "off"],
+            "There is no such module. The modules are customers, invoices, people.",
+        ),
         (["people"], "The following arguments are required: state."),
     ],
     ids=["module", "no state"],
@@ -162,7 +165,7 @@ def test_unknown_scopes_are_refused_with_the_known_ones(access_on, delegate, sco
 def test_guests_cannot_be_acted_for(access_on):
     guest = UserFactory.create(is_guest=True)
     arguments = [f"--user={guest.email}", "--scopes=people:read", "--days=7"]
-    sentence = "A connection acts only for an active person, not a guest."
+    sentence = "A connection acts only for an active person who is not a guest."
     assert_refused(sentence, "connect_agent", *arguments)
 
 
@@ -190,7 +193,7 @@ def test_a_connection_is_revoked_once(agent, connection):
     )
     assert agent.call("tools.list").status == 401
     events = AuditEvent.objects.count()
-    assert run("revoke_connection", str(connection.id)) == "The connection had ended already.\n"
+    assert run("revoke_connection", str(connection.id)) == "The connection had already ended.\n"
     assert AuditEvent.objects.count() == events
 
 

@@ -26,11 +26,10 @@ from tests.factories import UserFactory
 from tests.snapshots import take_snapshot
 
 CHOOSE_SCOPES = f"Choose one or more of these scopes: {', '.join(registry.scopes)}."
-UNFIT_PERSON = "A connection acts only for an active person, not a guest."
+UNFIT_PERSON = "A connection acts only for an active person who is not a guest."
 UNFIT_DAYS = "A connection lasts 1 to 30 days."
 INVALID_NAME = (
-    "A connection needs a name of 1 to 100 characters,"
-    " without line breaks and invisible characters."
+    "A connection needs a name of 1 to 100 characters, without line breaks or invisible characters."
 )
 
 

@@ -68,7 +68,7 @@ def test_a_bug_is_logged_with_its_trace_and_never_shown(
     assert (answer.status, answer.body) == (503, UNAVAILABLE)
     assert take_snapshot() == before
     line = next(line for line in caplog.records if line.name == "agent_access.execution")
-    assert (line.levelno, line.getMessage()) == (logging.ERROR, "A call failed unforeseen.")
+    assert (line.levelno, line.getMessage()) == (logging.ERROR, "A call failed unexpectedly.")
     assert BUG in caplog.text
     assert "write_and_break" in caplog.text
     event = AuditEvent.objects.get(chain=str(connection.id))

@@ -29,9 +29,7 @@ from tests.snapshots import take_snapshot
 def test_access_starts_off_and_no_connection_can_be_made(delegate):
     before = take_snapshot()
     request = ConnectionRequest(user=delegate, scopes=["people:read"], days=1, name="Agent")
-    with pytest.raises(
-        ConnectionNotAllowedError, match="Agent access is off; the owner turns it on"
-    ):
+    with pytest.raises(ConnectionNotAllowedError, match="Agent access is off; the owner must turn"):
         create_connection(request)
     assert take_snapshot() == before
 

@@ -21,9 +21,9 @@ EVENTS = "agent_access_auditevent"
 HEADS = "agent_access_chainhead"
 
 MISSING = "an event is missing here"
-CHANGED = "this event was changed, put in another place, or follows one that was"
+CHANGED = "this event was changed or moved, or follows one that was"
 BEHIND_HEAD = "the head of the chain is not at its last event"
-HEAD_GONE = "the head of the chain is gone"
+HEAD_GONE = "the head of the chain is missing"
 REWRITTEN = "the chain is not the one whose head was kept elsewhere"
 
 ANOTHER_ID = UUID("0190f1f0-0000-7000-8000-000000000000")

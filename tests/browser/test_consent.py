@@ -98,7 +98,7 @@ def test_the_owner_goes_back_from_a_wrong_request(open_page, owner, sign_in_on, 
     page.get_by_role("link", name="Return to").click()
     expect(page.get_by_role("heading", name="You can close this window")).to_be_visible()
     [answer] = callback.answers
-    assert answer.pop("error_description").startswith("Ask for scopes of scopes_supported")
+    assert answer.pop("error_description").startswith("Ask for scopes in scopes_supported")
     assert answer == {"error": "invalid_scope", "state": "a state", "iss": BASE_URL}
 
 

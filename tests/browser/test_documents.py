@@ -80,7 +80,7 @@ def test_a_person_signs_in_and_out(open_page, delegate):
     page.get_by_label("Work e-mail").fill(delegate.email)
     page.get_by_label("Password").fill("wrong")
     page.get_by_role("button", name="Sign in").click()
-    expect(page.get_by_role("alert")).to_contain_text("do not let anybody in")
+    expect(page.get_by_role("alert")).to_contain_text("You cannot sign in")
     inspect(page, "sign-in-refused")
     page.get_by_label("Password").fill(PASSWORD)
     page.keyboard.press("Enter")
@@ -173,7 +173,7 @@ def test_a_stale_edit_loses_nothing(open_page, delegate, customer, draft):
     expect(alert).to_contain_text("Somebody changed this draft")
     expect(alert.get_by_role("row", name="Reference")).to_contain_text("Theirs")
     inspect(page, "draft-stale")
-    page.get_by_role("button", name="Save mine over it").click()
+    page.get_by_role("button", name="Replace it with mine").click()
     expect(page.get_by_role("main")).to_contain_text("Mine")
     assert Document.objects.get().lock_version == 3
 

@@ -37,7 +37,7 @@ def page(open_page, delegate, customer, tax_rate) -> Page:
 
 def expect_saved_at_last(page: Page) -> None:
     assert not Document.objects.exists()
-    page.get_by_role("button", name="Go on with what you typed").click()
+    page.get_by_role("button", name="Continue with what you typed").click()
     expect(page.get_by_label("Description")).to_have_value(LONG)
     page.get_by_role("button", name="Save draft").click()
     expect(page.get_by_role("main")).to_contain_text("Written by Dana Delegate")

@@ -21,8 +21,8 @@ def make_connection(page, delegate):
     page.get_by_label("Name", exact=True).fill("Ledger agent")
     page.get_by_label("Acts as").select_option(label=f"Dana Delegate ({delegate.email})")
     page.get_by_label("Expires in days").fill("7")
-    page.get_by_role("button", name="Make the connection").click()
-    expect(page.get_by_role("heading", name="The connection is made")).to_be_visible()
+    page.get_by_role("button", name="Create the connection").click()
+    expect(page.get_by_role("heading", name="The connection is created")).to_be_visible()
 
 
 @pytest.mark.requirement("authentication.owner_creates_connections", "access.owner_decides")
@@ -84,7 +84,7 @@ def test_a_double_click_makes_one_connection_and_shows_its_credential(
     page = open_page(f"{DESK}/connection/add/", owner)
     page.get_by_label("Name", exact=True).fill("Twice")
     page.get_by_label("Acts as").select_option(index=1)
-    page.get_by_role("button", name="Make the connection").dblclick()
+    page.get_by_role("button", name="Create the connection").dblclick()
     credential = page.get_by_label("Credential").input_value()
     assert HttpAgent(credential).call("tools.list").status == 200
     assert Connection.objects.count() == 1
@@ -97,7 +97,7 @@ def test_a_reload_makes_no_second_connection_and_shows_nothing(
     make_connection(page, delegate)
     credential = page.get_by_label("Credential").input_value()
     page.reload()
-    expect(page.get_by_role("heading", name="This form was sent before")).to_be_visible()
+    expect(page.get_by_role("heading", name="This form was already sent")).to_be_visible()
     assert credential not in page.content()
     page.get_by_role("link", name="Go to the connection").click()
     expect(page.get_by_role("heading", name="Ledger agent")).to_be_visible()
@@ -194,11 +194,13 @@ def test_every_page_is_accessible_and_fits(open_page, owner, delegate, agent, dr
 def test_a_form_that_was_refused_is_accessible_and_fits(open_page, owner, delegate, access_on):
     page = open_page(f"{DESK}/connection/add/", owner)
     inspect(page, "desk-new")
-    page.get_by_role("button", name="Make the connection").evaluate("b => b.form.noValidate = true")
+    page.get_by_role("button", name="Create the connection").evaluate(
+        "b => b.form.noValidate = true"
+    )
     for box in page.get_by_role("checkbox").all():
         box.uncheck()
     page.get_by_label("Expires in days").fill("99")
-    page.get_by_role("button", name="Make the connection").click()
+    page.get_by_role("button", name="Create the connection").click()
     expect(page.get_by_text("Choose at least one.")).to_be_visible()
     inspect(page, "desk-new-refused")
     turn_access_off()

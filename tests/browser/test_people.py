@@ -54,7 +54,7 @@ def test_a_new_person_comes_in_by_a_link(open_page, superuser):
     admin.get_by_role("main").get_by_role("link", name="Nora New").first.click()
     follow(admin.get_by_role("link", name="One-time link"))
     inspect(admin, "one-time-link-asked")
-    admin.get_by_role("button", name="Make the link").click()
+    admin.get_by_role("button", name="Create the link").click()
     link = admin.get_by_label("Link", exact=True).input_value()
     inspect(admin, "one-time-link")
 
@@ -63,12 +63,12 @@ def test_a_new_person_comes_in_by_a_link(open_page, superuser):
     assert nora.get_by_label("One-time code").input_value() == link.partition("#")[2]
     inspect(nora, "set-password")
     nora.get_by_label("New password").fill("short")
-    nora.get_by_label("The same again").fill("short")
+    nora.get_by_label("Repeat the password").fill("short")
     nora.get_by_role("button", name="Set the password").click()
     expect(nora.get_by_text("This password is too short.")).to_be_visible()
     inspect(nora, "set-password-mended")
     nora.get_by_label("New password").fill(NEW)
-    nora.get_by_label("The same again").fill(NEW)
+    nora.get_by_label("Repeat the password").fill(NEW)
     follow(nora.get_by_role("button", name="Set the password"))
     inspect(nora, "password-set")
     nora.get_by_role("link", name="Sign in").click()
@@ -85,7 +85,7 @@ def test_without_a_script_the_code_is_pasted(open_page, owner):
     page = open_page(f"/set-password#{code}", java_script_enabled=False)
     page.get_by_label("One-time code").fill(code)
     page.get_by_label("New password").fill(NEW)
-    page.get_by_label("The same again").fill(NEW)
+    page.get_by_label("Repeat the password").fill(NEW)
     page.get_by_role("button", name="Set the password").click()
     expect(page.get_by_role("heading", name="Your password is set")).to_be_visible()
 

@@ -50,7 +50,9 @@ def test_the_last_minute_and_the_end_of_the_time_are_told(open_page, delegate, p
     run_on(page, minutes=1)
     expect(told).to_have_text("The last minute to decide has begun.")
     run_on(page, minutes=1)
-    expect(told).to_have_text("The ten minutes have passed. Reload the page to see how it stands.")
+    expect(told).to_have_text(
+        "The ten minutes have passed. Reload the page to see the current state."
+    )
 
 
 def test_a_list_of_approvals_tells_the_end_alone(open_page, delegate, prepared):
@@ -117,7 +119,7 @@ def test_the_rules_of_a_new_password_are_told_with_its_field(open_page, delegate
     assert "Your password must contain at least 12 characters." in rules.splitlines()
     expect(new).to_have_accessible_description(" ".join(rules.split()))
     page.get_by_label("Current password").fill(PASSWORD)
-    for field in (new, page.get_by_label("The same again")):
+    for field in (new, page.get_by_label("Repeat the password")):
         field.fill("short")
     page.keyboard.press("Enter")
     told = re.compile("at least 12 characters.* This password is too short")
@@ -127,8 +129,8 @@ def test_the_rules_of_a_new_password_are_told_with_its_field(open_page, delegate
 def test_what_is_lent_and_for_how_long_is_explained_with_its_field(open_page, owner):
     page = open_page("/admin/agent_access/connection/add/", owner)
     hints = {
-        "Acts as": "Access never reaches further than this person may at that moment.",
-        "Expires in days": "1 to 30. You can take access back at any time before.",
+        "Acts as": "Access never exceeds what this person may do at that moment.",
+        "Expires in days": "1 to 30. You can revoke access at any time before.",
     }
     for label, hint in hints.items():
         expect(page.get_by_label(label)).to_have_accessible_description(hint)

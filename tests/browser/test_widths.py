@@ -91,7 +91,7 @@ def test_no_word_of_the_inbox_is_cut_in_two_at_any_width(open_page, delegate, cu
     update_draft(delegate, changed.approval.document_id, draft_input(customer), lock_version=1)
     page = open_page("/approvals", delegate)
     states = page.locator("tbody .tag").all_inner_texts()
-    assert sorted(states) == ["Draft changed", "Issued", "Waits for you"]
+    assert sorted(states) == ["Draft changed", "Issued", "Waiting for you"]
     for width in WIDTHS:
         look(page, width)
         assert page.evaluate(BROKEN, WORDS_OF_INBOX) == [], width

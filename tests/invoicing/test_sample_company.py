@@ -234,7 +234,7 @@ def test_a_database_with_a_company_is_refused(company):
     with pytest.raises(CommandError) as refused:
         load()
 
-    assert str(refused.value) == "This database has a company already."
+    assert str(refused.value) == "This database already has a company."
     assert take_snapshot() == before
 
 
@@ -246,7 +246,7 @@ def test_an_address_that_is_not_this_machine_is_refused(db):
 
     assert str(refused.value) == (
         "BASE_URL is not this machine: made-up people with one password do not belong there."
-        " --force loads them all the same."
+        " --force loads them anyway."
     )
     assert take_snapshot() == before
 

@@ -172,7 +172,7 @@ def assert_link_back(response, error: str) -> None:
     assert address.startswith(f"{RETURN_ADDRESS}?")
     assert (answer["error"], answer["state"], answer["iss"]) == (error, "a state", BASE_URL)
     assert f"<code>{error}</code>" in page
-    assert f"Whoever writes the client is told: {answer['error_description']}</p>" in unescape(page)
+    assert f"For the client's developers: {answer['error_description']}</p>" in unescape(page)
     assert "code" not in answer
 
 

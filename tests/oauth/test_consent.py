@@ -42,7 +42,7 @@ def test_a_program_on_the_owners_computer_is_named_as_such(register_program, bro
     program.return_address = "http://127.0.0.1:51234/callback"
     page = text_of(browser.open(program.authorize_path()))
     assert "<code>http://127.0.0.1:51234/callback</code>" in page
-    assert "a program on the very computer that you use now" in page
+    assert "a program on the computer that you are using now" in page
 
 
 def test_every_scope_is_put_to_the_owner_in_words():
@@ -147,7 +147,7 @@ def test_a_wrong_choice_is_asked_again(program, browser, delegate, subtests):
 
 def test_a_wrong_choice_is_told_in_the_title(program, browser, delegate):
     page = text_of(browser.allow(program.authorize_path(), delegate, days=31))
-    assert "<title>Please mend: Allow access? · Invoicing</title>" in page
+    assert "<title>Please correct: Allow access? · Invoicing</title>" in page
 
 
 @pytest.mark.parametrize("days", [1, 30])
@@ -185,7 +185,7 @@ def test_only_the_owner_can_allow_whatever_else_somebody_may(program, delegate, 
     path = program.authorize_path()
     response = other.open(path) if method == "open" else other.allow(path, delegate)
     assert response.status_code == 403
-    assert "Only the owner of this application can allow a client in." in text_of(response)
+    assert "Only the owner of this application can allow access." in text_of(response)
     assert take_snapshot() == before
 
 

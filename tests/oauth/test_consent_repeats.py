@@ -22,7 +22,7 @@ from tests.oauth.programs import Browser, parameters_of
 from tests.snapshots import take_snapshot
 from tests.threads import run_together
 
-ANSWERED = "You allowed this before"
+ANSWERED = "You already allowed this"
 MOMENT = 0.5
 
 

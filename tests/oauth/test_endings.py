@@ -99,7 +99,7 @@ def test_a_consent_that_meets_the_switch_makes_nothing(program, browser, delegat
     before = take_snapshot()
     response = browser.allow(program.authorize_path(), delegate)
     assert response.status_code == 422
-    assert b"Browser sign-in is off; the owner turns it on first." in response.content
+    assert b"Browser sign-in is off; the owner must turn it on first." in response.content
     assert take_snapshot() == before
 
 
@@ -113,7 +113,7 @@ def test_the_command_switches_and_says_what_it_did(program, pair, browser_connec
     assert off.getvalue() == "Browser sign-in is off. Connections ended: 1.\n"
     assert on.getvalue() == "Browser sign-in is on.\n"
     assert early.getvalue() == (
-        "Browser sign-in is on. It answers as soon as agent access is on too.\n"
+        "Browser sign-in is on. It works as soon as agent access is on too.\n"
     )
     actions = AuditEvent.objects.filter(action__startswith="browser_sign_in").order_by("sequence")
     assert list(actions.values_list("action", "transport")) == [

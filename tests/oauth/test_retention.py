@@ -38,7 +38,7 @@ def kept() -> tuple[int, int, int]:
 def test_what_a_live_connection_could_see_used_twice_is_kept(program, code, pair):
     newest = program.refresh(pair["refresh_token"]).body
     with time_machine.travel(timezone.now() + timedelta(days=29)):
-        assert forget() == ("Forgotten: access tokens 2, refresh tokens 0, codes 0, clients 0.\n")
+        assert forget() == ("Deleted: access tokens 2, refresh tokens 0, codes 0, clients 0.\n")
         assert kept() == (0, 2, 1)
         assert program.refresh(newest["refresh_token"]).status == 200
         assert program.refresh(pair["refresh_token"]).status == 400
@@ -56,7 +56,7 @@ def test_an_access_token_is_forgotten_seven_days_after_it_expired(pair):
     expired = AccessToken.objects.get().expires
     with time_machine.travel(expired + timedelta(days=7), tick=False) as clock:
         before = take_snapshot()
-        assert forget() == ("Forgotten: access tokens 0, refresh tokens 0, codes 0, clients 0.\n")
+        assert forget() == ("Deleted: access tokens 0, refresh tokens 0, codes 0, clients 0.\n")
         assert take_snapshot() == before
         clock.shift(MICROSECOND)
         forget()
@@ -74,7 +74,7 @@ def test_all_is_forgotten_thirty_days_after_the_connection_ended(program, pair, 
         forget()
         assert kept() == (0, 1, 1)
         clock.shift(MICROSECOND)
-        assert forget() == ("Forgotten: access tokens 0, refresh tokens 1, codes 1, clients 0.\n")
+        assert forget() == ("Deleted: access tokens 0, refresh tokens 1, codes 1, clients 0.\n")
         forget()  # finds nothing more, and writes nothing down
     assert kept() == (0, 0, 0)
     assert Connection.objects.get() == connection
@@ -102,7 +102,7 @@ def test_small_batches_come_to_the_same(program, pair, monkeypatch):
     for _ in range(3):
         newest = program.refresh(newest["refresh_token"]).body
     with time_machine.travel(timezone.now() + timedelta(days=61)):
-        assert forget() == "Forgotten: access tokens 4, refresh tokens 4, codes 1, clients 0.\n"
+        assert forget() == "Deleted: access tokens 4, refresh tokens 4, codes 1, clients 0.\n"
 
 
 def test_clients_without_a_connection_are_forgotten_and_others_stay(
@@ -131,7 +131,7 @@ def test_a_client_that_comes_to_a_connection_meanwhile_is_not_forgotten(
     ("command", "instead"),
     [
         ("cleartokens", "Run forget_old_tokens, which keeps them"),
-        ("clearcimdapplications", "Run forget_old_tokens, which forgets clients"),
+        ("clearcimdapplications", "Run forget_old_tokens, which deletes clients"),
         ("createapplication", "Clients register themselves"),
     ],
 )
@@ -173,6 +173,6 @@ def test_forgetting_tokens_and_deleting_their_client_never_wait_in_a_circle(owne
         encounter.come(lambda: delete_client(client, by=by))
 
     forgotten, _ = run_together([forget_slowly, delete])
-    assert forgotten == "Forgotten: access tokens 1, refresh tokens 0, codes 0, clients 0.\n"
+    assert forgotten == "Deleted: access tokens 1, refresh tokens 0, codes 0, clients 0.\n"
     assert (*kept(), Application.objects.count()) == (0, 0, 0, 0)
     assert list(find_breaks()) == []

@@ -41,7 +41,7 @@ def test_a_browser_connection_is_made_for_nobody_but_the_owner(sign_in_on, deleg
     request = ConnectionRequest(user=delegate, scopes=["people:read"], days=1, name="Agent")
     client = ConnectingClient(id="x", name="Agent", host="client.example")
     before = take_snapshot()
-    with pytest.raises(ConnectionNotAllowedError, match="Only the owner approves a connection"):
+    with pytest.raises(ConnectionNotAllowedError, match="Only the owner can approve"):
         create_browser_connection(
             request, client, connection_id=uuid4(), owner_id=delegate.pk, origin=SYSTEM
         )

@@ -99,7 +99,7 @@ def test_the_owner_of_another_project_lets_a_client_in(project):
     assert "Read your notes." in text
     assert "nvoic" not in text
     mistaken = browser.submit(path, {"decision": "allow"}).content.decode()
-    assert re.search(r"<title>\s*Please mend:\s+Allow access\?\s*</title>", mistaken)
+    assert re.search(r"<title>\s*Please correct:\s+Allow access\?\s*</title>", mistaken)
     [nora] = re.findall(r'<option value="([0-9a-f-]{36})">nora \(nora\)', text)
     chosen = {"acts_as": nora, "scopes": ["notes:read"], "expires_in_days": "7"}
     allowed = browser.submit(path, chosen | {"decision": "allow"})

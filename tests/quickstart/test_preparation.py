@@ -192,7 +192,9 @@ def test_the_books_of_another_company_are_refused(served):
     with pytest.raises(CommandError) as refused:
         start()
 
-    assert str(refused.value) == "DATABASE_URL names the books of another company than the sample."
+    assert (
+        str(refused.value) == "DATABASE_URL names the database of a company other than the sample."
+    )
     assert (served, take_snapshot()) == ([], before)
 
 
@@ -217,7 +219,7 @@ def test_ctrl_c_before_it_is_ready_is_told_in_a_sentence(served, monkeypatch):
     with pytest.raises(CommandError) as refused:
         start()
 
-    assert str(refused.value) == "Stopped before it was ready; the next start goes on."
+    assert str(refused.value) == "Stopped before it was ready; the next start continues."
     assert served == []
 
 

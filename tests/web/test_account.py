@@ -95,7 +95,7 @@ def test_a_password_that_was_changed_meanwhile_stays(sign_in, person, monkeypatc
     monkeypatch.setattr(validate, change_elsewhere)
     answer = browser.post("/account", FORM)
     assert answer.status_code == 422
-    assert "changed at this moment, elsewhere" in main_of(answer)
+    assert "changed elsewhere at this moment" in main_of(answer)
     assert read(person).password == "!elsewhere"
 
 

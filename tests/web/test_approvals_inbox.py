@@ -22,7 +22,7 @@ def navigation_of(answer: Any) -> str:
 
 def test_an_empty_inbox_says_what_it_is_for(sign_in, delegate):
     answer = sign_in(delegate).get("/approvals")
-    assert "Nothing waits for you." in read(answer)
+    assert "Nothing is waiting for you." in read(answer)
     assert "waiting" not in navigation_of(answer)
 
 
@@ -34,9 +34,9 @@ def test_what_waits_stands_first_and_is_counted(sign_in, delegate, draft):
     row = f"Acme Ltd {draft.draft_code} March 2, 2026, 09:00 UTC by Ledger agent"
 
     assert read(answer).endswith(
-        f"Waiting for you Approvals that wait for you Customer Document Prepared State Total {row}"
-        " Waits for you 9 min 0 s left €100.00 Earlier Earlier approvals Customer Document Prepared"
-        f" State Total {row} Rejected €100.00"
+        f"Waiting for you Approvals waiting for you Customer Document Prepared State Total {row}"
+        " Waiting for you 9 min 0 s left €100.00 Earlier Earlier approvals Customer Document"
+        f" Prepared State Total {row} Rejected €100.00"
     )
     assert re.findall(r'href="(/approvals/.*?)"', answer.content.decode()) == [
         f"/approvals/{each.approval.id}" for each in (waiting, rejected)
@@ -114,7 +114,7 @@ def test_a_malformed_cursor_is_the_first_page(sign_in, delegate, draft, name, cu
     prepare(draft, user=delegate)
     answer = sign_in(delegate).get(f"/approvals?{name}={cursor}")
     assert answer.status_code == 200
-    assert "Waiting for you Approvals that wait for you" in read(answer)
+    assert "Waiting for you Approvals waiting for you" in read(answer)
 
 
 def test_a_signed_out_person_sees_nothing(browser):

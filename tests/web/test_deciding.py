@@ -188,7 +188,7 @@ def test_out_of_scope_a_request_that_is_over_offers_nothing(desk, prepared, cloc
 
     assert answer.status_code == 409
     assert "Nothing was decided just now." in read(answer)
-    assert "There is nothing for you to decide any more." in read(answer)
+    assert "There is nothing left for you to decide." in read(answer)
     assert "you can reject" not in answer.content.decode()
     assert "<button" not in answer.content.decode().split("<main")[1]
     assert take_snapshot() == before

@@ -52,7 +52,7 @@ def test_a_stale_edit_shows_what_differs_and_keeps_what_was_typed(writer_desk, w
         assert row.format(label, saved, typed) in text
     assert "Line 1, description" not in text
     assert Document.objects.get().reference == "Theirs"
-    assert "Save mine over it" in text
+    assert "Replace it with mine" in text
     assert '<dd lang="en"> €100.00 </dd>' in text
     again = read_form(answer)
     assert (again["notes"], again["lock_version"]) == ("Mine", "2")
@@ -87,7 +87,7 @@ def test_an_edit_of_what_was_issued_meanwhile_saves_nothing(writer_desk, writer,
     answer = writer_desk.post(path, {**form, "notes": "Mine", "save": ""})
     assert answer.status_code == 409
     assert f"It is {issued.number} now and stays as it is." in text_of(answer)
-    assert "Save mine over it" not in text_of(answer)
+    assert "Replace it with mine" not in text_of(answer)
     assert read_form(answer)["notes"] == "Mine"
     assert Document.objects.get().notes == ""
 

@@ -52,7 +52,7 @@ def test_a_used_form_that_says_something_else_is_not_swallowed(writer_desk, fill
     answer = writer_desk.post("/documents/new", {**form, "reference": "Another", "save": ""})
     assert answer.status_code == 409
     text = text_of(answer)
-    assert f'has made a draft before, <a href="/documents/{first.id}">{first}</a>' in text
+    assert f'has already created a draft, <a href="/documents/{first.id}">{first}</a>' in text
     assert '<dd lang="de"> 16,86 € </dd>' in text
     again = read_form(answer)
     assert again["reference"] == "Another"

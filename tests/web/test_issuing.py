@@ -162,7 +162,7 @@ def test_a_form_without_the_right_fingerprint_issues_nothing(browser, draft, fin
 def test_a_draft_that_cannot_be_issued_says_so_and_offers_no_button(browser, draft):
     TaxRate.objects.update(is_active=False)
     page = main_of(browser.get(f"/documents/{draft.id}/issue"))
-    assert "cannot be issued as it stands" in page
+    assert "cannot be issued as it is" in page
     assert "Issue now" not in page
 
 
@@ -224,5 +224,5 @@ def test_the_page_asks_to_look_twice(browser, customer, time_machine):
     User.objects.update(time_zone="Nowhere/Land")
     browser.force_login(make_staff(*ISSUER))
     page = main_of(browser.get(f"/documents/{draft.id}/issue"))
-    assert "An invoice of the same total was issued to this customer on March 2, 2026" in page
+    assert "An invoice with the same total was issued to this customer on March 2, 2026" in page
     assert f'<a href="/documents/{issued.id}">{issued.number}</a>' in page

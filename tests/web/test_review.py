@@ -194,8 +194,8 @@ def test_who_may_not_read_documents_decides_but_gets_no_link(desk, prepared):
 
 
 def test_after_the_connection_ended_nothing_is_promised(desk, prepared, connection):
-    undecided = "has ended, so the agent cannot issue the invoice any more, whatever you decide."
-    approved = "has ended: the agent cannot issue it any more. Nothing was issued by this request."
+    undecided = "has ended, so the agent can no longer issue the invoice, whatever you decide."
+    approved = "has ended: the agent can no longer issue it. Nothing was issued by this request."
     promised = "The agent can issue exactly what is shown here"
     meant = "The agent may issue exactly this invoice"
     offered = "Approve issue"
@@ -216,7 +216,7 @@ def test_warnings_stand_on_the_page(desk, prepared, customer, tax_rate):
     issued = make_issued(customer=customer, lines=lines, issue_date=PREPARED_AT.date() + 3 * DAY)
     answer = desk.get(path_of(prepared))
     page = read(answer)
-    assert "An invoice of the same total was issued to this customer on March 2, 2026" in page
+    assert "An invoice with the same total was issued to this customer on March 2, 2026" in page
     assert f'<a href="/documents/{issued.id}">{issued.number}</a>' in answer.content.decode()
     assert "The last document of this series has a later issue date: March 5, 2026." in page
 
@@ -226,7 +226,7 @@ def test_what_the_invoice_lacks_stands_on_the_page(desk, clock, delegate, custom
     draft = make_draft(customer=customer, lines=(line_input(tax_rate_id=tax_rate.id),))
     page = read(desk.get(path_of(prepare(draft, user=delegate))))
     assert "The address of your company is missing." in page
-    assert "Tax is charged, and the VAT number of your company is missing." in page
+    assert "Tax is charged, but the VAT number of your company is missing." in page
     assert "The address of the customer is missing." not in page
 
 
@@ -235,7 +235,7 @@ def test_only_what_is_unusual_is_warned_of(desk, prepared, customer):
     unusual = prepare(
         make_draft(user=prepared.user, customer=customer, issue_date=last_year), user=prepared.user
     )
-    other_year = "The issue date lies in another year than today"
+    other_year = "The issue date is not in the current year"
     later = "The last document of this series has a later issue date"
     pages = [read(desk.get(path_of(each))) for each in (prepared, unusual)]
     assert [(other_year in page, later in page) for page in pages] == [
@@ -268,4 +268,4 @@ def test_a_customer_that_only_looks_alike_is_said_to_be_another(desk, prepared):
     prepared.approval.document.save(update_fields=["customer"])
     page = read(desk.get(path_of(prepared)))
     assert "The draft has changed" in page
-    assert "It names another record with the same words" in page
+    assert "It now refers to another record that reads the same" in page

@@ -15,7 +15,7 @@ from tests.web.forms import main_of
 pytestmark = pytest.mark.django_db
 
 NEW = "another-long-password"
-NO_CODE = "This code lets nobody in."
+NO_CODE = "This code is not valid."
 
 
 @pytest.fixture

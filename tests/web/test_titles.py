@@ -31,7 +31,7 @@ def title_of(answer: Any) -> str:
 def test_a_form_with_mistakes_says_so_in_its_title(sign_in, owner, access_on, path, title):
     browser = sign_in(owner)
     assert title_of(browser.get(path)) == title
-    assert title_of(browser.post(path, {})) == f"Please mend: {title}"
+    assert title_of(browser.post(path, {})) == f"Please correct: {title}"
 
 
 @pytest.mark.parametrize(
@@ -52,10 +52,10 @@ def test_a_record_of_the_administration_is_called_by_its_name(sign_in, owner, cu
 def test_a_draft_with_mistakes_says_so_in_its_title(writer_desk):
     assert title_of(writer_desk.get("/documents/new")) == "New draft · Invoicing"
     refused = writer_desk.post("/documents/new", {"save": ""})
-    assert title_of(refused) == "Please mend: New draft · Invoicing"
+    assert title_of(refused) == "Please correct: New draft · Invoicing"
 
 
 def test_a_refused_sign_in_says_so_in_its_title(browser, person):
     assert title_of(browser.get("/sign-in")) == "Sign in · Invoicing"
     refused = sign_in_with(browser, person.email, "wrong")
-    assert title_of(refused) == "Please mend: Sign in · Invoicing"
+    assert title_of(refused) == "Please correct: Sign in · Invoicing"

@@ -12,7 +12,7 @@ from agent_access.operator_command import OperatorCommand
 
 
 class Command(OperatorCommand):
-    help = "Turns agent access on or off (off ends all connections), or says how it stands."
+    help = "Turns agent access on or off (off ends all connections), or shows its state."
 
     @override
     def add_arguments(self, parser: ArgumentParser) -> None:

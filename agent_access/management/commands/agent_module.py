@@ -26,6 +26,6 @@ class Command(OperatorCommand):
             turn_module(module, on=is_on)
         except UnknownModuleError:
             known = ", ".join(registry.modules)
-            raise CommandError(f"There is no such module; there are {known}.") from None
-        rest = "on." if is_on else "off: no agent finds its tools. No connection ended."
+            raise CommandError(f"There is no such module. The modules are {known}.") from None
+        rest = "on." if is_on else "off: its tools are hidden from all agents. No connection ended."
         self.stdout.write(f"The module {module} is {rest}")

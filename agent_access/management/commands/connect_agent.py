@@ -18,15 +18,15 @@ from agent_access.operator_command import OperatorCommand
 
 
 class Command(OperatorCommand):
-    help = "Makes a connection for the owner and prints its credential, once."
+    help = "Creates a connection for the owner and prints its credential once."
 
     @override
     def add_arguments(self, parser: ArgumentParser) -> None:
         name = get_user_model().USERNAME_FIELD.upper()
-        parser.add_argument("--user", required=True, metavar=name, help="who is acted for")
-        parser.add_argument("--scopes", required=True, help="what is lent, separated by commas")
+        parser.add_argument("--user", required=True, metavar=name, help="whom it acts for")
+        parser.add_argument("--scopes", required=True, help="the scopes, separated by commas")
         parser.add_argument("--days", required=True, type=int, help=f"1 to {MAX_DAYS}")
-        parser.add_argument("--name", default="Agent", help="how people will know it")
+        parser.add_argument("--name", default="Agent", help="the name that people see")
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
     @override

@@ -25,6 +25,6 @@ class Command(OperatorCommand):
         if not Connection.objects.filter(pk=connection_id).exists():
             raise CommandError("There is no connection with this ID.")
         if not revoke_connection(connection_id, reason=RevokedReason.OWNER_REVOKED):
-            self.stdout.write("The connection had ended already.")
+            self.stdout.write("The connection had already ended.")
             return
         self.stdout.write("The connection has ended; its next call gets 401.")

@@ -17,7 +17,7 @@ HEAD = re.compile(r"(\S+) ([0-9]{1,18})(?: ([0-9a-f]*))?", re.ASCII)
 
 
 class Command(OperatorCommand):
-    help = "Proves the audit chains and prints their heads, or names the first break of each."
+    help = "Verifies the audit chains and prints their heads, or names the first break of each."
 
     @override
     def add_arguments(self, parser: ArgumentParser) -> None:

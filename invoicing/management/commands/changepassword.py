@@ -29,7 +29,7 @@ class Command(PersonCommand):
 def _ask_twice(email: str) -> str:
     try:
         password = getpass.getpass(f"New password of {email}: ")
-        again = getpass.getpass("The same again: ")
+        again = getpass.getpass("Repeat it: ")
     except EOFError:
         raise CommandError("No password was typed; nothing was changed.") from None
     if again != password:

@@ -45,7 +45,7 @@ class Command(OperatorCommand):
         if not options["force"] and loopback_address(settings.BASE_URL) is None:
             raise CommandError(
                 "BASE_URL is not this machine: made-up people with one password do not belong"
-                " there. --force loads them all the same."
+                " there. --force loads them anyway."
             )
         if options["documents"] < 0:
             raise CommandError("The number of documents must not be negative.")
@@ -53,7 +53,7 @@ class Command(OperatorCommand):
         try:
             load_sample_company(password=password.text, documents=options["documents"])
         except CompanyExistsError:
-            raise CommandError("This database has a company already.") from None
+            raise CommandError("This database already has a company.") from None
         facts = {
             "company": "Halden Works",
             "owner": OWNER,

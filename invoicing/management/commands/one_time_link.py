@@ -11,7 +11,7 @@ from invoicing.one_time_links import HOURS, link_of
 
 
 class Command(PersonCommand):
-    help = f"Prints a link with which a person chooses a password, once, within {HOURS} hours."
+    help = f"Prints a link with which a person can choose a password, once, within {HOURS} hours."
 
     @override
     def handle_person(self, person: User) -> None:

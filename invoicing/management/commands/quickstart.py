@@ -42,9 +42,9 @@ Sign in at the address below as {user} (bookkeeper, for whom the agent acts),
 or as {owner} (owner). {password}
 """
 SHOWN_NOW = "Their password, shown only now: {password}"
-AS_BEFORE = "Their password is as it was; one_time_link makes a link to a new one."
+AS_BEFORE = "Their password is unchanged; one_time_link prints a link to choose a new one."
 NO_CREDENTIAL = """
-A credential is shown once, when its connection is made. This makes another connection:
+A credential is shown once, when its connection is created. This creates another connection:
 
 {python} manage.py connect_agent --user {user} --days {days} \\
   --scopes {scopes}
@@ -87,7 +87,7 @@ class Command(OperatorCommand):
         except OSError as error:
             raise CommandError(f"{settings.VAR_DIR} cannot be used: {error.strerror}.") from None
         except KeyboardInterrupt:
-            raise CommandError("Stopped before it was ready; the next start goes on.") from None
+            raise CommandError("Stopped before it was ready; the next start continues.") from None
         self._show_first_steps(certificate, credential)
         self._serve(certificate)
 
@@ -189,7 +189,7 @@ def _refuse_another_company() -> None:
         return
     is_sample = User.objects.filter(email=BOOKKEEPER).exists()
     if Company.objects.exists() and not is_sample:
-        raise QuickstartError("DATABASE_URL names the books of another company than the sample.")
+        raise QuickstartError("DATABASE_URL names the database of a company other than the sample.")
 
 
 def _first_steps(certificate: Certificate) -> FirstSteps | None:

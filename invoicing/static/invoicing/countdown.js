@@ -15,7 +15,7 @@ const end = (place) => {
   const href = location.pathname + location.search;
   const link = Object.assign(document.createElement("a"), { href, textContent: "Reload the page" });
   if (!isBesideButtons(place)) place.setAttribute("role", "alert");
-  place.replaceChildren("The ten minutes have passed. ", link, " to see how it stands.");
+  place.replaceChildren("The ten minutes have passed. ", link, " to see the current state.");
   decisions.forEach((button) => { button.disabled = true; });
 };
 

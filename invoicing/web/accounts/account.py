@@ -17,7 +17,7 @@ from invoicing.web.accounts.limits import AttemptRefusedError, answer_refused, c
 from invoicing.web.accounts.password_forms import OwnPasswordForm
 from invoicing.web.pages import SignedInRequest, page
 
-CHANGED_MEANWHILE = "Your password was changed at this moment, elsewhere. Please look again."
+CHANGED_MEANWHILE = "Your password was changed elsewhere at this moment. Please check again."
 
 
 @page(methods=("GET", "POST"))

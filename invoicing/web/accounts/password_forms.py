@@ -35,7 +35,7 @@ class NewPasswordForm(forms.Form):
     """A new password, typed twice; the validators run when it is written."""
 
     password = password_field("New password", help_text=password_validators_help_text_html())
-    again = password_field("The same again")
+    again = password_field("Repeat the password")
 
     @override
     def clean(self) -> None:

@@ -16,7 +16,7 @@ from invoicing.web.accounts.limits import AttemptRefusedError, answer_refused, c
 from invoicing.web.accounts.password_forms import CodeForm
 
 # One sentence for every reason, so that nobody learns whose code it was, or whether it was one.
-NO_CODE = "This code lets nobody in. Codes work once and not for long: ask for another one."
+NO_CODE = "This code is not valid. Codes work once and for a short time: ask for another one."
 
 
 @login_not_required

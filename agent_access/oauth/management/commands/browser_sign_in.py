@@ -24,5 +24,5 @@ class Command(OperatorCommand):
             return
         turn_sign_in_on()
         is_on = AccessSettings.read().access_on
-        rest = "" if is_on else " It answers as soon as agent access is on too."
+        rest = "" if is_on else " It works as soon as agent access is on too."
         self.stdout.write(f"Browser sign-in is on.{rest}")

@@ -9,9 +9,7 @@ from agent_access.operator_command import OperatorCommand
 
 
 class Command(OperatorCommand):
-    help = (
-        "Deletes the codes, tokens and clients of browser sign-in that can show nothing any more."
-    )
+    help = "Deletes the codes, tokens and clients of browser sign-in that are no longer needed."
 
     @override
     def handle(self, *args: Any, **options: Any) -> None:
@@ -20,4 +18,4 @@ class Command(OperatorCommand):
         while count := forget_unused_clients(BATCH):
             forgotten["clients"] += count
         told = ", ".join(f"{kind} {count}" for kind, count in forgotten.items())
-        self.stdout.write(f"Forgotten: {told}.")
+        self.stdout.write(f"Deleted: {told}.")
