@@ -3,7 +3,6 @@
 from invoicing.models import (
     Company,
     Customer,
-    Document,
     NumberSeries,
     Role,
     Skill,
@@ -12,5 +11,5 @@ from invoicing.models import (
     User,
 )
 
-BOOKS = (Company, Customer, Document, NumberSeries, Role, Skill, TaxRate, Team, User)
+BOOKS = (Company, Customer, NumberSeries, Role, Skill, TaxRate, Team, User)
 PERSON_PAGES = ("one-time-link", "sign-person-out")

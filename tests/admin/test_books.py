@@ -15,7 +15,6 @@ from invoicing.admin.permission_words import WORDS
 from invoicing.models import (
     Company,
     Customer,
-    Document,
     NumberSeries,
     Role,
     Skill,
@@ -31,8 +30,6 @@ from tests.factories import (
     TaxRateFactory,
     TeamFactory,
     UserFactory,
-    grant,
-    make_draft,
     make_issued,
 )
 from tests.snapshots import take_snapshot
@@ -48,7 +45,6 @@ ADDABLE = (Customer, Role, Skill, TaxRate, Team, User)
 OPENERS = {
     "company": "view_company",
     "customer": "view_customer",
-    "document": "view_document",
     "numberseries": "view_numberseries",
     "skill": "change_skill",
     "taxrate": "view_taxrate",
@@ -64,7 +60,6 @@ def books(company):
     TaxRateFactory.create()
     TeamFactory.create(members=[company.owner])
     make_issued()
-    make_draft()
     Skill.objects.create(name="Typing")
     Role.objects.create(name="Viewer")
 
@@ -108,8 +103,6 @@ def test_every_page_of_the_books_is_known_to_these_tests():
 @once
 @pytest.mark.parametrize("name", ["superuser", "owner"])
 def test_the_owner_and_superusers_open_every_book(request, books, sign_in, owner, name):
-    # Documents are seen with the permission to see them, by the owner too.
-    grant(owner, Permission.VIEW_DOCUMENT, Permission.VIEW_ALL_CUSTOMERS)
     browser = sign_in(request.getfixturevalue(name))
     for model in BOOKS:
         statuses = [browser.get(url).status_code for url in pages_of(model)[:2]]
@@ -124,7 +117,7 @@ def test_nobody_else_opens_a_page_without_its_permission(request, books, sign_in
     """The administrator has every permission of the application, and none of administration."""
     browser = sign_in(request.getfixturevalue(name)) if name != "nobody" else None
     browser = browser or request.getfixturevalue("browser")
-    shown = (Customer, Document) if name == "administrator" else ()
+    shown = (Customer,) if name == "administrator" else ()
     before, events = take_snapshot(), AuditEvent.objects.count()
     opened = [url for model in shown for url in pages_of(model)[:2]]
     for url in [url for model in BOOKS for url in pages_of(model)]:
@@ -156,7 +149,7 @@ def test_a_page_to_look_at_has_no_way_to_save(books, sign_in):
     viewer = make_administrator(*OPENERS.values(), "view_all_customers")
     viewer.user_permissions.remove(*viewer.user_permissions.filter(codename="change_skill"))
     browser = sign_in(viewer)
-    for model in (Company, Customer, Document, NumberSeries, TaxRate, Team, User):
+    for model in (Company, Customer, NumberSeries, TaxRate, Team, User):
         record = model.objects.first()
         assert record is not None
         url = url_of(model, "change", record.pk)
@@ -228,7 +221,7 @@ def test_a_list_answers_no_guess_about_what_it_does_not_show(books, sign_in, sup
     browser = sign_in(superuser)
     assert browser.get(f"{url_of(User)}?is_staff__exact=1").status_code == 200
     assert browser.get(f"{url_of(User)}?{lookup}=1").status_code == 400
-    assert browser.get(f"{url_of(Document)}?created_by__{lookup}=1").status_code == 400
+    assert browser.get(f"{url_of(User)}?manager__{lookup}=1").status_code == 400
 
 
 @pytest.mark.parametrize("model", BOOKS, ids=name_of)
@@ -248,16 +241,13 @@ def test_the_administration_keeps_no_second_log(books, sign_in, superuser):
     assert not LogEntry.objects.exists()
 
 
-def test_administrators_see_the_customers_and_documents_of_their_scope(sign_in, company):
-    ada = make_administrator("change_customer", "view_document", name="Ada")
+def test_administrators_see_the_customers_of_their_scope(sign_in, company):
+    ada = make_administrator("change_customer", name="Ada")
     mine, other = CustomerFactory.create(account_managers=[ada]), CustomerFactory.create()
-    draft, hidden = make_draft(customer=mine), make_draft(customer=other)
     browser = sign_in(ada)
-    listed = main_of(browser.get(url_of(Customer))) + main_of(browser.get(url_of(Document)))
-    assert (mine.name in listed, draft.draft_code in listed) == (True, True)
-    assert (other.name in listed, hidden.draft_code in listed) == (False, False)
-    for record in (other, hidden):
-        assert browser.get(url_of(type(record), "change", record.pk)).status_code == 302
+    listed = main_of(browser.get(url_of(Customer)))
+    assert (mine.name in listed, other.name in listed) == (True, False)
+    assert browser.get(url_of(Customer, "change", other.pk)).status_code == 302
 
 
 def test_the_owner_keeps_the_book_of_all_customers_whatever_his_own_scope(sign_in, owner, customer):
@@ -282,8 +272,6 @@ def test_lists_cost_the_same_whatever_their_length(
 ):
     browser = sign_in(superuser)
     UserFactory.create_batch(40)
-    for _ in range(20):
-        make_draft()
     CustomerFactory.create_batch(30)
     for model in BOOKS:
         with django_assert_max_num_queries(14):

@@ -1,5 +1,7 @@
 """Customers, teams and roles, as administrators change them."""
 
+from datetime import UTC, datetime
+
 import pytest
 from django.contrib.auth.models import Permission as PermissionRow
 from django.db import IntegrityError
@@ -10,6 +12,7 @@ from invoicing.services.record_changes import TAKEN_MEANWHILE, UNREADABLE
 from tests.admin.forms import assert_saved, form_of, refused, save, url_of
 from tests.administration import acts_written
 from tests.factories import (
+    TeamFactory,
     UserFactory,
     make_draft,
     make_issued,
@@ -151,6 +154,11 @@ def test_a_team_is_added_archived_and_brought_back(desk, connect, delegate, coll
         "description",
         "archived_at",
     ]
+
+
+def test_a_time_names_its_zone_where_pages_of_people_have_their_own(desk):
+    TeamFactory.create(archived_at=datetime(2026, 12, 31, tzinfo=UTC))
+    assert ">2026-12-31 00:00 UTC<" in main_of(desk.get("/admin/invoices/team/"))
 
 
 def permission(codename: str) -> PermissionRow:
