@@ -30,12 +30,10 @@ class DescribedGrant:
     refused: list[str]
 
 
-def describe_connection(connection: Connection, *, before: int | None) -> dict[str, Any]:
-    """Return the page's context, with the calls whose sequence is below `before`."""
+def describe_connection(connection: Connection) -> dict[str, Any]:
+    """Return the page's context, with the latest calls, events and receipts."""
     [usage] = read_usage([connection])
-    chain = AuditEvent.objects.filter(chain=str(connection.id)).order_by("-sequence")
-    older = chain if before is None else chain.filter(sequence__lt=before)
-    calls = list(older[: CALLS_SHOWN + 1])
+    calls = AuditEvent.objects.filter(chain=str(connection.id)).order_by("-sequence")
     return {
         "connection": connection,
         "status": usage.status,
@@ -43,8 +41,6 @@ def describe_connection(connection: Connection, *, before: int | None) -> dict[s
         "facts": _facts_of(connection, usage),
         "lent": list(describe_grants(connection)),
         "calls": _describe_events(calls[:CALLS_SHOWN]),
-        "is_first_page": before is None,
-        "next": calls[CALLS_SHOWN - 1].sequence if len(calls) > CALLS_SHOWN else None,
         "work": _describe_work(connection.id),
         "work_page": conf.host().work_page(connection.id),
         "events": _describe_events(_administration_of(connection)[:EVENTS_SHOWN]),

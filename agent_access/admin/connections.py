@@ -34,7 +34,6 @@ from agent_access.models.settings import AccessSettings
 from agent_access.tools import API_PATH
 
 LIST = "admin:agent_access_connection_changelist"
-SEQUENCE_DIGITS = 18
 
 
 @admin.register(Connection)
@@ -109,8 +108,7 @@ class ConnectionAdmin(OwnersModelAdmin):
     @override
     def show_record(self, request: HttpRequest, object_id: Any) -> HttpResponse:
         connection = self.find_record(request, object_id)
-        before = request.GET.get("before", "")
-        page = describe_connection(connection, before=int(before) if _is_number(before) else None)
+        page = describe_connection(connection)
         return self.show(request, "connection", {"title": connection.name, **page})
 
     @override
@@ -195,8 +193,3 @@ class ConnectionAdmin(OwnersModelAdmin):
             return redirect(LIST)
         context = {"title": f"Revoke {format_connections(len(live))}?", "chosen": live}
         return self.show(request, "revoke", context)
-
-
-def _is_number(text: str) -> bool:
-    """Tell whether the text is a number that fits the column of sequences."""
-    return text.isascii() and text.isdecimal() and len(text) <= SEQUENCE_DIGITS
