@@ -1,11 +1,10 @@
-"""Limits per minute, counted by django-ratelimit in Django's cache."""
+"""Limits per minute."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from django_ratelimit.core import get_usage
-
 from agent_access.errors import RateLimitedError, UnavailableError
+from agent_access.windows import count
 
 WINDOW_SECONDS = 60
 
@@ -39,19 +38,12 @@ class Allowance:
 
 
 def spend(policy: str, *, bucket: str, quota: int) -> Allowance:
-    """Count one request against a quota per minute; raise UnavailableError without the cache."""
-    usage = get_usage(
-        None,  # the request, which only django-ratelimit's own keys read
-        group=f"agent_access.{policy}",
-        key=lambda _group, _request: bucket,
-        rate=(quota, WINDOW_SECONDS),
-        increment=True,
-    )
-    if usage is None or not usage["limit"]:
-        raise UnavailableError
-    # The window includes the second that time_left points to, hence the one more; it is negative if
-    # the window has ended meanwhile.
-    return Allowance(policy, quota, usage["count"], max(usage["time_left"], 0) + 1)
+    """Count one request against a quota per minute; raise UnavailableError if its count is lost."""
+    try:
+        spent, left = count(f"agent_access.{policy}", bucket, seconds=WINDOW_SECONDS)
+    except ValueError:
+        raise UnavailableError from None
+    return Allowance(policy, quota, spent, left)
 
 
 def is_first(policy: str, *, bucket: str) -> bool:

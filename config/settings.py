@@ -1,7 +1,5 @@
 """Django's settings: what the environment says, and what every installation shares."""
 
-from hashlib import sha256
-
 import dj_database_url
 from csp.constants import NONE, SELF
 
@@ -140,13 +138,6 @@ if ENVIRONMENT.CACHE_URL:
     from config.shared_cache import shared_cache_settings
 
     CACHES["default"] = shared_cache_settings(ENVIRONMENT.CACHE_URL)
-
-# django-ratelimit's own defaults: it looks for a missing setting again at every count.
-RATELIMIT_ENABLE = True
-RATELIMIT_FAIL_OPEN = False
-RATELIMIT_USE_CACHE = "default"
-RATELIMIT_CACHE_PREFIX = "rl:"
-RATELIMIT_HASH_ALGORITHM = sha256
 
 AUTH_USER_MODEL = "invoices.User"
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.ScryptPasswordHasher"]

@@ -1,10 +1,8 @@
 """The limits per minute: whose bucket is spent, what is told, and when it is full again."""
 
 from datetime import UTC, datetime, timedelta
-from types import SimpleNamespace
 from typing import Any
 
-import django_ratelimit.core
 import pytest
 
 from agent_access.models import AuditEvent
@@ -131,10 +129,10 @@ def test_behind_a_proxy_each_client_has_its_own_bucket(access_on, settings):
     assert [statuses(HttpAgent(None), 1, **each)[0] for each in environs] == [401, 401, 429]
 
 
-def test_a_thousand_other_addresses_push_no_count_out():
+def test_a_thousand_other_addresses_are_counted_apart_and_push_no_count_out():
     """In the process's own memory Django would keep 300 entries."""
-    for address in ("192.0.2.1", *(f"198.51.100.{number}" for number in range(1000))):
-        spend("address", bucket=address, quota=1)
+    addresses = ["192.0.2.1", *(f"198.51.100.{number}" for number in range(1000))]
+    assert {spend("address", bucket=each, quota=1).spent for each in addresses} == {1}
     assert spend("address", bucket="192.0.2.1", quota=1).is_exceeded
 
 
@@ -173,14 +171,3 @@ def test_a_full_address_is_no_event_of_the_connection(agent, connection, setting
     settings.AGENT_ACCESS |= {"LIMIT_PER_ADDRESS": 1}
     assert statuses(agent, 3) == [200, 429, 429]
     assert AuditEvent.objects.filter(chain=str(connection.id)).count() == 1
-
-
-def test_a_window_that_ends_while_it_is_counted_in_is_no_failure(agent, monkeypatch):
-    """The library looks at the clock twice; the second may have turned between."""
-    window = django_ratelimit.core._get_window("127.0.0.1", 60)
-    looks = iter([window, window + 1, window + 1])
-    clock = SimpleNamespace(time=lambda: next(looks, window + 1))
-    monkeypatch.setattr(django_ratelimit.core, "time", clock)
-    answer = agent.call("tools.list")
-    assert answer.status == 200
-    assert answer.headers["RateLimit"].startswith('"address";r=59;t=1, ')

@@ -79,7 +79,7 @@ def test_uncounted_nobody_changes_a_password(sign_in, person, monkeypatch):
         raise RedisConnectionError
 
     browser = sign_in(person)
-    monkeypatch.setattr("invoicing.web.accounts.limits.get_usage", fail)
+    monkeypatch.setattr("invoicing.web.accounts.limits.count", fail)
     answer = browser.post("/account", FORM)
     assert (answer.status_code, answer["Retry-After"]) == (503, "60")
     assert check_password(PASSWORD, read(person).password)

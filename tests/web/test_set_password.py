@@ -105,7 +105,7 @@ def test_uncounted_no_code_is_used(browser, person, code, monkeypatch):
     def fail(*args: object, **kwargs: object) -> None:
         raise RedisConnectionError
 
-    monkeypatch.setattr("invoicing.web.accounts.limits.get_usage", fail)
+    monkeypatch.setattr("invoicing.web.accounts.limits.count", fail)
     answer = browser.post("/set-password", form(code))
     assert (answer.status_code, answer["Retry-After"]) == (503, "60")
     assert check_password(PASSWORD, User.objects.get(pk=person.pk).password)

@@ -3,21 +3,20 @@
 import logging
 import math
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from django.http import HttpResponse
-from django_ratelimit.core import get_usage
 
+from agent_access.windows import count
 from invoicing.models import User
 from invoicing.visits import web_origin
 from invoicing.web.failures import show_unavailable
 
 logger = logging.getLogger(__name__)
 
-# As django-ratelimit writes rates: attempts in five minutes.
-ATTEMPTS_PER_ADDRESS = "30/5m"
-ATTEMPTS_PER_PAIR = "10/5m"
-ATTEMPTS_PER_ACCOUNT = "100/5m"
+WINDOW_SECONDS = 5 * 60
+ATTEMPTS_PER_ADDRESS = 30
+ATTEMPTS_PER_PAIR = 10
+ATTEMPTS_PER_ACCOUNT = 100
 
 
 class AttemptRefusedError(Exception):
@@ -43,8 +42,8 @@ def count_attempt(*, account: str) -> None:
     The strict limit is of one account from one address, and an attempt over it does not count for
     the account: nobody can lock another person out from one address.
     """
-    for group, bucket, rate in _limits_of(account):
-        _spend(group, bucket=bucket, rate=rate)
+    for group, bucket, most in _limits_of(account):
+        _spend(group, bucket, most=most)
 
 
 def give_attempt_back(*, account: str) -> None:
@@ -53,11 +52,11 @@ def give_attempt_back(*, account: str) -> None:
     Otherwise an office behind one address would lock itself out in the morning. Until then the
     attempt counts, so that simultaneous guesses meet the limit too.
     """
-    for group, bucket, rate in _limits_of(account):
-        _count(_given_back(group), bucket=bucket, rate=rate, increment=True)
+    for group, bucket, _ in _limits_of(account):
+        _count(_given_back(group), bucket)
 
 
-def _limits_of(account: str) -> Iterator[tuple[str, str, str]]:
+def _limits_of(account: str) -> Iterator[tuple[str, str, int]]:
     name = User.objects.normalize_email(account)
     network = web_origin().client_network
     yield "sign-in.address", network, ATTEMPTS_PER_ADDRESS
@@ -68,7 +67,7 @@ def _limits_of(account: str) -> Iterator[tuple[str, str, str]]:
 def count_code() -> None:
     """Count one attempt to use a one-time code, valid or not; raises AttemptRefusedError."""
     network = web_origin().client_network
-    _spend("code.address", bucket=network, rate=ATTEMPTS_PER_ADDRESS)
+    _spend("code.address", network, most=ATTEMPTS_PER_ADDRESS)
 
 
 def answer_refused(
@@ -83,10 +82,10 @@ def answer_refused(
 
 
 def _failures() -> tuple[type[Exception], ...]:
-    """Return the exceptions of a cache that is gone; evaluated only when something was raised."""
+    """Return the exceptions of a cache that cannot count; evaluated only when one was raised."""
     from redis.exceptions import RedisError  # noqa: PLC0415  a start need not wait for the library
 
-    return RedisError, OSError
+    return RedisError, OSError, ValueError
 
 
 def _given_back(group: str) -> str:
@@ -94,24 +93,15 @@ def _given_back(group: str) -> str:
     return f"{group}.given-back"
 
 
-def _spend(group: str, *, bucket: str, rate: str) -> None:
-    usage = _count(group, bucket=bucket, rate=rate, increment=True)
-    if not usage["should_limit"]:
-        return
-    given_back = _count(_given_back(group), bucket=bucket, rate=rate, increment=False)
-    if usage["count"] - given_back["count"] > usage["limit"]:
-        # The last second still belongs to the window, which may have ended meanwhile.
-        raise LimitReachedError(max(usage["time_left"], 0) + 1)
+def _spend(group: str, bucket: str, *, most: int) -> None:
+    spent, left = _count(group, bucket)
+    if spent > most and spent - _count(_given_back(group), bucket, step=0)[0] > most:
+        raise LimitReachedError(left)
 
 
-def _count(group: str, *, bucket: str, rate: str, increment: bool) -> dict[str, Any]:
-    usage: dict[str, Any] | None
+def _count(group: str, bucket: str, *, step: int = 1) -> tuple[int, int]:
     try:
-        # No request: only the library's own keys would read it.
-        usage = get_usage(None, group, key=lambda *_: bucket, rate=rate, increment=increment)
+        return count(group, bucket, seconds=WINDOW_SECONDS, step=step)
     except _failures():
         logger.exception("Attempts cannot be counted.")
         raise LimitUnknownError from None
-    if usage is None or not usage["limit"]:
-        raise LimitUnknownError
-    return usage
