@@ -121,7 +121,7 @@ class ConflictError(ToolError):
     code = "conflict"
     status = HTTPStatus.CONFLICT
     message = (
-        "Nothing was changed. The record has a newer version, or its type or status does not allow"
+        "Nothing was changed. The record has another version, or its type or status does not allow"
         " this change; or this idempotency key was used for an earlier call that differs in its"
         " tool, record, fields or their order. Read the record or the list to see what was done,"
         " and do only what is left, with the latest version and a new key."
