@@ -37,7 +37,7 @@ class LendingForm(forms.Form):
     acts_as = DelegateField(
         queryset=None,
         label="Acts as",
-        help_text="Access never exceeds what this person may do at that moment.",
+        help_text="No call can do more than this person may do at that moment.",
         empty_label="Choose a person",
         error_messages={"required": "Choose the person whom the client acts for."},
     )

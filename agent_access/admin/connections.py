@@ -139,7 +139,7 @@ class ConnectionAdmin(OwnersModelAdmin):
                 connection_id=form.cleaned_data["once"],
             )
         context = {
-            "title": "The connection is created",
+            "title": "The connection was created",
             "connection": connection,
             "lent": describe_grants(connection),
             "credential": credential,

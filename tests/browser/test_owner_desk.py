@@ -22,7 +22,7 @@ def make_connection(page, delegate):
     page.get_by_label("Acts as").select_option(label=f"Dana Delegate ({delegate.email})")
     page.get_by_label("Expires in days").fill("7")
     page.get_by_role("button", name="Create the connection").click()
-    expect(page.get_by_role("heading", name="The connection is created")).to_be_visible()
+    expect(page.get_by_role("heading", name="The connection was created")).to_be_visible()
 
 
 @pytest.mark.requirement("authentication.owner_creates_connections", "access.owner_decides")

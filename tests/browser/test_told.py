@@ -129,7 +129,7 @@ def test_the_rules_of_a_new_password_are_told_with_its_field(open_page, delegate
 def test_what_is_lent_and_for_how_long_is_explained_with_its_field(open_page, owner):
     page = open_page("/admin/agent_access/connection/add/", owner)
     hints = {
-        "Acts as": "Access never exceeds what this person may do at that moment.",
+        "Acts as": "No call can do more than this person may do at that moment.",
         "Expires in days": "1 to 30. You can revoke access at any time before.",
     }
     for label, hint in hints.items():

@@ -14,7 +14,7 @@ from tests.web.forms import main_of, read_form, text_of
 pytestmark = pytest.mark.django_db
 
 COOKIE = settings.SESSION_COOKIE_NAME
-REFUSED = "You cannot sign in with this e-mail address and password."
+REFUSED = "This e-mail address and password cannot be used to sign in."
 
 
 def test_a_person_comes_back_to_the_page_that_was_asked_for(browser, person):
