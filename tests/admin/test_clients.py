@@ -91,7 +91,7 @@ def test_a_client_is_deleted_after_a_question(
     agent.call("customers.search")
     page = main_of(owner_desk.get(delete_path(client_record)))
     assert "1 live connection will end." in page
-    assert "Its connections, their receipts and the audit stay." in page
+    assert "The records of its connections, their receipts and the audit stay." in page
     assert agent.call("tools.list").status == 200
 
     answer = owner_desk.post(delete_path(client_record))
