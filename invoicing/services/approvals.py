@@ -3,7 +3,7 @@
 import hashlib
 import json
 import secrets
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -25,7 +25,7 @@ from invoicing.approval_states import (
 )
 from invoicing.errors import ApprovalStateError, ConflictError, RecordNotFoundError
 from invoicing.locks import APPROVALS, joined_transaction, lock_approval, lock_draft
-from invoicing.models import Company, Decision, Document, IssueApproval, User
+from invoicing.models import Decision, Document, IssueApproval, User
 from invoicing.services.company import current_company
 from invoicing.services.document_facts import (
     Facts,
@@ -137,29 +137,23 @@ def read_approval(
 def read_approvals(approvals: Iterable[IssueApproval], *, now: datetime) -> list[ApprovalSnapshot]:
     """Return the approvals as they are now, in a fixed number of queries."""
     rows = list(approvals)
-    return _take_snapshots(rows, current_company(), now) if rows else []
-
-
-def _take_snapshots(
-    approvals: Sequence[IssueApproval], seller: Company, now: datetime
-) -> list[ApprovalSnapshot]:
-    current = read_facts([approval.document for approval in approvals], seller=seller)
-    return [ApprovalSnapshot(*pair, now) for pair in zip(approvals, current, strict=True)]
+    if not rows:
+        return []
+    current = read_facts([approval.document for approval in rows], seller=current_company())
+    return [ApprovalSnapshot(*pair, now) for pair in zip(rows, current, strict=True)]
 
 
 def _lock_and_read(
     pk: UUID, *, visible_to: User | None, clock: Clock, **wanted: Any
-) -> tuple[ApprovalSnapshot, Company]:
-    """Lock the approval that has these column values, then its document, and compare them.
+) -> ApprovalSnapshot:
+    """Lock the approval that has these column values, then its document, and read the facts.
 
-    The clock is read after the locks, for which this may have waited. Returns the seller too, as
-    compared. Raises RecordNotFoundError if there is none, or `visible_to` cannot see the document.
+    The clock is read after the locks, for which this may have waited. Raises RecordNotFoundError
+    if there is none, or `visible_to` cannot see the document.
     """
     approval = lock_approval(pk, **wanted)
     approval.document = lock_draft(approval.document_id, visible_to=visible_to)
-    seller = current_company()
-    [snapshot] = _take_snapshots([approval], seller, clock())
-    return snapshot, seller
+    return read_approvals([approval], now=clock())[0]
 
 
 def _demand_open_to(trigger: Trigger, state: ApprovalState) -> None:
@@ -186,7 +180,7 @@ def decide_approval(
     """
     is_approval = decision == Decision.APPROVED
     with transaction.atomic():
-        snapshot, _ = _lock_and_read(
+        snapshot = _lock_and_read(
             pk, delegated_user_id=user.pk, visible_to=user if is_approval else None, clock=clock
         )
         approval = snapshot.approval
@@ -230,7 +224,7 @@ def execute_approval(
     draft cannot be issued.
     """
     with joined_transaction():
-        snapshot, seller = _lock_and_read(
+        snapshot = _lock_and_read(
             pk,
             delegated_user_id=user.pk,
             connection_id=execution.connection_id,
@@ -243,18 +237,14 @@ def execute_approval(
         if snapshot.state == ApprovalState.EXECUTED and approval.execute_key == execution.key:
             return approval
         _demand_open_to(Trigger.EXECUTE, snapshot.state)
-        return _issue(snapshot, seller, execution.key, clock, serialise_result)
+        return _issue(snapshot, execution.key, clock, serialise_result)
 
 
 def _issue(
-    snapshot: ApprovalSnapshot,
-    seller: Company,
-    key: str,
-    clock: Clock,
-    serialise_result: SerialiseResult,
+    snapshot: ApprovalSnapshot, key: str, clock: Clock, serialise_result: SerialiseResult
 ) -> IssueApproval:
     approval = snapshot.approval
-    document = issue_locked(approval.document, seller=seller, clock=clock)
+    document = issue_locked(approval.document, snapshot.current, clock=clock)
     now = document.issued_at
     # Issuing may have waited for the number series until the window was over.
     if now is None or now >= approval.expires_at:

@@ -13,6 +13,7 @@ from invoicing.models import Document, DocumentType, TaxRate, User
 from invoicing.search.table import TABLE, Row
 from invoicing.services.bulk_rows import insert_records, insert_rows
 from invoicing.services.company import current_company
+from invoicing.services.document_facts import parties_of
 from invoicing.services.document_parts import LINES, TAX_ROWS
 from invoicing.services.draft_input import DraftInput
 from invoicing.services.draft_resolution import ResolvedDraft, resolve_with
@@ -82,7 +83,8 @@ def _issue(documents: Sequence[Document], instants: Sequence[datetime | None]) -
     for (kind, year), members in sorted(by_series.items()):
         numbers = next_numbers(kind, year, count=len(members))
         for number, (document, issued_at) in zip(numbers, members, strict=True):
-            facts = frozen_facts(document, seller, number, issued_at=issued_at)
+            parties = parties_of(document, seller)
+            facts = frozen_facts(document, parties, number, issued_at=issued_at)
             for name, fact in facts.items():
                 setattr(document, name, fact)
 

@@ -25,16 +25,10 @@ def read_facts(documents: Sequence[Document], *, seller: Company) -> list[Facts]
 
 def _facts(document: Document, seller: Company) -> Facts:
     lines, tax_rows = parts_of(document)
-    customer = document.customer
     return {
         "status": document.status,
         "lock_version": document.lock_version,
-        "seller": {
-            **_party(seller, document.language),
-            "iban": seller.iban,
-            "bic": seller.bic,
-        },
-        "customer": {**_party(customer, document.language), "is_active": customer.is_active},
+        **parties_of(document, seller),
         "issue_date": document.issue_date.isoformat(),
         "due_date": document.due_date.isoformat(),
         "currency_code": document.currency_code,
@@ -48,6 +42,19 @@ def _facts(document: Document, seller: Company) -> Facts:
         "discount_total": document.discount_total,
         "tax_total": document.tax_total,
         "grand_total": document.grand_total,
+    }
+
+
+def parties_of(document: Document, seller: Company) -> Facts:
+    """Return those facts that come from the seller and the customer, as they are now."""
+    customer = document.customer
+    return {
+        "seller": {
+            **_party(seller, document.language),
+            "iban": seller.iban,
+            "bic": seller.bic,
+        },
+        "customer": {**_party(customer, document.language), "is_active": customer.is_active},
     }
 
 

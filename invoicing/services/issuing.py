@@ -9,8 +9,9 @@ from django.db import transaction
 from agent_access.database.statements import execute_together
 from invoicing.errors import ConflictError, InactiveReferenceError
 from invoicing.locks import DOCUMENTS, lock_draft, require_transaction
-from invoicing.models import Company, Document, DocumentStatus, DocumentType
+from invoicing.models import Document, DocumentStatus, DocumentType
 from invoicing.services.company import current_company
+from invoicing.services.document_facts import Facts, read_facts
 from invoicing.services.document_parts import parts_of
 from invoicing.services.numbering import AssignedNumber, next_number
 from invoicing.services.search_words import compose_replacement, rows_of_document
@@ -31,19 +32,20 @@ def issue_document(document: Document, *, clock: Clock) -> Document:
         draft = lock_draft(document.pk, visible_to=None)
         if draft.lock_version != document.lock_version:
             raise ConflictError
-        return issue_locked(draft, seller=current_company(), clock=clock)
+        [facts] = read_facts([draft], seller=current_company())
+        return issue_locked(draft, facts, clock=clock)
 
 
-def issue_locked(draft: Document, *, seller: Company, clock: Clock) -> Document:
+def issue_locked(draft: Document, facts: Facts, *, clock: Clock) -> Document:
     """Issue, as issue_document does, a draft that this transaction read with locks.lock_draft().
 
-    Nothing is read again, so that what is frozen is what the caller compared.
+    The facts are the draft's, as the caller read and perhaps compared them: they are frozen.
     """
     require_transaction()
     if draft.is_issued:
         raise ConflictError
     require_issuable(draft)
-    _freeze(draft, seller, clock)
+    _freeze(draft, facts, clock)
     return draft
 
 
@@ -63,14 +65,14 @@ def require_issuable(draft: Document) -> None:
         raise ConflictError
 
 
-def _freeze(draft: Document, seller: Company, clock: Clock) -> None:
+def _freeze(draft: Document, facts: Facts, clock: Clock) -> None:
     """Take the number last, then write all else in one statement: others wait for the series.
 
     The clock is read while the series is locked, so that later numbers have later times.
     """
     found_by = rows_of_document(draft)
     number = next_number(DocumentType(draft.type), draft.issue_date.year)
-    frozen = frozen_facts(draft, seller, number, issued_at=clock())
+    frozen = frozen_facts(draft, facts, number, issued_at=clock())
     unchanged = DOCUMENTS.equal(
         id=draft.pk, status=DocumentStatus.DRAFT, lock_version=draft.lock_version
     )
@@ -82,19 +84,19 @@ def _freeze(draft: Document, seller: Company, clock: Clock) -> None:
 
 
 def frozen_facts(
-    draft: Document, seller: Company, number: AssignedNumber, *, issued_at: datetime
+    draft: Document, facts: Facts, number: AssignedNumber, *, issued_at: datetime
 ) -> dict[str, Any]:
     """Return the columns that issuing sets, by name."""
-    buyer = draft.customer
+    seller, buyer = facts["seller"], facts["customer"]
     return {
-        "seller_name": seller.name,
-        "seller_address": seller.format_address(draft.language),
-        "seller_vat_number": seller.vat_number,
-        "seller_iban": seller.iban,
-        "seller_bic": seller.bic,
-        "buyer_name": buyer.name,
-        "buyer_address": buyer.format_address(draft.language),
-        "buyer_vat_number": buyer.vat_number,
+        "seller_name": seller["name"],
+        "seller_address": seller["address"],
+        "seller_vat_number": seller["vat_number"],
+        "seller_iban": seller["iban"],
+        "seller_bic": seller["bic"],
+        "buyer_name": buyer["name"],
+        "buyer_address": buyer["address"],
+        "buyer_vat_number": buyer["vat_number"],
         "series_id": number.series_id,
         "series_value": number.value,
         "number": number.number,

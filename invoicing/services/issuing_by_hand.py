@@ -25,8 +25,7 @@ def issue_by_hand(user: User, pk: UUID, *, fingerprint: str, clock: Clock) -> Do
     with transaction.atomic():
         draft = lock_draft(pk, visible_to=user)
         demand_still_allowed(user, pk, *ISSUE_PERMISSIONS)
-        seller = current_company()
-        [facts] = read_facts([draft], seller=seller)
+        [facts] = read_facts([draft], seller=current_company())
         if not constant_time_compare(fingerprint_facts(facts), fingerprint):
             raise ConflictError
-        return issue_locked(draft, seller=seller, clock=clock)
+        return issue_locked(draft, facts, clock=clock)

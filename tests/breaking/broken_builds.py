@@ -18,9 +18,8 @@ from agent_access.database.statements import execute_together
 from agent_access.models import Receipt
 from agent_access.tools import ToolInput
 from invoicing.locks import lock_approval, lock_draft
-from invoicing.models import Company, Document, DocumentType, NumberSeries, User
+from invoicing.models import Document, DocumentType, NumberSeries, User
 from invoicing.services import approvals, issuing, numbering
-from invoicing.services.company import current_company
 from invoicing.services.issuing import Clock
 from invoicing.services.numbering import AssignedNumber
 from tests.breaking.builds import Build
@@ -62,12 +61,12 @@ def number_after_the_highest(document_type: DocumentType, year: int) -> Assigned
 
 def review_without_reading(
     pk: UUID, *, visible_to: User | None, clock: Clock, **wanted: Any
-) -> tuple[approvals.ApprovalSnapshot, Company]:
+) -> approvals.ApprovalSnapshot:
     """Take the draft to be what it was when the approval was prepared."""
     approval = lock_approval(pk, **wanted)
     approval.document = lock_draft(approval.document_id, visible_to=visible_to)
     prepared = json.loads(approval.facts)
-    return approvals.ApprovalSnapshot(approval, prepared, clock()), current_company()
+    return approvals.ApprovalSnapshot(approval, prepared, clock())
 
 
 # What is put in which place of the product.

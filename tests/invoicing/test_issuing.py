@@ -173,7 +173,7 @@ def test_locks_and_numbers_are_taken_inside_a_transaction_only() -> None:
     for take in (
         lambda: next_number(DocumentType.INVOICE, 2026),
         lambda: lock_document(document.pk, visible_to=None),
-        lambda: issue_locked(document, seller=Company(), clock=at(ISSUED_AT)),
+        lambda: issue_locked(document, {}, clock=at(ISSUED_AT)),
     ):
         with pytest.raises(RuntimeError, match="inside a transaction"):
             take()
