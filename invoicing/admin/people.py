@@ -16,13 +16,19 @@ from invoicing.admin.person_forms import PersonForm
 from invoicing.admin.records import RecordAdmin
 from invoicing.admin.roles import RoleAdmin
 from invoicing.administration.acts import actor_of, count_connections
-from invoicing.administration.people import change_person, create_person
+from invoicing.administration.people import (
+    ADMIN_FLAGS,
+    FIXED_FOR_OWNER,
+    RIGHTS,
+    SIGN_IN,
+    change_person,
+    create_person,
+)
 from invoicing.administration.sign_ins import make_code, sign_out_everywhere
 from invoicing.administrators import is_owner, may_change_sign_in, may_give_every_right
 from invoicing.errors import CodeInvalidError, PermissionMissingError, RecordNotFoundError
 from invoicing.models import User
 from invoicing.one_time_links import HOURS, link_of
-from invoicing.services.people import ADMIN_FLAGS, FIXED_FOR_OWNER, RIGHTS, SIGN_IN
 from invoicing.services.working_hours import WEEKDAYS
 
 
@@ -106,8 +112,7 @@ class PersonAdmin(RecordAdmin):
     @override
     def change(self, request: HttpRequest, obj: Any, form: Any) -> Model:
         seen, hours = form.cleaned_data["seen"], form.hours()
-        change = change_person(actor_of(request), obj.pk, form.changes(), hours=hours, seen=seen)
-        return change.person
+        return change_person(actor_of(request), obj.pk, form.changes(), hours=hours, seen=seen)
 
     @override
     def render_change_form(

@@ -11,8 +11,8 @@ from typing_extensions import override
 from invoicing.access import people_listed
 from invoicing.admin.fields import CheckboxesField, HoursField, PermissionsField, PersonField
 from invoicing.admin.records import RecordForm
+from invoicing.administration.people import digest_person
 from invoicing.models import Skill, User
-from invoicing.services.people import digest_person
 from invoicing.services.working_hours import WEEKDAYS, Stretch, read_hours
 
 NEGATIVE_RATE = "Write an hourly rate of 0 or more."

@@ -18,14 +18,7 @@ from agent_access.models.connections import Connection, RevokedReason
 from agent_access.models.settings import AccessSettings
 from invoicing.errors import PermissionMissingError
 from invoicing.models import User
-from invoicing.services.people import SessionsEnd
 from invoicing.visits import web_origin
-
-REASONS = {
-    SessionsEnd.DEACTIVATED: RevokedReason.USER_DEACTIVATED,
-    SessionsEnd.BECAME_GUEST: RevokedReason.USER_BECAME_GUEST,
-    SessionsEnd.SIGNED_OUT: RevokedReason.SESSIONS_ENDED,
-}
 
 
 def actor_of(request: HttpRequest) -> Actor:
@@ -61,10 +54,10 @@ def count_connections(person: User | None = None) -> int:
     return (live.filter(user=person) if person else live).count()
 
 
-def end_connections(person: User, end: SessionsEnd, *, actor: Actor) -> int:
+def end_connections(person: User, reason: RevokedReason, *, actor: Actor) -> int:
     """End every connection that acts as the person; return how many."""
     connections = Connection.objects.filter(user=person)
-    return revoke_connections(connections, reason=REASONS[end], by=actor)
+    return revoke_connections(connections, reason=reason, by=actor)
 
 
 def write_down(action: str, *, target: object, actor: Actor, detail: str = "") -> None:

@@ -1,29 +1,67 @@
 """Creates and changes people, as acts of administration; some changes end connections."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
+from typing import Any
 from uuid import UUID
 
+from django.core.exceptions import ValidationError
+
 from agent_access.audit import Actor
+from agent_access.models.connections import RevokedReason
 from invoicing.administration.acts import act_of, end_connections, write_down
-from invoicing.administrators import may_administer
-from invoicing.errors import ConflictError
+from invoicing.administrators import (
+    is_owner,
+    may_administer,
+    may_change_sign_in,
+    may_give_every_right,
+)
+from invoicing.errors import ConflictError, PermissionMissingError
 from invoicing.locks import lock_person
 from invoicing.models import User
-from invoicing.services import people
-from invoicing.services.people import PersonChange
-from invoicing.services.record_changes import Changes
-from invoicing.services.sign_ins import CHANGE_PEOPLE
-from invoicing.services.working_hours import Stretch
+from invoicing.services.record_changes import (
+    Changes,
+    digest_record,
+    find_changed,
+    tidy_changes,
+    write_changes,
+)
+from invoicing.services.sign_ins import CHANGE_PEOPLE, raise_session_revision
+from invoicing.services.working_hours import Stretch, read_hours, write_hours
 
 may_add_people = partial(may_administer, permission="invoices.add_user")
 may_change_people = partial(may_administer, permission=CHANGE_PEOPLE)
 
+# Fields that decide whether and how somebody signs in, and those that give rights.
+SIGN_IN = frozenset({"email", "is_active", "is_guest"})
+ADMIN_FLAGS = frozenset({"is_staff", "is_superuser"})
+RIGHTS = ADMIN_FLAGS | {"groups", "user_permissions"}
+# Fields of the owner that nobody can change, the owner included.
+FIXED_FOR_OWNER = frozenset({"is_active", "is_guest"})
+
+OWNER_STAYS = "The owner must be an active person and not a guest. Transfer the ownership first."
+OWN_MANAGER = "Nobody can be their own manager, directly or through others."
+
+
+def digest_person(person: User) -> str:
+    """Return a digest of all that an administrator's form shows, working hours included."""
+    return digest_record(person, also=read_hours(person))
+
 
 def create_person(actor: Actor, changes: Changes, *, hours: Sequence[Stretch] = ()) -> User:
-    """Save a new person; raises what services.people.create_person does."""
+    """Save a new person, who needs a one-time code to sign in for the first time.
+
+    Raises ValidationError, and PermissionMissingError for rights that the actor may not give.
+    """
     with act_of(actor, may_add_people) as by:
-        person = people.create_person(changes, hours=hours, by=by)
+        person = User()
+        person.set_unusable_password()
+        tidied = _tidy(person, changes)
+        given = {name for name in RIGHTS & tidied.keys() if tidied[name]}
+        if given and not may_give_every_right(by):
+            raise PermissionMissingError
+        write_changes(person, tidied)
+        write_hours(person, hours)
         write_down("person:created", target=person.pk, actor=actor)
     return person
 
@@ -35,27 +73,84 @@ def change_person(
     *,
     hours: Sequence[Stretch] | None = None,
     seen: str,
-) -> PersonChange:
-    """Write the changes of a person whose digest_person() is still `seen`.
+) -> User:
+    """Write the changes of a person whose digest_person() is still `seen`; return the person.
 
-    Raises what services.people.change_person does, RecordNotFoundError, and ConflictError if
-    somebody else changed the person meanwhile.
+    Raises ValidationError, PermissionMissingError for what the actor may not change,
+    RecordNotFoundError, and ConflictError if somebody else changed the person meanwhile.
     """
     with act_of(actor, may_change_people) as by:
         person = lock_person(pk)
-        if people.digest_person(person) != seen:
+        if digest_person(person) != seen:
             raise ConflictError
-        end = partial(end_connections, actor=actor)
-        change = people.change_person(person, changes, hours=hours, by=by, end_connections=end)
-        if change.fields:
-            detail = _tell(change)
-            write_down("person:changed", target=pk, actor=actor, detail=detail)
-    return change
+        changed = _write(person, changes, by=by, actor=actor)
+        if hours is not None and sorted(hours) != read_hours(person):
+            write_hours(person, hours)
+            changed = (*changed, "working_hours")
+        if changed:
+            write_down("person:changed", target=pk, actor=actor, detail=_tell(person, changed))
+    return person
 
 
-def _tell(change: PersonChange) -> str:
+def _write(person: User, changes: Changes, *, by: User, actor: Actor) -> tuple[str, ...]:
+    """Write what changes, and end sessions and connections if that requires it; return the fields.
+
+    Connections end before the person is written: ending them waits for calls that are committing
+    and read the person's row, which a change of the e-mail address locks.
+    """
+    tidied = _tidy(person, changes)
+    changed = find_changed(person, tidied)
+    if changed:
+        _check_rights(person, changed, by=by)
+        _check_manager(person, tidied.get("manager"))
+        if reason := _find_end(tidied, changed):
+            end_connections(person, reason, actor=actor)
+            raise_session_revision(person)
+        write_changes(person, {name: tidied[name] for name in changed})
+    return changed
+
+
+def _tidy(person: User, changes: Changes) -> dict[str, Any]:
+    tidied = tidy_changes(person, changes)
+    if "email" in tidied:
+        tidied["email"] = User.objects.normalize_email(tidied["email"])
+    return tidied
+
+
+def _check_rights(person: User, changed: Collection[str], *, by: User) -> None:
+    if RIGHTS.intersection(changed) and not may_give_every_right(by):
+        raise PermissionMissingError
+    if SIGN_IN.intersection(changed) and not may_change_sign_in(by, person):
+        raise PermissionMissingError
+    if not is_owner(person):
+        return
+    if ADMIN_FLAGS.intersection(changed) and by.pk != person.pk:
+        raise PermissionMissingError
+    if kept := FIXED_FOR_OWNER.intersection(changed):
+        raise ValidationError(dict.fromkeys(kept, OWNER_STAYS))
+
+
+def _check_manager(person: User, manager: User | None) -> None:
+    above: list[User] = []
+    while manager and manager not in above:
+        above.append(manager)
+        manager = manager.manager
+    if person in above:
+        raise ValidationError({"manager": OWN_MANAGER})
+
+
+def _find_end(changes: Changes, changed: Collection[str]) -> RevokedReason | None:
+    if "is_active" in changed and not changes["is_active"]:
+        return RevokedReason.USER_DEACTIVATED
+    if "is_guest" in changed and changes["is_guest"]:
+        return RevokedReason.USER_BECAME_GUEST
+    is_ended = not {"is_guest", *ADMIN_FLAGS}.isdisjoint(changed)
+    return RevokedReason.SESSIONS_ENDED if is_ended else None
+
+
+def _tell(person: User, fields: Collection[str]) -> str:
     """Return the names of the changed fields, and the new values of those that are booleans."""
-    values = ((name, getattr(change.person, name)) for name in change.fields)
+    values = ((name, getattr(person, name)) for name in fields)
     return ", ".join(
         f"{name}={'yes' if value else 'no'}" if isinstance(value, bool) else name
         for name, value in values

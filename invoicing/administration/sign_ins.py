@@ -7,6 +7,7 @@ from django.contrib.auth.password_validation import validate_password
 
 from agent_access.audit import Actor
 from agent_access.connections import OPERATOR
+from agent_access.models.connections import RevokedReason
 from invoicing.administration.acts import (
     act_of,
     end_connections,
@@ -19,7 +20,6 @@ from invoicing.errors import CodeInvalidError, ConflictError, PermissionMissingE
 from invoicing.locks import lock_person
 from invoicing.models import User
 from invoicing.services import sign_ins
-from invoicing.services.people import SessionsEnd
 
 
 def sign_out_everywhere(actor: Actor, pk: UUID) -> int:
@@ -32,7 +32,7 @@ def sign_out_everywhere(actor: Actor, pk: UUID) -> int:
         if by.pk != pk and not may_change_sign_in(by, person):
             raise PermissionMissingError
         sign_ins.raise_session_revision(person)
-        ended = end_connections(person, SessionsEnd.SIGNED_OUT, actor=actor)
+        ended = end_connections(person, RevokedReason.SESSIONS_ENDED, actor=actor)
         write_down("person:signed_out", target=pk, actor=actor)
     return ended
 
@@ -103,6 +103,6 @@ def change_password_as_operator(person: User, password: str) -> int:
 
 def _write_password(person: User, digest: str, *, action: str, actor: Actor) -> int:
     sign_ins.write_password(person, digest)
-    ended = end_connections(person, SessionsEnd.SIGNED_OUT, actor=actor)
+    ended = end_connections(person, RevokedReason.SESSIONS_ENDED, actor=actor)
     write_down(action, target=person.pk, actor=actor)
     return ended

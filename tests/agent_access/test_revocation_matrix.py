@@ -14,10 +14,9 @@ from agent_access.models.connections import ConnectionKind, RevokedReason
 from agent_access.oauth.switch import turn_sign_in_off, turn_sign_in_on
 from agent_access.verification import find_breaks
 from invoicing.administration.ownership import transfer_ownership_as_operator
-from invoicing.administration.people import change_person
+from invoicing.administration.people import change_person, digest_person
 from invoicing.administration.sign_ins import sign_out_everywhere
 from invoicing.models import User
-from invoicing.services.people import digest_person
 from tests.administration import acting
 from tests.agents import HOST, Answer, HttpAgent
 from tests.interface import issuing

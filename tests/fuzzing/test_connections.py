@@ -20,10 +20,9 @@ from agent_access.models import Connection
 from agent_access.models.connections import RevokedReason
 from invoicing.access import Permission
 from invoicing.administration.ownership import transfer_ownership_as_operator
-from invoicing.administration.people import change_person
+from invoicing.administration.people import change_person, digest_person
 from invoicing.administration.sign_ins import sign_out_everywhere
 from invoicing.models import User
-from invoicing.services.people import digest_person
 from tests.administration import acting
 from tests.agents import HttpAgent
 from tests.factories import UserFactory, grant, withdraw

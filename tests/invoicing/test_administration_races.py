@@ -14,11 +14,10 @@ from agent_access.models import AuditEvent, Connection, Receipt
 from agent_access.models.audit import ADMINISTRATION
 from agent_access.verification import find_breaks
 from invoicing.administration.ownership import transfer_ownership_as_operator
-from invoicing.administration.people import change_person, create_person
+from invoicing.administration.people import change_person, create_person, digest_person
 from invoicing.administration.records import change_record
 from invoicing.administration.sign_ins import make_code, sign_out_everywhere, use_code
 from invoicing.models import Company, Document, TaxRate, User
-from invoicing.services.people import digest_person
 from invoicing.services.record_changes import digest_record
 from tests.administration import acting, read
 from tests.agents import HttpAgent

@@ -8,13 +8,12 @@ import pytest
 from django.utils import timezone
 
 from invoicing.access import Permission
-from invoicing.administration.people import change_person
+from invoicing.administration.people import change_person, digest_person
 from invoicing.administration.records import change_record
 from invoicing.decisions import issue_by_hand
 from invoicing.errors import InvoicingError
 from invoicing.models import Customer
 from invoicing.services.draft_input import Maker
-from invoicing.services.people import digest_person
 from invoicing.services.record_changes import digest_record
 from tests.administration import ORIGIN, acting
 from tests.approvals import fingerprint_draft, prepare

@@ -7,7 +7,13 @@ from django.contrib.auth.models import Group
 from django.core.exceptions import ValidationError
 
 from invoicing.access import Permission
-from invoicing.administration.people import change_person, create_person
+from invoicing.administration.people import (
+    OWN_MANAGER,
+    OWNER_STAYS,
+    change_person,
+    create_person,
+    digest_person,
+)
 from invoicing.administration.sign_ins import make_code, sign_out_everywhere
 from invoicing.administrators import (
     is_administrator,
@@ -17,7 +23,6 @@ from invoicing.administrators import (
 )
 from invoicing.errors import CodeInvalidError, ConflictError, PermissionMissingError
 from invoicing.models import Skill, User
-from invoicing.services.people import OWN_MANAGER, OWNER_STAYS, digest_person
 from invoicing.services.working_hours import OVERLAP, Stretch, read_hours
 from tests.administration import acting, acts_written, make_administrator, read
 from tests.factories import PASSWORD, CustomerFactory, UserFactory, grant

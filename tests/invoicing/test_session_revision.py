@@ -12,7 +12,7 @@ from agent_access.models import AuditEvent
 from agent_access.models.audit import ADMINISTRATION
 from agent_access.verification import find_breaks
 from invoicing.access import Permission
-from invoicing.administration.people import change_person
+from invoicing.administration.people import change_person, digest_person
 from invoicing.administration.sign_ins import (
     change_own_password,
     make_code,
@@ -20,7 +20,6 @@ from invoicing.administration.sign_ins import (
     use_code,
 )
 from invoicing.models import User
-from invoicing.services.people import digest_person
 from tests.administration import ADDRESS, acting, acts_written, read
 from tests.factories import UserFactory, withdraw
 from tests.snapshots import take_snapshot
