@@ -70,28 +70,10 @@ def update_draft(context: CallContext, draft: inputs.DraftUpdateInput) -> Record
 
 
 def _read_draft(draft: inputs.DraftInput) -> draft_input.DraftInput:
-    return draft_input.DraftInput(
-        customer_id=draft.customer_id,
-        currency_code=draft.currency_code,
-        issue_date=draft.issue_date,
-        due_date=draft.due_date,
-        line_items=tuple(_read_line(line) for line in draft.line_items),
-        language=draft.language,
-        notes=draft.notes or "",
-        reference=draft.reference or "",
-    )
-
-
-def _read_line(line: inputs.LineItemInput) -> draft_input.LineInput:
-    return draft_input.LineInput(
-        description=line.description,
-        quantity=line.quantity,
-        unit_price=line.unit_price,
-        unit=line.unit or "",
-        discount_type=line.discount_type,
-        discount_value=line.discount_value,
-        tax_rate_id=line.tax_rate_id,
-    )
+    """Return the service's input, whose fields have the same names; null means their default."""
+    given = draft.model_dump(exclude={"lock_version"}, exclude_none=True)
+    lines = tuple(draft_input.LineInput(**line) for line in given.pop("line_items"))
+    return draft_input.DraftInput(**given, line_items=lines)
 
 
 def prepare_issue(
