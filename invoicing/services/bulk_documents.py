@@ -18,7 +18,7 @@ from invoicing.services.document_parts import LINES, TAX_ROWS
 from invoicing.services.draft_input import DraftInput
 from invoicing.services.draft_resolution import ResolvedDraft, resolve_with
 from invoicing.services.draft_rows import header_of, make_parts
-from invoicing.services.issuing import frozen_facts
+from invoicing.services.issuing import frozen_columns
 from invoicing.services.numbering import next_numbers
 from invoicing.services.search_words import rows_of_document
 
@@ -84,9 +84,9 @@ def _issue(documents: Sequence[Document], instants: Sequence[datetime | None]) -
         numbers = next_numbers(kind, year, count=len(members))
         for number, (document, issued_at) in zip(numbers, members, strict=True):
             parties = parties_of(document, seller)
-            facts = frozen_facts(document, parties, number, issued_at=issued_at)
-            for name, fact in facts.items():
-                setattr(document, name, fact)
+            columns = frozen_columns(document, parties, number, issued_at=issued_at)
+            for name, value in columns.items():
+                setattr(document, name, value)
 
 
 def _words_of(documents: Iterable[Document]) -> list[Row]:

@@ -72,21 +72,21 @@ def _freeze(draft: Document, facts: Facts, clock: Clock) -> None:
     """
     found_by = rows_of_document(draft)
     number = next_number(DocumentType(draft.type), draft.issue_date.year)
-    frozen = frozen_facts(draft, facts, number, issued_at=clock())
+    frozen = frozen_columns(draft, facts, number, issued_at=clock())
     unchanged = DOCUMENTS.equal(
         id=draft.pk, status=DocumentStatus.DRAFT, lock_version=draft.lock_version
     )
-    for name, fact in frozen.items():
-        setattr(draft, name, fact)
+    for name, value in frozen.items():
+        setattr(draft, name, value)
     words = compose_replacement(found_by, rows_of_document(draft))
     if not execute_together({**words, "frozen": DOCUMENTS.compose_update(frozen, unchanged)}):
         raise ConflictError
 
 
-def frozen_facts(
+def frozen_columns(
     draft: Document, facts: Facts, number: AssignedNumber, *, issued_at: datetime
 ) -> dict[str, Any]:
-    """Return the columns that issuing sets, by name."""
+    """Return the values of the columns that issuing sets, by name."""
     seller, buyer = facts["seller"], facts["customer"]
     return {
         "seller_name": seller["name"],
