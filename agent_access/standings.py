@@ -13,6 +13,7 @@ from django.contrib.contenttypes.models import ContentType
 from django.db import connection as database
 
 from agent_access import conf
+from agent_access.database.json_functions import JSON_FUNCTIONS
 from agent_access.database.rows import Rows, quote
 from agent_access.models.connections import Connection
 from agent_access.models.settings import AccessSettings
@@ -20,8 +21,6 @@ from agent_access.models.settings import AccessSettings
 MODEL_BACKEND = "django.contrib.auth.backends.ModelBackend"
 # The attribute of a user in which that backend caches permissions.
 PERMISSION_CACHE = "_perm_cache"
-# The functions that make a JSON array of many rows.
-JSON_AGGREGATES = {"postgresql": "json_agg", "sqlite": "json_group_array"}
 
 STANDING = """
     SELECT {columns}, {owner}, {permissions}
@@ -136,7 +135,7 @@ def _permissions_subquery(vendor: str) -> str:
     own = users.model._meta.get_field("user_permissions")
     groups = users.model._meta.get_field("groups")
     return PERMISSIONS.format(
-        many=JSON_AGGREGATES[vendor],
+        many=JSON_FUNCTIONS[vendor]["many"],
         permissions=Permission._meta.db_table,
         content_types=ContentType._meta.db_table,
         own=quote(own.m2m_db_table()),

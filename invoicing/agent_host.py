@@ -16,7 +16,7 @@ from invoicing.agent_tools.failures import FAILURES
 from invoicing.agent_tools.schemas import schema_filler
 from invoicing.agent_tools.work import address_of_work, find_work
 from invoicing.models import User
-from invoicing.services.company import COMPANIES
+from invoicing.rows import COMPANIES
 
 SERVICE = Service(
     name="agent-invoicing",

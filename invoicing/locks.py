@@ -15,10 +15,7 @@ from agent_access.database.rows import Condition, Rows
 from invoicing.access import customer_condition
 from invoicing.errors import RecordNotFoundError
 from invoicing.models import Customer, Document, IssueApproval, User
-
-APPROVALS = Rows(IssueApproval)
-DOCUMENTS = Rows(Document)
-CUSTOMERS = Rows(Customer)
+from invoicing.rows import APPROVALS, CUSTOMERS, DOCUMENTS
 
 # Exclusive; rows that refer to the locked one can still be written.
 _LOCKED = {"postgresql": "FOR NO KEY UPDATE OF record"}

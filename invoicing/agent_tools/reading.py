@@ -8,17 +8,18 @@ from uuid import UUID
 import orjson
 from django.db import connection
 
+from agent_access.database.json_functions import JSON_FUNCTIONS
 from agent_access.database.rows import Rows
 from invoicing.access import customer_condition
 from invoicing.agent_tools import outputs
 from invoicing.errors import RecordNotFoundError
 from invoicing.models import Document, Line, TaxRow, User
 
-DOCUMENTS = Rows(Document, only=outputs.DOCUMENT_COLUMNS)
+SHOWN_DOCUMENTS = Rows(Document, only=outputs.DOCUMENT_COLUMNS)
 SUMMARIES = Rows(Document, only=outputs.SUMMARY_COLUMNS)
 # Without the columns that nobody needs within a document.
-LINES = Rows(Line, without=("id", "document_id"))
-TAX_ROWS = Rows(TaxRow, without=("id", "document_id"))
+SHOWN_LINES = Rows(Line, without=("id", "document_id"))
+SHOWN_TAX_ROWS = Rows(TaxRow, without=("id", "document_id"))
 
 DOCUMENT = (
     "SELECT {columns}, {lines}, {tax_rows} FROM {table} AS document WHERE id = %s AND {scope}"
@@ -28,12 +29,6 @@ PARTS = (
     "(SELECT CAST({many}({one}({members})) AS text) FROM {table} WHERE document_id = document.id)"
 )
 
-# The SQL functions that make a JSON array of rows, and a JSON object of one row.
-JSON_FUNCTIONS = {
-    "postgresql": {"many": "json_agg", "one": "json_build_object"},
-    "sqlite": {"many": "json_group_array", "one": "json_object"},
-}
-
 Columns = dict[str, Any]
 
 
@@ -41,12 +36,12 @@ def read_document(user: User, pk: UUID) -> tuple[Columns, list[Columns], list[Co
     """Return a document, its lines and its tax rows; raises RecordNotFoundError, also if hidden."""
     scope, values = customer_condition(user, "document.customer_id")
     with connection.cursor() as cursor:
-        cursor.execute(_document_statement(scope), [DOCUMENTS.adapt("id", pk), *values])
+        cursor.execute(_document_statement(scope), [SHOWN_DOCUMENTS.adapt("id", pk), *values])
         row = cursor.fetchone()
     if row is None:
         raise RecordNotFoundError
     *header, lines, tax_rows = row
-    return DOCUMENTS.read_columns(header), _read_parts(lines), _read_parts(tax_rows)
+    return SHOWN_DOCUMENTS.read_columns(header), _read_parts(lines), _read_parts(tax_rows)
 
 
 def read_page(*, after: UUID | None, limit: int) -> tuple[list[Columns], UUID | None]:
@@ -77,10 +72,10 @@ def _read_parts(parts: str | None) -> list[Columns]:
 @cache
 def _document_statement(scope: str) -> str:
     return DOCUMENT.format(
-        columns=DOCUMENTS.select("document"),
-        lines=_write_parts(LINES),
-        tax_rows=_write_parts(TAX_ROWS),
-        table=DOCUMENTS.table,
+        columns=SHOWN_DOCUMENTS.select("document"),
+        lines=_write_parts(SHOWN_LINES),
+        tax_rows=_write_parts(SHOWN_TAX_ROWS),
+        table=SHOWN_DOCUMENTS.table,
         scope=scope,
     )
 

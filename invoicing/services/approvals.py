@@ -24,8 +24,9 @@ from invoicing.approval_states import (
     state_of,
 )
 from invoicing.errors import ApprovalStateError, ConflictError, RecordNotFoundError
-from invoicing.locks import APPROVALS, joined_transaction, lock_approval, lock_draft
+from invoicing.locks import joined_transaction, lock_approval, lock_draft
 from invoicing.models import Decision, Document, IssueApproval, User
+from invoicing.rows import APPROVALS
 from invoicing.services.company import current_company
 from invoicing.services.document_facts import (
     Facts,

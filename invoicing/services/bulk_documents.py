@@ -8,13 +8,13 @@ from datetime import datetime
 from django.db import transaction
 
 from invoicing.identifiers import new_draft_code
-from invoicing.locks import DOCUMENTS, hold_customers
+from invoicing.locks import hold_customers
 from invoicing.models import Document, DocumentType, TaxRate, User
+from invoicing.rows import DOCUMENTS, LINES, TAX_ROWS
 from invoicing.search.table import TABLE, Row
 from invoicing.services.bulk_rows import insert_records, insert_rows
 from invoicing.services.company import current_company
 from invoicing.services.document_facts import parties_of
-from invoicing.services.document_parts import LINES, TAX_ROWS
 from invoicing.services.draft_input import DraftInput
 from invoicing.services.draft_resolution import ResolvedDraft, resolve_with
 from invoicing.services.draft_rows import header_of, make_parts

@@ -1,11 +1,9 @@
 """The company of this installation, and its owner."""
 
-from agent_access.database.rows import Rows
 from invoicing.access import may_be_delegate
 from invoicing.errors import ConflictError, OwnerUnfitError
 from invoicing.models import Company, User
-
-COMPANIES = Rows(Company)
+from invoicing.rows import COMPANIES
 
 
 def current_company() -> Company:

@@ -7,14 +7,10 @@ from uuid import UUID
 
 from django.db.models import prefetch_related_objects
 
-from agent_access.database.rows import Rows, insert_together
-from invoicing.locks import DOCUMENTS
-from invoicing.models import Document, Line, Parts, TaxRate, TaxRow
+from agent_access.database.rows import insert_together
+from invoicing.models import Document, Line, Parts, TaxRow
+from invoicing.rows import DOCUMENTS, LINES, RATES, TAX_ROWS
 from invoicing.services.search_words import compose_addition, rows_of_document
-
-LINES = Rows(Line)
-TAX_ROWS = Rows(TaxRow)
-RATES = Rows(TaxRate)
 
 _Part = TypeVar("_Part", Line, TaxRow)
 

@@ -15,10 +15,10 @@ from invoicing.errors import (
     FieldProblem,
     UnknownCurrencyError,
 )
-from invoicing.locks import CUSTOMERS, hold_customers
+from invoicing.locks import hold_customers
 from invoicing.models import Customer, TaxRate, User
 from invoicing.money import MAX_AMOUNT, minor_unit
-from invoicing.services.document_parts import RATES
+from invoicing.rows import CUSTOMERS, RATES
 from invoicing.services.draft_input import DraftInput, LineInput
 from invoicing.text import (
     DESCRIPTION_LENGTH,

@@ -4,7 +4,7 @@ from typing import Any
 
 from invoicing.identifiers import new_id
 from invoicing.models import Document, Line, Parts, TaxRow
-from invoicing.services.document_parts import LINES, TAX_ROWS
+from invoicing.rows import LINES, TAX_ROWS
 from invoicing.services.draft_input import LineInput
 from invoicing.services.draft_resolution import ResolvedDraft
 from invoicing.totals import LineTotals, TaxTotal

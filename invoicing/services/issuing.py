@@ -8,8 +8,9 @@ from django.db import transaction
 
 from agent_access.database.statements import execute_together
 from invoicing.errors import ConflictError, InactiveReferenceError
-from invoicing.locks import DOCUMENTS, lock_draft, require_transaction
+from invoicing.locks import lock_draft, require_transaction
 from invoicing.models import Document, DocumentStatus, DocumentType
+from invoicing.rows import DOCUMENTS
 from invoicing.services.company import current_company
 from invoicing.services.document_facts import Facts, read_facts
 from invoicing.services.document_parts import parts_of

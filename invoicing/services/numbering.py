@@ -5,11 +5,9 @@ from uuid import UUID
 
 from django.db import connection
 
-from agent_access.database.rows import Rows
 from invoicing.locks import require_transaction
 from invoicing.models import DocumentType, NumberSeries
-
-SERIES = Rows(NumberSeries)
+from invoicing.rows import SERIES
 
 # Increments and locks the series in one statement, since all who issue wait for that lock.
 _MOVE = (
