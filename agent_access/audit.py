@@ -89,6 +89,10 @@ class Actor:
     id: UUID | None = None
 
 
+SYSTEM = Origin(transport=Transport.COMMAND)
+OPERATOR = Actor(SYSTEM)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Fact:
     """The content of an event: `outcome` is `ok` or an error code; no document text, no secret."""
@@ -121,31 +125,45 @@ def record_call(
     itself, without waiting for the disk. The extra statements are executed with it, on PostgreSQL
     as part of the same statement.
     """
-    chain = str(fact.connection_id)
-    if not _append(chain, fact, only_open=True, relaxed=relaxed, extra_statements=extra_statements):
+    if not _append(fact, only_open=True, relaxed=relaxed, extra_statements=extra_statements):
         raise UnauthenticatedError
 
 
 def record_refusal(fact: Fact, *, relaxed: bool = False) -> None:
     """Append a refused call to the connection's chain, even if that is closed."""
-    _append(str(fact.connection_id), fact, relaxed=relaxed)
+    _append(fact, relaxed=relaxed)
 
 
 def record_decision(fact: Fact) -> None:
     """Append a person's decision about the connection's work, even if the chain is closed."""
-    _append(str(fact.connection_id), fact)
+    _append(fact)
 
 
-def record_administration(fact: Fact) -> None:
-    """Append an act to the administration chain, such as the turning of a switch."""
-    lock_administration()
-    _append(ADMINISTRATION, fact)
+def record_act(
+    action: str,
+    by: Actor,
+    *,
+    connection_id: UUID | None = None,
+    target: str = "",
+    outcome: str = OK,
+    detail: str = "",
+) -> None:
+    """Append an act to the administration chain; its target is the connection if not named."""
+    fact = Fact(
+        action=action,
+        origin=by.origin,
+        actor_id=by.id,
+        connection_id=connection_id,
+        target=target or str(connection_id or ""),
+        outcome=outcome,
+        detail=detail,
+    )
+    record_acts([fact])
 
 
-def record_administration_of_many(facts: Iterable[Fact]) -> None:
-    """Append many acts to the administration chain, in few statements."""
-    lock_administration()
-    head = ChainHead.objects.get(chain=ADMINISTRATION)
+def record_acts(facts: Iterable[Fact]) -> None:
+    """Append acts to the administration chain, in few statements."""
+    head = lock_administration()
     events = []
     for fact in facts:
         event = AuditEvent(**_make_event(ADMINISTRATION, fact), sequence=head.sequence + 1)
@@ -156,15 +174,14 @@ def record_administration_of_many(facts: Iterable[Fact]) -> None:
     AuditEvent.objects.bulk_create(events)
 
 
-def lock_administration() -> None:
+def lock_administration() -> ChainHead:
     """Lock the administration chain until the transaction ends; always before any other chain."""
     _require_transaction()
     open_chain(ADMINISTRATION)
-    ChainHead.objects.select_for_update().get(chain=ADMINISTRATION)
+    return ChainHead.objects.select_for_update().get(chain=ADMINISTRATION)
 
 
 def _append(
-    chain: str,
     fact: Fact,
     *,
     only_open: bool = False,
@@ -174,7 +191,7 @@ def _append(
     """Advance the head and insert the event; return False if the chain is closed to it."""
     if not relaxed:
         _require_transaction()
-    event = _make_event(chain, fact)
+    event = _make_event(str(fact.connection_id), fact)
     if connection.vendor == "postgresql":
         is_appended = _append_in_one_statement(
             event, extra_statements, only_open=only_open, relaxed=relaxed
@@ -184,7 +201,7 @@ def _append(
             execute_together(extra_statements)
             is_appended = _append_in_steps(event, only_open=only_open)
     if not is_appended:
-        ChainHead.objects.get(chain=chain)  # a missing head is a bug: DoesNotExist
+        ChainHead.objects.get(chain=event["chain"])  # a missing head is a bug: DoesNotExist
     return is_appended
 
 

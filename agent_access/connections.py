@@ -13,9 +13,8 @@ from django.utils import timezone
 from uuid_utils.compat import uuid7
 
 from agent_access import audit, conf
-from agent_access.audit import Actor, Fact, Origin
+from agent_access.audit import OPERATOR, SYSTEM, Actor, Fact, Origin, record_act
 from agent_access.credentials import digest_credential, make_credential
-from agent_access.models.audit import Transport
 from agent_access.models.connections import NAME_LENGTH, Connection, ConnectionKind, RevokedReason
 from agent_access.models.settings import AccessSettings
 from agent_access.tools import registry
@@ -28,9 +27,6 @@ INVALID_NAME = (
     f"A connection needs a name of 1 to {NAME_LENGTH} characters,"
     " without line breaks or invisible characters."
 )
-
-SYSTEM = Origin(transport=Transport.COMMAND)
-OPERATOR = Actor(SYSTEM)
 
 
 class ConnectionNotAllowedError(Exception):
@@ -215,7 +211,7 @@ def revoke_connections(
         Connection.objects.filter(pk__in=batch).update(
             revoked_at=timezone.now(), revoked_reason=reason
         )
-        audit.record_administration_of_many(
+        audit.record_acts(
             Fact(
                 action=audit.REVOKED,
                 origin=by.origin,
@@ -247,23 +243,3 @@ def turn_access_off(*, by: Actor = OPERATOR) -> int:
     if settings.access_on:
         record_act("access:turned_off", by)
     return revoked
-
-
-def record_act(
-    action: str,
-    by: Actor,
-    *,
-    connection_id: UUID | None = None,
-    target: str = "",
-    detail: str = "",
-) -> None:
-    """Append an act to the administration chain; its target is the connection if not named."""
-    fact = Fact(
-        action=action,
-        origin=by.origin,
-        actor_id=by.id,
-        connection_id=connection_id,
-        target=target or str(connection_id or ""),
-        detail=detail,
-    )
-    audit.record_administration(fact)

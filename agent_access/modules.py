@@ -2,8 +2,7 @@
 
 from django.db import transaction
 
-from agent_access.audit import Actor
-from agent_access.connections import OPERATOR, record_act
+from agent_access.audit import OPERATOR, Actor, record_act
 from agent_access.models.settings import AccessSettings
 from agent_access.tools import registry
 

@@ -6,7 +6,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from agent_access import audit
-from agent_access.audit import Fact, Origin
+from agent_access.audit import Actor, Fact, Origin
 from agent_access.connections import live_connections
 from invoicing.models import Decision, Document, User
 from invoicing.services import approvals, issuing_by_hand
@@ -50,15 +50,13 @@ def issue_by_hand(user: User, pk: UUID, *, fingerprint: str, origin: Origin) -> 
     """
     audit.lock_administration()
     document = issuing_by_hand.issue_by_hand(user, pk, fingerprint=fingerprint, clock=timezone.now)
-    fact = Fact(
-        action="document:issued",
-        origin=origin,
-        actor_id=user.id,
+    audit.record_act(
+        "document:issued",
+        Actor(origin, user.id),
         connection_id=document.connection_id,
         target=str(pk),
         detail=str(document.number),
     )
-    audit.record_administration(fact)
     return document
 
 

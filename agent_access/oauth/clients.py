@@ -4,8 +4,8 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from agent_access import audit
-from agent_access.audit import Actor
-from agent_access.connections import record_act, revoke_connections
+from agent_access.audit import Actor, record_act
+from agent_access.connections import revoke_connections
 from agent_access.models.connections import Connection, RevokedReason
 from agent_access.models.settings import AccessSettings
 from agent_access.oauth.models import Application

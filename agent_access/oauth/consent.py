@@ -15,8 +15,8 @@ from oauthlib.oauth2 import FatalClientError, OAuth2Error
 from oauthlib.oauth2.rfc6749.errors import AccessDeniedError
 
 from agent_access import conf
-from agent_access.audit import Actor, Origin, make_origin
-from agent_access.connections import ConnectionExistsError, ConnectionNotAllowedError, record_act
+from agent_access.audit import Actor, Origin, make_origin, record_act
+from agent_access.connections import ConnectionExistsError, ConnectionNotAllowedError
 from agent_access.models.audit import Transport
 from agent_access.models.connections import Connection
 from agent_access.oauth.authorization import (

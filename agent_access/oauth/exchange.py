@@ -8,8 +8,8 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from oauthlib.oauth2 import InvalidGrantError
 
-from agent_access import audit, conf
-from agent_access.audit import Fact, Origin
+from agent_access import conf
+from agent_access.audit import Actor, Origin, record_act
 from agent_access.models.connections import Connection
 from agent_access.oauth import parameters
 from agent_access.oauth.endpoints import machine_endpoint, read_form
@@ -59,17 +59,9 @@ def _record_refusal(error: str, connection: Connection | None, origin: Origin) -
     Anybody can send invented codes and tokens, and must not make the audit grow by them.
     """
     bucket = f"{connection.id} {error}" if connection else NOBODY
-    if not is_first("token_refusal", bucket=bucket):
-        return
-    audit.record_administration(
-        Fact(
-            action=REFUSED,
-            origin=origin,
-            connection_id=connection.id if connection else None,
-            target=str(connection.id) if connection else "",
-            outcome=error,
-        )
-    )
+    if is_first("token_refusal", bucket=bucket):
+        connection_id = connection.id if connection else None
+        record_act(REFUSED, Actor(origin), connection_id=connection_id, outcome=error)
 
 
 def _write(headers: Mapping[str, str], body: str, status: int) -> HttpResponse:

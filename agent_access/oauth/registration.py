@@ -6,10 +6,9 @@ from typing import Any
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 
-from agent_access.audit import Actor, Origin
+from agent_access.audit import Actor, Origin, record_act
 from agent_access.bodies import parse_json, read_body
 from agent_access.calls import dump_json
-from agent_access.connections import record_act
 from agent_access.errors import UnreadableJsonError
 from agent_access.oauth.endpoints import MAX_BODY_BYTES, machine_endpoint
 from agent_access.oauth.metadata import (

@@ -6,9 +6,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from agent_access import audit
-from agent_access.audit import Actor, Origin
+from agent_access.audit import Actor, Origin, record_act
 from agent_access.authentication import still_holds
-from agent_access.connections import record_act
 from agent_access.credentials import digest_credential
 from agent_access.models.connections import Connection
 from agent_access.oauth.forms import Consent

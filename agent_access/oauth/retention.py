@@ -13,7 +13,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from agent_access import audit
-from agent_access.connections import OPERATOR, record_act
+from agent_access.audit import OPERATOR, record_act
 from agent_access.models.connections import Connection
 from agent_access.oauth.models import AccessToken, Application, Grant, RefreshToken
 

@@ -2,8 +2,8 @@
 
 from django.db import transaction
 
-from agent_access.audit import Actor
-from agent_access.connections import OPERATOR, record_act, revoke_connections
+from agent_access.audit import OPERATOR, Actor, record_act
+from agent_access.connections import revoke_connections
 from agent_access.models.connections import Connection, ConnectionKind, RevokedReason
 from agent_access.models.settings import AccessSettings
 

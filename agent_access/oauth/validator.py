@@ -14,12 +14,11 @@ from oauth2_provider.oauth2_validators import OAuth2Validator
 from oauthlib.oauth2.rfc6749.errors import InvalidGrantError
 from typing_extensions import override
 
-from agent_access.audit import Actor, Origin
+from agent_access.audit import Actor, Origin, record_act
 from agent_access.authentication import still_holds
 from agent_access.connections import (
     ConnectionNotAllowedError,
     create_browser_connection,
-    record_act,
     revoke_connection,
 )
 from agent_access.credentials import digest_credential

@@ -11,8 +11,8 @@ from django.db import transaction
 from django.http import HttpRequest
 
 from agent_access import audit
-from agent_access.audit import Actor
-from agent_access.connections import live_connections, record_act, revoke_connections
+from agent_access.audit import Actor, record_act
+from agent_access.connections import live_connections, revoke_connections
 from agent_access.models.audit import DETAIL_LENGTH
 from agent_access.models.connections import Connection, RevokedReason
 from agent_access.models.settings import AccessSettings

@@ -2,8 +2,8 @@
 
 from uuid import UUID
 
-from agent_access.audit import Actor
-from agent_access.connections import OPERATOR, revoke_connections
+from agent_access.audit import OPERATOR, Actor
+from agent_access.connections import revoke_connections
 from agent_access.models.connections import Connection, RevokedReason
 from invoicing.administration.acts import act_of, locked_administration, write_down
 from invoicing.administrators import is_owner

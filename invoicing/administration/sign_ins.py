@@ -5,8 +5,7 @@ from uuid import UUID
 from django.contrib.auth.hashers import make_password
 from django.contrib.auth.password_validation import validate_password
 
-from agent_access.audit import Actor
-from agent_access.connections import OPERATOR
+from agent_access.audit import OPERATOR, Actor
 from agent_access.models.connections import RevokedReason
 from invoicing.administration.acts import (
     act_of,

@@ -7,8 +7,8 @@ import pytest
 from django.db import transaction
 
 from agent_access import audit
-from agent_access.audit import Actor, Fact, Origin
-from agent_access.connections import SYSTEM, revoke_connection, turn_access_off
+from agent_access.audit import SYSTEM, Actor, Fact, Origin
+from agent_access.connections import revoke_connection, turn_access_off
 from agent_access.errors import UnauthenticatedError
 from agent_access.models import AuditEvent, ChainHead, Connection
 from agent_access.models.audit import ADMINISTRATION, Transport
@@ -146,7 +146,7 @@ def test_an_event_of_a_revoked_connection_is_a_refusal_only(connection):
 def test_an_event_belongs_to_a_transaction():
     origin = Origin(transport=Transport.COMMAND)
     with pytest.raises(RuntimeError, match="belongs to a transaction"):
-        audit.record_administration(Fact(action="access:turned_on", origin=origin))
+        audit.record_acts([Fact(action="access:turned_on", origin=origin)])
     assert not AuditEvent.objects.exists()
 
 

@@ -7,9 +7,8 @@ import pytest
 from django.db import DatabaseError, transaction
 from django.utils import timezone
 
-from agent_access.audit import Actor
+from agent_access.audit import SYSTEM, Actor
 from agent_access.connections import (
-    SYSTEM,
     ConnectionNotAllowedError,
     ConnectionRequest,
     create_connection,

@@ -158,7 +158,7 @@ def test_what_is_not_issued_by_hand_is_not_told(delegate, draft):
 
 
 def test_an_issue_by_hand_that_cannot_be_written_down_is_none(monkeypatch, delegate, draft):
-    monkeypatch.setattr("agent_access.audit.record_administration", lambda _fact: 1 / 0)
+    monkeypatch.setattr("agent_access.audit.record_act", lambda *_, **__: 1 / 0)
 
     with pytest.raises(ZeroDivisionError):
         issue(delegate, draft)

@@ -8,8 +8,8 @@ import pytest
 from django.core import checks
 from django.urls import get_resolver
 
+from agent_access.audit import SYSTEM
 from agent_access.connections import (
-    SYSTEM,
     ConnectingClient,
     ConnectionNotAllowedError,
     ConnectionRequest,
