@@ -1,4 +1,4 @@
-"""How connections begin and end, and the switches above them."""
+"""How connections begin and end."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -187,7 +187,7 @@ def live_connections() -> QuerySet[Connection]:
 
 
 def revoke_connection(connection_id: UUID, *, reason: RevokedReason, by: Actor = OPERATOR) -> bool:
-    """Revoke a connection; return False if it was revoked already."""
+    """Revoke a connection; return False if it was not live any more."""
     named = Connection.objects.filter(pk=connection_id)
     return bool(revoke_connections(named, reason=reason, by=by))
 
@@ -196,7 +196,7 @@ def revoke_connection(connection_id: UUID, *, reason: RevokedReason, by: Actor =
 def revoke_connections(
     connections: QuerySet[Connection], *, reason: RevokedReason, by: Actor = OPERATOR
 ) -> int:
-    """Revoke those of the connections that are not revoked yet; return how many.
+    """Revoke those of the connections that are not revoked yet; return how many were live.
 
     Closes their audit chains: a call in flight commits before that or not at all. Locks the
     administration chain first, so that two revocations cannot deadlock, and the second finds what
@@ -204,7 +204,8 @@ def revoke_connections(
     """
     audit.lock_administration()
     pending = connections.filter(revoked_at=None).order_by("id")
-    ids = list(pending.values_list("id", flat=True))
+    expiries = dict(pending.values_list("id", "expires_at"))
+    ids, now = list(expiries), timezone.now()
     for start in range(0, len(ids), REVOCATION_BATCH):
         batch = ids[start : start + REVOCATION_BATCH]
         audit.close_chains([str(each) for each in batch])
@@ -222,24 +223,4 @@ def revoke_connections(
             )
             for each in batch
         )
-    return len(ids)
-
-
-@transaction.atomic
-def turn_access_on(*, by: Actor = OPERATOR) -> None:
-    """Let agents in; revives no connection."""
-    settings = AccessSettings.lock()
-    AccessSettings.objects.update(access_on=True)
-    if not settings.access_on:
-        record_act("access:turned_on", by)
-
-
-@transaction.atomic
-def turn_access_off(*, by: Actor = OPERATOR) -> int:
-    """Keep every agent out and revoke all connections; return how many were revoked."""
-    settings = AccessSettings.lock()
-    AccessSettings.objects.update(access_on=False)
-    revoked = revoke_connections(Connection.objects.all(), reason=RevokedReason.ACCESS_OFF, by=by)
-    if settings.access_on:
-        record_act("access:turned_off", by)
-    return revoked
+    return sum(now < expires_at for expires_at in expiries.values())

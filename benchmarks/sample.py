@@ -3,8 +3,9 @@
 from django.db.models import Sum
 from django.utils import timezone
 
-from agent_access.connections import ConnectionRequest, create_connection, turn_access_on
+from agent_access.connections import ConnectionRequest, create_connection
 from agent_access.models import Connection
+from agent_access.switches import turn_access
 from agent_access.tools import registry
 from benchmarks.subjects import References, make_draft_input
 from invoicing.agent_tools.functions import _read_draft
@@ -20,7 +21,7 @@ class Sample:
     """The bookkeeper's connections, and approvals that only wait to be executed."""
 
     def __init__(self, connections: int) -> None:
-        turn_access_on()
+        turn_access(on=True)
         self._user = User.objects.get(email=BOOKKEEPER)
         self._connections = [self._connect(number) for number in range(connections)]
         rates = TaxRate.objects.filter(is_active=True).order_by("id").values_list("id", flat=True)

@@ -17,9 +17,9 @@ from django.dispatch import receiver
 from django.test import override_settings
 from django.utils import timezone
 
-from agent_access.connections import ConnectionRequest, create_connection, turn_access_on
+from agent_access.connections import ConnectionRequest, create_connection
 from agent_access.models import Connection
-from agent_access.oauth.switch import turn_sign_in_on
+from agent_access.switches import turn_access, turn_sign_in
 from agent_access.tools import registry
 from invoicing.access import Permission
 from invoicing.models import Company, Customer, Document, TaxRate, User
@@ -178,12 +178,12 @@ def draft(delegate: User, customer: Customer) -> Document:
 
 @pytest.fixture
 def access_on(company: Company) -> None:
-    turn_access_on()
+    turn_access(on=True)
 
 
 @pytest.fixture
 def sign_in_on(access_on: None) -> None:
-    turn_sign_in_on()
+    turn_sign_in(on=True)
 
 
 ConnectAgent = Callable[..., tuple[Connection, HttpAgent]]

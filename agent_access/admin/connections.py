@@ -181,9 +181,8 @@ class ConnectionAdmin(OwnersModelAdmin):
         if request.method != "POST":
             return self._ask_to_revoke(request, chosen)
         with owners_act(request) as owner:
-            live = live_connections().filter(pk__in=ids).count()
-            revoke_connections(chosen, reason=RevokedReason.OWNER_REVOKED, by=owner)
-        messages.success(request, f"{format_connections(live)} ended.")
+            ended = revoke_connections(chosen, reason=RevokedReason.OWNER_REVOKED, by=owner)
+        messages.success(request, f"{format_connections(ended)} ended.")
         return redirect(LIST)
 
     def _ask_to_revoke(self, request: HttpRequest, chosen: QuerySet[Connection]) -> HttpResponse:

@@ -3,15 +3,14 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from django.db.models import QuerySet
 
 from agent_access.audit import Actor
-from agent_access.connections import live_connections, turn_access_off, turn_access_on
+from agent_access.connections import live_connections
 from agent_access.models.connections import Connection
 from agent_access.models.settings import AccessSettings
-from agent_access.modules import turn_module
+from agent_access.switches import turn_access, turn_module
 from agent_access.tools import registry
 
 
@@ -19,7 +18,7 @@ from agent_access.tools import registry
 class Switch:
     """Something that the owner turns on and off; `name` is a part of URLs.
 
-    `ends` finds the live connections that end when it is turned off.
+    `ends` finds the live connections that end when it is turned off; `turn` says how many did.
     """
 
     name: str
@@ -28,15 +27,7 @@ class Switch:
     off_means: str
     is_on: Callable[[AccessSettings], bool]
     ends: Callable[[], QuerySet[Connection]]
-    turn_on: Callable[..., Any]
-    turn_off: Callable[..., Any]
-
-    def turn(self, *, on: bool, by: Actor) -> int:
-        """Turn it on or off; return how many live connections that ended."""
-        ended = 0 if on else self.ends().count()
-        turn = self.turn_on if on else self.turn_off
-        turn(by=by)
-        return ended
+    turn: Callable[..., int]
 
 
 ACCESS = Switch(
@@ -46,8 +37,7 @@ ACCESS = Switch(
     off_means="No agent gets access, and every connection ends. Turning it on again restores none.",
     is_on=lambda settings: settings.access_on,
     ends=live_connections,
-    turn_on=turn_access_on,
-    turn_off=turn_access_off,
+    turn=turn_access,
 )
 
 _switches = [ACCESS]
@@ -73,8 +63,7 @@ def module_switches() -> Iterator[Switch]:
             off_means="Its tools are hidden from every agent. No connection ends.",
             is_on=partial(_is_module_on, module),
             ends=Connection.objects.none,
-            turn_on=partial(turn_module, module, on=True),
-            turn_off=partial(turn_module, module, on=False),
+            turn=partial(turn_module, module),
         )
 
 

@@ -19,7 +19,7 @@ from agent_access.connections import live_connections
 from agent_access.models.connections import ConnectionKind
 from agent_access.oauth.clients import connections_of, delete_client
 from agent_access.oauth.models import AccessToken, Application, Grant, IDToken, RefreshToken
-from agent_access.oauth.switch import turn_sign_in_off, turn_sign_in_on
+from agent_access.switches import turn_sign_in
 
 # The toolkit's own pages would show codes and tokens to administrators.
 admin.site.unregister([AccessToken, Application, Grant, IDToken, RefreshToken])
@@ -35,8 +35,7 @@ register_switch(
         off_means="No client can ask, and every connection made by browser sign-in ends.",
         is_on=lambda settings: settings.browser_sign_in_on,
         ends=lambda: live_connections().filter(kind=ConnectionKind.BROWSER),
-        turn_on=turn_sign_in_on,
-        turn_off=turn_sign_in_off,
+        turn=turn_sign_in,
     )
 )
 
@@ -124,8 +123,7 @@ class ClientAdmin(OwnersModelAdmin):
             context = {"title": f"Delete {client.name}?", "client": client, "count": live.count()}
             return self.show(request, "delete_client", context)
         with owners_act(request) as owner:
-            ended = live.count()
-            delete_client(client, by=owner)
+            ended = delete_client(client, by=owner)
         rest = f" {format_connections(ended)} ended." if ended else ""
         messages.success(request, f"The client is deleted.{rest}")
         return redirect(LIST)

@@ -16,16 +16,18 @@ def connections_of(client: Application) -> QuerySet[Connection]:
 
 
 @transaction.atomic
-def delete_client(client: Application, *, by: Actor) -> None:
+def delete_client(client: Application, *, by: Actor) -> int:
     """Revoke the client's connections, then delete it with its codes and tokens.
 
-    The connections stay as evidence. Consents wait for the settings row, and uses of codes and
-    tokens for the administration chain, so none of them can come in between.
+    Returns how many of the connections were live; they stay as evidence. Consents wait for the
+    settings row, and uses of codes and tokens for the administration chain, so none of them can
+    come in between.
     """
     AccessSettings.lock()
     audit.lock_administration()
     if not Application.objects.filter(pk=client.pk).exists():
-        return  # deleted and audited already, as after a double click
-    revoke_connections(connections_of(client), reason=RevokedReason.OWNER_REVOKED, by=by)
+        return 0  # deleted and audited already, as after a double click
+    ended = revoke_connections(connections_of(client), reason=RevokedReason.OWNER_REVOKED, by=by)
     record_act("client:deleted", by, target=client.audit_target)
     client.delete()
+    return ended

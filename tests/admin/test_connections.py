@@ -11,9 +11,10 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from django.utils.html import strip_tags
 
-from agent_access.connections import revoke_connection, turn_access_off
+from agent_access.connections import revoke_connection
 from agent_access.models import AuditEvent, Connection
 from agent_access.models.connections import RevokedReason
+from agent_access.switches import turn_access
 from agent_access.verification import find_breaks
 from invoicing.access import Permission
 from invoicing.models import Company, User
@@ -113,7 +114,7 @@ def test_the_state_says_why(owner_desk, connect, delegate):
 def test_a_switch_does_not_make_an_expired_connection_an_ended_one(owner_desk, connect, delegate):
     connection, _ = connect(delegate, name="Old")
     expire(connection)
-    turn_access_off()
+    turn_access(on=False)
     assert row_of(owner_desk.get(LIST), "Old")["State"] == "Expired"
     assert names_in(owner_desk.get(f"{LIST}?state=expired")) == ["Old"]
     assert names_in(owner_desk.get(f"{LIST}?state=ended")) == []

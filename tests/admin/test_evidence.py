@@ -11,10 +11,11 @@ from django.utils import timezone
 
 from agent_access.admin import paging
 from agent_access.audit import Origin
-from agent_access.connections import revoke_connection, turn_access_off
+from agent_access.connections import revoke_connection
 from agent_access.models import AuditEvent, Receipt
 from agent_access.models.audit import Transport
 from agent_access.models.connections import RevokedReason
+from agent_access.switches import turn_access
 from invoicing.decisions import decide_approval
 from invoicing.models import Decision, IssueApproval
 from tests.web.forms import main_of
@@ -153,7 +154,7 @@ def test_the_audit_stands_with_what_it_says(owner_desk, evidence):
 
 
 def test_an_act_of_nobody_names_no_actor(owner_desk, evidence):
-    turn_access_off()
+    turn_access(on=False)
     assert column(owner_desk, EVENTS, "Actor")[0] == "-"
 
 
@@ -187,7 +188,7 @@ def test_the_audit_is_filtered_by_day_in_utc(owner_desk, owner, connect, delegat
     _, agent = connect(delegate)
     for moment in ("2030-03-01T23:59:59Z", "2030-03-02T00:00:00Z", "2030-03-02T23:59:59Z"):
         with time_machine.travel(datetime.fromisoformat(moment), tick=False):
-            turn_access_off()
+            turn_access(on=False)
     events = AuditEvent.objects.filter(occurred_at__year=2030)
     assert events.exists()
     inside = {"from": "2030-03-02", "to": "2030-03-02"}

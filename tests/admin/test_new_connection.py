@@ -15,9 +15,10 @@ from django.contrib.sessions.models import Session
 from django.core import signing
 from django.utils import timezone
 
-from agent_access.connections import INVALID_NAME, turn_access_off
+from agent_access.connections import INVALID_NAME
 from agent_access.models import AuditEvent, Connection
 from agent_access.models.audit import ADMINISTRATION
+from agent_access.switches import turn_access
 from invoicing.access import Permission
 from invoicing.models import Company
 from tests.agents import HOST, HttpAgent
@@ -149,7 +150,7 @@ def test_who_may_no_longer_be_acted_for_is_refused(owner_desk, filled, delegate,
 
 
 def test_without_access_the_page_says_what_to_do_first(owner_desk, filled):
-    turn_access_off()
+    turn_access(on=False)
     assert "Agent access is off." in main_of(owner_desk.get(ADD))
     answer = owner_desk.post(ADD, filled)
     assert answer.status_code == 422
@@ -178,7 +179,7 @@ def test_sending_a_form_again_makes_no_second_connection(owner_desk, filled):
 
 def test_a_form_sent_again_after_access_went_off_still_says_that_it_was_sent(owner_desk, filled):
     owner_desk.post(ADD, filled)
-    turn_access_off()
+    turn_access(on=False)
     assert owner_desk.post(ADD, filled).status_code == 409
 
 

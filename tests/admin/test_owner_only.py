@@ -8,9 +8,9 @@ from django.contrib import admin
 from django.contrib.admin.models import LogEntry
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from agent_access.connections import turn_access_off
 from agent_access.models import AuditEvent, Receipt
 from agent_access.oauth.models import Application
+from agent_access.switches import turn_access
 from invoicing.models import Company, User
 from tests.browsers import Browser
 from tests.factories import UserFactory
@@ -174,7 +174,7 @@ def test_a_form_without_its_token_changes_nothing(owner, paths):
 def test_djangos_own_log_says_nothing_of_the_section(owner_desk, paths):
     for path in paths.values():
         owner_desk.post(path, {"state": "off", "id": "x"})
-    turn_access_off()
+    turn_access(on=False)
     assert not LogEntry.objects.exists()
 
 

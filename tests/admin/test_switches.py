@@ -2,12 +2,10 @@
 
 import pytest
 
-from agent_access.connections import turn_access_off, turn_access_on
 from agent_access.models import AuditEvent, Connection
 from agent_access.models.audit import ADMINISTRATION
 from agent_access.models.settings import AccessSettings
-from agent_access.modules import UnknownModuleError, turn_module
-from agent_access.oauth.switch import turn_sign_in_on
+from agent_access.switches import UnknownModuleError, turn_access, turn_module, turn_sign_in
 from agent_access.tools import registry
 from agent_access.verification import find_breaks
 from tests.snapshots import take_snapshot
@@ -125,7 +123,7 @@ def test_access_without_a_connection_leads_to_making_one(owner_desk, connect, de
     assert link in main_of(owner_desk.get(FRONT))
     connect(delegate)
     assert link not in main_of(owner_desk.get(FRONT))
-    turn_access_off()
+    turn_access(on=False)
     assert link not in main_of(owner_desk.get(FRONT))
 
 
@@ -172,12 +170,12 @@ def test_one_button_stops_everything(owner_desk, owner, browser_connection, agen
         "connection:revoked",
     ]
     assert {event[2:] for event in told} == {(owner.id, "web", "127.0.0.1", "ok")}
-    turn_access_on()
+    turn_access(on=True)
     assert agent.call("tools.list").status == 401
 
 
 def test_stopping_what_is_stopped_changes_nothing(owner_desk, access_on):
-    turn_access_off()
+    turn_access(on=False)
     before, events = take_snapshot(), administration()
     owner_desk.post(STOP)
     assert "Agent access was off already." in main_of(owner_desk.get(FRONT))
@@ -203,7 +201,7 @@ def test_who_owned_until_the_lock_was_his_turns_nothing(owner_desk, connection, 
 
 
 def test_sign_in_without_access_is_told_as_it_is(owner_desk, company):
-    turn_sign_in_on()
+    turn_sign_in(on=True)
     page = main_of(owner_desk.get(FRONT))
     assert 'Browser sign-in <span class="tag good">On</span>' in page
     assert "while agent access is on" in page

@@ -8,11 +8,12 @@ from django.db import transaction
 
 from agent_access import audit
 from agent_access.audit import SYSTEM, Actor, Fact, Origin
-from agent_access.connections import revoke_connection, turn_access_off
+from agent_access.connections import revoke_connection
 from agent_access.errors import UnauthenticatedError
 from agent_access.models import AuditEvent, ChainHead, Connection
 from agent_access.models.audit import ADMINISTRATION, Transport
 from agent_access.models.connections import RevokedReason
+from agent_access.switches import turn_access
 from agent_access.verification import find_breaks
 
 NOW = datetime(2026, 3, 2, 9, 30, 41, 123456, tzinfo=UTC)
@@ -122,7 +123,7 @@ def test_what_a_person_decides_is_no_use_of_the_connection(agent, connection, ti
 def test_switches_and_connections_are_the_chain_of_administration(agent, connection, owner):
     by = Actor(SYSTEM, owner.id)
     revoke_connection(connection.id, reason=RevokedReason.OWNER_REVOKED, by=by)
-    turn_access_off(by=by)
+    turn_access(on=False, by=by)
     rows = AuditEvent.objects.filter(chain=ADMINISTRATION).order_by("sequence")
     assert list(rows.values_list("action", "target", "detail", "actor_id", "transport")) == [
         ("access:turned_on", "", "", None, "command"),

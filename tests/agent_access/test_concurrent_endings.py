@@ -14,11 +14,11 @@ from agent_access.connections import (
     create_connection,
     live_connections,
     revoke_connection,
-    turn_access_off,
 )
 from agent_access.models import AuditEvent, Connection, Receipt
 from agent_access.models.audit import ADMINISTRATION
 from agent_access.models.connections import RevokedReason
+from agent_access.switches import turn_access
 from agent_access.verification import find_breaks
 from invoicing.models import Document
 from tests.agents import HttpAgent
@@ -86,7 +86,7 @@ def test_an_ending_of_one_and_of_all_never_wait_for_each_other(connect, delegate
 
     def end_all() -> int:
         taken.wait(PATIENCE_SECONDS)
-        return turn_access_off()
+        return turn_access(on=False)
 
     monkeypatch.setattr(audit, "close_chains", close_slowly)
     end_one = partial(revoke_connection, second, reason=RevokedReason.OWNER_REVOKED)
@@ -117,7 +117,7 @@ def test_a_connection_made_while_access_goes_off_does_not_outlive_it(
 
     def switch_off() -> int:
         looked.wait(PATIENCE_SECONDS)
-        ended = turn_access_off()
+        ended = turn_access(on=False)
         off.set()
         return ended
 

@@ -15,11 +15,11 @@ from agent_access.connections import (
     live_connections,
     revoke_connection,
     revoke_connections,
-    turn_access_on,
 )
 from agent_access.models import AuditEvent, Connection, Receipt
 from agent_access.models.audit import ADMINISTRATION
-from agent_access.models.connections import NAME_LENGTH, RevokedReason
+from agent_access.models.connections import NAME_LENGTH, ConnectionKind, RevokedReason
+from agent_access.switches import turn_access, turn_sign_in
 from agent_access.tools import registry
 from tests.factories import UserFactory
 from tests.snapshots import take_snapshot
@@ -80,7 +80,7 @@ def test_a_connection_is_written_down_as_the_owners_act(access_on, delegate, own
 
 
 def test_without_an_owner_nobody_approves_a_connection(db):
-    turn_access_on()
+    turn_access(on=True)
     person = UserFactory.create()
     assert_unfit(ask(person), "There is no owner yet who could approve a connection.")
 
@@ -217,11 +217,34 @@ def test_live_connections_are_those_that_could_still_call(connect, delegate):
     revoked, _ = connect(delegate)
     expired, _ = connect(delegate)
     revoke_connection(revoked.id, reason=RevokedReason.OWNER_REVOKED)
+    expire(expired)
+    assert list(live_connections()) == [live]
+
+
+def expire(connection):
     past = timezone.now() - timedelta(seconds=1)
-    Connection.objects.filter(pk=expired.pk).update(
+    Connection.objects.filter(pk=connection.pk).update(
         created_at=past - timedelta(days=1), expires_at=past
     )
-    assert list(live_connections()) == [live]
+
+
+@pytest.mark.parametrize("turn", [turn_access, turn_sign_in])
+def test_an_expired_connection_is_revoked_but_not_counted_among_those_that_ended(
+    connect, delegate, turn
+):
+    _live, expired = [connect(delegate)[0] for _ in range(2)]
+    Connection.objects.update(kind=ConnectionKind.BROWSER, client_id="x", credential_digest=None)
+    expire(expired)
+    assert turn(on=False) == 1
+    assert not Connection.objects.filter(revoked_at=None).exists()
+
+
+def test_revoking_an_expired_connection_says_that_it_had_ended(connect, delegate):
+    connection, _ = connect(delegate)
+    expire(connection)
+    assert not revoke_connection(connection.id, reason=RevokedReason.OWNER_REVOKED)
+    connection.refresh_from_db()
+    assert connection.revoked_reason == "owner_revoked"
 
 
 def test_connections_are_ended_together_by_a_query(connect, delegate, colleague):

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from agent_access.connections import ConnectionNotAllowedError, turn_access_off, turn_access_on
+from agent_access.connections import ConnectionNotAllowedError
 from agent_access.models import AuditEvent, Connection
 from agent_access.models.connections import ConnectionKind, RevokedReason
-from agent_access.oauth.switch import turn_sign_in_off, turn_sign_in_on
+from agent_access.switches import turn_access, turn_sign_in
 from agent_access.verification import find_breaks
 from invoicing.administration.ownership import transfer_ownership_as_operator
 from invoicing.administration.people import change_person, digest_person
@@ -68,12 +68,12 @@ def revoke(lent: Lent) -> None:
 
 def turn_off(lent: Lent) -> None:
     """While access is off nothing answers at all (404); the reason shows when it is on again."""
-    turn_access_off()
-    turn_access_on()
+    turn_access(on=False)
+    turn_access(on=True)
 
 
 def turn_browser_sign_in_off(lent: Lent) -> None:
-    turn_sign_in_off()
+    turn_sign_in(on=False)
 
 
 def end_sessions(lent: Lent) -> None:
@@ -154,7 +154,7 @@ def call_at(agent: HttpAgent, host: str) -> Answer:
 
 @pytest.fixture
 def lent(access_on, owner, delegate, colleague, settings) -> Lent:
-    turn_sign_in_on()
+    turn_sign_in(on=True)
     return Lent(owner, delegate, colleague, settings, secrets=[])
 
 
@@ -198,10 +198,10 @@ def undo_everything(lent: Lent) -> None:
     """Switch everything off and on, bring the person and the owner back, return to the address."""
     lent.move_to(HOST)
     transfer_ownership_as_operator(lent.owner.pk)
-    turn_sign_in_off()
-    turn_sign_in_on()
-    turn_access_off()
-    turn_access_on()
+    turn_sign_in(on=False)
+    turn_sign_in(on=True)
+    turn_access(on=False)
+    turn_access(on=True)
     lent.change_delegate(is_active=True, is_guest=False)
 
 
@@ -261,7 +261,7 @@ def test_every_reason_stands_in_the_matrix():
 @pytest.mark.parametrize("transport", TRANSPORTS)
 def test_a_pasted_credential_outlives_browser_sign_in(lent, connect, transport):
     lend(lent, ConnectionKind.PASTED, connect)
-    turn_sign_in_off()
+    turn_sign_in(on=False)
     assert call_at(transport(lent.secrets[0]), HOST).status == 200
 
 

@@ -13,13 +13,12 @@ from agent_access.connections import (
     create_connection,
     live_connections,
     revoke_connection,
-    turn_access_off,
-    turn_access_on,
 )
 from agent_access.errors import UnauthenticatedError
 from agent_access.models import AuditEvent, Connection
 from agent_access.models.audit import Transport
 from agent_access.models.connections import RevokedReason
+from agent_access.switches import turn_access
 from agent_access.verification import find_breaks
 from tests.agents import HttpAgent
 from tests.snapshots import take_snapshot
@@ -46,9 +45,9 @@ def test_while_access_is_off_there_is_nothing_to_find(company):
 def test_turning_access_off_ends_every_connection_and_on_again_revives_none(connect, delegate):
     agents = [connect(delegate)[1] for _ in range(3)]
 
-    assert turn_access_off() == 3
+    assert turn_access(on=False) == 3
     assert [agent.call("tools.list").status for agent in agents] == [404, 404, 404]
-    turn_access_on()
+    turn_access(on=True)
     assert [agent.call("tools.list").status for agent in agents] == [401, 401, 401]
     assert set(Connection.objects.values_list("revoked_reason", flat=True)) == {"access_off"}
     assert connect(delegate)[1].call("tools.list").status == 200
@@ -60,7 +59,7 @@ def test_the_agents_are_stopped_in_few_statements_however_many_they_are(
     for _ in range(40):
         connect(delegate)
     with django_assert_max_num_queries(25):
-        assert turn_access_off() == 40
+        assert turn_access(on=False) == 40
     assert not live_connections().exists()
     revoked = AuditEvent.objects.filter(action="connection:revoked").order_by("sequence")
     assert [event.connection_id for event in revoked] == list(
@@ -73,7 +72,7 @@ def test_no_call_that_is_on_its_way_outlives_a_stop_of_many(connect, delegate, m
     """Their credentials were looked at already; at the chains of all of them it is too late."""
     monkeypatch.setattr(connections, "REVOCATION_BATCH", 2)
     made = [connect(delegate)[0] for _ in range(5)]
-    assert turn_access_off() == 5
+    assert turn_access(on=False) == 5
     for connection in made:
         call = Fact(
             action="drafts.create",
@@ -88,9 +87,9 @@ def test_no_call_that_is_on_its_way_outlives_a_stop_of_many(connect, delegate, m
 
 
 def test_a_switch_that_changes_nothing_is_not_written_down(access_on):
-    turn_access_on()
-    turn_access_off()
-    assert turn_access_off() == 0
+    turn_access(on=True)
+    turn_access(on=False)
+    assert turn_access(on=False) == 0
     actions = AuditEvent.objects.order_by("sequence").values_list("action", flat=True)
     assert list(actions) == ["access:turned_on", "access:turned_off"]
 
@@ -99,7 +98,7 @@ def test_an_ended_connection_keeps_its_first_reason_when_access_goes_off(connect
     first, _ = connect(delegate)
     connect(delegate)
     revoke_connection(first.id, reason=RevokedReason.OWNER_REVOKED)
-    assert turn_access_off() == 1
+    assert turn_access(on=False) == 1
     reasons = Connection.objects.order_by("id").values_list("revoked_reason", flat=True)
     assert list(reasons) == ["owner_revoked", "access_off"]
 
@@ -112,6 +111,6 @@ def test_a_switch_that_fails_in_the_middle_ends_nothing(connect, delegate, monke
     monkeypatch.setattr(audit, "close_chains", Mock(side_effect=[None, OSError]))
 
     with pytest.raises(OSError):  # noqa: PT011  the mock's own
-        turn_access_off()
+        turn_access(on=False)
 
     assert (take_snapshot(), AuditEvent.objects.count()) == (before, events)

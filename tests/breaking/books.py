@@ -7,7 +7,8 @@ from typing import Any
 from django.contrib.auth.hashers import make_password
 from django.core.management import call_command
 
-from agent_access.connections import ConnectionRequest, create_connection, turn_access_on
+from agent_access.connections import ConnectionRequest, create_connection
+from agent_access.switches import turn_access
 from agent_access.tools import registry
 from invoicing.access import Permission
 from invoicing.models import User
@@ -31,7 +32,7 @@ def make_books(clients: int) -> dict[str, Any]:
     people = [
         UserFactory.create(permissions=tuple(Permission), password=password) for _ in range(PEOPLE)
     ]
-    turn_access_on()
+    turn_access(on=True)
     return {
         "customers": [str(CustomerFactory.create().id) for _ in range(CUSTOMERS)],
         "tax_rate": str(TaxRateFactory.create().id),

@@ -3,9 +3,9 @@
 import pytest
 from playwright.sync_api import expect
 
-from agent_access.connections import turn_access_off, turn_access_on
 from agent_access.models import AuditEvent, Connection
 from agent_access.models.settings import AccessSettings
+from agent_access.switches import turn_access
 from tests.agents import HttpAgent
 from tests.browser.inspection import follow, inspect
 from tests.oauth.programs import Browser, make_program, parameters_of
@@ -74,7 +74,7 @@ def test_turning_access_off_asks_first(open_page, owner, delegate, connect):
     page.get_by_role("button", name="Turn off").click()
     expect(page.get_by_role("status")).to_have_text("Agent access is off. 1 connection ended.")
     assert agent.call("tools.list").status == 404
-    turn_access_on()
+    turn_access(on=True)
     assert agent.call("tools.list").status == 401
 
 
@@ -203,7 +203,7 @@ def test_a_form_that_was_refused_is_accessible_and_fits(open_page, owner, delega
     page.get_by_role("button", name="Create the connection").click()
     expect(page.get_by_text("Choose at least one.")).to_be_visible()
     inspect(page, "desk-new-refused")
-    turn_access_off()
+    turn_access(on=False)
     page.goto(f"{DESK}/connection/add/")
     inspect(page, "desk-new-off")
 

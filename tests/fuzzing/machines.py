@@ -8,7 +8,8 @@ from django.db import transaction
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 from typing_extensions import override
 
-from agent_access.connections import ConnectionRequest, create_connection, turn_access_on
+from agent_access.connections import ConnectionRequest, create_connection
+from agent_access.switches import turn_access
 from agent_access.tools import registry
 from agent_access.verification import find_breaks
 from invoicing.access import Permission
@@ -33,7 +34,7 @@ class Machine(RuleBasedStateMachine):
         self._clock = time_machine.travel(BEGINNING, tick=False)
         self._travel = self._clock.start()
         self.owner: User = CompanyFactory.create().owner
-        turn_access_on()
+        turn_access(on=True)
         self.begin()
 
     def begin(self) -> None:

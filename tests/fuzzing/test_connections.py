@@ -13,11 +13,10 @@ from agent_access.connections import (
     ConnectionRequest,
     create_connection,
     revoke_connection,
-    turn_access_off,
-    turn_access_on,
 )
 from agent_access.models import Connection
 from agent_access.models.connections import RevokedReason
+from agent_access.switches import turn_access
 from invoicing.access import Permission
 from invoicing.administration.ownership import transfer_ownership_as_operator
 from invoicing.administration.people import change_person, digest_person
@@ -100,12 +99,13 @@ class Connections(Machine):
         lent = self.lent[which % len(self.lent)]
         reason = RevokedReason.OWNER_REVOKED
         connection = Connection.objects.get(pk=lent.id)
-        assert revoke_connection(connection.id, reason=reason) == (lent.reason == "")
+        was_live = lent.reason == "" and self.now < lent.expires_at
+        assert revoke_connection(connection.id, reason=reason) == was_live
         lent.reason = lent.reason or reason.value
 
     @rule()
     def turn_off(self) -> None:
-        turn_access_off()
+        turn_access(on=False)
         self.is_on = False
         self.end(RevokedReason.ACCESS_OFF)
 
@@ -113,7 +113,7 @@ class Connections(Machine):
     @rule()
     def turn_on(self) -> None:
         """Bring the agents back, and none of the connections."""
-        turn_access_on()
+        turn_access(on=True)
         self.is_on = True
 
     @rule(time=st.sampled_from([timedelta(hours=23, minutes=59), timedelta(days=1)]))

@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 import time_machine
 
-from agent_access.connections import revoke_connection, turn_access_off, turn_access_on
+from agent_access.connections import revoke_connection
 from agent_access.models import Connection
 from agent_access.models.connections import RevokedReason
+from agent_access.switches import turn_access
 from invoicing.models import Company, User
 from tests.agents import BAD_CREDENTIAL, CHALLENGE, HttpAgent
 from tests.interface.http_requests import send
@@ -132,8 +133,8 @@ def end_by_another_url(connection, settings):
 
 
 def end_with_access(connection, settings):
-    turn_access_off()
-    turn_access_on()
+    turn_access(on=False)
+    turn_access(on=True)
 
 
 ENDINGS = {

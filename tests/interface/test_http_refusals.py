@@ -7,8 +7,8 @@ import pytest
 import time_machine
 
 from agent_access.bodies import MAX_BODY_BYTES
-from agent_access.connections import turn_access_off
 from agent_access.models import AuditEvent
+from agent_access.switches import turn_access
 from tests.interface.http_requests import request_of, send
 from tests.interface.refusals import audit_of, invalid, refusal, request_id_of, seen
 from tests.snapshots import take_snapshot
@@ -59,7 +59,7 @@ def test_a_request_from_outside_the_one_address_is_forbidden(agent, connection, 
 
 
 def test_with_access_off_there_is_nothing(agent, connection, calls):
-    turn_access_off()
+    turn_access(on=False)
     refuse_all(calls, agent, "not_found")
     # Nor does any path tell its methods.
     refuse_all(calls, agent, "not_found", method="PATCH")

@@ -14,7 +14,7 @@ from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
-from agent_access.connections import turn_access_off
+from agent_access.switches import turn_access
 from tests.interface.issuing import decide
 from tests.tool_table import MCP_NAMES
 
@@ -127,6 +127,6 @@ def test_an_unknown_tool_and_a_closed_door_reach_the_client_as_errors(https_serv
 
 def close_the_door() -> None:
     try:
-        turn_access_off()
+        turn_access(on=False)
     finally:
         database.close()

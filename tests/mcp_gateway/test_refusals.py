@@ -7,7 +7,7 @@ import time_machine
 
 from agent_access import audit
 from agent_access.bodies import MAX_BODY_BYTES
-from agent_access.connections import turn_access_off
+from agent_access.switches import turn_access
 from tests.agents import BAD_CREDENTIAL, CHALLENGE, HttpAgent
 from tests.mcp_agent import McpAgent
 from tests.mcp_gateway.answers import audit_of, refusal, seen
@@ -51,7 +51,7 @@ def test_only_post_is_answered_and_needs_no_credential_to_say_so(access_on, conn
 @pytest.mark.requirement("mcp.get_and_delete")
 @pytest.mark.parametrize("method", ["POST", "GET", "DELETE"])
 def test_with_access_off_there_is_nothing(legacy, method):
-    turn_access_off()
+    turn_access(on=False)
     answer = legacy.request(method, "/mcp", body=MESSAGE)
     assert seen(answer) == refusal(404, "not_found")
 

@@ -8,15 +8,14 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from agent_access.connections import turn_access_off, turn_access_on
 from agent_access.forms import TOO_OLD
 from agent_access.models import AuditEvent, Connection
 from agent_access.oauth import authorization, consent, repeats
 from agent_access.oauth.authorization import UNKNOWN_CLIENT, AuthorizationRequest
 from agent_access.oauth.models import Application, Grant
 from agent_access.oauth.retention import SWEEP, forget_unused_clients
-from agent_access.oauth.switch import turn_sign_in_on
 from agent_access.oauth.tokens import make_code
+from agent_access.switches import turn_access, turn_sign_in
 from agent_access.verification import find_breaks
 from tests.oauth.programs import Browser, parameters_of
 from tests.snapshots import take_snapshot
@@ -138,9 +137,9 @@ def test_another_person_on_the_same_page_is_not_taken(program, browser, filled, 
 def test_a_page_sent_again_revives_no_connection(program, browser, filled):
     path = program.authorize_path()
     code = parameters_of(browser.send(path, filled))["code"]
-    turn_access_off()
-    turn_access_on()
-    turn_sign_in_on()
+    turn_access(on=False)
+    turn_access(on=True)
+    turn_sign_in(on=True)
     assert_answered(browser.send(path, filled))
     assert program.exchange(code).body["error"] == "invalid_grant"
     assert Connection.objects.get().revoked_reason == "access_off"

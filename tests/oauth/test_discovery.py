@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent_access.oauth.switch import turn_sign_in_off
+from agent_access.switches import turn_sign_in
 from tests.agents import BAD_CREDENTIAL, CHALLENGE, HttpAgent
 from tests.mcp_agent import McpAgent
 from tests.oauth.programs import BASE_URL, RESOURCE, Machine, parameters_of
@@ -130,7 +130,7 @@ def test_the_http_tools_name_no_resource(machine):
 
 
 def test_while_sign_in_is_off_no_challenge_leads_to_it(machine):
-    turn_sign_in_off()
+    turn_sign_in(on=False)
     answer = McpAgent(None).request("POST", "/mcp")
     assert (answer.status, answer.headers["WWW-Authenticate"]) == (401, CHALLENGE)
 

@@ -7,10 +7,9 @@ import pytest
 import time_machine
 from django.core.management import call_command
 
-from agent_access.connections import turn_access_off, turn_access_on
 from agent_access.models import AuditEvent, Connection
-from agent_access.oauth.switch import turn_sign_in_off, turn_sign_in_on
 from agent_access.revocations import describe_revocation
+from agent_access.switches import turn_access, turn_sign_in
 from invoicing.models import Company
 from tests.agents import HttpAgent
 from tests.oauth.endings import reason_of
@@ -66,7 +65,7 @@ def test_turning_sign_in_off_ends_browser_connections_only(
     program, pair, browser_connection, connect, delegate, owner
 ):
     pasted, pasted_agent = connect(delegate)
-    assert turn_sign_in_off() == 1
+    assert turn_sign_in(on=False) == 1
     assert reason_of(browser_connection) == "browser_sign_in_off"
     assert reason_of(pasted) == ""
     assert pasted_agent.call("tools.list").status == 200
@@ -76,8 +75,8 @@ def test_turning_sign_in_off_ends_browser_connections_only(
 
 @pytest.mark.requirement("revocation.sign_in_off")
 def test_turning_sign_in_on_again_revives_nothing(program, code, pair, browser_connection):
-    turn_sign_in_off()
-    turn_sign_in_on()
+    turn_sign_in(on=False)
+    turn_sign_in(on=True)
     assert HttpAgent(pair["access_token"]).call("tools.list").status == 401
     assert program.refresh(pair["refresh_token"]).body["error"] == "invalid_grant"
     assert program.exchange(code).body["error"] == "invalid_grant"
@@ -85,16 +84,16 @@ def test_turning_sign_in_on_again_revives_nothing(program, code, pair, browser_c
 
 
 def test_the_main_switch_takes_sign_in_away_too(program, pair, browser_connection, owner):
-    assert turn_access_off() == 1
+    assert turn_access(on=False) == 1
     assert reason_of(browser_connection) == "access_off"
     assert_nothing_is_there(owner)
-    turn_access_on()
+    turn_access(on=True)
     assert program.refresh(pair["refresh_token"]).body["error"] == "invalid_grant"
 
 
 def test_a_consent_that_meets_the_switch_makes_nothing(program, browser, delegate, monkeypatch):
     # The page found sign-in on; before the connection is made the owner's other hand was faster.
-    turn_sign_in_off()
+    turn_sign_in(on=False)
     monkeypatch.setattr("agent_access.oauth.consent.is_sign_in_on", lambda: True)
     before = take_snapshot()
     response = browser.allow(program.authorize_path(), delegate)
@@ -108,7 +107,7 @@ def test_the_command_switches_and_says_what_it_did(program, pair, browser_connec
     off, on, early = StringIO(), StringIO(), StringIO()
     call_command("browser_sign_in", "off", stdout=off)
     call_command("browser_sign_in", "on", stdout=on)
-    turn_access_off()
+    turn_access(on=False)
     call_command("browser_sign_in", "on", stdout=early)
     assert off.getvalue() == "Browser sign-in is off. Connections ended: 1.\n"
     assert on.getvalue() == "Browser sign-in is on.\n"
@@ -212,7 +211,7 @@ def test_why_a_connection_ended_is_told_in_words(program, pair, browser_connecti
 
 def test_an_ending_from_nowhere_names_no_address(browser_connection):
     with time_machine.travel(datetime(2030, 3, 2, 12, 3, tzinfo=UTC), tick=False):
-        turn_sign_in_off()
+        turn_sign_in(on=False)
     browser_connection.refresh_from_db()
     assert describe_revocation(browser_connection) == (
         "Browser sign-in was turned off at 12:03 UTC on 2030-03-02."
@@ -221,7 +220,7 @@ def test_an_ending_from_nowhere_names_no_address(browser_connection):
 
 def test_evidence_outlives_the_client(program, pair, browser_connection, signed_in_agent):
     signed_in_agent.call("tools.list")
-    turn_sign_in_off()
+    turn_sign_in(on=False)
     kept = Connection.objects.get()
     assert (kept.client_id, kept.client_name, kept.client_host) == (
         program.client_id,

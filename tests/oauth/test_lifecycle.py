@@ -19,9 +19,8 @@ from hypothesis.stateful import (
 )
 from typing_extensions import override
 
-from agent_access.connections import turn_access_off, turn_access_on
 from agent_access.models import Connection
-from agent_access.oauth.switch import turn_sign_in_off, turn_sign_in_on
+from agent_access.switches import turn_access, turn_sign_in
 from invoicing.access import Permission
 from invoicing.models import User
 from tests.agents import HttpAgent
@@ -59,8 +58,8 @@ class SignIn(RuleBasedStateMachine):
         self.delegate = UserFactory.create(permissions=tuple(Permission))
         self.lent: list[Lent] = []
         self.is_on = self.is_sign_in_on = True
-        turn_access_on()
-        turn_sign_in_on()
+        turn_access(on=True)
+        turn_sign_in(on=True)
         self.thief = self.register()
         self.allow(days=30)
         self.exchange(0)
@@ -186,8 +185,8 @@ class SignIn(RuleBasedStateMachine):
     @precondition(lambda self: not self.is_open)
     @rule()
     def switch_on(self) -> None:
-        turn_access_on()
-        turn_sign_in_on()
+        turn_access(on=True)
+        turn_sign_in(on=True)
         self.is_on = self.is_sign_in_on = True
 
     @rule(
@@ -202,11 +201,11 @@ class SignIn(RuleBasedStateMachine):
             each.is_ended = True
 
     def end_by_sign_in_off(self) -> None:
-        turn_sign_in_off()
+        turn_sign_in(on=False)
         self.is_sign_in_on = False
 
     def end_by_access_off(self) -> None:
-        turn_access_off()
+        turn_access(on=False)
         self.is_on = False
 
     def end_by_sessions(self) -> None:

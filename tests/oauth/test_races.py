@@ -2,10 +2,9 @@
 
 import pytest
 
-from agent_access.connections import turn_access_on
 from agent_access.models import Connection
 from agent_access.oauth.models import RefreshToken
-from agent_access.oauth.switch import turn_sign_in_off
+from agent_access.switches import turn_access, turn_sign_in
 from agent_access.verification import find_breaks
 from tests.agents import Answer, HttpAgent
 from tests.threads import run_together
@@ -68,12 +67,12 @@ def test_a_refresh_and_a_revocation_at_once_leave_no_live_token(program, pair):
 
 def test_an_exchange_and_the_switch_at_once_leave_no_live_token(program, code):
     def switch() -> Answer:
-        turn_sign_in_off()
+        turn_sign_in(on=False)
         return Answer(200, {}, b"")
 
     exchanged, _ = run_together([lambda: program.exchange(code), switch])
     assert Connection.objects.get().revoked_reason == "browser_sign_in_off"
-    turn_access_on()
+    turn_access(on=True)
     if exchanged.status == 200:
         token = exchanged.body["access_token"]
         assert HttpAgent(token).call("tools.list").status == 401

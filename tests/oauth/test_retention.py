@@ -17,7 +17,7 @@ from agent_access.oauth import retention
 from agent_access.oauth.clients import delete_client
 from agent_access.oauth.management.commands import createapplication
 from agent_access.oauth.models import AccessToken, Application, Grant, RefreshToken
-from agent_access.oauth.switch import turn_sign_in_off
+from agent_access.switches import turn_sign_in
 from agent_access.verification import find_breaks
 from tests.snapshots import take_snapshot
 from tests.threads import Encounter, run_together
@@ -68,7 +68,7 @@ def test_all_is_forgotten_thirty_days_after_the_connection_ended(program, pair, 
     connection = Connection.objects.get()
     ended = connection.expires_at
     if ending == "revoked":
-        turn_sign_in_off()
+        turn_sign_in(on=False)
         ended = Connection.objects.values_list("revoked_at", flat=True).get() or ended
     with time_machine.travel(ended + timedelta(days=30), tick=False) as clock:
         forget()

@@ -13,10 +13,10 @@ from agent_access.connections import (
     ConnectionRequest,
     create_connection,
     live_connections,
-    turn_access_off,
 )
 from agent_access.credentials import CREDENTIAL
 from agent_access.models import AccessSettings, Connection
+from agent_access.switches import turn_access
 from agent_access.tools import registry
 from invoicing.management.commands import quickstart
 from invoicing.models import Company, Customer, Document, User
@@ -109,7 +109,7 @@ def test_a_second_start_changes_nothing(served):
 @pytest.mark.django_db
 def test_access_that_was_turned_off_is_on_again_with_a_new_connection(served):
     start()
-    turn_access_off()
+    turn_access(on=False)
 
     output = start()
 
@@ -142,7 +142,7 @@ def test_another_port_says_how_many_connections_it_ends(served, settings):
 @pytest.mark.django_db
 def test_without_a_delegate_it_serves_and_says_why_there_is_no_connection(served):
     start()
-    turn_access_off()
+    turn_access(on=False)
     User.objects.filter(email="dana@halden.example").update(is_active=False)
 
     output = start()

@@ -5,7 +5,7 @@ from html import unescape
 
 import pytest
 
-from agent_access.connections import turn_access_on
+from agent_access.switches import turn_access
 from invoicing.access import Permission
 from invoicing.models import Company, Customer, Decision, Document, IssueApproval, TaxRate
 from tests.approvals import prepare
@@ -86,7 +86,7 @@ def pages_about(evil):
 
 @pytest.mark.usefixtures("clock")
 def test_every_page_names_what_hides_and_keeps_it_to_itself(sign_in, evil):
-    turn_access_on()
+    turn_access(on=True)
     browser = sign_in(evil["user"])
     for path in pages_about(evil):
         page = browser.get(path).content.decode()

@@ -6,9 +6,10 @@ from typing import Any
 
 from typing_extensions import override
 
-from agent_access.connections import live_connections, turn_access_off, turn_access_on
+from agent_access.connections import live_connections
 from agent_access.models.settings import AccessSettings
 from agent_access.operator_command import OperatorCommand
+from agent_access.switches import turn_access
 
 
 class Command(OperatorCommand):
@@ -21,11 +22,9 @@ class Command(OperatorCommand):
 
     @override
     def handle(self, *args: Any, **options: Any) -> None:
-        revoked = 0
-        if options["state"] == "on":
-            turn_access_on()
-        elif options["state"] == "off":
-            revoked = turn_access_off()
+        state, revoked = options["state"], 0
+        if state != "status":
+            revoked = turn_access(on=state == "on")
         facts = {
             "access_on": AccessSettings.read().access_on,
             "live_connections": live_connections().count(),

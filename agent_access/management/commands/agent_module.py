@@ -6,8 +6,8 @@ from typing import Any
 from django.core.management import CommandError
 from typing_extensions import override
 
-from agent_access.modules import UnknownModuleError, turn_module
 from agent_access.operator_command import OperatorCommand
+from agent_access.switches import UnknownModuleError, turn_module
 from agent_access.tools import registry
 
 

@@ -18,10 +18,10 @@ from agent_access.connections import (
     create_connection,
     live_connections,
     revoke_connections,
-    turn_access_on,
 )
 from agent_access.models.connections import RevokedReason
 from agent_access.operator_command import OperatorCommand
+from agent_access.switches import turn_access
 from agent_access.tools import registry
 from invoicing.application_url import loopback_address, port_of
 from invoicing.models import Company, Customer, TaxRate, User
@@ -130,7 +130,7 @@ class Command(OperatorCommand):
 
     def _prepare_access(self) -> str | None:
         """Turn agent access on; return the credential of a new connection if there was none."""
-        turn_access_on()
+        turn_access(on=True)
         self._say("Agent access: on.")
         elsewhere = live_connections().exclude(base_url=settings.BASE_URL)
         ended = revoke_connections(elsewhere, reason=RevokedReason.APPLICATION_URL_CHANGED)

@@ -6,8 +6,8 @@ from typing import Any
 from typing_extensions import override
 
 from agent_access.models.settings import AccessSettings
-from agent_access.oauth.switch import turn_sign_in_off, turn_sign_in_on
 from agent_access.operator_command import OperatorCommand
+from agent_access.switches import turn_sign_in
 
 
 class Command(OperatorCommand):
@@ -20,9 +20,11 @@ class Command(OperatorCommand):
     @override
     def handle(self, *args: Any, **options: Any) -> None:
         if options["state"] == "off":
-            self.stdout.write(f"Browser sign-in is off. Connections ended: {turn_sign_in_off()}.")
+            self.stdout.write(
+                f"Browser sign-in is off. Connections ended: {turn_sign_in(on=False)}."
+            )
             return
-        turn_sign_in_on()
+        turn_sign_in(on=True)
         is_on = AccessSettings.read().access_on
         rest = "" if is_on else " It works as soon as agent access is on too."
         self.stdout.write(f"Browser sign-in is on.{rest}")
