@@ -13,7 +13,7 @@ from agent_access.errors import NotFoundError, RateLimitedError, Unauthenticated
 from agent_access.models.audit import Transport
 from agent_access.models.connections import Connection
 from agent_access.models.settings import AccessSettings
-from agent_access.request_facts import note_connection, note_transport
+from agent_access.request_facts import note
 from agent_access.standings import Standing
 from agent_access.throttling import Allowance, rate_limit_headers, spend
 
@@ -29,7 +29,7 @@ class Admission:
     admitted_at: float
 
     def __init__(self, request: HttpRequest, *, transport: Transport) -> None:
-        note_transport(transport)
+        note(transport=transport)
         self._request = request
         self._allowances: list[Allowance] = []
         self._caller: Standing | None = None
@@ -57,7 +57,7 @@ class Admission:
         address = self._spend("address", self.origin.client_network, conf.limit_per_address())
         address.enforce()
         connection = self._authenticate()
-        note_connection(connection.id)
+        note(connection_id=connection.id)
         allowance = self._spend("connection", str(connection.id), conf.limit_per_connection())
         if allowance.is_first_excess:
             self.record_refusal(connection, action=action, outcome=RateLimitedError.code)

@@ -21,7 +21,6 @@ from agent_access.database.transactions import relaxed_commit
 from agent_access.errors import UnauthenticatedError
 from agent_access.models.audit import ADMINISTRATION, AuditEvent, ChainHead, Transport
 from agent_access.request_facts import current_facts
-from agent_access.request_ids import current_request_id
 
 OK = "ok"
 # The least that an IPv6 subscriber is given, who may use any address in it (ADR 11).
@@ -74,10 +73,9 @@ class Origin:
 
 def make_origin(transport: Transport) -> Origin:
     """Return the origin of the current request, with the client address that the gate found."""
+    facts = current_facts()
     return Origin(
-        transport=transport,
-        request_id=current_request_id(),
-        client_address=current_facts().client_address,
+        transport=transport, request_id=facts.request_id, client_address=facts.client_address
     )
 
 

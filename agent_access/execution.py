@@ -28,7 +28,7 @@ from agent_access.inputs import find_key_problem, parse_input, read_id
 from agent_access.models.connections import Connection, ConnectionKind
 from agent_access.models.settings import AccessSettings
 from agent_access.receipts import claim_receipt, compose_answer, stored_result
-from agent_access.request_facts import note_call
+from agent_access.request_facts import note
 from agent_access.standings import find_standing, forget_permissions, may_differ
 from agent_access.tools import Tool, ToolInput, registry
 
@@ -49,7 +49,7 @@ def execute(call: ToolCall) -> ToolResult:
     except Exception as exception:  # noqa: BLE001  the last handler: every failure gets an answer
         # Not kept in a variable, as in the views: a cycle would keep the call until collected.
         raise _record_refusal(call, find_tool_error(exception)) from None
-    note_call(call.tool.name, outcome=audit.OK)
+    note(tool=call.tool.name, outcome=audit.OK)
     return result
 
 
@@ -211,7 +211,7 @@ def _fact(
 
 def _record_refusal(call: ToolCall, error: ToolError) -> ToolError:
     """Audit the refusal and return its error; raise UnavailableError if it cannot be audited."""
-    note_call(call.tool.name, outcome=error.code)
+    note(tool=call.tool.name, outcome=error.code)
     try:
         is_read = not call.tool.writes
         with nullcontext() if is_read else transaction.atomic():

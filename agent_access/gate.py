@@ -15,8 +15,7 @@ from typing_extensions import override
 
 from agent_access import conf
 from agent_access.errors import ForbiddenError, NotFoundError, ToolError
-from agent_access.request_facts import forget_facts, note_client
-from agent_access.request_ids import begin_request
+from agent_access.request_facts import begin_request
 from agent_access.tools import API_PATH
 
 ErrorResponder = Callable[[ToolError], HttpResponse]
@@ -79,9 +78,7 @@ class GateMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        request_id = begin_request()
-        forget_facts()
-        note_client(client_address(request))
+        request_id = begin_request(client_address(request))
         respond = _find_responder(request)
         if respond:
             # Cookies never authenticate a call, so nothing at the tools may see them (ADR 8).

@@ -1,18 +1,25 @@
-"""What is known of the current request so far, for logs and metrics."""
+"""What is known of the current request so far, for its answer, logs, the audit and metrics."""
 
+import logging
 from contextvars import ContextVar
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
+
+from typing_extensions import override
+from uuid_utils.compat import uuid7
+
+NO_REQUEST = "-"
 
 
 class RequestFacts(NamedTuple):
     """The facts of a request; one that is unknown, or does not apply, is empty.
 
-    `person_id` is who has signed in to the pages, or whose account somebody tried to sign in to.
-    `outcome` is the audit's: `ok` or an error code of a tool's call, or the outcome of the attempt
-    to sign in.
+    `request_id` is `-` outside a request. `person_id` is who has signed in to the pages, or whose
+    account somebody tried to sign in to. `outcome` is the audit's: `ok` or an error code of a
+    tool's call, or the outcome of the attempt to sign in.
     """
 
+    request_id: str = NO_REQUEST
     transport: str = ""
     client_address: str = ""
     connection_id: UUID | None = None
@@ -30,30 +37,27 @@ def current_facts() -> RequestFacts:
     return _current.get()
 
 
-def forget_facts() -> None:
-    """Start afresh, at the beginning and at the end of a request."""
+def begin_request(client_address: str) -> str:
+    """Start afresh; return the request's new identifier, which is never the client's."""
+    request_id = str(uuid7())
+    _current.set(RequestFacts(request_id=request_id, client_address=client_address))
+    return request_id
+
+
+def forget_request() -> None:
+    """Let what follows belong to no request."""
     _current.set(UNKNOWN)
 
 
-def note_client(address: str) -> None:
-    _current.set(_current.get()._replace(client_address=address))
+def note(**known: Any) -> None:
+    """Add facts, by their names in RequestFacts."""
+    _current.set(_current.get()._replace(**known))
 
 
-def note_transport(transport: str) -> None:
-    _current.set(_current.get()._replace(transport=transport))
+class RequestIdFilter(logging.Filter):
+    """Gives every log record a `request_id`, for the formatters."""
 
-
-def note_connection(connection_id: UUID) -> None:
-    _current.set(_current.get()._replace(connection_id=connection_id))
-
-
-def note_person(person_id: UUID | None) -> None:
-    _current.set(_current.get()._replace(person_id=person_id))
-
-
-def note_outcome(outcome: str) -> None:
-    _current.set(_current.get()._replace(outcome=outcome))
-
-
-def note_call(tool: str, *, outcome: str) -> None:
-    _current.set(_current.get()._replace(tool=tool, outcome=outcome))
+    @override
+    def filter(self, record: logging.LogRecord) -> bool:
+        record.request_id = current_facts().request_id
+        return True

@@ -240,7 +240,7 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "filters": {
-        "request_id": {"()": "agent_access.request_ids.RequestIdFilter"},
+        "request_id": {"()": "agent_access.request_facts.RequestIdFilter"},
         "refused": {"()": "operations.log_lines.RefusedRequests"},
     },
     "formatters": {

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from agent_access.audit import Origin, make_origin
 from agent_access.models.audit import Transport
-from agent_access.request_facts import note_outcome, note_person
+from agent_access.request_facts import note
 
 
 def web_origin() -> Origin:
@@ -23,10 +23,9 @@ class SignInOutcome(StrEnum):
 
 def note_visitor(person_id: UUID) -> None:
     """Name the signed-in person in the log line of the request."""
-    note_person(person_id)
+    note(person_id=person_id)
 
 
 def note_attempt(outcome: SignInOutcome, person_id: UUID | None = None) -> None:
     """Log the outcome and the account that was tried; the typed text may be a password."""
-    note_person(person_id)
-    note_outcome(outcome)
+    note(person_id=person_id, outcome=outcome)

@@ -8,8 +8,7 @@ from http import HTTPStatus
 from typing import Any
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
-from agent_access.request_facts import current_facts, forget_facts
-from agent_access.request_ids import forget_request
+from agent_access.request_facts import current_facts, forget_request
 from operations.health import answer_word
 from operations.log_lines import FACTS
 from operations.metrics import count_request
@@ -36,7 +35,6 @@ class RequestLog:
         finally:
             # Nothing that the thread logs or serves next belongs to this request.
             forget_request()
-            forget_facts()
 
     def _serve(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         statuses: list[int] = []

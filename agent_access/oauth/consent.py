@@ -31,7 +31,7 @@ from agent_access.oauth.refusals import HELP
 from agent_access.oauth.repeats import AlreadyAnsweredError, renew_code
 from agent_access.oauth.return_addresses import host_of, is_loopback, policy_source
 from agent_access.oauth.server import Server
-from agent_access.request_facts import note_person
+from agent_access.request_facts import note
 
 ALLOW, REFUSE = "allow", "refuse"
 NOT_THE_OWNER = (
@@ -59,7 +59,7 @@ def _ask(request: HttpRequest) -> HttpResponseBase:
     """Ask the owner every time, whatever was allowed before; nobody else is asked."""
     if not request.user.is_authenticated:
         return redirect_to_login(request.get_full_path())
-    note_person(request.user.pk)
+    note(person_id=request.user.pk)
     if request.user.pk != conf.host().owner_id():
         return _show_problem(request, NOT_THE_OWNER, status=403)
     origin = make_origin(Transport.WEB)

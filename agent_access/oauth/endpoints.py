@@ -18,7 +18,7 @@ from agent_access.models.audit import Transport
 from agent_access.models.settings import AccessSettings
 from agent_access.oauth.parameters import UnreadableParametersError, clean_parameters
 from agent_access.oauth.refusals import INVALID_REQUEST, OAuthRefusalError, refuse, refuse_request
-from agent_access.request_facts import note_transport
+from agent_access.request_facts import note
 from agent_access.throttling import spend
 
 MAX_BODY_BYTES = 16 * 1024
@@ -46,7 +46,7 @@ def machine_endpoint(method: str, *, policy: str | None = None) -> Callable[[End
         @sensitive_post_parameters()
         @wraps(endpoint)
         def view(request: HttpRequest) -> HttpResponse:
-            note_transport(Transport.OAUTH)
+            note(transport=Transport.OAUTH)
             try:
                 origin = make_origin(Transport.OAUTH)
                 _check(request, origin, method, policy)

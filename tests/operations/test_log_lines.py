@@ -11,7 +11,7 @@ from uuid import uuid4
 
 import pytest
 
-from agent_access.request_facts import forget_facts, note_connection
+from agent_access.request_facts import forget_request, note
 from config.settings import LOGGING
 from operations.log_lines import JsonLines, TextLines
 from tests.browsers import Browser
@@ -22,9 +22,9 @@ AT = datetime(2026, 11, 21, 9, 30, 15, 250_000, tzinfo=UTC)
 
 @pytest.fixture(autouse=True)
 def _no_request() -> Iterator[None]:
-    forget_facts()
+    forget_request()
     yield
-    forget_facts()
+    forget_request()
 
 
 def make_record(
@@ -60,7 +60,7 @@ def test_a_line_of_json_says_when_where_and_what():
 
 def test_a_line_of_json_names_the_connection_once_it_is_known():
     connection_id = uuid4()
-    note_connection(connection_id)
+    note(connection_id=connection_id)
     assert as_json(make_record("x"))["connection_id"] == str(connection_id)
 
 

@@ -9,8 +9,7 @@ import pytest
 from django.core.cache import CacheHandler
 
 from agent_access.credentials import make_credential
-from agent_access.request_facts import UNKNOWN, current_facts
-from agent_access.request_ids import NO_REQUEST, RequestIdFilter, current_request_id
+from agent_access.request_facts import UNKNOWN, RequestIdFilter, current_facts
 from invoicing.services import drafts
 from operations.log_lines import JsonLines
 from operations.request_log import RequestLog, redact_path
@@ -54,7 +53,7 @@ def test_nothing_is_known_of_the_request_before(agent, connection, caplog):
     assert first["connection_id"] == str(connection.id)
     assert second["request_id"] == unknown.headers["X-Request-Id"]
     assert "connection_id" not in second
-    assert (current_request_id(), current_facts()) == (NO_REQUEST, UNKNOWN)
+    assert current_facts() == UNKNOWN
 
 
 def test_a_thread_keeps_its_connection_to_the_cache(agent, monkeypatch):
