@@ -33,6 +33,20 @@ def check_gate(**kwargs: Any) -> list[checks.CheckMessage]:
     ]
 
 
+@checks.register(checks.Tags.security)
+def check_keys(**kwargs: Any) -> list[checks.CheckMessage]:
+    """Refuse an unknown key in AGENT_ACCESS: the setting that it misspells keeps its default."""
+    return [
+        checks.Error(
+            f"AGENT_ACCESS has an unknown key: {key}.",
+            hint=f"Its keys are {', '.join(conf.KEYS)}.",
+            id="agent_access.E007",
+        )
+        for key in settings.AGENT_ACCESS
+        if key not in conf.KEYS
+    ]
+
+
 @checks.register(checks.Tags.caches)
 def check_cache(**kwargs: Any) -> list[checks.CheckMessage]:
     """Limits are counted in the cache: each process of a server would count for itself."""

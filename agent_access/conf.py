@@ -18,6 +18,7 @@ DEFAULTS: dict[str, Any] = {
     "LIMIT_TOKEN": 30,
     "RAISE_UNFORESEEN": False,
 }
+KEYS = ("BASE_URL", "HOST", *DEFAULTS)
 
 
 def _setting(name: str) -> Any:

@@ -12,6 +12,7 @@ from agent_access import conf
 from agent_access.checks import (
     check_cache,
     check_gate,
+    check_keys,
     check_scopes,
     check_time_zones,
     check_transactions,
@@ -148,6 +149,18 @@ def test_transactions_that_a_call_cannot_use_are_an_error(monkeypatch, changes, 
     project = SimpleNamespace(DATABASES={"default": sqlite | changes})
     monkeypatch.setattr("agent_access.checks.settings", project)
     assert identifiers(check_transactions()) == found
+
+
+def test_a_misspelt_setting_is_an_error_that_names_the_right_ones(settings):
+    assert check_keys() == []
+    settings.AGENT_ACCESS |= {"TRUSTED_PROXY": 1}
+    (error,) = check_keys()
+    assert error.id == "agent_access.E007"
+    assert error.msg == "AGENT_ACCESS has an unknown key: TRUSTED_PROXY."
+    assert error.hint == (
+        "Its keys are BASE_URL, HOST, TRUSTED_PROXIES, LIMIT_PER_CONNECTION, LIMIT_PER_ADDRESS,"
+        " LIMIT_REGISTER, LIMIT_TOKEN, RAISE_UNFORESEEN."
+    )
 
 
 def test_times_without_a_zone_are_an_error(settings):
