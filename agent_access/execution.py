@@ -4,7 +4,6 @@ import logging
 from contextlib import nullcontext
 from dataclasses import replace
 from time import monotonic
-from typing import NoReturn
 from uuid import UUID
 
 from django.db import transaction
@@ -68,10 +67,7 @@ def find_tool_error(exception: Exception) -> ToolError:
     for kind, answer in conf.host().failures().items():
         if isinstance(exception, kind):
             return answer(exception)
-    if conf.raise_unforeseen():
-        raise exception
-    logger.error("A call failed unexpectedly.", exc_info=exception)
-    return UnavailableError()
+    return _answer_bug(exception, "A call failed unexpectedly.")
 
 
 def _run(call: ToolCall) -> ToolResult:
@@ -217,12 +213,13 @@ def _record_refusal(call: ToolCall, error: ToolError) -> ToolError:
         with nullcontext() if is_read else transaction.atomic():
             audit.record_refusal(_fact(call, outcome=error.code), relaxed=is_read)
     except Exception as exception:  # noqa: BLE001  an unrecorded refusal is answered by 503
-        _fail_unrecorded(exception)
+        raise _answer_bug(exception, "A refusal could not be audited.") from None
     return error
 
 
-def _fail_unrecorded(exception: Exception) -> NoReturn:
+def _answer_bug(exception: Exception, sentence: str) -> UnavailableError:
+    """Log a bug; return the 503 that answers it, or raise the bug where the project asks for it."""
     if conf.raise_unforeseen():
         raise exception
-    logger.error("A refusal could not be audited.", exc_info=exception)
-    raise UnavailableError from None
+    logger.error(sentence, exc_info=exception)
+    return UnavailableError()
