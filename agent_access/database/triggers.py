@@ -42,7 +42,7 @@ installed_folders: list[Path] = []
 
 
 @dataclass(frozen=True)
-class Statement:
+class CreateStatement:
     """One trigger or trigger function of a file."""
 
     kind: str
@@ -132,12 +132,12 @@ def find_differences(connection: BaseDatabaseWrapper, folder: Path) -> list[str]
     ]
 
 
-def _describe_difference(statement: Statement, *, is_there: bool) -> str:
+def _describe_difference(statement: CreateStatement, *, is_there: bool) -> str:
     problem = "is not the one of this release" if is_there else "is missing"
     return f"The database {statement.kind.lower()} {statement.name} {problem}."
 
 
-def _read_statements(connection: BaseDatabaseWrapper, folder: Path) -> list[Statement]:
+def _read_statements(connection: BaseDatabaseWrapper, folder: Path) -> list[CreateStatement]:
     """Return the file's statements for the tables that exist, and none where none does."""
     text = (folder / f"triggers.{connection.vendor}.sql").read_text(encoding="utf-8")
     tables = connection.introspection.table_names()
@@ -152,13 +152,13 @@ def _read_statements(connection: BaseDatabaseWrapper, folder: Path) -> list[Stat
     ]
 
 
-def _parse(block: str) -> Statement:
+def _parse(block: str) -> CreateStatement:
     head = _HEAD.match(block)
     if head is None:
         raise ValueError(f"not a CREATE TRIGGER or CREATE FUNCTION statement: {block}")
     on = _TABLE.search(block) if head["kind"] == TRIGGER else None
     table = on[1] if on else ""
-    return Statement(head["kind"], head["name"], table, sql=block.removesuffix(";"))
+    return CreateStatement(head["kind"], head["name"], table, sql=block.removesuffix(";"))
 
 
 def _held_by_sqlite(connection: BaseDatabaseWrapper) -> dict[tuple[str, str], str]:
