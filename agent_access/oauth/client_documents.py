@@ -22,8 +22,8 @@ from agent_access.bodies import parse_json
 from agent_access.credentials import digest_credential
 from agent_access.errors import UnreadableJsonError
 from agent_access.models.connections import CLIENT_ID_LENGTH
+from agent_access.oauth.client_metadata import PUBLIC, InvalidMetadataError, read_metadata
 from agent_access.oauth.fetching import Document, FetchError, fetch
-from agent_access.oauth.metadata import PUBLIC, InvalidMetadataError, read_metadata
 from agent_access.oauth.models import Application
 from agent_access.oauth.registration import client_fields, record_registration
 from agent_access.oauth.retention import SWEEP, forget_unused_clients

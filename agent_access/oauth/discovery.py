@@ -8,8 +8,8 @@ from agent_access import conf
 from agent_access.audit import Origin
 from agent_access.calls import dump_json
 from agent_access.discovery import resource
+from agent_access.oauth.client_metadata import GRANT_TYPES, PUBLIC, RESPONSE_TYPES
 from agent_access.oauth.endpoints import machine_endpoint
-from agent_access.oauth.metadata import GRANT_TYPES, PUBLIC, RESPONSE_TYPES
 from agent_access.oauth.paths import AUTHORIZE_PATH, REGISTER_PATH, REVOKE_PATH, TOKEN_PATH
 from agent_access.tools import registry
 

@@ -10,8 +10,7 @@ from agent_access.audit import Actor, Origin, record_act
 from agent_access.bodies import parse_json, read_body
 from agent_access.calls import dump_json
 from agent_access.errors import UnreadableJsonError
-from agent_access.oauth.endpoints import MAX_BODY_BYTES, machine_endpoint
-from agent_access.oauth.metadata import (
+from agent_access.oauth.client_metadata import (
     GRANT_TYPES,
     PUBLIC,
     RESPONSE_TYPES,
@@ -19,6 +18,7 @@ from agent_access.oauth.metadata import (
     InvalidMetadataError,
     read_metadata,
 )
+from agent_access.oauth.endpoints import MAX_BODY_BYTES, machine_endpoint
 from agent_access.oauth.models import Application
 from agent_access.oauth.refusals import INVALID_REQUEST, OAuthRefusalError
 from agent_access.oauth.retention import SWEEP, forget_unused_clients

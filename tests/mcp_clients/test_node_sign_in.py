@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 import pytest
 
 from agent_access.models import Connection
-from agent_access.oauth.metadata import ClientMetadata
+from agent_access.oauth.client_metadata import ClientMetadata
 from agent_access.oauth.models import AccessToken, Application
 from agent_access.oauth.registration import client_fields
 from tests.https_server import HttpsServer

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from django.test import Client
 
-from agent_access.oauth.metadata import ClientMetadata
+from agent_access.oauth.client_metadata import ClientMetadata
 from agent_access.oauth.models import Application
 from agent_access.oauth.registration import client_fields
 from invoicing.models import User
