@@ -88,7 +88,7 @@ def document_for(user: User, pk: UUID) -> Document:
     return _found(documents_visible_to(user).filter(pk=pk).first())
 
 
-def demand_still_allowed(user: User, pk: UUID, *permissions: Permission) -> None:
+def require_still_allowed(user: User, pk: UUID, *permissions: Permission) -> None:
     """Check a person's permissions and scope again, after a wait for a lock.
 
     Raises PermissionMissingError if a permission was withdrawn or the web session ended meanwhile,

@@ -13,7 +13,7 @@ REFUSALS = {
 }
 
 
-def demand_free_port(base_url: str) -> None:
+def require_free_port(base_url: str) -> None:
     """Raise QuickstartError if the port is not free at an address that the host resolves to."""
     host, port = urlsplit(base_url).hostname, port_of(base_url)
     for family, kind, protocol, _, address in socket.getaddrinfo(

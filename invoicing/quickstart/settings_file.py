@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from invoicing.quickstart.errors import QuickstartError
-from invoicing.quickstart.ports import demand_free_port
+from invoicing.quickstart.ports import require_free_port
 
 DEFAULT_PORT = 8443
 LAST_PORT = 65535
@@ -32,7 +32,7 @@ def prepare_settings(file: Path, arguments: Sequence[str]) -> None:
         wanted = _complete(kept, port if "BASE_URL" not in os.environ else None)
         if wanted != kept:
             # First, since commands beside a running service read this file.
-            demand_free_port(_find(wanted, "BASE_URL") or "")
+            require_free_port(_find(wanted, "BASE_URL") or "")
             _replace(file, wanted)
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is no text"

@@ -14,7 +14,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils.crypto import constant_time_compare
 
-from invoicing.access import Permission, demand_still_allowed, documents_visible_to
+from invoicing.access import Permission, require_still_allowed, documents_visible_to
 from invoicing.approval_states import (
     TRANSITIONS,
     WINDOW,
@@ -157,7 +157,7 @@ def _lock_and_read(
     return read_approvals([approval], now=clock())[0]
 
 
-def _demand_open_to(trigger: Trigger, state: ApprovalState) -> None:
+def _require_open_to(trigger: Trigger, state: ApprovalState) -> None:
     """Raise ApprovalStateError if the state has no such transition."""
     if (state, trigger) not in TRANSITIONS:
         raise ApprovalStateError(state)
@@ -185,11 +185,11 @@ def decide_approval(
             pk, delegated_user_id=user.pk, visible_to=user if is_approval else None, clock=clock
         )
         approval = snapshot.approval
-        _demand_open_to(Trigger.APPROVE if is_approval else Trigger.REJECT, snapshot.state)
+        _require_open_to(Trigger.APPROVE if is_approval else Trigger.REJECT, snapshot.state)
         if not constant_time_compare(fingerprint, approval.fingerprint):
             raise ApprovalStateError(ApprovalState.STALE)
         if is_approval:
-            demand_still_allowed(user, approval.document_id, Permission.FINALIZE)
+            require_still_allowed(user, approval.document_id, Permission.FINALIZE)
         return _write_decision(snapshot, decision, "" if is_approval else reason)
 
 
@@ -237,7 +237,7 @@ def execute_approval(
             raise RecordNotFoundError
         if snapshot.state == ApprovalState.EXECUTED and approval.execute_key == execution.key:
             return approval
-        _demand_open_to(Trigger.EXECUTE, snapshot.state)
+        _require_open_to(Trigger.EXECUTE, snapshot.state)
         return _issue(snapshot, execution.key, clock, serialise_result)
 
 

@@ -5,7 +5,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils.crypto import constant_time_compare
 
-from invoicing.access import Permission, demand_still_allowed
+from invoicing.access import Permission, require_still_allowed
 from invoicing.errors import ConflictError
 from invoicing.locks import lock_draft
 from invoicing.models import Document, User
@@ -24,7 +24,7 @@ def issue_by_hand(user: User, pk: UUID, *, fingerprint: str, clock: Clock) -> Do
     """
     with transaction.atomic():
         draft = lock_draft(pk, visible_to=user)
-        demand_still_allowed(user, pk, *ISSUE_PERMISSIONS)
+        require_still_allowed(user, pk, *ISSUE_PERMISSIONS)
         [facts] = read_facts([draft], seller=current_company())
         if not constant_time_compare(fingerprint_facts(facts), fingerprint):
             raise ConflictError

@@ -41,7 +41,7 @@ def served(monkeypatch: pytest.MonkeyPatch, settings, tmp_path) -> list[str]:
         on_ready()
 
     monkeypatch.setattr(quickstart, "serve", serve)
-    monkeypatch.setattr(quickstart, "demand_free_port", Mock())
+    monkeypatch.setattr(quickstart, "require_free_port", Mock())
     few = partial(load_sample_company, documents=2)
     monkeypatch.setattr(quickstart, "load_sample_company", few)
     settings.BASE_DIR, settings.VAR_DIR = tmp_path, tmp_path / "var"

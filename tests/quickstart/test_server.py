@@ -5,7 +5,7 @@ from threading import Thread
 import pytest
 
 from invoicing.quickstart.errors import QuickstartError
-from invoicing.quickstart.ports import demand_free_port
+from invoicing.quickstart.ports import require_free_port
 from invoicing.quickstart.server import _load_application, serve
 
 
@@ -14,7 +14,7 @@ def test_a_taken_port_is_told_in_a_sentence(host):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(QuickstartError) as refused:
-            demand_free_port(f"https://{host}:{port}")
+            require_free_port(f"https://{host}:{port}")
 
     assert str(refused.value) == (
         f"Port {port} is taken: stop what uses it, or choose another with --port."
@@ -25,7 +25,7 @@ def test_a_port_that_was_let_go_is_free():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
 
-    demand_free_port(f"https://localhost:{port}")
+    require_free_port(f"https://localhost:{port}")
 
 
 def test_a_worker_leaves_ctrl_c_to_the_process_that_started_it():

@@ -19,7 +19,7 @@ def _no_base_url_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def _every_port_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
     """A service that a developer runs beside the tests may have the one that is asked for."""
-    monkeypatch.setattr(settings_file, "demand_free_port", Mock())
+    monkeypatch.setattr(settings_file, "require_free_port", Mock())
 
 
 @pytest.fixture

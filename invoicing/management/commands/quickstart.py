@@ -28,7 +28,7 @@ from invoicing.models import Company, Customer, TaxRate, User
 from invoicing.quickstart.certificate import Certificate, ensure_certificate
 from invoicing.quickstart.errors import QuickstartError
 from invoicing.quickstart.first_steps import FirstSteps
-from invoicing.quickstart.ports import demand_free_port
+from invoicing.quickstart.ports import require_free_port
 from invoicing.quickstart.server import serve
 from invoicing.sample_company.loading import BOOKKEEPER, choose_password, load_sample_company
 
@@ -100,7 +100,7 @@ class Command(OperatorCommand):
             raise QuickstartError(
                 "BASE_URL in the environment names another port: leave out --port, or BASE_URL."
             )
-        demand_free_port(settings.BASE_URL)
+        require_free_port(settings.BASE_URL)
 
     def _prepare_database(self, password: str | None) -> None:
         _refuse_another_company()

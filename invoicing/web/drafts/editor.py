@@ -13,7 +13,7 @@ from django.shortcuts import redirect, render
 
 from invoicing.access import (
     Permission,
-    demand_still_allowed,
+    require_still_allowed,
     document_for,
     documents_visible_to,
 )
@@ -121,7 +121,7 @@ class Editor:
         """Write the draft; roll back if the right to do so was lost during a wait for a lock."""
         with transaction.atomic():
             document = write()
-            demand_still_allowed(self.user, document.pk, Permission.MANAGE)
+            require_still_allowed(self.user, document.pk, Permission.MANAGE)
         return document
 
     def _answer_again(
