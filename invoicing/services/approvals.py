@@ -14,7 +14,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils.crypto import constant_time_compare
 
-from invoicing.access import Permission, require_still_allowed, documents_visible_to
+from invoicing.access import Permission, documents_visible_to, require_still_allowed
 from invoicing.approval_states import (
     TRANSITIONS,
     WINDOW,

@@ -29,7 +29,7 @@ class Machine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self._atomic = transaction.atomic()
-        self._atomic._from_testcase = True  # type: ignore[attr-defined]  # the views demand to be outermost
+        self._atomic._from_testcase = True  # type: ignore[attr-defined]  # the views require to be outermost
         self._atomic.__enter__()
         self._clock = time_machine.travel(BEGINNING, tick=False)
         self._travel = self._clock.start()

@@ -50,7 +50,7 @@ class SignIn(RuleBasedStateMachine):
     @initialize()
     def begin(self) -> None:
         self.atomic = transaction.atomic()
-        self.atomic._from_testcase = True  # type: ignore[attr-defined]  # the views demand to be outermost
+        self.atomic._from_testcase = True  # type: ignore[attr-defined]  # the views require to be outermost
         self.atomic.__enter__()
         self.clock = time_machine.travel(timezone.now(), tick=False)
         self.travel = self.clock.start()

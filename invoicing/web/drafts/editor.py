@@ -13,9 +13,9 @@ from django.shortcuts import redirect, render
 
 from invoicing.access import (
     Permission,
-    require_still_allowed,
     document_for,
     documents_visible_to,
+    require_still_allowed,
 )
 from invoicing.draft_rules import MAX_LINES
 from invoicing.errors import ConflictError, DraftCodeUsedError, DraftInvalidError
