@@ -141,7 +141,7 @@ def _reload_user(request: ConnectionRequest) -> ConnectionRequest:
 
 
 def _require_same_sessions(seen: ConnectionRequest, now: ConnectionRequest) -> None:
-    """Refuse a user whose sessions were ended after the owner opened the form."""
+    """Refuse a user whose sessions ended since `seen` was read, let in again or not."""
     revision = conf.host().session_revision
     if revision(seen.user) != revision(now.user):
         raise ConnectionNotAllowedError(

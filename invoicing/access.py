@@ -37,7 +37,7 @@ def customers_visible_to(user: User) -> QuerySet[Customer]:
 
 
 def managed_customer_ids(user: User) -> list[UUID] | None:
-    """Return the IDs of the customers that the user manages, or None if he may see all."""
+    """Return the IDs of the customers that the user manages, or None if they may see all."""
     if user.has_perm(Permission.VIEW_ALL_CUSTOMERS):
         return None
     managed = _managed_by(user).order_by("customer_id")

@@ -92,7 +92,7 @@ def _read(environ: Mapping[str, Any], header: str) -> str | None:
 
 
 def _find_notification_era(message: Message, claim: Any, header: str | None) -> Era:
-    """Accept a notification without headers, as all revisions do; refuse unknown versions."""
+    """Refuse unknown versions; no revision says which headers a notification must have."""
     for version in (header, claim):
         if version not in (None, *SUPPORTED_VERSIONS):
             raise _unsupported(message, version)
@@ -100,7 +100,7 @@ def _find_notification_era(message: Message, claim: Any, header: str | None) -> 
 
 
 def _check_modern(message: Message, claim: Any, environ: Mapping[str, Any]) -> None:
-    """Make the checks of revision 2026-07-28 in its order; raise ProtocolError at the first."""
+    """Check in the order of revision 2026-07-28; raise ProtocolError for what fails first."""
     meta = message.params.get(META)
     if not isinstance(meta, dict) or not isinstance(claim, str):
         raise _invalid_params(message, f"params.{META} must name the protocol version.")

@@ -49,7 +49,7 @@ def make_code(actor: Actor, pk: UUID) -> str:
 
 
 def make_code_as_operator(pk: UUID) -> str:
-    """Return a one-time code for anybody, even the owner; raises as make_code() does."""
+    """Return a one-time code for anybody, even the owner; raises CodeInvalidError as above."""
     with locked_administration():
         return _make_code(lock_person(pk), maker=None, actor=OPERATOR)
 
