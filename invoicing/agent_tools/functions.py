@@ -9,7 +9,7 @@ from django.db.models import Prefetch, QuerySet, prefetch_related_objects
 from django.utils import timezone
 
 from agent_access.calls import CallContext, Page, Record, dump_json
-from agent_access.database.transactions import snapshot
+from agent_access.database import transactions
 from agent_access.tools import NoInput
 from invoicing.access import Permission, people_listed, teams_listed
 from invoicing.agent_tools import inputs, outputs, reading, shapes
@@ -33,7 +33,7 @@ def list_documents(context: CallContext, page: inputs.PageInput) -> Page[shapes.
     if sees_all and not (page.search or "").strip():
         rows, after = reading.read_page(after=page.after, limit=page.limit)
         return Page(outputs.describe_summaries(rows), after)
-    with snapshot():
+    with transactions.snapshot():
         found, after = find_documents(context.user, _read_page(page))
     return Page(outputs.describe_summaries(map(vars, found)), after)
 
