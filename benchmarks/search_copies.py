@@ -106,7 +106,7 @@ def write_words(after: UUID) -> None:
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(f"ALTER TABLE {TABLE} DROP CONSTRAINT {TABLE}_pkey")
         cursor.execute(f"DROP INDEX {index.name}")
-        for documents in _portions(after):
+        for documents in _batches(after):
             insert_rows(
                 TABLE, Row._fields, (row for each in documents for row in rows_of_document(each))
             )
@@ -115,14 +115,14 @@ def write_words(after: UUID) -> None:
         cursor.execute(f"CREATE INDEX {index.name} ON {TABLE} (word, customer, record)")
 
 
-def _portions(after: UUID) -> Iterator[list[Document]]:
+def _batches(after: UUID) -> Iterator[list[Document]]:
     named = Customer.objects.filter(pk__in=Document.objects.values("customer"))
     customers = {customer.pk: customer for customer in named}
     documents = Document.objects.only(*_SEARCHED).order_by("id")
     with tqdm(total=documents.filter(id__gt=after).count(), desc="Words", disable=None) as progress:
-        while portion := list(documents.filter(id__gt=after)[:DOCUMENTS_AT_ONCE]):
-            for document in portion:
+        while batch := list(documents.filter(id__gt=after)[:DOCUMENTS_AT_ONCE]):
+            for document in batch:
                 document.customer = customers[document.customer_id]
-            yield portion
-            progress.update(len(portion))
-            after = portion[-1].id
+            yield batch
+            progress.update(len(batch))
+            after = batch[-1].id

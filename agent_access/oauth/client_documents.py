@@ -64,7 +64,7 @@ def refresh_client(client_id: str, *, origin: Origin) -> None:
         raise UnusableDocumentError(
             "The client's identifier is not an address of a metadata document."
         )
-    failure = f"agent_oauth.unfit_document.{digest_credential(client_id)}"
+    failure = f"agent_oauth.unusable_document.{digest_credential(client_id)}"
     if problem := cache.get(failure):
         raise UnusableDocumentError(problem)
     spend("document", bucket=origin.client_network, quota=conf.limit_register()).enforce()

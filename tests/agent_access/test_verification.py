@@ -258,7 +258,7 @@ def test_no_statement_of_the_proof_reads_all_events(chain):
     assert [sql for sql in reads if " LIMIT " not in sql] == []
 
 
-def test_a_chain_is_read_in_portions_however_long_it_is(chain, monkeypatch):
+def test_a_chain_is_read_in_batches_however_long_it_is(chain, monkeypatch):
     monkeypatch.setattr(verification, "BATCH_SIZE", 2)
     with CaptureQueriesContext(database) as asked:
         assert list(find_breaks()) == []

@@ -119,7 +119,7 @@ def attempt(*, answer: str) -> None:
         connection.copy().ensure_connection()
 
 
-def knock_again(server: SilentServer) -> None:
+def connect_again(server: SilentServer) -> None:
     """Ask a third time, while the second one is waiting."""
     if server.asked == 2:
         attempt(answer="no answer")
@@ -136,7 +136,7 @@ def test_one_at_a_time_waits_for_a_silent_server(silent_server):
 def test_whoever_refuses_at_once_is_asked_by_all(silent_server):
     silent_server.seconds = 0.1
     attempt(answer="no answer")
-    silent_server.meanwhile = lambda: knock_again(silent_server)
+    silent_server.meanwhile = lambda: connect_again(silent_server)
     attempt(answer="no answer")
     assert silent_server.asked == 3
 
@@ -147,6 +147,6 @@ def test_all_come_in_once_a_silent_server_has_answered(silent_server, monkeypatc
         patch.setattr(driver, "connect", driver.PatientConnection.connect)  # as it is
         ask()
     connection.close()
-    silent_server.meanwhile = lambda: knock_again(silent_server)
+    silent_server.meanwhile = lambda: connect_again(silent_server)
     attempt(answer="no answer")
     assert silent_server.asked == 3

@@ -134,7 +134,7 @@ def write_rows_of(document: Document) -> None:
     )
 
 
-def test_a_draft_that_cannot_be_written_leaves_nothing_of_its_portion(company):
+def test_a_draft_that_cannot_be_written_leaves_nothing_of_its_batch(company):
     good = new_documents(2)
     inactive = CustomerFactory.create(is_active=False)
     bad = replace(good[0], draft=replace(good[0].draft, customer_id=inactive.id))
@@ -156,13 +156,13 @@ def test_a_draft_code_that_is_taken_is_drawn_again(company, monkeypatch):
     assert {each.draft_code for each in made} == {"D-00000001", "D-00000002", "D-00000003"}
 
 
-def test_a_portion_is_so_many_statements_however_many_documents_it_has(company):
+def test_a_batch_is_so_many_statements_however_many_documents_it_has(company):
     make_issued()  # the first number of a year begins the series
     few, many = new_documents(2), new_documents(40)
     counts = []
-    for portion in (few, many):
+    for batch in (few, many):
         with CaptureQueriesContext(connection) as captured:
-            write_documents(portion)
+            write_documents(batch)
         counts.append(len(captured))
     assert counts[0] == counts[1]
     assert Document.objects.count() == 43

@@ -105,7 +105,7 @@ def test_a_change_that_touches_no_word_writes_none() -> None:
     assert [sql for sql in statements if not sql.startswith("SELECT")] == []
 
 
-def test_the_drafts_of_a_renamed_customer_are_written_in_portions(monkeypatch) -> None:
+def test_the_drafts_of_a_renamed_customer_are_written_in_batches(monkeypatch) -> None:
     monkeypatch.setattr(search_words, "_RECORDS_AT_ONCE", 2)
     customer = CustomerFactory.create(name="Old")
     for _ in range(5):
@@ -114,7 +114,7 @@ def test_the_drafts_of_a_renamed_customer_are_written_in_portions(monkeypatch) -
     assert kept_rows() == true_rows()
 
 
-def test_very_many_rows_are_written_and_removed_in_portions(monkeypatch) -> None:
+def test_very_many_rows_are_written_and_removed_in_batches(monkeypatch) -> None:
     monkeypatch.setattr(search_words, "_ROWS_PER_STATEMENT", 3)
     user, customer = make_staff(), CustomerFactory.create(name="Many letters")
     draft = make_draft(user=user, customer=customer, reference="quite some words")
