@@ -7,14 +7,91 @@ quantities and percentages decimal strings, dates ISO 8601.
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 from uuid import UUID
 
 from invoicing.models import Company, Customer, Document, Line, TaxRow
 from invoicing.services.company import current_company
 from invoicing.services.document_parts import parts_of, read_parts
 
-Facts = dict[str, Any]
+
+class PartyFacts(TypedDict):
+    """The seller or the customer; an issued document keeps no ID of it."""
+
+    id: NotRequired[str]
+    name: str
+    address: str
+    vat_number: str
+
+
+class SellerFacts(PartyFacts):
+    """The company; approvals prepared before documents had bank details lack those."""
+
+    iban: NotRequired[str]
+    bic: NotRequired[str]
+
+
+class CustomerFacts(PartyFacts):
+    """The customer; a draft's facts also tell whether it is active."""
+
+    is_active: NotRequired[bool]
+
+
+class LineFacts(TypedDict):
+    """One line; `discount_value` is the amount, or the percentage in basis points."""
+
+    description: str
+    quantity: str
+    unit: str
+    unit_price: int
+    discount_type: str | None
+    discount_value: int | None
+    tax_rate_id: str | None
+    discount_amount: int
+    net_amount: int
+
+
+class TaxRowFacts(TypedDict):
+    """The tax on all lines of one rate; a draft's facts also tell whether it is active."""
+
+    tax_rate_id: str
+    name: str
+    percentage: str
+    taxable_amount: int
+    tax_amount: int
+    is_active: NotRequired[bool]
+
+
+class Parties(TypedDict):
+    """Who invoices whom."""
+
+    seller: SellerFacts
+    customer: CustomerFacts
+
+
+class FrozenFacts(Parties):
+    """The facts of which an issued document has a copy of its own."""
+
+    tax_breakdown: list[TaxRowFacts]
+
+
+class Facts(FrozenFacts):
+    """All facts of a document; `status` and `language` are its codes."""
+
+    status: str
+    lock_version: int
+    issue_date: str
+    due_date: str
+    currency_code: str
+    minor_unit: int
+    language: str
+    notes: str
+    reference: str
+    line_items: list[LineFacts]
+    net_total: int
+    discount_total: int
+    tax_total: int
+    grand_total: int
 
 
 def read_facts(documents: Sequence[Document], *, seller: Company) -> list[Facts]:
@@ -45,7 +122,7 @@ def _facts(document: Document, seller: Company) -> Facts:
     }
 
 
-def parties_of(document: Document, seller: Company) -> Facts:
+def parties_of(document: Document, seller: Company) -> Parties:
     """Return those facts that come from the seller and the customer, as they are now."""
     customer = document.customer
     return {
@@ -58,7 +135,7 @@ def parties_of(document: Document, seller: Company) -> Facts:
     }
 
 
-def _party(party: Company | Customer, language: str) -> Facts:
+def _party(party: Company | Customer, language: str) -> PartyFacts:
     return {
         "id": str(party.id),
         "name": party.name,
@@ -67,7 +144,7 @@ def _party(party: Company | Customer, language: str) -> Facts:
     }
 
 
-def _line(line: Line) -> Facts:
+def _line(line: Line) -> LineFacts:
     return {
         "description": line.description,
         "quantity": line.quantity,
@@ -81,7 +158,7 @@ def _line(line: Line) -> Facts:
     }
 
 
-def _tax_row(row: TaxRow) -> Facts:
+def _tax_row(row: TaxRow) -> TaxRowFacts:
     return {
         "tax_rate_id": str(row.tax_rate_id),
         # The rate as it is now, so that a change of it counts as a difference.
@@ -96,10 +173,10 @@ def _tax_row(row: TaxRow) -> Facts:
 def read_document(document: Document) -> Facts:
     """Return the document's facts: a draft as it stands, an issued one as it was frozen."""
     [facts] = read_facts([document], seller=current_company())
-    return facts | _frozen(document) if document.is_issued else facts
+    return {**facts, **_frozen(document)} if document.is_issued else facts
 
 
-def _frozen(document: Document) -> Facts:
+def _frozen(document: Document) -> FrozenFacts:
     return {
         "seller": {
             "name": document.seller_name,

@@ -12,7 +12,7 @@ from invoicing.locks import lock_draft, require_transaction
 from invoicing.models import Document, DocumentStatus, DocumentType
 from invoicing.rows import DOCUMENTS
 from invoicing.services.company import current_company
-from invoicing.services.document_facts import Facts, read_facts
+from invoicing.services.document_facts import Facts, Parties, read_facts
 from invoicing.services.document_parts import parts_of
 from invoicing.services.numbering import AssignedNumber, next_number
 from invoicing.services.search_words import compose_replacement, rows_of_document
@@ -85,10 +85,10 @@ def _freeze(draft: Document, facts: Facts, clock: Clock) -> None:
 
 
 def frozen_columns(
-    draft: Document, facts: Facts, number: AssignedNumber, *, issued_at: datetime
+    draft: Document, parties: Parties, number: AssignedNumber, *, issued_at: datetime
 ) -> dict[str, Any]:
     """Return the values of the columns that issuing sets, by name."""
-    seller, buyer = facts["seller"], facts["customer"]
+    seller, buyer = parties["seller"], parties["customer"]
     return {
         "seller_name": seller["name"],
         "seller_address": seller["address"],

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from invoicing.languages import name_of_language
-from invoicing.services.document_facts import Facts
+from invoicing.services.document_facts import CustomerFacts, Facts, PartyFacts, TaxRowFacts
 from invoicing.web.papers import Paper, PaperLine, lay_out
 
 
@@ -49,7 +49,7 @@ def _statements(facts: Facts) -> Iterator[tuple[str, str]]:
     yield "Total", paper.grand_total
 
 
-def _party(role: str, party: Facts) -> Iterator[tuple[str, str]]:
+def _party(role: str, party: PartyFacts) -> Iterator[tuple[str, str]]:
     yield role, party["name"]
     yield f"{role}’s address", party["address"]  # noqa: RUF001  an apostrophe for readers
     yield f"{role}’s VAT number", party["vat_number"]  # noqa: RUF001  an apostrophe for readers
@@ -71,5 +71,5 @@ def _taxes(facts: Facts, paper: Paper) -> Iterator[tuple[str, str]]:
         yield f"Tax {number} is active", _yes_or_no(row)
 
 
-def _yes_or_no(facts: Facts) -> str:
+def _yes_or_no(facts: CustomerFacts | TaxRowFacts) -> str:
     return "yes" if facts["is_active"] else "no"

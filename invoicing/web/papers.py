@@ -8,7 +8,13 @@ from unicodedata import east_asian_width
 from stdnum import iban
 
 from invoicing.models import Document, DocumentType
-from invoicing.services.document_facts import Facts, read_document
+from invoicing.services.document_facts import (
+    Facts,
+    LineFacts,
+    PartyFacts,
+    TaxRowFacts,
+    read_document,
+)
 from invoicing.totals import DiscountType
 from invoicing.web.formats import Formats
 from invoicing.web.paper_labels import labels_in
@@ -54,17 +60,14 @@ class PaperTax:
 
 @dataclass(frozen=True, kw_only=True)
 class Paper:
-    """What `invoicing/paper.html` shows, in the document's own language.
-
-    The seller and the buyer each have `name`, `address` and `vat_number`.
-    """
+    """What `invoicing/paper.html` shows, in the document's own language."""
 
     language: str
     labels: Mapping[str, str]
     title: str
     number: str
-    seller: Facts
-    buyer: Facts
+    seller: PartyFacts
+    buyer: PartyFacts
     issue_date: str
     due_date: str
     reference: str
@@ -101,10 +104,10 @@ def lay_out(
 ) -> Paper:
     """Format facts, such as those that an approval was prepared with.
 
-    An old approval lacks facts that were added since, so these have to be read with get().
+    An old approval lacks facts that were added since: these are NotRequired.
     """
     formats = Formats(facts["language"], facts["currency_code"], facts["minor_unit"])
-    bank = facts["seller"] if with_bank else {}
+    seller = facts["seller"]
     labels = labels_in(facts["language"])
     rates = {row["tax_rate_id"]: row for row in facts["tax_breakdown"]}
     percentages = Counter(row["percentage"] for row in facts["tax_breakdown"])
@@ -115,7 +118,7 @@ def lay_out(
         labels=labels,
         title=labels[document_type],
         number=number,
-        seller=facts["seller"],
+        seller=seller,
         buyer=facts["customer"],
         issue_date=formats.day(facts["issue_date"]),
         due_date=formats.day(facts["due_date"]),
@@ -131,15 +134,18 @@ def lay_out(
         tax_total=formats.money(facts["tax_total"]),
         grand_total=formats.money(facts["grand_total"]),
         # In groups of four, the print format of ISO 13616.
-        iban=iban.format(bank.get("iban", "")),
-        bic=bank.get("bic", ""),
+        iban=iban.format(seller.get("iban", "")) if with_bank else "",
+        bic=seller.get("bic", "") if with_bank else "",
     )
 
 
 def _line(
-    line: Facts, rates: Mapping[str, Facts], percentages: Mapping[str, int], formats: Formats
+    line: LineFacts,
+    rates: Mapping[str, TaxRowFacts],
+    percentages: Mapping[str, int],
+    formats: Formats,
 ) -> PaperLine:
-    rate = rates.get(line["tax_rate_id"])
+    rate = rates.get(line["tax_rate_id"] or "")
     return PaperLine(
         description=line["description"],
         quantity=formats.quantity(line["quantity"]),
@@ -170,16 +176,17 @@ def _width_of(text: str) -> int:
     return sum(2 if east_asian_width(character) in "WF" else 1 for character in text)
 
 
-def _discount(line: Facts, formats: Formats) -> str:
-    if line["discount_type"] is None:
+def _discount(line: LineFacts, formats: Formats) -> str:
+    value = line["discount_value"]
+    if value is None:
         return ""
     amount = formats.amount(line["discount_amount"])
     if line["discount_type"] == DiscountType.AMOUNT:
         return amount
-    return f"{formats.basis_points(line['discount_value'])} = {amount}"
+    return f"{formats.basis_points(value)} = {amount}"
 
 
-def _tax(row: Facts, formats: Formats) -> PaperTax:
+def _tax(row: TaxRowFacts, formats: Formats) -> PaperTax:
     return PaperTax(
         name=row["name"],
         percentage=formats.percentage(row["percentage"]),

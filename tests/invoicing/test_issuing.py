@@ -9,6 +9,7 @@ from invoicing.errors import ConflictError, RecordNotFoundError
 from invoicing.locks import lock_document
 from invoicing.models import Company, Customer, Document, DocumentType, NumberSeries, TaxRate
 from invoicing.services import issuing
+from invoicing.services.document_facts import read_facts
 from invoicing.services.document_parts import parts_of
 from invoicing.services.drafts import update_draft
 from invoicing.services.issuing import issue_document, issue_locked
@@ -170,10 +171,11 @@ def test_without_a_company_nothing_is_issued() -> None:
 @pytest.mark.django_db(transaction=True)
 def test_locks_and_numbers_are_taken_inside_a_transaction_only() -> None:
     document = make_draft()
+    [facts] = read_facts([document], seller=CompanyFactory.create())
     for take in (
         lambda: next_number(DocumentType.INVOICE, 2026),
         lambda: lock_document(document.pk, visible_to=None),
-        lambda: issue_locked(document, {}, clock=at(ISSUED_AT)),
+        lambda: issue_locked(document, facts, clock=at(ISSUED_AT)),
     ):
         with pytest.raises(RuntimeError, match="inside a transaction"):
             take()
