@@ -79,7 +79,7 @@ def may_differ(seen: Any, now: Any) -> bool:
 def _read(row: tuple[Any, ...]) -> Standing:
     user_from, settings_from = len(CONNECTIONS.columns), -2 - len(SETTINGS.columns)
     connection = CONNECTIONS.read(row[:user_from])
-    connection.user = _users().read(row[user_from:settings_from])
+    connection.user = _users().read_from_db(row[user_from:settings_from])
     if _asks_tables_alone():
         vars(connection.user)[PERMISSION_CACHE] = set(orjson.loads(row[-1] or "[]"))
     switches = row[settings_from:-2]

@@ -10,17 +10,22 @@ from functools import cache, cached_property
 from typing import Any, Generic, TypeVar
 
 import orjson
-from django.db import DEFAULT_DB_ALIAS, connection, connections
+from django.db import DEFAULT_DB_ALIAS, connection, connections, models
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Field, Model
 from django.db.models.base import ModelState
 
+from agent_access.database.json_functions import JSON_FUNCTIONS
 from agent_access.database.statements import NOTHING, Statement, Statements, execute_together
 
 Record = TypeVar("Record", bound=Model)
 
 # A part of a WHERE clause, in which the row is called `record`, and its parameters.
 Condition = tuple[str, Sequence[Any]]
+EVERY: Condition = ("TRUE", ())
+
+# The fields whose values JSON has as the model has them.
+JSON_FIELDS = (models.CharField, models.TextField, models.IntegerField)
 
 
 class Rows(Generic[Record]):
@@ -76,9 +81,18 @@ class Rows(Generic[Record]):
         return record
 
     def read(self, values: Sequence[Any]) -> Record:
-        """Return the record of a selected row, by `from_db`, which a model may override."""
+        """Return the record of a selected row; bypasses Django's constructor, too."""
+        return self._read_saved(self.read_columns(values))
+
+    def read_from_db(self, values: Sequence[Any]) -> Record:
+        """Return the record of a selected row by `from_db`, which the project may override."""
         columns = self.read_columns(values)
         return self.model.from_db(DEFAULT_DB_ALIAS, self._names, list(columns.values()))
+
+    def _read_saved(self, columns: Mapping[str, Any]) -> Record:
+        record = self.make(columns)
+        record._state.adding, record._state.db = False, DEFAULT_DB_ALIAS
+        return record
 
     def read_columns(self, values: Sequence[Any]) -> dict[str, Any]:
         """Return the converted values of a selected row by name, without the cost of a record."""
@@ -88,17 +102,30 @@ class Rows(Generic[Record]):
         return columns
 
     def find(self, *conditions: Condition, suffix: str = "") -> list[Record]:
-        """Return the records that meet all conditions; `suffix` is SQL that sorts or locks them.
-
-        Bypasses Django's constructor too.
-        """
+        """Return the records that meet all conditions; `suffix` is SQL that sorts or locks them."""
         where, values = _join(conditions)
         with connection.cursor() as cursor:
             cursor.execute(f"{self._selection} WHERE {where} {suffix}", values)
-            found = [self.make(self.read_columns(row)) for row in cursor.fetchall()]
-        for record in found:
-            record._state.adding, record._state.db = False, DEFAULT_DB_ALIAS
-        return found
+            return [self.read(row) for row in cursor.fetchall()]
+
+    def as_json(self, condition: str) -> str:
+        """Return the subquery that selects the rows that meet a condition as JSON, in no order.
+
+        It is an array of objects with the values by name; for no rows PostgreSQL may return null.
+        """
+        pairs = zip(self._names, self.columns, strict=True)
+        members = ", ".join(f"'{name}', record.{quote(column)}" for name, column in pairs)
+        functions = JSON_FUNCTIONS[connection.vendor]
+        array = f"CAST({functions['many']}({functions['one']}({members})) AS text)"
+        return f"(SELECT {array} FROM {self.table} AS record WHERE {condition})"  # noqa: S608  names only
+
+    def read_json(self, rows: str | None) -> list[Record]:
+        """Return the records of what `as_json` selected."""
+        found: list[dict[str, Any]] = orjson.loads(rows or "[]")
+        for name, convert in self._json_converters.items():
+            for columns in found:
+                columns[name] = convert(columns[name])
+        return [self._read_saved(columns) for columns in found]
 
     def equal(self, **wanted: Any) -> Condition:
         """Return the condition that the row has these values; None becomes IS NULL."""
@@ -218,10 +245,31 @@ class Rows(Generic[Record]):
         return {field.attname: field.get_db_prep_value for field in self._fields}
 
     @cached_property
+    def _json_converters(self) -> dict[str, Callable[[Any], Any]]:
+        found = {field.attname: _json_converter(field) for field in self._fields}
+        return {name: convert for name, convert in found.items() if convert is not None}
+
+    @cached_property
     def _converters(self) -> dict[str, Callable[[Any], Any]]:
         """Return the converters of those columns that need one: on PostgreSQL few do."""
         found = {field.attname: _converter(field) for field in self._fields}
         return {name: convert for name, convert in found.items() if convert is not None}
+
+
+# Which rows of a model.
+Search = tuple[Rows[Any], Condition]
+
+
+def find_together(*searches: Search) -> list[list[Any]]:
+    """Return the records of each search, in no order; one statement finds all, at one moment."""
+    if not searches:
+        return []
+    selected = ", ".join(rows.as_json(condition) for rows, (condition, _) in searches)
+    values = [value for _, (_, each) in searches for value in each]
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT {selected}", values)
+        found = cursor.fetchone()
+    return [rows.read_json(text) for (rows, _), text in zip(searches, found, strict=True)]
 
 
 def insert_together(
@@ -285,3 +333,17 @@ def _converter(field: "Field[Any, Any]") -> Callable[[Any], Any] | None:
         return value
 
     return convert
+
+
+def _json_converter(field: "Field[Any, Any]") -> Callable[[Any], Any] | None:
+    """Return what converts a column's value in JSON to the field's, or None where nothing does.
+
+    SQLite writes times and booleans as it keeps them, so times cannot be read from JSON.
+    """
+    kept = field.target_field if isinstance(field, models.ForeignKey) else field
+    if isinstance(kept, JSON_FIELDS):
+        return None
+    if isinstance(kept, (models.UUIDField, models.BooleanField)):
+        to_python: Callable[[Any], Any] = kept.to_python
+        return to_python
+    raise TypeError(f"{field} cannot be read from JSON")

@@ -8,7 +8,6 @@ from uuid import UUID
 import orjson
 from django.db import connection
 
-from agent_access.database.json_functions import JSON_FUNCTIONS
 from agent_access.database.rows import Rows
 from invoicing.access import customer_condition
 from invoicing.agent_tools import outputs
@@ -25,9 +24,7 @@ DOCUMENT = (
     "SELECT {columns}, {lines}, {tax_rows} FROM {table} AS document WHERE id = %s AND {scope}"
 )
 PAGE = "SELECT {columns} FROM {table} AS document WHERE {after} ORDER BY id LIMIT %s"
-PARTS = (
-    "(SELECT CAST({many}({one}({members})) AS text) FROM {table} WHERE document_id = document.id)"
-)
+OF_DOCUMENT = "record.document_id = document.id"
 
 Columns = dict[str, Any]
 
@@ -73,8 +70,8 @@ def _read_parts(parts: str | None) -> list[Columns]:
 def _document_statement(scope: str) -> str:
     return DOCUMENT.format(
         columns=SHOWN_DOCUMENTS.select("document"),
-        lines=_write_parts(SHOWN_LINES),
-        tax_rows=_write_parts(SHOWN_TAX_ROWS),
+        lines=SHOWN_LINES.as_json(OF_DOCUMENT),
+        tax_rows=SHOWN_TAX_ROWS.as_json(OF_DOCUMENT),
         table=SHOWN_DOCUMENTS.table,
         scope=scope,
     )
@@ -87,8 +84,3 @@ def _page_statement(*, is_first: bool) -> str:
         table=SUMMARIES.table,
         after="TRUE" if is_first else "id > %s",
     )
-
-
-def _write_parts(rows: Rows[Any]) -> str:
-    members = ", ".join(f"'{column}', {column}" for column in rows.columns)
-    return PARTS.format(members=members, table=rows.table, **JSON_FUNCTIONS[connection.vendor])

@@ -27,7 +27,6 @@ from invoicing.errors import ApprovalStateError, ConflictError, RecordNotFoundEr
 from invoicing.locks import joined_transaction, lock_approval, lock_draft
 from invoicing.models import Decision, Document, IssueApproval, User
 from invoicing.rows import APPROVALS
-from invoicing.services.company import current_company
 from invoicing.services.document_facts import (
     Facts,
     canonical_json,
@@ -106,8 +105,8 @@ def prepare_approval(
         document = lock_draft(document_id, visible_to=user)
         if not document.is_draft_invoice or document.lock_version != lock_version:
             raise ConflictError
+        [facts] = read_facts([document])
         require_issuable(document)
-        [facts] = read_facts([document], seller=current_company())
         canonical, nonce = canonical_json(facts), secrets.token_urlsafe(32)
         now = clock()
         approval = IssueApproval.objects.create(
@@ -140,7 +139,7 @@ def read_approvals(approvals: Iterable[IssueApproval], *, now: datetime) -> list
     rows = list(approvals)
     if not rows:
         return []
-    current = read_facts([approval.document for approval in rows], seller=current_company())
+    current = read_facts([approval.document for approval in rows])
     return [ApprovalSnapshot(*pair, now) for pair in zip(rows, current, strict=True)]
 
 

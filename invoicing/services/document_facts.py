@@ -10,8 +10,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NotRequired, TypedDict
 from uuid import UUID
 
+from agent_access.database.rows import EVERY
 from invoicing.models import Company, Customer, Document, Line, TaxRow
-from invoicing.services.company import current_company
+from invoicing.rows import COMPANIES
+from invoicing.services.company import only_company
 from invoicing.services.document_parts import parts_of, read_parts
 
 
@@ -94,9 +96,13 @@ class Facts(FrozenFacts):
     grand_total: int
 
 
-def read_facts(documents: Sequence[Document], *, seller: Company) -> list[Facts]:
-    """Return the facts of each document as of a draft: with the current rates and parties."""
-    read_parts(documents)
+def read_facts(documents: Sequence[Document]) -> list[Facts]:
+    """Return the facts of each document as of a draft: with the current rates and parties.
+
+    Raises Company.DoesNotExist where there is no company yet.
+    """
+    [companies] = read_parts(documents, (COMPANIES, EVERY))
+    seller = only_company(companies)
     return [_facts(document, seller) for document in documents]
 
 
@@ -172,7 +178,7 @@ def _tax_row(row: TaxRow) -> TaxRowFacts:
 
 def read_document(document: Document) -> Facts:
     """Return the document's facts: a draft as it stands, an issued one as it was frozen."""
-    [facts] = read_facts([document], seller=current_company())
+    [facts] = read_facts([document])
     return {**facts, **_frozen(document)} if document.is_issued else facts
 
 
@@ -220,7 +226,7 @@ def fingerprint_facts(facts: Facts) -> str:
 
 def fingerprint_each(documents: Sequence[Document]) -> dict[UUID, str]:
     """Return the fingerprint of each document's facts, by its ID."""
-    facts = read_facts(documents, seller=current_company())
+    facts = read_facts(documents)
     return {
         document.pk: fingerprint_facts(each)
         for document, each in zip(documents, facts, strict=True)

@@ -11,7 +11,6 @@ from invoicing.errors import ConflictError, InactiveReferenceError
 from invoicing.locks import lock_draft, require_transaction
 from invoicing.models import Document, DocumentStatus, DocumentType
 from invoicing.rows import DOCUMENTS
-from invoicing.services.company import current_company
 from invoicing.services.document_facts import Facts, Parties, read_facts
 from invoicing.services.document_parts import parts_of
 from invoicing.services.numbering import AssignedNumber, next_number
@@ -33,7 +32,7 @@ def issue_document(document: Document, *, clock: Clock) -> Document:
         draft = lock_draft(document.pk, visible_to=None)
         if draft.lock_version != document.lock_version:
             raise ConflictError
-        [facts] = read_facts([draft], seller=current_company())
+        [facts] = read_facts([draft])
         return issue_locked(draft, facts, clock=clock)
 
 

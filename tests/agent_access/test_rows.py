@@ -7,12 +7,19 @@ from django.db import DataError, models, transaction
 from django.db import connection as database
 from django.test.utils import isolate_apps
 
-from agent_access.database.rows import Rows, insert_together
+from agent_access.database.rows import EVERY, Rows, find_together, insert_together
 from agent_access.models import Receipt
 from invoicing.identifiers import new_id
-from invoicing.models import Company, Customer, Document, DocumentStatus
+from invoicing.models import Company, Customer, Document, DocumentStatus, Line, TaxRate
 from invoicing.money import MAX_AMOUNT
-from tests.factories import CustomerFactory, make_draft, make_issued
+from tests.factories import (
+    CompanyFactory,
+    CustomerFactory,
+    TaxRateFactory,
+    line_input,
+    make_draft,
+    make_issued,
+)
 
 
 def select(rows, record):
@@ -46,6 +53,44 @@ def test_some_columns_are_read_alone():
         "issue_date": date(saved.issue_date.year, saved.issue_date.month, saved.issue_date.day),
     }
     assert "number" not in Rows(Document, without=("number",)).columns
+
+
+@pytest.mark.django_db
+def test_records_of_several_models_are_found_in_one_statement(django_assert_num_queries):
+    make_draft(lines=(line_input(description='"Ünïcode" \U0001f680\n'), line_input(unit="")))
+    TaxRateFactory.create(is_active=False)
+    CompanyFactory.create()
+    lines, companies = Rows(Line), Rows(Company)
+    rates, customers = Rows(TaxRate), Rows(Customer)
+    searches = (
+        (lines, lines.equal(position=0)),
+        (rates, EVERY),
+        (customers, customers.equal(name="Nobody")),
+        (companies, EVERY),
+    )
+    with django_assert_num_queries(1):
+        found = find_together(*searches)
+    saved = (
+        Line.objects.filter(position=0),
+        TaxRate.objects.order_by("id"),
+        (),
+        Company.objects.all(),
+    )
+    ordered = [sorted(records, key=lambda record: record.pk) for records in found]
+    assert [[*map(columns_of, records)] for records in ordered] == [
+        [*map(columns_of, records)] for records in saved
+    ]
+    assert not any(record._state.adding for records in found for record in records)
+
+
+def test_nothing_is_found_without_a_search():
+    assert find_together() == []
+
+
+@pytest.mark.django_db
+def test_records_with_times_are_not_found_together():
+    with pytest.raises(TypeError, match="issue_date cannot be read from JSON"):
+        find_together((Rows(Document), EVERY))
 
 
 @pytest.mark.django_db

@@ -124,7 +124,7 @@ def test_the_number_of_queries_does_not_grow(delegate, customer, count):
         read_pending(delegate, found, after=None, now=A_MINUTE_LATER)
         read_others(delegate, found, before=None, now=A_MINUTE_LATER)
 
-    assert (len(found), len(finding), len(reading)) == (count, 5, 5)
+    assert (len(found), len(finding), len(reading)) == (count, 3, 3)
 
 
 def test_without_a_request_one_query_says_so(delegate, django_assert_num_queries):

@@ -188,8 +188,8 @@ def test_what_was_compared_is_frozen_whatever_changes_meanwhile(monkeypatch, pre
     """Everything is read once: a change that comes later comes after the issue."""
     prepared.decide()
 
-    def read_and_change(documents: Sequence[Document], *, seller: Company) -> list[Facts]:
-        facts = read_facts(documents, seller=seller)
+    def read_and_change(documents: Sequence[Document]) -> list[Facts]:
+        facts = read_facts(documents)
         model.objects.update(name="Somebody Else")
         return facts
 
@@ -203,15 +203,14 @@ def test_what_was_compared_is_frozen_whatever_changes_meanwhile(monkeypatch, pre
 def test_a_rate_is_read_once_so_that_it_cannot_be_two_things_at_once(prepared):
     """One that is active when it is compared is not inactive when the lines are looked at."""
     prepared.decide()
-    TaxRate.objects.update(is_active=False)
-    returned: list[int] = []
+    changed: list[int] = []
 
-    def return_after_the_lines(run: Any, sql: str, *rest: Any) -> Any:
+    def change_after_the_lines(run: Any, sql: str, *rest: Any) -> Any:
         result = run(sql, *rest)
-        if 'FROM "invoices_line"' in sql and not returned:
-            returned.append(TaxRate.objects.update(is_active=True))
+        if 'FROM "invoices_line"' in sql:
+            changed.append(TaxRate.objects.update(is_active=False))
         return result
 
-    with database.execute_wrapper(return_after_the_lines):
+    with database.execute_wrapper(change_after_the_lines):
         prepared.execute()
-    assert (returned, Document.objects.get().number) == ([1], "INV-2026-0001")
+    assert (changed, Document.objects.get().number) == ([1], "INV-2026-0001")

@@ -6,7 +6,6 @@ import pytest
 
 from invoicing.models import Company, Customer, DocumentType
 from invoicing.services import issue_warnings
-from invoicing.services.company import current_company
 from invoicing.services.document_facts import read_facts
 from invoicing.services.issue_warnings import LATELY, Missing, Warnings, find_warnings
 from invoicing.web.formats import local_date
@@ -18,7 +17,7 @@ NOTHING = Warnings(missing=[], same_total=None, is_other_year=False, last_issue_
 
 
 def warnings_about(draft, user, *, now=NOW):
-    [facts] = read_facts([draft], seller=current_company())
+    [facts] = read_facts([draft])
     return find_warnings(user, draft, facts, now=now, today=local_date(now, user))
 
 

@@ -121,8 +121,8 @@ def test_what_changed_after_it_was_shown_is_not_issued(browser, draft, change):
 def test_the_seller_who_was_shown_is_frozen_though_he_changes_in_that_very_moment(
     browser, draft, monkeypatch
 ):
-    def read_and_change(documents: Sequence[Document], *, seller: Company) -> list[Facts]:
-        facts = read_facts(documents, seller=seller)
+    def read_and_change(documents: Sequence[Document]) -> list[Facts]:
+        facts = read_facts(documents)
         Company.objects.update(name="Sold in between")
         return facts
 
