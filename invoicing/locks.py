@@ -21,6 +21,17 @@ from invoicing.rows import APPROVALS, CUSTOMERS, DOCUMENTS
 _LOCKED = {"postgresql": "FOR NO KEY UPDATE OF record"}
 # Shared; an exclusive lock would let only one draft of a customer be written at a time.
 _HELD = {"postgresql": "FOR SHARE OF record"}
+# PostgreSQL locks in the order in which these are named.
+_LOCKED_WITH_DOCUMENT = {
+    "postgresql": "FOR NO KEY UPDATE OF record, document FOR SHARE OF customer"
+}
+_APPROVAL = """
+    SELECT {approval_columns}, {document_columns}, {customer_columns}
+    FROM {approvals} AS record
+    JOIN {documents} AS document ON document.id = record.document_id
+    JOIN {customers} AS customer ON customer.id = document.customer_id
+    WHERE {named} {locks}
+"""
 
 _Record = TypeVar("_Record", bound=Model)
 
@@ -61,9 +72,23 @@ def lock_customer(pk: UUID) -> Customer:
     return lock_record(Customer.objects.all(), pk)
 
 
-def lock_approval(pk: UUID, **wanted: Any) -> IssueApproval:
-    """Return the approval that has these column values, locked; raises RecordNotFoundError."""
-    return _lock(APPROVALS, APPROVALS.equal(id=pk, **wanted))
+def lock_approval(pk: UUID, *, visible_to: User | None, **wanted: Any) -> IssueApproval:
+    """Return the approval that has these column values and its document, locked as by lock_draft.
+
+    Raises RecordNotFoundError if there is none, or if the person cannot see the document.
+    """
+    named = APPROVALS.equal(id=pk, **wanted)
+    # If the statement waited for a lock and the document got another customer meanwhile,
+    # PostgreSQL found none to join. Ask again.
+    approval = _lock_with_document(named) or _lock_with_document(named)
+    if approval is None:
+        raise RecordNotFoundError
+    scope, scope_values = customer_condition(visible_to, "record.id")
+    customer_id = approval.document.customer_id
+    # A statement that waits sees the account managers from before the wait, so ask after it.
+    if scope_values and not CUSTOMERS.find(CUSTOMERS.equal(id=customer_id), (scope, scope_values)):
+        raise RecordNotFoundError
+    return approval
 
 
 def lock_document(pk: UUID, *, visible_to: User | None) -> Document:
@@ -113,6 +138,31 @@ def hold_customers(pks: Collection[UUID], *, visible_to: User | None) -> list[Cu
     _, scope_values = scope
     # If the statement waited for a lock, it saw the account managers from before the wait.
     return CUSTOMERS.find(named, scope, suffix=in_order) if scope_values else held
+
+
+def _lock_with_document(named: Condition) -> IssueApproval | None:
+    require_transaction()
+    where, values = named
+    statement = _APPROVAL.format(
+        approval_columns=APPROVALS.select("record"),
+        document_columns=DOCUMENTS.select("document"),
+        customer_columns=CUSTOMERS.select("customer"),
+        approvals=APPROVALS.table,
+        documents=DOCUMENTS.table,
+        customers=CUSTOMERS.table,
+        named=where,
+        locks=_LOCKED_WITH_DOCUMENT.get(connection.vendor, ""),
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        row = cursor.fetchone()
+    if row is None:
+        return None
+    document_from, customer_from = len(APPROVALS.columns), -len(CUSTOMERS.columns)
+    approval = APPROVALS.read(row[:document_from])
+    approval.document = DOCUMENTS.read(row[document_from:customer_from])
+    approval.document.customer = CUSTOMERS.read(row[customer_from:])
+    return approval
 
 
 def _lock(rows: Rows[_Record], *conditions: Condition) -> _Record:

@@ -146,13 +146,12 @@ def read_approvals(approvals: Iterable[IssueApproval], *, now: datetime) -> list
 def _lock_and_read(
     pk: UUID, *, visible_to: User | None, clock: Clock, **wanted: Any
 ) -> ApprovalSnapshot:
-    """Lock the approval that has these column values, then its document, and read the facts.
+    """Lock the approval that has these column values and its document, and read the facts.
 
     The clock is read after the locks, for which this may have waited. Raises RecordNotFoundError
     if there is none, or `visible_to` cannot see the document.
     """
-    approval = lock_approval(pk, **wanted)
-    approval.document = lock_draft(approval.document_id, visible_to=visible_to)
+    approval = lock_approval(pk, visible_to=visible_to, **wanted)
     return read_approvals([approval], now=clock())[0]
 
 

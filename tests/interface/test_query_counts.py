@@ -133,7 +133,7 @@ def test_a_draft_of_100_lines_is_prepared_read_and_issued(agent):
         counts[name] = (prepare, replay, read, execute)
     # The words that go and those that come are written beside the document on PostgreSQL.
     more = 2 if database.vendor == "sqlite" else 0
-    prepare, execute = 7 + KEPT + EVENT, 10 + more + KEPT + EVENT
+    prepare, execute = 7 + KEPT + EVENT, 8 + more + KEPT + EVENT
     assert counts["few"] == (prepare, 5 + EVENT, 3 + EVENT, execute)
     assert counts["many"] == counts["few"]
 

@@ -63,10 +63,9 @@ def test_the_window_begins_when_the_draft_is_locked(delegate, draft, watch, wait
 
 
 @pytest.mark.requirement("approval.window")
-@pytest.mark.parametrize("lock", ["lock_approval", "lock_draft"])
 @pytest.mark.parametrize("decision", Decision)
-def test_a_decision_that_waited_too_long_is_none(prepared, watch, wait, lock, decision):
-    wait(approvals, lock, until=TEN_MINUTES_LATER)
+def test_a_decision_that_waited_too_long_is_none(prepared, watch, wait, decision):
+    wait(approvals, "lock_approval", until=TEN_MINUTES_LATER)
     before = take_snapshot()
     with pytest.raises(ApprovalStateError, match="expired"):
         prepared.decide(decision, clock=watch)
@@ -75,7 +74,7 @@ def test_a_decision_that_waited_too_long_is_none(prepared, watch, wait, lock, de
 
 
 def test_a_decision_that_waited_is_made_when_it_got_through(prepared, watch, wait):
-    wait(approvals, "lock_draft", until=IN_TIME)
+    wait(approvals, "lock_approval", until=IN_TIME)
 
     assert prepared.decide(clock=watch).approval.decided_at == IN_TIME
 
@@ -83,7 +82,7 @@ def test_a_decision_that_waited_is_made_when_it_got_through(prepared, watch, wai
 @pytest.mark.requirement("approval.window")
 @pytest.mark.parametrize(
     ("module", "lock"),
-    [(approvals, "lock_approval"), (approvals, "lock_draft"), (issuing, "next_number")],
+    [(approvals, "lock_approval"), (issuing, "next_number")],
 )
 def test_an_execution_that_waited_too_long_issues_nothing(prepared, watch, wait, module, lock):
     prepared.decide()
@@ -130,6 +129,28 @@ def test_a_draft_that_got_another_customer_of_his_while_he_waited_is_not_hidden(
             encounter.come(lambda: change(draft_input(before)))
 
     run_together([move, change_too])
+    assert Document.objects.get().customer == after
+
+
+@pytest.mark.postgresql
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.requirement("approval.becomes_stale")
+def test_an_approved_draft_that_got_another_customer_while_it_was_waited_for_is_stale(
+    delegate, draft, prepared
+):
+    prepared.decide()
+    encounter, after = Encounter(), CustomerFactory.create()
+
+    def move() -> None:
+        with transaction.atomic():
+            update_draft(delegate, draft.pk, draft_input(after), lock_version=1)
+            encounter.wait_here()
+
+    def execute() -> None:
+        with pytest.raises(ApprovalStateError, match="stale"):
+            encounter.come(prepared.execute)
+
+    run_together([move, execute])
     assert Document.objects.get().customer == after
 
 
