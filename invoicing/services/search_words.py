@@ -119,7 +119,8 @@ def _compose_writing(rows: Sequence[Row]) -> Statement:
 
 
 def _compose_removal(rows: Sequence[tuple[bytes, bytes]]) -> Statement:
-    if connection.vendor == "postgresql":
+    # With arrays PostgreSQL plans anew each time; issuing, which others wait for, removes one row.
+    if connection.vendor == "postgresql" and len(rows) > 1:
         return _REMOVE, _columns(rows, 2)
     removal = f"DELETE FROM {TABLE} WHERE (word, record) IN ({_values(rows)})"  # noqa: S608  no value is in the text
     return removal, [value for row in rows for value in row]
