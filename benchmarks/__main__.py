@@ -3,7 +3,7 @@
 import os
 import tempfile
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,13 +16,13 @@ from benchmarks import product
 from benchmarks.floor import Floor
 from benchmarks.load import load_product
 from benchmarks.machine import describe_machine
-from benchmarks.measuring import measure_in_turns, run_concurrently
+from benchmarks.measuring import measure_concurrently, measure_in_turns
 from benchmarks.peers import fastmcp_subject
 from benchmarks.peers.drf import subject as drf_subject
 from benchmarks.peers.drf.subject import DrfPeer
 from benchmarks.product import Product
 from benchmarks.report import write_results
-from benchmarks.subjects import Step, Subject
+from benchmarks.subjects import Subject
 from tests.postgresql import find_binaries, run_cluster
 
 CONCURRENT_CLIENTS = 8
@@ -72,28 +72,23 @@ def _make_database(url: str, name: str) -> str:
     return parts._replace(path=f"/{name}").geturl()
 
 
-def measure_concurrently(prepare: Callable[[int, int], list[list[Step]]], share: int) -> float:
-    """Return the answers a second that all clients get together, with `share` requests each."""
-    run_concurrently(prepare(max(share // 5, 1), CONCURRENT_CLIENTS))  # to warm up
-    return run_concurrently(prepare(share, CONCURRENT_CLIENTS))
-
-
 def measure(participants: Participants, options: Namespace) -> dict[str, Any]:
     """Return every figure, ready to be written down."""
     results = measure_in_turns(
         participants.subjects(), rounds=options.rounds, requests=options.requests
     )
-    share = options.issues // CONCURRENT_CLIENTS
-    at_once = {
-        "product": measure_concurrently(participants.product.execute_steps, share),
-        "DRF": measure_concurrently(participants.drf.issue_steps, share),
-    }
+    rates = measure_concurrently(
+        {"product": participants.product.execute_steps, "DRF": participants.drf.issue_steps},
+        rounds=options.rounds,
+        clients=CONCURRENT_CLIENTS,
+        share=options.issues // CONCURRENT_CLIENTS,
+    )
     return {
         "work": {
             operation: {name: figures.summary() for name, figures in by_subject.items()}
             for operation, by_subject in results.items()
         },
-        "issues_a_second": {name: round(rate) for name, rate in at_once.items()},
+        "issues_a_second": {name: round(rate) for name, rate in rates.items()},
         "gaps": participants.product.sample.count_gaps(),
         "start_seconds": round(participants.product.start_seconds, 2),
         "mebibytes": load_product(participants.product, requests=options.load),
@@ -104,7 +99,7 @@ def main() -> None:
     parser = ArgumentParser(prog="./dev bench", description=__doc__)
     parser.add_argument("--rounds", type=int, default=10, help="in which all take turns")
     parser.add_argument("--requests", type=int, default=40, help="of each kind in a round")
-    parser.add_argument("--issues", type=int, default=400, help="by eight clients at once")
+    parser.add_argument("--issues", type=int, default=160, help="by eight at once in a round")
     parser.add_argument("--load", type=int, default=10_000, help="requests before memory is read")
     options = parser.parse_args()
     machine = describe_machine()

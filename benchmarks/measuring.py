@@ -3,13 +3,13 @@
 import statistics
 import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from tqdm import tqdm
 
-from benchmarks.subjects import Prepare, Step, Subject
+from benchmarks.subjects import Prepare, PrepareClients, Step, Subject
 
 MILLISECONDS = 1000
 
@@ -73,6 +73,24 @@ def _time(step: Step) -> float:
     begun = time.perf_counter()
     step()
     return time.perf_counter() - begun
+
+
+def measure_concurrently(
+    subjects: Mapping[str, PrepareClients], *, rounds: int, clients: int, share: int
+) -> dict[str, float]:
+    """Return by subject how many steps a second all clients do together, as the rounds' median.
+
+    Each client does `share` steps in a round; the first round only warms up.
+    """
+    rates: dict[str, list[float]] = defaultdict(list)
+    for number in range(rounds + 1):
+        for name, prepare in tqdm(
+            subjects.items(), desc=f"Round {number} at once", leave=False, disable=None
+        ):
+            rate = run_concurrently(prepare(share, clients))
+            if number:
+                rates[name].append(rate)
+    return {name: statistics.median(each) for name, each in rates.items()}
 
 
 def run_concurrently(clients: Sequence[Sequence[Step]]) -> float:

@@ -10,6 +10,8 @@ MCP_VERSION = "2025-11-25"
 Step = Callable[[], Any]
 # Prepares that many steps; only their execution is measured.
 Prepare = Callable[[int], list[Step]]
+# Prepares that many steps for each of so many clients.
+PrepareClients = Callable[[int, int], list[list[Step]]]
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,12 @@ from threading import Thread
 
 import pytest
 
+from benchmarks import measuring
 from benchmarks.http_client import HttpClient, UnexpectedAnswerError, format_request
 from benchmarks.measuring import Figures, measure_in_turns, run_concurrently
 from benchmarks.plot import draw_bars
 from benchmarks.report import BEGIN, END, GOALS, PLOT, README, RESULTS, SUBJECTS, format_section
-from benchmarks.subjects import Subject
+from benchmarks.subjects import PrepareClients, Subject
 
 # Nothing here needs a database: once is enough.
 pytestmark = pytest.mark.sqlite
@@ -61,6 +62,18 @@ def test_subjects_take_turns_and_the_first_round_is_not_counted():
     results = measure_in_turns(subjects, rounds=2, requests=2)
     assert done == ["a", "a", "b", "b"] * 3
     assert {name: len(each.seconds) for name, each in results["work"].items()} == {"a": 4, "b": 4}
+
+
+def test_of_clients_at_once_the_median_of_the_rounds_counts_without_the_first(monkeypatch):
+    rates = {"a": iter([1, 10, 30]), "b": iter([500, 2, 4])}
+    monkeypatch.setattr(measuring, "run_concurrently", lambda clients: next(rates[clients[0][0]()]))
+
+    def make_prepare(name: str) -> PrepareClients:
+        return lambda share, clients: [[lambda: name] * share] * clients
+
+    subjects = {name: make_prepare(name) for name in rates}
+    figures = measuring.measure_concurrently(subjects, rounds=2, clients=2, share=1)
+    assert figures == {"a": 20, "b": 3}
 
 
 def test_an_error_of_one_client_ends_the_run():
