@@ -111,7 +111,7 @@ class Rows(Generic[Record]):
     def as_json(self, condition: str) -> str:
         """Return the subquery that selects the rows that meet a condition as JSON, in no order.
 
-        It is an array of objects with the values by name; for no rows PostgreSQL may return null.
+        It is an array of objects with the values by name; for no rows PostgreSQL returns null.
         """
         pairs = zip(self._names, self.columns, strict=True)
         members = ", ".join(f"'{name}', record.{quote(column)}" for name, column in pairs)
@@ -341,7 +341,7 @@ def _json_converter(field: "Field[Any, Any]") -> Callable[[Any], Any] | None:
     SQLite writes times and booleans as it keeps them, so times cannot be read from JSON.
     """
     kept = field.target_field if isinstance(field, models.ForeignKey) else field
-    if isinstance(kept, JSON_FIELDS):
+    if isinstance(kept, JSON_FIELDS) and not hasattr(kept, "from_db_value"):
         return None
     if isinstance(kept, (models.UUIDField, models.BooleanField)):
         to_python: Callable[[Any], Any] = kept.to_python

@@ -13,7 +13,6 @@ from uuid import UUID
 from agent_access.database.rows import EVERY
 from invoicing.models import Company, Customer, Document, Line, TaxRow
 from invoicing.rows import COMPANIES
-from invoicing.services.company import only_company
 from invoicing.services.document_parts import parts_of, read_parts
 
 
@@ -102,7 +101,9 @@ def read_facts(documents: Sequence[Document]) -> list[Facts]:
     Raises Company.DoesNotExist where there is no company yet.
     """
     [companies] = read_parts(documents, (COMPANIES, EVERY))
-    seller = only_company(companies)
+    if not companies:
+        raise Company.DoesNotExist
+    [seller] = companies
     return [_facts(document, seller) for document in documents]
 
 

@@ -26,7 +26,7 @@ def read_parts(documents: Sequence[Document], *others: Search) -> list[list[Any]
     """Read the lines and tax rows of those documents that have them not yet.
 
     Their tax rates come along as they are now. The same statement makes the other searches, whose
-    records this returns, so all is of one moment.
+    records this returns, so parts, rates and these are of one moment.
     """
     bare = [document for document in documents if "parts" not in vars(document)]
     if not bare:

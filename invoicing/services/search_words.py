@@ -119,7 +119,8 @@ def _compose_writing(rows: Sequence[Row]) -> Statement:
 
 
 def _compose_removal(rows: Sequence[tuple[bytes, bytes]]) -> Statement:
-    # With arrays PostgreSQL plans anew each time; issuing, which others wait for, removes one row.
+    # PostgreSQL plans a join with arrays anew each time, once the table is large. Issuing, for
+    # which others wait, removes one row.
     if connection.vendor == "postgresql" and len(rows) > 1:
         return _REMOVE, _columns(rows, 2)
     removal = f"DELETE FROM {TABLE} WHERE (word, record) IN ({_values(rows)})"  # noqa: S608  no value is in the text

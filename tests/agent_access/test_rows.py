@@ -80,6 +80,7 @@ def test_records_of_several_models_are_found_in_one_statement(django_assert_num_
     assert [[*map(columns_of, records)] for records in ordered] == [
         [*map(columns_of, records)] for records in saved
     ]
+    assert repr([*map(columns_of, found[1])]) == repr([*map(columns_of, saved[1])])  # not 0 or 1
     assert not any(record._state.adding for records in found for record in records)
 
 
@@ -91,6 +92,21 @@ def test_nothing_is_found_without_a_search():
 def test_records_with_times_are_not_found_together():
     with pytest.raises(TypeError, match="issue_date cannot be read from JSON"):
         find_together((Rows(Document), EVERY))
+
+
+@isolate_apps("tests")
+def test_a_field_that_converts_what_it_reads_is_not_read_from_json():
+    converting = {"from_db_value": lambda _field, value, *_rest: value.upper()}
+    loud_field = type("LoudField", (models.TextField,), converting)
+
+    class Note(models.Model):
+        text = loud_field()
+
+        class Meta:
+            app_label = "tests"
+
+    with pytest.raises(TypeError, match="text cannot be read from JSON"):
+        Rows(Note).read_json("[]")
 
 
 @pytest.mark.django_db

@@ -17,7 +17,7 @@ from agent_access.calls import ToolCall, ToolResult
 from agent_access.database.statements import execute_together
 from agent_access.models import Receipt
 from agent_access.tools import ToolInput
-from invoicing.locks import lock_approval, lock_draft
+from invoicing.locks import lock_approval
 from invoicing.models import Document, DocumentType, NumberSeries, User
 from invoicing.services import approvals, issuing, numbering
 from invoicing.services.issuing import Clock
@@ -63,8 +63,7 @@ def review_without_reading(
     pk: UUID, *, visible_to: User | None, clock: Clock, **wanted: Any
 ) -> approvals.ApprovalSnapshot:
     """Take the draft to be what it was when the approval was prepared."""
-    approval = lock_approval(pk, **wanted)
-    approval.document = lock_draft(approval.document_id, visible_to=visible_to)
+    approval = lock_approval(pk, visible_to=visible_to, **wanted)
     prepared = json.loads(approval.facts)
     return approvals.ApprovalSnapshot(approval, prepared, clock())
 

@@ -1,17 +1,19 @@
 """Real transactions in threads; SQLite lets one write at a time, so these are PostgreSQL's."""
 
 from concurrent.futures import ThreadPoolExecutor, wait
+from uuid import UUID
 
 import pytest
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, OperationalError, connection, transaction
 
 from invoicing.errors import ConflictError
 from invoicing.identifiers import new_id
-from invoicing.locks import hold_customers
-from invoicing.models import Company, Customer, Document, Line, NumberSeries
+from invoicing.locks import hold_customers, lock_approval, lock_document
+from invoicing.models import Company, Customer, Document, IssueApproval, Line, NumberSeries, User
 from invoicing.sample_company.loading import CompanyExistsError, load_sample_company
 from invoicing.services.drafts import update_draft
 from invoicing.services.issuing import issue_document
+from tests.approvals import prepare
 from tests.clocks import at
 from tests.factories import (
     ISSUED_AT,
@@ -22,7 +24,7 @@ from tests.factories import (
     make_draft,
     make_staff,
 )
-from tests.threads import THREADS, in_threads, is_lock_awaited, run_together
+from tests.threads import THREADS, Encounter, in_threads, is_lock_awaited, run_together
 
 pytestmark = [pytest.mark.postgresql, pytest.mark.django_db(transaction=True)]
 
@@ -109,6 +111,40 @@ def test_two_drafts_of_one_customer_are_written_at_the_same_time() -> None:
 
     with transaction.atomic():
         assert hold(0) == in_threads(hold, [1])[0] == [customer]
+
+
+def test_an_approval_is_locked_before_its_document_and_that_before_its_customer(
+    delegate: User, draft: Document
+) -> None:
+    encounter, pk = Encounter(), prepare(draft, user=delegate).approval.pk
+
+    def hold_the_document() -> None:
+        with transaction.atomic():
+            lock_document(draft.pk, visible_to=None)
+            encounter.wait_here()
+            with pytest.raises(OperationalError), transaction.atomic():
+                IssueApproval.objects.select_for_update(nowait=True).get()
+            assert Customer.objects.select_for_update(nowait=True).get() == draft.customer
+
+    def lock_all() -> None:
+        with transaction.atomic():
+            encounter.come(lambda: lock_approval(pk, visible_to=None))
+
+    run_together([hold_the_document, lock_all])
+
+
+def test_two_approvals_of_one_customer_are_used_at_the_same_time(
+    delegate: User, customer: Customer
+) -> None:
+    drafts = [make_draft(user=delegate, customer=customer) for _ in range(2)]
+    pks = [prepare(draft, user=delegate).approval.pk for draft in drafts]
+
+    def lock(pk: UUID) -> UUID:
+        with transaction.atomic():
+            return lock_approval(pk, visible_to=None).pk
+
+    with transaction.atomic():
+        assert [lock(pks[0]), *in_threads(lock, pks[1:])] == pks
 
 
 def test_a_line_added_by_hand_cannot_overtake_an_issue_under_way() -> None:

@@ -6,7 +6,7 @@ from django.db import connection, transaction
 from django.db.migrations.loader import MigrationLoader
 
 from invoicing.errors import ConflictError, RecordNotFoundError
-from invoicing.locks import lock_document
+from invoicing.locks import lock_approval, lock_document
 from invoicing.models import Company, Customer, Document, DocumentType, NumberSeries, TaxRate
 from invoicing.services import issuing
 from invoicing.services.document_facts import read_facts
@@ -176,6 +176,7 @@ def test_locks_and_numbers_are_taken_inside_a_transaction_only() -> None:
     for take in (
         lambda: next_number(DocumentType.INVOICE, 2026),
         lambda: lock_document(document.pk, visible_to=None),
+        lambda: lock_approval(document.pk, visible_to=None),
         lambda: issue_locked(document, facts, clock=at(ISSUED_AT)),
     ):
         with pytest.raises(RuntimeError, match="inside a transaction"):
