@@ -70,6 +70,14 @@ class IssueApproval(Record):
             models.CheckConstraint(
                 condition=Q(expires_at__gt=models.F("prepared_at")), name="approval_expires_later"
             ),
+            models.CheckConstraint(
+                condition=Q(decided_at__isnull=True) | Q(decided_at__lt=models.F("expires_at")),
+                name="approval_decided_in_time",
+            ),
+            models.CheckConstraint(
+                condition=Q(executed_at__isnull=True) | Q(executed_at__lt=models.F("expires_at")),
+                name="approval_executed_in_time",
+            ),
             models.UniqueConstraint(
                 fields=["document"],
                 condition=Q(executed_at__isnull=False),

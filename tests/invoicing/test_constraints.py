@@ -5,10 +5,12 @@ from django.db import IntegrityError, transaction
 from django.db.models import F
 from django.utils import timezone
 
+from invoicing.identifiers import new_id
 from invoicing.models import (
     Company,
     Customer,
     Document,
+    IssueApproval,
     Line,
     NumberSeries,
     TaxRate,
@@ -17,6 +19,7 @@ from invoicing.models import (
     User,
     WorkingHours,
 )
+from tests.approvals import A_MINUTE_LATER, TEN_MINUTES_LATER, prepare
 from tests.factories import (
     CompanyFactory,
     TaxRateFactory,
@@ -30,6 +33,8 @@ from tests.snapshots import take_snapshot
 pytestmark = pytest.mark.django_db
 
 TOO_LARGE = 10**18
+APPROVED = {"decision": "approved", "decided_at": A_MINUTE_LATER}
+EXECUTED = {"executed_at": A_MINUTE_LATER, "execute_key": "key-12345", "result": "{}"}
 
 
 def refused(change) -> bool:
@@ -200,3 +205,40 @@ def test_what_the_constraints_allow_is_not_refused() -> None:
     make_draft()
     assert not refused(lambda: Document.objects.update(lock_version=F("lock_version") + 1))
     assert not refused(lambda: Customer.objects.update(is_active=False))
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"decision": "approved"},
+        {"decided_at": A_MINUTE_LATER},
+        {"decision": "deferred", "decided_at": A_MINUTE_LATER},
+        {"rejection_reason": "Wrong customer."},
+        APPROVED | {"rejection_reason": "Wrong customer."},
+        APPROVED | {"decided_at": TEN_MINUTES_LATER},
+        EXECUTED,
+        EXECUTED | {"decision": "rejected", "decided_at": A_MINUTE_LATER},
+        APPROVED | EXECUTED | {"executed_at": TEN_MINUTES_LATER},
+        APPROVED | EXECUTED | {"executed_at": None},
+        APPROVED | EXECUTED | {"execute_key": ""},
+        APPROVED | EXECUTED | {"result": ""},
+    ],
+    ids=str,
+)
+def test_an_approval_that_contradicts_itself_is_refused(delegate, draft, columns) -> None:
+    prepare(draft, user=delegate)
+    assert refused(lambda: IssueApproval.objects.update(**columns))
+
+
+def test_an_approval_expires_after_it_was_prepared(delegate, draft) -> None:
+    approval = prepare(draft, user=delegate).approval
+    approval.pk, approval.expires_at = new_id(), approval.prepared_at
+    assert refused(lambda: approval.save(force_insert=True))
+
+
+def test_a_document_is_issued_by_one_approval(delegate, draft) -> None:
+    first, second = (prepare(draft, user=delegate).approval for _ in range(2))
+    change = IssueApproval.objects.filter(pk=first.pk).update
+    assert change(**APPROVED, **EXECUTED)
+    change = IssueApproval.objects.filter(pk=second.pk).update
+    assert refused(lambda: change(**APPROVED, **EXECUTED))
