@@ -1,4 +1,4 @@
-FROM python:3.13.18-slim-trixie AS builder
+FROM python:3.14.10-slim-trixie AS builder
 WORKDIR /app
 RUN python -m venv /opt/venv
 ENV PATH=/opt/venv/bin:$PATH
@@ -17,7 +17,7 @@ RUN SECRET_KEY=signs-nothing-while-files-are-collected python manage.py collects
     && python -m compileall -q . \
     && chmod -R a+rX .
 
-FROM python:3.13.18-slim-trixie
+FROM python:3.14.10-slim-trixie
 WORKDIR /app
 # The service owns no file, and needs to write none.
 RUN useradd --system --no-create-home --shell /usr/sbin/nologin --uid 10001 invoicing

@@ -36,7 +36,7 @@ def test_what_looks_like_a_secret_is_hidden(text, hidden):
         f"document {IDENTIFIER}",
         "django.contrib.staticfiles.storage.CompressedManifestStaticFilesStorage",
         "test_a_name_of_a_function_that_is_rather_long_as_ours_are",
-        "/opt/venv/lib/python3.13/site-packages/django/db/backends/postgresql/base.py",
+        "/opt/venv/lib/python3.14/site-packages/django/db/backends/postgresql/base.py",
         "connection to server at 10.0.0.5, port 5432 failed: Connection refused",
         "me@x.example",
     ],
