@@ -1,5 +1,6 @@
 """Measures the product beside its peers, and writes down what came of it."""
 
+import json
 import os
 import tempfile
 from argparse import ArgumentParser, Namespace
@@ -26,6 +27,8 @@ from benchmarks.subjects import Subject
 from tests.postgresql import find_binaries, run_cluster
 
 CONCURRENT_CLIENTS = 8
+# Where the product and DRF have the records of an answer.
+ENVELOPES = {"read": ("data", None), "list": ("data", "results")}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +75,27 @@ def _make_database(url: str, name: str) -> str:
     return parts._replace(path=f"/{name}").geturl()
 
 
+def require_same_fields(participants: Participants) -> None:
+    """Raise AssertionError unless DRF answers the fields that the product answers."""
+    ours, theirs = participants.product.subjects()[0], participants.drf.subject()
+    for operation, (in_ours, in_theirs) in ENVELOPES.items():
+        [our_step], [their_step] = (each.operations[operation](1) for each in (ours, theirs))
+        our_fields = _fields(json.loads(our_step())[in_ours])
+        their_answer = json.loads(their_step())
+        their_fields = _fields(their_answer[in_theirs] if in_theirs else their_answer)
+        if our_fields != their_fields:
+            raise AssertionError(f"{operation}: {our_fields} is not {their_fields}")
+
+
+def _fields(value: Any) -> Any:
+    """Return the names in a record, or in the first one of a list."""
+    if isinstance(value, list):
+        return [_fields(each) for each in value[:1]]
+    if isinstance(value, dict):
+        return {name: _fields(each) for name, each in value.items()}
+    return None
+
+
 def measure(participants: Participants, options: Namespace) -> dict[str, Any]:
     """Return every figure, ready to be written down."""
     results = measure_in_turns(
@@ -107,6 +131,7 @@ def main() -> None:
         folder = Path(name)
         folder.chmod(0o711)  # PostgreSQL's account passes through to its own folder inside
         with set_up(folder) as participants:
+            require_same_fields(participants)
             figures = measure(participants, options)
     write_results({"machine": machine, "options": vars(options), **figures})
 

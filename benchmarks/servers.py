@@ -40,7 +40,8 @@ class Server:
 def granian_command(application: str, *, workers: int = 1) -> list[str]:
     """Return the command of a WSGI server, the same for the product and its peers."""
     return [
-        *(sys.executable, "-m", "granian", "--interface", "wsgi", "--no-ws", "--no-log"),
+        *(sys.executable, "-m", "benchmarks.deployed_granian"),
+        *("--interface", "wsgi", "--no-ws", "--no-log"),
         *("--workers", str(workers), "--blocking-threads", str(THREADS), application),
     ]
 

@@ -30,6 +30,7 @@ def loading() -> Iterator[None]:
     try:
         yield
     finally:
+        gc.collect()  # what is garbage already would stay for good, too
         gc.freeze()
         gc.enable()
 

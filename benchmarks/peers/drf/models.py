@@ -1,10 +1,15 @@
 """The product's tables as a plain project would write them."""
 
+import secrets
 import uuid
 
 from django.db import models
 
 AMOUNT = {"max_digits": 18, "decimal_places": 2}
+
+
+def make_draft_code() -> str:
+    return f"D-{secrets.token_hex(4)}"
 
 
 class Customer(models.Model):
@@ -26,16 +31,22 @@ class Series(models.Model):
 
 class Document(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4)
+    type = models.CharField(max_length=7, default="invoice")
     status = models.CharField(max_length=6, default="draft")
+    draft_code = models.CharField(max_length=10, unique=True, default=make_draft_code)
+    lock_version = models.PositiveIntegerField(default=1)
+    connection_id = models.BigIntegerField()
     number = models.CharField(max_length=20, null=True, unique=True)  # noqa: DJ001  unique where present
     customer = models.ForeignKey(Customer, models.PROTECT)
     currency_code = models.CharField(max_length=3)
+    minor_unit = models.PositiveSmallIntegerField(default=2)
     issue_date = models.DateField()
     due_date = models.DateField()
     language = models.CharField(max_length=10)
     notes = models.TextField(blank=True)
     reference = models.CharField(max_length=100, blank=True)
     net_total = models.DecimalField(**AMOUNT)
+    discount_total = models.DecimalField(**AMOUNT)
     tax_total = models.DecimalField(**AMOUNT)
     grand_total = models.DecimalField(**AMOUNT)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -53,6 +64,7 @@ class Line(models.Model):
     discount_type = models.CharField(max_length=7)
     discount_value = models.BigIntegerField()
     tax_rate = models.ForeignKey(TaxRate, models.PROTECT)
+    discount_amount = models.DecimalField(**AMOUNT)
     net_amount = models.DecimalField(**AMOUNT)
 
     class Meta:
@@ -61,6 +73,12 @@ class Line(models.Model):
 
 class TaxRow(models.Model):
     document = models.ForeignKey(Document, models.CASCADE, related_name="tax_breakdown")
+    position = models.PositiveSmallIntegerField()
     tax_rate = models.ForeignKey(TaxRate, models.PROTECT)
+    name = models.CharField(max_length=100)
+    percentage = models.DecimalField(max_digits=7, decimal_places=4)
     taxable_amount = models.DecimalField(**AMOUNT)
     tax_amount = models.DecimalField(**AMOUNT)
+
+    class Meta:
+        ordering = ("position",)

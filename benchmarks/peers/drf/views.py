@@ -1,4 +1,7 @@
-"""The peer's documents: serializers and viewsets as the framework's guide writes them."""
+"""The peer's documents: serializers and viewsets as the framework's guide writes them.
+
+Its answers have the fields of the product's; amounts are decimals.
+"""
 
 from collections import defaultdict
 from decimal import ROUND_HALF_UP, Decimal
@@ -15,6 +18,7 @@ from typing_extensions import override
 
 from benchmarks.peers.drf.models import Customer, Document, Line, Series, TaxRate, TaxRow
 
+BASE_URL = "https://peer.example"
 CENT = Decimal("0.01")
 
 
@@ -31,28 +35,34 @@ class LineSerializer(serializers.ModelSerializer[Line]):
         model = Line
         fields = (
             *("description", "quantity", "unit", "unit_price", "discount_type", "discount_value"),
-            *("tax_rate_id", "net_amount"),
+            *("tax_rate_id", "discount_amount", "net_amount"),
         )
-        read_only_fields = ("net_amount",)
+        read_only_fields = ("discount_amount", "net_amount")
 
 
 class TaxRowSerializer(serializers.ModelSerializer[TaxRow]):
     class Meta:
         model = TaxRow
-        fields = ("tax_rate_id", "taxable_amount", "tax_amount")
+        fields = ("tax_rate_id", "name", "percentage", "taxable_amount", "tax_amount")
 
 
 class SummarySerializer(serializers.ModelSerializer[Document]):
+    href = serializers.SerializerMethodField()
+
     class Meta:
         model = Document
         fields = (
-            *("id", "status", "number", "customer_id", "currency_code", "issue_date", "due_date"),
-            *("net_total", "tax_total", "grand_total", "created_at", "issued_at"),
+            *("id", "type", "status", "number", "draft_code", "lock_version", "connection_id"),
+            *("customer_id", "issue_date", "due_date", "currency_code", "minor_unit"),
+            *("net_total", "discount_total", "tax_total", "grand_total", "href"),
         )
         read_only_fields = fields
 
+    def get_href(self, document: Document) -> str:
+        return f"{BASE_URL}/documents/{document.id}"
 
-class DocumentSerializer(serializers.ModelSerializer[Document]):
+
+class DocumentSerializer(SummarySerializer):
     customer_id = serializers.PrimaryKeyRelatedField(
         source="customer", queryset=Customer.objects.filter(is_active=True)
     )
@@ -62,13 +72,13 @@ class DocumentSerializer(serializers.ModelSerializer[Document]):
     class Meta:
         model = Document
         fields = (
-            *("id", "status", "number", "customer_id", "currency_code", "issue_date", "due_date"),
-            *("language", "notes", "reference", "line_items", "tax_breakdown"),
-            *("net_total", "tax_total", "grand_total", "created_at", "issued_at"),
+            *SummarySerializer.Meta.fields,
+            *("language", "notes", "reference", "line_items", "tax_breakdown", "issued_at"),
         )
         read_only_fields = (
-            *("id", "status", "number", "net_total", "tax_total", "grand_total"),
-            *("created_at", "issued_at"),
+            *("id", "type", "status", "number", "draft_code", "lock_version", "connection_id"),
+            *("minor_unit", "net_total", "discount_total", "tax_total", "grand_total"),
+            "issued_at",
         )
 
     @override
@@ -84,16 +94,17 @@ class DocumentSerializer(serializers.ModelSerializer[Document]):
             Line(position=n, **each) for n, each in enumerate(validated_data.pop("line_items"))
         ]
         for line in lines:
-            line.net_amount = _net_amount(line)
+            _calculate(line)
         taxable: dict[TaxRate, Decimal] = defaultdict(Decimal)
         for line in lines:
             taxable[line.tax_rate] += line.net_amount
-        rows = [_tax_row(rate, amount) for rate, amount in taxable.items()]
+        rows = [_tax_row(n, rate, amount) for n, (rate, amount) in enumerate(taxable.items())]
         net_total = sum((line.net_amount for line in lines), Decimal())
         tax_total = sum((row.tax_amount for row in rows), Decimal())
         document = Document.objects.create(
             **validated_data,
             net_total=net_total,
+            discount_total=sum((line.discount_amount for line in lines), Decimal()),
             tax_total=tax_total,
             grand_total=net_total + tax_total,
         )
@@ -104,14 +115,21 @@ class DocumentSerializer(serializers.ModelSerializer[Document]):
         return document
 
 
-def _net_amount(line: Line) -> Decimal:
+def _calculate(line: Line) -> None:
     gross = round_half_up(line.quantity * line.unit_price / 100)
-    return gross - round_half_up(gross * line.discount_value / 10_000)
+    line.discount_amount = round_half_up(gross * line.discount_value / 10_000)
+    line.net_amount = gross - line.discount_amount
 
 
-def _tax_row(rate: TaxRate, taxable: Decimal) -> TaxRow:
-    tax = round_half_up(taxable * rate.percentage / 100)
-    return TaxRow(tax_rate=rate, taxable_amount=taxable, tax_amount=tax)
+def _tax_row(position: int, rate: TaxRate, taxable: Decimal) -> TaxRow:
+    return TaxRow(
+        position=position,
+        tax_rate=rate,
+        name=rate.name,
+        percentage=rate.percentage,
+        taxable_amount=taxable,
+        tax_amount=round_half_up(taxable * rate.percentage / 100),
+    )
 
 
 class PagesById(CursorPagination):
@@ -137,6 +155,10 @@ class DocumentViewSet(
     @override
     def get_serializer_class(self) -> Any:
         return SummarySerializer if self.action == "list" else DocumentSerializer
+
+    @override
+    def perform_create(self, serializer: Any) -> None:
+        serializer.save(connection_id=self.request.auth.application_id)
 
     @action(detail=True, methods=["post"])
     def issue(self, request: Request, pk: str) -> Response:
