@@ -75,9 +75,8 @@ def _make_database(url: str, name: str) -> str:
     return parts._replace(path=f"/{name}").geturl()
 
 
-def require_same_fields(participants: Participants) -> None:
+def require_same_fields(ours: Subject, theirs: Subject) -> None:
     """Raise AssertionError unless DRF answers the fields that the product answers."""
-    ours, theirs = participants.product.subjects()[0], participants.drf.subject()
     for operation, (in_ours, in_theirs) in ENVELOPES.items():
         [our_step], [their_step] = (each.operations[operation](1) for each in (ours, theirs))
         our_fields = _fields(json.loads(our_step())[in_ours])
@@ -131,7 +130,7 @@ def main() -> None:
         folder = Path(name)
         folder.chmod(0o711)  # PostgreSQL's account passes through to its own folder inside
         with set_up(folder) as participants:
-            require_same_fields(participants)
+            require_same_fields(participants.product.subjects()[0], participants.drf.subject())
             figures = measure(participants, options)
     write_results({"machine": machine, "options": vars(options), **figures})
 

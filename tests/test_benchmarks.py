@@ -8,6 +8,7 @@ from threading import Thread
 import pytest
 
 from benchmarks import measuring
+from benchmarks.__main__ import require_same_fields
 from benchmarks.http_client import HttpClient, UnexpectedAnswerError, format_request
 from benchmarks.measuring import Figures, measure_in_turns, run_concurrently
 from benchmarks.plot import draw_bars
@@ -74,6 +75,29 @@ def test_of_clients_at_once_the_median_of_the_rounds_counts_without_the_first(mo
     subjects = {name: make_prepare(name) for name in rates}
     figures = measuring.measure_concurrently(subjects, rounds=2, clients=2, share=1)
     assert figures == {"a": 20, "b": 3}
+
+
+@pytest.mark.parametrize(
+    ("record", "is_same"),
+    [
+        ({"id": 2, "lines": [{"unit": "h"}, {}]}, True),
+        ({"id": 2, "lines": [{"unit": "h", "net": 1}]}, False),
+        ({"id": 2}, False),
+    ],
+)
+def test_the_run_ends_unless_both_answer_the_same_fields(record, is_same):
+    def answering(name: str, answers: dict[str, object]) -> Subject:
+        steps = {each: [lambda each=each: json.dumps(answers[each])] for each in answers}
+        return Subject(name, {each: lambda _, each=each: steps[each] for each in answers})
+
+    ours = {"id": 1, "lines": [{"unit": "h"}]}
+    product = answering("product", {"read": {"data": ours}, "list": {"data": [ours]}})
+    peer = answering("DRF", {"read": record, "list": {"results": [record, ours]}})
+    if is_same:
+        require_same_fields(product, peer)
+    else:
+        with pytest.raises(AssertionError, match="read"):
+            require_same_fields(product, peer)
 
 
 def test_an_error_of_one_client_ends_the_run():
