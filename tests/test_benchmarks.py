@@ -3,7 +3,9 @@
 import json
 import socket
 from contextlib import closing
+from functools import partial
 from threading import Thread
+from typing import Any
 
 import pytest
 
@@ -13,7 +15,7 @@ from benchmarks.http_client import HttpClient, UnexpectedAnswerError, format_req
 from benchmarks.measuring import Figures, measure_in_turns, run_concurrently
 from benchmarks.plot import draw_bars
 from benchmarks.report import BEGIN, END, GOALS, PLOT, README, RESULTS, SUBJECTS, format_section
-from benchmarks.subjects import PrepareClients, Subject
+from benchmarks.subjects import PrepareClients, Step, Subject
 
 # Nothing here needs a database: once is enough.
 pytestmark = pytest.mark.sqlite
@@ -86,9 +88,11 @@ def test_of_clients_at_once_the_median_of_the_rounds_counts_without_the_first(mo
     ],
 )
 def test_the_run_ends_unless_both_answer_the_same_fields(record, is_same):
-    def answering(name: str, answers: dict[str, object]) -> Subject:
-        steps = {each: [lambda each=each: json.dumps(answers[each])] for each in answers}
-        return Subject(name, {each: lambda _, each=each: steps[each] for each in answers})
+    def answering(name: str, answers: dict[str, Any]) -> Subject:
+        def prepare(operation: str, amount: int) -> list[Step]:
+            return [lambda: json.dumps(answers[operation])] * amount
+
+        return Subject(name, {operation: partial(prepare, operation) for operation in answers})
 
     ours = {"id": 1, "lines": [{"unit": "h"}]}
     product = answering("product", {"read": {"data": ours}, "list": {"data": [ours]}})
