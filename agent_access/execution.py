@@ -64,9 +64,8 @@ def find_tool_error(exception: Exception) -> ToolError:
     """
     if isinstance(exception, ToolError):
         return exception
-    for kind, answer in conf.host().failures().items():
-        if isinstance(exception, kind):
-            return answer(exception)
+    if answer := conf.host().answer_failure(exception):
+        return answer
     return _answer_bug(exception, "A call failed unexpectedly.")
 
 

@@ -77,8 +77,8 @@ class Host(Protocol):
     def in_demo_mode(self) -> bool:
         """Return whether every writing tool is refused."""
 
-    def failures(self) -> Mapping[type[Exception], Callable[[Any], ToolError]]:
-        """Return, by class of the project's exceptions, what makes the ToolError that answers."""
+    def answer_failure(self, failure: Exception) -> ToolError | None:
+        """Return what answers an exception of the project's own, or None for any other."""
 
     def work_of(self, connection_id: UUID) -> Sequence[Work]:
         """Return the latest things that a connection made, without their contents."""

@@ -1,7 +1,6 @@
 """What the invoicing application answers to agent access."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -12,7 +11,7 @@ from agent_access.host import ScopeTerms, Service, Work
 from agent_access.models.connections import RevokedReason
 from agent_access.tools import JSONSchema, Tool
 from invoicing.access import people_listed
-from invoicing.agent_tools.failures import FAILURES
+from invoicing.agent_tools.failures import answer_failure
 from invoicing.agent_tools.schemas import schema_filler
 from invoicing.agent_tools.work import address_of_work, find_work
 from invoicing.models import User
@@ -89,8 +88,8 @@ class InvoicingHost:
     def in_demo_mode(self) -> bool:
         return bool(settings.DEMO_MODE)
 
-    def failures(self) -> Mapping[type[Exception], Callable[[Any], ToolError]]:
-        return FAILURES
+    def answer_failure(self, failure: Exception) -> ToolError | None:
+        return answer_failure(failure)
 
     def work_of(self, connection_id: UUID) -> Sequence[Work]:
         return find_work(connection_id)

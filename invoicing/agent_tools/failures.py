@@ -1,8 +1,7 @@
-"""Translates the domain's errors into those of the interface ("Errors"), in one table."""
+"""Translates the domain's errors into those of the interface ("Errors")."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from http import HTTPStatus
-from typing import Any
 
 from agent_access import errors
 from invoicing.approval_states import ApprovalState
@@ -64,12 +63,6 @@ class InactiveError(errors.ConflictError):
     )
 
 
-def _validation_failed(failure: DraftInvalidError) -> errors.ValidationFailedError:
-    return errors.ValidationFailedError(
-        errors.FieldProblem(problem.path, problem.problem) for problem in failure.problems
-    )
-
-
 # What executing answers in each state but approved.
 APPROVAL_REFUSALS: Mapping[str, type[errors.ToolError]] = {
     ApprovalState.PENDING: PendingError,
@@ -80,11 +73,19 @@ APPROVAL_REFUSALS: Mapping[str, type[errors.ToolError]] = {
 }
 
 
-# The first class that fits is taken, so a subclass stands before its base.
-FAILURES: Mapping[type[Exception], Callable[[Any], errors.ToolError]] = {
-    RecordNotFoundError: lambda _failure: errors.NotFoundError(),
-    InactiveReferenceError: lambda _failure: InactiveError(),
-    ConflictError: lambda _failure: errors.ConflictError(),
-    DraftInvalidError: _validation_failed,
-    ApprovalStateError: lambda failure: APPROVAL_REFUSALS[failure.state](),
-}
+def answer_failure(failure: Exception) -> errors.ToolError | None:
+    """Return the interface's error for one of the domain's, or None for any other exception."""
+    match failure:
+        case RecordNotFoundError():
+            return errors.NotFoundError()
+        case InactiveReferenceError():
+            return InactiveError()
+        case ConflictError():
+            return errors.ConflictError()
+        case DraftInvalidError():
+            return errors.ValidationFailedError(
+                errors.FieldProblem(wrong.path, wrong.problem) for wrong in failure.problems
+            )
+        case ApprovalStateError():
+            return APPROVAL_REFUSALS[failure.state]()
+    return None

@@ -1,7 +1,6 @@
 """What this project answers to agent access."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 from uuid import UUID
 
 from django.db.models import QuerySet
@@ -46,11 +45,13 @@ class NotesHost:
     def in_demo_mode(self) -> bool:
         return False
 
-    def failures(self) -> Mapping[type[Exception], Callable[[Any], ToolError]]:
-        return {
-            NoteUnknownError: lambda _failure: NotFoundError(),
-            NotebookFullError: lambda _failure: NotebookFullAnswer(),
-        }
+    def answer_failure(self, failure: Exception) -> ToolError | None:
+        match failure:
+            case NoteUnknownError():
+                return NotFoundError()
+            case NotebookFullError():
+                return NotebookFullAnswer()
+        return None
 
     def work_of(self, connection_id: UUID) -> Sequence[Work]:
         return ()  # a note does not know which connection made it
