@@ -11,9 +11,9 @@ from typing_extensions import override
 from invoicing.access import customers_visible_to
 from invoicing.admin.fields import PeopleField
 from invoicing.admin.records import ReadOnlyAdmin, RecordAdmin, RecordForm
-from invoicing.administrators import is_owner
 from invoicing.languages import countries_by_name
 from invoicing.models import Customer, NumberSeries
+from invoicing.rights import is_owner
 
 ADDRESS = ("street", ("postcode", "city"), "country", "vat_number")
 

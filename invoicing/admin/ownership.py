@@ -13,7 +13,6 @@ from invoicing.access import people_listed
 from invoicing.admin.fields import PersonField
 from invoicing.administration.acts import actor_of, count_connections
 from invoicing.administration.ownership import UNFIT_OWNER, transfer_ownership
-from invoicing.administrators import is_owner
 from invoicing.errors import (
     ConflictError,
     OwnerUnfitError,
@@ -21,6 +20,7 @@ from invoicing.errors import (
     RecordNotFoundError,
 )
 from invoicing.models import User
+from invoicing.rights import is_owner
 from invoicing.web.accounts.limits import AttemptRefusedError, answer_refused, count_attempt
 from invoicing.web.accounts.password_forms import check_own_password, password_field
 

@@ -25,10 +25,10 @@ from invoicing.administration.people import (
     create_person,
 )
 from invoicing.administration.sign_ins import make_code, sign_out_everywhere
-from invoicing.administrators import is_owner, may_change_sign_in, may_give_every_right
 from invoicing.errors import CodeInvalidError, PermissionMissingError, RecordNotFoundError
 from invoicing.models import User
 from invoicing.one_time_links import HOURS, link_of
+from invoicing.rights import is_owner, may_change_sign_in, may_give_every_right
 from invoicing.services.working_hours import WEEKDAYS
 
 

@@ -21,9 +21,9 @@ from typing_extensions import override
 from invoicing.admin.fields import CheckboxesField
 from invoicing.administration.acts import actor_of
 from invoicing.administration.records import IsAllowed, change_record, create_record
-from invoicing.administrators import may_administer, remember_ownership
 from invoicing.errors import ConflictError, PermissionMissingError, RecordNotFoundError
 from invoicing.models import User
+from invoicing.rights import may_administer, remember_ownership
 from invoicing.search.paging import SEARCH_LENGTH
 from invoicing.services.record_changes import digest_record
 

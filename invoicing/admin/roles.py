@@ -8,8 +8,8 @@ from typing_extensions import override
 from invoicing.admin.fields import PermissionsField
 from invoicing.admin.records import RecordAdmin, RecordForm
 from invoicing.administration.records import IsAllowed
-from invoicing.administrators import may_give_every_right
 from invoicing.models import Role
+from invoicing.rights import may_give_every_right
 
 # Django's own admin of groups would write without the audit.
 admin.site.unregister(Group)

@@ -6,8 +6,8 @@ from agent_access.audit import OPERATOR, Actor
 from agent_access.connections import revoke_connections
 from agent_access.models.connections import Connection, RevokedReason
 from invoicing.administration.acts import act_of, locked_administration, write_down
-from invoicing.administrators import is_owner
 from invoicing.locks import lock_person
+from invoicing.rights import is_owner
 from invoicing.services import company
 
 # The message for an OwnerUnfitError.

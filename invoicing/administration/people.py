@@ -10,15 +10,15 @@ from django.core.exceptions import ValidationError
 from agent_access.audit import Actor
 from agent_access.models.connections import RevokedReason
 from invoicing.administration.acts import act_of, end_connections, write_down
-from invoicing.administrators import (
+from invoicing.errors import ConflictError, PermissionMissingError
+from invoicing.locks import lock_person
+from invoicing.models import User
+from invoicing.rights import (
     is_owner,
     may_administer,
     may_change_sign_in,
     may_give_every_right,
 )
-from invoicing.errors import ConflictError, PermissionMissingError
-from invoicing.locks import lock_person
-from invoicing.models import User
 from invoicing.services.record_changes import (
     Changes,
     digest_record,

@@ -8,10 +8,10 @@ from django.db.models import Model, QuerySet
 
 from agent_access.audit import Actor
 from invoicing.administration.acts import act_of, write_down
-from invoicing.administrators import may_give_every_right
 from invoicing.errors import ConflictError
 from invoicing.locks import lock_record
 from invoicing.models import Company, Customer, TaxRate, User
+from invoicing.rights import may_give_every_right
 from invoicing.services.customers import write_customer
 from invoicing.services.record_changes import (
     Changes,

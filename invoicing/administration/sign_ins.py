@@ -14,10 +14,10 @@ from invoicing.administration.acts import (
     write_down,
 )
 from invoicing.administration.people import may_change_people
-from invoicing.administrators import may_change_sign_in
 from invoicing.errors import CodeInvalidError, ConflictError, PermissionMissingError
 from invoicing.locks import lock_person
 from invoicing.models import User
+from invoicing.rights import may_change_sign_in
 from invoicing.services import sign_ins
 
 

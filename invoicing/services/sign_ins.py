@@ -7,9 +7,9 @@ from django.db.models import F
 from django.utils.http import urlsafe_base64_decode, urlsafe_base64_encode
 from typing_extensions import override
 
-from invoicing.administrators import is_owner, may_administer, may_change_sign_in
 from invoicing.errors import CodeInvalidError, ConflictError
 from invoicing.models import User
+from invoicing.rights import is_owner, may_administer, may_change_sign_in
 
 CHANGE_PEOPLE = "invoices.change_user"
 

@@ -15,14 +15,14 @@ from invoicing.administration.people import (
     digest_person,
 )
 from invoicing.administration.sign_ins import make_code, sign_out_everywhere
-from invoicing.administrators import (
+from invoicing.errors import CodeInvalidError, ConflictError, PermissionMissingError
+from invoicing.models import Skill, User
+from invoicing.rights import (
     is_administrator,
     may_administer,
     may_change_sign_in,
     may_give_every_right,
 )
-from invoicing.errors import CodeInvalidError, ConflictError, PermissionMissingError
-from invoicing.models import Skill, User
 from invoicing.services.working_hours import OVERLAP, Stretch, read_hours
 from tests.administration import acting, acts_written, make_administrator, read
 from tests.factories import PASSWORD, CustomerFactory, UserFactory, grant
