@@ -11,23 +11,29 @@ END;
 $$;
 
 -- Runs once per statement: once per row took longer than all else in writing a draft. It locks the
--- documents whose status it reads, so that none of them can be issued at the same time.
+-- documents whose status it reads, so that none of them can be issued at the same time. Each is read
+-- by itself: for a list of any length PostgreSQL plans anew every time, or keeps a plan that reads
+-- the whole table, made while that was small.
 CREATE FUNCTION invoices_keep_issued_part() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     touched uuid[];
+    pk uuid;
 BEGIN
-    IF TG_OP <> 'DELETE' THEN
-        touched := ARRAY(SELECT DISTINCT document_id FROM added);
+    IF TG_OP = 'INSERT' THEN
+        touched := ARRAY(SELECT DISTINCT document_id FROM added ORDER BY document_id);
+    ELSIF TG_OP = 'DELETE' THEN
+        touched := ARRAY(SELECT DISTINCT document_id FROM removed ORDER BY document_id);
+    ELSE
+        touched := ARRAY(
+            SELECT document_id FROM added UNION SELECT document_id FROM removed ORDER BY document_id
+        );
     END IF;
-    IF TG_OP <> 'INSERT' THEN
-        touched := touched || ARRAY(SELECT DISTINCT document_id FROM removed);
-    END IF;
-    IF 'issued' IN (
-        SELECT status FROM invoices_document WHERE id = ANY (touched) ORDER BY id FOR SHARE
-    ) THEN
-        RAISE EXCEPTION 'The lines and tax rows of an issued document cannot be changed.'
-            USING ERRCODE = 'restrict_violation';
-    END IF;
+    FOREACH pk IN ARRAY touched LOOP
+        IF (SELECT status FROM invoices_document WHERE id = pk FOR SHARE) = 'issued' THEN
+            RAISE EXCEPTION 'The lines and tax rows of an issued document cannot be changed.'
+                USING ERRCODE = 'restrict_violation';
+        END IF;
+    END LOOP;
     RETURN NULL;
 END;
 $$;
