@@ -16,7 +16,9 @@ class Receipt(models.Model):
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    connection = models.ForeignKey(Connection, models.PROTECT, related_name="receipts")
+    connection = models.ForeignKey(
+        Connection, models.PROTECT, related_name="receipts", db_index=False
+    )
     key = models.CharField(max_length=KEY_LENGTH, validators=[RegexValidator(KEY_PATTERN)])
     tool = models.CharField(max_length=100)
     call_digest = models.CharField(max_length=DIGEST_LENGTH)

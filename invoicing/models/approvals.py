@@ -26,7 +26,9 @@ class IssueApproval(Record):
     """
 
     document = models.ForeignKey(Document, on_delete=models.PROTECT, related_name="approvals")
-    delegated_user = models.ForeignKey(User, on_delete=models.PROTECT, related_name="approvals")
+    delegated_user = models.ForeignKey(
+        User, on_delete=models.PROTECT, related_name="approvals", db_index=False
+    )
     connection_id = models.UUIDField(editable=False)
     connection_name = models.CharField(max_length=200, editable=False)
     lock_version = models.PositiveIntegerField(editable=False)

@@ -47,9 +47,7 @@ class Document(Record):
 
     type = models.CharField(max_length=11, choices=DocumentType, default=DocumentType.INVOICE)
     status = models.CharField(max_length=6, choices=DocumentStatus, default=DocumentStatus.DRAFT)
-    draft_code = models.CharField(
-        max_length=10, unique=True, default=new_draft_code, editable=False
-    )
+    draft_code = models.CharField(max_length=10, default=new_draft_code, editable=False)
     lock_version = models.PositiveIntegerField(default=1, editable=False)
 
     customer = models.ForeignKey(
@@ -73,14 +71,19 @@ class Document(Record):
     # Plain values and no foreign key, so that pages need not know the app of the connections.
     connection_id = models.UUIDField(null=True, blank=True, editable=False)
     connection_name = models.CharField(max_length=200, blank=True, default="", editable=False)
-    created_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    created_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+", db_index=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     updated_at = models.DateTimeField(default=timezone.now, editable=False)
 
     # Set together, by issuing.
-    number = models.CharField(max_length=20, null=True, blank=True, unique=True)
+    number = models.CharField(max_length=20, null=True, blank=True)  # noqa: DJ001  unique where set
     series = models.ForeignKey(
-        NumberSeries, on_delete=models.PROTECT, null=True, blank=True, related_name="+"
+        NumberSeries,
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="+",
+        db_index=False,
     )
     series_value = models.PositiveIntegerField(null=True, blank=True)
     issued_at = models.DateTimeField(null=True, blank=True)
@@ -128,6 +131,9 @@ class Document(Record):
                 ),
                 name="document_numbered_if_issued",
             ),
+            # Not unique=True, which on PostgreSQL adds a second index, for LIKE.
+            models.UniqueConstraint(fields=["draft_code"], name="document_draft_code"),
+            models.UniqueConstraint(fields=["number"], name="document_number"),
             models.UniqueConstraint(
                 fields=["series", "series_value"], name="document_series_value"
             ),
@@ -193,7 +199,9 @@ class Line(Record):
         max_length=7, choices=[(kind.value, kind.value) for kind in DiscountType], null=True
     )
     discount_value = models.BigIntegerField(null=True)
-    tax_rate = models.ForeignKey(TaxRate, on_delete=models.PROTECT, null=True, related_name="+")
+    tax_rate = models.ForeignKey(
+        TaxRate, on_delete=models.PROTECT, null=True, related_name="+", db_index=False
+    )
     discount_amount = models.BigIntegerField()
     net_amount = models.BigIntegerField()
 
@@ -242,7 +250,9 @@ class TaxRow(Record):
         Document, on_delete=models.CASCADE, related_name="tax_rows", db_index=False
     )
     position = models.PositiveSmallIntegerField()
-    tax_rate = models.ForeignKey(TaxRate, on_delete=models.PROTECT, related_name="+")
+    tax_rate = models.ForeignKey(
+        TaxRate, on_delete=models.PROTECT, related_name="+", db_index=False
+    )
     name = models.CharField(max_length=100)
     percentage_ten_thousandths = models.PositiveIntegerField("percentage")
     taxable_amount = models.BigIntegerField()

@@ -24,6 +24,6 @@ class Build(StrEnum):
 LAXER_TABLES: Mapping[Build, str] = {
     Build.MAXIMUM_PLUS_ONE: """
         ALTER TABLE invoices_document DROP CONSTRAINT document_series_value,
-            DROP CONSTRAINT invoices_document_number_key
+            DROP CONSTRAINT document_number
     """
 }
