@@ -14,6 +14,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils.crypto import constant_time_compare
 
+from agent_access.database.statements import Statements
 from invoicing.access import Permission, documents_visible_to, require_still_allowed
 from invoicing.approval_states import (
     TRANSITIONS,
@@ -242,18 +243,22 @@ def execute_approval(
 def _issue(
     snapshot: ApprovalSnapshot, key: str, clock: Clock, serialise_result: SerialiseResult
 ) -> IssueApproval:
+    """Issue the draft, and write with it that the approval, which is locked, was executed.
+
+    Should the lock fail: the database executes no approval twice, too late, or undecided.
+    """
     approval = snapshot.approval
-    document = issue_locked(approval.document, snapshot.current, clock=clock)
-    now = document.issued_at
-    # Issuing may have waited for the number series until the window was over.
-    if now is None or now >= approval.expires_at:
-        raise ApprovalStateError(ApprovalState.EXPIRED)
-    approval.executed_at = now
-    approval.execute_key = key
-    approval.result = serialise_result(ApprovalSnapshot(approval, snapshot.current, now), document)
-    executed = {"executed_at": now, "execute_key": key, "result": approval.result}
-    unused = APPROVALS.equal(id=approval.pk, decision=Decision.APPROVED, executed_at=None)
-    unexpired = "record.expires_at > %s", [APPROVALS.adapt("expires_at", now)]
-    if not APPROVALS.update(executed, unused, unexpired):
-        raise ApprovalStateError(ApprovalState.EXECUTED)
+
+    def compose_execution(document: Document) -> Statements:
+        now = document.issued_at
+        # Issuing may have waited for the number series until the window was over.
+        if now is None or now >= approval.expires_at:
+            raise ApprovalStateError(ApprovalState.EXPIRED)
+        approval.executed_at, approval.execute_key = now, key
+        executed = ApprovalSnapshot(approval, snapshot.current, now)
+        approval.result = serialise_result(executed, document)
+        changed = {"executed_at": now, "execute_key": key, "result": approval.result}
+        return {"executed": APPROVALS.compose_update(changed, APPROVALS.equal(id=approval.pk))}
+
+    issue_locked(approval.document, snapshot.current, clock=clock, companions=compose_execution)
     return approval

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db import transaction
 
-from agent_access.database.statements import execute_together
+from agent_access.database.statements import NOTHING, Statements, execute_together
 from invoicing.errors import ConflictError, InactiveReferenceError
 from invoicing.locks import lock_draft, require_transaction
 from invoicing.models import Document, DocumentStatus, DocumentType
@@ -19,6 +19,8 @@ from invoicing.totals import calculate_totals
 
 # Tells the time. It is read only after the locks, for which a call may have waited.
 Clock = Callable[[], datetime]
+# Given the document as it is about to be frozen, composes what is written together with it.
+Companions = Callable[[Document], Statements]
 
 
 def issue_document(document: Document, *, clock: Clock) -> Document:
@@ -36,16 +38,19 @@ def issue_document(document: Document, *, clock: Clock) -> Document:
         return issue_locked(draft, facts, clock=clock)
 
 
-def issue_locked(draft: Document, facts: Facts, *, clock: Clock) -> Document:
+def issue_locked(
+    draft: Document, facts: Facts, *, clock: Clock, companions: Companions = lambda _: NOTHING
+) -> Document:
     """Issue, as issue_document does, a draft that this transaction read with locks.lock_draft().
 
-    The facts are the draft's, as the caller read and perhaps compared them: they are frozen.
+    The facts are the draft's, as the caller read and perhaps compared them: they are frozen. So
+    that others wait less for the number series, companions are executed with the freeze.
     """
     require_transaction()
     if draft.is_issued:
         raise ConflictError
     require_issuable(draft)
-    _freeze(draft, facts, clock)
+    _freeze(draft, facts, clock, companions)
     return draft
 
 
@@ -65,7 +70,7 @@ def require_issuable(draft: Document) -> None:
         raise ConflictError
 
 
-def _freeze(draft: Document, facts: Facts, clock: Clock) -> None:
+def _freeze(draft: Document, facts: Facts, clock: Clock, companions: Companions) -> None:
     """Take the number last, then write all else in one statement: others wait for the series.
 
     The clock is read while the series is locked, so that later numbers have later times.
@@ -79,7 +84,8 @@ def _freeze(draft: Document, facts: Facts, clock: Clock) -> None:
     for name, value in frozen.items():
         setattr(draft, name, value)
     words = compose_replacement(found_by, rows_of_document(draft))
-    if not execute_together({**words, "frozen": DOCUMENTS.compose_update(frozen, unchanged)}):
+    freeze = {"frozen": DOCUMENTS.compose_update(frozen, unchanged)}
+    if not execute_together({**words, **companions(draft), **freeze}):
         raise ConflictError
 
 

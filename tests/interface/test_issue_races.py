@@ -65,7 +65,7 @@ def test_numbers_follow_the_commits_though_every_third_execution_fails_on_its_wa
     def execute_until_done(number: int) -> tuple[int, str]:
         failures = 0
         if number % 3 == 0:
-            with connection.execute_wrapper(FailAfterLock(statements=number % 4)):
+            with connection.execute_wrapper(FailAfterLock(statements=number // 3 % 3)):
                 failures += execute(agent, prepared[number], key=f"execute-{number}").status == 503
         answer = execute(agent, prepared[number], key=f"execute-{number}")
         assert answer.status == 200

@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import IntegrityError
 
 from invoicing.access import Permission
 from invoicing.errors import (
@@ -227,10 +228,10 @@ EXECUTED = {"executed_at": A_MINUTE_LATER, "execute_key": "another", "result": "
     ],
     ids=["undecided", "executed", "expired"],
 )
-def test_where_a_lock_fails_the_conditional_update_still_refuses(prepared, monkeypatch, kept, now):
+def test_where_a_lock_fails_the_database_still_refuses(prepared, monkeypatch, kept, now):
     """What the execution holds says that all is well; what is kept says otherwise."""
     held = IssueApproval.objects.get()
     held.decision, held.expires_at = Decision.APPROVED, TEN_MINUTES_LATER + timedelta(minutes=1)
     IssueApproval.objects.update(**kept)
     monkeypatch.setattr(approvals, "lock_approval", lambda *_, **__: held)
-    refuse_in("executed", prepared.execute, now=now)
+    refuse(IntegrityError, prepared.execute, now=now)
