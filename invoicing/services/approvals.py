@@ -1,7 +1,6 @@
 """Issuing with a person's approval: prepare, decide, execute (interface, "Issue approval")."""
 
 import hashlib
-import json
 import secrets
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from functools import cached_property
 from typing import Any
 from uuid import UUID
 
+import orjson
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils.crypto import constant_time_compare
@@ -52,7 +52,7 @@ class ApprovalSnapshot:
 
     @cached_property
     def prepared(self) -> Facts:
-        facts: Facts = json.loads(self.approval.facts)
+        facts: Facts = orjson.loads(self.approval.facts)
         return facts
 
     @cached_property
