@@ -1,32 +1,32 @@
-"""Every index slows each write of its table; no table has two that serve the same look-ups."""
+"""Every index slows each write of its table: none repeats the beginning of another."""
 
 from collections.abc import Iterator
 
 import pytest
 from django.apps import apps
-from django.db.models import Model, UniqueConstraint
+from django.db.models import UniqueConstraint
 
 # Nothing here needs a database: once is enough.
 pytestmark = pytest.mark.sqlite
 
 OUR_MODELS = [
-    model
-    for label in ("agent_access", "invoices")
-    for model in apps.get_app_config(label).models.values()
+    *apps.get_app_config("agent_access").get_models(),
+    *apps.get_app_config("invoices").get_models(),
 ]
 
 
-def plain_indexes(model: type[Model]) -> Iterator[tuple[str, ...]]:
-    """Yield the fields of each index that is neither unique nor partial."""
-    yield from ((field.name,) for field in model._meta.local_fields if is_plain(field))
-    yield from (tuple(each.fields) for each in model._meta.indexes if not each.condition)
+def plain_indexes(model) -> Iterator[tuple[str, ...]]:
+    """Yield the fields of each index of fields that is neither unique nor partial."""
+    fields = model._meta.local_fields
+    yield from ((field.name,) for field in fields if field.db_index and not field.unique)
+    yield from (
+        tuple(each.fields) for each in model._meta.indexes if each.fields and not each.condition
+    )
 
 
-def is_plain(field) -> bool:
-    return field.db_index and not field.unique
-
-
-def unique_indexes(model: type[Model]) -> Iterator[tuple[str, ...]]:
+def unique_indexes(model) -> Iterator[tuple[str, ...]]:
+    """Yield the fields of each index that is unique and not partial."""
+    yield from ((field.name,) for field in model._meta.local_fields if field.unique)
     for constraint in model._meta.constraints:
         if isinstance(constraint, UniqueConstraint) and not constraint.condition:
             yield tuple(constraint.fields)

@@ -187,19 +187,11 @@ class Rows(Generic[Record]):
         record._state.adding = not is_inserted
         return is_inserted
 
-    def update(self, values: Mapping[str, Any], condition: Condition, *others: Condition) -> int:
-        """Update the rows that meet all conditions; return how many these are."""
-        with connection.cursor() as cursor:
-            cursor.execute(*self.compose_update(values, condition, *others))
-            return int(cursor.rowcount)
-
-    def compose_update(
-        self, values: Mapping[str, Any], condition: Condition, *others: Condition
-    ) -> Statement:
-        """Return the statement that updates the rows that meet all conditions."""
+    def compose_update(self, values: Mapping[str, Any], condition: Condition) -> Statement:
+        """Return the statement that updates the rows that meet the condition."""
         columns = ", ".join(f"{self._column(name)} = %s" for name in values)
         written = [self.adapt(name, value) for name, value in values.items()]
-        where, wanted = _join([condition, *others])
+        where, wanted = condition
         sql = f"UPDATE {self.table} AS record SET {columns} WHERE {where}"  # noqa: S608  names only
         return sql, [*written, *wanted]
 

@@ -74,7 +74,10 @@ APPROVAL_REFUSALS: Mapping[str, type[errors.ToolError]] = {
 
 
 def answer_failure(failure: Exception) -> errors.ToolError | None:
-    """Return the interface's error for one of the domain's, or None for any other exception."""
+    """Return the interface's error for one of the domain's, or None for any other exception.
+
+    The first case that fits is taken, so a subclass stands before its base.
+    """
     match failure:
         case RecordNotFoundError():
             return errors.NotFoundError()

@@ -85,6 +85,7 @@ def _freeze(draft: Document, facts: Facts, clock: Clock, companions: Companions)
         setattr(draft, name, value)
     words = compose_replacement(found_by, rows_of_document(draft))
     freeze = {"frozen": DOCUMENTS.compose_update(frozen, unchanged)}
+    # The freeze comes last: its rows are those that are counted.
     if not execute_together({**words, **companions(draft), **freeze}):
         raise ConflictError
 

@@ -14,7 +14,15 @@ from invoicing.errors import (
     PermissionMissingError,
     RecordNotFoundError,
 )
-from invoicing.models import Customer, Decision, DocumentType, IssueApproval, TaxRate, User
+from invoicing.models import (
+    Customer,
+    Decision,
+    Document,
+    DocumentType,
+    IssueApproval,
+    TaxRate,
+    User,
+)
 from invoicing.services import approvals
 from invoicing.services.approvals import Execution, decide_approval, execute_approval
 from tests.approvals import A_MINUTE_LATER, PREPARED_AT, TEN_MINUTES_LATER, prepare
@@ -235,3 +243,13 @@ def test_where_a_lock_fails_the_database_still_refuses(prepared, monkeypatch, ke
     IssueApproval.objects.update(**kept)
     monkeypatch.setattr(approvals, "lock_approval", lambda *_, **__: held)
     refuse(IntegrityError, prepared.execute, now=now)
+
+
+def test_where_a_lock_fails_a_draft_that_moved_on_leaves_its_approval_unexecuted(
+    prepared, monkeypatch
+):
+    prepared.decide()
+    held = IssueApproval.objects.select_related("document__customer").get()
+    Document.objects.update(lock_version=held.document.lock_version + 1)
+    monkeypatch.setattr(approvals, "lock_approval", lambda *_, **__: held)
+    refuse(ConflictError, prepared.execute)
