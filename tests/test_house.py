@@ -111,8 +111,8 @@ def sign_of(breach: tuple[str, str, str]) -> str:
 @pytest.mark.parametrize(
     ("command", "name"),
     [
-        ("ruff check", "invoicing/migrations/0001_initial.py"),
-        ("ruff format --check", "invoicing/migrations/0001_initial.py"),
+        ("ruff check", "invoicing/migrations/0001_squashed_0010_fewer_indexes.py"),
+        ("ruff format --check", "invoicing/migrations/0001_squashed_0010_fewer_indexes.py"),
         ("codespell_lib", "tests/mcp_clients/package-lock.json"),
     ],
 )

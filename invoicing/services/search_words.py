@@ -89,17 +89,6 @@ def _compose_batch(gone: Sequence[tuple[bytes, bytes]], new: Sequence[Row]) -> S
     return statements
 
 
-def fill_words(customers: QuerySet[Customer], documents: QuerySet[Document]) -> None:
-    """Write the rows of these customers and documents, in batches; for migrations.
-
-    Nobody may write customers or documents meanwhile.
-    """
-    for customers_batch in batches_by_id(customers):
-        write_rows({row for each in customers_batch for row in rows_of_customer(each)})
-    for documents_batch in batches_by_id(documents.select_related("customer")):
-        write_rows({row for each in documents_batch for row in rows_of_document(each)})
-
-
 def batches_by_id(records: QuerySet[_Record]) -> Iterator[list[_Record]]:
     """Yield the records in order of ID, in batches."""
     ordered = records.order_by("pk")

@@ -1,9 +1,7 @@
 from datetime import UTC, date, datetime
-from importlib import import_module
 
 import pytest
-from django.db import connection, transaction
-from django.db.migrations.loader import MigrationLoader
+from django.db import transaction
 
 from invoicing.errors import ConflictError, RecordNotFoundError
 from invoicing.locks import lock_approval, lock_document
@@ -182,22 +180,3 @@ def test_locks_and_numbers_are_taken_inside_a_transaction_only() -> None:
         with pytest.raises(RuntimeError, match="inside a transaction"):
             take()
     assert NumberSeries.objects.count() == 0
-
-
-@pytest.mark.postgresql  # SQLite makes a table anew outside of transactions only
-@pytest.mark.django_db
-def test_what_was_issued_before_documents_kept_bank_details_keeps_what_it_showed() -> None:
-    make_issued()
-    migration = import_module("invoicing.migrations.0007_bank_details_of_documents").Migration
-    state = MigrationLoader(connection).project_state(migration.dependencies)
-    with connection.cursor() as cursor:
-        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
-        cursor.execute("ALTER TABLE invoices_document DROP seller_iban, DROP seller_bic")
-    with connection.schema_editor(atomic=False) as editor:
-        for operation in migration.operations:
-            before, state = state, state.clone()
-            operation.state_forwards("invoices", state)
-            operation.database_forwards("invoices", editor, before, state)
-    Company.objects.update(iban="", bic="")
-    kept = Document.objects.values_list("seller_iban", "seller_bic")
-    assert list(kept) == [("DE02120300000000202051", "BYLADEM1001")]

@@ -17,7 +17,6 @@ from invoicing.services.customers import change_customer, create_customer
 from invoicing.services.drafts import create_draft, update_draft
 from invoicing.services.issuing import issue_document
 from invoicing.services.record_changes import digest_record
-from invoicing.services.search_words import fill_words
 from tests.administration import acting
 from tests.clocks import at
 from tests.factories import ISSUED_AT, CustomerFactory, UserFactory, draft_input, make_draft
@@ -114,10 +113,6 @@ def test_after_every_act_the_table_says_what_a_rebuild_would(company, seed):
             office.act()
         assert kept_rows() == true_rows()
     assert len(set(Document.objects.values_list("status", "buyer_name"))) > 3
-    written = kept_rows()
-    SearchWord.objects.all().delete()
-    fill_words(Customer.objects.all(), Document.objects.all())
-    assert kept_rows() == written
 
 
 def test_a_customer_that_is_refused_changes_no_word(company):

@@ -2,12 +2,10 @@
 
 from collections.abc import Callable
 from functools import partial
-from importlib import import_module
 from threading import Event
 
 import pytest
 from django.db import connection, transaction
-from django.db.migrations.loader import MigrationLoader
 from django.test.utils import CaptureQueriesContext
 
 from invoicing.errors import ConflictError, RecordNotFoundError
@@ -20,7 +18,7 @@ from invoicing.services import search_words
 from invoicing.services.customers import change_customer, create_customers
 from invoicing.services.drafts import update_draft
 from invoicing.services.issuing import issue_document
-from invoicing.services.search_words import rows_of_customer, rows_of_document
+from invoicing.services.search_words import rows_of_document
 from tests.clocks import at
 from tests.factories import (
     ISSUED_AT,
@@ -141,41 +139,6 @@ def test_an_issued_document_takes_index_rows_although_it_is_frozen() -> None:
     SearchWord.objects.all().delete()
     search_words.write_rows(rows_of_document(issued))
     assert words_of_record(issued) == {row.word for row in rows_of_document(issued)}
-
-
-def fill_by(migration_name: str) -> None:
-    migration = import_module(f"invoicing.migrations.{migration_name}").Migration
-    # As migrate has them: models with the fields of then, and no property or method of today.
-    before = MigrationLoader(connection).project_state(migration.dependencies).apps
-    migration.operations[0].code(before, None)
-
-
-@pytest.mark.parametrize("at_once", [1, 500])
-def test_the_migration_fills_the_table_from_what_there_is(monkeypatch, at_once) -> None:
-    monkeypatch.setattr(search_words, "_RECORDS_AT_ONCE", at_once)
-    make_issued(customer=CustomerFactory.create(name="Former"), reference="PO 1")
-    make_draft(customer=CustomerFactory.create(name="東京"))
-    SearchWord.objects.all().delete()
-    for _ in range(2):
-        fill_by("0005_fill_search_words")
-        assert kept_rows() == true_rows()
-
-
-def test_what_an_unseen_character_used_to_part_is_written_anew() -> None:
-    renamed = CustomerFactory.create(name="Donau\u00addampf")
-    parted = CustomerFactory.create(name="葛\U000e0100城市")
-    documents = [
-        make_issued(customer=renamed),
-        make_draft(customer=parted),
-        make_draft(customer=renamed, reference="PO\u200b7"),
-    ]
-    change_customer(renamed.id, name="Donau")
-    make_draft(customer=renamed)
-    for document in documents:
-        document.refresh_from_db()
-    SearchWord.objects.all().delete()
-    fill_by("0008_words_without_unseen_characters")
-    assert kept_rows() == rows_of_customer(parted).union(*map(rows_of_document, documents))
 
 
 @pytest.mark.postgresql
