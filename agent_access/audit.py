@@ -105,8 +105,8 @@ class Fact:
 
 
 def open_chain(chain: str) -> None:
-    """Create the chain's head, unless it exists."""
-    ChainHead.objects.bulk_create([ChainHead(chain=chain)], ignore_conflicts=True)
+    """Create the head of a new chain."""
+    ChainHead.objects.create(chain=chain)
 
 
 def close_chains(chains: Collection[str]) -> None:
@@ -175,8 +175,7 @@ def record_acts(facts: Iterable[Fact]) -> None:
 def lock_administration() -> ChainHead:
     """Lock the administration chain until the transaction ends; always before any other chain."""
     _require_transaction()
-    open_chain(ADMINISTRATION)
-    return ChainHead.objects.select_for_update().get(chain=ADMINISTRATION)
+    return ChainHead.objects.select_for_update().get_or_create(chain=ADMINISTRATION)[0]
 
 
 def _append(

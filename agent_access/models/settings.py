@@ -27,5 +27,4 @@ class AccessSettings(models.Model):
     @classmethod
     def lock(cls) -> Self:
         """Return the row locked, so that a switch and a new connection wait for each other."""
-        cls.objects.bulk_create([cls()], ignore_conflicts=True)
-        return cls.objects.select_for_update().get(pk=cls.ONLY_ID)
+        return cls.objects.select_for_update().get_or_create(pk=cls.ONLY_ID)[0]

@@ -1,5 +1,6 @@
 """The main switch: off keeps everybody out for good, on lets new connections in."""
 
+from functools import partial
 from unittest.mock import Mock
 
 import pytest
@@ -15,13 +16,14 @@ from agent_access.connections import (
     revoke_connection,
 )
 from agent_access.errors import UnauthenticatedError
-from agent_access.models import AuditEvent, Connection
+from agent_access.models import AccessSettings, AuditEvent, Connection
 from agent_access.models.audit import Transport
 from agent_access.models.connections import RevokedReason
 from agent_access.switches import turn_access
 from agent_access.verification import find_breaks
 from tests.agents import HttpAgent
 from tests.snapshots import take_snapshot
+from tests.threads import run_together
 
 
 @pytest.mark.requirement("access.starts_off")
@@ -39,6 +41,14 @@ def test_while_access_is_off_there_is_nothing_to_find(company):
         answer = HttpAgent(None).request("GET", path)
         assert (answer.status, answer.code) == (404, "not_found")
         assert "WWW-Authenticate" not in answer.headers
+
+
+@pytest.mark.django_db(transaction=True)
+def test_many_who_turn_access_on_for_the_first_time_at_once_make_one_row_and_one_chain():
+    assert run_together([partial(turn_access, on=True)] * 5) == [0] * 5
+    assert AccessSettings.objects.get().access_on
+    assert AuditEvent.objects.get().action == "access:turned_on"
+    assert list(find_breaks()) == []
 
 
 @pytest.mark.requirement("revocation.access_off")
