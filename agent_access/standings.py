@@ -24,10 +24,10 @@ PERMISSION_CACHE = "_perm_cache"
 
 STANDING = """
     SELECT {columns}, {owner}, {permissions}
-    FROM {connections} AS lent
-    JOIN {users} AS person ON person.{key} = lent.user_id
+    FROM {connections} AS held
+    JOIN {users} AS person ON person.{key} = held.user_id
     LEFT JOIN {settings} AS switches ON switches.id = {only_id}
-    WHERE lent.{wanted} = %s
+    WHERE held.{wanted} = %s
 """
 # The user's own and those of their groups; as JSON, since a codename may hold any character.
 PERMISSIONS = """(
@@ -37,8 +37,8 @@ PERMISSIONS = """(
     WHERE permission.id IN (
         SELECT own.permission_id FROM {own} AS own WHERE own.{own_key} = person.{key}
         UNION
-        SELECT lent.permission_id FROM {of_groups} AS lent
-        JOIN {groups} AS member ON member.group_id = lent.group_id
+        SELECT shared.permission_id FROM {of_groups} AS shared
+        JOIN {groups} AS member ON member.group_id = shared.group_id
         WHERE member.{groups_key} = person.{key}
     )
 )"""
@@ -116,7 +116,7 @@ def _asks_tables_alone() -> bool:
 @cache
 def _statement(wanted: str, vendor: str) -> str:
     users = _users()
-    selected = (CONNECTIONS.select("lent"), users.select("person"), SETTINGS.select("switches"))
+    selected = (CONNECTIONS.select("held"), users.select("person"), SETTINGS.select("switches"))
     return STANDING.format(
         columns=", ".join(selected),
         owner=f"({conf.host().owner_statement() or 'NULL'})",
