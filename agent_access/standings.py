@@ -13,8 +13,7 @@ from django.contrib.contenttypes.models import ContentType
 from django.db import connection as database
 
 from agent_access import conf
-from agent_access.database.json_functions import JSON_FUNCTIONS
-from agent_access.database.rows import Rows, quote
+from agent_access.database.rows import JSON_FUNCTIONS, Rows, quote
 from agent_access.models.connections import Connection
 from agent_access.models.settings import AccessSettings
 

@@ -15,7 +15,6 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Field, Model
 from django.db.models.base import ModelState
 
-from agent_access.database.json_functions import JSON_FUNCTIONS
 from agent_access.database.statements import NOTHING, Statement, Statements, execute_together
 
 Record = TypeVar("Record", bound=Model)
@@ -24,6 +23,11 @@ Record = TypeVar("Record", bound=Model)
 Condition = tuple[str, Sequence[Any]]
 EVERY: Condition = ("TRUE", ())
 
+# By vendor: the SQL functions that make a JSON array of rows, and a JSON object of one row.
+JSON_FUNCTIONS = {
+    "postgresql": {"many": "json_agg", "one": "json_build_object"},
+    "sqlite": {"many": "json_group_array", "one": "json_object"},
+}
 # The fields whose values JSON has as the model has them.
 JSON_FIELDS = (models.CharField, models.TextField, models.IntegerField)
 
