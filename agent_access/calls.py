@@ -1,6 +1,5 @@
 """What goes into a tool and what comes out, whatever the transport."""
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -38,10 +37,10 @@ class ToolCall:
     settings: AccessSettings
     origin: Origin
     read_arguments: Callable[[], Arguments]
-    target: str | None = None
-    idempotency_key: str | None = None
-    key_field: str = "idempotency_key"
-    admitted_at: float = -math.inf
+    target: str | None
+    idempotency_key: str | None
+    key_field: str
+    admitted_at: float
 
 
 @dataclass(frozen=True, kw_only=True)

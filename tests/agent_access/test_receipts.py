@@ -1,12 +1,13 @@
 """What counts as the same call, and what is kept of its answer."""
 
 import json
+from dataclasses import fields
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from agent_access.calls import Arguments, ToolCall
+from agent_access.calls import ToolCall
 from agent_access.models import Receipt
 from agent_access.receipts import digest_call
 
@@ -17,14 +18,13 @@ def digest(
     text: str, *, tool: str = "x.y", target: str | None = None, transport: str = "http"
 ) -> str:
     """Return the digest of a call of which only tool, target and arguments count."""
-    parts: dict[str, Any] = {
+    parts: dict[str, Any] = dict.fromkeys(field.name for field in fields(ToolCall))
+    parts |= {
         "tool": SimpleNamespace(name=tool),
-        "connection": None,
-        "settings": None,
         "origin": SimpleNamespace(transport=transport),
         "target": target,
     }
-    return digest_call(ToolCall(read_arguments=lambda: Arguments({}), **parts), json.loads(text))
+    return digest_call(ToolCall(**parts), json.loads(text))
 
 
 @pytest.mark.requirement("idempotency.identical_retry")
