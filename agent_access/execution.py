@@ -73,7 +73,7 @@ def _run(call: ToolCall) -> ToolResult:
     arguments = call.read_arguments()
     if monotonic() - call.admitted_at > FRESH_SECONDS:
         call = _refresh_rights(call)
-    _check_rights(call, call.connection, call.settings)
+    _check_rights(call.tool, call.connection, call.settings)
     inputs = _parse(call, arguments)
     return _write(call, arguments, inputs) if call.tool.writes else _read(call, inputs)
 
@@ -90,8 +90,7 @@ def _refresh_rights(call: ToolCall) -> ToolCall:
     return replace(call, settings=AccessSettings.read())
 
 
-def _check_rights(call: ToolCall, connection: Connection, settings: AccessSettings) -> None:
-    tool = call.tool
+def _check_rights(tool: Tool, connection: Connection, settings: AccessSettings) -> None:
     if tool.module in settings.modules_off:
         raise NotFoundError
     if not is_granted(tool, connection):
@@ -170,7 +169,7 @@ def _check_still_allowed(call: ToolCall, record_id: UUID | None, *, is_replay: b
     standing = find_standing(id=call.connection.id)
     if standing is None or find_revocation_reason(standing.connection, owner_id=standing.owner_id):
         raise UnauthenticatedError
-    _check_rights(call, standing.connection, standing.settings)
+    _check_rights(call.tool, standing.connection, standing.settings)
     user, find_record = standing.connection.user, call.tool.find_record
     is_doubtful = is_replay or may_differ(call.connection.user, user)
     if is_doubtful and find_record is not None and record_id is not None:
