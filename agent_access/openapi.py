@@ -9,7 +9,7 @@ from agent_access.inputs import ID_SCHEMA, KEY_HEADER, KEY_SCHEMA
 from agent_access.listing import TOOLS_LIST
 from agent_access.openapi_schemas import (
     describe_bodies,
-    describe_refusals,
+    describe_refusal_bodies,
     join_schemas,
     refer_to_refusals,
 )
@@ -112,10 +112,10 @@ def describe_api() -> JSONSchema:
         "tags": [{"name": tag} for tag in dict.fromkeys(map(_tag, tools))],
         "paths": paths,
         "components": {
-            "schemas": join_schemas(schemas, describe_refusals(tools, COMMON_REFUSALS)),
+            "schemas": join_schemas(schemas, describe_refusal_bodies(tools, COMMON_REFUSALS)),
             "parameters": {KEY_HEADER: _describe_parameter(KEY_HEADER, "header", KEY_SCHEMA)},
             "headers": HEADERS,
-            "responses": {kind.code: _describe_refusals([kind]) for kind in COMMON_REFUSALS},
+            "responses": {kind.code: _describe_refusal([kind]) for kind in COMMON_REFUSALS},
             "securitySchemes": {SECURITY: _describe_security()},
         },
     }
@@ -138,7 +138,7 @@ def _describe_operation(tool: Tool, body: JSONSchema | None, answer: JSONSchema)
         **({"parameters": parameters} if parameters else {}),
         **({"requestBody": {"required": True, "content": content}} if body else {}),
         "responses": {str(int(tool.status)): _describe_success(tool, answer)}
-        | {str(status): kinds for status, kinds in _describe_responses(tool)},
+        | dict(_describe_refusals(tool)),
     }
 
 
@@ -189,15 +189,16 @@ def _status(kind: type[ToolError]) -> int:
     return int(kind.status)
 
 
-def _describe_responses(tool: Tool) -> Iterator[tuple[int, JSONSchema]]:
+def _describe_refusals(tool: Tool) -> Iterator[tuple[str, JSONSchema]]:
+    """Yield each status by which the tool may be refused, with its response."""
     for status, group in groupby(_refusals_of(tool), key=_status):
         kinds = list(group)
         is_common = kinds[0] in COMMON_REFUSALS and len(kinds) == 1
         reference = {"$ref": f"#/components/responses/{kinds[0].code}"}
-        yield status, reference if is_common else _describe_refusals(kinds)
+        yield str(status), reference if is_common else _describe_refusal(kinds)
 
 
-def _describe_refusals(kinds: Sequence[type[ToolError]]) -> JSONSchema:
+def _describe_refusal(kinds: Sequence[type[ToolError]]) -> JSONSchema:
     """Return the response of one status: which codes it may carry, and what to do about each."""
     text = "\n\n".join(f"`{kind.code}`: {kind.message}" for kind in kinds)
     own = [OWN_HEADERS[kind] for kind in kinds if kind in OWN_HEADERS]

@@ -83,7 +83,7 @@ def _describe_answer(tool: Tool, data: JSONSchema) -> tuple[JSONSchema, str | No
     return answer, shape.rpartition("/")[2] + suffix if shape else None
 
 
-def describe_refusals(tools: Iterable[Tool], common: Iterable[type[ToolError]]) -> JSONSchema:
+def describe_refusal_bodies(tools: Iterable[Tool], common: Iterable[type[ToolError]]) -> JSONSchema:
     """Return the schemas of refusals: one for wrong fields, one for all other codes."""
     kinds = [*common, *(kind for tool in tools for kind in tool.refusals)]
     codes = dict.fromkeys(kind.code for kind in kinds if not _names_fields(kind))
