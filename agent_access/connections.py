@@ -46,6 +46,11 @@ class ConnectionRequest:
     days: int
     name: str
 
+    @property
+    def grants(self) -> list[str]:
+        """The scopes as the connection keeps them: each once."""
+        return list(dict.fromkeys(self.scopes))
+
 
 @dataclass(frozen=True, kw_only=True)
 class ConnectingClient:
@@ -120,7 +125,7 @@ def _prepare(
         kind=kind,
         name=request.name,
         user=request.user,
-        grants=list(dict.fromkeys(request.scopes)),
+        grants=request.grants,
         owner_id=owner_id,
         session_revision=conf.host().session_revision(request.user),
         base_url=conf.base_url(),

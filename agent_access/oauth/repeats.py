@@ -45,6 +45,6 @@ def _matches(connection: Connection, consent: Consent) -> bool:
     request = consent.request
     return (
         connection.user == request.user
-        and connection.grants == list(dict.fromkeys(request.scopes))
+        and connection.grants == request.grants
         and connection.expires_at - connection.created_at == timedelta(days=request.days)
     )
