@@ -63,9 +63,9 @@ def policy_source(address: str) -> str:
 
     CSP's grammar has no IPv6 addresses, so for those it is the scheme alone.
     """
-    scheme, _, rest = address.partition("://")
-    place = re.split(r"[/?]", rest, maxsplit=1)[0]
-    return f"{scheme}:" if place.startswith("[") else f"{scheme}://{place}"
+    parts = urlsplit(address)
+    is_ipv6 = parts.netloc.startswith("[")
+    return f"{parts.scheme}:" if is_ipv6 else f"{parts.scheme}://{parts.netloc}"
 
 
 def _without_loopback_port(address: str) -> str | None:
