@@ -143,12 +143,20 @@ def test_an_event_of_a_revoked_connection_is_a_refusal_only(connection):
     assert [event.outcome for event in events_of(connection)] == ["conflict"]
 
 
+def record_act(fact: Fact) -> None:
+    audit.record_acts([fact])
+
+
 @pytest.mark.django_db(transaction=True)
-def test_an_event_belongs_to_a_transaction():
-    origin = Origin(transport=Transport.COMMAND)
+@pytest.mark.parametrize(
+    "record", [audit.record_call, audit.record_refusal, audit.record_decision, record_act]
+)
+def test_an_event_belongs_to_a_transaction(connection, record):
+    before = AuditEvent.objects.count()
+    fact = Fact(action="x.y", origin=Origin(transport=Transport.HTTP), connection_id=connection.id)
     with pytest.raises(RuntimeError, match="belongs to a transaction"):
-        audit.record_acts([Fact(action="access:turned_on", origin=origin)])
-    assert not AuditEvent.objects.exists()
+        record(fact)
+    assert AuditEvent.objects.count() == before
 
 
 def test_no_text_of_a_document_and_no_key_reach_the_audit(agent, connection, draft_body):

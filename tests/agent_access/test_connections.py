@@ -7,6 +7,7 @@ import pytest
 from django.db import DatabaseError, transaction
 from django.utils import timezone
 
+from agent_access import audit
 from agent_access.audit import SYSTEM, Actor
 from agent_access.connections import (
     ConnectionNotAllowedError,
@@ -197,6 +198,21 @@ def test_revoking_stops_the_next_call_and_is_written_down_once(agent, connection
         str(connection.id),
         "owner_revoked",
     )
+
+
+def test_a_connection_is_revoked_when_no_call_is_in_flight_any_more(
+    connection, monkeypatch, time_machine
+):
+    close_chains, ended = audit.close_chains, timezone.now() + timedelta(seconds=3)
+
+    def wait_for_calls(chains: Any) -> None:
+        close_chains(chains)
+        time_machine.move_to(ended, tick=False)
+
+    monkeypatch.setattr(audit, "close_chains", wait_for_calls)
+    revoke_connection(connection.id, reason=RevokedReason.OWNER_REVOKED)
+    connection.refresh_from_db()
+    assert connection.revoked_at == ended
 
 
 @pytest.mark.requirement("revocation.evidence_remains", "connection.evidence_retained")
