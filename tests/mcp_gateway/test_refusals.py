@@ -11,7 +11,6 @@ from agent_access.switches import turn_access
 from tests.agents import BAD_CREDENTIAL, CHALLENGE, HttpAgent
 from tests.mcp_agent import McpAgent
 from tests.mcp_gateway.answers import audit_of, refusal, seen
-from tests.snapshots import take_snapshot
 
 # The door is the same whatever is behind it; test_tool_calls.py asks both databases.
 pytestmark = pytest.mark.sqlite
@@ -120,7 +119,6 @@ def test_over_a_limit_a_client_hears_how_long_to_wait(agent, http, connection, s
     with time_machine.travel("2026-03-02T09:00:30Z", tick=False) as clock:
         http.call("teams.list")
         allowed = agent.send("tools/list")
-        before = take_snapshot()
         refused = [agent.send("tools/list") for _ in range(3)]
         clock.shift(int(refused[0].headers["Retry-After"]))
         again = agent.send("tools/list")
@@ -131,7 +129,6 @@ def test_over_a_limit_a_client_hears_how_long_to_wait(agent, http, connection, s
         for answer in refused
     ]
     assert 1 <= int(refused[0].headers["Retry-After"]) <= 60
-    assert take_snapshot()["agent_access.Receipt"] == before["agent_access.Receipt"]
     over = [event for event in audit_of(connection) if event[1] == "rate_limited"]
     expected = [("mcp.message", "rate_limited", "mcp")]
     assert over == (expected if limit == "LIMIT_PER_CONNECTION" else [])
@@ -153,9 +150,9 @@ def test_every_answer_has_a_request_id_of_its_own(agent):
     assert len({answer.headers["X-Request-Id"] for answer in answers}) == 3
 
 
-def test_what_goes_wrong_before_any_tool_is_unavailable_with_the_id(agent, settings, monkeypatch):
+def test_a_list_of_tools_that_fails_is_unavailable_with_the_id(agent, settings, monkeypatch):
     settings.AGENT_ACCESS = {**settings.AGENT_ACCESS, "RAISE_UNFORESEEN": False}
-    monkeypatch.setattr(audit, "record_call", lambda _: 1 / 0)
+    monkeypatch.setattr(audit, "record_call", lambda *_, **__: 1 / 0)
 
     answer = agent.send("tools/list")
 

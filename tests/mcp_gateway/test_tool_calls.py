@@ -202,15 +202,18 @@ def test_a_bug_is_a_tool_failure_that_can_be_retried(
 ):
     settings.AGENT_ACCESS = {**settings.AGENT_ACCESS, "RAISE_UNFORESEEN": False}
     name, key = ("drafts.create", "k") if write else ("teams.list", None)
-    tool = registry.find(name)
-    monkeypatch.setitem(tool.__dict__, "run", lambda *_: 1 / 0)
     arguments = draft_body if write else {}
 
-    answer = agent.call(name, arguments, key=key)
+    with monkeypatch.context() as patch:
+        patch.setitem(vars(registry.find(name)), "run", lambda *_: 1 / 0)
+        answer = agent.call(name, arguments, key=key)
+        over_http = http.call(name, arguments, key=key)
 
-    assert (answer.status, answer.body) == (503, http.call(name, arguments, key=key).body)
+    assert (answer.status, answer.body) == (503, over_http.body)
     assert answer.code == "unavailable"
     assert Receipt.objects.count() == 0
+    again = agent.call(name, arguments, key=key)
+    assert (again.status, "Idempotent-Replayed" in again.headers) == (201 if write else 200, False)
 
 
 def test_the_answer_of_prepare_holds_the_nonce_and_is_kept_encrypted(agent, draft_body):
