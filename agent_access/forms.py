@@ -27,7 +27,7 @@ class DelegateField(forms.ModelChoiceField):  # type: ignore[type-arg]  # generi
         return mark_invisible(f"{obj} ({obj.get_username()})")
 
 
-class LendingForm(forms.Form):
+class ConnectionTermsForm(forms.Form):
     """The terms of a new connection; no user is preselected.
 
     `once` is the ID of the connection to be made, chosen when the form was opened and signed with

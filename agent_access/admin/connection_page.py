@@ -39,7 +39,7 @@ def describe_connection(connection: Connection) -> dict[str, Any]:
         "status": usage.status,
         "ending": describe_revocation(connection),
         "facts": _facts_of(connection, usage),
-        "lent": list(describe_grants(connection)),
+        "grants": list(describe_grants(connection)),
         "calls": _describe_events(calls[:CALLS_SHOWN]),
         "work": _describe_work(connection.id),
         "work_page": conf.host().work_page(connection.id),

@@ -141,7 +141,7 @@ class ConnectionAdmin(OwnersModelAdmin):
         context = {
             "title": "The connection was created",
             "connection": connection,
-            "lent": describe_grants(connection),
+            "grants": describe_grants(connection),
             "credential": credential,
             "expires": format_minute(connection.expires_at),
             "mcp_address": discovery.resource(),

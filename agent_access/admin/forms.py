@@ -3,14 +3,14 @@
 from django import forms
 from django.http import QueryDict
 
-from agent_access.forms import LendingForm
+from agent_access.forms import ConnectionTermsForm
 from agent_access.models.connections import NAME_LENGTH
 from agent_access.tools import registry
 
 SALT = "agent_access.admin.new_connection"
 
 
-class ConnectionForm(LendingForm):
+class ConnectionForm(ConnectionTermsForm):
     name = forms.CharField(
         max_length=NAME_LENGTH,
         label="Name",

@@ -9,7 +9,7 @@ from typing_extensions import override
 from uuid_utils.compat import uuid7
 
 from agent_access.connections import ConnectingClient, ConnectionRequest
-from agent_access.forms import LendingForm
+from agent_access.forms import ConnectionTermsForm
 from agent_access.oauth.authorization import AuthorizationRequest
 
 SALT = "agent_access.oauth.consent"
@@ -25,7 +25,7 @@ class Consent:
     owner_id: UUID
 
 
-class ConsentForm(LendingForm):
+class ConsentForm(ConnectionTermsForm):
     """Answers the request that it was opened for and no other: that is part of its salt."""
 
     def __init__(
