@@ -196,6 +196,19 @@ def test_all_mistakes_are_named_at_once(writer_desk, filled):
 
 
 @pytest.mark.parametrize(
+    "unread", [{"customer_id": ""}, {"currency_code": "XAU"}, {"line-0-unit_price": "1,234"}]
+)
+def test_what_only_the_service_finds_is_named_with_what_cannot_be_read(writer_desk, filled, unread):
+    second = {name.replace("-0-", "-1-"): typed for name, typed in filled.items() if "-0-" in name}
+    wrong = {"due_date": "2026-03-01", "line-1-description": " ", **unread}
+    answer = writer_desk.post("/documents/new", {**filled, **second, **wrong, "save": ""})
+    assert set(re.findall(r'<a href="#id_([^"]+)">', text_of(answer))) == set(wrong)
+    lists = re.findall(r'<ul class="errorlist".*?</ul>', text_of(answer))
+    assert [each.count("<li>") for each in lists] == [1, 1, 1]
+    assert not Document.objects.exists()
+
+
+@pytest.mark.parametrize(
     ("pressed", "place"),
     [("add_line", "line-3"), ("remove_line", "line-1"), ("calculate", "totals")],
 )

@@ -87,16 +87,17 @@ class Editor:
         return self._render(DraftForms.showing(typed, self.choices), **context)
 
     def _check(self, forms: DraftForms) -> HttpResponse:
-        """Calculate or save a valid draft, or show its mistakes."""
+        """Calculate or save a valid draft, or show all mistakes: the forms' and the service's."""
+        is_valid, draft = forms.is_valid(), forms.read()
         try:
-            if forms.is_valid():
-                return self._carry_out(forms)
+            if is_valid:
+                return self._carry_out(forms, draft)
+            preview_draft(self.user, draft)
         except DraftInvalidError as error:
             forms.add_problems(error.problems)
         return self._render(forms, status=HTTPStatus.UNPROCESSABLE_ENTITY)
 
-    def _carry_out(self, forms: DraftForms) -> HttpResponse:
-        draft = forms.read()
+    def _carry_out(self, forms: DraftForms, draft: DraftInput) -> HttpResponse:
         if "calculate" in self.request.POST:
             return self._render(forms, preview=preview_draft(self.user, draft))
         if self.document is None:

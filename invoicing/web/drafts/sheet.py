@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Any
+from uuid import UUID
 
 from django import forms
 
@@ -11,6 +13,15 @@ from invoicing.services.draft_input import DraftInput, LineInput
 from invoicing.web.drafts.choices import Choices
 from invoicing.web.drafts.forms import HeaderForm, LineForm
 from invoicing.web.drafts.typed import TypedDraft
+
+# In place of what cannot be read, so that the service can check all else.
+_UNREAD_HEADER = {
+    "customer_id": UUID(int=0),
+    "currency_code": "",
+    "issue_date": date.min,
+    "due_date": date.max,
+}
+_UNREAD_LINE = LineInput(description="?", quantity=1, unit_price=0)
 
 
 @dataclass(frozen=True)
@@ -59,19 +70,24 @@ class DraftForms:
                 yield Mistake(f"Line {number}, {str(each.label).lower()}", each.id_for_label)
 
     def read(self) -> DraftInput:
-        """Return the draft of valid forms."""
-        line_items = tuple(LineInput(**line.cleaned_data) for line in self.lines)
-        return DraftInput(**self.header.cleaned_data, line_items=line_items)
+        """Return the draft, with stand-ins for the lines and fields of the header with errors."""
+        line_items = tuple(
+            LineInput(**line.cleaned_data) if line.is_valid() else _UNREAD_LINE
+            for line in self.lines
+        )
+        header = {**_UNREAD_HEADER, **self.header.cleaned_data}
+        return DraftInput(**header, line_items=line_items)
 
     def add_problems(self, problems: Iterable[FieldProblem]) -> None:
         """Add the problems that the service found to the fields that they name."""
+        unread = set(self.header.errors)
         for problem in problems:
             match problem.path.split("."):
                 case ["line_items", index, name]:
                     self.lines[int(index)].add_error(name, _as_sentence(problem))
                 case ["line_items"]:
                     self.errors.append(f"The lines {problem.problem}.")
-                case [name]:
+                case [name] if name not in unread:
                     self.header.add_error(name, _as_sentence(problem))
 
 
