@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -158,10 +158,10 @@ def describe_review(snapshot: ApprovalSnapshot, user: User) -> Review:
         **_describe_request(snapshot, user),
         heading=HEADINGS[state],
         total=_format_total(facts),
-        decided_at=_format_instant(approval.decided_at, user),
+        decided_at=format_instant(approval.decided_at, user),
         is_approved=approval.decision == Decision.APPROVED,
         rejection_reason=approval.rejection_reason,
-        executed_at=_format_instant(approval.executed_at, user),
+        executed_at=format_instant(approval.executed_at, user),
         number=approval.document.number or "",
         draft_code=approval.document.draft_code,
         lock_version=approval.lock_version,
@@ -179,10 +179,6 @@ def _number(snapshot: ApprovalSnapshot) -> str:
     """Return the number if this approval gave it; the draft may have got one in another way."""
     is_executed = snapshot.state == ApprovalState.EXECUTED
     return snapshot.approval.document.number or "" if is_executed else ""
-
-
-def _format_instant(instant: datetime | None, user: User) -> str:
-    return format_instant(instant, user) if instant else ""
 
 
 def _warn(snapshot: ApprovalSnapshot, user: User) -> list[WarningText]:

@@ -79,7 +79,7 @@ def show_document(request: SignedInRequest, pk: UUID) -> HttpResponse:
         "paper": paper_of_document(document),
         "created_at": format_instant(document.created_at, request.user),
         "updated_at": format_instant(document.updated_at, request.user),
-        "issued_at": document.issued_at and format_instant(document.issued_at, request.user),
+        "issued_at": format_instant(document.issued_at, request.user),
         "approval": find_executed(document) if document.is_issued else None,
         "waiting": [describe_entry(each, request.user) for each in waiting],
         "is_done": DONE in request.GET,

@@ -86,8 +86,10 @@ class Formats:
         return format_date(known, length, locale=locale_of(self.language))
 
 
-def format_instant(instant: datetime, user: User) -> str:
-    """Write an instant in the person's own time zone: "March 2, 2026, 10:30 CET"."""
+def format_instant(instant: datetime | None, user: User) -> str:
+    """Write an instant in the person's own time zone: "March 2, 2026, 10:30 CET"; None is empty."""
+    if instant is None:
+        return ""
     local = instant.astimezone(_time_zone(user))
     written = format_datetime(local, "MMMM d, y, HH:mm", locale=locale_of(APPLICATION_LANGUAGE))
     return f"{written} {local:%Z}"

@@ -85,6 +85,10 @@ def test_a_moment_is_told_in_the_persons_time_zone(time_zone, written, day):
     assert local_date(moment, user) == day
 
 
+def test_a_moment_that_has_not_come_has_no_text():
+    assert format_instant(None, User(time_zone="Europe/Berlin")) == ""
+
+
 @pytest.mark.parametrize(
     ("text", "decimals", "value"),
     [
