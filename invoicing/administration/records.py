@@ -58,15 +58,15 @@ def change_record(
         changed = find_changed(record, tidied)
         if not changed:
             return record
-        written = _write(record, {name: tidied[name] for name in changed}, tidied)
+        written = _write(record, {name: tidied[name] for name in changed})
         detail = ", ".join(changed)
         write_down(_name(record, "changed"), target=written.pk, actor=actor, detail=detail)
     return written
 
 
-def _write(record: Model, changes: Changes, all_facts: Changes) -> Model:
+def _write(record: Model, changes: Changes) -> Model:
     if isinstance(record, TaxRate):
-        return change_tax_rate(record, all_facts)
+        return change_tax_rate(record, changes)
     _save(record, changes)
     return record
 
