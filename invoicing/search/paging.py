@@ -2,8 +2,10 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, Self, TypeVar
+from typing import TypeVar
 from uuid import UUID
+
+from django.db.models import Model, QuerySet
 
 from invoicing.search.words import matches, words_of
 
@@ -14,18 +16,7 @@ SEARCH_LENGTH = 100
 SCAN_BATCH_ROWS = 500
 SCANNED_ROWS_PER_CALL = 2000
 
-_Record = TypeVar("_Record")
-
-
-class _Rows(Protocol):
-    """The part of a queryset that a page needs; find_page() says what type the rows have."""
-
-    def filter(self, *args: Any, **kwargs: Any) -> Self: ...
-    def order_by(self, *field_names: str) -> Self: ...
-    def __getitem__(self, rows: slice, /) -> Iterable[Any]: ...
-
-
-_AnyRows = TypeVar("_AnyRows", bound=_Rows)
+_Record = TypeVar("_Record", bound=Model)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +30,7 @@ class PageRequest:
 
 
 def find_page(
-    rows: _Rows, page: PageRequest, *, texts: Callable[[_Record], Iterable[str]]
+    rows: QuerySet[_Record], page: PageRequest, *, texts: Callable[[_Record], Iterable[str]]
 ) -> tuple[list[_Record], UUID | None]:
     """Return up to `limit` records in order of ID, and the cursor of the next page or None.
 
@@ -48,27 +39,26 @@ def find_page(
     """
     if page.search.strip():
         return _search_page(rows, page, texts=texts)
-    records: Iterable[_Record] = in_order(rows, page)[: page.limit + 1]
-    return cut_page(records, page.limit)
+    return cut_page(in_order(rows, page)[: page.limit + 1], page.limit)
 
 
 def _search_page(
-    rows: _Rows, page: PageRequest, *, texts: Callable[[_Record], Iterable[str]]
+    rows: QuerySet[_Record], page: PageRequest, *, texts: Callable[[_Record], Iterable[str]]
 ) -> tuple[list[_Record], UUID | None]:
     found: list[_Record] = []
     words = words_of(page.search)
     if not words:
         return found, None
     for _ in range(SCANNED_ROWS_PER_CALL // SCAN_BATCH_ROWS):
-        batch: list[_Record] = list(in_order(rows, page)[:SCAN_BATCH_ROWS])
+        batch = list(in_order(rows, page)[:SCAN_BATCH_ROWS])
         found += [record for record in batch if matches(words, texts(record))]
         if len(found) > page.limit or len(batch) < SCAN_BATCH_ROWS:
             return cut_page(found, page.limit)
-        page = replace(page, after=_id_of(batch[-1]))
+        page = replace(page, after=batch[-1].pk)
     return found, page.after
 
 
-def in_order(rows: _AnyRows, page: PageRequest) -> _AnyRows:
+def in_order(rows: QuerySet[_Record], page: PageRequest) -> QuerySet[_Record]:
     """Return the rows behind the page's cursor, in the page's direction."""
     if page.after is not None:
         rows = rows.filter(**{"pk__lt" if page.newest_first else "pk__gt": page.after})
@@ -80,9 +70,4 @@ def cut_page(records: Iterable[_Record], limit: int) -> tuple[list[_Record], UUI
     found = list(records)
     if len(found) <= limit:
         return found, None
-    return found[:limit], _id_of(found[limit - 1])
-
-
-def _id_of(record: Any) -> UUID:
-    identifier: UUID = record.pk
-    return identifier
+    return found[:limit], found[limit - 1].pk
