@@ -43,14 +43,6 @@ class UnknownCurrencyError(InvoicingError):
     """The code names no currency that can be invoiced."""
 
 
-class DiscountTooLargeError(InvoicingError):
-    """The discount of a line is larger than quantity times unit price; the first line is 0."""
-
-    def __init__(self, line_index: int) -> None:
-        super().__init__(f"line {line_index}")
-        self.line_index = line_index
-
-
 class AmountTooLargeError(InvoicingError):
     """A computed amount is larger than money.MAX_AMOUNT."""
 

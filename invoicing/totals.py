@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import NamedTuple
 from uuid import UUID
 
-from invoicing.errors import AmountTooLargeError, DiscountTooLargeError
+from invoicing.errors import AmountTooLargeError
 from invoicing.fixed_point import SCALE
 from invoicing.money import MAX_AMOUNT, round_half_up
 
@@ -93,12 +93,11 @@ def is_discount_too_large(line: LineAmounts) -> bool:
 
 
 def calculate_totals(lines: Sequence[LineAmounts]) -> Totals:
-    """Compute every amount of a document.
+    """Compute every amount of a document, of which no line has a discount that is too large.
 
-    Raises DiscountTooLargeError for the first line with one, and AmountTooLargeError if any amount
-    needs more than 18 digits.
+    Raises AmountTooLargeError if any amount needs more than 18 digits.
     """
-    line_totals = tuple(_line_totals(index, line) for index, line in enumerate(lines))
+    line_totals = tuple(_line_totals(line) for line in lines)
     tax_breakdown = _tax_breakdown(lines, line_totals)
     net_total = sum(line.net_amount for line in line_totals)
     tax_total = sum(row.tax_amount for row in tax_breakdown)
@@ -114,9 +113,7 @@ def calculate_totals(lines: Sequence[LineAmounts]) -> Totals:
     return totals
 
 
-def _line_totals(index: int, line: LineAmounts) -> LineTotals:
-    if is_discount_too_large(line):
-        raise DiscountTooLargeError(index)
+def _line_totals(line: LineAmounts) -> LineTotals:
     gross = gross_amount(line.quantity, line.unit_price)
     discount = line.discount_value or 0
     if line.discount_type is DiscountType.PERCENT:

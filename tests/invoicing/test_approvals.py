@@ -20,6 +20,7 @@ from invoicing.models import (
     Document,
     DocumentType,
     IssueApproval,
+    Line,
     TaxRate,
     User,
 )
@@ -93,6 +94,11 @@ def test_a_draft_of_an_inactive_customer_or_rate_cannot_be_prepared(delegate, dr
 
 def test_a_draft_whose_rate_was_changed_under_it_cannot_be_prepared(delegate, draft):
     TaxRate.objects.update(percentage_ten_thousandths=70_000)
+    refuse(ConflictError, prepare, draft, user=delegate)
+
+
+def test_a_draft_whose_discount_was_changed_under_it_cannot_be_prepared(delegate, draft):
+    Line.objects.update(discount_type="amount", discount_value=10_001)
     refuse(ConflictError, prepare, draft, user=delegate)
 
 
