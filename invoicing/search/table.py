@@ -14,9 +14,10 @@ from uuid import UUID
 
 from django.db import connection
 
+from invoicing.models import SearchWord
 from invoicing.search.words import prefixes_of
 
-TABLE = "invoices_searchword"
+TABLE = SearchWord._meta.db_table
 
 # SQLite allows 500 terms in a compound SELECT, and 32,766 parameters in a statement. For a user who
 # manages more customers than LISTS_PER_STATEMENT, those whose records come next are found first.
