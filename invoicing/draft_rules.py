@@ -5,7 +5,12 @@ The tools check an agent's input against them; the services check every caller's
 
 from invoicing.fixed_point import SCALE
 
+# Interface, Limits. Each length is the most characters of a text.
 MAX_LINES = 100
+NOTES_LENGTH = 5000
+REFERENCE_LENGTH = 100
+DESCRIPTION_LENGTH = 1000
+UNIT_LENGTH = 20
 # In ten-thousandths: eleven digits before the dot and four after it.
 MAX_QUANTITY = 99_999_999_999 * SCALE + 9_999
 

@@ -4,12 +4,6 @@ import re
 
 from invoicing.errors import ControlCharacterError
 
-# The most characters of each field. Interface, Limits.
-NOTES_LENGTH = 5000
-REFERENCE_LENGTH = 100
-DESCRIPTION_LENGTH = 1000
-UNIT_LENGTH = 20
-
 # Unicode's categories Cc and Cs, except for the line feed.
 _CONTROL_OR_SURROGATE = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 

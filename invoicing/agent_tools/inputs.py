@@ -24,13 +24,7 @@ from invoicing.errors import ControlCharacterError
 from invoicing.fixed_point import parse_fixed_point
 from invoicing.money import AMOUNT_DIGITS
 from invoicing.search.paging import SEARCH_LENGTH
-from invoicing.text import (
-    DESCRIPTION_LENGTH,
-    NOTES_LENGTH,
-    REFERENCE_LENGTH,
-    UNIT_LENGTH,
-    normalise_text,
-)
+from invoicing.text import normalise_text
 from invoicing.totals import BASIS_POINTS, DiscountType, gross_amount
 
 DEFAULT_LIMIT = 25
@@ -91,7 +85,7 @@ def _clean(value: str, *, longest: int, multiline: bool = False) -> str:
 
 
 def _clean_description(value: str) -> str:
-    text = _clean(value, longest=DESCRIPTION_LENGTH, multiline=True)
+    text = _clean(value, longest=draft_rules.DESCRIPTION_LENGTH, multiline=True)
     if not text:
         raise problem(draft_rules.DESCRIPTION)
     return text
@@ -124,22 +118,22 @@ Language = Annotated[
 Description = Annotated[
     str,
     AfterValidator(_clean_description),
-    WithJsonSchema({"type": "string", "minLength": 1, "maxLength": DESCRIPTION_LENGTH}),
+    WithJsonSchema({"type": "string", "minLength": 1, "maxLength": draft_rules.DESCRIPTION_LENGTH}),
 ]
 Unit = Annotated[
     str,
-    AfterValidator(partial(_clean, longest=UNIT_LENGTH)),
-    WithJsonSchema({"type": "string", "maxLength": UNIT_LENGTH}),
+    AfterValidator(partial(_clean, longest=draft_rules.UNIT_LENGTH)),
+    WithJsonSchema({"type": "string", "maxLength": draft_rules.UNIT_LENGTH}),
 ]
 Reference = Annotated[
     str,
-    AfterValidator(partial(_clean, longest=REFERENCE_LENGTH)),
-    WithJsonSchema({"type": "string", "maxLength": REFERENCE_LENGTH}),
+    AfterValidator(partial(_clean, longest=draft_rules.REFERENCE_LENGTH)),
+    WithJsonSchema({"type": "string", "maxLength": draft_rules.REFERENCE_LENGTH}),
 ]
 Notes = Annotated[
     str,
-    AfterValidator(partial(_clean, longest=NOTES_LENGTH, multiline=True)),
-    WithJsonSchema({"type": "string", "maxLength": NOTES_LENGTH}),
+    AfterValidator(partial(_clean, longest=draft_rules.NOTES_LENGTH, multiline=True)),
+    WithJsonSchema({"type": "string", "maxLength": draft_rules.NOTES_LENGTH}),
 ]
 
 

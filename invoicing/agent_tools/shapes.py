@@ -21,10 +21,10 @@ from invoicing.agent_tools.inputs import (
     QUANTITY_PATTERN,
 )
 from invoicing.approval_states import ApprovalState
+from invoicing.draft_rules import DESCRIPTION_LENGTH, NOTES_LENGTH, REFERENCE_LENGTH, UNIT_LENGTH
 from invoicing.identifiers import CROCKFORD_BASE_32, DRAFT_CODE_CHARACTERS, DRAFT_CODE_PREFIX
 from invoicing.models import DocumentStatus, DocumentType
 from invoicing.models.approvals import REJECTION_REASON_LENGTH
-from invoicing.text import DESCRIPTION_LENGTH, NOTES_LENGTH, REFERENCE_LENGTH, UNIT_LENGTH
 from invoicing.totals import DiscountType
 
 DRAFT_CODE_PATTERN = rf"^{DRAFT_CODE_PREFIX}[{CROCKFORD_BASE_32}]{{{DRAFT_CODE_CHARACTERS}}}$"

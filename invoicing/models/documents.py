@@ -8,6 +8,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 from typing_extensions import override
 
+from invoicing.draft_rules import REFERENCE_LENGTH, UNIT_LENGTH
 from invoicing.fixed_point import format_fixed_point
 from invoicing.identifiers import new_draft_code
 from invoicing.models.customers import Customer
@@ -16,7 +17,6 @@ from invoicing.models.people import User
 from invoicing.models.records import Record
 from invoicing.models.taxes import TaxRate
 from invoicing.money import MAX_AMOUNT
-from invoicing.text import REFERENCE_LENGTH, UNIT_LENGTH
 from invoicing.totals import BASIS_POINTS, DiscountType, LineAmounts, TaxFacts
 
 _TOTALS = ("net_total", "discount_total", "tax_total", "grand_total")

@@ -20,13 +20,7 @@ from invoicing.models import Customer, TaxRate, User
 from invoicing.money import MAX_AMOUNT, minor_unit
 from invoicing.rows import CUSTOMERS, RATES
 from invoicing.services.draft_input import DraftInput, LineInput
-from invoicing.text import (
-    DESCRIPTION_LENGTH,
-    NOTES_LENGTH,
-    REFERENCE_LENGTH,
-    UNIT_LENGTH,
-    normalise_text,
-)
+from invoicing.text import normalise_text
 from invoicing.totals import (
     DiscountType,
     LineAmounts,
@@ -123,8 +117,12 @@ class _Resolution:
             self._add("line_items", f"must have 1 to {draft_rules.MAX_LINES} entries")
         return replace(
             draft,
-            notes=self._text("notes", draft.notes, longest=NOTES_LENGTH, multiline=True),
-            reference=self._text("reference", draft.reference, longest=REFERENCE_LENGTH),
+            notes=self._text(
+                "notes", draft.notes, longest=draft_rules.NOTES_LENGTH, multiline=True
+            ),
+            reference=self._text(
+                "reference", draft.reference, longest=draft_rules.REFERENCE_LENGTH
+            ),
             line_items=tuple(
                 self._normalise_line(f"line_items.{index}", line)
                 for index, line in enumerate(draft.line_items)
@@ -153,7 +151,10 @@ class _Resolution:
 
     def _normalise_line(self, path: str, line: LineInput) -> LineInput:
         description = self._text(
-            f"{path}.description", line.description, longest=DESCRIPTION_LENGTH, multiline=True
+            f"{path}.description",
+            line.description,
+            longest=draft_rules.DESCRIPTION_LENGTH,
+            multiline=True,
         )
         if not description:
             self._add(f"{path}.description", draft_rules.DESCRIPTION)
@@ -165,7 +166,7 @@ class _Resolution:
             self._add(f"{path}.discount_value", draft_rules.DISCOUNT_PAIR)
         if line.discount_value is not None and line.discount_value < 0:
             self._add(f"{path}.discount_value", "must not be negative")
-        unit = self._text(f"{path}.unit", line.unit, longest=UNIT_LENGTH)
+        unit = self._text(f"{path}.unit", line.unit, longest=draft_rules.UNIT_LENGTH)
         if (description, unit) == (line.description, line.unit):
             return line
         return line._replace(description=description, unit=unit)

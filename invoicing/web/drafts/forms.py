@@ -6,8 +6,8 @@ from uuid import UUID
 from django import forms
 from typing_extensions import override
 
+from invoicing.draft_rules import DESCRIPTION_LENGTH, NOTES_LENGTH, REFERENCE_LENGTH, UNIT_LENGTH
 from invoicing.fixed_point import DECIMALS
-from invoicing.text import DESCRIPTION_LENGTH, NOTES_LENGTH, REFERENCE_LENGTH, UNIT_LENGTH
 from invoicing.totals import DiscountType
 from invoicing.web.drafts.choices import Choices
 from invoicing.web.typed_numbers import MistypedNumberError, parse_typed
