@@ -102,7 +102,7 @@ def test_an_update_and_an_issue_of_one_draft_never_both_succeed() -> None:
     assert issued == outcomes.count("issue") == NumberSeries.objects.get().last_value
 
 
-def test_two_drafts_of_one_customer_are_written_at_the_same_time() -> None:
+def test_two_writers_of_drafts_hold_one_customer_at_the_same_time() -> None:
     customer = CustomerFactory.create()
 
     def hold(_: int) -> list[Customer]:
