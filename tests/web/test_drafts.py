@@ -209,6 +209,37 @@ def test_what_only_the_service_finds_is_named_with_what_cannot_be_read(writer_de
 
 
 @pytest.mark.parametrize(
+    "wrong",
+    [
+        {"quantity": "0", "unit_price": "1,234"},
+        {"description": " ", "unit": "x" * 21, "discount_value": "x"},
+        {"quantity": "1,5,0", "discount_value": "101"},
+        {"discount_value": "20", "discount_type": "amount", "tax_rate_id": "x"},
+    ],
+)
+def test_all_mistakes_of_one_line_are_named_at_once(writer_desk, filled, wrong):
+    line = {f"line-0-{name}": typed for name, typed in wrong.items()}
+    answer = writer_desk.post("/documents/new", {**filled, **line, "save": ""})
+    marked = re.findall(r'<a href="#id_line-0-([^"]+)">', text_of(answer))
+    assert set(marked) == wrong.keys() - {"discount_type"}
+    assert not Document.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("unread", "typed"),
+    [
+        ("quantity", {"quantity": "x", "discount_type": "amount"}),
+        ("unit_price", {"unit_price": "1,234", "discount_type": "amount"}),
+        ("discount_type", {"discount_type": "x"}),
+    ],
+)
+def test_a_discount_is_not_judged_by_what_cannot_be_read(writer_desk, filled, unread, typed):
+    line = {f"line-0-{name}": text for name, text in typed.items()}
+    answer = writer_desk.post("/documents/new", {**filled, **line, "save": ""})
+    assert re.findall(r'<a href="#id_line-0-([^"]+)">', text_of(answer)) == [unread]
+
+
+@pytest.mark.parametrize(
     ("pressed", "place"),
     [("add_line", "line-3"), ("remove_line", "line-1"), ("calculate", "totals")],
 )

@@ -10,6 +10,7 @@ from django import forms
 
 from invoicing.errors import FieldProblem
 from invoicing.services.draft_input import DraftInput, LineInput
+from invoicing.totals import DiscountType
 from invoicing.web.drafts.choices import Choices
 from invoicing.web.drafts.forms import HeaderForm, LineForm
 from invoicing.web.drafts.typed import TypedDraft
@@ -21,7 +22,7 @@ _UNREAD_HEADER = {
     "issue_date": date.min,
     "due_date": date.max,
 }
-_UNREAD_LINE = LineInput(description="?", quantity=1, unit_price=0)
+_UNREAD_LINE = {"description": "?", "quantity": 1, "unit_price": 0}
 
 
 @dataclass(frozen=True)
@@ -70,13 +71,9 @@ class DraftForms:
                 yield Mistake(f"Line {number}, {str(each.label).lower()}", each.id_for_label)
 
     def read(self) -> DraftInput:
-        """Return the draft, with stand-ins for the lines and fields of the header with errors."""
-        line_items = tuple(
-            LineInput(**line.cleaned_data) if line.is_valid() else _UNREAD_LINE
-            for line in self.lines
-        )
+        """Return the draft, with stand-ins for the fields with errors."""
         header = {**_UNREAD_HEADER, **self.header.cleaned_data}
-        return DraftInput(**header, line_items=line_items)
+        return DraftInput(**header, line_items=tuple(map(_read_line, self.lines)))
 
     def add_problems(self, problems: Iterable[FieldProblem]) -> None:
         """Add the problems that the service found to the fields that they name."""
@@ -89,6 +86,17 @@ class DraftForms:
                     self.errors.append(f"The lines {problem.problem}.")
                 case [name] if name not in unread:
                     self.header.add_error(name, _as_sentence(problem))
+
+
+def _read_line(line: LineForm) -> LineInput:
+    """Return the line without what has errors; without its discount if that cannot be judged."""
+    read = {name: value for name, value in line.cleaned_data.items() if name not in line.errors}
+    judged_by = {"discount_type"}
+    if read.get("discount_type") is DiscountType.AMOUNT:
+        judged_by |= {"quantity", "unit_price"}
+    if not judged_by.isdisjoint(line.errors):
+        read |= {"discount_type": None, "discount_value": None}
+    return LineInput(**{**_UNREAD_LINE, **read})
 
 
 def _marked(form: forms.Form) -> Iterator[forms.BoundField]:
