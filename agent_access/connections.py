@@ -214,7 +214,7 @@ def revoke_connections(
     for start in range(0, len(ids), REVOCATION_BATCH):
         batch = ids[start : start + REVOCATION_BATCH]
         audit.close_chains([str(each) for each in batch])
-        # Read anew: the calls in flight, which were waited for, came before it.
+        # Not `now`: calls in flight, for which this waited, may have ended after it.
         Connection.objects.filter(pk__in=batch).update(
             revoked_at=timezone.now(), revoked_reason=reason
         )

@@ -10,9 +10,10 @@ INACTIVE = "This rate is no longer active. Add a new one instead."
 
 
 def change_tax_rate(rate: TaxRate, changes: Changes) -> TaxRate:
-    """Write what a rate shall differ in; return it, or a new one unless only `is_active` changes.
+    """Write changes, each to another value; return the rate, or the new one that replaces it.
 
-    The old one becomes inactive even if it seems unused, since a draft that is just being written
+    Only `is_active` changes in the rate itself. With any other change a new rate replaces it, and
+    the old one becomes inactive even if it seems unused, since a draft that is just being written
     may refer to it. Raises ValidationError, and ConflictError if it was replaced meanwhile.
     """
     if changes.keys() <= {"is_active"}:
