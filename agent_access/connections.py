@@ -1,7 +1,7 @@
 """How connections begin and end."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -114,20 +114,20 @@ def _prepare(
     """
     settings = AccessSettings.lock()
     _require_unused_id(connection_id)
-    seen, request = request, _reload_user(request)
+    user = _reload(request.user)
     if kind == ConnectionKind.BROWSER and not settings.browser_sign_in_on:
         raise ConnectionNotAllowedError("Browser sign-in is off; the owner must turn it on first.")
-    owner_id = _check_request(request, settings)
-    _require_same_sessions(seen, request)
+    owner_id = _check_request(request, user, settings)
+    _require_same_sessions(request.user, user)
     now = timezone.now()
     return Connection(
         id=connection_id,
         kind=kind,
         name=request.name,
-        user=request.user,
+        user=user,
         grants=request.grants,
         owner_id=owner_id,
-        session_revision=conf.host().session_revision(request.user),
+        session_revision=conf.host().session_revision(user),
         base_url=conf.base_url(),
         created_at=now,
         expires_at=now + timedelta(days=request.days),
@@ -139,16 +139,15 @@ def _require_unused_id(connection_id: UUID) -> None:
         raise ConnectionExistsError
 
 
-def _reload_user(request: ConnectionRequest) -> ConnectionRequest:
-    """Return the request with its user as stored now, or None in their place."""
-    user = get_user_model()._default_manager.filter(pk=request.user.pk).first()  # noqa: SLF001  Django's public name for a swapped model's manager
-    return replace(request, user=user)
+def _reload(user: Any) -> Any:
+    """Return the user as stored now, or None."""
+    return get_user_model()._default_manager.filter(pk=user.pk).first()  # noqa: SLF001  Django's public name for a swapped model's manager
 
 
-def _require_same_sessions(seen: ConnectionRequest, now: ConnectionRequest) -> None:
-    """Refuse a user whose sessions ended since `seen` was read, let in again or not."""
+def _require_same_sessions(seen: Any, user: Any) -> None:
+    """Refuse a user whose sessions ended since they were `seen`, let in again or not."""
     revision = conf.host().session_revision
-    if revision(seen.user) != revision(now.user):
+    if revision(seen) != revision(user):
         raise ConnectionNotAllowedError(
             "That person was signed out meanwhile; check, then try again."
         )
@@ -161,13 +160,13 @@ def _open(connection: Connection, origin: Origin) -> None:
     record_act("connection:created", by, connection_id=connection.id)
 
 
-def _check_request(request: ConnectionRequest, settings: AccessSettings) -> UUID:
+def _check_request(request: ConnectionRequest, user: Any, settings: AccessSettings) -> UUID:
     owner_id = conf.host().owner_id()
     if owner_id is None:
         raise ConnectionNotAllowedError("There is no owner yet who could approve a connection.")
     if not settings.access_on:
         raise ConnectionNotAllowedError("Agent access is off; the owner must turn it on first.")
-    if request.user is None or conf.host().delegate_problem(request.user):
+    if user is None or conf.host().delegate_problem(user):
         raise ConnectionNotAllowedError(
             "A connection acts only for an active person who is not a guest."
         )
