@@ -1,38 +1,33 @@
 """The checks before any tool, in the interface's order, for every transport."""
 
-from time import monotonic
-
 from django.db import transaction
 from django.http import HttpRequest
 
 from agent_access import audit, conf
 from agent_access.audit import Fact, make_origin
-from agent_access.authentication import authenticate, find_caller
+from agent_access.authentication import authenticate, identify
+from agent_access.callers import Caller
 from agent_access.discovery import challenge_parameters
 from agent_access.errors import NotFoundError, RateLimitedError, UnauthenticatedError
 from agent_access.models.audit import Transport
-from agent_access.models.connections import Connection
 from agent_access.models.settings import AccessSettings
 from agent_access.request_facts import note
-from agent_access.standings import Standing
 from agent_access.throttling import Allowance, rate_limit_headers, spend
 
 
 class Admission:
     """The admission of one request: the switches, the caller, and what is left of the limits.
 
-    Made before any check, so that a refused request can report what is left too. `admitted_at` is
-    when the caller's standing was read, in seconds of the monotonic clock.
+    Made before any check, so that a refused request can report what is left too.
     """
 
-    settings: AccessSettings
-    admitted_at: float
+    _caller: Caller | None
+    _settings: AccessSettings
 
     def __init__(self, request: HttpRequest, *, transport: Transport) -> None:
         note(transport=transport)
         self._request = request
         self._allowances: list[Allowance] = []
-        self._caller: Standing | None = None
         self.origin = make_origin(transport)
 
     @property
@@ -42,33 +37,33 @@ class Admission:
 
     def require_access_on(self) -> None:
         """Raise NotFoundError while access is off; one statement reads both switches and caller."""
-        self.admitted_at = monotonic()
-        self._caller = find_caller(self._request)
-        self.settings = self._caller.settings if self._caller else AccessSettings.read()
-        if not self.settings.access_on:
+        self._caller = identify(self._request)
+        self._settings = self._caller.settings if self._caller else AccessSettings.read()
+        if not self._settings.access_on:
             raise NotFoundError
 
-    def admit(self, *, action: str) -> Connection:
-        """Authenticate the caller within both limits, and return the connection.
+    def admit(self, *, action: str) -> Caller:
+        """Authenticate the caller within both limits.
 
         Raises RateLimitedError, UnauthenticatedError or UnavailableError (no cache). `action` is
         what the audit calls the request if the connection exceeds its limit: once per window.
         """
         address = self._spend("address", self.origin.client_network, conf.limit_per_address())
         address.enforce()
-        connection = self._authenticate()
-        note(connection_id=connection.id)
-        allowance = self._spend("connection", str(connection.id), conf.limit_per_connection())
+        caller = self._authenticate()
+        connection_id = caller.connection.id
+        note(connection_id=connection_id)
+        allowance = self._spend("connection", str(connection_id), conf.limit_per_connection())
         if allowance.is_first_excess:
-            self.record_refusal(connection, action=action, outcome=RateLimitedError.code)
+            self.record_refusal(caller, action=action, outcome=RateLimitedError.code)
         allowance.enforce()
-        return connection
+        return caller
 
-    def _authenticate(self) -> Connection:
+    def _authenticate(self) -> Caller:
         try:
             return authenticate(self._request, self._caller, origin=self.origin)
         except UnauthenticatedError as error:
-            if self.settings.browser_sign_in_on and self.origin.transport == Transport.MCP:
+            if self._settings.browser_sign_in_on and self.origin.transport == Transport.MCP:
                 error.discovery = challenge_parameters()
             raise
 
@@ -77,13 +72,13 @@ class Admission:
         self._allowances.append(allowance)
         return allowance
 
-    def record_refusal(self, connection: Connection, *, action: str, outcome: str) -> None:
+    def record_refusal(self, caller: Caller, *, action: str, outcome: str) -> None:
         """Audit that an authenticated caller was refused before any tool."""
         fact = Fact(
             action=action,
             origin=self.origin,
-            actor_id=connection.user_id,
-            connection_id=connection.id,
+            actor_id=caller.connection.user_id,
+            connection_id=caller.connection.id,
             outcome=outcome,
         )
         with transaction.atomic():

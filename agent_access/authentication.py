@@ -9,28 +9,28 @@ from django.utils import timezone
 
 from agent_access import conf
 from agent_access.audit import Actor, Origin
+from agent_access.callers import Caller, find_caller
 from agent_access.connections import revoke_connection
 from agent_access.credentials import CREDENTIAL, digest_credential
 from agent_access.errors import UnauthenticatedError
 from agent_access.models.connections import Connection, RevokedReason
-from agent_access.standings import Standing, find_standing
 
 # RFC 6750 section 2.1; RFC 9110 section 11.1: the scheme's case does not matter.
 BEARER = re.compile(r"[Bb][Ee][Aa][Rr][Ee][Rr] +([!-~]+)")
 
 
-FindStanding = Callable[[str], Standing | None]
+FindCaller = Callable[[str], Caller | None]
 
-_finders: list[tuple[re.Pattern[str], FindStanding]] = []
+_finders: list[tuple[re.Pattern[str], FindCaller]] = []
 
 
-def register_bearer(pattern: re.Pattern[str], find: FindStanding) -> None:
-    """Register a form of bearer credential, and how to find its connection's standing."""
+def register_bearer(pattern: re.Pattern[str], find: FindCaller) -> None:
+    """Register a form of bearer credential, and how to find the caller who holds it."""
     _finders.append((pattern, find))
 
 
-def find_caller(request: HttpRequest) -> Standing | None:
-    """Return the standing of the connection whose credential the request bears, or None."""
+def identify(request: HttpRequest) -> Caller | None:
+    """Return the caller whose credential the request bears, or None."""
     header = request.META.get("HTTP_AUTHORIZATION", "")
     match = BEARER.fullmatch(header)
     if match is None:
@@ -39,15 +39,15 @@ def find_caller(request: HttpRequest) -> Standing | None:
     return next((find(match[1]) for find in fitting), None)
 
 
-def authenticate(request: HttpRequest, caller: Standing | None, *, origin: Origin) -> Connection:
-    """Return the caller's connection, with its user; raise UnauthenticatedError if it may not act.
+def authenticate(request: HttpRequest, caller: Caller | None, *, origin: Origin) -> Caller:
+    """Return the caller; raise UnauthenticatedError if there is none, or it may not act.
 
     Like `still_holds`, it revokes a connection that must end.
     """
     if caller is None or not _holds(caller.connection, owner_id=caller.owner_id, origin=origin):
         header = request.META.get("HTTP_AUTHORIZATION", "")
         raise UnauthenticatedError(bearer_sent=header.lower().startswith("bearer"))
-    return caller.connection
+    return caller
 
 
 def still_holds(connection: Connection, *, origin: Origin) -> bool:
@@ -84,8 +84,8 @@ def find_revocation_reason(
     return None
 
 
-def _find_by_credential(credential: str) -> Standing | None:
-    return find_standing(credential_digest=digest_credential(credential))
+def _find_by_credential(credential: str) -> Caller | None:
+    return find_caller(credential_digest=digest_credential(credential))
 
 
 register_bearer(CREDENTIAL, _find_by_credential)

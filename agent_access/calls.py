@@ -8,6 +8,7 @@ from uuid import UUID
 import orjson
 
 from agent_access.audit import Origin
+from agent_access.callers import Caller
 from agent_access.errors import FieldProblem
 from agent_access.models.connections import Connection
 from agent_access.models.settings import AccessSettings
@@ -28,19 +29,20 @@ class ToolCall:
 
     `read_arguments` is called once, by `execute`, so that an unreadable body is refused and audited
     like any other mistake. `target` is the record's ID as it was sent. `key_field` is what this
-    transport calls the idempotency key, for problems with it. `admitted_at` is when the
-    connection's standing was read, in seconds of the monotonic clock.
+    transport calls the idempotency key, for problems with it.
     """
 
     tool: Tool
-    connection: Connection
-    settings: AccessSettings
+    caller: Caller
     origin: Origin
     read_arguments: Callable[[], Arguments]
     target: str | None
     idempotency_key: str | None
     key_field: str
-    admitted_at: float
+
+    @property
+    def connection(self) -> Connection:
+        return self.caller.connection
 
 
 @dataclass(frozen=True, kw_only=True)

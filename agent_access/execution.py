@@ -12,6 +12,7 @@ from django.utils import timezone
 from agent_access import audit, conf
 from agent_access.audit import Fact
 from agent_access.authentication import find_revocation_reason
+from agent_access.callers import Caller, find_caller, forget_permissions, may_differ
 from agent_access.calls import Answer, Arguments, CallContext, ToolCall, ToolResult
 from agent_access.database.transactions import snapshot
 from agent_access.discovery import challenge_parameters
@@ -28,7 +29,6 @@ from agent_access.models.connections import Connection, ConnectionKind
 from agent_access.models.settings import AccessSettings
 from agent_access.receipts import claim_receipt, compose_answer, stored_result
 from agent_access.request_facts import note
-from agent_access.standings import find_standing, forget_permissions, may_differ
 from agent_access.tools import Tool, ToolInput, registry
 
 logger = logging.getLogger(__name__)
@@ -71,9 +71,9 @@ def find_tool_error(exception: Exception) -> ToolError:
 
 def _run(call: ToolCall) -> ToolResult:
     arguments = call.read_arguments()
-    if monotonic() - call.admitted_at > FRESH_SECONDS:
+    if monotonic() - call.caller.read_at > FRESH_SECONDS:
         call = _refresh_rights(call)
-    _check_rights(call.tool, call.connection, call.settings)
+    _check_rights(call.tool, call.caller)
     inputs = _parse(call, arguments)
     return _write(call, arguments, inputs) if call.tool.writes else _read(call, inputs)
 
@@ -87,11 +87,12 @@ def _parse(call: ToolCall, arguments: Arguments) -> ToolInput:
 
 def _refresh_rights(call: ToolCall) -> ToolCall:
     forget_permissions(call.connection.user)
-    return replace(call, settings=AccessSettings.read())
+    return replace(call, caller=replace(call.caller, settings=AccessSettings.read()))
 
 
-def _check_rights(tool: Tool, connection: Connection, settings: AccessSettings) -> None:
-    if tool.module in settings.modules_off:
+def _check_rights(tool: Tool, caller: Caller) -> None:
+    connection = caller.connection
+    if tool.module in caller.settings.modules_off:
         raise NotFoundError
     if not is_granted(tool, connection):
         raise _missing_grant(tool, connection)
@@ -142,7 +143,7 @@ def _run_tool(call: ToolCall, inputs: ToolInput) -> Answer:
     context = CallContext(
         user=call.connection.user,
         connection=call.connection,
-        settings=call.settings,
+        settings=call.caller.settings,
         target=target,
         idempotency_key=call.idempotency_key or "",
     )
@@ -166,11 +167,11 @@ def _check_still_allowed(call: ToolCall, record_id: UUID | None, *, is_replay: b
     Some permissions guard records, not tools: if any has changed, the record is looked for again.
     So is the record of a replay, which nothing else has looked for.
     """
-    standing = find_standing(id=call.connection.id)
-    if standing is None or find_revocation_reason(standing.connection, owner_id=standing.owner_id):
+    caller = find_caller(id=call.connection.id)
+    if caller is None or find_revocation_reason(caller.connection, owner_id=caller.owner_id):
         raise UnauthenticatedError
-    _check_rights(call.tool, standing.connection, standing.settings)
-    user, find_record = standing.connection.user, call.tool.find_record
+    _check_rights(call.tool, caller)
+    user, find_record = caller.connection.user, call.tool.find_record
     is_doubtful = is_replay or may_differ(call.connection.user, user)
     if is_doubtful and find_record is not None and record_id is not None:
         find_record(user, record_id)

@@ -10,10 +10,10 @@ from django.db import (
     InternalError,
     OperationalError,
     ProgrammingError,
-    connection,
 )
-from django.db.migrations.executor import MigrationExecutor
 from typing_extensions import override
+
+from agent_access.database.schema import lacks_migrations
 
 WRONG_ARGUMENTS = 2
 INTERRUPTED = 130  # as shells tell of a program that Ctrl-C ended
@@ -60,8 +60,6 @@ def _refuse_arguments(parser: CommandParser) -> Any:
 
 def _explain_database_error() -> str:
     try:
-        executor = MigrationExecutor(connection)
-        plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
+        return NOT_MIGRATED if lacks_migrations() else NOT_THERE
     except DatabaseError:
         return NOT_THERE
-    return NOT_MIGRATED if plan else NOT_THERE

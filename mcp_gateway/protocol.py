@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from agent_access import conf, listing
 from agent_access.audit import Origin
+from agent_access.callers import Caller
 from agent_access.calls import Arguments, CallContext, Record, ToolCall
 from agent_access.errors import (
     FieldProblem,
@@ -23,8 +24,6 @@ from agent_access.errors import (
 )
 from agent_access.execution import execute
 from agent_access.inputs import NOT_A_STRING, REQUIRED
-from agent_access.models.connections import Connection
-from agent_access.models.settings import AccessSettings
 from agent_access.tools import NoInput, Tool, registry
 from mcp_gateway.eras import LEGACY_VERSIONS, SUPPORTED_VERSIONS, Era
 from mcp_gateway.jsonrpc import Message, ProtocolError
@@ -41,10 +40,8 @@ class Exchange:
 
     message: Message
     era: Era
-    connection: Connection
-    settings: AccessSettings
+    caller: Caller
     origin: Origin
-    admitted_at: float
 
 
 @dataclass(frozen=True)
@@ -168,10 +165,8 @@ def _call(exchange: Exchange, tool: Tool, sent: dict[str, Any]) -> ToolCall:
     problems = list(_find_target_problems(tool, target))
     return ToolCall(
         tool=tool,
-        connection=exchange.connection,
-        settings=exchange.settings,
+        caller=exchange.caller,
         origin=exchange.origin,
-        admitted_at=exchange.admitted_at,
         read_arguments=lambda: Arguments(values, problems),
         target=target if isinstance(target, str) else None,
         idempotency_key=key if key is None or isinstance(key, str) else "",

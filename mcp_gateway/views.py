@@ -4,10 +4,10 @@ from django.http import HttpRequest, HttpResponse
 
 from agent_access.admission import Admission
 from agent_access.bodies import read_json
+from agent_access.callers import Caller
 from agent_access.errors import MethodNotAllowedError, ToolError
 from agent_access.execution import find_tool_error
 from agent_access.models.audit import Transport
-from agent_access.models.connections import Connection
 from mcp_gateway import answers
 from mcp_gateway.eras import find_era
 from mcp_gateway.jsonrpc import ProtocolError, read_message
@@ -29,14 +29,14 @@ def serve(request: HttpRequest) -> HttpResponse:
     return response
 
 
-def _enter(request: HttpRequest, admission: Admission) -> Connection:
+def _enter(request: HttpRequest, admission: Admission) -> Caller:
     admission.require_access_on()
     if request.method != "POST":
         raise MethodNotAllowedError(["POST"])
     return admission.admit(action=ACTION)
 
 
-def _answer(request: HttpRequest, admission: Admission, connection: Connection) -> HttpResponse:
+def _answer(request: HttpRequest, admission: Admission, caller: Caller) -> HttpResponse:
     """Answer what the caller sent, and audit what never became a call of a tool."""
     try:
         message = read_message(read_json(request))
@@ -44,30 +44,23 @@ def _answer(request: HttpRequest, admission: Admission, connection: Connection) 
         if message.is_notification:
             return answers.accept()
     except (ToolError, ProtocolError) as error:
-        return _refuse_message(admission, connection, error)
-    exchange = Exchange(
-        message=message,
-        era=era,
-        connection=connection,
-        settings=admission.settings,
-        origin=admission.origin,
-        admitted_at=admission.admitted_at,
-    )
+        return _refuse_message(admission, caller, error)
+    exchange = Exchange(message=message, era=era, caller=caller, origin=admission.origin)
     try:
         reply = answer_request(exchange)
         return answers.answer(message.id, reply.result, headers=reply.headers)
     except ProtocolError as error:
-        return _refuse_message(admission, connection, error)
+        return _refuse_message(admission, caller, error)
     except Exception as exception:  # noqa: BLE001  the last handler that knows the request's id
         return answers.refuse(find_tool_error(exception), request_id=message.id)
 
 
 def _refuse_message(
-    admission: Admission, connection: Connection, error: ToolError | ProtocolError
+    admission: Admission, caller: Caller, error: ToolError | ProtocolError
 ) -> HttpResponse:
     if isinstance(error, ProtocolError):
         outcome, response = error.error_code, answers.refuse_protocol(error)
     else:
         outcome, response = error.code, answers.refuse(error)
-    admission.record_refusal(connection, action=ACTION, outcome=outcome)
+    admission.record_refusal(caller, action=ACTION, outcome=outcome)
     return response

@@ -51,14 +51,12 @@ def _answer(
     tool = tools.get(str(request.method))
     if tool is None:
         raise MethodNotAllowedError(sorted(tools))
-    connection = admission.admit(action=tool.name)
+    caller = admission.admit(action=tool.name)
     result = execute(
         ToolCall(
             tool=tool,
-            connection=connection,
-            settings=admission.settings,
+            caller=caller,
             origin=admission.origin,
-            admitted_at=admission.admitted_at,
             read_arguments=lambda: _read_arguments(request, tool),
             target=target,
             idempotency_key=request.META.get("HTTP_IDEMPOTENCY_KEY"),

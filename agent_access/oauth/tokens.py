@@ -6,10 +6,10 @@ from typing import Any
 
 from django.utils import timezone
 
+from agent_access.callers import Caller, find_caller
 from agent_access.credentials import RANDOM_PART, digest_credential, make_secret
 from agent_access.models.connections import Connection
 from agent_access.oauth.models import AccessToken
-from agent_access.standings import Standing, find_standing
 
 ACCESS_PREFIX = "iva_"
 REFRESH_PREFIX = "ivr_"
@@ -37,8 +37,8 @@ def seconds_to_live(connection: Connection) -> int:
     return int(min(ACCESS_TOKEN_LIFETIME, rest).total_seconds())
 
 
-def find_by_access_token(token: str) -> Standing | None:
-    """Return the standing of a token that has not expired, with no more than the token's scopes.
+def find_by_access_token(token: str) -> Caller | None:
+    """Return the caller of a token that has not expired, with no more than the token's scopes.
 
     A refresh may have asked for less than the owner allowed (RFC 6749 section 6).
     """
@@ -49,8 +49,8 @@ def find_by_access_token(token: str) -> Standing | None:
     if found is None:
         return None
     connection_id, scopes = found
-    standing = find_standing(id=connection_id)
-    if standing is not None:
-        granted = standing.connection.grants
-        standing.connection.grants = [grant for grant in granted if grant in scopes.split()]
-    return standing
+    caller = find_caller(id=connection_id)
+    if caller is not None:
+        granted = caller.connection.grants
+        caller.connection.grants = [grant for grant in granted if grant in scopes.split()]
+    return caller

@@ -96,7 +96,7 @@ def test_a_database_that_is_gone_is_unavailable(agent, monkeypatch, caplog):
     def fail(*args: object) -> None:
         raise OperationalError("could not connect to MARKER")
 
-    monkeypatch.setattr(admission, "find_caller", fail)
+    monkeypatch.setattr(admission, "identify", fail)
     answer = agent.call("tools.list")
     assert (answer.status, answer.body) == (503, UNAVAILABLE)
     assert answer.headers["Cache-Control"] == "no-store"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from typing_extensions import override
 
-from agent_access import admission, execution
+from agent_access import callers, execution
 from agent_access.execution import FRESH_SECONDS
 from agent_access.models import AccessSettings
 from invoicing.models import Document
@@ -32,7 +32,7 @@ class SlowBody(io.BytesIO):
 def send_slowly(monkeypatch):
     """Let something happen, and time pass, before a body comes."""
     clock = [1000.0]
-    for module in (admission, execution):
+    for module in (callers, execution):
         monkeypatch.setattr(module, "monotonic", lambda: clock[0])
 
     def body_after(body: bytes, happens: Callable[[], object]) -> dict[str, Any]:

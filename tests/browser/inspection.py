@@ -18,8 +18,8 @@ AXE_OPTIONS = "{resultTypes: ['violations'], rules: {'target-size': {enabled: tr
 LAYOUTS = 40
 LAYOUT_MILLISECONDS = 50
 # The texts of cells, facts and tables of lines that reach beyond their place, over the next one or
-# the sheet's edge.
-SPILT = """() => [...document.querySelectorAll('.sheet :is(td, th, dt, dd, .lines-box)')]
+# the card's edge.
+SPILT = """() => [...document.querySelectorAll('.card :is(td, th, dt, dd, .lines-box)')]
     .filter(each => each.scrollWidth > each.clientWidth + 1).map(each => each.innerText)"""
 
 

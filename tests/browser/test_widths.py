@@ -35,7 +35,7 @@ BROKEN = """selector => [...document.querySelectorAll(selector)].filter(each => 
 }).map(each => each.innerText)"""
 WORDS_OF_INBOX = ".entries :is(thead th, td:nth-child(2), .tag, .number)"
 # The fields of a form that are narrower than what they show, or than three letters.
-NARROW = """() => [...document.querySelectorAll('.sheet :is(input, select)')].filter(field => {
+NARROW = """() => [...document.querySelectorAll('.card :is(input, select)')].filter(field => {
     if (field.type === 'hidden') return false;
     const width = field.clientWidth;
     field.style.width = field.type === 'date' ? 'max-content' : '3rem';
@@ -112,7 +112,7 @@ def test_no_word_of_a_person_is_cut_in_two_but_at_the_narrowest(open_page, deleg
     ("language", "unit_price", "unit"),
     [("es", 10_000, "kilowatt hour"), ("de", 1_000_000, "Kilowattstunden"), ("en", 100, "時" * 20)],
 )
-def test_no_amount_leaves_its_sheet_where_other_lines_are_long(
+def test_no_amount_leaves_its_card_where_other_lines_are_long(
     open_page, delegate, customer, language, unit_price, unit
 ):
     discount = {"discount_type": DiscountType.PERCENT, "discount_value": 1250}

@@ -25,7 +25,7 @@ from invoicing.services.drafts import create_draft, preview_draft, update_draft
 from invoicing.web.drafts.choices import Choices, choices_for
 from invoicing.web.drafts.codes import give_code, read_code
 from invoicing.web.drafts.differences import compare_drafts
-from invoicing.web.drafts.sheet import DraftForms
+from invoicing.web.drafts.draft_forms import DraftForms
 from invoicing.web.drafts.typed import TypedDraft, new_typed_draft, read_typed, typed_draft_of
 from invoicing.web.formats import Formats
 from invoicing.web.late_forms import RESUME

@@ -1,7 +1,8 @@
-"""A connection's standing: all that authentication needs to know now, in one statement."""
+"""Who calls: all that a call's checks need to know of the caller now, in one statement."""
 
 from dataclasses import dataclass
 from functools import cache
+from time import monotonic
 from typing import Any
 from uuid import UUID
 
@@ -21,7 +22,7 @@ MODEL_BACKEND = "django.contrib.auth.backends.ModelBackend"
 # The attribute of a user in which that backend caches permissions.
 PERMISSION_CACHE = "_perm_cache"
 
-STANDING = """
+CALLER = """
     SELECT {columns}, {owner}, {permissions}
     FROM {connections} AS held
     JOIN {users} AS person ON person.{key} = held.user_id
@@ -47,21 +48,26 @@ SETTINGS = Rows(AccessSettings)
 
 
 @dataclass(frozen=True)
-class Standing:
-    """A connection with its user, whose permissions are cached, the switches and the owner."""
+class Caller:
+    """A connection with its user, whose permissions are cached, the switches and the owner.
+
+    `read_at` is when they were read, in seconds of the monotonic clock.
+    """
 
     connection: Connection
     settings: AccessSettings
     owner_id: UUID | None
+    read_at: float
 
 
-def find_standing(**wanted: Any) -> Standing | None:
-    """Return the standing of the connection with this value in a unique column, such as `id=`."""
+def find_caller(**wanted: Any) -> Caller | None:
+    """Return the caller whose connection has this value in a unique column, such as `id=`."""
     ((column, value),) = wanted.items()
+    read_at = monotonic()
     with database.cursor() as cursor:
         cursor.execute(_statement(column, cursor.db.vendor), [CONNECTIONS.adapt(column, value)])
         row = cursor.fetchone()
-    return row and _read(row)
+    return row and _read(row, read_at)
 
 
 def forget_permissions(user: Any) -> None:
@@ -75,7 +81,7 @@ def may_differ(seen: Any, now: Any) -> bool:
     return known is None or known != vars(now).get(PERMISSION_CACHE)
 
 
-def _read(row: tuple[Any, ...]) -> Standing:
+def _read(row: tuple[Any, ...], read_at: float) -> Caller:
     user_from, settings_from = len(CONNECTIONS.columns), -2 - len(SETTINGS.columns)
     connection = CONNECTIONS.read(row[:user_from])
     connection.user = _users().read_from_db(row[user_from:settings_from])
@@ -84,7 +90,7 @@ def _read(row: tuple[Any, ...]) -> Standing:
     switches = row[settings_from:-2]
     # No row of settings is a row of nulls here, and means that everything is off.
     settings = AccessSettings() if switches[0] is None else SETTINGS.read(switches)
-    return Standing(connection, settings, _read_owner_id(row[-2]))
+    return Caller(connection, settings, _read_owner_id(row[-2]), read_at)
 
 
 def _read_owner_id(value: Any) -> UUID | None:
@@ -116,7 +122,7 @@ def _asks_tables_alone() -> bool:
 def _statement(wanted: str, vendor: str) -> str:
     users = _users()
     selected = (CONNECTIONS.select("held"), users.select("person"), SETTINGS.select("switches"))
-    return STANDING.format(
+    return CALLER.format(
         columns=", ".join(selected),
         owner=f"({conf.host().owner_statement() or 'NULL'})",
         permissions=_permissions_subquery(vendor) if _asks_tables_alone() else "NULL",

@@ -6,9 +6,9 @@ from django.contrib.auth.models import Permission as StoredPermission
 from django.db import connection as database
 from django.test.utils import CaptureQueriesContext
 
-from agent_access import standings
+from agent_access import callers
+from agent_access.callers import find_caller, forget_permissions
 from agent_access.models import AccessSettings, Connection
-from agent_access.standings import find_standing, forget_permissions
 from invoicing.access import Permission
 from invoicing.agent_host import InvoicingHost
 from invoicing.models import Company, User
@@ -29,7 +29,7 @@ def person(company):
 @pytest.fixture
 def own_statement():
     """Keep no statement of a project that is made to be another for a while."""
-    kept = (standings._statement, standings._tells_owner)
+    kept = (callers._statement, callers._tells_owner)
     for each in kept:
         each.cache_clear()
     yield
@@ -39,30 +39,30 @@ def own_statement():
 
 def find(connection):
     with CaptureQueriesContext(database) as captured:
-        standing = find_standing(id=connection.id)
+        caller = find_caller(id=connection.id)
     assert len(captured) == 1
-    return standing
+    return caller
 
 
-def test_a_standing_is_the_connection_its_user_and_the_switches(connect, person):
+def test_a_caller_is_the_connection_its_user_and_the_switches(connect, person):
     connection, _ = connect(person)
     AccessSettings.objects.update(browser_sign_in_on=True, modules_off=["people"])
-    standing = find(connection)
+    caller = find(connection)
     saved = Connection.objects.get(pk=connection.pk)
     for name in ("id", "kind", "grants", "expires_at", "owner_id", "base_url", "revoked_at"):
-        assert getattr(standing.connection, name) == getattr(saved, name)
-    assert standing.connection.user == person
-    assert standing.connection.user.session_revision == person.session_revision
-    assert standing.settings.browser_sign_in_on
-    assert standing.settings.modules_off == ["people"]
+        assert getattr(caller.connection, name) == getattr(saved, name)
+    assert caller.connection.user == person
+    assert caller.connection.user.session_revision == person.session_revision
+    assert caller.settings.browser_sign_in_on
+    assert caller.settings.modules_off == ["people"]
 
 
 def test_permissions_are_those_that_django_finds_and_cost_no_further_statement(connect, person):
     connection, _ = connect(person)
-    standing = find(connection)
+    caller = find(connection)
     asked = User.objects.get(pk=person.pk)
     with CaptureQueriesContext(database) as captured:
-        known = standing.connection.user.get_all_permissions()
+        known = caller.connection.user.get_all_permissions()
     assert len(captured) == 0
     assert known == asked.get_all_permissions()
     assert known == {Permission.VIEW_PERSON, Permission.MANAGE, Permission.FINALIZE}
@@ -88,12 +88,12 @@ def test_a_person_without_permissions_has_none(connect, company):
 
 def test_without_a_row_of_settings_everything_is_off(connection):
     AccessSettings.objects.all().delete()
-    standing = find(connection)
-    assert (standing.settings.access_on, standing.settings.modules_off) == (False, [])
+    caller = find(connection)
+    assert (caller.settings.access_on, caller.settings.modules_off) == (False, [])
 
 
-def test_what_nobody_has_has_no_standing(connection):
-    assert find_standing(credential_digest="unknown") is None
+def test_a_credential_that_nobody_has_has_no_caller(connection):
+    assert find_caller(credential_digest="unknown") is None
 
 
 def test_forgotten_permissions_are_asked_for_again(connect, person):
@@ -107,14 +107,14 @@ def test_forgotten_permissions_are_asked_for_again(connect, person):
 
 @pytest.mark.usefixtures("own_statement")
 def test_another_backend_is_asked_by_django_itself(connect, person, monkeypatch):
-    monkeypatch.setattr(standings, "_asks_tables_alone", lambda: False)
+    monkeypatch.setattr(callers, "_asks_tables_alone", lambda: False)
     connection, _ = connect(person)
     user = find(connection).connection.user
     assert "_perm_cache" not in vars(user)
     assert user.has_perm(Permission.FINALIZE)
 
 
-def test_the_owner_is_told_with_the_standing(connection, company):
+def test_the_owner_is_told_with_the_caller(connection, company):
     successor = UserFactory.create()
     assert find(connection).owner_id == company.owner_id
     Company.objects.update(owner=successor)
@@ -126,6 +126,6 @@ def test_a_project_without_such_a_statement_is_asked_for_its_owner(
     connection, company, monkeypatch
 ):
     monkeypatch.setattr(InvoicingHost, "owner_statement", lambda _: None)
-    standing = find_standing(id=connection.id)
-    assert standing is not None
-    assert standing.owner_id == company.owner_id
+    caller = find_caller(id=connection.id)
+    assert caller is not None
+    assert caller.owner_id == company.owner_id
