@@ -80,6 +80,12 @@ def _bugs_are_raised(settings: Any) -> None:
     settings.AGENT_ACCESS = {**settings.AGENT_ACCESS, "RAISE_UNFORESEEN": True}
 
 
+@pytest.fixture
+def as_in_production(settings: Any) -> None:
+    """Answer the unforeseen with 503 instead of raising it."""
+    settings.AGENT_ACCESS |= {"RAISE_UNFORESEEN": False}
+
+
 @pytest.fixture(autouse=True)
 def _fresh_limits() -> Iterator[None]:
     cache.clear()

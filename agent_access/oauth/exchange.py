@@ -38,9 +38,10 @@ def issue_tokens(request: HttpRequest, origin: Origin) -> HttpResponse:
             answer = Server(origin, presented).create_token_response(
                 conf.base_url() + TOKEN_PATH, body=form
             )
-        headers, body, status = answer
-        if status != HTTPStatus.OK:
-            _record_refusal(json.loads(body)["error"], presented.connection, origin)
+    headers, body, status = answer
+    if status != HTTPStatus.OK:
+        # Only now, since the cache that this asks may fail, too.
+        _record_refusal(json.loads(body)["error"], presented.connection, origin)
     return _write(headers, body, status)
 
 
@@ -61,7 +62,8 @@ def _record_refusal(error: str, connection: Connection | None, origin: Origin) -
     bucket = f"{connection.id} {error}" if connection else NOBODY
     if is_first("token_refusal", bucket=bucket):
         connection_id = connection.id if connection else None
-        record_act(REFUSED, Actor(origin), connection_id=connection_id, outcome=error)
+        with transaction.atomic():
+            record_act(REFUSED, Actor(origin), connection_id=connection_id, outcome=error)
 
 
 def _write(headers: Mapping[str, str], body: str, status: int) -> HttpResponse:

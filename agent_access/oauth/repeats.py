@@ -19,20 +19,29 @@ class AlreadyAnsweredError(Exception):
     """The code was exchanged already, or the connection was made with other terms."""
 
 
-@transaction.atomic
 def renew_code(consent: Consent, *, origin: Origin) -> str:
     """Replace the unused code of the connection that this consent made; return the new one.
 
-    The browser follows only the last answer, so the code in the one before reached nobody. Locks
-    the administration chain, as does whoever uses a code. Raises AlreadyAnsweredError.
+    The browser follows only the last answer, so the code in the one before reached nobody. Raises
+    AlreadyAnsweredError.
     """
+    code = _renew(consent, origin)
+    if code is None:
+        # Raised only now: it would roll back the revocation of a connection that had to end.
+        raise AlreadyAnsweredError
+    return code
+
+
+@transaction.atomic
+def _renew(consent: Consent, origin: Origin) -> str | None:
+    """Lock the administration chain, as does whoever uses a code, and renew it if that may be."""
     audit.lock_administration()
     unused = Grant.objects.filter(connection_id=consent.connection_id, consumed_at=None)
     grant = unused.select_related("connection__user").first()
     if grant is None or not _matches(grant.connection, consent):
-        raise AlreadyAnsweredError
+        return None
     if not still_holds(grant.connection, origin=origin):
-        raise AlreadyAnsweredError
+        return None
     code = make_code()
     expires = timezone.now() + CODE_LIFETIME
     unused.update(code=digest_credential(code), expires=expires)

@@ -37,12 +37,6 @@ BUG = "a bug with the text MARKER"
 
 
 @pytest.fixture
-def as_in_production(settings) -> None:
-    """Answer the unforeseen with 503 instead of raising it."""
-    settings.AGENT_ACCESS |= {"RAISE_UNFORESEEN": False}
-
-
-@pytest.fixture
 def broken_create(monkeypatch):
     """Break the service after it has written; return a way to mend it."""
     create_draft = drafts.create_draft

@@ -41,10 +41,10 @@ def assert_unavailable(agent, draft_body) -> None:
     assert (take_snapshot(), AuditEvent.objects.count()) == (before, events)
 
 
+@pytest.mark.usefixtures("as_in_production")
 @pytest.mark.requirement("error.unavailable")
 @pytest.mark.parametrize("cache", [GoneCache, ForgetfulCache])
 def test_a_cache_that_is_gone_never_opens_the_doors(agent, draft_body, settings, cache):
-    settings.AGENT_ACCESS |= {"RAISE_UNFORESEEN": False}
     broken = {"default": {"BACKEND": f"{__name__}.{cache.__name__}"}}
     with override_settings(CACHES=broken):
         assert_unavailable(agent, draft_body)
@@ -63,19 +63,19 @@ def test_limits_are_counted_in_a_shared_cache(agent, settings, shared_cache):
     assert [agent.call("tools.list").status for _ in range(4)] == [200, 200, 429, 429]
 
 
+@pytest.mark.usefixtures("as_in_production")
 @pytest.mark.requirement("error.unavailable")
 def test_a_shared_cache_that_stops_in_the_middle_never_opens_the_doors(
-    agent, draft_body, settings, shared_cache
+    agent, draft_body, shared_cache
 ):
-    settings.AGENT_ACCESS |= {"RAISE_UNFORESEEN": False}
     assert agent.call("drafts.create", draft_body, key="zero").status == 201
     shared_cache.stop()
     assert_unavailable(agent, draft_body)
 
 
+@pytest.mark.usefixtures("as_in_production")
 @pytest.mark.requirement("error.unavailable")
-def test_a_shared_cache_that_hangs_never_opens_the_doors(agent, draft_body, settings, shared_cache):
-    settings.AGENT_ACCESS |= {"RAISE_UNFORESEEN": False}
+def test_a_shared_cache_that_hangs_never_opens_the_doors(agent, draft_body, shared_cache):
     assert agent.call("tools.list").status == 200
     shared_cache._process.send_signal(signal.SIGSTOP)
     try:

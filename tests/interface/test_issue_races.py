@@ -54,12 +54,12 @@ def test_of_twenty_calls_with_twenty_keys_one_succeeds(agent, draft_body):
     assert Receipt.objects.filter(tool="documents.issue").count() == 1
 
 
+@pytest.mark.usefixtures("as_in_production")
 @pytest.mark.requirement("issue.numbers_and_freezes")
 def test_numbers_follow_the_commits_though_every_third_execution_fails_on_its_way(
-    settings, agent, draft_body
+    agent, draft_body
 ):
     """Each failure comes between the lock of the series and the commit, at another statement."""
-    settings.AGENT_ACCESS = {**settings.AGENT_ACCESS, "RAISE_UNFORESEEN": False}
     prepared = [approve(agent, draft_body, number) for number in range(50)]
 
     def execute_until_done(number: int) -> tuple[int, str]:

@@ -150,8 +150,8 @@ def test_every_answer_has_a_request_id_of_its_own(agent):
     assert len({answer.headers["X-Request-Id"] for answer in answers}) == 3
 
 
-def test_a_list_of_tools_that_fails_is_unavailable_with_the_id(agent, settings, monkeypatch):
-    settings.AGENT_ACCESS = {**settings.AGENT_ACCESS, "RAISE_UNFORESEEN": False}
+@pytest.mark.usefixtures("as_in_production")
+def test_a_list_of_tools_that_fails_is_unavailable_with_the_id(agent, monkeypatch):
     monkeypatch.setattr(audit, "record_call", lambda *_, **__: 1 / 0)
 
     answer = agent.send("tools/list")
@@ -161,7 +161,7 @@ def test_a_list_of_tools_that_fails_is_unavailable_with_the_id(agent, settings, 
     assert seen(answer) == expected
 
 
-def test_a_cache_that_is_gone_is_unavailable_without_an_id(agent, settings, monkeypatch):
-    settings.AGENT_ACCESS = {**settings.AGENT_ACCESS, "RAISE_UNFORESEEN": False}
+@pytest.mark.usefixtures("as_in_production")
+def test_a_cache_that_is_gone_is_unavailable_without_an_id(agent, monkeypatch):
     monkeypatch.setattr("agent_access.admission.spend", lambda *_, **__: 1 / 0)
     assert seen(agent.send("tools/list")) == refusal(503, "unavailable")

@@ -196,11 +196,9 @@ def test_a_connection_that_is_revoked_while_a_call_runs_gets_no_answer(
     assert Receipt.objects.count() == 0
 
 
+@pytest.mark.usefixtures("as_in_production")
 @pytest.mark.parametrize("write", [False, True])
-def test_a_bug_is_a_tool_failure_that_can_be_retried(
-    agent, http, settings, monkeypatch, draft_body, write
-):
-    settings.AGENT_ACCESS = {**settings.AGENT_ACCESS, "RAISE_UNFORESEEN": False}
+def test_a_bug_is_a_tool_failure_that_can_be_retried(agent, http, monkeypatch, draft_body, write):
     name, key = ("drafts.create", "k") if write else ("teams.list", None)
     arguments = draft_body if write else {}
 

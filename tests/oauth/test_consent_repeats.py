@@ -17,6 +17,7 @@ from agent_access.oauth.retention import SWEEP, forget_unused_clients
 from agent_access.oauth.tokens import make_code
 from agent_access.switches import turn_access, turn_sign_in
 from agent_access.verification import find_breaks
+from invoicing.models import User
 from tests.oauth.programs import Browser, parameters_of
 from tests.snapshots import take_snapshot
 from tests.threads import run_together
@@ -143,6 +144,17 @@ def test_a_page_sent_again_revives_no_connection(program, browser, filled):
     assert_answered(browser.send(path, filled))
     assert program.exchange(code).body["error"] == "invalid_grant"
     assert Connection.objects.get().revoked_reason == "access_off"
+
+
+def test_a_page_sent_again_ends_a_connection_whose_person_ended_all_sessions(
+    program, browser, filled, delegate
+):
+    path = program.authorize_path()
+    browser.send(path, filled)
+    User.objects.filter(pk=delegate.pk).update(session_revision=delegate.session_revision + 1)
+    assert_answered(browser.send(path, filled))
+    assert Connection.objects.get().revoked_reason == "sessions_ended"
+    assert AuditEvent.objects.filter(action="connection:revoked").count() == 1
 
 
 def test_a_page_answers_no_other_request_than_its_own(program, browser, filled):

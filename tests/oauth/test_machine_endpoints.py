@@ -180,16 +180,16 @@ def test_thirty_token_and_revocation_requests_a_minute_are_answered_together(sig
     assert Machine("192.0.2.2").post_form("/oauth/token", {}).status == 400
 
 
-def test_without_the_cache_nobody_is_let_in_uncounted(program, settings, monkeypatch):
-    settings.AGENT_ACCESS |= {"RAISE_UNFORESEEN": False}
+@pytest.mark.usefixtures("as_in_production")
+def test_without_the_cache_nobody_is_let_in_uncounted(program, monkeypatch):
     monkeypatch.setattr(cache, "add", Mock(side_effect=OSError))
     monkeypatch.setattr(cache, "incr", Mock(side_effect=OSError))
     answer = program.exchange("x")
     assert (answer.status, answer.body["error"]) == (503, "temporarily_unavailable")
 
 
-def test_a_failure_is_told_without_its_cause(program, code, settings, monkeypatch):
-    settings.AGENT_ACCESS |= {"RAISE_UNFORESEEN": False}
+@pytest.mark.usefixtures("as_in_production")
+def test_a_failure_is_told_without_its_cause(program, code, monkeypatch):
     monkeypatch.setattr(exchange, "Server", Mock(side_effect=DatabaseError("secret cause")))
     before = take_snapshot()
     answer = program.exchange(code)

@@ -113,6 +113,14 @@ def test_no_later_failure_undoes_an_ending(program, code, pair, browser_connecti
     assert reason_of(browser_connection) == "code_reuse"
 
 
+@pytest.mark.usefixtures("as_in_production")
+def test_a_cache_that_fails_undoes_no_ending(program, code, pair, browser_connection, monkeypatch):
+    monkeypatch.setattr(exchange, "is_first", Mock(side_effect=ConnectionError))
+    assert program.exchange(code).status == 503
+    assert reason_of(browser_connection) == "code_reuse"
+    assert HttpAgent(pair["access_token"]).call("tools.list").status == 401
+
+
 def test_a_refused_request_is_written_down_with_its_connection(program, code, browser, delegate):
     connection = Connection.objects.get()
     program.address = "203.0.113.7"
