@@ -14,7 +14,7 @@ from invoicing.services.approvals import (
     prepare_approval,
     read_approval,
 )
-from invoicing.services.document_facts import fingerprint_each
+from invoicing.services.document_facts import fingerprint_facts, read_facts
 from invoicing.services.draft_input import Maker
 from invoicing.services.issuing import Clock
 from tests.clocks import at
@@ -27,7 +27,8 @@ TEN_MINUTES_LATER = PREPARED_AT + timedelta(minutes=10)
 
 def fingerprint_draft(draft: Document) -> str:
     """Return the fingerprint that the form of issuing by hand would carry."""
-    return fingerprint_each([draft])[draft.pk]
+    [facts] = read_facts([draft])
+    return fingerprint_facts(facts)
 
 
 @dataclass(frozen=True, kw_only=True)

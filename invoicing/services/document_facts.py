@@ -8,7 +8,6 @@ import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from typing import Any, NotRequired, TypedDict
-from uuid import UUID
 
 from agent_access.database.rows import EVERY
 from invoicing.models import Company, Customer, Document, Line, TaxRow
@@ -223,15 +222,6 @@ def fingerprint_of(canonical: str) -> str:
 def fingerprint_facts(facts: Facts) -> str:
     """Return the fingerprint of facts, and so of all that issuing would freeze."""
     return fingerprint_of(canonical_json(facts))
-
-
-def fingerprint_each(documents: Sequence[Document]) -> dict[UUID, str]:
-    """Return the fingerprint of each document's facts, by its ID."""
-    facts = read_facts(documents)
-    return {
-        document.pk: fingerprint_facts(each)
-        for document, each in zip(documents, facts, strict=True)
-    }
 
 
 def find_differences(prepared: Any, current: Any, path: str = "") -> Iterator[str]:

@@ -18,7 +18,7 @@ from invoicing.errors import (
 )
 from invoicing.models import Decision
 from invoicing.models.approvals import DIGEST_LENGTH, REJECTION_REASON_LENGTH
-from invoicing.services.approval_inbox import InboxPage, find_pending, read_others, read_pending
+from invoicing.services.approval_inbox import InboxPage, read_others, read_pending
 from invoicing.services.approvals import ApprovalSnapshot, approvals_asked_of, read_approval
 from invoicing.text import normalise_text
 from invoicing.visits import web_origin
@@ -55,10 +55,9 @@ def list_approvals(request: SignedInRequest) -> HttpResponse:
     """Show the pending approvals and the others; a further page goes on with one of the lists."""
     user, now = request.user, timezone.now()
     after, before = read_id(request, "after"), read_id(request, "before")
-    pending_ids = find_pending(user, now=now)
     nothing = InboxPage([], None)
-    waiting = read_pending(user, pending_ids, after=after, now=now) if before is None else nothing
-    others = read_others(user, pending_ids, before=before, now=now) if after is None else nothing
+    waiting = read_pending(user, after=after, now=now) if before is None else nothing
+    others = read_others(user, before=before, now=now) if after is None else nothing
     context = {
         "waiting": [describe_entry(each, user) for each in waiting.approvals],
         "others": [describe_entry(each, user) for each in others.approvals],
