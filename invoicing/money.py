@@ -7,14 +7,17 @@ from invoicing.errors import UnknownCurrencyError
 AMOUNT_DIGITS = 18
 MAX_AMOUNT: int = 10**AMOUNT_DIGITS - 1
 
-# ISO 4217 lists funds, which are units of account, beside currencies; nobody is invoiced in these.
-_FUND_CODES = frozenset({"BOV", "CHE", "CHW", "CLF", "COU", "MXV", "USN", "UYI", "UYW"})
+# ISO 4217 lists units of account beside currencies: funds, and what the Arab Monetary Fund counts
+# in (XAD). Nobody is invoiced in these.
+_UNITS_OF_ACCOUNT = frozenset(
+    {"BOV", "CHE", "CHW", "CLF", "COU", "MXV", "USN", "UYI", "UYW", "XAD"}
+)
 
 _MINOR_UNITS: dict[str, int] = {
     currency.code: currency.exponent
     for currency in Currency
     # Metals, test codes and the like have no minor unit at all.
-    if currency.exponent is not None and currency.code not in _FUND_CODES
+    if currency.exponent is not None and currency.code not in _UNITS_OF_ACCOUNT
 }
 
 SUPPORTED_CURRENCIES: tuple[str, ...] = tuple(sorted(_MINOR_UNITS))

@@ -10,10 +10,10 @@ from django.db.models import QuerySet
 from agent_access import conf
 from agent_access.admin.moments import format_minute, format_moment
 from agent_access.admin.people import names_of
+from agent_access.admin.revocations import describe_detail, describe_revocation
 from agent_access.admin.usage import Usage, read_usage
 from agent_access.models.audit import ADMINISTRATION, AuditEvent
 from agent_access.models.connections import Connection, ConnectionKind
-from agent_access.revocations import describe_detail, describe_revocation
 from agent_access.tools import registry
 
 CALLS_SHOWN = 50

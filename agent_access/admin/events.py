@@ -22,11 +22,11 @@ from agent_access.admin.moments import format_moment
 from agent_access.admin.owners import OwnersModelAdmin
 from agent_access.admin.paging import MAX_SEARCH_LENGTH, BoundedPaginator, bound_search
 from agent_access.admin.people import find_people, names_of
+from agent_access.admin.revocations import describe_detail
 from agent_access.audit import OK
 from agent_access.errors import ToolError
 from agent_access.models.audit import ADMINISTRATION, AuditEvent
 from agent_access.models.connections import Connection
-from agent_access.revocations import describe_detail
 from agent_access.tools import registry
 
 WORDS_SEARCHED = 5

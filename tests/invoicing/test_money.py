@@ -46,8 +46,10 @@ def test_the_digits_of_a_currency_are_those_of_iso_4217(currency_code, digits) -
     assert minor_unit(currency_code) == digits
 
 
-@pytest.mark.parametrize("currency_code", ["XAU", "XTS", "XXX", "XDR", "CLF", "CHE", "UYW", "USN"])
-def test_metals_test_codes_and_funds_are_no_currencies(currency_code) -> None:
+@pytest.mark.parametrize(
+    "currency_code", ["XAU", "XTS", "XXX", "XDR", "XAD", "CLF", "CHE", "UYW", "USN"]
+)
+def test_metals_test_codes_and_units_of_account_are_no_currencies(currency_code) -> None:
     assert currency_code not in SUPPORTED_CURRENCIES
     with pytest.raises(UnknownCurrencyError):
         minor_unit(currency_code)

@@ -7,8 +7,8 @@ import pytest
 import time_machine
 from django.core.management import call_command
 
+from agent_access.admin.revocations import describe_revocation
 from agent_access.models import AuditEvent, Connection
-from agent_access.revocations import describe_revocation
 from agent_access.switches import turn_access, turn_sign_in
 from invoicing.models import Company
 from tests.agents import HttpAgent
