@@ -22,9 +22,9 @@ from invoicing.errors import ConflictError, DraftCodeUsedError, DraftInvalidErro
 from invoicing.models import Document, User
 from invoicing.services.draft_input import DraftInput
 from invoicing.services.drafts import create_draft, preview_draft, update_draft
+from invoicing.web.drafts.changes import compare_drafts
 from invoicing.web.drafts.choices import Choices, choices_for
 from invoicing.web.drafts.codes import give_code, read_code
-from invoicing.web.drafts.differences import compare_drafts
 from invoicing.web.drafts.draft_forms import DraftForms
 from invoicing.web.drafts.typed import TypedDraft, new_typed_draft, read_typed, typed_draft_of
 from invoicing.web.formats import Formats
@@ -140,12 +140,12 @@ class Editor:
     def _show_conflict(self, pk: UUID, forms: DraftForms, draft: DraftInput) -> HttpResponse:
         """Show what was saved meanwhile beside what was typed, so that nothing is lost."""
         saved, preview = document_for(self.user, pk), preview_draft(self.user, draft)
-        differences = compare_drafts(
+        changes = compare_drafts(
             typed_draft_of(saved, saved.lines.all()),
             typed_draft_of(preview, preview.parts.lines),
             self.choices,
         )
-        conflict = {"differences": list(differences), "saved": saved}
+        conflict = {"changes": list(changes), "saved": saved}
         return self._render(forms, status=HTTPStatus.CONFLICT, conflict=conflict, preview=preview)
 
     def _render(

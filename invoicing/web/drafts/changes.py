@@ -1,23 +1,14 @@
-"""The differences between the saved draft and the one that was typed."""
+"""What differs between the saved draft and the one that was typed."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from invoicing.web.changes import Change
 from invoicing.web.drafts.choices import Choices
 from invoicing.web.drafts.forms import HeaderForm, LineForm
 from invoicing.web.drafts.typed import Typed, TypedDraft
 
 
-@dataclass(frozen=True)
-class Difference:
-    """A field whose saved and typed texts differ."""
-
-    label: str
-    saved: str
-    typed: str
-
-
-def compare_drafts(saved: TypedDraft, typed: TypedDraft, choices: Choices) -> Iterator[Difference]:
+def compare_drafts(saved: TypedDraft, typed: TypedDraft, choices: Choices) -> Iterator[Change]:
     """Yield what differs, field by field, as the form shows it."""
     for name, field in HeaderForm.base_fields.items():
         yield from _compare(str(field.label), name, saved.header, typed.header, choices)
@@ -35,7 +26,7 @@ def _line_at(draft: TypedDraft, index: int) -> Typed:
 
 def _compare(
     label: str, name: str, saved: Typed, typed: Typed, choices: Choices
-) -> Iterator[Difference]:
+) -> Iterator[Change]:
     before, after = saved.get(name, ""), typed.get(name, "")
     if before != after:
-        yield Difference(label, choices.label(name, before), choices.label(name, after))
+        yield Change(label, choices.label(name, before), choices.label(name, after))
