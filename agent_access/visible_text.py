@@ -3,15 +3,17 @@
 import re
 from collections.abc import Callable
 
-# Unicode's default ignorable characters, the line separators, what turns the reading direction,
-# blanks that count as letters, and control characters but the line feed.
-_UNSEEN = (
-    r"\x00-\x09\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
-    r"\u200b\u200e-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0\ufff0-\ufffb"
-    r"\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e00ff\U000e01f0-\U000e0fff"
-)
 _JOINERS = r"\u200c\u200d"
 _VARIANTS = r"\ufe00-\ufe0f\U000e0100-\U000e01ef"
+# Unicode's default ignorable characters other than these.
+_IGNORABLE = (
+    r"\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e-\u200f\u202a-\u202e"
+    r"\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufff8"
+    r"\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e00ff\U000e01f0-\U000e0fff"
+)
+# With control characters but the line feed, line separators, the blank of Braille, and what
+# encloses annotations between the lines: all of these part words.
+_UNSEEN = rf"{_IGNORABLE}\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u2800\ufff9-\ufffb"
 
 # Letters that joiners join: Arabic to Mongolian, and the pictures of emoji.
 _JOINED = r"\u0600-\u115e\u1200-\u18ff\u2600-\u27bf\ufe0f\U0001f000-\U0001faff"
@@ -24,6 +26,9 @@ INVISIBLE = re.compile(
     rf"|[{_JOINERS}](?![{_JOINED}])"
     rf"|(?<!{_VARIED})[{_VARIANTS}]"
 )
+
+# Those that Unicode's NFKC_Casefold drops within a word.
+IGNORABLE = re.compile(rf"[{_IGNORABLE}{_JOINERS}{_VARIANTS}]")
 
 # The same regardless of context: even where a script or an emoji needs them.
 HIDDEN = re.compile(rf"[{_UNSEEN}{_JOINERS}{_VARIANTS}]")

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import groupby
 
+from agent_access.visible_text import IGNORABLE
+
 # The longest prefix of a word in the word table; what a search has beyond that is compared with the
 # record only.
 PREFIX_LENGTH = 16
@@ -14,16 +16,6 @@ NGRAM_LENGTH = 3
 
 # Letters with a stroke, or without a dot, which Unicode does not decompose into a plain letter.
 _STROKES = str.maketrans("øđłħŧı", "odlhti")
-
-# Characters that nobody sees within a word: Unicode's default ignorables, which NFKC_Casefold drops
-# too. Ordinary names come with joiners, soft hyphens and variation selectors.
-UNSEEN = re.compile(
-    "["
-    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
-    "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8"
-    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
-    "]"
-)
 
 _ASCII_WORD = re.compile(r"[a-z0-9]+")
 
@@ -105,7 +97,8 @@ def _fold(text: str) -> str:
     """Return the text without case, accents and unseen characters; Korean syllables stay whole."""
     if text.isascii():
         return text.lower()
-    seen = UNSEEN.sub("", text)
+    # Ordinary names come with joiners, soft hyphens and variation selectors.
+    seen = IGNORABLE.sub("", text)
     parts = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", seen).casefold())
     plain = "".join(part for part in parts if not _is_accent(part))
     return unicodedata.normalize("NFC", plain.translate(_STROKES))

@@ -1,12 +1,8 @@
-import sys
-import unicodedata
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_access.visible_text import HIDDEN
-from invoicing.search.words import UNSEEN, matches, prefixes_of, required_prefixes, words_of
+from invoicing.search.words import matches, prefixes_of, required_prefixes, words_of
 
 
 @pytest.mark.parametrize(
@@ -39,13 +35,9 @@ def test_words_are_runs_of_letters_and_digits_without_case_and_accents(text, wor
     assert words_of(text) == words
 
 
-def test_what_pages_name_as_hidden_is_dropped_from_words_unless_it_parts_them() -> None:
-    every = "".join(map(chr, range(sys.maxunicode + 1)))
-    controls = {character for character in every if unicodedata.category(character) == "Cc"}
-    # Line separators, the blank of Braille, and what encloses annotations between the lines.
-    parting = controls | set("\u2028\u2029\u2800\ufff9\ufffa\ufffb")
-    assert set(UNSEEN.findall(every)) == set(HIDDEN.findall(every)) - parting
-    assert {tuple(words_of(f"a{character}b")) for character in parting} == {("a", "b")}
+@pytest.mark.parametrize("character", ["\0", "\n", "\x85", *"\u2028\u2029\u2800\ufff9\ufffb"])
+def test_what_is_unseen_and_no_part_of_a_word_parts_words(character) -> None:
+    assert words_of(f"a{character}b") == ["a", "b"]
 
 
 @pytest.mark.parametrize(
