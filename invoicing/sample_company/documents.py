@@ -57,7 +57,7 @@ def write_tax_rates() -> dict[str, TaxRate]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Books:
+class MasterData:
     """What documents are made of: people, accounts, tax rates, products, and how many there are."""
 
     staff: Staff
@@ -67,25 +67,25 @@ class Books:
     products: Sequence[Row] = field(default_factory=partial(read_table, "products"))
 
 
-def write_documents(books: Books, indexes: Iterable[int]) -> None:
+def write_documents(master_data: MasterData, indexes: Iterable[int]) -> None:
     """Write the documents with these indexes by the services, one after the other."""
-    for new in plan_documents(books, indexes):
+    for new in plan_documents(master_data, indexes):
         document = create_draft(new.author, new.draft, document_type=new.type)
         if new.issued_at is not None:
             issue_document(document, clock=partial(_working_time, new.draft.issue_date))
 
 
-def plan_documents(books: Books, indexes: Iterable[int]) -> list[NewDocument]:
+def plan_documents(master_data: MasterData, indexes: Iterable[int]) -> list[NewDocument]:
     """Return the documents with these indexes; low indexes are issued, the others are drafts."""
-    issued = books.document_count * ISSUED_TENTHS // 10
-    return [_plan(books, index, first_draft=issued) for index in indexes]
+    issued = master_data.document_count * ISSUED_TENTHS // 10
+    return [_plan(master_data, index, first_draft=issued) for index in indexes]
 
 
-def _plan(books: Books, index: int, *, first_draft: int) -> NewDocument:
-    account = _pick(books.accounts, index * 7)
-    draft = _draft(books, account, index)
+def _plan(master_data: MasterData, index: int, *, first_draft: int) -> NewDocument:
+    account = _pick(master_data.accounts, index * 7)
+    draft = _draft(master_data, account, index)
     return NewDocument(
-        author=books.staff[account.writer],
+        author=master_data.staff[account.writer],
         draft=draft,
         # The first draft is the only credit note.
         type=DocumentType.CREDIT_NOTE if index == first_draft else DocumentType.INVOICE,
@@ -93,8 +93,9 @@ def _plan(books: Books, index: int, *, first_draft: int) -> NewDocument:
     )
 
 
-def _draft(books: Books, account: Account, index: int) -> DraftInput:
-    issue_date = FIRST_ISSUE_DATE + timedelta(days=index * DAYS_OF_BUSINESS // books.document_count)
+def _draft(master_data: MasterData, account: Account, index: int) -> DraftInput:
+    days = index * DAYS_OF_BUSINESS // master_data.document_count
+    issue_date = FIRST_ISSUE_DATE + timedelta(days=days)
     return DraftInput(
         customer_id=account.customer.id,
         currency_code=account.currency_code,
@@ -104,14 +105,14 @@ def _draft(books: Books, account: Account, index: int) -> DraftInput:
         notes=_pick(NOTES, index),
         reference=f"PO-{26_000 + index}" if index % 3 else "",
         line_items=tuple(
-            _line(books, account.currency_code, index * 5 + position * 3)
+            _line(master_data, account.currency_code, index * 5 + position * 3)
             for position in range(1 + index * 7 % 6)
         ),
     )
 
 
-def _line(books: Books, currency_code: str, choice: int) -> LineInput:
-    product = _pick(books.products, choice)
+def _line(master_data: MasterData, currency_code: str, choice: int) -> LineInput:
+    product = _pick(master_data.products, choice)
     numerator, denominator = PRICES[currency_code]
     unit_price = round_half_up(int(product["euro_cents"]) * numerator, denominator)
     discount_type, discount_value = _discount(unit_price, choice)
@@ -122,7 +123,7 @@ def _line(books: Books, currency_code: str, choice: int) -> LineInput:
         unit_price=unit_price,
         discount_type=discount_type,
         discount_value=discount_value,
-        tax_rate_id=_tax_rate_id(books, currency_code, product["tax"]),
+        tax_rate_id=_tax_rate_id(master_data, currency_code, product["tax"]),
     )
 
 
@@ -135,11 +136,11 @@ def _discount(unit_price: int, choice: int) -> tuple[DiscountType, int] | tuple[
     return None, None
 
 
-def _tax_rate_id(books: Books, currency_code: str, tax: str) -> UUID | None:
+def _tax_rate_id(master_data: MasterData, currency_code: str, tax: str) -> UUID | None:
     if tax == "none":
         return None
     abroad = {"USD": "sales", "JPY": "zero", "BHD": "zero"}
-    return books.tax_rates[abroad.get(currency_code, tax)].id
+    return master_data.tax_rates[abroad.get(currency_code, tax)].id
 
 
 def _working_time(day: date) -> datetime:

@@ -11,7 +11,7 @@ from tqdm import tqdm
 from invoicing.models import Company, User
 from invoicing.sample_company.customers import retire_customers, write_customers
 from invoicing.sample_company.documents import (
-    Books,
+    MasterData,
     plan_documents,
     write_documents,
     write_tax_rates,
@@ -53,17 +53,17 @@ def load_sample_company(*, password: str, documents: int = DEFAULT_DOCUMENTS) ->
     first = min(documents, DEFAULT_DOCUMENTS)
     with tqdm(total=documents, desc="Documents", disable=None, leave=False, delay=1) as progress:
         with transaction.atomic():
-            books = _write_first_books(password, documents)
-            write_documents(books, range(first))
-            books = replace(books, accounts=retire_customers(books.accounts))
+            master_data = _write_master_data(password, documents)
+            write_documents(master_data, range(first))
+            master_data = replace(master_data, accounts=retire_customers(master_data.accounts))
         progress.update(first)
         for start in range(first, documents, BATCH_DOCUMENTS):
             batch = range(start, min(start + BATCH_DOCUMENTS, documents))
-            bulk_documents.write_documents(plan_documents(books, batch))
+            bulk_documents.write_documents(plan_documents(master_data, batch))
             progress.update(len(batch))
 
 
-def _write_first_books(password: str, documents: int) -> Books:
+def _write_master_data(password: str, documents: int) -> MasterData:
     if Company.objects.exists():
         raise CompanyExistsError
     try:
@@ -71,7 +71,7 @@ def _write_first_books(password: str, documents: int) -> Books:
     except IntegrityError as error:  # another load was faster
         raise CompanyExistsError from error
     _write_company(staff["olivia"])
-    return Books(
+    return MasterData(
         staff=staff,
         accounts=write_customers(staff),
         tax_rates=write_tax_rates(),

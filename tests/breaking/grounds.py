@@ -1,4 +1,4 @@
-"""Where the service is broken: a PostgreSQL that flushes, a Valkey, and books of its own."""
+"""Where the service is broken: a PostgreSQL that flushes, a Valkey, and a company of its own."""
 
 import json
 import os
@@ -41,7 +41,7 @@ class NoPostgresqlError(Exception):
 
 @dataclass(frozen=True)
 class Grounds:
-    """The servers' surroundings, and what the clients are told of the books."""
+    """The servers' surroundings, and what the clients are told of the company."""
 
     cluster: Cluster
     valkey: ValkeyServer
@@ -54,7 +54,7 @@ class Grounds:
 
     @contextmanager
     def serve(self, build: Build, *, count: int) -> Iterator[list[Server]]:
-        """Serve with so many servers on fresh books, each at an address of its own."""
+        """Serve with so many servers on a fresh company, each at an address of its own."""
         self._renew(build)
         with ExitStack() as stack:
             servers = []
@@ -75,14 +75,14 @@ class Grounds:
         return read_evidence(self.url, breaks=breaks)
 
     def make_template(self, clients: int, schema: str) -> None:
-        """Make the books that every run begins with."""
+        """Make the company that every run begins with."""
         self._query(f"CREATE DATABASE {TEMPLATE}")
         self._load(schema)
         url = self.cluster.url(database=TEMPLATE)
-        command = f"from tests.breaking.books import print_books; print_books({clients})"
+        command = f"from tests.breaking.company import print_company; print_company({clients})"
         done = self._run("shell", "--no-imports", "--command", command, url=url)
         if done.returncode:
-            raise RuntimeError(f"The books cannot be made:\n{done.stderr}")
+            raise RuntimeError(f"The company cannot be made:\n{done.stderr}")
         self.facts.update(json.loads(done.stdout))
 
     def _renew(self, build: Build) -> None:

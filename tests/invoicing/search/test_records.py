@@ -80,7 +80,7 @@ def manager(company):
 
 
 @pytest.fixture
-def books(everybody, manager) -> Random:
+def corpus(everybody, manager) -> Random:
     """Odd names and references; customers that were renamed meanwhile, and inactive ones."""
     random = Random(7)  # noqa: S311  no secret
     customers = [CustomerFactory.create(name=make_text(random, 3)) for _ in range(CUSTOMERS)]
@@ -102,8 +102,8 @@ def make_searches(random: Random) -> list[str]:
     return ["", " ", "-", "inv", "2026 a", *made, *(each[:1] for each in made[:10]), "東京商 an"]
 
 
-def test_documents_are_found_as_if_each_was_compared(books, everybody, manager):
-    searches = make_searches(books)
+def test_documents_are_found_as_if_each_was_compared(corpus, everybody, manager):
+    searches = make_searches(corpus)
     matched = 0
     for user, newest_first in product((everybody, manager), (False, True)):
         order = "-id" if newest_first else "id"
@@ -116,18 +116,18 @@ def test_documents_are_found_as_if_each_was_compared(books, everybody, manager):
     assert matched > 500
 
 
-def test_customers_are_found_as_if_each_was_compared(books, everybody, manager):
+def test_customers_are_found_as_if_each_was_compared(corpus, everybody, manager):
     matched = 0
     for user in (everybody, manager):
         active = list(customers_visible_to(user).filter(is_active=True).order_by("id"))
-        for search in make_searches(books):
+        for search in make_searches(corpus):
             expected = compare_all(active, texts_of_customer, search)
             assert walk(find_customers, user, search=search, limit=3) == expected, search
             matched += len(expected)
     assert matched > 100
 
 
-def test_the_documents_of_one_status_are_found_among_all(books, everybody, manager):
+def test_the_documents_of_one_status_are_found_among_all(corpus, everybody, manager):
     for user, status, search in product(
         (everybody, manager), DocumentStatus, ("", "an", "2026", "an 2026")
     ):

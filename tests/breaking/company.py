@@ -1,4 +1,4 @@
-"""The books that a run begins with: a company, people, and a connection for each client."""
+"""The company that a run begins with: its people, and a connection for each client."""
 
 import json
 from itertools import cycle, islice
@@ -19,13 +19,13 @@ CUSTOMERS = 4
 PASSWORD = "a-long-password-for-the-breaking-harness"
 
 
-def print_books(clients: int) -> None:
-    """Make the books and print what the clients are told of them."""
+def print_company(clients: int) -> None:
+    """Make the company and print what the clients are told of them."""
     call_command("migrate", verbosity=0)
-    print(json.dumps(make_books(clients)))  # noqa: T201  read by the process that asked
+    print(json.dumps(make_company(clients)))  # noqa: T201  read by the process that asked
 
 
-def make_books(clients: int) -> dict[str, Any]:
+def make_company(clients: int) -> dict[str, Any]:
     """Return credentials and sign-ins, customers and a tax rate."""
     CompanyFactory.create(owner__email="olivia@halden.example")
     password = make_password(PASSWORD)
