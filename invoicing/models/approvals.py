@@ -50,6 +50,8 @@ class IssueApproval(Record):
     class Meta:
         indexes = [
             models.Index(fields=["delegated_user", "id"], name="approval_by_delegate"),
+            # Every page counts what waits for its person, however much waited before.
+            models.Index(fields=["delegated_user", "expires_at"], name="approval_by_expiry"),
             models.Index(fields=["connection_id", "id"], name="approval_by_connection"),
         ]
         constraints = [

@@ -13,6 +13,7 @@ from invoicing.services.issuing import issue_document
 from tests.approvals import A_MINUTE_LATER, PREPARED_AT, TEN_MINUTES_LATER, prepare
 from tests.clocks import at
 from tests.factories import make_draft
+from tests.plans import plans_of, prefer_indexes
 
 
 def ids(page: Any) -> list[Any]:
@@ -119,3 +120,11 @@ def test_the_number_of_queries_does_not_grow(delegate, customer, count):
         read_others(delegate, before=None, now=A_MINUTE_LATER)
 
     assert (waiting, len(counting), len(reading)) == (count, 1, 3)
+
+
+def test_what_waited_before_costs_the_count_nothing(delegate, draft):
+    for _ in range(30):
+        prepare(draft, user=delegate)
+    prefer_indexes()
+    plan = plans_of(pending_for(delegate, now=TEN_MINUTES_LATER).count, where="COUNT(*)")
+    assert "approval_by_expiry" in plan
