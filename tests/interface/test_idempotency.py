@@ -145,12 +145,14 @@ def test_a_refusal_leaves_the_key_free(agent, calls):
 
 def test_a_key_belongs_to_one_connection(connect, delegate, calls):
     call = calls["drafts.create"]
-    first = call.made_by(connect(delegate)[1])
-    second = call.made_by(connect(delegate)[1])
-    assert (first.status, second.status) == (201, 201)
-    assert first.data["id"] != second.data["id"]
-    assert "Idempotent-Replayed" not in second.headers
+    agents = [connect(delegate)[1] for _ in range(2)]
+    answers = [call.made_by(agent) for agent in agents]
+    for answer in answers:
+        assert replay_of(answer) == (201, answer.content, None)
+    assert answers[0].data["id"] != answers[1].data["id"]
     assert Receipt.objects.count() == 2
+    for agent, answer in zip(agents, answers, strict=True):
+        assert replay_of(call.made_by(agent)) == (201, answer.content, "true")
 
 
 def test_another_key_is_another_operation(agent, draft_body):
