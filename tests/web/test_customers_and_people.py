@@ -109,6 +109,14 @@ def test_a_customer_out_of_scope_is_like_one_that_is_missing(sign_in, stranger, 
     assert "Acme Ltd" not in main_of(browser.get("/customers"))
 
 
+def test_a_customer_out_of_scope_is_no_place_to_go_on_from(sign_in, stranger, customer):
+    """Where the page begins would tell how its name sorts."""
+    CustomerFactory.create(name="Aaron", account_managers=[stranger])
+    listing = sign_in(stranger).get(f"/customers?after={customer.id}").context["listing"]
+    assert [each.name for each in listing.records] == ["Aaron"]
+    assert listing.back_href is None
+
+
 def test_a_customer_of_former_times_is_found_too(browser):
     CustomerFactory.create(name="Former Ltd", is_active=False)
     assert "Former Ltd" in main_of(browser.get("/customers?search=former"))
