@@ -102,6 +102,12 @@ def test_a_draft_whose_discount_was_changed_under_it_cannot_be_prepared(delegate
     refuse(ConflictError, prepare, draft, user=delegate)
 
 
+def test_an_untaxed_draft_whose_price_was_changed_under_it_cannot_be_prepared(delegate):
+    draft = make_draft(user=delegate)
+    Line.objects.update(unit_price=4000)
+    refuse(ConflictError, prepare, draft, user=delegate)
+
+
 def test_a_draft_out_of_scope_cannot_be_prepared(stranger, draft):
     refuse(RecordNotFoundError, prepare, draft, user=stranger)
 

@@ -5,7 +5,7 @@ from django.db import transaction
 
 from invoicing.errors import ConflictError, RecordNotFoundError
 from invoicing.locks import lock_approval, lock_document
-from invoicing.models import Company, Customer, Document, DocumentType, NumberSeries, TaxRate
+from invoicing.models import Company, Customer, Document, DocumentType, Line, NumberSeries, TaxRate
 from invoicing.services import issuing
 from invoicing.services.document_facts import read_facts
 from invoicing.services.document_parts import parts_of
@@ -132,6 +132,11 @@ def test_an_inactive_customer_or_rate_stops_the_issue(draft, model) -> None:
 )
 def test_a_draft_that_no_longer_agrees_with_its_rate_is_not_issued(draft, columns) -> None:
     TaxRate.objects.update(**columns)
+    refuse_to_issue(draft)
+
+
+def test_a_draft_whose_total_is_no_longer_that_of_its_lines_is_not_issued(draft) -> None:
+    Line.objects.filter(tax_rate=None).update(unit_price=4_000)
     refuse_to_issue(draft)
 
 
