@@ -6,6 +6,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 
 from invoicing.models import User
 from tests.administration import acts_written, read
+from tests.browsers import sign_in_with
 from tests.factories import PASSWORD, UserFactory
 from tests.snapshots import take_snapshot
 from tests.web.forms import main_of, text_of
@@ -72,6 +73,19 @@ def test_guessing_at_an_open_browser_ends_soon(sign_in, person):
     assert int(answer["Retry-After"]) > 0
     assert "Too many attempts" in main_of(answer)
     assert check_password(PASSWORD, read(person).password)
+
+
+@pytest.mark.usefixtures("_clock_stands_still")
+def test_guesses_at_an_open_browser_count_for_its_account_and_no_other(
+    sign_in, person, browser, colleague
+):
+    colleague.set_password(PASSWORD)
+    colleague.save()
+    guesser = sign_in(person)
+    for _ in range(10):
+        guesser.post("/account", FORM | {"current": "wrong-password"})
+    assert sign_in_with(browser, person.email).status_code == 429
+    assert sign_in_with(browser, colleague.email).status_code == 302
 
 
 def test_uncounted_nobody_changes_a_password(sign_in, person, monkeypatch):

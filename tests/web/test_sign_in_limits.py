@@ -61,6 +61,15 @@ def test_an_address_can_try_thirty_times_and_locks_nobody_out(browser, person):
 
 
 @pytest.mark.usefixtures("_clock_stands_still")
+def test_what_one_address_tries_over_its_limit_of_an_account_does_not_count_for_the_account(person):
+    for attempt in range(120):
+        guesser = Browser(REMOTE_ADDR=f"192.0.2.{attempt % 4}")
+        sign_in_with(guesser, person.email, "wrong")
+    elsewhere = Browser(REMOTE_ADDR="192.0.2.9")
+    assert sign_in_with(elsewhere, person.email).status_code == 302
+
+
+@pytest.mark.usefixtures("_clock_stands_still")
 def test_an_office_behind_one_address_signs_in_in_the_morning(person):
     colleagues = [UserFactory(password=make_password(PASSWORD)) for _ in range(31)]
     for colleague in [*colleagues, *[person] * 11]:
