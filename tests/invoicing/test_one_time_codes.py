@@ -13,11 +13,17 @@ from django.utils import timezone
 from agent_access.models import AuditEvent
 from invoicing.access import Permission
 from invoicing.administration.ownership import transfer_ownership_as_operator
-from invoicing.administration.sign_ins import make_code, sign_out_everywhere, use_code
+from invoicing.administration.people import change_person, digest_person
+from invoicing.administration.sign_ins import (
+    make_code,
+    make_code_as_operator,
+    sign_out_everywhere,
+    use_code,
+)
 from invoicing.errors import CodeInvalidError, ConflictError
 from invoicing.models import User
 from invoicing.services.sign_ins import find_by_code, write_password
-from tests.administration import ORIGIN, acting, acts_written, make_administrator
+from tests.administration import ORIGIN, acting, acts_written, make_administrator, read
 from tests.factories import CustomerFactory, UserFactory, grant, withdraw
 from tests.snapshots import take_snapshot
 
@@ -77,8 +83,14 @@ def test_a_code_lasts_a_day(code, time_machine):
     assert_refused(code)
 
 
-def deactivate_and_back(person, owner):
+def deactivate(person, owner):
     User.objects.filter(pk=person.pk).update(is_active=False)
+
+
+def deactivate_and_back(person, owner):
+    for is_active in (False, True):
+        seen = digest_person(read(person))
+        change_person(acting(owner), person.pk, {"is_active": is_active}, seen=seen)
 
 
 def change_password(person, owner):
@@ -98,11 +110,15 @@ def change_address(person, owner):
 
 
 @pytest.mark.parametrize(
-    "end", [deactivate_and_back, change_password, sign_out, become_owner, change_address]
+    "end",
+    [deactivate, deactivate_and_back, change_password, sign_out, become_owner, change_address],
 )
-def test_what_ends_a_code(code, person, owner, end):
+def test_what_ends_a_code(person, owner, end):
+    """One of the operator's too, whose maker can lose no right."""
+    codes = [make_code(acting(owner), person.pk), make_code_as_operator(person.pk)]
     end(person, owner)
-    assert_refused(code)
+    for code in codes:
+        assert_refused(code)
 
 
 @pytest.fixture
