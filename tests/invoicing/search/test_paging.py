@@ -3,6 +3,7 @@ from uuid import UUID
 import pytest
 
 from invoicing.models import Customer
+from invoicing.search import paging
 from invoicing.search.paging import (
     SCAN_BATCH_ROWS,
     SCANNED_ROWS_PER_CALL,
@@ -61,6 +62,21 @@ def test_a_page_without_search_is_one_query(django_assert_num_queries) -> None:
     CustomerFactory.create_batch(3)
     with django_assert_num_queries(1):
         find_page(Customer.objects.all(), PageRequest(limit=2), texts=names)
+
+
+@pytest.mark.django_db
+def test_a_page_that_one_batch_fills_is_cut_when_the_next_shows_that_there_is_more(
+    monkeypatch,
+) -> None:
+    monkeypatch.setattr(paging, "SCAN_BATCH_ROWS", 3)
+    monkeypatch.setattr(paging, "SCANNED_ROWS_PER_CALL", 6)
+    for number in range(7):
+        CustomerFactory.create(name=f"ant {number}")
+    assert walk("ant", limit=3) == [
+        ["ant 0", "ant 1", "ant 2"],
+        ["ant 3", "ant 4", "ant 5"],
+        ["ant 6"],
+    ]
 
 
 @pytest.mark.django_db
