@@ -255,9 +255,8 @@ def test_an_expired_connection_is_revoked_but_not_counted_among_those_that_ended
     assert not Connection.objects.filter(revoked_at=None).exists()
 
 
-def test_revoking_an_expired_connection_says_that_it_had_ended(connect, delegate):
-    connection, _ = connect(delegate)
-    expire(connection)
+def test_revoking_an_expired_connection_says_that_it_had_ended(connection, time_machine):
+    time_machine.move_to(connection.expires_at, tick=False)
     assert not revoke_connection(connection.id, reason=RevokedReason.OWNER_REVOKED)
     connection.refresh_from_db()
     assert connection.revoked_reason == "owner_revoked"

@@ -66,6 +66,18 @@ def test_a_page_sent_twice_makes_one_connection_and_its_last_code_counts(program
     assert list(find_breaks()) == []
 
 
+def test_the_code_of_a_page_sent_again_lasts_five_minutes_of_its_own(
+    program, browser, filled, time_machine
+):
+    path, began = program.authorize_path(), timezone.now()
+    time_machine.move_to(began, tick=False)
+    browser.send(path, filled)
+    time_machine.move_to(began + timedelta(minutes=4), tick=False)
+    last = parameters_of(browser.send(path, filled))["code"]
+    time_machine.move_to(began + timedelta(minutes=6), tick=False)
+    assert program.exchange(last).status == 200
+
+
 def test_a_page_sent_twice_gives_back_no_state_that_was_not_sent(program, browser, delegate):
     path = program.authorize_path(state=None)
     filled = fill(browser, path, delegate)

@@ -77,6 +77,7 @@ REFUSED_REPLIES = {
     "no kind": send(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"),
     "huge": document(b"[" + b"1," * 10_000 + b"1]"),
     "endless header": send(b"HTTP/1.1 200 OK\r\nX: " + b"x" * 70_000),
+    "large headers": document(b"{}", *[b"X: " + b"x" * 4096] * 10),
     "many headers": send(b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 9000 + b"\r\n"),
     "no http": send(b"SSH-2.0-OpenSSH_9.2\r\n"),
     "nothing": send(),

@@ -131,7 +131,7 @@ def test_an_access_token_does_not_outlive_its_connection(program, obtain_code):
     now = timezone.now()
     with time_machine.travel(now, tick=False) as clock:
         pair = program.exchange(obtain_code(program, days=1)).body
-        clock.move_to(now + timedelta(days=1) - timedelta(minutes=10))
+        clock.move_to(now + timedelta(days=1) - timedelta(minutes=10, milliseconds=600))
         pair = program.refresh(pair["refresh_token"]).body
         assert pair["expires_in"] == 600
         clock.move_to(now + timedelta(days=1))
