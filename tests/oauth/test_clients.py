@@ -3,14 +3,17 @@
 from typing import Any
 
 import pytest
+from django.db.models import QuerySet
 
 from agent_access.audit import Actor, Origin
 from agent_access.models import AuditEvent, Connection
 from agent_access.models.audit import Transport
-from agent_access.oauth.clients import delete_client
+from agent_access.oauth import clients
+from agent_access.oauth.clients import connections_of, delete_client
 from agent_access.oauth.models import AccessToken, Application, Grant, RefreshToken
 from agent_access.verification import find_breaks
 from tests.snapshots import take_snapshot
+from tests.threads import Encounter, run_together
 
 ORIGIN = Origin(transport=Transport.WEB)
 
@@ -41,6 +44,24 @@ def test_two_who_delete_a_client_at_once_leave_one_deletion_in_the_audit(program
     """Each of them found it before the other was done."""
     for client in (Application.objects.get(), Application.objects.get()):
         delete(client, owner)
+    assert AuditEvent.objects.filter(action="client:deleted").count() == 1
+
+
+@pytest.mark.postgresql  # where alone the second could find it while the first deletes it
+@pytest.mark.django_db(transaction=True)
+def test_a_deletion_waits_for_another_and_finds_the_client_gone(program, pair, owner, monkeypatch):
+    encounter = Encounter()
+
+    def hold_the_first(client: Application) -> QuerySet[Connection]:
+        monkeypatch.setattr(clients, "connections_of", connections_of)
+        encounter.wait_here()
+        return connections_of(client)
+
+    monkeypatch.setattr(clients, "connections_of", hold_the_first)
+    first, second = Application.objects.get(), Application.objects.get()
+    run_together(
+        [lambda: delete(first, owner), lambda: encounter.come(lambda: delete(second, owner))]
+    )
     assert AuditEvent.objects.filter(action="client:deleted").count() == 1
 
 
