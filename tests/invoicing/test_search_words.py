@@ -120,6 +120,18 @@ def test_very_many_rows_are_written_and_removed_in_batches(monkeypatch) -> None:
     assert kept_rows() == true_rows()
 
 
+@pytest.mark.postgresql  # SQLite has one writer, and no circle
+def test_whoever_writes_words_takes_their_rows_in_one_order() -> None:
+    draft = make_draft(reference="former words")
+    before = rows_of_document(draft)
+    draft.reference = "others instead"
+    statements = search_words.compose_replacement(before, rows_of_document(draft))
+    for name in ("gone_words", "new_words"):
+        _, (words, *_) = statements[name]
+        assert len(words) > 5
+        assert words == sorted(words)
+
+
 def test_a_write_that_fails_leaves_no_word(monkeypatch) -> None:
     user, customer = make_staff(), CustomerFactory.create()
     draft = make_draft(user=user, customer=customer)
