@@ -25,7 +25,7 @@ from invoicing.rights import (
 )
 from invoicing.services.working_hours import OVERLAP, Stretch, read_hours
 from tests.administration import acting, acts_written, make_administrator, read
-from tests.factories import PASSWORD, CustomerFactory, UserFactory, grant
+from tests.factories import CustomerFactory, UserFactory, grant
 from tests.snapshots import take_snapshot
 
 pytestmark = pytest.mark.django_db
@@ -274,6 +274,9 @@ def test_hours_follow_one_another(administrator, person):
             ),
         )
         assert error.messages == [OVERLAP]
+    right = [Stretch(0, time(9), time(12)), Stretch(0, time(12), time(17))]
+    change_person(acting(administrator), person.pk, {}, hours=right, seen=seen)
+    assert read_hours(person) == right
 
 
 def test_a_change_of_what_was_not_seen_is_refused(administrator, person):
@@ -296,10 +299,16 @@ def test_hours_that_were_not_seen_are_not_written_over(administrator, person):
     )
 
 
-def test_signing_in_meanwhile_is_no_change(administrator, person):
+@pytest.mark.parametrize(
+    "columns",
+    [{"last_login": "2026-03-02T09:00:00Z"}, {"password": "!x"}, {"session_revision": 7}],
+    ids=str,
+)
+def test_who_signs_in_or_out_meanwhile_changes_nothing_that_was_seen(
+    administrator, person, columns
+):
     seen = digest_person(read(person))
-    person.set_password(PASSWORD)
-    person.save()
+    User.objects.filter(pk=person.pk).update(**columns)
     change_person(acting(administrator), person.pk, {"name": "Other"}, seen=seen)
     assert read(person).name == "Other"
 
