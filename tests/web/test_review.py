@@ -100,6 +100,11 @@ def test_the_page_shows_exactly_what_would_be_issued(desk, prepared):
     ]
 
 
+def test_of_the_time_left_a_begun_second_counts(desk, prepared, clock):
+    clock.move_to(TEN_MINUTES_LATER - timedelta(seconds=59.5), tick=False)
+    assert ": 1 min 0 s left." in read(desk.get(path_of(prepared)))
+
+
 def test_the_draft_is_a_click_away(desk, prepared):
     document = prepared.approval.document
     link = f'<a class="number" href="/documents/{document.id}">{document.draft_code}</a>'
