@@ -147,3 +147,17 @@ def test_a_bug_outside_every_view_is_one_word_and_a_trace_without_secrets(caplog
     assert answer.headers["Cache-Control"] == "no-store"
     [trace] = [record for record in caplog.records if record.exc_info]
     assert credential.removeprefix("ivc_") not in JsonLines().format(trace)
+
+
+def test_a_bug_after_the_start_of_an_answer_is_logged_as_the_500_that_came_of_it(request_lines):
+    def fail(environ: Any, start_response: Any) -> list[bytes]:
+        start_response("200 OK", [])
+        raise RuntimeError
+
+    def start(status: str, *_: Any) -> Any:
+        started.append(status)
+
+    started: list[str] = []
+    RequestLog(fail)({"REQUEST_METHOD": "GET"}, start)
+    assert started == ["200 OK", "500 Internal Server Error"]
+    assert [line["status"] for line in request_lines()] == [500]
