@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 import time_machine
 
-from agent_access.bodies import MAX_BODY_BYTES
 from agent_access.models import AuditEvent
 from agent_access.switches import turn_access
 from tests.interface.http_requests import request_of, send
@@ -134,7 +133,7 @@ def test_every_way_to_write_the_json_type_is_taken(agent, calls, content_type):
 @pytest.mark.requirement("error.payload_too_large", "limit.body")
 def test_a_body_over_256_kib_is_too_large(agent, connection, calls):
     bodied = {tool: calls[tool] for tool in WITH_BODY}
-    refuse_all(bodied, agent, "payload_too_large", body=b" " * (MAX_BODY_BYTES + 1))
+    refuse_all(bodied, agent, "payload_too_large", body=b" " * (256 * 1024 + 1))
     assert audit_of(connection) == [(tool, "payload_too_large") for tool in WITH_BODY]
 
 

@@ -1,7 +1,6 @@
 from uuid import uuid4
 
 import pytest
-from django.utils import timezone
 
 from invoicing.access import (
     Permission,
@@ -10,12 +9,9 @@ from invoicing.access import (
     document_for,
     documents_visible_to,
     may_be_delegate,
-    people_listed,
-    person_listed,
-    teams_listed,
 )
 from invoicing.errors import RecordNotFoundError
-from tests.factories import CustomerFactory, TeamFactory, UserFactory, make_draft, make_staff
+from tests.factories import CustomerFactory, UserFactory, make_draft, make_staff
 
 pytestmark = pytest.mark.django_db
 
@@ -72,24 +68,6 @@ def test_a_visible_record_is_returned() -> None:
     staff, document = make_staff(), make_draft()
     assert document_for(staff, document.pk) == document
     assert customer_for(staff, document.customer_id) == document.customer
-
-
-@pytest.mark.requirement("person.active_staff")
-def test_guests_and_inactive_people_are_listed_nowhere() -> None:
-    person = UserFactory.create()
-    hidden = [UserFactory.create(is_guest=True), UserFactory.create(is_active=False)]
-    assert list(people_listed()) == [person]
-    assert person_listed(person.pk) == person
-    for pk in (*(user.pk for user in hidden), uuid4()):
-        with pytest.raises(RecordNotFoundError):
-            person_listed(pk)
-
-
-@pytest.mark.requirement("team.live")
-def test_archived_teams_are_listed_nowhere() -> None:
-    live = TeamFactory.create()
-    TeamFactory.create(archived_at=timezone.now())
-    assert list(teams_listed()) == [live]
 
 
 @pytest.mark.requirement("access.delegate")

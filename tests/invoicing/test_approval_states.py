@@ -133,14 +133,3 @@ def test_at_exactly_ten_minutes_it_has_expired():
     assert timedelta(minutes=10) == WINDOW
     assert state_of(UNTOUCHED, now=TEN_MINUTES_LATER - MOMENT) == "pending"
     assert state_of(UNTOUCHED, now=TEN_MINUTES_LATER) == "expired"
-
-
-@pytest.mark.requirement("approval.window_not_restarted")
-def test_a_decision_does_not_restart_the_window(prepared):
-    prepared.decide(now=TEN_MINUTES_LATER - MOMENT)
-
-    assert prepared.read(now=TEN_MINUTES_LATER - MOMENT).state == "approved"
-    assert prepared.read(now=TEN_MINUTES_LATER).state == "expired"
-    with pytest.raises(ApprovalStateError, match="expired"):
-        prepared.execute(now=TEN_MINUTES_LATER)
-    assert prepared.execute(now=TEN_MINUTES_LATER - MOMENT).result == "executed INV-2026-0001"

@@ -179,18 +179,6 @@ def test_a_decision_is_kept_with_its_time_and_only_a_rejection_with_a_reason(del
     ]
 
 
-@pytest.mark.requirement("approval.identical_retry", "idempotency.executed_result")
-def test_the_same_key_and_nonce_get_the_stored_result_again(prepared):
-    prepared.decide()
-    result = prepared.execute().result
-    before = take_snapshot()
-
-    assert result == "executed INV-2026-0001"
-    assert prepared.execute(now=TEN_MINUTES_LATER).result == result
-    assert take_snapshot() == before
-    refuse_in("executed", prepared.execute, key="another")
-
-
 @pytest.mark.requirement("approval.foreign_or_wrong_nonce", "error.foreign_approval")
 def test_another_connection_or_nonce_or_person_finds_no_approval(colleague, prepared):
     prepared.decide()

@@ -28,7 +28,6 @@ from tests.factories import (
     draft_input,
     line_input,
     make_draft,
-    make_issued,
     make_maker,
     make_staff,
 )
@@ -125,16 +124,6 @@ def test_the_answer_holds_lines_and_tax_rows_already(django_assert_num_queries) 
         lines, tax_rows = parts_of(document)
     assert [line.net_amount for line in lines] == [10_000]
     assert [row.tax_amount for row in tax_rows] == [1_900]
-
-
-@pytest.mark.requirement("tool.documents_preview_saves_nothing")
-def test_a_preview_saves_nothing() -> None:
-    user, customer = make_staff(), CustomerFactory.create()
-    before = take_snapshot()
-    document = preview_draft(user, draft_input(customer))
-    assert take_snapshot() == before
-    assert (document.customer, document.grand_total) == (customer, 10_000)
-    assert (document.minor_unit, document.language) == (2, "en")
 
 
 def line_inputs(rate_ids) -> st.SearchStrategy[LineInput]:
@@ -235,16 +224,6 @@ def test_a_stale_update_changes_nothing(lock_version) -> None:
     before = take_snapshot()
     with pytest.raises(ConflictError):
         update_draft(user, document.pk, draft, lock_version=lock_version)
-    assert take_snapshot() == before
-
-
-@pytest.mark.requirement("draft_input.editable_invoice")
-def test_an_issued_document_is_no_draft() -> None:
-    user = make_staff()
-    document = make_issued(user=user)
-    before = take_snapshot()
-    with pytest.raises(ConflictError):
-        update_draft(user, document.pk, written(document), lock_version=document.lock_version)
     assert take_snapshot() == before
 
 
