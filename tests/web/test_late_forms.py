@@ -1,5 +1,6 @@
 """A form that was sent after the session ended, or after signing in anew, loses nothing."""
 
+import re
 from typing import Any
 
 import pytest
@@ -13,6 +14,8 @@ pytestmark = pytest.mark.django_db
 
 OWN = {"Origin": "https://invoices.example"}
 KEPT = "What you typed is kept"
+STALE = {"csrfmiddlewaretoken": "s" * 64}
+TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="(\w+)"')
 
 
 @pytest.fixture
@@ -31,8 +34,15 @@ def fields_of(answer: Any) -> dict[str, str]:
     return read_form(answer)
 
 
+def token_of(answer: Any) -> str:
+    """Return the token of the form that leads back; a second one would be taken in its place."""
+    text = text_of(answer)
+    [token] = TOKEN.findall(text[text.index("<main") :])
+    return str(token)
+
+
 def test_what_was_typed_comes_back_after_signing_in(browser, person, typed):
-    late = browser.post("/documents/new", typed)
+    late = browser.post("/documents/new", typed | STALE)
     assert late.status_code == 403
     assert KEPT in text_of(late)
     asked = {"next": late.context["next"], "typed": late.context["typed"]}
@@ -40,6 +50,7 @@ def test_what_was_typed_comes_back_after_signing_in(browser, person, typed):
     assert refused.context["typed"] == asked["typed"]
     signed_in = sign_in_with(browser, person.email, **asked)
     assert KEPT in text_of(signed_in)
+    assert token_of(signed_in) != STALE["csrfmiddlewaretoken"]
     assert not Document.objects.exists()
 
     form = browser.post("/documents/new", fields_of(signed_in) | {"resume": ""})
@@ -66,18 +77,22 @@ def test_it_comes_back_upon_the_version_that_was_read(browser, person, customer,
 
 
 def test_a_token_from_before_signing_in_anew_costs_nothing(strict, typed):
-    answer = strict.post("/documents/new", typed, headers=OWN)
+    strict.get("/documents/new")
+    answer = strict.post("/documents/new", typed | STALE, headers=OWN)
     assert answer.status_code == 403
     assert KEPT in text_of(answer)
     assert fields_of(answer) == typed
     assert not Document.objects.exists()
+    back = typed | {"csrfmiddlewaretoken": token_of(answer), "resume": ""}
+    assert strict.post("/documents/new", back, headers=OWN).status_code == 200
 
 
 def test_nor_does_one_from_before_all_cookies_went(typed):
-    answer = Browser(enforce_csrf_checks=True).post("/documents/new", typed, headers=OWN)
+    answer = Browser(enforce_csrf_checks=True).post("/documents/new", typed | STALE, headers=OWN)
     assert answer.status_code == 403
     assert KEPT in text_of(answer)
     assert "line-0-description=An+hour" in answer.context["typed"]
+    assert "csrfmiddlewaretoken" not in answer.context["typed"]
 
 
 @pytest.mark.parametrize("origin", ["https://evil.example", "null", None])
