@@ -16,6 +16,11 @@ def test_a_password_is_kept_with_scrypt_alone(settings):
     assert [hasher.algorithm for hasher in get_hashers()] == ["scrypt"]
 
 
+def test_debug_is_off_whatever_the_environment_says(monkeypatch):
+    monkeypatch.setenv("DEBUG", "true")
+    assert runpy.run_path(config.settings.__file__)["DEBUG"] is False
+
+
 @pytest.mark.parametrize(
     ("url", "seconds"),
     [

@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from django.conf import settings as django_settings
 from django.db import connection
 
 from config.environment import PROJECT_FOLDER
@@ -111,12 +110,6 @@ def test_metrics_for_everybody_are_found(settings, address, found):
 @pytest.mark.sqlite
 def test_pages_without_their_files_are_found(tmp_path):
     assert check(tmp_path) == ["operations.W005"]
-
-
-@pytest.mark.sqlite
-def test_debug_is_off_whatever_the_environment_says():
-    assert "DEBUG = False\n" in (PROJECT_FOLDER / "config" / "settings.py").read_text("utf-8")
-    assert django_settings.DEBUG is False
 
 
 @pytest.mark.postgresql

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from django.apps import apps
 from django.conf import settings
+from django.contrib.sessions.models import Session
 from django.core.cache import caches
 from django.db.models import FileField
 
@@ -53,10 +54,13 @@ def test_no_script_of_ours_keeps_anything_in_the_browser():
     assert found == []
 
 
-@pytest.mark.sqlite
-def test_messages_to_people_stand_in_the_session_and_not_in_a_cookie():
-    assert settings.MESSAGE_STORAGE == "django.contrib.messages.storage.session.SessionStorage"
-    assert settings.SESSION_ENGINE == "invoicing.web.accounts.sessions"
+@pytest.mark.django_db
+def test_messages_to_people_stand_in_the_session_and_not_in_a_cookie(owner, sign_in):
+    browser = sign_in(owner)
+    assert browser.post("/admin/agent_access/accesssettings/stop/").status_code == 302
+    [session] = Session.objects.all()
+    assert "Agent access was off already." in session.get_decoded()["_messages"]
+    assert [*browser.cookies] == [settings.SESSION_COOKIE_NAME]
 
 
 @pytest.mark.sqlite
