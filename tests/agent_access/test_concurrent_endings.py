@@ -22,7 +22,7 @@ from agent_access.switches import turn_access
 from agent_access.verification import find_breaks
 from invoicing.models import Document
 from tests.agents import HttpAgent
-from tests.threads import PATIENCE_SECONDS, run_together
+from tests.threads import PATIENCE_SECONDS, Encounter, run_together
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("many_calls")]
 
@@ -71,22 +71,15 @@ def test_no_call_succeeds_after_a_revocation(agent, connection, draft_body):
 
 def test_an_ending_of_one_and_of_all_never_wait_for_each_other(connect, delegate, monkeypatch):
     second = [connect(delegate)[0].id for _ in range(2)][1]
-    close_chains, taken, wanted = audit.close_chains, Event(), Event()
+    close_chains, encounter = audit.close_chains, Encounter()
 
     def close_slowly(chains: Collection[str]) -> None:
-        if str(second) not in chains:
-            return close_chains(chains)
-        if taken.is_set():
-            wanted.set()
-            return close_chains(chains)
         close_chains(chains)
-        taken.set()
-        wanted.wait(0.3)  # until access off wants it too; it never comes so far if all is well
-        return None
+        if list(chains) == [str(second)]:
+            encounter.wait_here()
 
     def end_all() -> int:
-        taken.wait(PATIENCE_SECONDS)
-        return turn_access(on=False)
+        return encounter.come(lambda: turn_access(on=False))
 
     monkeypatch.setattr(audit, "close_chains", close_slowly)
     end_one = partial(revoke_connection, second, reason=RevokedReason.OWNER_REVOKED)
@@ -101,13 +94,11 @@ def test_a_connection_made_while_access_goes_off_does_not_outlive_it(
     access_on, delegate, monkeypatch
 ):
     """The switch is thrown between the look at it and the making of the connection."""
-    looked, off = Event(), Event()
-    check_request = connections._check_request
+    check_request, encounter = connections._check_request, Encounter()
 
     def check_and_wait(*args: Any) -> Any:
         found = check_request(*args)
-        looked.set()
-        off.wait(0.3)  # never comes if the switch waits for the connection
+        encounter.wait_here()
         return found
 
     def make() -> int:
@@ -116,10 +107,7 @@ def test_a_connection_made_while_access_goes_off_does_not_outlive_it(
         return 0
 
     def switch_off() -> int:
-        looked.wait(PATIENCE_SECONDS)
-        ended = turn_access(on=False)
-        off.set()
-        return ended
+        return encounter.come(lambda: turn_access(on=False))
 
     monkeypatch.setattr(connections, "_check_request", check_and_wait)
     made_and_ended: list[int] = run_together([make, switch_off])

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Collection
 from functools import partial
-from threading import Event
 from typing import Any
 
 import pytest
@@ -22,7 +21,7 @@ from invoicing.services.record_changes import digest_record
 from tests.administration import acting, read
 from tests.agents import HttpAgent
 from tests.factories import UserFactory
-from tests.threads import PATIENCE_SECONDS, Encounter, run_together
+from tests.threads import Encounter, run_together
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("many_calls")]
 
@@ -39,17 +38,6 @@ def outcome_of(act: Callable[[], Any]) -> str:
     return "done"
 
 
-class Pause:
-    """Holds a call inside its transaction until the other act has begun, or soon."""
-
-    def __init__(self) -> None:
-        self.is_reached, self.may_go_on = Event(), Event()
-
-    def wait_here(self, *args: Any) -> None:
-        self.is_reached.set()
-        self.may_go_on.wait(0.5)  # on SQLite the other act cannot come before the call ends
-
-
 @pytest.mark.requirement("revocation.stops_calls", "authentication.current_permissions")
 @pytest.mark.parametrize(
     ("flag", "reason"), [("is_active", "user_deactivated"), ("is_guest", "user_became_guest")]
@@ -59,18 +47,16 @@ def test_no_call_in_flight_commits_after_its_person_was_sent_away(  # noqa: PLR0
 ):
     """The act either waits for the call, or the call fails: never does it commit afterwards."""
     connection, agent = connect(delegate)
-    pause = Pause()
+    encounter = Encounter()
     claim = receipts.claim_receipt
 
     def claim_and_wait(*args: Any) -> Any:
         receipt = claim(*args)
-        pause.wait_here()
+        encounter.wait_here()
         return receipt
 
     def send_away() -> int:
-        pause.is_reached.wait(PATIENCE_SECONDS)
-        change(owner, delegate, **{flag: not getattr(delegate, flag)})
-        pause.may_go_on.set()
+        encounter.come(partial(change, owner, delegate, **{flag: not getattr(delegate, flag)}))
         return 0
 
     monkeypatch.setattr(execution, "claim_receipt", claim_and_wait)
@@ -118,18 +104,16 @@ def test_sending_somebody_away_waits_for_a_connection_that_is_being_made(
     owner, delegate, access_on, monkeypatch
 ):
     """Otherwise one that acts for them could be made after all of theirs were ended."""
-    pause = Pause()
+    encounter = Encounter()
     check = connections._check_request
 
     def check_and_wait(*args: Any) -> Any:
         found = check(*args)
-        pause.wait_here()
+        encounter.wait_here()
         return found
 
     def send_away() -> None:
-        pause.is_reached.wait(PATIENCE_SECONDS)
-        change(owner, delegate, is_active=False)
-        pause.may_go_on.set()
+        encounter.come(partial(change, owner, delegate, is_active=False))
 
     monkeypatch.setattr(connections, "_check_request", check_and_wait)
     request = ConnectionRequest(user=delegate, scopes=["people:read"], days=1, name="Agent")

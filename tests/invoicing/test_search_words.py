@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from functools import partial
-from threading import Event
 
 import pytest
 from django.db import connection, transaction
@@ -13,7 +12,6 @@ from invoicing.identifiers import new_id
 from invoicing.models import Document, SearchWord
 from invoicing.search.table import Kind, Row, key_of_customer, label_of, word_of
 from invoicing.services import customers as customer_service
-from invoicing.services import drafts as draft_service
 from invoicing.services import search_words
 from invoicing.services.customers import change_customer, create_customers
 from invoicing.services.drafts import update_draft
@@ -31,7 +29,7 @@ from tests.factories import (
 )
 from tests.invoicing.word_table import kept_rows, true_rows
 from tests.snapshots import take_snapshot
-from tests.threads import run_together
+from tests.threads import Encounter, run_together
 
 pytestmark = pytest.mark.django_db
 
@@ -164,15 +162,14 @@ def test_whoever_writes_while_a_customer_is_renamed_leaves_no_former_word(
     user = make_staff()
     customer, other = CustomerFactory.create(name="Old"), CustomerFactory.create(name="Other")
     draft = make_draft(user=user, customer=other if work == "hand over" else customer)
-    has_read, is_renamed = Event(), Event()
+    encounter = Encounter()
 
     def note_reading(document: Document) -> set[Row]:
-        has_read.set()
-        is_renamed.wait(0.3)  # in vain, since who renames waits for the writer
+        encounter.wait_here()
         return rows_of_document(document)
 
-    monkeypatch.setattr(draft_service, "rows_of_document", note_reading)
-    monkeypatch.setattr("invoicing.services.issuing.rows_of_document", note_reading)
+    for writer in ("document_parts", "drafts", "issuing"):
+        monkeypatch.setattr(f"invoicing.services.{writer}.rows_of_document", note_reading)
 
     def write() -> None:
         if work == "create":
@@ -183,9 +180,7 @@ def test_whoever_writes_while_a_customer_is_renamed_leaves_no_former_word(
             update_draft(user, draft.pk, draft_input(customer, reference="Old"), lock_version=1)
 
     def rename() -> None:
-        has_read.wait(10)
-        change_customer(customer.pk, name="New")
-        is_renamed.set()
+        encounter.come(lambda: change_customer(customer.pk, name="New"))
 
     run_together([write, rename])
     assert kept_rows() == true_rows()

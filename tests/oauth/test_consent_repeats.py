@@ -2,7 +2,6 @@
 
 import re
 from datetime import timedelta
-from threading import Thread
 from typing import Any
 
 import pytest
@@ -20,10 +19,9 @@ from agent_access.verification import find_breaks
 from invoicing.models import User
 from tests.oauth.programs import Browser, parameters_of
 from tests.snapshots import take_snapshot
-from tests.threads import run_together
+from tests.threads import Encounter, run_together
 
 ANSWERED = "You already allowed this"
-MOMENT = 0.5
 
 
 @pytest.fixture
@@ -101,19 +99,22 @@ def test_a_page_sent_again_while_the_client_comes_for_its_tokens_gives_a_code_th
     program, owner, filled, monkeypatch
 ):
     path = program.authorize_path()
-    first = parameters_of(Browser(owner).send(path, filled))["code"]
-    exchanges: list[Any] = []
-    client = Thread(target=run_together, args=[[lambda: exchanges.append(program.exchange(first))]])
+    encounter = Encounter()
 
     def make_slowly() -> str:
-        client.start()
-        client.join(MOMENT)  # the client comes so far only if it need not wait
+        encounter.wait_here()
         return make_code()
 
+    def send() -> str:
+        return parameters_of(Browser(owner).send(path, filled))["code"]
+
+    def exchange() -> str:
+        return str(encounter.come(lambda: program.exchange(first)).body["error"])
+
+    first = send()
     monkeypatch.setattr(repeats, "make_code", make_slowly)
-    last = parameters_of(Browser(owner).send(path, filled))["code"]
-    client.join()
-    assert [answer.body["error"] for answer in exchanges] == ["invalid_grant"]
+    last, error = run_together([send, exchange])
+    assert error == "invalid_grant"
     assert program.exchange(last).status == 200
 
 
@@ -198,16 +199,16 @@ def test_a_client_that_is_forgotten_while_the_owner_decides_is_told(
 @pytest.mark.django_db(transaction=True)
 def test_a_client_that_is_allowed_just_now_is_not_swept(program, browser, filled, monkeypatch):
     Application.objects.update(created=timezone.now() - timedelta(days=31))
-    sweep = Thread(target=run_together, args=[[lambda: forget_unused_clients(SWEEP)]])
-    create = Grant.objects.create
+    create, encounter = Grant.objects.create, Encounter()
 
-    def sweep_and_create(**columns: Any) -> Grant:
-        sweep.start()
-        sweep.join(MOMENT)
+    def create_slowly(**columns: Any) -> Grant:
+        encounter.wait_here()
         return create(**columns)
 
-    monkeypatch.setattr(Grant.objects, "create", sweep_and_create)
-    answer = browser.send(program.authorize_path(), filled)
-    sweep.join()
+    def sweep() -> int:
+        return encounter.come(lambda: forget_unused_clients(SWEEP))
+
+    monkeypatch.setattr(Grant.objects, "create", create_slowly)
+    answer, _ = run_together([lambda: browser.send(program.authorize_path(), filled), sweep])
     assert program.exchange(parameters_of(answer)["code"]).status == 200
     assert Application.objects.get().client_id == program.client_id
