@@ -145,7 +145,7 @@ def test_ten_registrations_a_minute_are_answered_for_one_address(sign_in_on, set
     assert statuses == [400] * 10
     refused = here.post_json("/oauth/register", {})
     assert (refused.status, refused.body["error"]) == (429, "temporarily_unavailable")
-    assert 1 <= int(refused.headers["Retry-After"]) <= 61
+    assert 1 <= int(refused.headers["Retry-After"]) <= 60
     assert there.post_json("/oauth/register", {}).status == 400
 
 
@@ -171,11 +171,11 @@ def test_thirty_token_and_revocation_requests_a_minute_are_answered_together(sig
     settings.AGENT_ACCESS |= {"LIMIT_TOKEN": 30}
     here = Machine()
     statuses = [here.post_form(FORMS[number % 2], {}).status for number in range(30)]
-    assert set(statuses) == {400}
+    assert statuses == [400] * 30
     for path in FORMS:
         refused = here.post_form(path, {})
         assert (refused.status, refused.body["error"]) == (429, "temporarily_unavailable")
-        assert int(refused.headers["Retry-After"]) >= 1
+        assert 1 <= int(refused.headers["Retry-After"]) <= 60
     assert here.send("GET", "/.well-known/oauth-authorization-server").status == 200
     assert Machine("192.0.2.2").post_form("/oauth/token", {}).status == 400
 
