@@ -19,6 +19,9 @@ from tests.oauth.certificates import document, send, stranger
 # Nothing here needs a database: once is enough.
 pytestmark = pytest.mark.sqlite
 
+# Without a deadline whoever is slow here takes some 30 seconds; with one, a machine may be slow.
+SOON = 15
+
 
 @pytest.fixture(scope="module")
 def authority() -> trustme.CA:
@@ -42,6 +45,11 @@ def trusted(authority, monkeypatch) -> None:
 @pytest.fixture
 def hurried(monkeypatch) -> None:
     monkeypatch.setattr(fetching, "TOTAL_SECONDS", 0.4)
+
+
+def give_time(monkeypatch) -> None:
+    """End the hurry: what need not wait is done long before this deadline, on any machine."""
+    monkeypatch.setattr(fetching, "TOTAL_SECONDS", SOON)
 
 
 def test_a_document_is_fetched_by_name_from_the_checked_address(authority, trusted):
@@ -113,19 +121,20 @@ def test_an_endless_document_is_left_after_its_first_bytes(authority, trusted):
 def drip(stream: ssl.SSLSocket) -> None:
     """Keep every single read short, and the whole endless."""
     stream.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n")
-    for _ in range(100):
+    for _ in range(600):
         stream.sendall(b" ")
         time.sleep(0.05)
 
 
 def drip_headers(stream: ssl.SSLSocket) -> None:
-    for byte in b"HTTP/1.1 200 OK\r\n" + b"X-Long: " + b"x" * 100:
+    for byte in b"HTTP/1.1 200 OK\r\n" + b"X-Long: " + b"x" * 600:
         stream.sendall(bytes([byte]))
         time.sleep(0.05)
 
 
 def keep_silent(stream: ssl.SSLSocket) -> None:
-    time.sleep(5)
+    stream.settimeout(30)
+    stream.recv(1)
 
 
 @pytest.mark.parametrize("reply", [drip, drip_headers, keep_silent])
@@ -133,16 +142,17 @@ def test_the_whole_fetch_has_one_deadline(authority, trusted, hurried, reply):
     began = time.monotonic()
     with stranger(authority, reply) as server, pytest.raises(FetchError):
         fetch(f"https://client.example:{server.port}/")
-    assert time.monotonic() - began < 2
+    assert 0.4 <= time.monotonic() - began < SOON
 
 
 def keep_quiet(plain: socket.socket) -> None:
+    plain.settimeout(30)
     plain.recv(8192)
 
 
 def drip_handshake(plain: socket.socket) -> None:
     """Begin a handshake that never comes to its end, byte by byte."""
-    for byte in b"\x16\x03\x03\x3f\xff\x02" + b"\0" * 200:
+    for byte in b"\x16\x03\x03\x3f\xff\x02" + b"\0" * 600:
         plain.sendall(bytes([byte]))
         time.sleep(0.05)
 
@@ -163,7 +173,7 @@ def test_a_handshake_that_never_ends_has_the_same_deadline(trusted, hurried, spe
         began = time.monotonic()
         with pytest.raises(FetchError):
             fetch(f"https://client.example:{listener.getsockname()[1]}/")
-        assert 0.4 <= time.monotonic() - began < 2
+        assert 0.4 <= time.monotonic() - began < SOON
     assert met.is_set()
 
 
@@ -202,26 +212,33 @@ def seconds_of(host: str) -> float:
 
 
 def test_a_slow_resolver_has_the_same_deadline(hurried, resolver):
-    assert 0.4 <= seconds_of("slow.example") < 2
+    assert 0.4 <= seconds_of("slow.example") < SOON
 
 
-def test_slow_names_hold_up_no_other_as_long_as_one_more_may_be_looked_up(hurried, resolver):
+def test_slow_names_hold_up_no_other_as_long_as_one_more_may_be_looked_up(
+    hurried, resolver, monkeypatch
+):
     for _ in range(3):
         seconds_of("slow.example")
-    assert seconds_of("quick.example") < 0.3
+    give_time(monkeypatch)
+    assert seconds_of("quick.example") < SOON
 
 
-def test_with_too_many_slow_names_nobody_waits_longer_than_the_deadline(hurried, resolver):
+def test_with_too_many_slow_names_nobody_waits_longer_than_the_deadline(
+    hurried, resolver, monkeypatch
+):
     with ThreadPoolExecutor(12) as threads:
         hosts = [f"slow{number}.example" for number in range(12)]
-        assert max(threads.map(seconds_of, hosts)) < 2
-    assert 0.4 <= seconds_of("quick.example") < 2
+        assert max(threads.map(seconds_of, hosts)) < SOON
+    assert 0.4 <= seconds_of("quick.example") < SOON
     resolver.released.set()
-    assert seconds_of("quick.example") < 0.3
+    give_time(monkeypatch)
+    assert seconds_of("quick.example") < SOON
 
 
-def test_a_name_that_is_not_found_gives_its_place_back(hurried, resolver):
-    assert max(seconds_of("unknown.example") for _ in range(10)) < 0.3
+def test_a_name_that_is_not_found_gives_its_place_back(resolver, monkeypatch):
+    give_time(monkeypatch)
+    assert all(seconds_of("unknown.example") < SOON for _ in range(5))
 
 
 def test_a_certificate_of_another_name_or_authority_is_refused(authority, trusted):
@@ -273,13 +290,18 @@ PRIVATE = [
 ]
 
 
-@pytest.mark.parametrize("address", PRIVATE)
-def test_an_address_that_is_not_public_is_never_connected_to(address, monkeypatch):
+@pytest.fixture
+def never_connected(monkeypatch) -> None:
     def connect(*_: Any) -> None:
         raise AssertionError("connected")
 
-    monkeypatch.setattr(fetching, "resolve", lambda *_: ["93.184.215.14", address])
     monkeypatch.setattr("socket.create_connection", connect)
+
+
+@pytest.mark.usefixtures("never_connected")
+@pytest.mark.parametrize("address", PRIVATE)
+def test_an_address_that_is_not_public_is_never_connected_to(address, monkeypatch):
+    monkeypatch.setattr(fetching, "resolve", lambda *_: ["93.184.215.14", address])
     assert not is_public(address)
     with pytest.raises(FetchError):
         fetch("https://client.example/")
@@ -314,6 +336,7 @@ def test_the_systems_resolver_tells_each_address_once(address):
     assert resolve(address, 443) == [address]
 
 
+@pytest.mark.usefixtures("never_connected")
 @pytest.mark.parametrize(
     "host", ["127.0.0.1", "localhost", "2130706433", "[::1]", "[::ffff:127.0.0.1]"]
 )
