@@ -250,7 +250,9 @@ def test_administrators_see_the_customers_of_their_scope(sign_in, company):
     assert browser.get(url_of(Customer, "change", other.pk)).status_code == 302
 
 
-def test_the_owner_keeps_the_book_of_all_customers_whatever_his_own_scope(sign_in, owner, customer):
+def test_the_owner_keeps_the_book_of_all_customers_whatever_their_own_scope(
+    sign_in, owner, customer
+):
     assert not owner.has_perm(Permission.VIEW_ALL_CUSTOMERS)
     assert customer.name in main_of(sign_in(owner).get(url_of(Customer)))
 

@@ -91,7 +91,7 @@ def test_the_list_offers_the_roles_by_name_and_shows_the_people_of_one(desk, per
     assert [each.name for each in shown] == ["Paul Plain"]
 
 
-def test_a_manager_who_left_stays_but_nobody_else_is_given_him(desk, person):
+def test_a_manager_who_left_stays_but_nobody_else_is_given_them(desk, person):
     left = UserFactory.create(name="Lea Left", is_active=False)
     option = f'<option value="{left.pk}"'
     assert option not in main_of(desk.get(url_of(person)))
@@ -210,7 +210,7 @@ def test_the_owner_and_superusers_give_rights_with_the_form(sign_in, owner, supe
         assert (held.is_staff, held.groups.exists()) == (False, False)
 
 
-def test_not_even_the_owner_can_send_himself_away(sign_in, owner):
+def test_not_even_the_owner_can_send_themselves_away(sign_in, owner):
     desk = sign_in(owner)
     assert save_at(desk, url_of(owner), is_active=None, is_guest="on").status_code == 302
     held = read(owner)
@@ -286,7 +286,7 @@ def test_nobody_is_found_under_an_unknown_id(desk, customer, page):
     assert (desk.get(url).status_code, desk.post(url).status_code) == (404, 404)
 
 
-def test_the_owner_may_make_a_link_for_himself(sign_in, owner):
+def test_the_owner_may_make_a_link_for_themselves(sign_in, owner):
     page = main_of(sign_in(owner).post(url_of(owner, "one-time-link")))
     assert "set-password#" in page
 

@@ -192,7 +192,9 @@ def test_while_access_is_off_a_link_to_the_switch_stands_where_the_button_was(ow
         assert f'<a href="{FRONT}#switches">turn it on</a> and create new connections' in page
 
 
-def test_who_owned_until_the_lock_was_his_turns_nothing(owner_desk, connection, handed_over_first):
+def test_who_owned_until_the_lock_was_theirs_turns_nothing(
+    owner_desk, connection, handed_over_first
+):
     owner_desk.raise_request_exception = False
     assert owner_desk.post(STOP).status_code == 403
     assert AccessSettings.read().access_on

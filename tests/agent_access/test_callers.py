@@ -17,7 +17,7 @@ from tests.factories import UserFactory
 
 @pytest.fixture
 def person(company):
-    """Somebody with one permission of his own and one of a group, which he has twice."""
+    """Somebody with one permission of their own and one of a group, which they have twice."""
     group = Group.objects.create(name="Bookkeepers")
     stored = StoredPermission.objects.filter(codename__in=["manage", "finalize"])
     group.permissions.set(stored)

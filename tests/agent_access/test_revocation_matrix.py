@@ -265,8 +265,8 @@ def test_a_pasted_credential_outlives_browser_sign_in(lent, connect, transport):
     assert call_at(transport(lent.secrets[0]), HOST).status == 200
 
 
-def test_a_person_as_he_was_before_his_end_gets_no_connection(lent, connect):
-    """The owner's page read the person; before it wrote, he was sent away and let in again."""
+def test_a_person_as_they_were_before_their_end_gets_no_connection(lent, connect):
+    """The owner's page read the person; before it wrote, they were sent away and let in again."""
     lent.change_delegate(is_active=False)
     lent.change_delegate(is_active=True)
     with pytest.raises(ConnectionNotAllowedError):

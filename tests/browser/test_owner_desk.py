@@ -1,4 +1,4 @@
-"""The owner at his desk, in a real browser."""
+"""The owner at their desk, in a real browser."""
 
 import pytest
 from playwright.sync_api import expect

@@ -83,7 +83,7 @@ def test_an_inactive_rate_that_no_line_uses_is_in_nobodys_way(agent, draft, tax_
 
 
 @pytest.mark.requirement("permissions.checked_on_issue")
-def test_an_account_manager_prepares_the_documents_of_his_customers(connect, stranger, customer):
+def test_an_account_manager_prepares_the_documents_of_their_customers(connect, stranger, customer):
     customer.account_managers.add(stranger)
     own = make_draft(customer=customer)
     _, agent = connect(stranger)

@@ -1,4 +1,4 @@
-"""A user who does not see all customers sees his own, and their documents only."""
+"""A user who does not see all customers sees their own, and the documents of those only."""
 
 from uuid import uuid4
 
@@ -33,7 +33,9 @@ def ids(answer):
 
 
 @pytest.mark.requirement("access.record_scope", "service.delegated_user")
-def test_an_account_manager_finds_his_own_customers_and_their_documents(manager, own, foreign):
+def test_an_account_manager_finds_their_own_customers_and_the_documents_of_those(
+    manager, own, foreign
+):
     mine = [make_draft(customer=own), make_issued(customer=own)]
     make_draft(customer=foreign)
     make_issued(customer=foreign)
@@ -47,7 +49,7 @@ def test_an_account_manager_finds_his_own_customers_and_their_documents(manager,
     assert manager.call("documents.list", {"search": "foreign"}).data == []
 
 
-def test_his_documents_are_not_looked_for_among_those_of_others(manager, own):
+def test_documents_in_reach_are_not_looked_for_among_those_of_others(manager, own):
     draft = make_draft(customer=own)
     with CaptureQueriesContext(connection) as captured:
         assert ids(manager.call("documents.list")) == [str(draft.id)]
@@ -96,7 +98,7 @@ def test_a_hidden_a_missing_and_an_inactive_customer_are_one(
     assert take_snapshot() == before
 
 
-def test_an_account_manager_drafts_for_his_own_customers(manager, own, draft_body):
+def test_an_account_manager_drafts_for_their_own_customers(manager, own, draft_body):
     body = draft_body | {"customer_id": str(own.id)}
     assert manager.call("documents.preview", body).status == 200
     created = manager.call("drafts.create", body, key="create")

@@ -156,14 +156,14 @@ def test_an_unknown_argument_fails_at_every_tool(agent, connection, calls):
 def test_a_hidden_a_missing_and_a_malformed_id_get_the_very_same_answer(
     connect, stranger, customer, calls_of, tool
 ):
-    """What is hidden was in his reach when his agent last saw it."""
+    """What is hidden was in their reach when their agent last saw it."""
     customer.account_managers.add(stranger)
-    managed = CustomerFactory.create(name="His own", account_managers=[stranger])
+    managed = CustomerFactory.create(name="Their own", account_managers=[stranger])
     connection, agent = connect(stranger)
     call = calls_of(connection)[tool]
     customer.account_managers.clear()
     User.objects.filter(name="Colin Colleague").update(is_guest=True)
-    # His own customer in the body, so that nothing but the target is wrong.
+    # Their own customer in the body, so that nothing but the target is wrong.
     arguments = dict(call.arguments)
     if "customer_id" in arguments:
         arguments["customer_id"] = str(managed.id)

@@ -23,7 +23,7 @@ def test_every_permission_exists_and_can_be_given(permission) -> None:
 
 
 @pytest.mark.requirement("access.record_scope")
-def test_an_account_manager_sees_his_customers_once_and_no_others() -> None:
+def test_an_account_manager_sees_their_customers_once_and_no_others() -> None:
     manager, colleague = UserFactory.create(), UserFactory.create()
     shared = CustomerFactory.create(account_managers=[manager, colleague])
     inactive = CustomerFactory.create(account_managers=[manager], is_active=False)

@@ -155,7 +155,7 @@ def test_who_may_not_issue_can_only_reject(delegate, prepared):
 def test_what_was_withdrawn_while_the_draft_was_waited_for_approves_nothing(
     delegate, prepared, take_away, error
 ):
-    assert delegate.has_perm(Permission.FINALIZE)  # as he has it at the beginning of the request
+    assert delegate.has_perm(Permission.FINALIZE)  # as they have it at the beginning of the request
     take_away(User.objects.get(pk=delegate.pk))
 
     refuse(error, prepared.decide)

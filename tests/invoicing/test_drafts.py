@@ -253,7 +253,7 @@ def test_a_hidden_draft_is_not_found_before_its_input_is_looked_at() -> None:
         update_draft(UserFactory.create(), document.pk, draft, lock_version=1)
 
 
-def test_an_account_manager_makes_drafts_for_his_customers() -> None:
+def test_an_account_manager_makes_drafts_for_their_customers() -> None:
     manager = UserFactory.create(permissions=[Permission.MANAGE])
     customer = CustomerFactory.create(account_managers=[manager])
     document = create_draft(manager, draft_input(customer))

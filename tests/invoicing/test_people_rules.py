@@ -1,4 +1,4 @@
-"""Who may change whom: nobody gives what he has not, and nobody but the owner touches the owner."""
+"""Who may change whom: nobody gives what they lack, and nobody but the owner touches the owner."""
 
 from datetime import time
 
@@ -114,7 +114,7 @@ def test_but_not_of_somebody_who_may_do_more(administrator, person, right, chang
 
 
 @pytest.mark.parametrize("changes", SIGN_IN_CHANGES, ids=first_name)
-def test_nor_of_somebody_whose_customers_are_not_his(administrator, person, changes):
+def test_nor_of_somebody_whose_customers_are_not_theirs(administrator, person, changes):
     customer = CustomerFactory.create(account_managers=[person])
     for act in (
         lambda: change(administrator, person, **changes),
@@ -140,7 +140,7 @@ def test_a_right_that_both_have_is_no_obstacle(administrator, person):
 
 @pytest.mark.parametrize("who", ["person", "administrator"])
 @pytest.mark.parametrize("changes", RIGHTS_CHANGES, ids=first_name)
-def test_an_administrator_gives_nobody_rights_and_himself_none(
+def test_an_administrator_gives_nobody_rights_and_themselves_none(
     request, administrator, who, changes
 ):
     target = request.getfixturevalue(who)
@@ -176,7 +176,7 @@ def test_nobody_else_changes_the_owners_sign_in(request, owner, name, changes):
     refuse(PermissionMissingError, lambda: sign_out_everywhere(acting(by), owner.pk))
 
 
-def test_the_owner_changes_his_own_address_and_makes_his_own_link(owner):
+def test_the_owner_changes_their_own_address_and_makes_their_own_link(owner):
     change(owner, owner, email="OLIVIA.NEW@halden.example")
     assert read(owner).email == "olivia.new@halden.example"
     assert make_code(acting(owner), owner.pk)
@@ -185,7 +185,7 @@ def test_the_owner_changes_his_own_address_and_makes_his_own_link(owner):
 @pytest.mark.parametrize(
     ("by", "changes"), [("administrator", {"job_title": "Founder"}), ("owner", {"is_staff": True})]
 )
-def test_others_edit_who_the_owner_is_and_he_his_own_rights(request, owner, by, changes):
+def test_others_edit_who_the_owner_is_and_the_owner_their_own_rights(request, owner, by, changes):
     change(request.getfixturevalue(by), owner, **changes)
     assert [getattr(read(owner), name) for name in changes] == list(changes.values())
 
@@ -219,7 +219,7 @@ def test_a_superuser_who_is_out_administers_nothing(superuser, person, flags):
 
 
 def test_an_administrator_who_lost_the_permission_meanwhile_is_refused(administrator, person):
-    administrator.has_perm("invoices.change_user")  # what his session believes
+    administrator.has_perm("invoices.change_user")  # what their session believes
     read(administrator).user_permissions.clear()
     refuse(PermissionMissingError, lambda: change(administrator, person, name="Other"))
 

@@ -21,13 +21,13 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def manager():
-    """A person who sees the customers that he is account manager of."""
+    """A person who sees the customers that they are account manager of."""
     return UserFactory.create(permissions=[Permission.VIEW_DOCUMENT])
 
 
 @pytest.fixture
 def documents(manager):
-    """Three documents of his customer, and between them two of another."""
+    """Three documents of their customer, and between them two of another."""
     staff = make_staff()
     own, other = CustomerFactory.create(account_managers=[manager]), CustomerFactory.create()
     return [make_draft(user=staff, customer=customer) for customer in (own, other, own, other, own)]

@@ -129,7 +129,7 @@ def test_a_customer_that_is_refused_changes_no_word(company):
 
 
 def test_customers_whose_identifiers_end_alike_keep_their_documents_apart(company):
-    """The table knows a customer by the end of his identifier only; the record decides."""
+    """The table knows a customer by the end of its identifier only; the record decides."""
     own, twin, other = CustomerFactory.create_batch(3)
     twins = [draft_of(customer, "Acme") for customer in (own, twin, own)]
     SearchWord.objects.filter(customer=key_of_customer(twin.pk)).update(

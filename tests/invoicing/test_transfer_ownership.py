@@ -74,7 +74,9 @@ def test_an_unknown_person_is_told_in_a_sentence(company):
     assert str(refused.value) == "There is no person with this e-mail address."
 
 
-def test_nobody_but_the_owner_of_this_moment_hands_over_what_is_his(connection, owner, colleague):
+def test_nobody_but_the_owner_of_this_moment_hands_over_what_is_theirs(
+    connection, owner, colleague
+):
     superuser = UserFactory.create(is_staff=True, is_superuser=True)
     transfer_ownership(acting(owner), colleague.pk)
     before, events = take_snapshot(), AuditEvent.objects.count()

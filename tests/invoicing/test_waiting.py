@@ -1,4 +1,4 @@
-"""Who waits for a lock is judged by the time at which he gets it."""
+"""Who waits for a lock is judged by the time at which they get it."""
 
 from datetime import timedelta
 from functools import partial
@@ -113,7 +113,7 @@ def test_issuing_by_hand_happens_when_it_got_its_number(delegate, draft, watch, 
 @pytest.mark.postgresql
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.requirement("error.conflict")
-def test_a_draft_that_got_another_customer_of_his_while_he_waited_is_not_hidden():
+def test_a_draft_that_got_another_customer_of_theirs_while_they_waited_is_not_hidden():
     manager, encounter = UserFactory.create(), Encounter()
     before, after = (CustomerFactory.create(account_managers=[manager]) for _ in range(2))
     draft = make_draft(user=manager, customer=before)

@@ -1,4 +1,4 @@
-"""The consent page: what the owner reads, what he chooses, and that only he can."""
+"""The consent page: what the owner reads, what they choose, and that only they can."""
 
 import re
 from datetime import timedelta

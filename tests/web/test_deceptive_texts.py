@@ -27,7 +27,7 @@ SHOWN = re.compile(
 
 @pytest.fixture
 def person(company):
-    """Somebody who, as everything around him, has a name that deceives."""
+    """Somebody who, as everything around them, has a name that deceives."""
     person = UserFactory.create(
         name=EVIL, job_title=EVIL, time_zone=EVIL, permissions=tuple(Permission)
     )

@@ -235,7 +235,7 @@ def test_an_issued_invoice_shows_what_was_frozen(reader):
     assert main_of(reader.get(f"/documents/{invoice.id}")) == before
 
 
-def test_the_list_names_the_buyer_of_an_invoice_as_he_was_frozen(reader, customer):
+def test_the_list_names_the_buyer_of_an_invoice_as_they_were_frozen(reader, customer):
     make_issued(customer=customer)
     make_draft(customer=customer)
     customer.name = "Renamed Ltd"

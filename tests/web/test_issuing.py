@@ -118,7 +118,7 @@ def test_what_changed_after_it_was_shown_is_not_issued(browser, draft, change):
     assert Document.objects.get().status == DocumentStatus.DRAFT
 
 
-def test_the_seller_who_was_shown_is_frozen_though_he_changes_in_that_very_moment(
+def test_the_seller_who_was_shown_is_frozen_though_they_change_in_that_very_moment(
     browser, draft, monkeypatch
 ):
     def read_and_change(documents: Sequence[Document]) -> list[Facts]:

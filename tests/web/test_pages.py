@@ -1,4 +1,4 @@
-"""Every page asks who is there and what he may see; each guard is looked for on all of them."""
+"""Every page asks who is there and what they may see; each guard is looked for on all of them."""
 
 import pytest
 

@@ -75,7 +75,7 @@ def everybody(company):
 
 @pytest.fixture
 def manager(company):
-    """A person who sees his own customers."""
+    """A person who sees their own customers."""
     return UserFactory.create()
 
 
@@ -138,7 +138,7 @@ def test_the_documents_of_one_status_are_found_among_all(corpus, everybody, mana
 
 
 @pytest.mark.parametrize("at_once", [table.CUSTOMERS_PER_STATEMENT, 70])
-def test_a_user_with_very_many_customers_of_his_own_walks_them_all(manager, monkeypatch, at_once):
+def test_a_user_with_very_many_customers_of_their_own_walks_them_all(manager, monkeypatch, at_once):
     monkeypatch.setattr(table, "CUSTOMERS_PER_STATEMENT", at_once)
     customers = create_customers(CustomerFactory.build_batch(LISTS_PER_STATEMENT + 5))
     manager.managed_customers.set(customers)
@@ -170,7 +170,9 @@ def test_customers_whom_the_table_names_alike_stay_apart(manager, monkeypatch):
     assert walk(find_customers, manager, search="acme", limit=1) == [own.pk]
 
 
-def test_his_page_is_four_statements_however_many_they_are(manager, django_assert_num_queries):
+def test_the_page_of_a_manager_is_four_statements_however_many_they_are(
+    manager, django_assert_num_queries
+):
     manager.managed_customers.set(
         create_customers(CustomerFactory.build_batch(2 * LISTS_PER_STATEMENT))
     )
@@ -264,8 +266,8 @@ def test_a_page_is_so_many_statements_however_many_documents_there_are(search, s
     make_many(300, references=lambda n: "common needle" if n == 250 else "common")
     user, manager = make_staff(), UserFactory.create()
     manager.managed_customers.set(Customer.objects.all())
-    # Whose customers are his own has to be asked first, and even all documents are a walk. So is a
-    # word that nobody has beside another: he must not learn by the time that nobody has it.
+    # Which customers the manager sees has to be asked first, and even all documents are a walk. So
+    # is a word that nobody has beside another: they must not learn by the time that nobody has it.
     for who, more in ((user, 0), (manager, 1 + (search in {"", "absent common"}))):
         who.has_perm("any")
         with CaptureQueriesContext(connection) as captured:

@@ -1,4 +1,4 @@
-"""People, and the notes that each keeps for himself."""
+"""People, and the notes that each keeps for themselves."""
 
 import uuid
 
