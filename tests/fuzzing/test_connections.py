@@ -37,7 +37,7 @@ WHICH = st.integers(0, 4)
 
 
 @dataclass
-class Lent:
+class KnownConnection:
     """What the model knows of a connection; `reason` is why it ended before its time."""
 
     id: str
@@ -67,18 +67,18 @@ class Connections(Machine):
     def begin(self) -> None:
         self.owners = [self.owner, UserFactory.create()]
         self.people = [Person(self.make_delegate()), Person(self.make_delegate())]
-        self.lent: list[Lent] = []
+        self.connections: list[KnownConnection] = []
         self.is_on = True
         self.create(0, ("customers:read",), 30)
 
     def end(self, reason: RevokedReason) -> None:
         """Write the reason to every connection that has none yet, expired ones too."""
-        for each in self.lent:
+        for each in self.connections:
             each.reason = each.reason or reason.value
 
     def end_of(self, person: int, reason: RevokedReason) -> None:
         """Write the reason to the connections that lived as this person."""
-        for each in self.lent:
+        for each in self.connections:
             if each.person == person and self.now < each.expires_at:
                 each.reason = each.reason or reason.value
 
@@ -92,16 +92,18 @@ class Connections(Machine):
             return
         connection, credential = create_connection(request)
         expires_at = self.now + timedelta(days=days)
-        self.lent.append(Lent(str(connection.id), credential, person, scopes, expires_at))
+        self.connections.append(
+            KnownConnection(str(connection.id), credential, person, scopes, expires_at)
+        )
 
     @rule(which=WHICH)
     def revoke(self, which: int) -> None:
-        lent = self.lent[which % len(self.lent)]
+        known = self.connections[which % len(self.connections)]
         reason = RevokedReason.OWNER_REVOKED
-        connection = Connection.objects.get(pk=lent.id)
-        was_live = lent.reason == "" and self.now < lent.expires_at
+        connection = Connection.objects.get(pk=known.id)
+        was_live = known.reason == "" and self.now < known.expires_at
         assert revoke_connection(connection.id, reason=reason) == was_live
-        lent.reason = lent.reason or reason.value
+        known.reason = known.reason or reason.value
 
     @rule()
     def turn_off(self) -> None:
@@ -161,25 +163,25 @@ class Connections(Machine):
         (withdraw if found.may_view else grant)(found.user, Permission.VIEW_CUSTOMER)
         found.may_view = not found.may_view
 
-    def expected(self, lent: Lent) -> int:
+    def expected(self, known: KnownConnection) -> int:
         if not self.is_on:
             return 404
-        if lent.reason or self.now >= lent.expires_at:
+        if known.reason or self.now >= known.expires_at:
             return 401
-        may = "customers:read" in lent.scopes and self.people[lent.person].may_view
+        may = "customers:read" in known.scopes and self.people[known.person].may_view
         return 200 if may else 403
 
     @invariant()
     def a_call_succeeds_if_and_only_if_nothing_ended_its_connection(self) -> None:
-        for lent in self.lent:
-            for agent in (HttpAgent(lent.credential), McpAgent(lent.credential)):
-                assert agent.call("customers.search").status == self.expected(lent)
+        for known in self.connections:
+            for agent in (HttpAgent(known.credential), McpAgent(known.credential)):
+                assert agent.call("customers.search").status == self.expected(known)
 
     @invariant()
     def an_ended_connection_says_why(self) -> None:
         told = Connection.objects.values_list("id", "revoked_reason")
         assert {str(id_): reason for id_, reason in told} == {
-            lent.id: lent.reason for lent in self.lent
+            known.id: known.reason for known in self.connections
         }
 
 

@@ -25,7 +25,7 @@ from invoicing.access import Permission
 from invoicing.models import User
 from tests.agents import HttpAgent
 from tests.factories import CompanyFactory, UserFactory
-from tests.oauth.loans import Lent
+from tests.oauth.connections import KnownConnection
 from tests.oauth.programs import Browser, Program, parameters_of
 from tests.tool_table import SCOPES
 
@@ -56,7 +56,7 @@ class SignIn(RuleBasedStateMachine):
         self.travel = self.clock.start()
         self.owner: User = CompanyFactory.create().owner
         self.delegate = UserFactory.create(permissions=tuple(Permission))
-        self.lent: list[Lent] = []
+        self.connections: list[KnownConnection] = []
         self.is_on = self.is_sign_in_on = True
         turn_access(on=True)
         turn_sign_in(on=True)
@@ -87,7 +87,7 @@ class SignIn(RuleBasedStateMachine):
         is_theft = flaw.get("client_id") == THIEF
         return {"client_id": self.thief.client_id} if is_theft else flaw
 
-    @precondition(lambda self: self.is_open and len(self.lent) < 3)
+    @precondition(lambda self: self.is_open and len(self.connections) < 3)
     @rule(days=strategies.sampled_from([1, 30]))
     def allow(self, days: int) -> None:
         program = self.register()
@@ -96,7 +96,9 @@ class SignIn(RuleBasedStateMachine):
         now = timezone.now()
         code = parameters_of(answer)["code"]
         until = now + timedelta(minutes=5)
-        self.lent.append(Lent(program, code, until, expires_at=now + timedelta(days=days)))
+        self.connections.append(
+            KnownConnection(program, code, until, expires_at=now + timedelta(days=days))
+        )
 
     @precondition(lambda self: self.is_open)
     @rule()
@@ -115,72 +117,72 @@ class SignIn(RuleBasedStateMachine):
         assert Browser(self.owner).allow(path, self.delegate).status_code == 404
         assert Connection.objects.count() == before
 
-    @precondition(lambda self: self.lent)
+    @precondition(lambda self: self.connections)
     @rule(which=ANY, after=MINUTES)
     def exchange(self, which: int, after: int = 0) -> None:
         self.travel.shift(timedelta(minutes=after))
-        lent = self.lent[which % len(self.lent)]
-        answer = lent.program.exchange(lent.code)
+        known = self.connections[which % len(self.connections)]
+        answer = known.program.exchange(known.code)
         if not self.is_open:
             assert answer.status == 404
-        elif lent.is_code_used:
+        elif known.is_code_used:
             assert answer.status == 400
-            lent.is_ended = True
-        elif lent.is_live() and timezone.now() < lent.code_until:
+            known.is_ended = True
+        elif known.is_live() and timezone.now() < known.code_until:
             assert answer.status == 200
-            lent.is_code_used = True
-            lent.keep(answer.body, SCOPES)
+            known.is_code_used = True
+            known.keep(answer.body, SCOPES)
         else:
             assert answer.status == 400
 
-    @precondition(lambda self: self.lent)
+    @precondition(lambda self: self.connections)
     @rule(which=ANY, flaw=strategies.sampled_from(FLAWS))
     def exchange_wrongly(self, which: int, flaw: dict[str, Any]) -> None:
         """A code that was used ends its connection; one that was not stays as good as it was."""
-        lent = self.lent[which % len(self.lent)]
-        answer = lent.program.exchange(lent.code, **self.name_thief(flaw))
+        known = self.connections[which % len(self.connections)]
+        answer = known.program.exchange(known.code, **self.name_thief(flaw))
         assert answer.status in ({400, 401} if self.is_open else {404})
-        lent.is_ended = lent.is_ended or (self.is_open and lent.is_code_used)
+        known.is_ended = known.is_ended or (self.is_open and known.is_code_used)
 
-    @precondition(lambda self: any(lent.refresh for lent in self.lent))
+    @precondition(lambda self: any(known.refresh for known in self.connections))
     @rule(which=ANY, token=ANY, scopes=SUBSETS, after=MINUTES)
     def refresh(self, which: int, token: int, scopes: tuple[str, ...], after: int) -> None:
         """Ask for all, or for less; whoever asked for less may have all again."""
         self.travel.shift(timedelta(minutes=after))
-        having = [lent for lent in self.lent if lent.refresh]
-        lent = having[which % len(having)]
-        presented = lent.refresh[token % len(lent.refresh)]
-        answer = lent.program.refresh(presented, scope=" ".join(scopes))
+        having = [known for known in self.connections if known.refresh]
+        known = having[which % len(having)]
+        presented = known.refresh[token % len(known.refresh)]
+        answer = known.program.refresh(presented, scope=" ".join(scopes))
         if not self.is_open:
             assert answer.status == 404
-        elif presented != lent.refresh[-1]:
+        elif presented != known.refresh[-1]:
             assert answer.status == 400
-            lent.is_ended = True
+            known.is_ended = True
         else:
-            assert answer.status == (200 if lent.is_live() else 400)
+            assert answer.status == (200 if known.is_live() else 400)
             if answer.status == 200:
-                lent.keep(answer.body, scopes)
+                known.keep(answer.body, scopes)
 
-    @precondition(lambda self: any(lent.refresh for lent in self.lent))
+    @precondition(lambda self: any(known.refresh for known in self.connections))
     @rule(which=ANY, token=ANY, flaw=strategies.sampled_from(FLAWS))
     def refresh_wrongly(self, which: int, token: int, flaw: dict[str, Any]) -> None:
-        having = [lent for lent in self.lent if lent.refresh]
-        lent = having[which % len(having)]
-        presented = lent.refresh[token % len(lent.refresh)]
-        answer = lent.program.refresh(presented, **self.name_thief(flaw))
+        having = [known for known in self.connections if known.refresh]
+        known = having[which % len(having)]
+        presented = known.refresh[token % len(known.refresh)]
+        answer = known.program.refresh(presented, **self.name_thief(flaw))
         assert answer.status in ({400, 401} if self.is_open else {404})
-        lent.is_ended = lent.is_ended or (self.is_open and presented != lent.refresh[-1])
+        known.is_ended = known.is_ended or (self.is_open and presented != known.refresh[-1])
 
-    @precondition(lambda self: any(lent.refresh for lent in self.lent))
+    @precondition(lambda self: any(known.refresh for known in self.connections))
     @rule(which=ANY, token=ANY, is_access=strategies.booleans())
     def revoke(self, which: int, token: int, is_access: bool) -> None:  # noqa: FBT001  hypothesis passes by name
-        having = [lent for lent in self.lent if lent.refresh]
-        lent = having[which % len(having)]
-        place = token % len(lent.refresh)
-        presented = lent.access[place].token if is_access else lent.refresh[place]
-        answer = lent.program.revoke(presented)
+        having = [known for known in self.connections if known.refresh]
+        known = having[which % len(having)]
+        place = token % len(known.refresh)
+        presented = known.access[place].token if is_access else known.refresh[place]
+        answer = known.program.revoke(presented)
         assert answer.status == (200 if self.is_open else 404)
-        lent.is_ended = lent.is_ended or self.is_open
+        known.is_ended = known.is_ended or self.is_open
 
     @precondition(lambda self: not self.is_open)
     @rule()
@@ -197,7 +199,7 @@ class SignIn(RuleBasedStateMachine):
     def end(self, ending: str) -> None:
         """One rule for all, so that most sequences do not end before they have begun."""
         getattr(self, f"end_by_{ending}")()
-        for each in self.lent:
+        for each in self.connections:
             each.is_ended = True
 
     def end_by_sign_in_off(self) -> None:
@@ -215,8 +217,8 @@ class SignIn(RuleBasedStateMachine):
     def end_by_deactivation(self) -> None:
         """The active flag is read on every use; the person comes back with new sessions."""
         User.objects.filter(pk=self.delegate.pk).update(is_active=False)
-        for lent in self.lent:
-            for access in lent.access:
+        for known in self.connections:
+            for access in known.access:
                 assert HttpAgent(access.token).call("tools.list").status in {401, 404}
         self.end_by_sessions()
 
@@ -225,14 +227,14 @@ class SignIn(RuleBasedStateMachine):
 
     @invariant()
     def a_token_works_if_and_only_if_its_connection_lives(self) -> None:
-        for lent in getattr(self, "lent", []):
-            for access in lent.access:
+        for known in getattr(self, "connections", []):
+            for access in known.access:
                 agent = HttpAgent(access.token)
                 expected = 401 if self.is_on else 404
-                if self.is_on and lent.is_live() and timezone.now() < access.until:
+                if self.is_on and known.is_live() and timezone.now() < access.until:
                     expected = 200 if "customers:read" in access.scopes else 403
                 assert agent.call("customers.search").status == expected
-            for token in lent.refresh[-1:]:
+            for token in known.refresh[-1:]:
                 assert HttpAgent(token).call("customers.search").status in {401, 404}
 
     @invariant()

@@ -1,4 +1,4 @@
-"""What a test of the whole lifecycle knows of a connection that the owner lent."""
+"""What a test of the whole lifecycle knows of a connection."""
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -17,8 +17,8 @@ class Access:
 
 
 @dataclass
-class Lent:
-    """What the test knows of a connection: its secrets, and whether it should live."""
+class KnownConnection:
+    """Its secrets, and whether it should live."""
 
     program: Program
     code: str
