@@ -76,20 +76,21 @@ def use_code(code: str, password: str, *, actor: Actor) -> None:
         _write_password(person, digest, action="person:code_used", actor=user)
 
 
-def change_own_password(actor: Actor, password: str, *, known: User) -> None:
-    """Change the actor's own password, which ends their connections.
+def change_own_password(actor: Actor, password: str, *, known: User) -> User:
+    """Change the actor's own password, which ends their connections; return them as written.
 
     `known` is the actor as read when the current password was checked. Raises ValidationError,
-    ConflictError if the password changed since, and PermissionMissingError if the person is not
-    active any more.
+    ConflictError if the password changed or their sessions ended since, and PermissionMissingError
+    if the person is not active any more.
     """
     validate_password(password, known)
     digest = make_password(password)
     with act_of(actor, lambda by: by.is_active) as by:
         person = lock_person(by.pk)
-        if person.password != known.password:
+        if person.get_session_auth_hash() != known.get_session_auth_hash():
             raise ConflictError
         _write_password(person, digest, action="person:password_changed", actor=actor)
+    return person
 
 
 def change_password_as_operator(person: User, password: str) -> int:

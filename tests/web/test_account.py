@@ -1,11 +1,15 @@
 """One's own password, and signing out everywhere."""
 
+from typing import Any
+
 import pytest
 from django.contrib.auth.hashers import check_password
 from redis.exceptions import ConnectionError as RedisConnectionError
 
+from invoicing.administration.sign_ins import change_own_password, sign_out_everywhere
 from invoicing.models import User
-from tests.administration import acts_written, read
+from invoicing.web.accounts import account
+from tests.administration import acting, acts_written, read
 from tests.browsers import sign_in_with
 from tests.factories import PASSWORD, UserFactory
 from tests.snapshots import take_snapshot
@@ -111,6 +115,30 @@ def test_a_password_that_was_changed_meanwhile_stays(sign_in, person, monkeypatc
     assert answer.status_code == 422
     assert "changed elsewhere at this moment" in main_of(answer)
     assert read(person).password == "!elsewhere"
+
+
+def test_a_session_that_was_ended_meanwhile_changes_no_password(sign_in, person, monkeypatch):
+    browser = sign_in(person)
+    validate = "invoicing.administration.sign_ins.validate_password"
+    monkeypatch.setattr(validate, lambda *_: sign_out_everywhere(acting(person), person.pk))
+    assert browser.post("/account", FORM).status_code == 422
+    assert check_password(PASSWORD, read(person).password)
+    assert browser.get("/account").status_code == 302
+
+
+def test_the_session_that_changed_the_password_ends_with_all_that_end_next(
+    sign_in, person, monkeypatch
+):
+    browser = sign_in(person)
+
+    def change_and_be_signed_out(*args: Any, **known: Any) -> User:
+        changed = change_own_password(*args, **known)
+        sign_out_everywhere(acting(person), person.pk)
+        return changed
+
+    monkeypatch.setattr(account, "change_own_password", change_and_be_signed_out)
+    assert browser.post("/account", FORM).status_code == 302
+    assert browser.get("/account").status_code == 302
 
 
 def test_signing_out_everywhere_ends_all_and_this(sign_in, person, connect):

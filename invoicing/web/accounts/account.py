@@ -17,7 +17,10 @@ from invoicing.web.accounts.limits import AttemptRefusedError, answer_refused, c
 from invoicing.web.accounts.password_forms import OwnPasswordForm
 from invoicing.web.pages import SignedInRequest, page
 
-CHANGED_MEANWHILE = "Your password was changed elsewhere at this moment. Please check again."
+CHANGED_MEANWHILE = (
+    "Your password was changed elsewhere at this moment, or you were signed out. Please check"
+    " again."
+)
 
 
 @page(methods=("GET", "POST"))
@@ -34,20 +37,23 @@ def account(request: SignedInRequest) -> HttpResponse:
 
 
 def _change(request: SignedInRequest, form: OwnPasswordForm) -> HttpResponse:
-    if form.is_valid() and _write(request, form):
-        update_session_auth_hash(request, User.objects.get(pk=request.user.pk))
-        return redirect(f"{reverse('account')}?changed")
-    return _show(request, form, status=422)
+    person = _write(request, form) if form.is_valid() else None
+    if person is None:
+        return _show(request, form, status=422)
+    # Not read anew: this session must end, too, if all were ended since the change.
+    update_session_auth_hash(request, person)
+    return redirect(f"{reverse('account')}?changed")
 
 
-def _write(request: SignedInRequest, form: OwnPasswordForm) -> bool:
+def _write(request: SignedInRequest, form: OwnPasswordForm) -> User | None:
+    password = form.cleaned_data["password"]
     try:
-        change_own_password(actor_of(request), form.cleaned_data["password"], known=request.user)
+        return change_own_password(actor_of(request), password, known=request.user)
     except ConflictError:
         form.add_error(None, CHANGED_MEANWHILE)
     except ValidationError as problem:
         form.add_error("password", problem)
-    return form.is_valid()
+    return None
 
 
 def _show(
