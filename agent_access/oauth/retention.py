@@ -43,37 +43,39 @@ def forget_unused_clients(at_most: int) -> int:
 def forget_old_tokens() -> Mapping[str, int]:
     """Delete codes and tokens that can show nothing any more; return how many of each kind.
 
-    Each batch is a transaction of its own: an interruption loses nothing, and nobody waits long.
+    Each batch is a transaction of its own, with its audit event: an interruption loses nothing, and
+    nobody waits long.
     """
     now = timezone.now()
     ended = now - KEPT_AFTER_CONNECTION
     of_ended = Q(connection__expires_at__lt=ended) | Q(connection__revoked_at__lt=ended)
     expired = Q(expires__lt=now - ACCESS_TOKEN_KEPT_AFTER_EXPIRY)
-    forgotten = {
-        "access tokens": _delete_all(AccessToken.objects.filter(expired | of_ended)),
-        "refresh tokens": _delete_all(RefreshToken.objects.filter(of_ended)),
-        "codes": _delete_all(Grant.objects.filter(of_ended)),
+    old: dict[str, QuerySet[Any]] = {
+        "access tokens": AccessToken.objects.filter(expired | of_ended),
+        "refresh tokens": RefreshToken.objects.filter(of_ended),
+        "codes": Grant.objects.filter(of_ended),
     }
-    if any(forgotten.values()):
-        _record(forgotten)
-    return forgotten
+    return {kind: _delete_all(kind, rows) for kind, rows in old.items()}
 
 
-def _delete_all(rows: QuerySet[Any]) -> int:
+def _delete_all(kind: str, rows: QuerySet[Any]) -> int:
     total = 0
-    while count := _delete_batch(rows):
+    while count := _delete_batch(kind, rows):
         total += count
     return total
 
 
 @transaction.atomic
-def _delete_batch(rows: QuerySet[Any]) -> int:
+def _delete_batch(kind: str, rows: QuerySet[Any]) -> int:
     """Delete some codes or tokens, under the lock of all who use them or delete their client.
 
     They refer to one another: two who delete them at the same time could deadlock.
     """
     audit.lock_administration()
-    return _delete_some(rows.order_by("pk"), BATCH)
+    count = _delete_some(rows.order_by("pk"), BATCH)
+    if count:
+        record_act("tokens:forgotten", OPERATOR, detail=f"{count} {kind}")
+    return count
 
 
 @transaction.atomic
@@ -85,9 +87,3 @@ def _delete_some(rows: QuerySet[Any], at_most: int) -> int:
     ids = list(rows.select_for_update(of=("self",)).values_list("pk", flat=True)[:at_most])
     rows.filter(pk__in=ids).delete()
     return len(ids)
-
-
-@transaction.atomic
-def _record(forgotten: Mapping[str, int]) -> None:
-    detail = ", ".join(f"{count} {kind}" for kind, count in forgotten.items())
-    record_act("tokens:forgotten", OPERATOR, detail=detail)
