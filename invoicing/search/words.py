@@ -69,9 +69,12 @@ def required_prefixes(search_words: Iterable[str]) -> set[str]:
     return {one for one in needed if not any(o.startswith(one) for o in needed if o != one)}
 
 
-@lru_cache(maxsize=1000)
+@lru_cache(maxsize=100)
 def _prefixes_of_text(text: str) -> frozenset[str]:
-    """Return the prefixes of one text; cached, since documents share their customer's name."""
+    """Return the prefixes of one text; cached, since documents share their customer's name.
+
+    Only a few: the prefixes of a long reference take 30 kB, and every reference comes here.
+    """
     return frozenset(each for word in words_of(text) for each in _prefixes_of_word(word))
 
 

@@ -1,3 +1,5 @@
+import tracemalloc
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -115,3 +117,15 @@ TEXT = st.text("abä東京カฟ ก-1é", max_size=24)
 def test_what_matches_has_all_the_beginnings_that_are_needed(search, texts) -> None:
     if matches(words_of(search), texts):
         assert required_prefixes(words_of(search)) <= prefixes_of(texts)
+
+
+def test_references_of_agents_leave_little_in_the_memory_of_a_worker() -> None:
+    """Each of these has 297 prefixes, and agents write 60 a minute."""
+    tracemalloc.start()
+    try:
+        for number in range(300):
+            prefixes_of(["".join(chr(0x4E00 + 100 * number % 20_000 + each) for each in range(100))])
+        kept, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert kept < 4_000_000
