@@ -105,5 +105,5 @@ def _describe_work(connection_id: UUID) -> list[dict[str, Any]]:
 
 
 def _describe_receipts(connection: Connection) -> list[dict[str, Any]]:
-    latest = connection.receipts.order_by("-id")[:RECEIPTS_SHOWN]
+    latest = connection.receipts.defer("answer").order_by("-created_at", "-id")[:RECEIPTS_SHOWN]
     return [{"receipt": each, "moment": format_moment(each.created_at)} for each in latest]

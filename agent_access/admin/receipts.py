@@ -68,7 +68,8 @@ class ReceiptAdmin(OwnersModelAdmin):
 
     @override
     def get_queryset(self, request: HttpRequest) -> QuerySet[Receipt]:
-        return super().get_queryset(request).select_related("connection")
+        """Return receipts without their answers: each may be long, and only one is ever shown."""
+        return super().get_queryset(request).select_related("connection").defer("answer")
 
     @override
     def facts_of(self, record: Receipt) -> Sequence[tuple[str, Any]]:

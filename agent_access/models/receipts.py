@@ -29,7 +29,11 @@ class Receipt(models.Model):
     created_at = models.DateTimeField()
 
     class Meta:
-        indexes = (models.Index(fields=("created_at",), name="agent_access_receipt_by_time"),)
+        indexes = (
+            models.Index(fields=("created_at",), name="agent_access_receipt_by_time"),
+            # The latest of one connection, however many it and others have.
+            models.Index(fields=("connection", "created_at"), name="agent_access_receipt_of"),
+        )
         constraints = (
             models.UniqueConstraint(fields=("connection", "key"), name="agent_access_one_receipt"),
         )

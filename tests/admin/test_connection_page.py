@@ -106,6 +106,7 @@ def test_the_work_of_another_connection_is_not_shown(owner_desk, connect, delega
     [
         ("invoices_document", "document_by_connection"),
         ("invoices_issueapproval", "approval_by_connection"),
+        ("agent_access_receipt", "agent_access_receipt_of"),
     ],
 )
 def test_the_page_looks_at_no_other_connections_work(owner_desk, connection, table, index):

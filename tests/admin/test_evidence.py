@@ -18,6 +18,7 @@ from agent_access.models.connections import RevokedReason
 from agent_access.switches import turn_access
 from invoicing.decisions import decide_approval
 from invoicing.models import Decision, IssueApproval
+from tests.plans import plans_of
 from tests.web.forms import main_of
 
 pytestmark = pytest.mark.django_db
@@ -103,6 +104,28 @@ def test_a_receipt_shows_its_answer_but_never_one_that_holds_a_secret(
     assert "Kept encrypted, since it holds a secret; it is shown nowhere." in hidden
     assert sealed.answer[:40] not in hidden
     assert "nonce" not in hidden
+
+
+def test_no_page_reads_more_answers_than_it_shows(owner_desk, evidence):
+    """Each may be as long as a call, so a list of them may be a hundred times as long."""
+    mine, _, _ = evidence
+    of_one = {"connection": mine.id}
+    with CaptureQueriesContext(database) as captured:
+        owner_desk.get(RECEIPTS)
+        owner_desk.get(RECEIPTS, of_one)
+        owner_desk.get(f"/admin/agent_access/connection/{mine.id}/")
+    asked = [each["sql"] for each in captured if 'FROM "agent_access_receipt"' in each["sql"]]
+    assert asked
+    assert not any('"answer"' in sql for sql in asked)
+
+
+# PostgreSQL takes any index that orders a table of a few rows.
+@pytest.mark.sqlite
+def test_the_list_of_one_connections_receipts_looks_at_no_others(owner_desk, evidence):
+    mine, _, _ = evidence
+    of_one = {"connection": mine.id}
+    plan = plans_of(lambda: owner_desk.get(RECEIPTS, of_one), where='INNER JOIN "agent_access_c')
+    assert "agent_access_receipt_of" in plan
 
 
 def test_the_audit_of_a_document_is_found_by_its_identifier(
