@@ -2,9 +2,8 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from itertools import groupby
 
 from agent_access.visible_text import IGNORABLE
 
@@ -15,13 +14,12 @@ PREFIX_LENGTH = 16
 NGRAM_LENGTH = 3
 
 # Letters with a stroke, or without a dot, which Unicode does not decompose into a plain letter.
-_STROKES = str.maketrans("øđłħŧı", "odlhti")
+_STROKES = dict(zip("øđłħŧı", "odlhti", strict=True))
 
 _ASCII_WORD = re.compile(r"[a-z0-9]+")
 
 # Scripts written without spaces between words.
-_UNSPACED = re.compile(
-    "["
+_UNSPACED_SIGNS = (
     "\u0e00-\u0eff"  # Thai, Lao
     "\u1000-\u109f\ua9e0-\ua9ff\uaa60-\uaa7f"  # Myanmar
     "\u1780-\u17ff"  # Khmer
@@ -29,8 +27,10 @@ _UNSPACED = re.compile(
     "\u3005-\u3007\u3031-\u3035\u3041-\u30ff\u31f0-\u31ff"  # Hiragana, Katakana
     "\u2e80-\u2fdf\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # Han
     "\U0001b000-\U0001b16f\U00020000-\U0003ffff"  # rarer Kana and Han
-    "]"
 )
+_UNSPACED = re.compile(f"[{_UNSPACED_SIGNS}]")
+# What stands between gaps, in one kind of script.
+_RUN = re.compile(f"[{_UNSPACED_SIGNS}]+|[^{_UNSPACED_SIGNS} ]+")
 
 
 def words_of(text: str) -> list[str]:
@@ -41,9 +41,9 @@ def words_of(text: str) -> list[str]:
     folded = _fold(text)
     if folded.isascii():
         return _ASCII_WORD.findall(folded)
-    runs = ("".join(run) for kind, run in groupby(folded, _kind_of) if kind)
+    runs = _RUN.findall(_replace(folded, lambda each: not _is_of_a_word(each), " "))
     # A combining mark without its letter is no word.
-    return [run for run in runs if any(map(str.isalnum, run))]
+    return [run for run in runs if run.isalnum() or any(map(str.isalnum, run))]
 
 
 def matches(search_words: Sequence[str], texts: Iterable[str]) -> bool:
@@ -93,7 +93,8 @@ def _required_parts(sought: str) -> Iterable[str]:
 
 
 def _begins(sought: str, word: str) -> bool:
-    return sought in word if _UNSPACED.match(word) else word.startswith(sought)
+    # The script last: hardly any word holds what is sought.
+    return word.startswith(sought) or (sought in word and bool(_UNSPACED.match(word)))
 
 
 def _fold(text: str) -> str:
@@ -103,8 +104,21 @@ def _fold(text: str) -> str:
     # Ordinary names come with joiners, soft hyphens and variation selectors.
     seen = IGNORABLE.sub("", text)
     parts = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", seen).casefold())
-    plain = "".join(part for part in parts if not _is_accent(part))
-    return unicodedata.normalize("NFC", plain.translate(_STROKES))
+    plain = _replace(parts, _is_accent, "")
+    for letter, plain_letter in _STROKES.items():
+        plain = plain.replace(letter, plain_letter)
+    return unicodedata.normalize("NFC", plain)
+
+
+def _replace(text: str, is_replaced: Callable[[str], bool], new: str) -> str:
+    """Return the text with another one for each character of a kind.
+
+    Looks at each character once, however often it occurs: NFKD makes 18 of some, so that a short
+    text can become a long one.
+    """
+    for each in filter(is_replaced, set(text)):
+        text = text.replace(each, new)
+    return text
 
 
 def _is_accent(character: str) -> bool:
@@ -117,7 +131,5 @@ def _is_accent(character: str) -> bool:
     return 10 <= combining_class <= 36 or combining_class >= 200  # noqa: PLR2004 (named above)
 
 
-def _kind_of(character: str) -> str:
-    if not character.isalnum() and not unicodedata.category(character).startswith("M"):
-        return ""
-    return "unspaced" if _UNSPACED.match(character) else "spaced"
+def _is_of_a_word(character: str) -> bool:
+    return character.isalnum() or unicodedata.category(character).startswith("M")

@@ -1,9 +1,11 @@
 import tracemalloc
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from invoicing.search import words
 from invoicing.search.words import matches, prefixes_of, required_prefixes, words_of
 
 
@@ -119,12 +121,21 @@ def test_what_matches_has_all_the_beginnings_that_are_needed(search, texts) -> N
         assert required_prefixes(words_of(search)) <= prefixes_of(texts)
 
 
+def test_a_text_that_grows_costs_no_look_at_each_of_its_characters(monkeypatch) -> None:
+    """NFKD makes 18 characters of this one, and a search compares thousands of references."""
+    looks = [Mock(wraps=words._is_accent), Mock(wraps=words._is_of_a_word)]
+    monkeypatch.setattr(words, "_is_accent", looks[0])
+    monkeypatch.setattr(words, "_is_of_a_word", looks[1])
+    assert len(words_of("\ufdfa" * 100)) == 301
+    assert 0 < sum(each.call_count for each in looks) < 50
+
+
 def test_references_of_agents_leave_little_in_the_memory_of_a_worker() -> None:
     """Each of these has 297 prefixes, and agents write 60 a minute."""
     tracemalloc.start()
     try:
-        for number in range(300):
-            prefixes_of(["".join(chr(0x4E00 + 100 * number % 20_000 + each) for each in range(100))])
+        for first in range(0x4E00, 0x8900, 50):
+            prefixes_of(["".join(map(chr, range(first, first + 100)))])
         kept, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
