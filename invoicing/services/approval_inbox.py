@@ -51,12 +51,10 @@ def read_pending(user: User, *, after: UUID | None, now: datetime) -> InboxPage:
 
 
 def read_pending_of(user: User, document: Document, *, now: datetime) -> list[ApprovalSnapshot]:
-    """Return the approvals of one draft that the person can decide now."""
-    undecided = approvals_visible_to(user).filter(
-        document=document, decision="", expires_at__gt=now
-    )
-    asked = read_approvals(undecided.select_related("document__customer").order_by("id"), now=now)
-    return [each for each in asked if each.state == ApprovalState.PENDING]
+    """Return the approvals of one draft that the person can decide now: of a page of them."""
+    asked = pending_for(user, now=now).filter(document=document)
+    found = _read_page(asked, PageRequest(limit=PAGE_LENGTH), now=now).approvals
+    return [each for each in found if each.state == ApprovalState.PENDING]
 
 
 def read_others(user: User, *, before: UUID | None, now: datetime) -> InboxPage:

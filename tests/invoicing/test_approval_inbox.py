@@ -8,7 +8,12 @@ from django.test.utils import CaptureQueriesContext
 
 from invoicing.approval_states import ApprovalState
 from invoicing.models import Customer, Decision, Document
-from invoicing.services.approval_inbox import pending_for, read_others, read_pending
+from invoicing.services.approval_inbox import (
+    pending_for,
+    read_others,
+    read_pending,
+    read_pending_of,
+)
 from invoicing.services.issuing import issue_document
 from tests.approvals import A_MINUTE_LATER, PREPARED_AT, TEN_MINUTES_LATER, prepare
 from tests.clocks import at
@@ -128,3 +133,9 @@ def test_what_waited_before_costs_the_count_nothing(delegate, draft):
     prefer_indexes()
     plan = plans_of(pending_for(delegate, now=TEN_MINUTES_LATER).count, where="COUNT(*)")
     assert "approval_by_expiry" in plan
+
+
+def test_a_draft_names_no_more_than_a_page_of_those_that_ask_for_it(delegate, draft):
+    made = [prepare(draft, user=delegate).approval.id for _ in range(30)]
+    asked = read_pending_of(delegate, draft, now=A_MINUTE_LATER)
+    assert [each.approval.id for each in asked] == made[:25]
