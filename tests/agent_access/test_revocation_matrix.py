@@ -39,7 +39,7 @@ EVIDENCE = (
 
 
 @dataclass
-class Lent:
+class Held:
     """A connection with all that its program holds, and the people around it."""
 
     owner: User
@@ -62,55 +62,55 @@ class Lent:
         self.settings.AGENT_ACCESS = {**self.settings.AGENT_ACCESS, **moved}
 
 
-def revoke(lent: Lent) -> None:
-    call_command("revoke_connection", str(lent.id))
+def revoke(held: Held) -> None:
+    call_command("revoke_connection", str(held.id))
 
 
-def turn_off(lent: Lent) -> None:
+def turn_off(held: Held) -> None:
     """While access is off nothing answers at all (404); the reason shows when it is on again."""
     turn_access(on=False)
     turn_access(on=True)
 
 
-def turn_browser_sign_in_off(lent: Lent) -> None:
+def turn_browser_sign_in_off(held: Held) -> None:
     turn_sign_in(on=False)
 
 
-def end_sessions(lent: Lent) -> None:
-    sign_out_everywhere(acting(lent.delegate), lent.delegate.pk)
+def end_sessions(held: Held) -> None:
+    sign_out_everywhere(acting(held.delegate), held.delegate.pk)
 
 
-def deactivate(lent: Lent) -> None:
-    lent.change_delegate(is_active=False)
+def deactivate(held: Held) -> None:
+    held.change_delegate(is_active=False)
 
 
-def make_guest(lent: Lent) -> None:
-    lent.change_delegate(is_guest=True)
+def make_guest(held: Held) -> None:
+    held.change_delegate(is_guest=True)
 
 
-def transfer(lent: Lent) -> None:
-    transfer_ownership_as_operator(lent.successor.pk)
+def transfer(held: Held) -> None:
+    transfer_ownership_as_operator(held.successor.pk)
 
 
-def move(lent: Lent) -> None:
-    lent.move_to(OTHER_HOST)
+def move(held: Held) -> None:
+    held.move_to(OTHER_HOST)
 
 
-def use_the_code_again(lent: Lent) -> None:
-    assert lent.program.exchange(lent.code).body["error"] == "invalid_grant"
+def use_the_code_again(held: Held) -> None:
+    assert held.program.exchange(held.code).body["error"] == "invalid_grant"
 
 
-def use_a_rotated_token(lent: Lent) -> None:
-    rotated = lent.program.refresh(lent.refresh_token)
-    lent.secrets += [rotated.body["access_token"]]
-    assert lent.program.refresh(lent.refresh_token).body["error"] == "invalid_grant"
+def use_a_rotated_token(held: Held) -> None:
+    rotated = held.program.refresh(held.refresh_token)
+    held.secrets += [rotated.body["access_token"]]
+    assert held.program.refresh(held.refresh_token).body["error"] == "invalid_grant"
 
 
-def give_back(lent: Lent) -> None:
-    assert lent.program.revoke(lent.secrets[0]).status == 200
+def give_back(held: Held) -> None:
+    assert held.program.revoke(held.secrets[0]).status == 200
 
 
-ENDINGS: dict[RevokedReason, Callable[[Lent], None]] = {
+ENDINGS: dict[RevokedReason, Callable[[Held], None]] = {
     RevokedReason.OWNER_REVOKED: revoke,
     RevokedReason.ACCESS_OFF: turn_off,
     RevokedReason.BROWSER_SIGN_IN_OFF: turn_browser_sign_in_off,
@@ -153,25 +153,25 @@ def call_at(agent: HttpAgent, host: str) -> Answer:
 
 
 @pytest.fixture
-def lent(access_on, owner, delegate, colleague, settings) -> Lent:
+def held(access_on, owner, delegate, colleague, settings) -> Held:
     turn_sign_in(on=True)
-    return Lent(owner, delegate, colleague, settings, secrets=[])
+    return Held(owner, delegate, colleague, settings, secrets=[])
 
 
-def lend(lent: Lent, kind: ConnectionKind, connect: Any) -> None:
+def lend(held: Held, kind: ConnectionKind, connect: Any) -> None:
     if kind == ConnectionKind.PASTED:
-        connection, agent = connect(lent.delegate)
-        lent.id, lent.secrets = connection.id, [agent.credential]
+        connection, agent = connect(held.delegate)
+        held.id, held.secrets = connection.id, [agent.credential]
         return
-    program = lent.program
+    program = held.program
     client = {"redirect_uris": [program.return_address], "client_name": "Ledger agent"}
     program.client_id = program.post_json("/oauth/register", client).body["client_id"]
     path = program.authorize_path(scope=" ".join(SCOPES))
-    allowed = Browser(lent.owner).allow(path, lent.delegate, scopes=SCOPES)
-    lent.code = parameters_of(allowed)["code"]
-    pair = program.exchange(lent.code).body
-    lent.secrets, lent.refresh_token = [pair["access_token"]], pair["refresh_token"]
-    lent.id = Connection.objects.get().id
+    allowed = Browser(held.owner).allow(path, held.delegate, scopes=SCOPES)
+    held.code = parameters_of(allowed)["code"]
+    pair = program.exchange(held.code).body
+    held.secrets, held.refresh_token = [pair["access_token"]], pair["refresh_token"]
+    held.id = Connection.objects.get().id
 
 
 def work(agent: HttpAgent, draft_body: dict[str, Any]) -> None:
@@ -184,25 +184,25 @@ def work(agent: HttpAgent, draft_body: dict[str, Any]) -> None:
             assert issuing.execute(agent, prepared).data["status"] == "executed"
 
 
-def read_evidence(lent: Lent) -> dict[str, Any]:
+def read_evidence(held: Held) -> dict[str, Any]:
     """Return all rows of the connection's work, its chain, and its own row up to its ending."""
     rows = take_snapshot()
     kept: dict[str, Any] = {label: rows[label] for label in EVIDENCE}
-    chain = AuditEvent.objects.filter(chain=str(lent.id)).order_by("sequence")
-    connection = Connection.objects.filter(pk=lent.id).values().get()
+    chain = AuditEvent.objects.filter(chain=str(held.id)).order_by("sequence")
+    connection = Connection.objects.filter(pk=held.id).values().get()
     del connection["revoked_at"], connection["revoked_reason"]
     return kept | {"chain": list(chain.values()), "connection": connection}
 
 
-def undo_everything(lent: Lent) -> None:
+def undo_everything(held: Held) -> None:
     """Switch everything off and on, bring the person and the owner back, return to the address."""
-    lent.move_to(HOST)
-    transfer_ownership_as_operator(lent.owner.pk)
+    held.move_to(HOST)
+    transfer_ownership_as_operator(held.owner.pk)
     turn_sign_in(on=False)
     turn_sign_in(on=True)
     turn_access(on=False)
     turn_access(on=True)
-    lent.change_delegate(is_active=True, is_guest=False)
+    held.change_delegate(is_active=True, is_guest=False)
 
 
 @pytest.mark.requirement(
@@ -218,35 +218,35 @@ def undo_everything(lent: Lent) -> None:
 @pytest.mark.parametrize("transport", TRANSPORTS)
 @pytest.mark.parametrize(("reason", "kind"), CASES)
 def test_the_next_call_is_refused_all_evidence_stays_and_nothing_revives(
-    lent, connect, draft_body, reason, kind, transport
+    held, connect, draft_body, reason, kind, transport
 ):
-    lend(lent, kind, connect)
-    agent = transport(lent.secrets[0])
+    lend(held, kind, connect)
+    agent = transport(held.secrets[0])
     work(agent, draft_body)
-    evidence = read_evidence(lent)
+    evidence = read_evidence(held)
 
-    ENDINGS[reason](lent)
+    ENDINGS[reason](held)
 
     host = OTHER_HOST if reason == RevokedReason.APPLICATION_URL_CHANGED else HOST
-    for secret in lent.secrets:
+    for secret in held.secrets:
         refused = call_at(transport(secret), host)
         assert (refused.status, "WWW-Authenticate" in refused.headers) == (401, True)
-    ended = Connection.objects.get(pk=lent.id)
+    ended = Connection.objects.get(pk=held.id)
     assert (ended.revoked_at is not None, ended.revoked_reason) == (True, reason)
-    assert read_evidence(lent) == evidence
+    assert read_evidence(held) == evidence
 
-    undo_everything(lent)
+    undo_everything(held)
 
-    for secret in lent.secrets:
+    for secret in held.secrets:
         agent = transport(secret)
         assert call_at(agent, HOST).status == 401
         # The receipt that is kept gives nobody its answer.
         assert agent.call("drafts.create", draft_body, key="draft-issued").status == 401
     if kind == ConnectionKind.BROWSER:
-        assert lent.program.refresh(lent.refresh_token).body["error"] == "invalid_grant"
-    again = Connection.objects.get(pk=lent.id)
+        assert held.program.refresh(held.refresh_token).body["error"] == "invalid_grant"
+    again = Connection.objects.get(pk=held.id)
     assert (again.revoked_at, again.revoked_reason) == (ended.revoked_at, reason)
-    assert read_evidence(lent) == evidence
+    assert read_evidence(held) == evidence
     assert list(find_breaks()) == []
 
 
@@ -259,16 +259,16 @@ def test_every_reason_stands_in_the_matrix():
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
-def test_a_pasted_credential_outlives_browser_sign_in(lent, connect, transport):
-    lend(lent, ConnectionKind.PASTED, connect)
+def test_a_pasted_credential_outlives_browser_sign_in(held, connect, transport):
+    lend(held, ConnectionKind.PASTED, connect)
     turn_sign_in(on=False)
-    assert call_at(transport(lent.secrets[0]), HOST).status == 200
+    assert call_at(transport(held.secrets[0]), HOST).status == 200
 
 
-def test_a_person_as_they_were_before_their_end_gets_no_connection(lent, connect):
+def test_a_person_as_they_were_before_their_end_gets_no_connection(held, connect):
     """The owner's page read the person; before it wrote, they were sent away and let in again."""
-    lent.change_delegate(is_active=False)
-    lent.change_delegate(is_active=True)
+    held.change_delegate(is_active=False)
+    held.change_delegate(is_active=True)
     with pytest.raises(ConnectionNotAllowedError):
-        lend(lent, ConnectionKind.PASTED, connect)
+        lend(held, ConnectionKind.PASTED, connect)
     assert not Connection.objects.exists()

@@ -249,7 +249,7 @@ def test_no_sequence_of_events_leaves_a_token_that_outlives_its_connection():
     run_state_machine_as_test(
         SignIn,
         settings=settings(
-            max_examples=20,
+            max_examples=40,
             stateful_step_count=15,
             deadline=None,
             suppress_health_check=list(HealthCheck),
