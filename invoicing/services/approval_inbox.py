@@ -51,9 +51,13 @@ def read_pending(user: User, *, after: UUID | None, now: datetime) -> InboxPage:
 
 
 def read_pending_of(user: User, document: Document, *, now: datetime) -> list[ApprovalSnapshot]:
-    """Return the approvals of one draft that the person can decide now: of a page of them."""
+    """Return the approvals of one draft that the person can decide now, the newest first.
+
+    They are those of one page: were they the oldest, stale ones could hide all others.
+    """
     asked = pending_for(user, now=now).filter(document=document)
-    found = _read_page(asked, PageRequest(limit=PAGE_LENGTH), now=now).approvals
+    newest = PageRequest(limit=PAGE_LENGTH, newest_first=True)
+    found = _read_page(asked, newest, now=now).approvals
     return [each for each in found if each.state == ApprovalState.PENDING]
 
 

@@ -9,6 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from invoicing.approval_states import ApprovalState
 from invoicing.models import Customer, Decision, Document
 from invoicing.services.approval_inbox import (
+    PAGE_LENGTH,
     pending_for,
     read_others,
     read_pending,
@@ -135,7 +136,16 @@ def test_what_waited_before_costs_the_count_nothing(delegate, draft):
     assert "approval_by_expiry" in plan
 
 
-def test_a_draft_names_no_more_than_a_page_of_those_that_ask_for_it(delegate, draft):
+def test_a_draft_names_a_page_of_those_that_ask_for_it_the_newest_first(delegate, draft):
     made = [prepare(draft, user=delegate).approval.id for _ in range(30)]
     asked = read_pending_of(delegate, draft, now=A_MINUTE_LATER)
-    assert [each.approval.id for each in asked] == made[:25]
+    assert [each.approval.id for each in asked] == made[:-26:-1]
+
+
+def test_stale_requests_hide_no_newer_one_on_the_page_of_their_draft(delegate, draft):
+    for _ in range(PAGE_LENGTH + 1):
+        prepare(draft, user=delegate)
+    Customer.objects.filter(pk=draft.customer_id).update(name="Acme Limited")
+    fresh = prepare(Document.objects.get(pk=draft.pk), user=delegate)
+    asked = read_pending_of(delegate, draft, now=A_MINUTE_LATER)
+    assert [each.approval.id for each in asked] == [fresh.approval.id]
