@@ -20,7 +20,6 @@ from typing_extensions import override
 
 from agent_access import conf
 from agent_access.connections import live_connections
-from agent_access.form_pages import page_of_form
 from agent_access.models.settings import AccessSettings
 
 View = TypeVar("View", bound=Callable[..., Any])
@@ -71,8 +70,6 @@ class OwnersAdminSite(AdminSite):
         def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
             if request.user.is_authenticated and not self.has_permission(request):
                 raise PermissionDenied
-            if request.method == "POST" and not request.user.is_authenticated:
-                return redirect_to_login(page_of_form(request))
             answer: HttpResponse = inner(request, *args, **kwargs)
             return answer
 

@@ -9,7 +9,6 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from typing_extensions import override
 
-from agent_access.form_pages import page_of_form
 from invoicing.visits import note_visitor
 from invoicing.web.accounts.sign_in import ask_to_sign_in_again
 from invoicing.web.late_forms import keeps_typed
@@ -41,4 +40,17 @@ class SignedInMiddleware(LoginRequiredMiddleware):
             return super().handle_no_permission(request, view_func)
         if keeps_typed(view_func):
             return ask_to_sign_in_again(request)
-        return redirect_to_login(page_of_form(request))
+        return redirect_to_login(_page_of_form(request))
+
+
+def _page_of_form(request: HttpRequest) -> str:
+    """Return the path of the page that held the form: the form's own address may answer no GET.
+
+    Browsers send it as Referer within the site (Referrer-Policy); without one it is the address
+    of the request itself.
+    """
+    origin = f"{request.scheme}://{request.get_host()}"
+    sender = request.headers.get("Referer", "")
+    return (
+        sender.removeprefix(origin) if sender.startswith(f"{origin}/") else request.get_full_path()
+    )
