@@ -56,7 +56,11 @@ class RequestLog:
 
 def _record(environ: WSGIEnvironment, *, status: int, seconds: float) -> None:
     facts = current_facts()
-    count_request(facts, status=status, seconds=seconds)
+    try:
+        count_request(facts, status=status, seconds=seconds)
+    except Exception:
+        # The folder that processes share may be gone. The answer is made, and must be given.
+        logger.exception("A request could not be counted.")
     method = environ["REQUEST_METHOD"]
     told = {
         "method": method if method in METHODS else PLACEHOLDER,

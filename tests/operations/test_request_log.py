@@ -161,3 +161,15 @@ def test_a_bug_after_the_start_of_an_answer_is_logged_as_the_500_that_came_of_it
     RequestLog(fail)({"REQUEST_METHOD": "GET"}, start)
     assert started == ["200 OK", "500 Internal Server Error"]
     assert [line["status"] for line in request_lines()] == [500]
+
+
+def test_an_answer_is_given_and_logged_even_if_it_cannot_be_counted(
+    agent, monkeypatch, request_lines, caplog
+):
+    def fail(*_: Any, **__: Any) -> None:
+        raise FileNotFoundError
+
+    monkeypatch.setattr("operations.request_log.count_request", fail)
+    assert send("GET", "/api/v1/customers", credential=agent.credential).status == 200
+    assert [line["status"] for line in request_lines()] == [200]
+    assert "A request could not be counted." in caplog.text
