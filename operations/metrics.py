@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 # The library's own variable: a folder in which the processes of one machine share counts.
 SHARED_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 NONE = "none"
-# Between the tries of a process that found the address taken.
+# Between the tries of a process that could not have the address.
 PAUSE_SECONDS = 5.0
 
 # `_created` would double the number of series; Prometheus knows when it first saw one.
@@ -61,24 +61,24 @@ def serve_metrics(address: str) -> None:
     if not address:
         return
     registry = _registry()
-    if not _try_to_serve(address, registry):
-        logger.warning("METRICS_ADDRESS is taken: another process answers there.")
+    if obstacle := _try_to_serve(address, registry):
+        logger.warning("This process cannot serve metrics at METRICS_ADDRESS yet: %s.", obstacle)
         Thread(target=_take_over, args=(address, registry), daemon=True).start()
 
 
 def _take_over(address: str, registry: CollectorRegistry) -> None:
-    while not _try_to_serve(address, registry):
+    while _try_to_serve(address, registry):
         time.sleep(PAUSE_SECONDS)
 
 
-def _try_to_serve(address: str, registry: CollectorRegistry) -> bool:
-    """Serve at the address; return False if it is taken."""
+def _try_to_serve(address: str, registry: CollectorRegistry) -> str:
+    """Serve at the address; return why that is impossible now, or an empty text."""
     host, _, port = address.rpartition(":")
     try:
         start_http_server(int(port), host.strip("[]"), registry=registry)
-    except OSError:
-        return False
-    return True
+    except OSError as error:
+        return str(error.strerror)
+    return ""
 
 
 def _registry() -> CollectorRegistry:
