@@ -103,8 +103,12 @@ def _look_up(host: str, port: int, deadline: float) -> Future[list[str]]:
     if not _lookups.acquire(timeout=_seconds_until(deadline)):
         raise FetchError
     answer: Future[list[str]] = Future()
-    # A daemon, since a slow name must not keep the process from ending.
-    Thread(target=_answer, args=(answer, host, port), daemon=True).start()
+    try:
+        # A daemon, since a slow name must not keep the process from ending.
+        Thread(target=_answer, args=(answer, host, port), daemon=True).start()
+    except RuntimeError as error:  # the system gives no more threads
+        _lookups.release()
+        raise FetchError from error
     return answer
 
 

@@ -241,6 +241,15 @@ def test_a_name_that_is_not_found_gives_its_place_back(resolver, monkeypatch):
     assert all(seconds_of("unknown.example") < SOON for _ in range(5))
 
 
+def test_a_look_up_for_which_there_is_no_thread_gives_its_place_back(resolver, monkeypatch):
+    def fail(_thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", fail)
+    with pytest.raises(FetchError):
+        fetch("https://quick.example/")
+
+
 def test_a_certificate_of_another_name_or_authority_is_refused(authority, trusted):
     with (
         stranger(authority, document(b"{}"), name="other.example") as server,
