@@ -82,6 +82,23 @@ def test_a_new_draft_begins_in_no_currency_of_a_hidden_document(sign_in, company
     assert read_form(desk.get("/documents/new"))["currency_code"] == "BHD"
 
 
+def test_a_new_draft_begins_in_no_currency_that_was_withdrawn(writer_desk):
+    make_draft()
+    Document.objects.update(currency_code="BGN")
+    assert read_form(writer_desk.get("/documents/new"))["currency_code"] == "EUR"
+
+
+def test_a_draft_keeps_a_withdrawn_currency_until_a_person_chooses_another(writer_desk, writer):
+    path = f"/documents/{make_draft(user=writer).id}/edit"
+    Document.objects.update(currency_code="BGN")
+    form = read_form(writer_desk.get(path))
+    assert form["currency_code"] == "BGN"
+    answer = writer_desk.post(path, {**form, "save": ""})
+    assert (answer.status_code, read_form(answer)["currency_code"]) == (422, "BGN")
+    assert "Is not a supported currency." in text_of(answer)
+    assert writer_desk.post(path, {**form, "currency_code": "EUR", "save": ""}).status_code == 302
+
+
 def test_tax_rates_are_offered_from_the_highest_and_then_by_name(writer_desk):
     for name, percentage in [("Reverse charge", 0), ("Exempt", 0), ("Reduced", 7), ("Full", 19)]:
         TaxRateFactory.create(name=name, percentage_ten_thousandths=percentage * SCALE)

@@ -44,7 +44,7 @@ def choices_for(user: User, document: Document | None, *, search: str, chosen: s
         customers=customers,
         of_header={
             "customer_id": [NOTHING_CHOSEN, *customers.options],
-            "currency_code": _currencies(),
+            "currency_code": _currencies(document),
             "language": list(settings.LANGUAGES),
         },
         of_line={
@@ -66,8 +66,10 @@ def _mark(rate: TaxRate) -> str:
     return name if rate.is_active else f"{name} (inactive)"
 
 
-def _currencies() -> Options:
+def _currencies(document: Document | None) -> Options:
+    # ISO 4217 may have withdrawn the draft's own. A browser would select the first one instead.
+    codes = {*SUPPORTED_CURRENCIES, *([document.currency_code] if document else [])}
     return [
         (code, f"{code}, {get_currency_name(code, locale=APPLICATION_LANGUAGE)}")
-        for code in SUPPORTED_CURRENCIES
+        for code in sorted(codes)
     ]

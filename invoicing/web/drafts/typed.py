@@ -12,7 +12,7 @@ from django.utils import timezone
 from invoicing.draft_rules import MAX_LINES
 from invoicing.errors import UnknownCurrencyError
 from invoicing.models import Document, Line, User
-from invoicing.money import minor_unit
+from invoicing.money import SUPPORTED_CURRENCIES, minor_unit
 from invoicing.search.paging import PageRequest
 from invoicing.search.records import find_documents
 from invoicing.totals import DiscountType
@@ -77,7 +77,9 @@ def new_typed_draft(user: User) -> TypedDraft:
     """Return an empty draft, dated today for the person, in the newest document's currency."""
     today = local_date(timezone.now(), user)
     newest, _ = find_documents(user, PageRequest(limit=1, newest_first=True))
-    currency_code = newest[0].currency_code if newest else DEFAULT_CURRENCY
+    used = newest[0].currency_code if newest else DEFAULT_CURRENCY
+    # ISO 4217 may have withdrawn it since.
+    currency_code = used if used in SUPPORTED_CURRENCIES else DEFAULT_CURRENCY
     header = {
         "issue_date": today.isoformat(),
         "due_date": (today + DAYS_TO_PAY).isoformat(),
