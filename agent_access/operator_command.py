@@ -1,6 +1,6 @@
 """What all commands for the operator have in common: a failure is told in one sentence."""
 
-from argparse import ArgumentParser
+from argparse import ArgumentParser, ArgumentTypeError
 from typing import Any, NoReturn
 
 from django.core.management import BaseCommand, CommandError
@@ -35,6 +35,7 @@ class OperatorCommand(BaseCommand):
     @override
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
         parser = super().create_parser(prog_name, subcommand, **kwargs, allow_abbrev=False)
+        parser.register("type", None, _read_text)
         parser.error = _refuse_arguments(parser)  # type: ignore[method-assign]  # Django makes it
         return parser
 
@@ -46,6 +47,14 @@ class OperatorCommand(BaseCommand):
             raise CommandError(_explain_database_error()) from error
         except KeyboardInterrupt as interrupt:
             raise CommandError(STOPPED, returncode=INTERRUPTED) from interrupt
+
+
+def _read_text(argument: str) -> str:
+    try:
+        argument.encode()
+    except UnicodeEncodeError:  # a byte that is not UTF-8 reaches Python as a lone surrogate
+        raise ArgumentTypeError("not text in UTF-8") from None
+    return argument
 
 
 def _refuse_arguments(parser: CommandParser) -> Any:

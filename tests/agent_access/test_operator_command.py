@@ -28,6 +28,8 @@ WRONG = [
     ("verify_audit heads.txt", "Unrecognized arguments: heads.txt."),
     ("transfer_ownership", "The following arguments are required: EMAIL."),
     ("load_sample_company --documents many", "Argument --documents: invalid int value: 'many'."),
+    ("one_time_link \udcff@halden.example", "Argument EMAIL: not text in UTF-8."),
+    ("connect_agent --user \udcfc --scopes a --days 3", "Argument --user: not text in UTF-8."),
     ("quickstart --portable", "Unrecognized arguments: --portable."),
 ]
 
