@@ -86,7 +86,7 @@ class FirstSteps:
             credential=credential,
             authority=self._authority,
             base_url=self.base_url,
-            search=quote(words_of(self.customer.name)[0]),
+            search=quote("".join(words_of(self.customer.name)[:1])),  # a name may be an emoji
             customer_id=self.customer.id,
             tax_rate_id=self.tax_rate.id,
             issue_date=self.today,

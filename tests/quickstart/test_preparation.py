@@ -232,3 +232,14 @@ def test_without_a_customer_to_invoice_it_serves_without_lines_to_paste(served):
 
     assert "curl" not in output
     assert served == [ADDRESS] * 2
+
+
+@pytest.mark.django_db
+def test_a_customer_whose_name_has_no_word_is_found_among_all(served):
+    start()
+    Customer.objects.update(name="\N{GUITAR}")
+
+    output = start()
+
+    assert 'agent "$API/customers?search="' in output
+    assert served == [ADDRESS] * 2
