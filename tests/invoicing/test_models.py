@@ -1,8 +1,15 @@
+from typing import Any
+
+import pytest
+from django.db.models import Model
+
+from agent_access.models import Connection, Receipt
 from invoicing.models import (
     Company,
     Customer,
     Document,
     DocumentType,
+    IssueApproval,
     Line,
     Skill,
     TaxRate,
@@ -11,6 +18,22 @@ from invoicing.models import (
     User,
 )
 from invoicing.services.numbering import PREFIXES
+
+Column = tuple[type[Model], str]
+
+# What an installation writes once more, as it was at that moment: from where, and to where.
+COPIES: list[tuple[Column, Column]] = [
+    ((Company, "name"), (Document, "seller_name")),
+    ((Company, "vat_number"), (Document, "seller_vat_number")),
+    ((Company, "iban"), (Document, "seller_iban")),
+    ((Company, "bic"), (Document, "seller_bic")),
+    ((Customer, "name"), (Document, "buyer_name")),
+    ((Customer, "vat_number"), (Document, "buyer_vat_number")),
+    ((TaxRate, "name"), (TaxRow, "name")),
+    ((Connection, "name"), (Document, "connection_name")),
+    ((Connection, "name"), (IssueApproval, "connection_name")),
+    ((Receipt, "key"), (IssueApproval, "execute_key")),
+]
 
 
 def test_a_percentage_and_a_quantity_read_as_people_write_them() -> None:
@@ -33,3 +56,15 @@ def test_every_type_of_document_has_a_series_that_its_numbers_tell() -> None:
 def test_agents_write_invoices_and_no_other_type_that_there_may_be() -> None:
     written = [kind for kind in (*DocumentType, "proforma") if Document(type=kind).is_draft_invoice]
     assert written == [DocumentType.INVOICE]
+
+
+@pytest.mark.parametrize(("source", "copy"), COPIES)
+def test_a_copy_has_room_for_whatever_its_source_may_hold(source: Column, copy: Column) -> None:
+    # PostgreSQL alone would refuse a longer text, and with it the call that makes the copy.
+    assert _length_of(*copy) >= _length_of(*source)
+
+
+def _length_of(model: type[Model], name: str) -> int:
+    field: Any = model._meta.get_field(name)
+    length: int = field.max_length
+    return length
