@@ -4,6 +4,7 @@ import logging
 from typing import Any
 
 import pytest
+from django.contrib.auth.hashers import make_password
 from django.contrib.sessions.backends.db import SessionStore
 from django.db import DataError, InterfaceError, OperationalError, connection, transaction
 from django.test import Client
@@ -69,6 +70,20 @@ def test_so_does_one_whose_database_takes_no_writes(patient, customer, person):
 def test_so_does_every_page_whose_session_cannot_be_read(patient, monkeypatch, path):
     monkeypatch.setattr(SessionStore, "load", raising(OperationalError(SECRET)))
     expect_unavailable(patient.get(path))
+
+
+def test_so_does_a_page_whose_session_cannot_be_written(db):
+    browser = Browser(raise_request_exception=False)
+    user = UserFactory.create(password=make_password(PASSWORD))
+
+    def refuse(execute: Any, sql: str, *args: Any) -> Any:
+        if sql.startswith('UPDATE "django_session"'):
+            raise OperationalError(SECRET)
+        return execute(sql, *args)
+
+    with connection.execute_wrapper(refuse):
+        answer = browser.post("/sign-in", {"username": user.email, "password": PASSWORD})
+    expect_unavailable(answer)
 
 
 def test_so_does_the_head_of_a_page(patient, monkeypatch):

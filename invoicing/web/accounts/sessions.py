@@ -4,7 +4,9 @@ import hashlib
 from typing import Any
 
 from django.contrib.sessions.backends import db
+from django.contrib.sessions.backends.base import UpdateError
 from django.contrib.sessions.base_session import AbstractBaseSession
+from django.db import InternalError, OperationalError
 from django.utils import timezone
 from typing_extensions import override
 
@@ -37,6 +39,16 @@ class SessionStore(db.SessionStore):
         session = super().create_model_instance(data)
         session.session_key = digest_session_key(session.session_key)
         return session
+
+    @override
+    def save(self, must_create: bool = False) -> None:
+        """Raise what the database raised, where Django would tell of a session that was deleted."""
+        try:
+            super().save(must_create)
+        except UpdateError as error:
+            if isinstance(error.__context__, OperationalError | InternalError):
+                raise error.__context__ from None
+            raise
 
     @override
     def delete(self, session_key: str | None = None) -> None:
