@@ -27,8 +27,13 @@ from agent_access.tools import registry
 
 UNKNOWN_CLIENT = "This client is not known here, or the return address is not one of its own."
 UNREADABLE = "The link that brought you here is broken."
+TOO_LONG = "The link that brought you here is too long."
 TOO_MANY = "Too many clients asked for the first time in this minute; try again in the next."
 UNCOUNTED = "New clients cannot be counted just now; try again in a minute."
+
+# In characters. The answer repeats the return address and the state, and Django redirects to no
+# address longer than 16,384; by then a connection would have been made.
+MAX_LENGTH = 15_000
 
 
 class UnusableRequestError(Exception):
@@ -72,6 +77,8 @@ def read_request(query: str, *, origin: Origin) -> AuthorizationRequest:
     """
     try:
         query = clean_parameters(query, parameters.AUTHORIZE)
+        if len(query) > MAX_LENGTH:
+            raise UnusableRequestError(TOO_LONG)
         uri = f"{conf.base_url()}{AUTHORIZE_PATH}?{query}"
         client_id = dict(parse_qsl(query)).get("client_id", "")
         if is_document_address(client_id):

@@ -7,6 +7,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
+from agent_access.oauth.authorization import MAX_LENGTH
 from agent_access.oauth.models import Application
 from tests.oauth.programs import BASE_URL, RESOURCE, RETURN_ADDRESS, parameters_of
 from tests.snapshots import take_snapshot
@@ -197,6 +198,20 @@ def test_every_scope_is_offered_to_whoever_asks_for_none(program, browser):
 def test_the_state_comes_back_as_it_was_sent(program, browser, delegate, state):
     answer = parameters_of(browser.allow(program.authorize_path(state=state), delegate))
     assert answer.get("state") == (state or None)
+
+
+def test_a_request_has_room_for_its_answer_or_makes_no_connection(
+    register_program, browser, delegate
+):
+    program = register_program("https://client.example/".ljust(2000, "a"))
+    longest = "x" * (MAX_LENGTH - len(urlsplit(program.authorize_path(state="")).query))
+    response = browser.allow(program.authorize_path(state=longest), delegate)
+    assert parameters_of(response)["state"] == longest
+
+    before, path = take_snapshot(), program.authorize_path(state=f"{longest}xxxx")
+    assert_page(browser.open(path))
+    assert_page(browser.send(path, {"decision": "allow"}))
+    assert take_snapshot() == before
 
 
 def test_the_parameters_of_a_return_address_stay(register_program, browser, delegate):
