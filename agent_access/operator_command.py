@@ -7,6 +7,7 @@ from django.core.management import BaseCommand, CommandError
 from django.core.management.base import CommandParser
 from django.db import (
     DatabaseError,
+    InterfaceError,
     InternalError,
     OperationalError,
     ProgrammingError,
@@ -43,7 +44,7 @@ class OperatorCommand(BaseCommand):
     def execute(self, *args: Any, **options: Any) -> str | None:
         try:
             return super().execute(*args, **options)
-        except (OperationalError, ProgrammingError, InternalError) as error:
+        except (OperationalError, InterfaceError, ProgrammingError, InternalError) as error:
             raise CommandError(_explain_database_error()) from error
         except KeyboardInterrupt as interrupt:
             raise CommandError(STOPPED, returncode=INTERRUPTED) from interrupt
@@ -70,5 +71,5 @@ def _refuse_arguments(parser: CommandParser) -> Any:
 def _explain_database_error() -> str:
     try:
         return NOT_MIGRATED if lacks_migrations() else NOT_THERE
-    except DatabaseError:
+    except (DatabaseError, InterfaceError):
         return NOT_THERE

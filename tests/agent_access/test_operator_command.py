@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command, get_commands, load_command_class
-from django.db import InternalError, OperationalError, ProgrammingError
+from django.db import InterfaceError, InternalError, OperationalError, ProgrammingError
 
 from agent_access.operator_command import NOT_MIGRATED, NOT_THERE, OperatorCommand
 
@@ -66,7 +66,9 @@ def test_called_by_another_program_it_raises_the_sentence():
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("error", [OperationalError, ProgrammingError, InternalError])
+@pytest.mark.parametrize(
+    "error", [OperationalError, InterfaceError, ProgrammingError, InternalError]
+)
 def test_a_database_that_does_not_answer_or_takes_no_writes_is_named(monkeypatch, error):
     def fail() -> None:
         raise error("no password for the secret server")
