@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from invoicing.errors import ConflictError, RecordNotFoundError
 from invoicing.identifiers import new_id
 from invoicing.models import Document, SearchWord
-from invoicing.search.table import Kind, Row, key_of_customer, label_of, word_of
+from invoicing.search.table import TABLE, Kind, Row, key_of_customer, label_of, word_of
 from invoicing.services import customers as customer_service
 from invoicing.services import search_words
 from invoicing.services.customers import change_customer, create_customers
@@ -28,6 +28,7 @@ from tests.factories import (
     make_staff,
 )
 from tests.invoicing.word_table import kept_rows, true_rows
+from tests.plans import plans_of
 from tests.snapshots import take_snapshot
 from tests.threads import Encounter, run_together
 
@@ -128,6 +129,15 @@ def test_whoever_writes_words_takes_their_rows_in_one_order() -> None:
         _, (words, *_) = statements[name]
         assert len(words) > 5
         assert words == sorted(words)
+
+
+@pytest.mark.sqlite  # PostgreSQL gets another statement
+def test_words_are_removed_without_reading_the_whole_table() -> None:
+    draft = make_draft(reference="former words")
+    before = rows_of_document(draft)
+    draft.reference = "others instead"
+    remove = partial(search_words.replace_rows, before, rows_of_document(draft))
+    assert f"SCAN {TABLE}" not in plans_of(remove, where="DELETE FROM")
 
 
 def test_a_write_that_fails_leaves_no_word(monkeypatch) -> None:
