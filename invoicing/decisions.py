@@ -45,10 +45,8 @@ def decide_approval(
 def issue_by_hand(user: User, pk: UUID, *, fingerprint: str, origin: Origin) -> Document:
     """Issue as services.issuing_by_hand does, raising what it raises, and audit it.
 
-    The event names the connection that made the draft, if one did. The administration's chain is
-    locked before the customer, as in a change of a customer: in another order they could deadlock.
+    The event names the connection that made the draft, if one did.
     """
-    audit.lock_administration()
     document = issuing_by_hand.issue_by_hand(user, pk, fingerprint=fingerprint, clock=timezone.now)
     audit.record_act(
         "document:issued",

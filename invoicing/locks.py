@@ -1,6 +1,7 @@
 """Row locks, only inside a transaction and in one order: approval, document, customer, series.
 
-An act that the administration's audit records locks the head of its chain before all of these.
+The settings and the heads of audit chains come after these, so that whoever stops agents does not
+wait for work on documents. People and other records come last, in acts of administration.
 SQLite has no row locks; there the transaction itself is the lock (transaction_mode IMMEDIATE).
 """
 

@@ -1,7 +1,8 @@
 """What all acts of administration share: one transaction, one order of locks, one audit event.
 
 An act first locks the row of agent access's settings and the head of the administration's chain, as
-everything that ends connections does. So acts run one by one, and each checks its actor anew.
+everything that ends connections does. So acts run one by one, and each checks its actor anew. Only
+a customer is locked before.
 """
 
 from collections.abc import Callable, Iterator

@@ -1,9 +1,10 @@
 """Creates and changes all records but people, as acts of administration."""
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 from uuid import UUID
 
+from django.db import transaction
 from django.db.models import Model, QuerySet
 
 from agent_access.audit import Actor
@@ -12,7 +13,7 @@ from invoicing.errors import ConflictError
 from invoicing.locks import lock_record
 from invoicing.models import Company, Customer, TaxRate, User
 from invoicing.rights import may_give_every_right
-from invoicing.services.customers import write_customer
+from invoicing.services.customers import add_customer, rename_words
 from invoicing.services.record_changes import (
     Changes,
     digest_record,
@@ -31,11 +32,12 @@ def create_record(
 ) -> Record:
     """Save a new record; raises ValidationError, PermissionMissingError."""
     with act_of(actor, is_allowed):
-        _save(record, tidy_changes(record, changes))
+        _add(record, tidy_changes(record, changes))
         write_down(_name(record, "created"), target=record.pk, actor=actor)
     return record
 
 
+@transaction.atomic
 def change_record(
     actor: Actor,
     records: QuerySet[Record],
@@ -50,6 +52,8 @@ def change_record(
     For a tax rate, return the one that replaces it. Raises ValidationError, PermissionMissingError,
     RecordNotFoundError, and ConflictError if somebody else changed it meanwhile.
     """
+    if issubclass(records.model, Customer):
+        _rename_words(records, pk, changes)
     with act_of(actor, is_allowed):
         record = lock_record(records, pk)
         if digest_record(record) != seen:
@@ -64,18 +68,27 @@ def change_record(
     return written
 
 
+def _rename_words(customers: QuerySet[Record], pk: UUID | int, changes: Changes) -> None:
+    """Lock the customer and let it be found by its new name, if it gets one.
+
+    That may take long, so it comes before the locks of an act, which are needed to stop agents.
+    """
+    customer: Any = lock_record(customers, pk)
+    rename_words(customer, tidy_changes(customer, changes).get("name", customer.name))
+
+
+def _add(record: Model, changes: Changes) -> None:
+    if isinstance(record, Customer):
+        add_customer(record, changes)
+    else:
+        write_changes(record, changes)
+
+
 def _write(record: Model, changes: Changes) -> Model:
     if isinstance(record, TaxRate):
         return change_tax_rate(record, changes)
-    _save(record, changes)
+    write_changes(record, changes)
     return record
-
-
-def _save(record: Model, changes: Changes) -> None:
-    if isinstance(record, Customer):
-        write_customer(record, changes)
-    else:
-        write_changes(record, changes)
 
 
 def _name(record: Model, act: str) -> str:

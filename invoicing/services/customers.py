@@ -31,34 +31,39 @@ def create_customer(**changes: Any) -> Customer:
     """Save a customer with these field values and return it; raises ValidationError."""
     customer = Customer()
     with transaction.atomic():
-        write_customer(customer, changes)
+        add_customer(customer, changes)
     return customer
+
+
+def add_customer(customer: Customer, changes: Changes) -> None:
+    """Save a new customer with changes; raises ValidationError."""
+    require_transaction()
+    write_changes(customer, changes)
+    write_rows(rows_of_customer(customer))
 
 
 def change_customer(pk: UUID, **changes: Any) -> None:
     """Change fields of a customer; raises RecordNotFoundError, ValidationError."""
     with transaction.atomic():
-        write_customer(lock_customer(pk), changes)
+        customer = lock_customer(pk)
+        rename_words(customer, changes.get("name", customer.name))
+        write_changes(customer, changes)
 
 
-def write_customer(customer: Customer, changes: Changes) -> None:
-    """Save a customer with changes, a new one or one that the caller has locked.
+def rename_words(customer: Customer, name: str) -> None:
+    """Let a locked customer and its drafts be found by a name, which the caller writes afterwards.
 
-    After a change of name, its drafts are found by the new one; issued documents keep the buyer's
-    name that was frozen. Raises ValidationError.
+    Issued documents keep the buyer's name that was frozen. Ten thousand drafts take ten seconds, so
+    the caller has no lock yet for which others wait who do not write these drafts.
     """
     require_transaction()
-    if customer._state.adding:
-        write_changes(customer, changes)
-        write_rows(rows_of_customer(customer))
+    if name == customer.name:
         return
-    former = Customer(id=customer.id, name=customer.name)
-    write_changes(customer, changes)
-    if customer.name != former.name:
-        replace_rows(rows_of_customer(former), rows_of_customer(customer))
-        # All of its drafts: while the customer is locked, none is added and none is issued.
-        for drafts in batches_by_id(customer.documents.filter(status=DocumentStatus.DRAFT)):
-            replace_rows(_rows_under(former, drafts), _rows_under(customer, drafts))
+    renamed = Customer(id=customer.id, name=name)
+    replace_rows(rows_of_customer(customer), rows_of_customer(renamed))
+    # All of its drafts: while the customer is locked, none is added and none is issued.
+    for drafts in batches_by_id(customer.documents.filter(status=DocumentStatus.DRAFT)):
+        replace_rows(_rows_under(customer, drafts), _rows_under(renamed, drafts))
 
 
 def _rows_under(customer: Customer, drafts: list[Document]) -> set[Row]:

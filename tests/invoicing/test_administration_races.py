@@ -11,16 +11,20 @@ from agent_access import audit, connections, execution, receipts
 from agent_access.connections import ConnectionRequest, create_connection
 from agent_access.models import AuditEvent, Connection, Receipt
 from agent_access.models.audit import ADMINISTRATION
+from agent_access.switches import turn_access
 from agent_access.verification import find_breaks
 from invoicing.administration.ownership import transfer_ownership_as_operator
 from invoicing.administration.people import change_person, create_person, digest_person
 from invoicing.administration.records import change_record
 from invoicing.administration.sign_ins import make_code, sign_out_everywhere, use_code
-from invoicing.models import Company, Document, TaxRate, User
+from invoicing.models import Company, Customer, Document, TaxRate, User
+from invoicing.search.table import Row
+from invoicing.services import customers
 from invoicing.services.record_changes import digest_record
+from invoicing.services.search_words import replace_rows
 from tests.administration import acting, read
 from tests.agents import HttpAgent
-from tests.factories import UserFactory
+from tests.factories import CustomerFactory, UserFactory
 from tests.threads import Encounter, run_together
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("many_calls")]
@@ -196,6 +200,41 @@ def test_a_tax_rate_is_replaced_once(owner, superuser, tax_rate):
     outcomes = run_together([partial(replace, owner, 70_000), partial(replace, superuser, 80_000)])
     assert sorted(outcomes) == ["ConflictError", "done"]
     assert TaxRate.objects.filter(is_active=True).count() == 1
+
+
+@pytest.mark.postgresql  # SQLite has one writer
+def test_who_stops_agents_does_not_wait_while_the_words_of_a_customer_are_renamed(
+    owner, access_on, monkeypatch
+):
+    """They may be those of many thousand drafts."""
+    customer, encounter = CustomerFactory.create(name="Old"), Encounter()
+    overtaken = []
+
+    def replace_late(*rows: Collection[Row]) -> None:
+        overtaken.append(encounter.wait_here())
+        replace_rows(*rows)
+
+    def rename() -> str:
+        changes = {"name": "New"}
+        return outcome_of(
+            lambda: change_record(
+                acting(owner),
+                Customer.objects.all(),
+                customer.pk,
+                changes,
+                seen=digest_record(customer),
+                is_allowed=lambda _: True,
+            )
+        )
+
+    def stop() -> str:
+        return encounter.come(lambda: outcome_of(partial(turn_access, on=False)))
+
+    monkeypatch.setattr(customers, "replace_rows", replace_late)
+    assert run_together([rename, stop]) == ["done", "done"]
+    assert overtaken == [True]
+    assert Customer.objects.get().name == "New"
+    assert list(find_breaks()) == []
 
 
 @pytest.mark.postgresql  # SQLite has one writer, and no circle

@@ -166,16 +166,12 @@ def test_an_issue_by_hand_that_cannot_be_written_down_is_none(monkeypatch, deleg
     assert Document.objects.get().number is None
 
 
-def test_issuing_by_hand_waits_for_the_administration_before_the_customer(delegate, draft):
-    """As changing a customer does: the other way round the two would wait for each other."""
+def test_issuing_by_hand_locks_the_chain_of_the_administration_last(delegate, draft):
+    """Whoever stops agents needs that lock, and would wait for the draft and the series too."""
     shown = fingerprint_draft(draft)
     with CaptureQueriesContext(database) as queries:
         issue(delegate, draft, fingerprint=shown)
-    locks = [
-        table
-        for query in queries
-        for table in ("agent_access_chainhead", "invoices_customer")
-        if f'FROM "{table}"' in query["sql"]
-    ]
-    assert locks[0] == "agent_access_chainhead"
-    assert "invoices_customer" in locks
+    statements = [query["sql"] for query in queries]
+    numbered = next(each for each in statements if "UPDATE invoices_numberseries" in each)
+    locked = next(each for each in statements if 'FROM "agent_access_chainhead"' in each)
+    assert statements.index(numbered) < statements.index(locked)

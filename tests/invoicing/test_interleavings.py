@@ -34,7 +34,7 @@ NAMES = (
     "the customer gets a new name",
     "the person is sent away under a new address",
 )
-HELD = NAMES[:4]
+HELD = NAMES[:5]
 OF_AGENTS = NAMES[:3]
 SENT_AWAY = NAMES[5]
 
