@@ -17,8 +17,9 @@ from agent_access.admin.states import format_connections
 from agent_access.admin.switches import Switch, register_switch
 from agent_access.connections import live_connections
 from agent_access.models.connections import ConnectionKind
-from agent_access.oauth.clients import connections_of, delete_client
+from agent_access.oauth.clients import connections_of, delete_client, end_connections_of
 from agent_access.oauth.models import AccessToken, Application, Grant, IDToken, RefreshToken
+from agent_access.oauth.retention import forget_tokens_of
 from agent_access.switches import turn_sign_in
 
 # The toolkit's own pages would show codes and tokens to administrators.
@@ -116,14 +117,21 @@ class ClientAdmin(OwnersModelAdmin):
         ]
 
     def delete(self, request: HttpRequest, object_id: int) -> HttpResponse:
-        """Ask before a client is deleted (GET), and delete it (POST)."""
+        """Ask before a client is deleted (GET), and delete it (POST).
+
+        Its connections end first. Then its tokens go in batches, since a client may have a million,
+        and others wait for the locks of an act. Whatever interrupts that, it can be done again.
+        """
         client = self.find_record(request, object_id)
         live = live_connections().filter(pk__in=connections_of(client).values("pk"))
         if request.method != "POST":
             context = {"title": f"Delete {client.name}?", "client": client, "count": live.count()}
             return self.show(request, "delete_client", context)
         with owners_act(request) as owner:
-            ended = delete_client(client, by=owner)
+            ended = end_connections_of(client, by=owner)
+        forget_tokens_of(client, by=owner)
+        with owners_act(request) as owner:
+            ended += delete_client(client, by=owner)
         rest = f" {format_connections(ended)} ended." if ended else ""
         messages.success(request, f"The client is deleted.{rest}")
         return redirect(LIST)

@@ -15,19 +15,23 @@ def connections_of(client: Application) -> QuerySet[Connection]:
     return Connection.objects.filter(client_id=client.client_id)
 
 
+def end_connections_of(client: Application, *, by: Actor) -> int:
+    """Revoke the client's connections; return how many were live. They stay as evidence."""
+    return revoke_connections(connections_of(client), reason=RevokedReason.OWNER_REVOKED, by=by)
+
+
 @transaction.atomic
 def delete_client(client: Application, *, by: Actor) -> int:
     """Revoke the client's connections, then delete it with its codes and tokens.
 
-    Returns how many of the connections were live; they stay as evidence. Consents wait for the
-    settings row, and uses of codes and tokens for the administration chain, so none of them can
-    come in between.
+    Returns how many of the connections were live. Consents wait for the settings row, and uses of
+    codes and tokens for the administration chain, so none of them can come in between.
     """
     AccessSettings.lock()
     audit.lock_administration()
     if not Application.objects.filter(pk=client.pk).exists():
         return 0  # deleted and audited already, as after a double click
-    ended = revoke_connections(connections_of(client), reason=RevokedReason.OWNER_REVOKED, by=by)
+    ended = end_connections_of(client, by=by)
     record_act("client:deleted", by, target=client.audit_target)
     client.delete()
     return ended

@@ -13,7 +13,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from agent_access import audit
-from agent_access.audit import OPERATOR, record_act
+from agent_access.audit import OPERATOR, Actor, record_act
 from agent_access.models.connections import Connection
 from agent_access.oauth.models import AccessToken, Application, Grant, RefreshToken
 
@@ -58,23 +58,32 @@ def forget_old_tokens() -> Mapping[str, int]:
     return {kind: _delete_all(kind, rows) for kind, rows in old.items()}
 
 
-def _delete_all(kind: str, rows: QuerySet[Any]) -> int:
-    total = 0
-    while count := _delete_batch(kind, rows):
-        total += count
+def forget_tokens_of(client: Application, *, by: Actor) -> None:
+    """Delete, in batches as well, the codes and tokens of the client's revoked connections."""
+    revoked: dict[str, Any] = {"application": client, "connection__revoked_at__isnull": False}
+    _delete_all("access tokens", AccessToken.objects.filter(**revoked), by)
+    _delete_all("refresh tokens", RefreshToken.objects.filter(**revoked), by)
+    _delete_all("codes", Grant.objects.filter(**revoked), by)
+
+
+def _delete_all(kind: str, rows: QuerySet[Any], by: Actor = OPERATOR) -> int:
+    """Delete the rows; each batch is found before the lock, since that may read the whole table."""
+    total, in_order = 0, rows.order_by("pk").values_list("pk", flat=True)
+    while ids := list(in_order[:BATCH]):
+        total += _delete_batch(kind, rows.filter(pk__in=ids), by)
     return total
 
 
 @transaction.atomic
-def _delete_batch(kind: str, rows: QuerySet[Any]) -> int:
+def _delete_batch(kind: str, rows: QuerySet[Any], by: Actor) -> int:
     """Delete some codes or tokens, under the lock of all who use them or delete their client.
 
     They refer to one another: two who delete them at the same time could deadlock.
     """
     audit.lock_administration()
-    count = _delete_some(rows.order_by("pk"), BATCH)
+    count = _delete_some(rows, BATCH)
     if count:
-        record_act("tokens:forgotten", OPERATOR, detail=f"{count} {kind}")
+        record_act("tokens:forgotten", by, detail=f"{count} {kind}")
     return count
 
 

@@ -1,5 +1,6 @@
 """OAuth clients: who registered, what the owner allowed them, and how one is forgotten."""
 
+from functools import partial
 from threading import Event
 from typing import Any
 
@@ -9,14 +10,15 @@ from django.contrib.admin.models import LogEntry
 from agent_access.connections import create_browser_connection, revoke_connection
 from agent_access.models import AuditEvent, Connection, Receipt
 from agent_access.models.connections import RevokedReason
-from agent_access.oauth import validator
+from agent_access.oauth import retention, validator
 from agent_access.oauth.models import AccessToken, Application, Grant, RefreshToken
+from agent_access.switches import turn_access
 from agent_access.verification import find_breaks
 from invoicing.models import Company
 from tests.agents import HOST, HttpAgent
 from tests.oauth.programs import Browser
 from tests.snapshots import take_snapshot
-from tests.threads import PATIENCE_SECONDS, run_together
+from tests.threads import PATIENCE_SECONDS, Encounter, run_together
 from tests.web.forms import main_of
 
 pytestmark = pytest.mark.django_db
@@ -132,6 +134,49 @@ def test_a_client_that_is_gone_is_not_deleted_again(owner_desk, client_record):
     before, events = take_snapshot(), AuditEvent.objects.count()
     assert owner_desk.post(delete_path(client_record)).status_code == 404
     assert (take_snapshot(), AuditEvent.objects.count()) == (before, events)
+
+
+def test_a_deletion_that_is_interrupted_has_ended_the_connections_and_is_done_again(
+    owner_desk, client_record, pair, monkeypatch
+):
+    with monkeypatch.context() as patched:
+        patched.setattr(retention, "_delete_batch", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            owner_desk.post(delete_path(client_record))
+    assert HttpAgent(pair["access_token"]).call("tools.list").status == 401
+    assert Application.objects.get() == client_record
+
+    assert owner_desk.post(delete_path(client_record)).status_code == 302
+    for model in (Application, Grant, AccessToken, RefreshToken):
+        assert not model.objects.exists()
+    assert list(find_breaks()) == []
+
+
+@pytest.mark.postgresql  # SQLite has one writer
+@pytest.mark.django_db(transaction=True)
+def test_who_stops_agents_does_not_wait_while_the_tokens_of_a_client_are_deleted(
+    owner_desk, client_record, pair, monkeypatch
+):
+    """There may be a million."""
+    encounter, overtaken = Encounter(), []
+    delete_batch = retention._delete_batch
+
+    def delete_late(*args: Any) -> int:
+        overtaken.append(encounter.wait_here())
+        return delete_batch(*args)
+
+    def delete() -> int:
+        status: int = owner_desk.post(delete_path(client_record)).status_code
+        return status
+
+    def stop() -> int:
+        return encounter.come(partial(turn_access, on=False))
+
+    monkeypatch.setattr(retention, "_delete_batch", delete_late)
+    deleted, _ = run_together([delete, stop])
+    assert (deleted, overtaken) == (302, [True, True, True])
+    for model in (Application, Grant, AccessToken, RefreshToken):
+        assert not model.objects.exists()
 
 
 def test_a_consent_to_a_client_that_was_deleted_meanwhile_makes_nothing(
