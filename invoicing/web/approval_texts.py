@@ -15,6 +15,7 @@ from invoicing.languages import APPLICATION_LANGUAGE, name_of_language
 from invoicing.models import Decision, Document, User
 from invoicing.services.approvals import ApprovalSnapshot
 from invoicing.services.document_facts import Facts
+from invoicing.services.issuing_by_hand import ISSUE_PERMISSIONS
 from invoicing.web.changes import Change, find_changes
 from invoicing.web.formats import Formats, format_clock, format_instant
 from invoicing.web.issue_warnings import WarningText, describe_warnings
@@ -113,7 +114,10 @@ class HiddenReview:
 
 @dataclass(frozen=True, kw_only=True)
 class Review(HiddenReview):
-    """What the review page says; the texts of times that have not come are empty."""
+    """What the review page says; the texts of times that have not come are empty.
+
+    To approve takes one permission, and to issue, for which the agent asks next, two.
+    """
 
     heading: str
     total: str
@@ -127,6 +131,7 @@ class Review(HiddenReview):
     language: str
     document_href: str
     may_approve: bool
+    may_issue: bool
     paper: Paper
     has_connection_ended: bool
     changes: list[Change]
@@ -168,6 +173,7 @@ def describe_review(snapshot: ApprovalSnapshot, user: User) -> Review:
         language=name_of_language(facts["language"]),
         document_href=reverse("document", args=[approval.document_id]) if may_read else "",
         may_approve=user.has_perm(Permission.FINALIZE),
+        may_issue=user.has_perms(ISSUE_PERMISSIONS),
         paper=lay_out(facts, number=_number(snapshot)),
         has_connection_ended=bool(_seconds_left(snapshot)) and has_connection_ended(snapshot),
         changes=find_changes(facts, snapshot.current) if snapshot.stale_fields else [],

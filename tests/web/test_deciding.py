@@ -8,7 +8,7 @@ from agent_access.models import AuditEvent
 from invoicing.access import Permission
 from invoicing.models import Decision, IssueApproval
 from tests.approvals import TEN_MINUTES_LATER
-from tests.factories import CustomerFactory, UserFactory, make_draft, withdraw
+from tests.factories import CustomerFactory, UserFactory, grant, make_draft, withdraw
 from tests.snapshots import take_snapshot
 from tests.web.reviews import decision_of, path_of, read, send
 
@@ -151,6 +151,23 @@ def test_who_may_not_issue_is_told_why_and_can_only_reject(desk, prepared):
     assert decision_of(prepared) == ""
     assert send(desk, prepared, "reject").status_code == 302
     assert decision_of(prepared) == Decision.REJECTED
+
+
+def test_who_may_not_write_drafts_is_told_that_the_agent_cannot_issue_what_they_approve(
+    desk, prepared
+):
+    """Interface: "Execution also rechecks `invoices.manage`"; to approve does not need it."""
+    assert "cannot issue it" not in read(desk.get(path_of(prepared)))
+    withdraw(prepared.user, Permission.MANAGE)
+    pending = read(desk.get(path_of(prepared)))
+    approved = read(desk.get(send(desk, prepared, "approve")["Location"]))
+
+    assert "If you approve it, the agent still cannot issue it: your account" in pending
+    assert "You approved it on March 2, 2026, 09:01 UTC. The agent cannot issue it" in approved
+    assert "Once you have both, the agent can issue exactly what is shown here" in approved
+    grant(prepared.user, Permission.MANAGE)
+    again = read(desk.get(path_of(prepared)))
+    assert "09:01 UTC. The agent can issue exactly what is shown here until 09:10:00 UTC" in again
 
 
 def test_out_of_scope_it_can_only_be_rejected_and_shows_nothing_of_the_document(desk, prepared):
