@@ -2,18 +2,20 @@
 
 from collections.abc import Callable
 from functools import wraps
+from http import HTTPStatus
 from typing import Any, TypeVar
 from uuid import UUID
 
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from invoicing.access import Permission
+from invoicing.administration.records import may_create_company
 from invoicing.errors import PermissionMissingError, RecordNotFoundError
-from invoicing.models import User
+from invoicing.models import Company, User
 
 View = TypeVar("View", bound=Callable[..., HttpResponse])
 
@@ -32,6 +34,8 @@ def page(
 ) -> Callable[[View], View]:
     """Decorate a view: 403 without all these permissions, 404 for RecordNotFoundError.
 
+    409 if the view needs the company, and there is none yet.
+
     With `keeps_typed`, a form that is sent too late comes back as POST with late_forms.RESUME, and
     the view has to show what was typed.
     """
@@ -47,6 +51,8 @@ def page(
                 raise Http404 from None
             except PermissionMissingError:
                 raise PermissionDenied from None
+            except Company.DoesNotExist:
+                return _show_no_company(request)
 
         allowed = [*methods, "HEAD"] if "GET" in methods else [*methods]
         guarded.permissions = permissions  # type: ignore[attr-defined]  # read by a test that walks the routes
@@ -54,6 +60,11 @@ def page(
         return require_http_methods(allowed)(guarded)  # type: ignore[return-value]  # wraps keeps the signature
 
     return decorate
+
+
+def _show_no_company(request: SignedInRequest) -> HttpResponse:
+    context = {"may_add_company": may_create_company(request.user)}
+    return render(request, "invoicing/no_company.html", context, status=HTTPStatus.CONFLICT)
 
 
 def show_done(pk: UUID) -> HttpResponse:

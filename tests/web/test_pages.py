@@ -2,9 +2,11 @@
 
 import pytest
 
+from invoicing.access import Permission
+from invoicing.models import Document
 from invoicing.web.late_forms import keeps_typed
 from tests.factories import UserFactory
-from tests.web.forms import text_of
+from tests.web.forms import main_of, text_of
 from tests.web.pages import OPEN, all_pages
 
 # Who may see which page: no database decides that.
@@ -45,3 +47,24 @@ def test_no_page_shows_anything_to_a_person_without_permissions(company, sign_in
 def test_the_start_leads_to_the_first_room_that_is_open(sign_in, person, company):
     assert sign_in(person).get("/")["Location"] == "/documents"
     assert sign_in(UserFactory.create()).get("/")["Location"] == "/approvals"
+
+
+@pytest.mark.parametrize("is_superuser", [True, False])
+def test_without_a_company_a_draft_is_saved_and_its_pages_say_what_is_missing(
+    sign_in, filled, is_superuser
+):
+    """A superuser may write a draft before they add the company."""
+    fields = {"is_staff": True, "is_superuser": True} if is_superuser else {}
+    desk = sign_in(UserFactory.create(permissions=tuple(Permission), **fields))
+    saved = desk.post("/documents/new", {**filled, "save": ""})["Location"]
+    draft = Document.objects.get()
+    for answer in (
+        desk.get(saved),
+        desk.get(f"/documents/{draft.id}/issue"),
+        desk.post(f"/documents/{draft.id}/issue", {"fingerprint": "any"}),
+    ):
+        assert answer.status_code == 409
+        assert "There is no company yet" in main_of(answer)
+        assert ('href="/admin/invoices/company/add/"' in main_of(answer)) is is_superuser
+    assert Document.objects.get().is_draft_invoice
+    assert desk.get("/documents").status_code == 200
