@@ -10,7 +10,7 @@ from invoicing.identifiers import new_id
 from invoicing.models import Customer, Document
 from invoicing.services.customers import create_customers
 from invoicing.web.drafts.customers import LONGEST_LIST
-from tests.factories import CustomerFactory, make_draft, make_staff
+from tests.factories import CustomerFactory, UserFactory, make_draft, make_staff
 from tests.web.forms import read_form, text_of
 
 # What a page makes of a search is the same; tests/invoicing/search asks both what is found.
@@ -38,6 +38,27 @@ def test_a_few_stand_in_a_list_with_their_places(writer_desk):
     answer = writer_desk.get(NEW)
     assert options_of(answer) == ["Alpha", "beta, Amsterdam"]
     assert "customer_search" not in text_of(answer)
+
+
+@pytest.mark.parametrize("missing", ["permission", "customers in reach", "active customers"])
+def test_who_can_choose_no_customer_is_told_before_typing_a_draft(sign_in, customer, missing):
+    held = {Permission.VIEW_DOCUMENT, Permission.VIEW_CUSTOMER, Permission.MANAGE}
+    held -= {Permission.VIEW_CUSTOMER} if missing == "permission" else set()
+    held |= {Permission.VIEW_ALL_CUSTOMERS} if missing != "customers in reach" else set()
+    Customer.objects.update(is_active=missing != "active customers")
+    desk = sign_in(UserFactory.create(permissions=held))
+    told = "There is no active customer that you may see, so no draft can be saved."
+    assert told in text_of(desk.get(NEW))
+    assert options_of(desk.get(NEW)) == []
+
+
+def test_who_may_not_look_at_customers_can_still_save_a_draft_of_one(sign_in, company, customer):
+    desk = sign_in(make_staff(Permission.VIEW_DOCUMENT, Permission.MANAGE))
+    path = f"/documents/{make_draft(customer=customer).id}/edit"
+    page = desk.get(path)
+    assert options_of(page) == ["Acme Ltd, Amsterdam"]
+    assert "There is no active customer" not in text_of(page)
+    assert desk.post(path, {**read_form(page), "save": ""}).status_code == 302
 
 
 def test_many_are_searched_for(writer_desk, many):

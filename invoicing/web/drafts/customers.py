@@ -13,6 +13,7 @@ from invoicing.search.paging import PageRequest
 from invoicing.search.records import find_customers
 
 LONGEST_LIST = 50
+NOBODY = "There is no active customer that you may see, so no draft can be saved."
 
 
 @dataclass(frozen=True)
@@ -39,12 +40,13 @@ def choose_customers(
     is_cut = len(found) > LONGEST_LIST
     listed = found[:LONGEST_LIST] if search or not is_cut else []
     kept = _kept(user, document, chosen).exclude(pk__in=[each.pk for each in listed])
+    options = [(str(each.pk), _label(each)) for each in (*kept, *listed)]
     return CustomerChoices(
-        options=[(str(each.pk), _label(each)) for each in (*kept, *listed)],
+        options=options,
         search=search,
         is_searchable=bool(search) or is_cut,
         suggested=_suggest(listed, search, chosen),
-        hint=_hint(len(found), search, is_cut=is_cut),
+        hint=_hint(len(found), search, is_cut=is_cut) if options or search or is_cut else NOBODY,
     )
 
 
