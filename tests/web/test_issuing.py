@@ -163,7 +163,17 @@ def test_a_draft_that_cannot_be_issued_says_so_and_offers_no_button(browser, dra
     TaxRate.objects.update(is_active=False)
     page = main_of(browser.get(f"/documents/{draft.id}/issue"))
     assert "cannot be issued as it is" in page
+    assert "Edit it first." in page
     assert "Issue now" not in page
+
+
+def test_of_a_credit_note_that_cannot_be_issued_no_page_says_to_edit_it(browser, customer):
+    draft = make_draft(customer=customer, document_type=DocumentType.CREDIT_NOTE)
+    Customer.objects.update(is_active=False)
+    page = main_of(browser.get(f"/documents/{draft.id}/issue"))
+    assert "A credit note cannot be edited: an administrator can make its customer" in page
+    assert "Edit it first." not in page
+    assert "/edit" not in page
 
 
 @pytest.mark.parametrize("missing", [Permission.MANAGE, Permission.FINALIZE])
