@@ -1,6 +1,7 @@
 """The admin of people and their sign-in: they are deactivated, but never deleted."""
 
 from functools import partial
+from http import HTTPStatus
 from typing import Any
 
 from django.contrib import admin
@@ -134,12 +135,14 @@ class PersonAdmin(RecordAdmin):
 
     def one_time_link(self, request: HttpRequest, pk: Any) -> HttpResponse:
         """Ask, then show the link in the answer only: it is in no message, session or log."""
-        person = self._find(request, pk)
+        person, status = self._find(request, pk), HTTPStatus.OK
         context = self._context(request, person, title="One-time link") | {"hours": HOURS}
         if request.method == "POST":
-            code = self._act(partial(make_code, actor_of(request), pk))
-            context["link"] = link_of(code)
-        return render(request, "admin/invoices/one_time_link.html", context)
+            try:
+                context["link"] = link_of(self._act(partial(make_code, actor_of(request), pk)))
+            except CodeInvalidError:
+                person.is_active, status = False, HTTPStatus.CONFLICT
+        return render(request, "admin/invoices/one_time_link.html", context, status=status)
 
     def sign_out(self, request: HttpRequest, pk: Any) -> HttpResponse:
         """Ask, naming how many connections will end, then sign the person out everywhere."""
@@ -166,7 +169,7 @@ class PersonAdmin(RecordAdmin):
     def _act(self, act: Any) -> Any:
         try:
             return act()
-        except (PermissionMissingError, CodeInvalidError):
+        except PermissionMissingError:
             raise PermissionDenied from None
         except RecordNotFoundError:
             raise Http404 from None
