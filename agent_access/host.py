@@ -33,13 +33,16 @@ class ScopeTerms:
 
 @dataclass(frozen=True, kw_only=True)
 class Work:
-    """Something that a connection made in the project, as the owner is shown it."""
+    """Something that a connection made in the project, as the owner is shown it.
+
+    `href` is empty where the owner may not open its page.
+    """
 
     kind: str
     label: str
     state: str
     made_at: datetime
-    href: str
+    href: str = ""
 
 
 class Host(Protocol):
@@ -80,11 +83,17 @@ class Host(Protocol):
     def answer_failure(self, failure: Exception) -> ToolError | None:
         """Return what answers an exception of the project's own, or None for any other."""
 
-    def work_of(self, connection_id: UUID) -> Sequence[Work]:
-        """Return the latest things that a connection made, without their contents."""
+    def work_of(self, connection_id: UUID, viewer: Any) -> Sequence[Work]:
+        """Return the latest things that a connection made, without their contents.
 
-    def work_page(self, connection_id: UUID) -> str:
-        """Return the address of a page with all that a connection made, or an empty text."""
+        `viewer` is the user who asks: the owner, who may lack permissions in the project.
+        """
+
+    def work_page(self, connection_id: UUID, viewer: Any) -> str:
+        """Return the address of a page with all that a connection made.
+
+        Empty if there is none, or the viewer may not open it.
+        """
 
     def schema_filler(self) -> Callable[[Tool, JSONSchema], JSONSchema]:
         """Return a function that completes a tool's input schema with the values allowed today."""

@@ -91,11 +91,11 @@ class InvoicingHost:
     def answer_failure(self, failure: Exception) -> ToolError | None:
         return answer_failure(failure)
 
-    def work_of(self, connection_id: UUID) -> Sequence[Work]:
-        return find_work(connection_id)
+    def work_of(self, connection_id: UUID, viewer: User) -> Sequence[Work]:
+        return find_work(connection_id, viewer)
 
-    def work_page(self, connection_id: UUID) -> str:
-        return address_of_work(connection_id)
+    def work_page(self, connection_id: UUID, viewer: User) -> str:
+        return address_of_work(connection_id, viewer)
 
     def schema_filler(self) -> Callable[[Tool, JSONSchema], JSONSchema]:
         return schema_filler()

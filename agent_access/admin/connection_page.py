@@ -30,8 +30,8 @@ class DescribedGrant:
     refused: list[str]
 
 
-def describe_connection(connection: Connection) -> dict[str, Any]:
-    """Return the page's context, with the latest calls, events and receipts."""
+def describe_connection(connection: Connection, *, viewer: Any) -> dict[str, Any]:
+    """Return the context of the viewer's page, with the latest calls, events and receipts."""
     [usage] = read_usage([connection])
     calls = AuditEvent.objects.filter(chain=str(connection.id)).order_by("-sequence")
     return {
@@ -41,8 +41,8 @@ def describe_connection(connection: Connection) -> dict[str, Any]:
         "facts": _facts_of(connection, usage),
         "grants": list(describe_grants(connection)),
         "calls": _describe_events(calls[:CALLS_SHOWN]),
-        "work": _describe_work(connection.id),
-        "work_page": conf.host().work_page(connection.id),
+        "work": _describe_work(connection.id, viewer),
+        "work_page": conf.host().work_page(connection.id, viewer),
         "events": _describe_events(_administration_of(connection)[:EVENTS_SHOWN]),
         "receipts": _describe_receipts(connection),
     }
@@ -99,8 +99,8 @@ def _describe_events(events: Iterable[AuditEvent]) -> list[dict[str, Any]]:
     ]
 
 
-def _describe_work(connection_id: UUID) -> list[dict[str, Any]]:
-    work = conf.host().work_of(connection_id)
+def _describe_work(connection_id: UUID, viewer: Any) -> list[dict[str, Any]]:
+    work = conf.host().work_of(connection_id, viewer)
     return [{"work": each, "moment": format_minute(each.made_at)} for each in work]
 
 

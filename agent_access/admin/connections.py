@@ -108,7 +108,7 @@ class ConnectionAdmin(OwnersModelAdmin):
     @override
     def show_record(self, request: HttpRequest, object_id: Any) -> HttpResponse:
         connection = self.find_record(request, object_id)
-        page = describe_connection(connection)
+        page = describe_connection(connection, viewer=request.user)
         return self.show(request, "connection", {"title": connection.name, **page})
 
     @override

@@ -1,50 +1,71 @@
 """What a connection made, for the owner: which documents and approvals, and their states."""
 
+from collections.abc import Collection
 from uuid import UUID
 
 from django.urls import reverse
 from django.utils import timezone
 
 from agent_access.host import Work
-from invoicing.models import Document, DocumentType, IssueApproval
+from invoicing.access import Permission, documents_visible_to
+from invoicing.models import Document, DocumentType, IssueApproval, User
 from invoicing.services.approvals import ApprovalSnapshot, read_approvals
 
 # The most of each kind; the list of documents shows all.
 WORK_SHOWN = 25
 
 
-def find_work(connection_id: UUID) -> list[Work]:
-    """Return the latest documents and approvals of the connection, the newest first."""
-    documents = Document.objects.filter(connection_id=connection_id).order_by("-id")
+def find_work(connection_id: UUID, viewer: User) -> list[Work]:
+    """Return the latest documents and approvals of the connection, the newest first.
+
+    They are linked to the documents that the viewer may open.
+    """
+    documents = Document.objects.filter(connection_id=connection_id).order_by("-id")[:WORK_SHOWN]
     approvals = IssueApproval.objects.filter(connection_id=connection_id).order_by("-id")
     rows = approvals.select_related("document__customer")[:WORK_SHOWN]
-    work = [_describe_document(each) for each in documents[:WORK_SHOWN]]
-    work += [_describe_approval(each) for each in read_approvals(rows, now=timezone.now())]
+    ids = {each.id for each in documents} | {each.document_id for each in rows}
+    links = _find_links(ids, viewer)
+    work = [_describe_document(each, links.get(each.id, "")) for each in documents]
+    work += [
+        _describe_approval(each, links.get(each.approval.document_id, ""))
+        for each in read_approvals(rows, now=timezone.now())
+    ]
     return sorted(work, key=lambda each: each.made_at, reverse=True)
 
 
-def address_of_work(connection_id: UUID) -> str:
-    """Return the address of the page that lists all documents of the connection."""
-    return f"{reverse('documents')}?connection={connection_id}"
+def address_of_work(connection_id: UUID, viewer: User) -> str:
+    """Return the address of the page that lists all documents of the connection.
+
+    It is empty if the viewer may not see documents.
+    """
+    may_open = viewer.has_perm(Permission.VIEW_DOCUMENT)
+    return f"{reverse('documents')}?connection={connection_id}" if may_open else ""
 
 
-def _describe_document(document: Document) -> Work:
+def _find_links(document_ids: Collection[UUID], viewer: User) -> dict[UUID, str]:
+    """Return the addresses of the documents that the viewer may open, by ID."""
+    if not viewer.has_perm(Permission.VIEW_DOCUMENT):
+        return {}
+    visible = documents_visible_to(viewer).filter(pk__in=document_ids)
+    return {pk: reverse("document", args=[pk]) for pk in visible.values_list("pk", flat=True)}
+
+
+def _describe_document(document: Document, href: str) -> Work:
     return Work(
         kind=DocumentType(document.type).label,
         label=str(document),
         state=document.get_status_display(),
         made_at=document.created_at,
-        href=reverse("document", args=[document.id]),
+        href=href,
     )
 
 
-def _describe_approval(snapshot: ApprovalSnapshot) -> Work:
+def _describe_approval(snapshot: ApprovalSnapshot, href: str) -> Work:
     approval = snapshot.approval
     return Work(
         kind="Issue approval",
         label=str(approval.document),
         state=snapshot.state.capitalize(),
         made_at=approval.prepared_at,
-        # The review page is the delegated person's alone.
-        href=reverse("document", args=[approval.document_id]),
+        href=href,  # of the document: the review page is the delegated person's alone
     )

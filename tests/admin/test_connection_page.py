@@ -1,5 +1,6 @@
 """The page of one connection: what it is and may, its calls, and what they made."""
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -10,7 +11,9 @@ from agent_access.connections import revoke_connection
 from agent_access.models import Connection, Receipt
 from agent_access.models.audit import AuditEvent, Transport
 from agent_access.models.connections import RevokedReason
+from invoicing.access import Permission
 from invoicing.models import Decision, IssueApproval
+from tests.factories import grant
 from tests.plans import plans_of, prefer_indexes
 from tests.web.forms import main_of
 
@@ -83,11 +86,34 @@ def test_the_page_shows_calls_and_what_they_made(
     assert "Acme Ltd" not in page
 
 
-def test_the_page_leads_to_all_that_the_connection_wrote(owner_desk, agent, connection, draft_body):
+def test_the_page_leads_to_all_that_the_connection_wrote(
+    owner_desk, owner, agent, connection, draft_body
+):
+    grant(owner, Permission.VIEW_DOCUMENT)
     link = f'href="/documents?connection={connection.id}">All that it wrote'
     assert link not in page_of(owner_desk, connection)
     agent.call("drafts.create", draft_body, key="one")
     assert link in page_of(owner_desk, connection)
+
+
+def test_what_the_owner_may_not_open_is_named_without_a_link(
+    owner_desk, owner, agent, connection, customer, draft_body
+):
+    """An owner needs no permission to see documents, but their pages do."""
+    made = agent.call("drafts.create", draft_body, key="one").data
+    agent.call("documents.issue_prepare", {"lock_version": 1}, id=made["id"], key="two")
+    link, all_of_it = f'href="/documents/{made["id"]}"', "All that it wrote"
+    for owners_right, (links, leads_on) in (
+        (lambda: None, (0, False)),
+        (lambda: grant(owner, Permission.VIEW_DOCUMENT), (0, True)),
+        (lambda: customer.account_managers.add(owner), (2, True)),
+    ):
+        owners_right()
+        page = page_of(owner_desk, connection)
+        assert (page.count(link), all_of_it in page) == (links, leads_on)
+        assert page.count(made["draft_code"]) == 2
+        for href in re.findall(r'href="(/documents[^"]*)"', page):
+            assert owner_desk.get(href).status_code == 200
 
 
 def test_the_work_of_another_connection_is_not_shown(owner_desk, connect, delegate, draft_body):

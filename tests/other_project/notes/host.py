@@ -53,10 +53,10 @@ class NotesHost:
                 return NotebookFullAnswer()
         return None
 
-    def work_of(self, connection_id: UUID) -> Sequence[Work]:
+    def work_of(self, connection_id: UUID, viewer: User) -> Sequence[Work]:
         return ()  # a note does not know which connection made it
 
-    def work_page(self, connection_id: UUID) -> str:
+    def work_page(self, connection_id: UUID, viewer: User) -> str:
         return ""  # and so no page tells
 
     def schema_filler(self) -> Callable[[Tool, JSONSchema], JSONSchema]:
