@@ -70,7 +70,7 @@ class CompanyAdmin(RecordAdmin):
                 "fields": ("name", *ADDRESS, "owner"),
                 "description": (
                     "Every invoice that is issued from now on shows these. A change makes approvals"
-                    " that wait for a decision stale."
+                    " that are not executed yet stale."
                 ),
             },
         ),
@@ -80,7 +80,7 @@ class CompanyAdmin(RecordAdmin):
                 "fields": ("iban", "bic"),
                 "description": (
                     "Where to pay. An issued invoice keeps the details it was issued with. A change"
-                    " makes approvals that wait for a decision stale."
+                    " makes approvals that are not executed yet stale."
                 ),
             },
         ),

@@ -13,8 +13,9 @@ from invoicing.totals import HUNDRED_PERCENT
 from invoicing.web.typed_numbers import MistypedNumberError, parse_typed
 
 REPLACED = (
-    "If you change the name or percentage, this rate becomes inactive and a new one takes its"
-    " place: the rate that documents refer to never changes."
+    "If you change the name or percentage of an active rate, it becomes inactive and a new one"
+    " takes its place: the rate that documents refer to never changes. Those of an inactive rate"
+    " cannot be changed."
 )
 TOO_MUCH = "A rate is at most 100 percent."
 

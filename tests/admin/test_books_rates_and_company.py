@@ -67,6 +67,7 @@ def test_a_rate_is_retired_and_taken_up_again_as_it_is(desk, tax_rate):
 
 def test_a_retired_rate_does_not_change(desk):
     rate = TaxRateFactory.create(is_active=False)
+    assert "Those of an inactive rate cannot be changed." in main_of(desk.get(url_of(rate)))
     said = refused(lambda: save(desk, rate, percentage="7"))
     assert said == {"__all__": ["This rate is no longer active. Add a new one instead."]}
 
@@ -94,6 +95,8 @@ def test_another_address_of_the_company_makes_open_approvals_stale(
     ).data
     assert_saved(save(desk, company, street="Harbour Street 2"))
     approval = agent.call("approvals.get", id=prepared["approval_id"]).data
+    told = "A change makes approvals that are not executed yet stale."
+    assert main_of(desk.get(url_of(company))).count(told) == 2
     assert (approval["status"], approval["stale_fields"]) == ("stale", ["seller.address"])
     assert acts_written()[-1] == ("company:changed", str(company.id), "street")
 
