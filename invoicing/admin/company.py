@@ -62,12 +62,12 @@ def _read_number(typed: str, read: Callable[[str], str], *, mistyped: str) -> st
 class CompanyAdmin(RecordAdmin):
     form = CompanyForm
     change_form_template = "admin/invoices/company.html"
-    readonly_fields = ("owner",)
+    readonly_fields = ("owned_by",)
     fieldsets = (
         (
             None,
             {
-                "fields": ("name", *ADDRESS, "owner"),
+                "fields": ("name", *ADDRESS, "owned_by"),
                 "description": (
                     "Every invoice that is issued from now on shows these. A change makes approvals"
                     " that are not executed yet stale."
@@ -85,6 +85,11 @@ class CompanyAdmin(RecordAdmin):
             },
         ),
     )
+
+    @admin.display(description="owner")
+    def owned_by(self, company: Company) -> str:
+        """Return the name alone: Django's link to it is no use to who may not see people."""
+        return str(company.owner)
 
     @override
     def has_add_permission(self, request: HttpRequest) -> bool:

@@ -11,7 +11,7 @@ from django.urls import NoReverseMatch, reverse
 
 from agent_access.models import AuditEvent
 from invoicing.access import Permission
-from invoicing.admin.permission_words import WORDS
+from invoicing.admin.permission_words import ADMINISTRATION, WORDS
 from invoicing.models import (
     Company,
     Customer,
@@ -109,6 +109,22 @@ def test_the_owner_and_superusers_open_every_book(request, books, sign_in, owner
         assert statuses == [302 if model is Company else 200, 200], model
         added = browser.get(url_of(model, "add"))
         assert added.status_code == (200 if model in ADDABLE else 403), model
+
+
+@once
+@pytest.mark.parametrize("permission", ADMINISTRATION)
+def test_no_page_links_to_one_that_this_administrator_may_not_open(books, sign_in, permission):
+    """Each permission alone; Django's own templates link to more."""
+    browser = sign_in(make_administrator(permission.removeprefix("invoices.")))
+    own = [url for model in BOOKS for url in pages_of(model) if _opens(browser, url)]
+    assert own
+    for url in own:
+        for link in re.findall(r'href="(/[^"?]*)', main_of(browser.get(url, follow=True))):
+            assert _opens(browser, link), (url, link)
+
+
+def _opens(browser, url) -> bool:
+    return bool(browser.get(url, follow=True).status_code == 200)
 
 
 @once
