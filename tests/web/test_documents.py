@@ -8,6 +8,7 @@ from django.utils import timezone
 from invoicing.access import Permission
 from invoicing.fixed_point import SCALE
 from invoicing.models import Company, Decision, Document, DocumentType, IssueApproval, TaxRate
+from invoicing.search import records
 from invoicing.totals import DiscountType
 from tests.factories import (
     CustomerFactory,
@@ -70,6 +71,18 @@ def test_the_list_is_searched_by_words_and_by_status(reader):
     assert "No document that you may see was found for “nobody”." in nothing
     none = text_of(reader.get("/documents?search=nobody&status=draft"))
     assert "No draft that you may see was found for “nobody”." in none
+
+
+def test_a_page_on_which_nothing_was_found_says_no_more_than_that(reader, monkeypatch):
+    monkeypatch.setattr(records, "STEPS_PER_CALL", 1)
+    monkeypatch.setattr(records, "_STEPS_AT_ONCE", (1, 1))
+    for name in ("Even Ltd", "Even Ltd", "Odd Ltd", "Odd Even Ltd"):
+        make_draft(customer=CustomerFactory.create(name=name))
+    first = reader.get("/documents?search=odd+even&status=draft")
+    assert "Odd Even Ltd" in main_of(first)
+    second = main_of(reader.get("/documents" + first.context["listing"].next_href))
+    nothing = "Nothing was found in this part of the documents. You can continue with older ones."
+    assert (nothing in second, ">Older</a>" in second) == (True, True)
 
 
 def test_out_of_a_search_a_button_leads_back_to_all(reader):
