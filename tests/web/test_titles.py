@@ -36,7 +36,12 @@ def test_a_form_with_mistakes_says_so_in_its_title(sign_in, owner, access_on, pa
 
 @pytest.mark.parametrize(
     ("room", "title"),
-    [("invoices/user", "People"), ("invoices/taxrate", "Tax rates"), (EVENTS, "Audit events")],
+    [
+        ("invoices", "Invoicing"),
+        ("invoices/user", "People"),
+        ("invoices/taxrate", "Tax rates"),
+        (EVENTS, "Audit events"),
+    ],
 )
 def test_a_list_of_the_administration_is_called_as_it_is_headed(sign_in, owner, room, title):
     page = sign_in(owner).get(f"/admin/{room}/")
