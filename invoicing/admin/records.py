@@ -86,6 +86,7 @@ class RecordAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # as above
     form = RecordForm
     actions = None
     list_per_page = 50
+    list_max_show_all = 0
     show_full_result_count = False
     show_facets = admin.ShowFacets.NEVER
 

@@ -207,6 +207,16 @@ def test_out_of_a_search_a_button_leads_back_to_all(books, sign_in, superuser):
     assert button not in main_of(browser.get(url_of(Customer)))
 
 
+@once
+def test_a_long_list_stands_on_pages_alone(sign_in, owner):
+    CustomerFactory.create_batch(51)
+    browser = sign_in(owner)
+    for query in ("", "?all="):
+        page = main_of(browser.get(url_of(Customer) + query))
+        rows = page.count('data-label="Name"')
+        assert (rows, "p=2" in page, "Show all" in page) == (50, True, False)
+
+
 @pytest.mark.parametrize("model", BOOKS, ids=name_of)
 def test_hostile_addresses_are_no_bug(books, sign_in, superuser, model):
     browser = sign_in(superuser)
