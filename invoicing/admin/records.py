@@ -133,6 +133,16 @@ class RecordAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # as above
         return super().get_search_results(request, queryset, search_term[:SEARCH_LENGTH])
 
     @override
+    def get_object(
+        self, request: HttpRequest, object_id: str, from_field: str | None = None
+    ) -> Any:
+        """Answer 404 where Django goes elsewhere and says that the record was perhaps deleted."""
+        found = super().get_object(request, object_id, from_field)
+        if found is None and self.has_view_or_change_permission(request):
+            raise Http404
+        return found
+
+    @override
     def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
         try:
             return super().get_changelist_instance(request)
