@@ -16,6 +16,7 @@ from invoicing.services.draft_input import Maker
 from tests.approvals import PREPARED_AT, TEN_MINUTES_LATER, prepare
 from tests.factories import line_input, make_draft, make_issued, withdraw
 from tests.snapshots import take_snapshot
+from tests.web.forms import text_of
 from tests.web.reviews import path_of, read, send
 
 DAY = timedelta(days=1)
@@ -229,7 +230,9 @@ def test_warnings_stand_on_the_page(desk, prepared, customer, tax_rate):
 def test_what_the_invoice_lacks_stands_on_the_page(desk, clock, delegate, customer, tax_rate):
     Company.objects.update(street="", postcode="", city="", country="", vat_number="")
     draft = make_draft(customer=customer, lines=(line_input(tax_rate_id=tax_rate.id),))
-    page = read(desk.get(path_of(prepare(draft, user=delegate))))
+    answer = desk.get(path_of(prepare(draft, user=delegate)))
+    page = read(answer)
+    assert "<strong>Halden Works</strong> </p>" in text_of(answer)  # and no empty line
     assert "The address of your company is missing." in page
     assert "Tax is charged, but the VAT number of your company is missing." in page
     assert "The address of the customer is missing." not in page
