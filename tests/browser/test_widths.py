@@ -4,6 +4,8 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import Page
 
+from agent_access.connections import revoke_connection
+from agent_access.models.connections import RevokedReason
 from invoicing.fixed_point import SCALE
 from invoicing.services.drafts import update_draft
 from invoicing.totals import DiscountType
@@ -33,6 +35,17 @@ BROKEN = """selector => [...document.querySelectorAll(selector)].filter(each => 
     range.selectNodeContents(each);
     return new Set([...range.getClientRects()].map(box => box.top)).size > 1;
 }).map(each => each.innerText)"""
+# The words, in what the selector finds, that begin on one line and end on another.
+CUT = r"""selector => [...document.querySelectorAll(selector)].flatMap(each => {
+    const cut = [], texts = document.createTreeWalker(each, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) for (const word of texts.currentNode.data.matchAll(/[^\s-]+/g)) {
+        const range = document.createRange();
+        range.setStart(texts.currentNode, word.index);
+        range.setEnd(texts.currentNode, word.index + word[0].length);
+        if (range.getClientRects().length > 1) cut.push(word[0]);
+    }
+    return cut;
+})"""
 WORDS_OF_INBOX = ".entries :is(thead th, td:nth-child(2), .tag, .number)"
 # The fields of a form that are narrower than what they show, or than three letters.
 NARROW = """() => [...document.querySelectorAll('.card :is(input, select)')].filter(field => {
@@ -60,6 +73,18 @@ def test_the_owners_lists_fit_every_width(open_page, owner, delegate, agent, dra
     page = open_page(f"/admin/agent_access/{room}/", owner)
     for width in WIDTHS:
         look(page, width)
+
+
+def test_no_word_of_how_a_connection_ended_is_cut_in_two_at_any_width(
+    open_page, owner, delegate, connect
+):
+    for reason in RevokedReason:
+        connection, _ = connect(delegate)
+        revoke_connection(connection.pk, reason=reason)
+    page = open_page("/admin/agent_access/connection/", owner)
+    for width in WIDTHS:
+        look(page, width)
+        assert page.evaluate(CUT, ".rows .field-state") == [], width
 
 
 def test_the_fields_of_a_draft_show_what_they_hold_at_every_width(open_page, delegate, customer):
