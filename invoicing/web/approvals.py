@@ -101,7 +101,6 @@ def _show(
     context = {
         "review": describe(snapshot, request.user),
         "form": form,
-        "reason_length": REJECTION_REASON_LENGTH,
         # An error in the reason stands beside its field; the other fields nobody types.
         "is_refused": status == HTTPStatus.CONFLICT or bool(form.errors.keys() - {"reason"}),
     }

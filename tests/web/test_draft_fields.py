@@ -3,6 +3,7 @@
 The fields are read from what the service takes: one that is new is tried here without being named.
 """
 
+import re
 from dataclasses import fields, replace
 from typing import Any
 
@@ -49,6 +50,14 @@ def test_what_an_agent_wrote_is_read_again_and_kept_by_a_person_who_changes_noth
     path = f"/documents/{made['id']}/edit"
     assert desk.post(path, {**read_form(desk.get(path)), "save": ""}).status_code == 302
     assert agent.call("documents.get", id=made["id"]).data == made | {"lock_version": 2}
+
+
+def test_no_browser_counts_the_characters_of_a_text(desk, delegate, customer):
+    """It would count an emoji as two, and keep a person from changing what an agent may write."""
+    draft = make_draft(user=delegate, customer=customer, reference="👩" * 100)
+    for path in (f"/documents/{draft.pk}/edit", path_of(prepare(draft, user=delegate))):
+        limited = re.findall(r'name="([\w-]+)"[^>]* maxlength=', desk.get(path).content.decode())
+        assert set(limited) <= {"line-0-quantity", "line-0-unit_price", "line-0-discount_value"}
 
 
 @pytest.mark.parametrize("path", [*HEADER_TEXTS, *(f"line_items.0.{name}" for name in LINE_TEXTS)])

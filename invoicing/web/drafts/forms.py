@@ -6,7 +6,6 @@ from uuid import UUID
 from django import forms
 from typing_extensions import override
 
-from invoicing.draft_rules import DESCRIPTION_LENGTH, NOTES_LENGTH, REFERENCE_LENGTH, UNIT_LENGTH
 from invoicing.fixed_point import DECIMALS
 from invoicing.totals import DiscountType
 from invoicing.web.drafts.choices import Choices
@@ -21,9 +20,10 @@ def _number(label: str, *, required: bool = True) -> forms.CharField:
     return forms.CharField(label=label, required=required, max_length=NUMBER_LENGTH, widget=widget)
 
 
-def _text(label: str, longest: int, *, rows: int = 0, required: bool = False) -> forms.CharField:
-    # Only the browser enforces it: a form field would count CR LF as two, unlike the service.
-    attrs = {"maxlength": str(longest), "dir": "auto"}
+def _text(label: str, *, rows: int = 0, required: bool = False) -> forms.CharField:
+    # The service limits the length. A form field would count CR LF as two, and a browser an emoji:
+    # it would cut what is pasted, and send no form with a changed text that an agent may write.
+    attrs = {"dir": "auto"}
     widget = forms.Textarea(attrs={**attrs, "rows": rows}) if rows else forms.TextInput(attrs=attrs)
     return forms.CharField(label=label, required=required, strip=False, widget=widget)
 
@@ -41,8 +41,8 @@ class HeaderForm(forms.Form):
     due_date = _date("Due date")
     currency_code = forms.ChoiceField(label="Currency")
     language = forms.ChoiceField(label="Language")
-    reference = _text("Reference", REFERENCE_LENGTH)
-    notes = _text("Notes on the invoice", NOTES_LENGTH, rows=3)
+    reference = _text("Reference")
+    notes = _text("Notes on the invoice", rows=3)
 
     def __init__(self, *args: Any, choices: Choices, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -53,9 +53,9 @@ class HeaderForm(forms.Form):
 class LineForm(forms.Form):
     """The fields of LineInput: amounts are typed in the currency, cleaned to its minor units."""
 
-    description = _text("Description", DESCRIPTION_LENGTH, rows=2, required=True)
+    description = _text("Description", rows=2, required=True)
     quantity = _number("Quantity")
-    unit = _text("Unit", UNIT_LENGTH)
+    unit = _text("Unit")
     unit_price = _number("Unit price")
     discount_value = _number("Discount", required=False)
     discount_type = forms.TypedChoiceField(
