@@ -17,6 +17,8 @@ from invoicing.models import User
 
 _STRETCH = re.compile(r"(\d{1,2}:\d{2})\s*(?:-|\u2013|to)\s*(\d{1,2}:\d{2})", re.ASCII)
 UNOFFERED = "Choose from the list only."
+MOST_STRETCHES = 10
+TOO_MANY_STRETCHES = f"A day has at most {MOST_STRETCHES} stretches of hours."
 MISTYPED_HOURS = "Write hours such as 9:00 to 12:30, 13:00 to 17:30, or nothing for a day off."
 
 
@@ -101,12 +103,15 @@ class HoursField(forms.CharField):
 
     def __init__(self, **kwargs: Any) -> None:
         widget = forms.TextInput(attrs={"placeholder": "9:00 to 17:30"})
-        super().__init__(required=False, max_length=100, widget=widget, **kwargs)
+        super().__init__(required=False, widget=widget, **kwargs)
 
     @override
     def clean(self, value: Any) -> Any:
         text = super().clean(value)
         parts = [part for part in re.split(r"[,;]\s*", text) if part.strip()]
+        # Counted, since a text that fits a limit may be longer once it is shown in our form.
+        if len(parts) > MOST_STRETCHES:
+            raise ValidationError(TOO_MANY_STRETCHES)
         return [_parse_stretch(part) for part in parts]
 
     @override

@@ -120,6 +120,21 @@ def test_a_person_is_added_and_given_a_link(desk, person):
     assert find_by_code(code) == nora
 
 
+def test_hours_that_were_written_shortly_are_saved_as_the_form_shows_them(desk, person):
+    hours = ",".join(f"{hour}:00-{hour}:30" for hour in range(10))
+    assert save_at(desk, url_of(person), monday=hours).status_code == 302
+    assert len(read_hours(person)) == 10
+    before = snapshot_of_books(), acts_written()
+    assert save_at(desk, url_of(person)).status_code == 302
+    assert (snapshot_of_books(), acts_written()) == before
+
+
+def test_a_day_has_no_more_stretches_than_its_form_says(desk, person):
+    hours = ",".join(f"{hour}:00-{hour}:30" for hour in range(11))
+    said = refused(lambda: save_at(desk, url_of(person), monday=hours))
+    assert said == {"monday": ["A day has at most 10 stretches of hours."]}
+
+
 def test_the_form_of_a_new_person_says_how_they_come_by_a_password(desk):
     assert "A new person has no password: a one-time link" in main_of(desk.get(ADD))
 
