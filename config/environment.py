@@ -69,7 +69,15 @@ def _cache_url(value: str) -> str:
         complete = False
     if value and not complete:
         raise ValueError("must be a redis:// or rediss:// address (Valkey speaks it too)")
+    if value and not _is_understood(value):
+        raise ValueError("names a database that is no number, or a wrong option, after the host")
     return value
+
+
+def _is_understood(cache_url: str) -> bool:
+    from config.shared_cache import is_understood  # noqa: PLC0415  loads slowly
+
+    return is_understood(cache_url)
 
 
 def _metrics_address(value: str) -> str:
@@ -89,6 +97,15 @@ def _is_address(parts: re.Match[str]) -> bool:
     return True
 
 
+def _readable(value: SecretStr) -> SecretStr:
+    """Refuse raw bytes: they reach Python as lone surrogates, with which nothing can be signed."""
+    try:
+        value.get_secret_value().encode()
+    except UnicodeEncodeError:
+        raise ValueError("must be text in UTF-8") from None
+    return value
+
+
 def _former_keys(value: SecretStr) -> SecretStr:
     if any(len(key) < SECRET_KEY_LENGTH for key in split_keys(value)):
         raise ValueError(
@@ -101,6 +118,7 @@ def split_keys(keys: SecretStr) -> list[str]:
     return [key.strip() for key in keys.get_secret_value().split(",") if key.strip()]
 
 
+Secret = Annotated[SecretStr, AfterValidator(_readable)]
 Rate = Annotated[int, Field(ge=1, le=1_000_000)]
 
 
@@ -115,8 +133,8 @@ class Environment(BaseSettings):
     )
 
     BASE_URL: Annotated[str, AfterValidator(_application_url)] = "https://localhost:8443"
-    SECRET_KEY: Annotated[SecretStr, Field(min_length=SECRET_KEY_LENGTH)]
-    SECRET_KEY_FALLBACKS: Annotated[SecretStr, AfterValidator(_former_keys)] = SecretStr("")
+    SECRET_KEY: Annotated[Secret, Field(min_length=SECRET_KEY_LENGTH)]
+    SECRET_KEY_FALLBACKS: Annotated[Secret, AfterValidator(_former_keys)] = SecretStr("")
     DATABASE_URL: Annotated[str, AfterValidator(_database_url), Field(repr=False)] = (
         f"sqlite:///{VAR_FOLDER / 'invoicing.sqlite3'}"
     )

@@ -1,10 +1,12 @@
 """The cache that processes share; imported only if there is one, for its library loads slowly."""
 
+import re
 from typing import Any, ClassVar
+from urllib.parse import urlsplit
 
 from redis import ConnectionPool
 from redis.backoff import NoBackoff
-from redis.exceptions import ReadOnlyError
+from redis.exceptions import ReadOnlyError, RedisError
 from redis.retry import Retry
 from typing_extensions import override
 
@@ -33,6 +35,18 @@ OPTIONS = {
     "retry": Retry(NoBackoff(), 1),
     "retry_on_error": (ReadOnlyError,),
 }
+
+
+def is_understood(url: str) -> bool:
+    """Tell whether the library can use all of the URL; nothing is connected to.
+
+    By itself it complains only when it first connects, and passes over a database like "/x".
+    """
+    try:
+        ConnectionPool.from_url(url).make_connection()
+    except (RedisError, TypeError, ValueError):
+        return False
+    return re.fullmatch("/?[0-9]*", urlsplit(url).path, re.ASCII) is not None
 
 
 def shared_cache_settings(url: str) -> dict[str, object]:

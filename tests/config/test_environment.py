@@ -16,6 +16,7 @@ KEY = "the-key-of-this-installation-0123456789"
 ADDRESS = "BASE_URL must be https, a host and perhaps a port, such as https://invoices.example."
 DATABASE = "DATABASE_URL must be a postgresql:// or sqlite:/// address that names a database."
 CACHE = "CACHE_URL must be a redis:// or rediss:// address (Valkey speaks it too)."
+OPTION = "CACHE_URL names a database that is no number, or a wrong option, after the host."
 LOG = "LOG_FORMAT must be 'text' or 'json'."
 METRICS = "METRICS_ADDRESS must be an IP address and a port, such as 127.0.0.1:9100."
 MISSING_KEY = "SECRET_KEY is missing: set it to a long random text (./dev run makes one by itself)."
@@ -41,6 +42,8 @@ WRONG_SETTINGS = [
     ("BASE_URL", "https://invoices.example:" + "9" * 5000, ADDRESS),
     ("SECRET_KEY", "", "SECRET_KEY must have at least 32 characters."),
     ("SECRET_KEY", "k" * 31, "SECRET_KEY must have at least 32 characters."),
+    ("SECRET_KEY", "\udcff" * 40, "SECRET_KEY must be text in UTF-8."),
+    ("SECRET_KEY_FALLBACKS", "\udcff" * 40, "SECRET_KEY_FALLBACKS must be text in UTF-8."),
     (
         "SECRET_KEY_FALLBACKS",
         f"{KEY},short",
@@ -58,6 +61,11 @@ WRONG_SETTINGS = [
     ("CACHE_URL", "redis://", CACHE),
     ("CACHE_URL", "redis://:hunter2@[cache.example", CACHE),
     ("CACHE_URL", "redis://:hunter2@cache.example:port", CACHE),
+    ("CACHE_URL", "redis://cache.example/first", OPTION),
+    ("CACHE_URL", "redis://cache.example/0/1", OPTION),
+    ("CACHE_URL", "redis://cache.example/0?patience=5", OPTION),
+    ("CACHE_URL", "redis://cache.example/0?socket_timeout=long", OPTION),
+    ("CACHE_URL", "rediss://cache.example/0?ssl_cert_reqs=CERT_NONE", OPTION),
     ("DEMO_MODE", "", "DEMO_MODE must be on or off."),
     ("DEMO_MODE", "perhaps", "DEMO_MODE must be on or off."),
     ("TRUSTED_PROXIES", "one", "TRUSTED_PROXIES must be a whole number."),
@@ -172,6 +180,20 @@ def test_metrics_are_told_at_an_ip_address_and_a_port(
 def test_demo_mode_is_on_or_off(monkeypatch, quickstart_file, word, on) -> None:
     monkeypatch.setenv("DEMO_MODE", word)
     assert read_environment(quickstart_file).DEMO_MODE is on
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "redis://cache.example",
+        "redis://:hunter2@cache.example:6379/0",
+        "rediss://invoices:hunter2@cache.example/1?ssl_cert_reqs=required&socket_timeout=2",
+    ],
+)
+def test_a_cache_may_have_a_database_and_options(monkeypatch, quickstart_file, address) -> None:
+    monkeypatch.setenv("SECRET_KEY", KEY)
+    monkeypatch.setenv("CACHE_URL", address)
+    assert address == read_environment(quickstart_file).CACHE_URL
 
 
 def test_former_secret_keys_stand_with_commas_between(monkeypatch, quickstart_file) -> None:
