@@ -116,7 +116,7 @@ def connect(delegate: Any, **changes: str) -> dict[str, str]:
 
 
 def test_a_connection_is_made_and_its_credential_printed_once(access_on, delegate):
-    facts = connect(delegate, scopes="customers:read, people:read,", name="Ledger bot")
+    facts = connect(delegate, scopes="customers:read, people:read,", name=" Ledger bot ")
     assert list(facts) == ["connection_id", "credential", "expires_at"]
     connection = Connection.objects.get(pk=UUID(facts["connection_id"]))
     assert (connection.user, connection.name) == (delegate, "Ledger bot")

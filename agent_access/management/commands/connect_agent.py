@@ -35,7 +35,7 @@ class Command(OperatorCommand):
             user=_find_user(options["user"]),
             scopes=[scope.strip() for scope in options["scopes"].split(",") if scope.strip()],
             days=options["days"],
-            name=options["name"],
+            name=options["name"].strip(),  # as the forms do
         )
         try:
             connection, credential = create_connection(request)
