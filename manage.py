@@ -22,6 +22,10 @@ def main() -> None:
         sys.exit(f"Wrong setting: {error}")
     except QuickstartError as error:
         sys.exit(str(error))
+    except KeyboardInterrupt:
+        # While Django loads, or in a command of its own.
+        print("Stopped before it was done.", file=sys.stderr)  # noqa: T201  said to a person
+        sys.exit(130)  # as shells tell of a program that Ctrl-C ended
 
 
 if __name__ == "__main__":

@@ -1,17 +1,13 @@
 """What all commands for the operator have in common: a failure is told in one sentence."""
 
+import os
+import sys
 from argparse import ArgumentParser, ArgumentTypeError
 from typing import Any, NoReturn
 
 from django.core.management import BaseCommand, CommandError
 from django.core.management.base import CommandParser
-from django.db import (
-    DatabaseError,
-    InterfaceError,
-    InternalError,
-    OperationalError,
-    ProgrammingError,
-)
+from django.db import DatabaseError, DataError, IntegrityError, InterfaceError
 from typing_extensions import override
 
 from agent_access.database.schema import lacks_migrations
@@ -21,6 +17,7 @@ INTERRUPTED = 130  # as shells tell of a program that Ctrl-C ended
 NOT_MIGRATED = "The database is not up to date: run manage.py migrate first."
 NOT_THERE = "The database cannot be opened or written, or did not answer in time: see DATABASE_URL."
 STOPPED = "Stopped before it was done."
+UNWRITTEN = "The output cannot be written; what was done before stays done."
 
 
 class OperatorCommand(BaseCommand):
@@ -43,11 +40,18 @@ class OperatorCommand(BaseCommand):
     @override
     def execute(self, *args: Any, **options: Any) -> str | None:
         try:
-            return super().execute(*args, **options)
-        except (OperationalError, InterfaceError, ProgrammingError, InternalError) as error:
+            answer = super().execute(*args, **options)
+            self.stdout.flush()
+        except (DataError, IntegrityError):  # mistakes of ours
+            raise
+        except (DatabaseError, InterfaceError) as error:
             raise CommandError(_explain_database_error()) from error
+        except OSError as error:  # from a pipe that nobody reads to its end, or a full disk
+            _discard_output()
+            raise CommandError(UNWRITTEN) from error
         except KeyboardInterrupt as interrupt:
             raise CommandError(STOPPED, returncode=INTERRUPTED) from interrupt
+        return answer
 
 
 def _read_text(argument: str) -> str:
@@ -66,6 +70,11 @@ def _refuse_arguments(parser: CommandParser) -> Any:
         raise CommandError(sentence, returncode=WRONG_ARGUMENTS)
 
     return refuse
+
+
+def _discard_output() -> None:
+    """Let Python, as it ends, write what is left of the output to where it can be written."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _explain_database_error() -> str:

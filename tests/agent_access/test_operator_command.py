@@ -4,12 +4,14 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import IO
 
 import pytest
 from django.core.management import CommandError, call_command, get_commands, load_command_class
 from django.db import InterfaceError, InternalError, OperationalError, ProgrammingError
 
-from agent_access.operator_command import NOT_MIGRATED, NOT_THERE, OperatorCommand
+import manage
+from agent_access.operator_command import NOT_MIGRATED, NOT_THERE, UNWRITTEN, OperatorCommand
 
 # What a command says is the same on both databases.
 pytestmark = pytest.mark.sqlite
@@ -77,6 +79,64 @@ def test_a_database_that_does_not_answer_or_takes_no_writes_is_named(monkeypatch
     with pytest.raises(CommandError) as refusal:
         call_command("agent_access", "status")
     assert str(refusal.value) == NOT_THERE
+
+
+def test_ctrl_c_before_a_command_begins_ends_it_with_one_sentence(capsys, monkeypatch):
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("manage.execute_from_command_line", interrupt)
+    with pytest.raises(SystemExit) as ending:
+        manage.main()
+
+    assert ending.value.code == 130
+    assert capsys.readouterr() == ("", "Stopped before it was done.\n")
+
+
+def run_into(output: IO[str], *, buffered: bool) -> subprocess.CompletedProcess[str]:
+    """Run a command whose output goes there; Python writes it at once, or as the command ends."""
+    return subprocess.run(
+        [sys.executable, "manage.py", "openapi"],
+        cwd=Path(__file__).parents[2],
+        env={**os.environ, "PYTHONUNBUFFERED": "" if buffered else "1"},
+        stdout=output,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("buffered", [True, False])
+def test_output_that_nobody_reads_ends_a_command_with_one_sentence(buffered):
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w") as output:
+        told = run_into(output, buffered=buffered)
+    assert (told.returncode, told.stderr) == (1, f"CommandError: {UNWRITTEN}\n")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux alone has a full disk to try.")
+@pytest.mark.parametrize("buffered", [True, False])
+def test_a_disk_that_cannot_hold_the_output_is_told_in_one_sentence(buffered):
+    with Path("/dev/full").open("w", encoding="utf-8") as output:
+        told = run_into(output, buffered=buffered)
+    assert (told.returncode, told.stderr) == (1, f"CommandError: {UNWRITTEN}\n")
+
+
+@pytest.mark.parametrize("line", ["agent_access on", "verify_audit"])
+def test_a_file_that_is_no_database_is_named(tmp_path, line):
+    file = tmp_path / "books.sqlite3"
+    file.write_text("This was never a database, whatever its name says.", encoding="utf-8")
+    told = subprocess.run(  # noqa: S603  our own program
+        [sys.executable, "manage.py", *line.split()],
+        cwd=Path(__file__).parents[2],
+        env={**os.environ, "DATABASE_URL": f"sqlite:///{file}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (told.returncode, told.stdout) == (1, "")
+    assert told.stderr == f"CommandError: {NOT_THERE}\n"
 
 
 def test_ctrl_c_ends_a_command_with_one_sentence(capsys, monkeypatch):
