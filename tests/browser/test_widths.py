@@ -106,6 +106,14 @@ def test_the_name_of_a_document_is_on_one_line_at_every_width(open_page, delegat
         assert name.evaluate("link => link.offsetHeight") < TWO_LINES, width
 
 
+def test_the_longest_name_leaves_the_head_of_no_page(open_page, delegate):
+    delegate.name = "W" * 200
+    delegate.save()
+    page = open_page("/documents", delegate)
+    for width in WIDTHS:
+        look(page, width)
+
+
 def test_no_word_of_the_inbox_is_cut_in_two_at_any_width(open_page, delegate, customer):
     now = timezone.now()
     _, changed, issued = [
