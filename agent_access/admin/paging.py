@@ -25,7 +25,11 @@ class BoundedPaginator(Paginator):  # type: ignore[type-arg]  # generic for mypy
     @cached_property
     def count(self) -> int:
         rows = self.object_list
-        return rows[:MAX_ROWS].count() if isinstance(rows, QuerySet) else len(rows)
+        if not isinstance(rows, QuerySet):
+            return len(rows)
+        # By time alone, as in the indexes: in any order PostgreSQL may read the whole table for
+        # the few newest rows that a filter leaves, and in the page's it may sort all that it finds.
+        return rows.order_by(*rows.query.order_by[:1])[:MAX_ROWS].count()
 
     @property
     def is_cut(self) -> bool:

@@ -119,6 +119,20 @@ def test_no_page_reads_more_answers_than_it_shows(owner_desk, evidence):
     assert not any('"answer"' in sql for sql in asked)
 
 
+@pytest.mark.parametrize(("path", "time"), [(RECEIPTS, "created_at"), (EVENTS, "occurred_at")])
+def test_rows_are_counted_by_time_alone(owner_desk, evidence, path, time):
+    mine, _, _ = evidence
+    with CaptureQueriesContext(database) as captured:
+        owner_desk.get(path, {"connection": mine.id})
+    orders = [
+        each["sql"].partition(" ORDER BY ")[2].partition(" LIMIT ")[0]
+        for each in captured
+        if "COUNT(*) FROM (" in each["sql"]
+    ]
+    assert orders
+    assert all(order.endswith(f'"{time}" DESC') for order in orders)
+
+
 # PostgreSQL takes any index that orders a table of a few rows.
 @pytest.mark.sqlite
 def test_the_list_of_one_connections_receipts_looks_at_no_others(owner_desk, evidence):
