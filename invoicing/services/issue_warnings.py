@@ -63,8 +63,10 @@ def _find_missing(facts: Facts) -> Iterator[Missing]:
 
 def _same_total(user: User, draft: Document, *, since: datetime) -> Document | None:
     newest = documents_visible_to(user).filter(customer=draft.customer_id).order_by("-id")
-    issued = Document.objects.filter(
-        pk__in=newest.values("pk")[:COMPARED],
+    # A query of its own: for a subquery of so many, PostgreSQL would read the whole table.
+    oldest_compared = newest.values_list("pk", flat=True)[COMPARED - 1 : COMPARED].first()
+    compared = newest.filter(pk__gte=oldest_compared) if oldest_compared else newest
+    issued = compared.filter(
         status=DocumentStatus.ISSUED,
         type=draft.type,
         currency_code=draft.currency_code,

@@ -80,6 +80,18 @@ def test_of_very_many_documents_only_the_customers_newest_are_compared(
     assert warnings_about(draft, delegate) == NOTHING
 
 
+def test_what_is_compared_is_read_by_the_customer_alone(delegate, customer, draft, monkeypatch):
+    monkeypatch.setattr(issue_warnings, "COMPARED", 2)
+    for other in CustomerFactory.create_batch(3):
+        issue(other)
+        issue(customer)
+    prefer_indexes()
+    plan = plans_of(partial(warnings_about, draft, delegate), where='"issued_at" DESC')
+    assert "document_by_customer" in plan
+    assert "pkey" not in plan
+    assert "autoindex" not in plan
+
+
 @pytest.mark.parametrize(("zone", "is_other_year"), [("UTC", False), ("Pacific/Auckland", True)])
 def test_the_year_is_that_of_the_persons_own_calendar(delegate, customer, zone, is_other_year):
     delegate.time_zone = zone
