@@ -6,6 +6,8 @@ from invoicing.errors import UnknownCurrencyError
 
 AMOUNT_DIGITS = 18
 MAX_AMOUNT: int = 10**AMOUNT_DIGITS - 1
+# No entry of ISO 4217 has more.
+MOST_DECIMALS = 4
 
 # ISO 4217 lists units of account beside currencies: funds, and what the Arab Monetary Fund counts
 # in (XAD). Nobody is invoiced in these.

@@ -16,7 +16,7 @@ from invoicing.models.numbering import DocumentType, NumberSeries
 from invoicing.models.people import User
 from invoicing.models.records import Record
 from invoicing.models.taxes import TaxRate
-from invoicing.money import MAX_AMOUNT
+from invoicing.money import MAX_AMOUNT, MOST_DECIMALS
 from invoicing.totals import BASIS_POINTS, DiscountType, LineAmounts, TaxFacts
 
 _TOTALS = ("net_total", "discount_total", "tax_total", "grand_total")
@@ -142,6 +142,9 @@ class Document(Record):
             ),
             models.CheckConstraint(
                 condition=Q(lock_version__gte=1), name="document_lock_version_positive"
+            ),
+            models.CheckConstraint(
+                condition=Q(minor_unit__range=(0, MOST_DECIMALS)), name="document_minor_unit"
             ),
             _amounts_in_range(*_TOTALS, name="document_amounts_in_range"),
             models.CheckConstraint(

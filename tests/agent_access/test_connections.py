@@ -260,3 +260,29 @@ def test_connections_are_ended_together_by_a_query(connect, delegate, colleague)
 def test_the_database_refuses_half_an_ending(connection, change):
     with pytest.raises(DatabaseError), transaction.atomic():
         Connection.objects.filter(pk=connection.pk).update(**change)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"credential_digest": None},
+        {"client_id": "client"},
+        {"credential_digest": None, "client_id": "client"},
+        {"kind": "browser"},
+        {"kind": "browser", "client_id": "client"},
+        {"kind": "browser", "credential_digest": None},
+        {"kind": "pigeon"},
+    ],
+    ids=str,
+)
+def test_the_database_refuses_a_connection_without_one_way_in(connection, change):
+    with pytest.raises(DatabaseError), transaction.atomic():
+        Connection.objects.filter(pk=connection.pk).update(**change)
+
+
+def test_a_credential_opens_one_connection(connection, connect, colleague):
+    other, _ = connect(colleague)
+    with pytest.raises(DatabaseError), transaction.atomic():
+        Connection.objects.filter(pk=other.pk).update(
+            credential_digest=connection.credential_digest
+        )

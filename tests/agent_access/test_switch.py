@@ -4,7 +4,7 @@ from functools import partial
 from unittest.mock import Mock
 
 import pytest
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from agent_access import audit, connections
 from agent_access.audit import Fact, Origin
@@ -124,3 +124,9 @@ def test_a_switch_that_fails_in_the_middle_ends_nothing(connect, delegate, monke
         turn_access(on=False)
 
     assert (take_snapshot(), AuditEvent.objects.count()) == (before, events)
+
+
+def test_the_switches_are_one_row(access_on):
+    with pytest.raises(IntegrityError), transaction.atomic():
+        AccessSettings.objects.create(id=AccessSettings.ONLY_ID + 1)
+    assert AccessSettings.objects.count() == 1

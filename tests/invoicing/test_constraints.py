@@ -61,9 +61,15 @@ def refused(change) -> bool:
         {"lock_version": 0},
         {"net_total": -1, "tax_total": 1, "grand_total": 0},
         {"net_total": TOO_LARGE, "grand_total": TOO_LARGE},
+        {"net_total": TOO_LARGE, "tax_total": -1, "grand_total": TOO_LARGE - 1},
+        {"net_total": TOO_LARGE - 1, "tax_total": 1, "grand_total": TOO_LARGE},
+        {"tax_total": TOO_LARGE, "net_total": 0, "grand_total": TOO_LARGE},
         {"discount_total": -1},
+        {"discount_total": TOO_LARGE},
         {"tax_total": -1, "grand_total": 9_999},
         {"grand_total": 1},
+        {"minor_unit": -1},
+        {"minor_unit": 5},
     ],
     ids=str,
 )
@@ -80,6 +86,19 @@ def test_an_issued_document_has_number_series_value_and_time(missing) -> None:
     del facts[missing]
     change = Document.objects.filter(pk=document.pk).update
     assert refused(lambda: change(status="issued", **facts))
+
+
+@pytest.mark.parametrize("columns", [{}, {"number": None, "series_value": None, "issued_at": None}])
+def test_a_draft_has_neither_a_number_nor_a_place_in_a_series(columns) -> None:
+    issued, draft = make_issued(), make_draft()
+    facts = {
+        "number": "INV-2026-0002",
+        "series": issued.series,
+        "series_value": 2,
+        "issued_at": timezone.now(),
+    }
+    change = Document.objects.filter(pk=draft.pk).update
+    assert refused(lambda: change(**(facts | columns)))
 
 
 @pytest.mark.parametrize(
@@ -112,11 +131,14 @@ def test_a_draft_code_is_given_once() -> None:
         {"unit_price": -1},
         {"unit_price": TOO_LARGE},
         {"discount_amount": -1},
+        {"discount_amount": TOO_LARGE},
         {"net_amount": -1},
         {"net_amount": TOO_LARGE},
         {"discount_type": "percent"},
+        {"discount_type": "amount"},
         {"discount_value": 1},
         {"discount_type": "percent", "discount_value": 10_001},
+        {"discount_type": "percent", "discount_value": -1},
         {"discount_type": "amount", "discount_value": TOO_LARGE},
         {"discount_type": "amount", "discount_value": -1},
         {"discount_type": "rebate", "discount_value": 1},
@@ -133,7 +155,16 @@ def test_two_lines_of_a_document_never_share_a_position() -> None:
     assert refused(lambda: Line.objects.filter(position=1).update(position=0))
 
 
-@pytest.mark.parametrize("columns", [{"taxable_amount": -1}, {"tax_amount": TOO_LARGE}], ids=str)
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"taxable_amount": -1},
+        {"taxable_amount": TOO_LARGE},
+        {"tax_amount": -1},
+        {"tax_amount": TOO_LARGE},
+    ],
+    ids=str,
+)
 def test_a_tax_row_holds_amounts_only(columns) -> None:
     rate = TaxRateFactory.create()
     make_draft(lines=(line_input(tax_rate_id=rate.id),))
@@ -220,6 +251,9 @@ def test_what_the_constraints_allow_is_not_refused() -> None:
         EXECUTED | {"decision": "rejected", "decided_at": A_MINUTE_LATER},
         APPROVED | EXECUTED | {"executed_at": TEN_MINUTES_LATER},
         APPROVED | EXECUTED | {"executed_at": None},
+        APPROVED | {"executed_at": A_MINUTE_LATER},
+        APPROVED | {"execute_key": "key-12345"},
+        APPROVED | {"result": "{}"},
         APPROVED | EXECUTED | {"execute_key": ""},
         APPROVED | EXECUTED | {"result": ""},
     ],
