@@ -98,7 +98,11 @@ END;
 -- An approval keeps what was prepared, and what was decided and executed; it is never deleted.
 
 CREATE TRIGGER invoices_issueapproval_kept_insert BEFORE INSERT ON invoices_issueapproval
-WHEN EXISTS (SELECT 1 FROM invoices_issueapproval WHERE id = NEW.id)
+WHEN EXISTS (
+    SELECT 1 FROM invoices_issueapproval
+    WHERE id = NEW.id OR (document_id = NEW.document_id
+        AND executed_at IS NOT NULL AND NEW.executed_at IS NOT NULL)
+)
 BEGIN
     SELECT RAISE(ABORT, 'An approval cannot be replaced.');
 END;
@@ -115,6 +119,15 @@ BEGIN
     SELECT RAISE(ABORT, 'What an approval says cannot be changed.');
 END;
 
+CREATE TRIGGER invoices_issueapproval_replaced_update BEFORE UPDATE ON invoices_issueapproval
+WHEN NEW.executed_at IS NOT NULL AND EXISTS (
+    SELECT 1 FROM invoices_issueapproval
+    WHERE document_id = NEW.document_id AND executed_at IS NOT NULL
+)
+BEGIN
+    SELECT RAISE(ABORT, 'An approval cannot be replaced.');
+END;
+
 CREATE TRIGGER invoices_issueapproval_kept_delete BEFORE DELETE ON invoices_issueapproval
 BEGIN
     SELECT RAISE(ABORT, 'An approval cannot be deleted.');
@@ -124,6 +137,12 @@ END;
 
 CREATE TRIGGER invoices_user_kept_insert BEFORE INSERT ON invoices_user
 WHEN EXISTS (SELECT 1 FROM invoices_user WHERE id = NEW.id OR email = NEW.email)
+BEGIN
+    SELECT RAISE(ABORT, 'UNIQUE constraint failed: a person cannot be replaced.');
+END;
+
+CREATE TRIGGER invoices_user_kept_update BEFORE UPDATE ON invoices_user
+WHEN EXISTS (SELECT 1 FROM invoices_user WHERE id != OLD.id AND (id = NEW.id OR email = NEW.email))
 BEGIN
     SELECT RAISE(ABORT, 'UNIQUE constraint failed: a person cannot be replaced.');
 END;

@@ -52,6 +52,16 @@ def test_an_event_is_never_replaced(event, how):
     assert_refused(f"{how} INTO {TABLE} ({COLUMNS}) {source}")
 
 
+@pytest.mark.sqlite
+@pytest.mark.parametrize(
+    ("column", "other"), [("sequence", "99"), ("id", "'01890000000070008000000000000001'")]
+)
+def test_neither_its_identifier_nor_its_place_is_given_to_another(event, column, other):
+    values = COLUMNS.replace(column, other, 1)
+    source = f"SELECT {values} FROM {TABLE} WHERE action = 'tools.list'"  # noqa: S608  our own words
+    assert_refused(f"REPLACE INTO {TABLE} ({COLUMNS}) {source}")
+
+
 @pytest.mark.postgresql
 def test_an_event_is_never_changed_by_an_insert_that_conflicts(event):
     source = f"SELECT {COLUMNS} FROM {TABLE} WHERE action = 'tools.list'"  # noqa: S608  our own words

@@ -3,7 +3,7 @@
 import pytest
 from django.db import IntegrityError, connection, transaction
 
-from invoicing.models import Decision
+from invoicing.models import Decision, IssueApproval
 from tests.approvals import A_MINUTE_LATER, prepare
 from tests.factories import make_draft
 from tests.snapshots import take_snapshot
@@ -82,6 +82,11 @@ def test_no_statement_changes_what_was_decided(prepared, decision, change):
     refuse(f"UPDATE {TABLE} SET {change} WHERE {where(prepared)}")  # noqa: S608  constants only
 
 
+def test_an_approval_never_becomes_a_rejection(prepared):
+    prepared.decide()
+    refuse(f"UPDATE {TABLE} SET decision = 'rejected' WHERE {where(prepared)}")  # noqa: S608  constants only
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -108,8 +113,24 @@ def test_the_table_is_not_emptied(prepared):
 
 
 @pytest.mark.sqlite
-def test_replace_pushes_no_approval_out(executed):
-    refuse(f"INSERT OR REPLACE INTO {TABLE} SELECT * FROM {TABLE}")  # noqa: S608  constants only
+def test_replace_pushes_no_approval_out(prepared):
+    copy = f"SELECT * FROM {TABLE} WHERE {where(prepared)}"  # noqa: S608  constants only
+    refuse(f"INSERT OR REPLACE INTO {TABLE} {copy}")
+
+
+@pytest.mark.sqlite
+def test_no_other_execution_pushes_the_one_of_a_document_out(executed, delegate):
+    columns = ", ".join(str(field.column) for field in IssueApproval._meta.fields)
+    copied = columns.replace("id,", "'01890000000070008000000000000001',", 1)
+    add = f"INTO {TABLE} ({columns}) SELECT {copied} FROM {TABLE}"  # noqa: S608  constants only
+    refuse(f"INSERT OR REPLACE {add}")
+    pending = add.replace("executed_at, execute_key, result FROM", "NULL, '', '' FROM")
+    assert execute(f"INSERT {pending}") == 1
+    execution = ", ".join(
+        f"{name} = (SELECT {name} FROM {TABLE} WHERE executed_at IS NOT NULL)"  # noqa: S608  constants only
+        for name in ("executed_at", "execute_key", "result")
+    )
+    refuse(f"UPDATE OR REPLACE {TABLE} SET {execution} WHERE executed_at IS NULL")  # noqa: S608  constants only
 
 
 def test_deciding_and_executing_get_past_the_triggers(prepared):

@@ -39,11 +39,27 @@ def test_nor_does_the_application(db):
 
 
 @pytest.mark.sqlite
-def test_no_statement_replaces_a_person():
-    UserFactory.create(email="paul@halden.example")
+@pytest.mark.parametrize(
+    ("column", "other"),
+    [("email", "'other@halden.example'"), ("id", "'01890000000070008000000000000001'")],
+)
+def test_no_statement_replaces_a_person(column, other):
+    UserFactory.create(name="Paul")
+    columns = [str(field.column) for field in User._meta.local_concrete_fields]
+    values = ", ".join(other if each == column else each for each in columns)
     refuse(
-        "REPLACE INTO invoices_user SELECT * FROM invoices_user WHERE email = 'paul@halden.example'"
+        f"REPLACE INTO invoices_user ({', '.join(columns)})"  # noqa: S608  constants only
+        f" SELECT {values} FROM invoices_user"
     )
+
+
+@pytest.mark.sqlite
+@pytest.mark.parametrize("column", ["id", "email"])
+def test_no_statement_puts_a_person_in_the_place_of_another(column):
+    UserFactory.create(name="Paul")
+    UserFactory.create(name="Quinn")
+    taken = f"(SELECT {column} FROM invoices_user WHERE name = 'Paul')"  # noqa: S608  constants only
+    refuse(f"UPDATE OR REPLACE invoices_user SET {column} = {taken} WHERE name = 'Quinn'")  # noqa: S608  constants only
 
 
 @pytest.mark.postgresql

@@ -17,6 +17,13 @@ FOLDER = Path(APP.path) / "sql"
 PLAN = [(Migration("0002_another", APP.label), False)]
 ISSUED = "(SELECT id FROM invoices_document WHERE status = 'issued')"
 DRAFT = "(SELECT id FROM invoices_document WHERE status = 'draft')"
+# What no other document has; the series of a number is kept.
+OTHER_KEYS = {
+    "id": "'01890000000070008000000000000001'",
+    "draft_code": "'D-00000000'",
+    "number": "'INV-2026-0009'",
+    "series_value": "9",
+}
 
 
 def execute(sql: str) -> int:
@@ -56,6 +63,7 @@ def issued(db) -> Document:
         "status = 'draft', number = NULL, series_id = NULL, series_value = NULL, issued_at = NULL",
         "lock_version = lock_version + 1",
         "internal_notes = 'x'",
+        ", ".join(f"{column} = {value}" for column, value in OTHER_KEYS.items()),
     ],
 )
 def test_no_statement_changes_an_issued_document(issued, change) -> None:
@@ -77,11 +85,15 @@ def test_no_statement_deletes_an_issued_document(issued) -> None:
         "DELETE FROM {table} WHERE document_id = {issued}",
         "DELETE FROM {table}",
         "UPDATE {table} SET document_id = {draft}, position = 7 WHERE document_id = {issued}",
+        """
+        UPDATE {table} SET document_id = {draft}, position = 7, id = {new_id}
+        WHERE document_id = {issued}
+        """,
         "UPDATE {table} SET document_id = {issued}, position = 7 WHERE document_id = {draft}",
     ],
 )
 def test_no_statement_changes_deletes_or_moves_its_parts(issued, table, statement) -> None:
-    refuse(statement.format(table=table, issued=ISSUED, draft=DRAFT))
+    refuse(statement.format(table=table, issued=ISSUED, draft=DRAFT, new_id=OTHER_KEYS["id"]))
 
 
 @pytest.mark.requirement("document.frozen")
@@ -162,12 +174,32 @@ def test_replace_pushes_no_issued_row_out(issued, statement) -> None:
 
 
 @pytest.mark.sqlite
-def test_replace_takes_no_line_away_from_an_issued_document(issued) -> None:
-    columns = "position, description, quantity_ten_thousandths, unit, unit_price, discount_type"
-    columns += ", discount_value, tax_rate_id, discount_amount, net_amount"
+@pytest.mark.parametrize("key", OTHER_KEYS)
+def test_one_key_in_common_is_enough_to_keep_an_issued_row(issued, key) -> None:
+    other = {column: value for column, value in OTHER_KEYS.items() if column != key}
+    columns = [str(field.column) for field in Document._meta.fields]
+    values = ", ".join(other.get(column, column) for column in columns)
     refuse(
-        f"INSERT OR REPLACE INTO invoices_line (id, document_id, {columns})"  # noqa: S608 (constants only)
-        f" SELECT id, {DRAFT}, {columns} FROM invoices_line WHERE document_id = {ISSUED}"
+        f"INSERT OR REPLACE INTO invoices_document ({', '.join(columns)})"  # noqa: S608 (constants only)
+        f" SELECT {values} FROM invoices_document WHERE status = 'issued'"
+    )
+    taken = (key, "status", "number", "series_id", "series_value", "issued_at")
+    copied = {
+        column: f"(SELECT {column} FROM invoices_document WHERE status = 'issued')"  # noqa: S608 (constants only)
+        for column in taken
+    }
+    changes = ", ".join(f"{column} = {value}" for column, value in (copied | other).items())
+    refuse(f"UPDATE OR REPLACE invoices_document SET {changes} WHERE status = 'draft'")  # noqa: S608 (constants only)
+
+
+@pytest.mark.sqlite
+@pytest.mark.parametrize("model", [Line, TaxRow])
+def test_replace_takes_no_part_away_from_an_issued_document(issued, model) -> None:
+    table, columns = model._meta.db_table, [str(field.column) for field in model._meta.fields]
+    values = ", ".join(DRAFT if column == "document_id" else column for column in columns)
+    refuse(
+        f"INSERT OR REPLACE INTO {table} ({', '.join(columns)})"  # noqa: S608 (constants only)
+        f" SELECT {values} FROM {table} WHERE document_id = {ISSUED}"
     )
 
 
