@@ -1,6 +1,7 @@
 """Form fields of the admin: for people, permissions, and working hours."""
 
 import re
+from collections.abc import Iterable
 from datetime import time
 from typing import Any
 
@@ -116,9 +117,12 @@ class HoursField(forms.CharField):
 
     @override
     def prepare_value(self, value: Any) -> Any:
-        if isinstance(value, list):
-            return ", ".join(f"{start:%H:%M} to {end:%H:%M}" for start, end in value)
-        return value
+        return format_hours(value) if isinstance(value, list) else value
+
+
+def format_hours(hours: Iterable[tuple[time, time]]) -> str:
+    """Return the hours of one day as the field takes them; empty for a day off."""
+    return ", ".join(f"{start:%H:%M} to {end:%H:%M}" for start, end in hours)
 
 
 def _parse_stretch(text: str) -> tuple[time, time]:

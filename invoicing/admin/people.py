@@ -1,5 +1,6 @@
 """The admin of people and their sign-in: they are deactivated, but never deleted."""
 
+from collections.abc import Callable
 from functools import partial
 from http import HTTPStatus
 from typing import Any
@@ -13,6 +14,7 @@ from django.shortcuts import redirect, render
 from django.urls import URLPattern, path
 from typing_extensions import override
 
+from invoicing.admin.fields import format_hours
 from invoicing.admin.person_forms import PersonForm
 from invoicing.admin.records import RecordAdmin
 from invoicing.admin.roles import RoleAdmin
@@ -30,7 +32,7 @@ from invoicing.errors import CodeInvalidError, PermissionMissingError, RecordNot
 from invoicing.models import User
 from invoicing.one_time_links import HOURS, link_of
 from invoicing.rights import is_owner, may_change_sign_in, may_give_every_right
-from invoicing.services.working_hours import WEEKDAYS
+from invoicing.services.working_hours import WEEKDAYS, read_hours
 
 
 class RoleFilter(RelatedFieldListFilter):
@@ -39,6 +41,18 @@ class RoleFilter(RelatedFieldListFilter):
     @override
     def field_admin_ordering(self, *_: Any) -> tuple[str, ...]:
         return RoleAdmin.ordering
+
+
+def _show_hours(weekday: int) -> Callable[..., str]:
+    """Return a method that tells the hours of a weekday to those who may only see the person."""
+
+    @admin.display(description=WEEKDAYS[weekday].capitalize())
+    def show(self: "PersonAdmin", person: User) -> str:
+        return format_hours(
+            (start, end) for day, start, end in read_hours(person) if day == weekday
+        )
+
+    return show
 
 
 @admin.register(User)
@@ -83,6 +97,9 @@ class PersonAdmin(RecordAdmin):
             },
         ),
     )
+
+    # By the names of the form's own fields, which Django shows only to those who may change them.
+    monday, tuesday, wednesday, thursday, friday, saturday, sunday = map(_show_hours, range(7))
 
     @admin.display(description="standing")
     def standing(self, person: User) -> str:

@@ -41,6 +41,11 @@ class TeamAdmin(RecordAdmin):
     search_fields = ("name", "description")
     ordering = ("name",)
 
+    @admin.display(description="Archived", boolean=True)
+    def is_archived(self, team: Team) -> bool:
+        """Tell it to those who may only see the team, to whom no field of the form is shown."""
+        return team.archived_at is not None
+
     @admin.display(description="archived at", ordering="archived_at")
     def archived(self, team: Team) -> str:
         return format_minute(team.archived_at)

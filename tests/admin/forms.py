@@ -30,6 +30,12 @@ def _sent(bound: Any) -> Any:
     return "" if value is None else str(value)
 
 
+def shown_of(answer: Any) -> dict[str, str]:
+    """Return the texts that the page of a record shows to who may not change them, by field."""
+    fields = [each for part in answer.context["adminform"] for line in part for each in line]
+    return {each.field["name"]: str(each.contents()) for each in fields if each.is_readonly}
+
+
 def problems_of(answer: Any) -> dict[str, list[str]]:
     """Return what the form says to each field, and under "__all__" to the whole."""
     errors = answer.context["adminform"].form.errors

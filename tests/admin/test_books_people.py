@@ -21,6 +21,7 @@ from tests.admin.forms import (
     problems_of,
     refused,
     save_at,
+    shown_of,
     snapshot_of_books,
 )
 from tests.administration import acts_written, make_administrator, read
@@ -148,6 +149,12 @@ def test_a_form_sent_as_it_is_changes_nothing(desk, person, sign_in, owner):
         before = snapshot_of_books()
         assert save_at(browser, url_of(person)).status_code == 302
         assert (snapshot_of_books(), acts_written()) == (before, [])
+
+
+def test_who_may_only_see_a_person_sees_the_working_hours(sign_in, person):
+    write_hours(person, [Stretch(4, time(9), time(12, 30)), Stretch(4, time(13), time(17))])
+    shown = shown_of(sign_in(make_administrator("view_user")).get(url_of(person)))
+    assert (shown["thursday"], shown["friday"]) == ("", "09:00 to 12:30, 13:00 to 17:00")
 
 
 @pytest.mark.parametrize(

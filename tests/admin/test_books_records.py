@@ -9,8 +9,8 @@ from django.db import IntegrityError
 from invoicing.admin.records import CHANGED_MEANWHILE
 from invoicing.models import Customer, Role, Team, User
 from invoicing.services.record_changes import TAKEN_MEANWHILE, UNREADABLE
-from tests.admin.forms import assert_saved, form_of, refused, save, url_of
-from tests.administration import acts_written
+from tests.admin.forms import assert_saved, form_of, refused, save, shown_of, url_of
+from tests.administration import acts_written, make_administrator
 from tests.factories import (
     TeamFactory,
     UserFactory,
@@ -154,6 +154,15 @@ def test_a_team_is_added_archived_and_brought_back(desk, connect, delegate, coll
         "description",
         "archived_at",
     ]
+
+
+@pytest.mark.parametrize(
+    ("archived_at", "alt"), [(datetime(2026, 1, 1, tzinfo=UTC), "True"), (None, "False")]
+)
+def test_who_may_only_see_a_team_sees_whether_it_is_archived(company, sign_in, archived_at, alt):
+    team = TeamFactory.create(archived_at=archived_at)
+    shown = shown_of(sign_in(make_administrator("view_team")).get(url_of(team)))
+    assert f'alt="{alt}"' in shown["is_archived"]
 
 
 def test_a_time_names_its_zone_where_pages_of_people_have_their_own(desk):
