@@ -1,6 +1,7 @@
 """The series from which documents take their numbers."""
 
 from django.db import models
+from typing_extensions import override
 
 from invoicing.models.records import Record
 
@@ -25,3 +26,7 @@ class NumberSeries(Record):
                 condition=models.Q(type__in=DocumentType.values), name="number_series_type"
             ),
         ]
+
+    @override
+    def __str__(self) -> str:
+        return f"{self.get_type_display()} {self.year}"

@@ -178,6 +178,7 @@ def test_a_series_shows_its_last_number_and_takes_none(desk, company):
     series = NumberSeries.objects.get()
     page = main_of(desk.get("/admin/invoices/numberseries/"))
     assert "2026" in page
+    assert "<h1>Invoice 2026</h1>" in main_of(desk.get(url_of(series)))
     assert desk.post(url_of(series), {"last_value": "7"}).status_code == 403
     assert NumberSeries.objects.get().last_value == 1
 
