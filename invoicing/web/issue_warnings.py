@@ -45,7 +45,8 @@ def describe_warnings(
 
 def _same_total_text(issued: Document, user: User) -> WarningText:
     when = format_instant(issued.issued_at, user)
-    sentence = f"An invoice with the same total was issued to this customer on {when}:"
+    kind = "A credit note" if issued.is_credit_note else "An invoice"
+    sentence = f"{kind} with the same total was issued to this customer on {when}:"
     may_open = user.has_perm(Permission.VIEW_DOCUMENT)
     href = reverse("document", args=[issued.id]) if may_open else ""
     return WarningText(sentence, str(issued.number), href)

@@ -227,12 +227,16 @@ def test_an_issued_document_offers_neither_form(browser):
     assert "/edit" not in page
 
 
-def test_the_page_asks_to_look_twice(browser, customer, time_machine):
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [(DocumentType.INVOICE, "An invoice"), (DocumentType.CREDIT_NOTE, "A credit note")],
+)
+def test_the_page_asks_to_look_twice(browser, customer, time_machine, kind, words):
     time_machine.move_to("2026-03-20T09:00:00+00:00")
-    issued = make_issued(customer=customer)
-    draft = make_draft(customer=customer)
+    issued = make_issued(customer=customer, document_type=kind)
+    draft = make_draft(customer=customer, document_type=kind)
     User.objects.update(time_zone="Nowhere/Land")
     browser.force_login(make_staff(*ISSUER))
     page = main_of(browser.get(f"/documents/{draft.id}/issue"))
-    assert "An invoice with the same total was issued to this customer on March 2, 2026" in page
+    assert f"{words} with the same total was issued to this customer on March 2, 2026" in page
     assert f'<a href="/documents/{issued.id}">{issued.number}</a>' in page
