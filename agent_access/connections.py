@@ -18,6 +18,7 @@ from agent_access.credentials import digest_credential, make_credential
 from agent_access.models.connections import NAME_LENGTH, Connection, ConnectionKind, RevokedReason
 from agent_access.models.settings import AccessSettings
 from agent_access.tools import registry
+from agent_access.visible_text import INVISIBLE
 
 MIN_DAYS = 1
 MAX_DAYS = 30
@@ -182,7 +183,9 @@ def _check_request(request: ConnectionRequest, user: Any, settings: AccessSettin
 
 
 def _is_name(name: str) -> bool:
-    return len(name) <= NAME_LENGTH and name.isprintable() and name.strip() != ""
+    # Python calls printable what Unicode calls ignorable.
+    is_seen = name.isprintable() and not INVISIBLE.search(name)
+    return len(name) <= NAME_LENGTH and is_seen and name.strip() != ""
 
 
 def live_connections() -> QuerySet[Connection]:

@@ -148,6 +148,8 @@ NAMES = {
     "with a NUL": "a\x00",
     "with a lone surrogate": "a\ud800",
     "with a direction mark": "a\u202eb",
+    "of a letter that nobody sees": "\u3164",
+    "with a blank of Braille": "a\u2800b",
     "too long": "a" * (NAME_LENGTH + 1),
 }
 
