@@ -25,6 +25,7 @@ from agent_access.admin.people import find_people, names_of
 from agent_access.admin.revocations import describe_detail
 from agent_access.audit import OK
 from agent_access.errors import ToolError
+from agent_access.listing import TOOLS_LIST
 from agent_access.models.audit import ADMINISTRATION, AuditEvent
 from agent_access.models.connections import Connection
 from agent_access.tools import registry
@@ -60,7 +61,7 @@ class ToolFilter(EventFilter):
 
     @override
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return as_choices(tool.name for tool in registry)
+        return as_choices(tool.name for tool in (TOOLS_LIST, *registry))
 
 
 class OutcomeFilter(EventFilter):

@@ -221,6 +221,13 @@ def test_the_audit_is_filtered(owner_desk, owner, evidence, delegate):
         assert actions(owner_desk, **wrong) == []
 
 
+def test_the_calls_of_the_tool_that_lists_tools_are_filtered_too(owner_desk, connect, delegate):
+    _, agent = connect(delegate)
+    agent.call("tools.list")
+    agent.call("customers.search")
+    assert actions(owner_desk, tool="tools.list") == ["tools.list"]
+
+
 def test_the_audit_is_filtered_by_day_in_utc(owner_desk, owner, connect, delegate):
     _, agent = connect(delegate)
     for moment in ("2030-03-01T23:59:59Z", "2030-03-02T00:00:00Z", "2030-03-02T23:59:59Z"):
