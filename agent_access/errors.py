@@ -17,7 +17,7 @@ def format_challenge(parameters: Mapping[str, str]) -> str:
     return "Bearer " + ", ".join(f'{name}="{value}"' for name, value in named.items())
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True)
 class FieldProblem:
     """One wrong field: its path (`line_items.0.unit_price`) and a fixed text, never its value."""
 

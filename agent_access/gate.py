@@ -120,9 +120,8 @@ def _call_view(request: HttpRequest) -> HttpResponse:
     Raises Resolver404 where no view answers.
     """
     request.resolver_match = match = resolve(request.path_info)
-    response = match.func(request, *match.args, **match.kwargs)
-    finished: HttpResponse = response.render() if hasattr(response, "render") else response
-    return finished
+    response: HttpResponse = match.func(request, *match.args, **match.kwargs)
+    return response
 
 
 def client_address(request: HttpRequest) -> str:

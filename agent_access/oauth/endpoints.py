@@ -7,7 +7,6 @@ from http import HTTPStatus
 from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
-from django.views.decorators.debug import sensitive_post_parameters
 
 from agent_access import conf
 from agent_access.audit import Origin, make_origin
@@ -43,7 +42,6 @@ def machine_endpoint(method: str, *, policy: str | None = None) -> Callable[[End
     def decorate(endpoint: Endpoint) -> View:
         @csrf_exempt
         @login_not_required
-        @sensitive_post_parameters()
         @wraps(endpoint)
         def view(request: HttpRequest) -> HttpResponse:
             note(transport=Transport.OAUTH)
