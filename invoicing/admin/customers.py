@@ -10,7 +10,7 @@ from typing_extensions import override
 
 from invoicing.access import customers_visible_to
 from invoicing.admin.fields import PeopleField
-from invoicing.admin.records import ReadOnlyAdmin, RecordAdmin, RecordForm
+from invoicing.admin.records import RecordAdmin, RecordForm
 from invoicing.languages import countries_by_name
 from invoicing.models import Customer, NumberSeries
 from invoicing.rights import is_owner
@@ -60,9 +60,13 @@ class CustomerAdmin(RecordAdmin):
 
 
 @admin.register(NumberSeries)
-class NumberSeriesAdmin(ReadOnlyAdmin):
+class NumberSeriesAdmin(RecordAdmin):
     """Only to be looked at: issuing alone changes a series."""
 
     fields = ("type", "year", "last_value")
     list_display = ("type", "year", "last_value")
     ordering = ("-year", "type")
+
+    @override
+    def may(self, request: HttpRequest, act: str) -> bool:
+        return act == "view" and super().may(request, act)

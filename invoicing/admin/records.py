@@ -227,15 +227,3 @@ class RecordAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # as above
     @override
     def log_change(self, request: HttpRequest, obj: Any, message: Any) -> Any:
         """Do nothing: the act is in the audit."""
-
-
-class ReadOnlyAdmin(RecordAdmin):
-    """Records that only the application writes."""
-
-    @override
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    @override
-    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return False
