@@ -8,6 +8,7 @@ from django.utils import timezone
 from agent_access import audit
 from agent_access.audit import Actor, Fact, Origin
 from agent_access.connections import live_connections
+from invoicing.access import require_still_allowed
 from invoicing.models import Decision, Document, User
 from invoicing.services import approvals, issuing_by_hand
 from invoicing.services.approvals import ApprovalSnapshot
@@ -48,6 +49,9 @@ def issue_by_hand(user: User, pk: UUID, *, fingerprint: str, origin: Origin) -> 
     The event names the connection that made the draft, if one did.
     """
     document = issuing_by_hand.issue_by_hand(user, pk, fingerprint=fingerprint, clock=timezone.now)
+    # Whoever sends the person away, or takes their permission, holds this lock until it is done.
+    audit.lock_administration()
+    require_still_allowed(user, pk, *issuing_by_hand.ISSUE_PERMISSIONS)
     audit.record_act(
         "document:issued",
         Actor(origin, user.id),

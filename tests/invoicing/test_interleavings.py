@@ -35,8 +35,9 @@ NAMES = (
     "the person is sent away under a new address",
 )
 HELD = NAMES[:5]
-OF_AGENTS = NAMES[:3]
 SENT_AWAY = NAMES[5]
+# How the acts of the person, and of agents for the person, are refused once they are sent away.
+REFUSED = dict.fromkeys(NAMES[:3], "unauthenticated") | {NAMES[3]: "PermissionMissingError"}
 
 
 def answer_of(act: Callable[[], Any]) -> str:
@@ -96,10 +97,10 @@ def between(acts) -> Iterator[Interleaving]:
 )
 @pytest.mark.parametrize("first", HELD)
 def test_whatever_comes_between_its_statements_one_act_follows_the_other(between, first):
-    """And no call is committed after the person whom it acts for was sent away."""
+    """And nothing is committed by or for a person who was sent away."""
     for second in (name for name in NAMES if name != first):
         in_turn = between.after(first, second), between.after(second, first)
         for place, outcome, is_overtaken in between.at_each_statement(first, second):
             assert outcome in in_turn, f"at statement {place}, beside: {second}"
-            if first in OF_AGENTS and second == SENT_AWAY and is_overtaken:
-                assert outcome.answers[first] == "unauthenticated", f"at statement {place}"
+            if first in REFUSED and second == SENT_AWAY and is_overtaken:
+                assert outcome.answers[first] == REFUSED[first], f"at statement {place}"
