@@ -1,12 +1,12 @@
 -- Audit events are only ever added.
 --
 -- REPLACE removes the row it conflicts with and fires no delete trigger for it, so an insert that
--- would push an event out is refused as well.
+-- would push an event out is refused as well, be it by the hidden rowid of the table.
 
 CREATE TRIGGER agent_access_audit_unreplaced BEFORE INSERT ON agent_access_auditevent
 WHEN EXISTS (
     SELECT 1 FROM agent_access_auditevent
-    WHERE id = NEW.id OR (chain = NEW.chain AND sequence = NEW.sequence)
+    WHERE rowid = NEW.rowid OR id = NEW.id OR (chain = NEW.chain AND sequence = NEW.sequence)
 )
 BEGIN
     SELECT RAISE(ABORT, 'audit events are never replaced');

@@ -1,12 +1,14 @@
 -- An issued document, its lines and its tax rows stay as they were issued.
 --
 -- REPLACE removes the rows it conflicts with and fires no delete trigger for them, so an insert
--- or update that would push an issued row out is refused as well.
+-- or update that would push an issued row out is refused as well, be it by the hidden rowid that
+-- each of these tables has.
 
 CREATE TRIGGER invoices_document_issued_insert BEFORE INSERT ON invoices_document
 WHEN EXISTS (
     SELECT 1 FROM invoices_document
-    WHERE status = 'issued' AND (id = NEW.id OR draft_code = NEW.draft_code OR number = NEW.number
+    WHERE status = 'issued' AND (rowid = NEW.rowid OR id = NEW.id
+        OR draft_code = NEW.draft_code OR number = NEW.number
         OR (series_id = NEW.series_id AND series_value = NEW.series_value))
 )
 BEGIN
@@ -16,7 +18,8 @@ END;
 CREATE TRIGGER invoices_document_issued_update BEFORE UPDATE ON invoices_document
 WHEN OLD.status = 'issued' OR EXISTS (
     SELECT 1 FROM invoices_document
-    WHERE status = 'issued' AND (id = NEW.id OR draft_code = NEW.draft_code OR number = NEW.number
+    WHERE status = 'issued' AND (rowid = NEW.rowid OR id = NEW.id
+        OR draft_code = NEW.draft_code OR number = NEW.number
         OR (series_id = NEW.series_id AND series_value = NEW.series_value))
 )
 BEGIN
@@ -33,7 +36,9 @@ CREATE TRIGGER invoices_line_issued_insert BEFORE INSERT ON invoices_line
 WHEN EXISTS (
     SELECT 1 FROM invoices_document
     WHERE status = 'issued' AND id IN (
-        NEW.document_id, (SELECT document_id FROM invoices_line WHERE id = NEW.id)
+        NEW.document_id,
+        (SELECT document_id FROM invoices_line WHERE rowid = NEW.rowid),
+        (SELECT document_id FROM invoices_line WHERE id = NEW.id)
     )
 )
 BEGIN
@@ -44,7 +49,10 @@ CREATE TRIGGER invoices_line_issued_update BEFORE UPDATE ON invoices_line
 WHEN EXISTS (
     SELECT 1 FROM invoices_document
     WHERE status = 'issued' AND id IN (
-        OLD.document_id, NEW.document_id, (SELECT document_id FROM invoices_line WHERE id = NEW.id)
+        OLD.document_id,
+        NEW.document_id,
+        (SELECT document_id FROM invoices_line WHERE rowid = NEW.rowid),
+        (SELECT document_id FROM invoices_line WHERE id = NEW.id)
     )
 )
 BEGIN
@@ -66,7 +74,9 @@ CREATE TRIGGER invoices_taxrow_issued_insert BEFORE INSERT ON invoices_taxrow
 WHEN EXISTS (
     SELECT 1 FROM invoices_document
     WHERE status = 'issued' AND id IN (
-        NEW.document_id, (SELECT document_id FROM invoices_taxrow WHERE id = NEW.id)
+        NEW.document_id,
+        (SELECT document_id FROM invoices_taxrow WHERE rowid = NEW.rowid),
+        (SELECT document_id FROM invoices_taxrow WHERE id = NEW.id)
     )
 )
 BEGIN
@@ -77,7 +87,10 @@ CREATE TRIGGER invoices_taxrow_issued_update BEFORE UPDATE ON invoices_taxrow
 WHEN EXISTS (
     SELECT 1 FROM invoices_document
     WHERE status = 'issued' AND id IN (
-        OLD.document_id, NEW.document_id, (SELECT document_id FROM invoices_taxrow WHERE id = NEW.id)
+        OLD.document_id,
+        NEW.document_id,
+        (SELECT document_id FROM invoices_taxrow WHERE rowid = NEW.rowid),
+        (SELECT document_id FROM invoices_taxrow WHERE id = NEW.id)
     )
 )
 BEGIN
@@ -100,7 +113,7 @@ END;
 CREATE TRIGGER invoices_issueapproval_kept_insert BEFORE INSERT ON invoices_issueapproval
 WHEN EXISTS (
     SELECT 1 FROM invoices_issueapproval
-    WHERE id = NEW.id OR (document_id = NEW.document_id
+    WHERE rowid = NEW.rowid OR id = NEW.id OR (document_id = NEW.document_id
         AND executed_at IS NOT NULL AND NEW.executed_at IS NOT NULL)
 )
 BEGIN
@@ -111,10 +124,12 @@ CREATE TRIGGER invoices_issueapproval_kept_update BEFORE UPDATE ON invoices_issu
 WHEN OLD.executed_at IS NOT NULL
     OR (OLD.decision != '' AND (OLD.decision, OLD.decided_at, OLD.rejection_reason)
         IS NOT (NEW.decision, NEW.decided_at, NEW.rejection_reason))
-    OR (OLD.id, OLD.document_id, OLD.delegated_user_id, OLD.connection_id, OLD.connection_name,
-        OLD.lock_version, OLD.facts, OLD.fingerprint, OLD.nonce_digest, OLD.prepared_at, OLD.expires_at)
-        IS NOT (NEW.id, NEW.document_id, NEW.delegated_user_id, NEW.connection_id, NEW.connection_name,
-        NEW.lock_version, NEW.facts, NEW.fingerprint, NEW.nonce_digest, NEW.prepared_at, NEW.expires_at)
+    OR (OLD.rowid, OLD.id, OLD.document_id, OLD.delegated_user_id, OLD.connection_id,
+        OLD.connection_name, OLD.lock_version, OLD.facts, OLD.fingerprint, OLD.nonce_digest, OLD.prepared_at,
+        OLD.expires_at)
+        IS NOT (NEW.rowid, NEW.id, NEW.document_id, NEW.delegated_user_id, NEW.connection_id,
+        NEW.connection_name, NEW.lock_version, NEW.facts, NEW.fingerprint, NEW.nonce_digest, NEW.prepared_at,
+        NEW.expires_at)
 BEGIN
     SELECT RAISE(ABORT, 'What an approval says cannot be changed.');
 END;
@@ -136,13 +151,18 @@ END;
 -- A person is deactivated, never deleted: the audit and the books go on naming them.
 
 CREATE TRIGGER invoices_user_kept_insert BEFORE INSERT ON invoices_user
-WHEN EXISTS (SELECT 1 FROM invoices_user WHERE id = NEW.id OR email = NEW.email)
+WHEN EXISTS (
+    SELECT 1 FROM invoices_user WHERE rowid = NEW.rowid OR id = NEW.id OR email = NEW.email
+)
 BEGIN
     SELECT RAISE(ABORT, 'UNIQUE constraint failed: a person cannot be replaced.');
 END;
 
 CREATE TRIGGER invoices_user_kept_update BEFORE UPDATE ON invoices_user
-WHEN EXISTS (SELECT 1 FROM invoices_user WHERE id != OLD.id AND (id = NEW.id OR email = NEW.email))
+WHEN EXISTS (
+    SELECT 1 FROM invoices_user
+    WHERE id != OLD.id AND (rowid = NEW.rowid OR id = NEW.id OR email = NEW.email)
+)
 BEGIN
     SELECT RAISE(ABORT, 'UNIQUE constraint failed: a person cannot be replaced.');
 END;

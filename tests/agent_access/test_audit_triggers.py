@@ -62,6 +62,14 @@ def test_neither_its_identifier_nor_its_place_is_given_to_another(event, column,
     assert_refused(f"REPLACE INTO {TABLE} ({COLUMNS}) {source}")
 
 
+@pytest.mark.sqlite
+def test_its_hidden_rowid_is_not_given_to_another(event):
+    values = COLUMNS.replace("id", "'01890000000070008000000000000001'", 1)
+    values = values.replace("sequence", "99", 1)
+    source = f"SELECT rowid, {values} FROM {TABLE} WHERE action = 'tools.list'"  # noqa: S608  our own words
+    assert_refused(f"REPLACE INTO {TABLE} (rowid, {COLUMNS}) {source}")
+
+
 @pytest.mark.postgresql
 def test_an_event_is_never_changed_by_an_insert_that_conflicts(event):
     source = f"SELECT {COLUMNS} FROM {TABLE} WHERE action = 'tools.list'"  # noqa: S608  our own words

@@ -119,6 +119,18 @@ def test_replace_pushes_no_approval_out(prepared):
 
 
 @pytest.mark.sqlite
+def test_the_hidden_rowid_pushes_no_approval_out(prepared):
+    columns = ", ".join(str(field.column) for field in IssueApproval._meta.fields)
+    copied = columns.replace("id,", "'01890000000070008000000000000001',", 1)
+    rowid = f"(SELECT rowid FROM {TABLE} WHERE executed_at IS NOT NULL)"  # noqa: S608  constants only
+    refuse(
+        f"REPLACE INTO {TABLE} (rowid, {columns})"  # noqa: S608  constants only
+        f" SELECT {rowid}, {copied} FROM {TABLE} WHERE {where(prepared)}"
+    )
+    refuse(f"UPDATE OR REPLACE {TABLE} SET rowid = {rowid} WHERE {where(prepared)}")  # noqa: S608  constants only
+
+
+@pytest.mark.sqlite
 def test_no_other_execution_pushes_the_one_of_a_document_out(executed, delegate):
     columns = ", ".join(str(field.column) for field in IssueApproval._meta.fields)
     copied = columns.replace("id,", "'01890000000070008000000000000001',", 1)

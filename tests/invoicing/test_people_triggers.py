@@ -54,7 +54,19 @@ def test_no_statement_replaces_a_person(column, other):
 
 
 @pytest.mark.sqlite
-@pytest.mark.parametrize("column", ["id", "email"])
+def test_no_statement_gives_the_hidden_rowid_of_a_person_to_a_new_one():
+    UserFactory.create(name="Paul")
+    columns = [str(field.column) for field in User._meta.local_concrete_fields]
+    other = {"id": "'01890000000070008000000000000001'", "email": "'other@halden.example'"}
+    values = ", ".join(other.get(each, each) for each in columns)
+    refuse(
+        f"REPLACE INTO invoices_user (rowid, {', '.join(columns)})"  # noqa: S608  constants only
+        f" SELECT rowid, {values} FROM invoices_user"
+    )
+
+
+@pytest.mark.sqlite
+@pytest.mark.parametrize("column", ["id", "email", "rowid"])
 def test_no_statement_puts_a_person_in_the_place_of_another(column):
     UserFactory.create(name="Paul")
     UserFactory.create(name="Quinn")

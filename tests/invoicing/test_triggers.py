@@ -203,6 +203,22 @@ def test_replace_takes_no_part_away_from_an_issued_document(issued, model) -> No
     )
 
 
+@pytest.mark.sqlite
+@pytest.mark.parametrize(
+    ("model", "whose"), [(Document, "id"), (Line, "document_id"), (TaxRow, "document_id")]
+)
+def test_the_hidden_rowid_pushes_no_issued_row_out(issued, model, whose) -> None:
+    table, columns = model._meta.db_table, [str(field.column) for field in model._meta.fields]
+    other = {name: OTHER_KEYS[name] for name in ("id", "draft_code")} | {"position": "7"}
+    values = ", ".join(other.get(column, column) for column in columns)
+    rowid = f"(SELECT rowid FROM {table} WHERE {whose} = {ISSUED})"  # noqa: S608 (constants only)
+    refuse(
+        f"REPLACE INTO {table} (rowid, {', '.join(columns)})"  # noqa: S608 (constants only)
+        f" SELECT {rowid}, {values} FROM {table} WHERE {whose} = {DRAFT}"
+    )
+    refuse(f"UPDATE OR REPLACE {table} SET rowid = {rowid} WHERE {whose} = {DRAFT}")  # noqa: S608 (constants only)
+
+
 @pytest.mark.requirement("document.frozen")
 @pytest.mark.postgresql
 @pytest.mark.parametrize("table", ["invoices_document", "invoices_line", "invoices_taxrow"])
