@@ -47,7 +47,9 @@ class OperatorCommand(BaseCommand):
         except (DatabaseError, InterfaceError) as error:
             raise CommandError(_explain_database_error()) from error
         except OSError as error:  # from a pipe that nobody reads to its end, or a full disk
-            _discard_output()
+            # Another program that called it goes on, with an output of its own.
+            if self._called_from_command_line:  # type: ignore[attr-defined]  # unknown to the types
+                _discard_output()
             raise CommandError(UNWRITTEN) from error
         except KeyboardInterrupt as interrupt:
             raise CommandError(STOPPED, returncode=INTERRUPTED) from interrupt

@@ -1,10 +1,12 @@
 """A command that cannot do its work says why in one sentence, and nothing else."""
 
+import errno
 import os
 import subprocess
 import sys
 from pathlib import Path
 from typing import IO
+from unittest.mock import Mock
 
 import pytest
 from django.core.management import CommandError, call_command, get_commands, load_command_class
@@ -121,6 +123,17 @@ def test_a_disk_that_cannot_hold_the_output_is_told_in_one_sentence(buffered):
     with Path("/dev/full").open("w", encoding="utf-8") as output:
         told = run_into(output, buffered=buffered)
     assert (told.returncode, told.stderr) == (1, f"CommandError: {UNWRITTEN}\n")
+
+
+def test_a_program_that_calls_a_command_keeps_its_own_output(capfd):
+    full = Mock(**{"write.side_effect": OSError(errno.ENOSPC, "No space left on device")})
+    with pytest.raises(CommandError) as refusal:
+        call_command("openapi", stdout=full)
+    sys.stdout.write("It goes on.\n")
+    sys.stdout.flush()
+
+    assert str(refusal.value) == UNWRITTEN
+    assert capfd.readouterr() == ("It goes on.\n", "")
 
 
 @pytest.mark.parametrize("line", ["agent_access on", "verify_audit"])
