@@ -16,6 +16,7 @@ from agent_access.connections import (
 )
 from agent_access.credentials import CREDENTIAL
 from agent_access.models import AccessSettings, Connection
+from agent_access.operator_command import UNWRITTEN
 from agent_access.switches import turn_access
 from agent_access.tools import registry
 from invoicing.management.commands import quickstart
@@ -208,6 +209,17 @@ def test_a_folder_that_cannot_be_written_is_told_in_a_sentence(served, settings,
     assert (
         str(refused.value) == f"{tmp_path / 'missing'} cannot be used: No such file or directory."
     )
+    assert served == []
+
+
+@pytest.mark.django_db
+def test_output_that_nobody_reads_is_told_as_by_any_command(served):
+    closed = Mock(**{"write.side_effect": BrokenPipeError})
+
+    with pytest.raises(CommandError) as refused:
+        call_command("quickstart", stdout=closed, password=PASSWORD)
+
+    assert str(refused.value) == UNWRITTEN
     assert served == []
 
 

@@ -3,6 +3,8 @@
 import secrets
 import sys
 from argparse import ArgumentParser
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from django.conf import settings
@@ -84,8 +86,6 @@ class Command(OperatorCommand):
             raise CommandError(
                 "The database cannot be opened or written: see DATABASE_URL."
             ) from None
-        except OSError as error:
-            raise CommandError(f"{settings.VAR_DIR} cannot be used: {error.strerror}.") from None
         except KeyboardInterrupt:
             raise CommandError("Stopped before it was ready; the next start continues.") from None
         self._show_first_steps(certificate, credential)
@@ -121,10 +121,12 @@ class Command(OperatorCommand):
         self._say(SIGN_INS.format(user=BOOKKEEPER, owner=owner, password=password))
 
     def _prepare_pages(self) -> None:
-        call_command("collectstatic", verbosity=0, interactive=False)
+        with _using_var():
+            call_command("collectstatic", verbosity=0, interactive=False)
 
     def _prepare_certificate(self) -> Certificate:
-        certificate = ensure_certificate(settings.VAR_DIR, now=timezone.now())
+        with _using_var():
+            certificate = ensure_certificate(settings.VAR_DIR, now=timezone.now())
         self._say(f"Certificate: valid until {certificate.expires_at:%Y-%m-%d}.")
         return certificate
 
@@ -180,6 +182,14 @@ class Command(OperatorCommand):
         # Flushed, for whoever reads through a pipe.
         self.stdout.write(text)
         self.stdout.flush()
+
+
+@contextmanager
+def _using_var() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise QuickstartError(f"{settings.VAR_DIR} cannot be used: {error.strerror}.") from None
 
 
 def _refuse_another_company() -> None:
