@@ -97,12 +97,20 @@ def _is_address(parts: re.Match[str]) -> bool:
     return True
 
 
-def _readable(value: SecretStr) -> SecretStr:
-    """Refuse raw bytes: they reach Python as lone surrogates, with which nothing can be signed."""
+def _readable(value: str) -> str:
+    """Refuse raw bytes: they reach Python as lone surrogates, which can be neither sent nor signed.
+
+    Other variables need no such check: they are compared with patterns or words.
+    """
     try:
-        value.get_secret_value().encode()
+        value.encode()
     except UnicodeEncodeError:
         raise ValueError("must be text in UTF-8") from None
+    return value
+
+
+def _readable_secret(value: SecretStr) -> SecretStr:
+    _readable(value.get_secret_value())
     return value
 
 
@@ -118,7 +126,8 @@ def split_keys(keys: SecretStr) -> list[str]:
     return [key.strip() for key in keys.get_secret_value().split(",") if key.strip()]
 
 
-Secret = Annotated[SecretStr, AfterValidator(_readable)]
+Text = Annotated[str, AfterValidator(_readable)]
+Secret = Annotated[SecretStr, AfterValidator(_readable_secret)]
 Rate = Annotated[int, Field(ge=1, le=1_000_000)]
 
 
@@ -135,10 +144,10 @@ class Environment(BaseSettings):
     BASE_URL: Annotated[str, AfterValidator(_application_url)] = "https://localhost:8443"
     SECRET_KEY: Annotated[Secret, Field(min_length=SECRET_KEY_LENGTH)]
     SECRET_KEY_FALLBACKS: Annotated[Secret, AfterValidator(_former_keys)] = SecretStr("")
-    DATABASE_URL: Annotated[str, AfterValidator(_database_url), Field(repr=False)] = (
+    DATABASE_URL: Annotated[Text, AfterValidator(_database_url), Field(repr=False)] = (
         f"sqlite:///{VAR_FOLDER / 'invoicing.sqlite3'}"
     )
-    CACHE_URL: Annotated[str, AfterValidator(_cache_url), Field(repr=False)] = ""
+    CACHE_URL: Annotated[Text, AfterValidator(_cache_url), Field(repr=False)] = ""
     DEMO_MODE: bool = False
     TRUSTED_PROXIES: Annotated[int, Field(ge=0, le=10)] = 0
     LIMIT_PER_CONNECTION: Rate = 60

@@ -38,13 +38,14 @@ OPTIONS = {
 
 
 def is_understood(url: str) -> bool:
-    """Tell whether the library can use all of the URL; nothing is connected to.
+    """Tell whether the library can use all of the URL beside our options; nothing is connected to.
 
     By itself it complains only when it first connects, and passes over a database like "/x".
     """
+    options = {name: value for name, value in OPTIONS.items() if name != "pool_class"}
     try:
-        ConnectionPool.from_url(url).make_connection()
-    except (RedisError, TypeError, ValueError):
+        ConnectionPool.from_url(url, **options).make_connection()
+    except (AttributeError, RedisError, TypeError, ValueError):
         return False
     return re.fullmatch("/?[0-9]*", urlsplit(url).path, re.ASCII) is not None
 
