@@ -8,14 +8,15 @@ from functools import partial
 from typing import Any, cast
 
 from django import forms
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.contrib.admin.options import IncorrectLookupParameters
 from django.contrib.admin.utils import flatten
 from django.contrib.admin.views.main import ChangeList
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest
-from django.urls import URLPattern
+from django.urls import URLPattern, reverse
+from django.utils.html import format_html
 from typing_extensions import override
 
 from invoicing.admin.fields import CheckboxesField
@@ -215,6 +216,26 @@ class RecordAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # as above
             seen=form.cleaned_data["seen"],
             is_allowed=self.is_allowed("change"),
         )
+
+    @override
+    def response_add(self, request: HttpRequest, obj: Any, post_url_continue: Any = None) -> Any:
+        return self._tell(request, obj, "added")
+
+    @override
+    def response_change(self, request: HttpRequest, obj: Any) -> Any:
+        return self._tell(request, obj, "changed")
+
+    def _tell(self, request: HttpRequest, obj: Any, done: str) -> Any:
+        """Say what was done as Django does, but link only what the reader may open by now."""
+        name = str(obj)
+        is_seen = self.get_queryset(request).filter(pk=obj.pk).exists()
+        if is_seen and self.has_view_or_change_permission(request):
+            page = f"admin:{self.opts.app_label}_{self.opts.model_name}_change"
+            url = reverse(page, args=[obj.pk])
+            name = format_html('<a href="{}">{}</a>', url, obj)
+        said = "The {} “{}” was {} successfully."
+        messages.success(request, format_html(said, self.opts.verbose_name, name, done))
+        return self.response_post_save_change(request, obj)
 
     @override
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:

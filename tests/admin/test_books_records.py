@@ -71,6 +71,27 @@ def test_an_account_manager_who_left_stays_until_taken_away(desk, customer):
     assert not customer.account_managers.exists()
 
 
+def test_a_saved_customer_is_linked_for_those_only_who_still_see_it(sign_in, company):
+    ada = make_administrator("add_customer", "change_customer", name="Ada")
+    browser, seen = sign_in(ada), [str(ada.pk)]
+
+    def told() -> str:
+        [message] = browser.get("/admin/invoices/customer/").context["messages"]
+        assert message.tags == "success"
+        return str(message)
+
+    assert_saved(save(browser, Customer, name="Nordwind", account_managers=seen))
+    customer = Customer.objects.get()
+    link = f'<a href="{url_of(customer)}">Nordwind</a>'
+    assert told() == f"The customer “{link}” was added successfully."
+    assert_saved(save(browser, customer, city="Kiel"))
+    assert told() == f"The customer “{link}” was changed successfully."
+    assert_saved(save(browser, customer, account_managers=[]))
+    assert told() == "The customer “Nordwind” was changed successfully."
+    assert_saved(save(browser, Customer, name="Zephyr"))
+    assert told() == "The customer “Zephyr” was added successfully."
+
+
 @pytest.mark.parametrize(
     "fields",
     [
