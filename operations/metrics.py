@@ -6,6 +6,7 @@ No label holds an identifier, and each takes its value from a closed set.
 import logging
 import os
 import time
+from pathlib import Path
 from threading import Thread
 
 from django.core.exceptions import ImproperlyConfigured
@@ -56,7 +57,7 @@ def serve_metrics(address: str) -> None:
 
     Of several processes on one machine the first serves them, for all if they share a folder. Once
     it has ended another takes over, since a restart may start the new processes first. Raises
-    ImproperlyConfigured if the shared folder does not exist.
+    ImproperlyConfigured if there is no shared folder and none can be made.
     """
     if not address:
         return
@@ -86,7 +87,11 @@ def _registry() -> CollectorRegistry:
         return REGISTRY
     shared = CollectorRegistry()
     try:
+        # What cleans /tmp up may have deleted it before this process took the place of another.
+        Path(os.environ[SHARED_FOLDER]).mkdir(mode=0o700, exist_ok=True)
         MultiProcessCollector(shared)  # type: ignore[no-untyped-call]  # the library's own gap
-    except ValueError:
-        raise ImproperlyConfigured(f"{SHARED_FOLDER} must name a folder that is there.") from None
+    except (OSError, ValueError):
+        raise ImproperlyConfigured(
+            f"{SHARED_FOLDER} must name a folder that is there or can be made."
+        ) from None
     return shared

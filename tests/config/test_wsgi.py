@@ -39,9 +39,9 @@ import config.wsgi
             {
                 "BASE_URL": "https://localhost",
                 "METRICS_ADDRESS": "127.0.0.1:9100",
-                "PROMETHEUS_MULTIPROC_DIR": "/nowhere",
+                "PROMETHEUS_MULTIPROC_DIR": "/nowhere/metrics",
             },
-            "PROMETHEUS_MULTIPROC_DIR must name a folder that is there.",
+            "PROMETHEUS_MULTIPROC_DIR must name a folder that is there or can be made.",
         ),
     ],
     ids=["a wrong setting", "no gate", "no folder for metrics"],

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import stat
 import subprocess
 import sys
 import time
@@ -187,6 +188,14 @@ def scrape_when_answered(address: str) -> float:
         except OSError:
             assert time.monotonic() < deadline, "nobody took the address over"
             time.sleep(0.02)
+
+
+@pytest.mark.sqlite
+def test_a_process_makes_the_common_folder_if_it_was_cleaned_away(tmp_path):
+    folder, address = tmp_path / "metrics", f"127.0.0.1:{free_port()}"
+    with start(folder, 0, address) as process:
+        assert process.communicate()[1] == ""
+    assert stat.filemode(folder.stat().st_mode) == "drwx------"
 
 
 def test_without_an_address_nothing_is_served():
