@@ -5,6 +5,7 @@ import secrets
 from dataclasses import replace
 from typing import NamedTuple
 
+from django.core.management import CommandError
 from django.db import IntegrityError, transaction
 from tqdm import tqdm
 
@@ -39,8 +40,15 @@ class CompanyExistsError(Exception):
 
 
 def choose_password(given: str | None) -> Password:
-    """Return the password given, else SAMPLE_PASSWORD of the environment, else a random one."""
-    known = given or os.environ.get("SAMPLE_PASSWORD")
+    """Return the password given, else SAMPLE_PASSWORD of the environment, else a random one.
+
+    Raises CommandError for raw bytes, with which nobody could sign in.
+    """
+    known = given or os.environ.get("SAMPLE_PASSWORD", "")
+    try:
+        known.encode()
+    except UnicodeEncodeError:
+        raise CommandError("SAMPLE_PASSWORD is not text in UTF-8.") from None
     return Password(known or secrets.token_urlsafe(PASSWORD_BYTES), is_new=not known)
 
 

@@ -219,6 +219,16 @@ def test_a_password_that_was_given_is_used_and_not_told(db, monkeypatch, given, 
     assert person("dana").check_password(valid)
 
 
+def test_a_password_of_raw_bytes_is_refused(db, monkeypatch):
+    monkeypatch.setenv("SAMPLE_PASSWORD", "\udcff")
+
+    with pytest.raises(CommandError) as refused:
+        load(documents=0)
+
+    assert str(refused.value) == "SAMPLE_PASSWORD is not text in UTF-8."
+    assert not User.objects.exists()
+
+
 def test_a_random_password_is_told_once(db, monkeypatch):
     monkeypatch.delenv("SAMPLE_PASSWORD", raising=False)
 

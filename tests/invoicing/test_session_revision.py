@@ -163,17 +163,22 @@ def test_the_command_says_what_it_did(connect, delegate):
     assert check_password(NEW, read(delegate).password)
 
 
+RAW = "The password is not text in UTF-8; nothing was changed."
+
+
 @pytest.mark.parametrize(
     ("typed", "refusal"),
     [
         ([NEW, "something-else"], "The two passwords differ; nothing was changed."),
         ([EOFError], "No password was typed; nothing was changed."),
+        ([f"{NEW}\udcff"] * 2, RAW),
+        ([UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte")], RAW),
         (
             ["short", "short"],
             "This password is too short. It must contain at least 12 characters.",
         ),
     ],
-    ids=["differ", "end of input", "short"],
+    ids=["differ", "end of input", "raw from a pipe", "raw from a terminal", "short"],
 )
 def test_the_command_refuses_what_is_no_password(connection, delegate, typed, refusal):
     before = take_snapshot()

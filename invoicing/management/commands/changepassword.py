@@ -30,8 +30,11 @@ def _ask_twice(email: str) -> str:
     try:
         password = getpass.getpass(f"New password of {email}: ")
         again = getpass.getpass("Repeat it: ")
+        password.encode()
     except EOFError:
         raise CommandError("No password was typed; nothing was changed.") from None
+    except UnicodeError:  # a terminal refuses raw bytes itself, a pipe lets them through
+        raise CommandError("The password is not text in UTF-8; nothing was changed.") from None
     if again != password:
         raise CommandError("The two passwords differ; nothing was changed.")
     return password
