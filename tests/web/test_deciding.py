@@ -147,6 +147,7 @@ def test_who_may_not_issue_is_told_why_and_can_only_reject(desk, prepared):
 
     assert "your account does not have the permission to issue documents" in read(answer)
     assert "Approve issue" not in read(answer)
+    assert "What approving means" not in read(answer)
     assert refused.status_code == 403
     assert decision_of(prepared) == ""
     assert send(desk, prepared, "reject").status_code == 302
@@ -157,11 +158,15 @@ def test_who_may_not_write_drafts_is_told_that_the_agent_cannot_issue_what_they_
     desk, prepared
 ):
     """Interface: "Execution also rechecks `invoices.manage`"; to approve does not need it."""
-    assert "cannot issue it" not in read(desk.get(path_of(prepared)))
+    meant = "The agent may issue exactly this invoice, once, until 09:10:00 UTC."
+    usual = read(desk.get(path_of(prepared)))
+    assert (meant in usual, "cannot issue it" in usual) == (True, False)
     withdraw(prepared.user, Permission.MANAGE)
     pending = read(desk.get(path_of(prepared)))
     approved = read(desk.get(send(desk, prepared, "approve")["Location"]))
 
+    assert meant not in pending
+    assert "Once your account also has the permission named below, the agent may issue" in pending
     assert "If you approve it, the agent still cannot issue it: your account" in pending
     assert "You approved it on March 2, 2026, 09:01 UTC. The agent cannot issue it" in approved
     assert "Once you have both, the agent can issue exactly what is shown here" in approved
