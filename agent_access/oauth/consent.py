@@ -3,6 +3,7 @@
 from csp.decorators import csp_update
 from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import DisallowedRedirect
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
@@ -20,6 +21,7 @@ from agent_access.connections import ConnectionExistsError, ConnectionNotAllowed
 from agent_access.models.audit import Transport
 from agent_access.models.connections import Connection
 from agent_access.oauth.authorization import (
+    TOO_LONG,
     UNKNOWN_CLIENT,
     AuthorizationRequest,
     UnusableRequestError,
@@ -58,7 +60,7 @@ def authorize(request: HttpRequest) -> HttpResponseBase:
 def _ask(request: HttpRequest) -> HttpResponseBase:
     """Ask the owner every time, whatever was allowed before; nobody else is asked."""
     if not request.user.is_authenticated:
-        return redirect_to_login(request.get_full_path())
+        return _send_to_sign_in(request)
     note(person_id=request.user.pk)
     if request.user.pk != conf.host().owner_id():
         return _show_problem(request, NOT_THE_OWNER, status=403)
@@ -75,6 +77,13 @@ def _ask(request: HttpRequest) -> HttpResponseBase:
     if request.method == "GET":
         return _show(request, authorization, ConsentForm(authorization=authorization))
     return _decide(request, authorization, origin)
+
+
+def _send_to_sign_in(request: HttpRequest) -> HttpResponse:
+    try:
+        return redirect_to_login(request.get_full_path())
+    except DisallowedRedirect:  # quoted once more, the request is too long for Django
+        return _show_problem(request, TOO_LONG, status=400)
 
 
 def _decide(

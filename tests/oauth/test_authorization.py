@@ -7,9 +7,9 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from agent_access.oauth.authorization import MAX_LENGTH
+from agent_access.oauth.authorization import MAX_LENGTH, TOO_LONG
 from agent_access.oauth.models import Application
-from tests.oauth.programs import BASE_URL, RESOURCE, RETURN_ADDRESS, parameters_of
+from tests.oauth.programs import BASE_URL, RESOURCE, RETURN_ADDRESS, Browser, parameters_of
 from tests.snapshots import take_snapshot
 from tests.tool_table import SCOPES
 
@@ -212,6 +212,16 @@ def test_a_request_has_room_for_its_answer_or_makes_no_connection(
     assert_page(browser.open(path))
     assert_page(browser.send(path, {"decision": "allow"}))
     assert take_snapshot() == before
+
+
+@pytest.mark.sqlite  # no database decides how long an address may be
+def test_whoever_is_signed_out_is_told_of_a_request_that_is_too_long_to_come_back_to(program):
+    """What the sign-in page comes back to is quoted once more, and so longer."""
+    path = program.authorize_path(state="&" * (MAX_LENGTH // 4))
+    assert len(urlsplit(path).query) < MAX_LENGTH
+    page = Browser().open(path)
+    assert_page(page)
+    assert TOO_LONG in page.content.decode()
 
 
 def test_the_parameters_of_a_return_address_stay(register_program, browser, delegate):
