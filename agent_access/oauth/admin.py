@@ -8,12 +8,13 @@ from django.contrib import admin, messages
 from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils import timezone
 from typing_extensions import override
 
-from agent_access import discovery
+from agent_access import conf, discovery
 from agent_access.admin.moments import format_minute, format_moment
 from agent_access.admin.owners import FORM_METHODS, OwnersModelAdmin, Page, owners_act
-from agent_access.admin.states import format_connections
+from agent_access.admin.states import format_connections, read_status
 from agent_access.admin.switches import Switch, register_switch
 from agent_access.connections import live_connections
 from agent_access.models.connections import ConnectionKind
@@ -95,12 +96,17 @@ class ClientAdmin(OwnersModelAdmin):
     @override
     def show_record(self, request: HttpRequest, object_id: Any) -> HttpResponse:
         client = self.find_record(request, object_id)
-        connections = connections_of(client).select_related("user").order_by("-id")
+        found = connections_of(client).select_related("user").order_by("-id")
+        owner_id, now = conf.host().owner_id(), timezone.now()
+        connections = [
+            (each, read_status(each, owner_id=owner_id, now=now))
+            for each in found[: self.list_per_page]
+        ]
         context = {
             "title": client.name,
             "client": client,
             "facts": self.facts_of(client),
-            "connections": connections[: self.list_per_page],
+            "connections": connections,
         }
         return self.show(request, "client", context)
 

@@ -1,5 +1,6 @@
 """OAuth clients: who registered, what the owner allowed them, and how one is forgotten."""
 
+from datetime import timedelta
 from functools import partial
 from threading import Event
 from typing import Any
@@ -82,6 +83,16 @@ def test_the_page_of_a_client_shows_its_connections_and_no_secret(
     assert len(digests) == 3
     for secret in (*digests, *pair.values()):
         assert str(secret) not in page or str(secret).isdigit()
+
+
+def test_the_page_of_a_client_says_which_of_its_connections_are_over(
+    owner_desk, client_record, browser_connection
+):
+    path = f"{LIST}{client_record.pk}/"
+    assert '<span class="tag good">Live</span>' in main_of(owner_desk.get(path))
+    created_at = browser_connection.created_at - timedelta(days=31)
+    Connection.objects.update(created_at=created_at, expires_at=created_at + timedelta(days=1))
+    assert '<span class="tag">Expired</span>' in main_of(owner_desk.get(path))
 
 
 @pytest.mark.requirement("revocation.evidence_remains")
