@@ -1,6 +1,6 @@
 """The audit, read-only: who did what, when, from where, and with which outcome."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -32,6 +32,13 @@ from agent_access.tools import registry
 
 WORDS_SEARCHED = 5
 BY_TIME = "occurred_at"
+
+_further_outcomes: set[str] = set()
+
+
+def register_outcomes(codes: Iterable[str]) -> None:
+    """Let the owner filter the audit by these codes, beside those of tool calls."""
+    _further_outcomes.update(codes)
 
 
 class EventFilter(SearchingFilter):
@@ -71,7 +78,7 @@ class OutcomeFilter(EventFilter):
 
     @override
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return as_choices([OK, *sorted(set(_codes_below(ToolError)))])
+        return as_choices([OK, *sorted({*_codes_below(ToolError), *_further_outcomes})])
 
 
 class ActorFilter(EventFilter):

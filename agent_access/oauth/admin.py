@@ -12,6 +12,7 @@ from django.utils import timezone
 from typing_extensions import override
 
 from agent_access import conf, discovery
+from agent_access.admin.events import register_outcomes
 from agent_access.admin.moments import format_minute, format_moment
 from agent_access.admin.owners import FORM_METHODS, OwnersModelAdmin, Page, owners_act
 from agent_access.admin.states import format_connections, read_status
@@ -20,6 +21,7 @@ from agent_access.connections import live_connections
 from agent_access.models.connections import ConnectionKind
 from agent_access.oauth.clients import connections_of, delete_client, end_connections_of
 from agent_access.oauth.models import AccessToken, Application, Grant, IDToken, RefreshToken
+from agent_access.oauth.refusals import HELP, INVALID_REQUEST, INVALID_TARGET
 from agent_access.oauth.retention import forget_tokens_of
 from agent_access.switches import turn_sign_in
 
@@ -40,6 +42,9 @@ register_switch(
         turn=turn_sign_in,
     )
 )
+
+# With these a token request is refused (RFC 6749 section 5.2, RFC 8707 section 2).
+register_outcomes([INVALID_REQUEST, INVALID_TARGET, *HELP])
 
 LIST = "admin:agent_oauth_application_changelist"
 

@@ -17,6 +17,7 @@ from agent_access.errors import (
 )
 
 INVALID_REQUEST = "invalid_request"
+INVALID_TARGET = "invalid_target"
 TEMPORARILY_UNAVAILABLE = "temporarily_unavailable"
 
 # OAuth's error code and description of shared refusals; RFC 6749 allows no quotes in the latter.

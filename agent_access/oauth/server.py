@@ -14,6 +14,7 @@ from oauthlib.oauth2.rfc6749.errors import (
 from agent_access.audit import Origin
 from agent_access.discovery import resource
 from agent_access.oauth.presented import Presented
+from agent_access.oauth.refusals import INVALID_TARGET
 from agent_access.oauth.tokens import make_access_token, make_refresh_token, seconds_to_live
 
 # RFC 7636 section 4.2: the SHA-256 in base64url without padding.
@@ -67,6 +68,6 @@ def _require_resource(request: Any) -> dict[str, Any]:
     parameters = (request.decoded_body or []) + request.uri_query_params
     if [value for name, value in parameters if name == "resource"] != [resource()]:
         raise CustomOAuth2Error(
-            "invalid_target", f"Send resource={resource()}, exactly once.", request=request
+            INVALID_TARGET, f"Send resource={resource()}, exactly once.", request=request
         )
     return {}

@@ -228,6 +228,11 @@ def test_the_calls_of_the_tool_that_lists_tools_are_filtered_too(owner_desk, con
     assert actions(owner_desk, tool="tools.list") == ["tools.list"]
 
 
+def test_refused_token_requests_are_filtered_by_the_codes_of_oauth(owner_desk, client_program):
+    client_program.refresh("ivr_unknown")
+    assert actions(owner_desk, outcome="invalid_grant") == ["token_request:refused"]
+
+
 def test_the_audit_is_filtered_by_day_in_utc(owner_desk, owner, connect, delegate):
     _, agent = connect(delegate)
     for moment in ("2030-03-01T23:59:59Z", "2030-03-02T00:00:00Z", "2030-03-02T23:59:59Z"):
