@@ -64,6 +64,16 @@ def test_the_totals_never_stand_alone_on_the_last_sheet(open_page, delegate, cus
         assert "Service" in last, count
 
 
+def test_no_sheet_cuts_the_totals_in_two(open_page, delegate, customer):
+    # Among these are the counts that fill the second sheet up to somewhere within the totals.
+    for count in range(30, 42):
+        texts = [f"Service {number}" for number in range(count)]
+        sheets = print_issued(open_page, delegate, customer, texts)
+        assert [sheet for sheet in sheets if "Net total" in sheet] == [
+            sheet for sheet in sheets if " Total €" in sheet
+        ], count
+
+
 def test_a_printed_invoice_bears_nothing_of_the_browser_nor_an_address_of_the_house(sheets):
     assert not [sheet for sheet in sheets if "https://" in sheet or "Invoicing" in sheet]
 
