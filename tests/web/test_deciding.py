@@ -134,10 +134,13 @@ def test_everybody_else_gets_the_same_404(sign_in, prepared, owner, colleague, s
 
 
 def test_a_signed_out_person_signs_in_and_comes_back(browser, prepared):
-    for answer in (browser.get(path_of(prepared)), send(browser, prepared, "approve")):
-        assert answer.status_code == 302
-        assert answer["Location"] == f"/sign-in?next={path_of(prepared)}"
+    there = f"/sign-in?next={path_of(prepared)}"
+    seen, decided = browser.get(path_of(prepared)), send(browser, prepared, "approve")
+    assert (seen.status_code, seen["Location"]) == (302, there)
+    assert (decided.status_code, decided["Location"]) == (302, f"{there}&late")
     assert decision_of(prepared) == ""
+    assert "nothing was decided" not in read(browser.get(there))
+    assert "nothing was decided or changed" in read(browser.get(decided["Location"]))
 
 
 def test_who_may_not_issue_is_told_why_and_can_only_reject(desk, prepared):

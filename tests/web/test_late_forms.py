@@ -14,6 +14,7 @@ pytestmark = pytest.mark.django_db
 
 OWN = {"Origin": "https://invoices.example"}
 KEPT = "What you typed is kept"
+NO_EFFECT = "You were no longer signed in, so nothing was decided or changed."
 STALE = {"csrfmiddlewaretoken": "s" * 64}
 TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="(\w+)"')
 
@@ -133,6 +134,7 @@ def test_no_other_form_is_filled_in_for_whoever_signs_in(browser, person, path):
 )
 def test_a_button_that_was_pressed_too_late_leads_back_to_its_page(browser, company, button, page):
     answer = browser.post(button, headers={"Referer": f"https://invoices.example{page}"})
-    assert (answer.status_code, answer["Location"]) == (302, f"/sign-in?next={page}")
+    assert (answer.status_code, answer["Location"]) == (302, f"/sign-in?next={page}&late")
+    assert NO_EFFECT in text_of(browser.get(answer["Location"]))
     elsewhere = browser.post(button, headers={"Referer": f"https://invoices.example.evil{page}"})
-    assert elsewhere["Location"] == f"/sign-in?next={button}"
+    assert elsewhere["Location"] == f"/sign-in?next={button}&late"

@@ -28,6 +28,8 @@ from invoicing.web.accounts.password_forms import password_field
 from invoicing.web.late_forms import keeps_typed_at, read_late_form, show_late_form
 
 HOME = "/"
+# The query parameter with which the page says that a button was pressed too late.
+LATE = "late"
 
 
 class SignInForm(forms.Form):
@@ -101,7 +103,13 @@ def _show(
     request: HttpRequest, form: SignInForm, *, status: int = 200, **context: Any
 ) -> HttpResponse:
     typed = request.POST.get("typed", "")
-    values = {"form": form, "next": _next_path(request), "typed": typed, **context}
+    values = {
+        "form": form,
+        "next": _next_path(request),
+        "typed": typed,
+        "is_late": LATE in request.GET,
+        **context,
+    }
     return render(request, "invoicing/sign_in.html", values, status=status)
 
 

@@ -7,10 +7,11 @@ from django.contrib.auth.middleware import LoginRequiredMiddleware
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
+from django.shortcuts import redirect
 from typing_extensions import override
 
 from invoicing.visits import note_visitor
-from invoicing.web.accounts.sign_in import ask_to_sign_in_again
+from invoicing.web.accounts.sign_in import LATE, ask_to_sign_in_again
 from invoicing.web.late_forms import keeps_typed
 
 
@@ -35,12 +36,15 @@ class SignedInMiddleware(LoginRequiredMiddleware):
     def handle_no_permission(  # type: ignore[override]  # Django's own always answers with a redirect
         self, request: HttpRequest, view_func: Callable[..., Any]
     ) -> HttpResponseBase:
-        """Ask to sign in, then lead to the page; after a form, to its page, with what was typed."""
+        """Ask to sign in, then lead to the page; after a form, to its page, with what was typed.
+
+        The sign-in page says that the form did nothing.
+        """
         if request.method != "POST":
             return super().handle_no_permission(request, view_func)
         if keeps_typed(view_func):
             return ask_to_sign_in_again(request)
-        return redirect_to_login(_page_of_form(request))
+        return redirect(f"{redirect_to_login(_page_of_form(request)).url}&{LATE}")
 
 
 def _page_of_form(request: HttpRequest) -> str:
