@@ -1,5 +1,6 @@
 """What a person decides on the pages, each decision in one transaction with its audit event."""
 
+from collections.abc import Iterable
 from uuid import UUID
 
 from django.db import transaction
@@ -7,7 +8,7 @@ from django.utils import timezone
 
 from agent_access import audit
 from agent_access.audit import Actor, Fact, Origin
-from agent_access.connections import live_connections
+from agent_access.connections import find_ended
 from invoicing.access import require_still_allowed
 from invoicing.models import Decision, Document, User
 from invoicing.services import approvals, issuing_by_hand
@@ -62,6 +63,8 @@ def issue_by_hand(user: User, pk: UUID, *, fingerprint: str, origin: Origin) -> 
     return document
 
 
-def has_connection_ended(snapshot: ApprovalSnapshot) -> bool:
-    """Tell whether the connection that prepared the approval has ended: it cannot execute it."""
-    return not live_connections().filter(pk=snapshot.approval.connection_id).exists()
+def find_given_up(snapshots: Iterable[ApprovalSnapshot]) -> set[UUID]:
+    """Return the IDs of the approvals whose connection has ended: it cannot execute them."""
+    connections = {each.approval.pk: each.approval.connection_id for each in snapshots}
+    ended = find_ended(connections.values())
+    return {pk for pk, connection_id in connections.items() if connection_id in ended}

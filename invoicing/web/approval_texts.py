@@ -1,6 +1,7 @@
 """The texts of the approval pages, with every amount and time formatted."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -10,7 +11,7 @@ from django.urls import reverse
 
 from invoicing.access import Permission
 from invoicing.approval_states import ApprovalState
-from invoicing.decisions import has_connection_ended
+from invoicing.decisions import find_given_up
 from invoicing.languages import APPLICATION_LANGUAGE, name_of_language
 from invoicing.models import Decision, Document, User
 from invoicing.services.approvals import ApprovalSnapshot
@@ -29,6 +30,8 @@ STATES = {
     ApprovalState.EXPIRED: "Expired",
     ApprovalState.STALE: "Draft changed",
 }
+
+CONNECTION_ENDED = "Connection ended"
 
 HEADINGS = {
     ApprovalState.PENDING: "Issue this invoice?",
@@ -57,9 +60,20 @@ class Entry:
     time_left: str
 
 
-def describe_entry(snapshot: ApprovalSnapshot, user: User) -> Entry:
+def describe_entries(snapshots: Sequence[ApprovalSnapshot], user: User) -> list[Entry]:
+    given_up = find_given_up(snapshots)
+    return [
+        _describe_entry(each, user, has_ended=each.approval.pk in given_up) for each in snapshots
+    ]
+
+
+def _describe_entry(snapshot: ApprovalSnapshot, user: User, *, has_ended: bool) -> Entry:
+    """Describe one; once its connection `has_ended`, there is no time left to issue anything."""
     approval, facts, state = snapshot.approval, snapshot.prepared, snapshot.state
     seconds = _seconds_left(snapshot)
+    is_given_up = has_ended and seconds > 0
+    if is_given_up:
+        seconds = 0
     return Entry(
         href=reverse("approval", args=[approval.id]),
         document=_name_of(approval.document, state),
@@ -67,8 +81,8 @@ def describe_entry(snapshot: ApprovalSnapshot, user: User) -> Entry:
         total=_format_total(facts),
         connection_name=approval.connection_name,
         prepared_at=format_instant(approval.prepared_at, user),
-        state=STATES[state],
-        is_waiting=state == ApprovalState.PENDING,
+        state=CONNECTION_ENDED if is_given_up else STATES[state],
+        is_waiting=state == ApprovalState.PENDING and not is_given_up,
         is_issued=state == ApprovalState.EXECUTED,
         seconds_left=seconds,
         time_left=_format_duration(seconds),
@@ -175,7 +189,7 @@ def describe_review(snapshot: ApprovalSnapshot, user: User) -> Review:
         may_approve=user.has_perm(Permission.FINALIZE),
         may_issue=user.has_perms(ISSUE_PERMISSIONS),
         paper=lay_out(facts, number=_number(snapshot)),
-        has_connection_ended=bool(_seconds_left(snapshot)) and has_connection_ended(snapshot),
+        has_connection_ended=bool(_seconds_left(snapshot) and find_given_up([snapshot])),
         changes=find_changes(facts, snapshot.current) if snapshot.stale_fields else [],
         warnings=_warn(snapshot, user) if state == ApprovalState.PENDING else [],
     )

@@ -22,7 +22,7 @@ from invoicing.services.approval_inbox import InboxPage, read_others, read_pendi
 from invoicing.services.approvals import ApprovalSnapshot, approvals_asked_of, read_approval
 from invoicing.text import normalise_text
 from invoicing.visits import web_origin
-from invoicing.web.approval_texts import describe_entry, describe_hidden, describe_review
+from invoicing.web.approval_texts import describe_entries, describe_hidden, describe_review
 from invoicing.web.listings import read_id
 from invoicing.web.pages import SignedInRequest, page
 
@@ -59,8 +59,8 @@ def list_approvals(request: SignedInRequest) -> HttpResponse:
     waiting = read_pending(user, after=after, now=now) if before is None else nothing
     others = read_others(user, before=before, now=now) if after is None else nothing
     context = {
-        "waiting": [describe_entry(each, user) for each in waiting.approvals],
-        "others": [describe_entry(each, user) for each in others.approvals],
+        "waiting": describe_entries(waiting.approvals, user),
+        "others": describe_entries(others.approvals, user),
         "is_first_page": after is None and before is None,
         "next_waiting": waiting.next,
         "next_others": others.next,

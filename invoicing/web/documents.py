@@ -14,7 +14,7 @@ from invoicing.models import Document, DocumentStatus
 from invoicing.search.records import find_documents
 from invoicing.services.approval_inbox import read_pending_of
 from invoicing.services.approvals import find_executed
-from invoicing.web.approval_texts import describe_entry
+from invoicing.web.approval_texts import describe_entries
 from invoicing.web.formats import Formats, format_instant
 from invoicing.web.issuing import may_issue
 from invoicing.web.listings import build_query, list_newest, read_id
@@ -73,7 +73,7 @@ def _row(document: Document) -> Row:
 def show_document(request: SignedInRequest, pk: UUID) -> HttpResponse:
     document = document_for(request.user, pk)
     may_edit = document.is_draft_invoice and request.user.has_perm(Permission.MANAGE)
-    waiting = read_pending_of(request.user, document, now=timezone.now())
+    asked = read_pending_of(request.user, document, now=timezone.now())
     context = {
         "document": document,
         "paper": paper_of_document(document),
@@ -81,7 +81,7 @@ def show_document(request: SignedInRequest, pk: UUID) -> HttpResponse:
         "updated_at": format_instant(document.updated_at, request.user),
         "issued_at": format_instant(document.issued_at, request.user),
         "approval": find_executed(document) if document.is_issued else None,
-        "waiting": [describe_entry(each, request.user) for each in waiting],
+        "waiting": [each for each in describe_entries(asked, request.user) if each.is_waiting],
         "is_done": DONE in request.GET,
         "may_edit": may_edit,
         "may_issue": may_issue(request.user, document),

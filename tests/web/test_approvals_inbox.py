@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from agent_access.connections import revoke_connection
+from agent_access.models.connections import RevokedReason
 from invoicing.identifiers import new_id
 from invoicing.models import Customer, Decision
 from invoicing.services.draft_input import Maker
@@ -61,6 +63,26 @@ def test_a_draft_says_to_its_person_alone_that_an_agent_asks_for_its_issue(
         f"/approvals/{waiting.approval.id}"
     ]
     assert "asks you" not in read(sign_in(colleague).get(path))
+
+
+def test_once_the_connection_has_ended_nothing_waits_for_the_agent(
+    sign_in, delegate, draft, connect
+):
+    connection, _ = connect(delegate)
+    maker = Maker(connection.id, connection.name)
+    _, approved, rejected = [prepare(draft, user=delegate, maker=maker) for _ in range(3)]
+    approved.decide(Decision.APPROVED)
+    rejected.decide(Decision.REJECTED)
+    browser = sign_in(delegate)
+
+    def read_states() -> list[str]:
+        page = read(browser.get("/approvals"))
+        return re.findall(r"Waiting for you (?=\d)|Approved|Connection ended|Rejected|left", page)
+
+    assert read_states() == ["Waiting for you ", "left", "Rejected", "Approved", "left"]
+    revoke_connection(connection.id, reason=RevokedReason.OWNER_REVOKED)
+    assert read_states() == ["Connection ended", "Rejected", "Connection ended"]
+    assert "asks you" not in read(browser.get(f"/documents/{draft.id}"))
 
 
 def test_a_draft_that_changed_says_nothing_of_what_was_asked_before(sign_in, delegate, draft):
