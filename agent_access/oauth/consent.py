@@ -41,6 +41,11 @@ NOT_THE_OWNER = (
     " owner for a credential that the client can send instead."
 )
 
+SIGN_IN_OFF = (
+    "Browser sign-in is off. Turn it on under Agent access in the administration, then let the"
+    " client ask again."
+)
+
 
 @csrf_exempt
 @login_not_required
@@ -48,9 +53,12 @@ NOT_THE_OWNER = (
 def authorize(request: HttpRequest) -> HttpResponseBase:
     """Interface: "Open the owner consent page". While sign-in is off, it is not found.
 
-    That comes before a refusal of the method or of a forged form, so these are checked inside.
+    Only the owner is told why. That comes before a refusal of the method or of a forged form, so
+    these are checked inside.
     """
     if not is_sign_in_on():
+        if _is_owner(request):
+            return _show_problem(request, SIGN_IN_OFF, status=404)
         raise Http404
     return _ask(request)
 
@@ -62,7 +70,7 @@ def _ask(request: HttpRequest) -> HttpResponseBase:
     if not request.user.is_authenticated:
         return _send_to_sign_in(request)
     note(person_id=request.user.pk)
-    if request.user.pk != conf.host().owner_id():
+    if not _is_owner(request):
         return _show_problem(request, NOT_THE_OWNER, status=403)
     origin = make_origin(Transport.WEB)
     try:
@@ -77,6 +85,10 @@ def _ask(request: HttpRequest) -> HttpResponseBase:
     if request.method == "GET":
         return _show(request, authorization, ConsentForm(authorization=authorization))
     return _decide(request, authorization, origin)
+
+
+def _is_owner(request: HttpRequest) -> bool:
+    return request.user.is_authenticated and request.user.pk == conf.host().owner_id()
 
 
 def _send_to_sign_in(request: HttpRequest) -> HttpResponse:

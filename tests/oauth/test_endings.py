@@ -15,6 +15,7 @@ from tests.agents import HttpAgent
 from tests.oauth.endings import reason_of
 from tests.oauth.programs import Browser, Machine
 from tests.snapshots import take_snapshot
+from tests.web.forms import text_of
 
 GETS = [
     "/.well-known/oauth-protected-resource/mcp",
@@ -58,6 +59,12 @@ def test_no_rotation_carries_a_refresh_token_past_its_connection(program, pair, 
             token = program.refresh(token).body["refresh_token"]
         clock.move_to(browser_connection.expires_at)
         assert program.refresh(token).body["error"] == "invalid_grant"
+
+
+def test_only_the_owner_is_told_that_sign_in_is_off(access_on, owner, delegate):
+    pages = [Browser(person).open("/oauth/authorize") for person in (owner, delegate, None)]
+    told = ["Browser sign-in is off." in text_of(page) for page in pages]
+    assert told == [True, False, False]
 
 
 @pytest.mark.requirement("sign_in.switch", "revocation.sign_in_off")
