@@ -195,6 +195,7 @@ def test_the_last_line_stays_and_a_hundred_are_the_most(writer_desk, filled):
     full = writer_desk.post("/documents/new", {**filled, "lines": "100", "add_line": ""})
     assert read_form(full)["lines"] == "100"
     assert "Add a line" not in text_of(full)
+    assert "A draft has at most 100 lines." in text_of(full)
 
 
 @pytest.mark.parametrize("lines", ["", "0", "-1", "x", "10000", "²"])
