@@ -5,8 +5,17 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from enum import StrEnum
 
+from django.db.models import F
+
 from invoicing.access import documents_visible_to
-from invoicing.models import Document, DocumentStatus, NumberSeries, User
+from invoicing.models import (
+    Decision,
+    Document,
+    DocumentStatus,
+    IssueApproval,
+    NumberSeries,
+    User,
+)
 from invoicing.services.document_facts import Facts
 
 LATELY = timedelta(days=30)
@@ -27,11 +36,15 @@ class Warnings:
     """What is unusual about issuing a draft; nothing of it forbids that.
 
     `same_total` is the last document with this total that the customer got in the last 30 days;
-    `last_issue_date` is that of the last number in the series, if it is later than the draft's.
+    `alike` is the newest approval, pending or approved, by which the customer may get another one
+    with it; `last_issue_date` is that of the last number in the series, if it is later than the
+    draft's.
     """
 
     missing: list[Missing]
     same_total: Document | None
+    alike: IssueApproval | None
+    is_future: bool
     is_other_year: bool
     last_issue_date: date | None
 
@@ -46,6 +59,8 @@ def find_warnings(
     return Warnings(
         missing=list(_find_missing(facts)),
         same_total=_same_total(user, draft, since=now - LATELY),
+        alike=_alike(user, draft, now=now),
+        is_future=draft.issue_date > today,
         is_other_year=draft.issue_date.year != today.year,
         last_issue_date=_later_issue_date(draft),
     )
@@ -74,6 +89,23 @@ def _same_total(user: User, draft: Document, *, since: datetime) -> Document | N
         issued_at__gte=since,
     )
     return issued.order_by("-issued_at").first()
+
+
+def _alike(user: User, draft: Document, *, now: datetime) -> IssueApproval | None:
+    """Return an approval of this person alone: of others' they know nothing."""
+    unused = IssueApproval.objects.filter(
+        delegated_user=user, expires_at__gt=now, executed_at__isnull=True
+    ).exclude(decision=Decision.REJECTED)
+    # None that is stale. The drafts are the customer's, whom the person can see.
+    alike = unused.exclude(document=draft).filter(
+        document__customer=draft.customer_id,
+        document__status=DocumentStatus.DRAFT,
+        document__lock_version=F("lock_version"),
+        document__type=draft.type,
+        document__currency_code=draft.currency_code,
+        document__grand_total=draft.grand_total,
+    )
+    return alike.select_related("document").order_by("-id").first()
 
 
 def _later_issue_date(draft: Document) -> date | None:

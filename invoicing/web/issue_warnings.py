@@ -7,7 +7,7 @@ from datetime import datetime
 from django.urls import reverse
 
 from invoicing.access import Permission
-from invoicing.models import Document, User
+from invoicing.models import Decision, Document, IssueApproval, User
 from invoicing.services.document_facts import Facts
 from invoicing.services.issue_warnings import Missing, find_warnings
 from invoicing.web.formats import format_day, format_instant, local_date
@@ -21,7 +21,7 @@ MISSING = {
 
 @dataclass(frozen=True)
 class WarningText:
-    """A sentence, and the number of a document, linked if the person may see it."""
+    """A sentence, and what a document is called, linked if the person may see what is meant."""
 
     sentence: str
     link: str = ""
@@ -36,6 +36,10 @@ def describe_warnings(
     yield from (WarningText(MISSING[each]) for each in warnings.missing)
     if warnings.same_total:
         yield _same_total_text(warnings.same_total, user)
+    if warnings.alike:
+        yield _alike_text(warnings.alike)
+    if warnings.is_future:
+        yield WarningText(f"The issue date is in the future: {format_day(draft.issue_date)}.")
     if warnings.is_other_year:
         yield WarningText(f"The issue date is not in the current year: {draft.issue_date.year}.")
     if warnings.last_issue_date:
@@ -50,3 +54,11 @@ def _same_total_text(issued: Document, user: User) -> WarningText:
     may_open = user.has_perm(Permission.VIEW_DOCUMENT)
     href = reverse("document", args=[issued.id]) if may_open else ""
     return WarningText(sentence, str(issued.number), href)
+
+
+def _alike_text(approval: IssueApproval) -> WarningText:
+    is_approved = approval.decision == Decision.APPROVED
+    done = "You approved the issue of" if is_approved else "You are also asked to issue"
+    sentence = f"{done} another draft with the same total for this customer:"
+    href = reverse("approval", args=[approval.id])
+    return WarningText(sentence, approval.document.draft_code, href)

@@ -4,16 +4,27 @@ from typing import Any
 
 import pytest
 
-from invoicing.models import Company, Customer, DocumentType
+from invoicing.approval_states import WINDOW
+from invoicing.models import Company, Customer, Decision, Document, DocumentType, IssueApproval
 from invoicing.services import issue_warnings
 from invoicing.services.document_facts import read_facts
 from invoicing.services.issue_warnings import LATELY, Missing, Warnings, find_warnings
+from invoicing.services.issuing import issue_document
 from invoicing.web.formats import local_date
+from tests.approvals import prepare
+from tests.clocks import at
 from tests.factories import CustomerFactory, TaxRateFactory, line_input, make_draft, make_issued
 from tests.plans import plans_of, prefer_indexes
 
 NOW = datetime(2026, 3, 20, 9, 0, tzinfo=UTC)
-NOTHING = Warnings(missing=[], same_total=None, is_other_year=False, last_issue_date=None)
+NOTHING = Warnings(
+    missing=[],
+    same_total=None,
+    alike=None,
+    is_future=False,
+    is_other_year=False,
+    last_issue_date=None,
+)
 
 
 def warnings_about(draft, user, *, now=NOW):
@@ -24,6 +35,14 @@ def warnings_about(draft, user, *, now=NOW):
 @pytest.fixture(autouse=True)
 def seller(company):
     return company
+
+
+def ask(draft, user, decision: str = "") -> IssueApproval:
+    """Return an approval that the person is asked for, and has decided or not."""
+    prepared = prepare(draft, user=user, now=NOW)
+    if decision:
+        prepared.decide(Decision(decision), now=NOW)
+    return prepared.approval
 
 
 def issue(customer, *, issued_at=NOW - timedelta(days=3), **header: Any):
@@ -90,6 +109,44 @@ def test_what_is_compared_is_read_by_the_customer_alone(delegate, customer, draf
     assert "document_by_customer" in plan
     assert "pkey" not in plan
     assert "autoindex" not in plan
+
+
+@pytest.mark.parametrize("decision", ["", Decision.APPROVED])
+def test_another_draft_of_the_same_total_that_may_be_issued_too_is_named(
+    delegate, customer, draft, decision
+):
+    other = make_draft(user=delegate, customer=customer)
+    _, newest = [ask(other, delegate, decision) for _ in range(2)]
+    ask(draft, delegate)
+    assert warnings_about(draft, delegate).alike == newest
+    assert warnings_about(draft, delegate, now=NOW + WINDOW) == NOTHING
+
+
+def test_a_draft_is_not_alike_if_it_differs_or_cannot_be_issued_any_more(
+    delegate, colleague, customer, draft
+):
+    for different in (
+        {"customer": CustomerFactory.create()},
+        {"lines": (line_input(unit_price=5001),)},
+        {"currency_code": "USD"},
+    ):
+        ask(make_draft(**{"customer": customer, **different}), delegate)
+    ask(make_draft(customer=customer), delegate, Decision.REJECTED)
+    ask(make_draft(customer=customer), colleague)
+    changed = ask(make_draft(customer=customer), delegate)
+    Document.objects.filter(pk=changed.document_id).update(lock_version=2)
+    issued = ask(make_draft(customer=customer), delegate)
+    issue_document(issued.document, clock=at(NOW))
+    found = warnings_about(draft, delegate)
+    assert (found.alike, found.same_total) == (None, issued.document)
+
+
+@pytest.mark.parametrize(("zone", "is_future"), [("UTC", True), ("Pacific/Auckland", False)])
+def test_the_future_begins_with_the_persons_own_tomorrow(delegate, customer, zone, is_future):
+    delegate.time_zone = zone
+    tomorrow = make_draft(user=delegate, customer=customer, issue_date=date(2026, 3, 21))
+    this_evening = datetime(2026, 3, 20, 20, 0, tzinfo=UTC)
+    assert warnings_about(tomorrow, delegate, now=this_evening).is_future is is_future
 
 
 @pytest.mark.parametrize(("zone", "is_other_year"), [("UTC", False), ("Pacific/Auckland", True)])

@@ -227,6 +227,21 @@ def test_warnings_stand_on_the_page(desk, prepared, customer, tax_rate):
     assert "The last document of this series has a later issue date: March 5, 2026." in page
 
 
+def test_a_draft_that_looks_the_same_is_named_while_it_may_be_issued_too(desk, clock, delegate):
+    drafts = [make_draft(user=delegate, issue_date=PREPARED_AT.date() + 3 * DAY)]
+    drafts.append(make_draft(user=delegate, customer=drafts[0].customer))
+    one, other = (prepare(draft, user=delegate) for draft in drafts)
+    page, link = read(desk.get(path_of(one))), drafts[1].draft_code
+    asked = "You are also asked to issue another draft with the same total for this customer:"
+    assert f"{asked} {link} ." in page
+    assert "The issue date is in the future: March 5, 2026." in page
+    assert f'<a href="{path_of(other)}">{link}</a>' in desk.get(path_of(one)).content.decode()
+    other.decide()
+    assert "You approved the issue of another draft with the same total" in read(
+        desk.get(path_of(one))
+    )
+
+
 def test_what_the_invoice_lacks_stands_on_the_page(desk, clock, delegate, customer, tax_rate):
     Company.objects.update(street="", postcode="", city="", country="", vat_number="")
     draft = make_draft(customer=customer, lines=(line_input(tax_rate_id=tax_rate.id),))
