@@ -138,7 +138,8 @@ class RecordAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # as above
         self, request: HttpRequest, object_id: str, from_field: str | None = None
     ) -> Any:
         """Answer 404 where Django goes elsewhere and says that the record was perhaps deleted."""
-        found = super().get_object(request, object_id, from_field)
+        # Django looks up the field that the request names even where the name is empty.
+        found = super().get_object(request, object_id, from_field or None)
         if found is None and self.has_view_or_change_permission(request):
             raise Http404
         return found

@@ -240,6 +240,15 @@ def test_hostile_addresses_are_no_bug(books, sign_in, superuser, model):
         assert browser.get(f"{url_of(model)}?{query}").status_code in {200, 302, 400}, query
 
 
+@pytest.mark.parametrize("model", BOOKS, ids=name_of)
+def test_a_record_is_found_by_its_key_alone(books, sign_in, superuser, model):
+    page = url_of(model, "change", model.objects.order_by("pk")[0].pk)
+    expected = {"": 200, "id": 200, "password": 400}
+    browser = sign_in(superuser)
+    found = {name: browser.get(f"{page}?_to_field={name}").status_code for name in expected}
+    assert found == expected
+
+
 @pytest.mark.parametrize(
     "lookup", ["password__startswith", "private_email__contains", "session_revision", "last_login"]
 )
