@@ -42,8 +42,8 @@ NOT_THE_OWNER = (
 )
 
 SIGN_IN_OFF = (
-    "Browser sign-in is off. Turn it on under Agent access in the administration, then let the"
-    " client ask again."
+    "Agent access or browser sign-in is off. Turn both on under Agent access in the administration,"
+    " then let the client ask again."
 )
 
 

@@ -63,7 +63,7 @@ def test_no_rotation_carries_a_refresh_token_past_its_connection(program, pair, 
 
 def test_only_the_owner_is_told_that_sign_in_is_off(access_on, owner, delegate):
     pages = [Browser(person).open("/oauth/authorize") for person in (owner, delegate, None)]
-    told = ["Browser sign-in is off." in text_of(page) for page in pages]
+    told = ["Agent access or browser sign-in is off." in text_of(page) for page in pages]
     assert told == [True, False, False]
 
 
