@@ -140,7 +140,7 @@ def test_a_signed_out_person_signs_in_and_comes_back(browser, prepared):
     assert (decided.status_code, decided["Location"]) == (302, f"{there}&late")
     assert decision_of(prepared) == ""
     assert "nothing was decided" not in read(browser.get(there))
-    assert "nothing was decided or changed" in read(browser.get(decided["Location"]))
+    assert "so this button did nothing" in read(browser.get(decided["Location"]))
 
 
 def test_who_may_not_issue_is_told_why_and_can_only_reject(desk, prepared):

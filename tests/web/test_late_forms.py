@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db
 
 OWN = {"Origin": "https://invoices.example"}
 KEPT = "What you typed is kept"
-NO_EFFECT = "You were no longer signed in, so nothing was decided or changed."
+NO_EFFECT = "You were no longer signed in, so this button did nothing."
 STALE = {"csrfmiddlewaretoken": "s" * 64}
 TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="(\w+)"')
 
