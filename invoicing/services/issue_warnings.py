@@ -5,22 +5,18 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from enum import StrEnum
 
-from django.db.models import F
-
 from invoicing.access import documents_visible_to
-from invoicing.models import (
-    Decision,
-    Document,
-    DocumentStatus,
-    IssueApproval,
-    NumberSeries,
-    User,
-)
+from invoicing.approval_states import ApprovalState
+from invoicing.models import Document, DocumentStatus, IssueApproval, NumberSeries, User
+from invoicing.services.approvals import ApprovalSnapshot, read_approvals
 from invoicing.services.document_facts import Facts
 
 LATELY = timedelta(days=30)
 # Only so many of a customer's documents, the newest, are compared.
 COMPARED = 2000
+# So many requests for drafts that look the same, the newest, are looked at.
+ALIKE_READ = 25
+USABLE = {ApprovalState.PENDING, ApprovalState.APPROVED}
 
 
 class Missing(StrEnum):
@@ -36,14 +32,13 @@ class Warnings:
     """What is unusual about issuing a draft; nothing of it forbids that.
 
     `same_total` is the last document with this total that the customer got in the last 30 days;
-    `alike` is the newest approval, pending or approved, by which the customer may get another one
-    with it; `last_issue_date` is that of the last number in the series, if it is later than the
-    draft's.
+    `alike` are the newest approvals, pending or approved, of other drafts with it for the customer;
+    `last_issue_date` is that of the last number in the series, if it is later than the draft's.
     """
 
     missing: list[Missing]
     same_total: Document | None
-    alike: IssueApproval | None
+    alike: list[ApprovalSnapshot]
     is_future: bool
     is_other_year: bool
     last_issue_date: date | None
@@ -91,21 +86,23 @@ def _same_total(user: User, draft: Document, *, since: datetime) -> Document | N
     return issued.order_by("-issued_at").first()
 
 
-def _alike(user: User, draft: Document, *, now: datetime) -> IssueApproval | None:
-    """Return an approval of this person alone: of others' they know nothing."""
+def _alike(user: User, draft: Document, *, now: datetime) -> list[ApprovalSnapshot]:
+    """Return approvals of this person alone: of others' they know nothing."""
     unused = IssueApproval.objects.filter(
         delegated_user=user, expires_at__gt=now, executed_at__isnull=True
-    ).exclude(decision=Decision.REJECTED)
-    # None that is stale. The drafts are the customer's, whom the person can see.
-    alike = unused.exclude(document=draft).filter(
+    )
+    # By themselves: SQLite would begin with all documents of the customer.
+    pks = list(unused.exclude(document=draft).values_list("pk", flat=True))
+    # The drafts are the customer's, whom the person can see.
+    alike = IssueApproval.objects.filter(
+        pk__in=pks,
         document__customer=draft.customer_id,
-        document__status=DocumentStatus.DRAFT,
-        document__lock_version=F("lock_version"),
         document__type=draft.type,
         document__currency_code=draft.currency_code,
         document__grand_total=draft.grand_total,
     )
-    return alike.select_related("document").order_by("-id").first()
+    newest = alike.select_related("document__customer").order_by("-id")[:ALIKE_READ]
+    return [each for each in read_approvals(newest, now=now) if each.state in USABLE]
 
 
 def _later_issue_date(draft: Document) -> date | None:

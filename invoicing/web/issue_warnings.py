@@ -3,11 +3,15 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 
 from django.urls import reverse
 
 from invoicing.access import Permission
-from invoicing.models import Decision, Document, IssueApproval, User
+from invoicing.approval_states import ApprovalState
+from invoicing.decisions import find_given_up
+from invoicing.models import Document, User
+from invoicing.services.approvals import ApprovalSnapshot
 from invoicing.services.document_facts import Facts
 from invoicing.services.issue_warnings import Missing, find_warnings
 from invoicing.web.formats import format_day, format_instant, local_date
@@ -36,8 +40,9 @@ def describe_warnings(
     yield from (WarningText(MISSING[each]) for each in warnings.missing)
     if warnings.same_total:
         yield _same_total_text(warnings.same_total, user)
-    if warnings.alike:
-        yield _alike_text(warnings.alike)
+    given_up = find_given_up(warnings.alike)
+    alike = (each for each in warnings.alike if each.approval.pk not in given_up)
+    yield from map(_alike_text, islice(alike, 1))
     if warnings.is_future:
         yield WarningText(f"The issue date is in the future: {format_day(draft.issue_date)}.")
     if warnings.is_other_year:
@@ -56,8 +61,8 @@ def _same_total_text(issued: Document, user: User) -> WarningText:
     return WarningText(sentence, str(issued.number), href)
 
 
-def _alike_text(approval: IssueApproval) -> WarningText:
-    is_approved = approval.decision == Decision.APPROVED
+def _alike_text(snapshot: ApprovalSnapshot) -> WarningText:
+    approval, is_approved = snapshot.approval, snapshot.state == ApprovalState.APPROVED
     done = "You approved the issue of" if is_approved else "You are also asked to issue"
     sentence = f"{done} another draft with the same total for this customer:"
     href = reverse("approval", args=[approval.id])

@@ -20,7 +20,7 @@ NOW = datetime(2026, 3, 20, 9, 0, tzinfo=UTC)
 NOTHING = Warnings(
     missing=[],
     same_total=None,
-    alike=None,
+    alike=[],
     is_future=False,
     is_other_year=False,
     last_issue_date=None,
@@ -118,7 +118,7 @@ def test_another_draft_of_the_same_total_that_may_be_issued_too_is_named(
     other = make_draft(user=delegate, customer=customer)
     _, newest = [ask(other, delegate, decision) for _ in range(2)]
     ask(draft, delegate)
-    assert warnings_about(draft, delegate).alike == newest
+    assert warnings_about(draft, delegate).alike[0].approval == newest
     assert warnings_about(draft, delegate, now=NOW + WINDOW) == NOTHING
 
 
@@ -138,7 +138,22 @@ def test_a_draft_is_not_alike_if_it_differs_or_cannot_be_issued_any_more(
     issued = ask(make_draft(customer=customer), delegate)
     issue_document(issued.document, clock=at(NOW))
     found = warnings_about(draft, delegate)
-    assert (found.alike, found.same_total) == (None, issued.document)
+    assert (found.alike, found.same_total) == ([], issued.document)
+
+
+def test_nor_if_it_is_stale_by_its_customer_alone(delegate, customer, draft):
+    ask(make_draft(customer=customer), delegate)
+    Customer.objects.update(street="Another Lane 1")
+    draft.refresh_from_db()
+    assert warnings_about(draft, delegate) == NOTHING
+
+
+def test_look_alikes_are_found_by_the_persons_requests(delegate, customer, draft):
+    ask(make_draft(customer=customer), delegate)
+    prefer_indexes()
+    plan = plans_of(partial(warnings_about, draft, delegate), where='"executed_at" IS NULL')
+    assert "approval_by_expiry" in plan
+    assert "document_by_customer" not in plan
 
 
 @pytest.mark.parametrize(("zone", "is_future"), [("UTC", True), ("Pacific/Auckland", False)])

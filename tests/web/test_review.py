@@ -242,6 +242,17 @@ def test_a_draft_that_looks_the_same_is_named_while_it_may_be_issued_too(desk, c
     )
 
 
+def test_a_look_alike_is_not_named_once_its_connection_has_ended(desk, clock, delegate, connection):
+    draft = make_draft(user=delegate)
+    alike = make_draft(user=delegate, customer=draft.customer)
+    maker = Maker(connection.id, connection.name)
+    one, other = prepare(draft, user=delegate), prepare(alike, user=delegate, maker=maker)
+    other.decide()
+    assert alike.draft_code in read(desk.get(path_of(one)))
+    revoke_connection(connection.id, reason=RevokedReason.OWNER_REVOKED)
+    assert alike.draft_code not in read(desk.get(path_of(one)))
+
+
 def test_what_the_invoice_lacks_stands_on_the_page(desk, clock, delegate, customer, tax_rate):
     Company.objects.update(street="", postcode="", city="", country="", vat_number="")
     draft = make_draft(customer=customer, lines=(line_input(tax_rate_id=tax_rate.id),))
