@@ -1,6 +1,7 @@
 """Request bodies: bounded, JSON only, and only JSON that every reader understands alike."""
 
 import json
+from contextlib import suppress
 from itertools import chain
 from typing import Any, NoReturn
 
@@ -47,8 +48,7 @@ def read_body(request: HttpRequest, *, limit: int) -> bytes:
         raise PayloadTooLargeError
     # Once the declared length is there, looking for the end would wait for the server.
     wanted = limit + 1 if declared is None else declared
-    terminated = request.META.get("wsgi.input_terminated")
-    stream = request.META["wsgi.input"] if terminated else request
+    stream = _find_stream(request)
     body = b""
     try:
         while len(body) < wanted and (part := stream.read(limit + 1 - len(body))):
@@ -61,6 +61,29 @@ def read_body(request: HttpRequest, *, limit: int) -> bytes:
     if declared is not None and declared > len(body):
         raise UnreadableJsonError
     return body
+
+
+def discard_body(request: HttpRequest) -> None:
+    """Read what nobody has read of the body, so that its connection serves the next request.
+
+    A server closes a connection whose body was left unread, and does so without a word: a client
+    that was refused for its credential would sign in over it, and be cut off. Of a body too large
+    to be accepted the rest is left, and the connection is lost.
+    """
+    declared = _read_length(request.META.get("CONTENT_LENGTH") or "")
+    if declared is None and "HTTP_TRANSFER_ENCODING" not in request.META:
+        return
+    stream, left = _find_stream(request), MAX_BODY_BYTES + 1
+    if declared is not None and declared > MAX_BODY_BYTES:
+        return
+    with suppress(UnreadablePostError, OSError):
+        while left > 0 and (part := stream.read(left)):
+            left -= len(part)
+
+
+def _find_stream(request: HttpRequest) -> Any:
+    terminated = request.META.get("wsgi.input_terminated")
+    return request.META["wsgi.input"] if terminated else request
 
 
 def _read_length(content_length: str) -> int | None:

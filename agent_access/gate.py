@@ -14,6 +14,7 @@ from django.urls import Resolver404, resolve
 from typing_extensions import override
 
 from agent_access import conf
+from agent_access.bodies import discard_body
 from agent_access.errors import ForbiddenError, NotFoundError, ToolError
 from agent_access.request_facts import begin_request
 from agent_access.tools import API_PATH
@@ -85,6 +86,7 @@ class GateMiddleware:
             request.META.pop("HTTP_COOKIE", None)
         may_enter = _may_enter(request, at_tools=respond is not None)
         response = self.get_response(request) if may_enter else _refuse(respond)
+        discard_body(request)
         if not _is_immutable(response):
             response["Cache-Control"] = "no-store"
         response["X-Content-Type-Options"] = "nosniff"

@@ -1,5 +1,6 @@
 """What stops a message at the door: HTTP errors, each with a JSON-RPC error and our own word."""
 
+from io import BytesIO
 from typing import Any
 
 import pytest
@@ -93,7 +94,10 @@ def test_a_message_that_is_not_called_json_is_refused(legacy, connection, conten
 @pytest.mark.parametrize("length", [None, "", "5", "-1", "0", "x"])
 def test_a_message_over_256_kib_is_too_large_whatever_its_length_claims(legacy, connection, length):
     body = MESSAGE.ljust(MAX_BODY_BYTES + 1)
-    lie = {} if length is None else {"CONTENT_LENGTH": length, "wsgi.input_terminated": True}
+    lie: dict[str, Any] = {}
+    if length is not None:
+        terminated = {"wsgi.input_terminated": True, "wsgi.input": BytesIO(body)}
+        lie = {"CONTENT_LENGTH": length, **terminated}
     answer = legacy.request("POST", "/mcp", body=body, **lie)
     assert seen(answer) == refusal(413, "payload_too_large")
     assert audit_of(connection) == [("mcp.message", "payload_too_large", "mcp")]
