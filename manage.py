@@ -4,6 +4,7 @@
 import os
 import sys
 
+from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
 
@@ -11,12 +12,17 @@ from config.environment import QUICKSTART_FILE
 from invoicing.quickstart.errors import QuickstartError
 from invoicing.quickstart.settings_file import prepare_settings
 
+NEEDS_NO_SETTINGS = {"help", "--help", "-h", "version", "--version"}
+
 
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     try:
         if sys.argv[1:2] == ["quickstart"]:
             prepare_settings(QUICKSTART_FILE, sys.argv[2:])
+        if sys.argv[1:] and NEEDS_NO_SETTINGS.isdisjoint(sys.argv[1:]):
+            # Django itself goes on without settings, and some commands then fail with a trace.
+            _ = settings.INSTALLED_APPS
         execute_from_command_line(sys.argv)
     except ImproperlyConfigured as error:
         sys.exit(f"Wrong setting: {error}")

@@ -85,7 +85,8 @@ TAKE_NUMBER = """
 """
 FREEZE = """
     UPDATE invoices_document
-    SET status = 'issued', number = %s, series_id = %s, series_value = %s, issued_at = now()
+    SET status = 'issued', number = %s, series_id = %s, series_value = %s, issued_at = now(),
+        issued_by_id = %s
     WHERE id = %s AND status = 'draft'
 """
 
@@ -169,7 +170,7 @@ class Floor:
             run(LOCK_DRAFT, [document_id]).fetchall()
             run(READ_LINES, [document_id]).fetchall()
             [(value,)] = run(TAKE_NUMBER, [self._series]).fetchall()
-            run(FREEZE, [f"F-{value:04d}", self._series, value, document_id])
+            run(FREEZE, [f"F-{value:04d}", self._series, value, self._user, document_id])
 
     @contextmanager
     def _recorded(self, document_id: UUID) -> Iterator[None]:

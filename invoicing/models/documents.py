@@ -87,6 +87,10 @@ class Document(Record):
     )
     series_value = models.PositiveIntegerField(null=True, blank=True)
     issued_at = models.DateTimeField(null=True, blank=True)
+    # By hand, or by an agent of theirs. Not known of what was issued before this was kept.
+    issued_by = models.ForeignKey(
+        User, on_delete=models.PROTECT, null=True, blank=True, related_name="+", db_index=False
+    )
     seller_name = models.CharField(max_length=200, blank=True, default="")
     seller_address = models.TextField(blank=True, default="")
     seller_vat_number = models.CharField(max_length=20, blank=True, default="")

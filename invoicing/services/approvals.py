@@ -260,5 +260,11 @@ def _issue(
         changed = {"executed_at": now, "execute_key": key, "result": approval.result}
         return {"executed": APPROVALS.compose_update(changed, APPROVALS.equal(id=approval.pk))}
 
-    issue_locked(approval.document, snapshot.current, clock=clock, companions=compose_execution)
+    issue_locked(
+        approval.document,
+        snapshot.current,
+        issued_by_id=approval.delegated_user_id,
+        clock=clock,
+        companions=compose_execution,
+    )
     return approval

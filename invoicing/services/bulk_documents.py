@@ -84,7 +84,13 @@ def _issue(documents: Sequence[Document], instants: Sequence[datetime | None]) -
         numbers = next_numbers(kind, year, count=len(members))
         for number, (document, issued_at) in zip(numbers, members, strict=True):
             parties = parties_of(document, seller)
-            columns = frozen_columns(document, parties, number, issued_at=issued_at)
+            columns = frozen_columns(
+                document,
+                parties,
+                number,
+                issued_by_id=document.created_by_id,
+                issued_at=issued_at,
+            )
             for name, value in columns.items():
                 setattr(document, name, value)
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from django.db import transaction
 
@@ -24,7 +25,9 @@ Companions = Callable[[Document], Statements]
 
 
 def issue_document(document: Document, *, clock: Clock) -> Document:
-    """Issue the draft at the document's lock version and return it, frozen, with its parts.
+    """Issue the draft at the document's lock version, in the name of who wrote it.
+
+    Returns it, frozen, with its parts.
 
     The caller has checked permissions. Raises ConflictError if the document is no draft, was
     changed since it was read, or disagrees with its customer or tax rates by now, and
@@ -35,11 +38,16 @@ def issue_document(document: Document, *, clock: Clock) -> Document:
         if draft.lock_version != document.lock_version:
             raise ConflictError
         [facts] = read_facts([draft])
-        return issue_locked(draft, facts, clock=clock)
+        return issue_locked(draft, facts, issued_by_id=draft.created_by_id, clock=clock)
 
 
 def issue_locked(
-    draft: Document, facts: Facts, *, clock: Clock, companions: Companions = lambda _: NOTHING
+    draft: Document,
+    facts: Facts,
+    *,
+    issued_by_id: UUID,
+    clock: Clock,
+    companions: Companions = lambda _: NOTHING,
 ) -> Document:
     """Issue, as issue_document does, a draft that this transaction read with locks.lock_draft().
 
@@ -50,7 +58,7 @@ def issue_locked(
     if draft.is_issued:
         raise ConflictError
     require_issuable(draft)
-    _freeze(draft, facts, clock, companions)
+    _freeze(draft, facts, issued_by_id, clock, companions)
     return draft
 
 
@@ -70,14 +78,16 @@ def require_issuable(draft: Document) -> None:
         raise ConflictError
 
 
-def _freeze(draft: Document, facts: Facts, clock: Clock, companions: Companions) -> None:
+def _freeze(
+    draft: Document, facts: Facts, issued_by_id: UUID, clock: Clock, companions: Companions
+) -> None:
     """Take the number last, then write all else in one statement: others wait for the series.
 
     The clock is read while the series is locked, so that later numbers have later times.
     """
     found_by = rows_of_document(draft)
     number = next_number(DocumentType(draft.type), draft.issue_date.year)
-    frozen = frozen_columns(draft, facts, number, issued_at=clock())
+    frozen = frozen_columns(draft, facts, number, issued_by_id=issued_by_id, issued_at=clock())
     unchanged = DOCUMENTS.equal(
         id=draft.pk, status=DocumentStatus.DRAFT, lock_version=draft.lock_version
     )
@@ -91,7 +101,12 @@ def _freeze(draft: Document, facts: Facts, clock: Clock, companions: Companions)
 
 
 def frozen_columns(
-    draft: Document, parties: Parties, number: AssignedNumber, *, issued_at: datetime
+    draft: Document,
+    parties: Parties,
+    number: AssignedNumber,
+    *,
+    issued_by_id: UUID,
+    issued_at: datetime,
 ) -> dict[str, Any]:
     """Return the values of the columns that issuing sets, by name."""
     seller, buyer = parties["seller"], parties["customer"]
@@ -108,6 +123,7 @@ def frozen_columns(
         "series_value": number.value,
         "number": number.number,
         "issued_at": issued_at,
+        "issued_by_id": issued_by_id,
         "updated_at": issued_at,
         "lock_version": draft.lock_version + 1,
         "status": DocumentStatus.ISSUED,

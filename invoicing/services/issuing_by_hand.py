@@ -27,4 +27,4 @@ def issue_by_hand(user: User, pk: UUID, *, fingerprint: str, clock: Clock) -> Do
         [facts] = read_facts([draft])
         if not constant_time_compare(fingerprint_facts(facts), fingerprint):
             raise ConflictError
-        return issue_locked(draft, facts, clock=clock)
+        return issue_locked(draft, facts, issued_by_id=user.pk, clock=clock)

@@ -242,7 +242,7 @@ def test_a_test_run_sets_every_variable_so_that_none_leaks_in() -> None:
     assert sorted([*SETTINGS, "DATABASE_URL"]) == sorted(Environment.model_fields)
 
 
-@pytest.mark.parametrize("command", ["check", "migrate"])
+@pytest.mark.parametrize("command", ["check", "migrate", "makemigrations", "shell"])
 @pytest.mark.parametrize(
     ("name", "value", "sentence"),
     [

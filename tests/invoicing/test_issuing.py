@@ -48,7 +48,7 @@ def test_issuing_gives_a_number_and_freezes(draft) -> None:
     for document in (answer, saved):
         assert (document.status, document.number) == ("issued", "INV-2026-0001")
         assert (document.series_value, document.lock_version) == (1, 2)
-        assert document.issued_at == ISSUED_AT
+        assert (document.issued_at, document.issued_by) == (ISSUED_AT, draft.created_by)
         assert document.seller_name == "Halden Works"
         assert document.seller_address == "Harbour Street 1\n20457 Hamburg\nGermany"
         assert document.seller_vat_number == "DE123456789"
@@ -180,7 +180,9 @@ def test_locks_and_numbers_are_taken_inside_a_transaction_only() -> None:
         lambda: next_number(DocumentType.INVOICE, 2026),
         lambda: lock_document(document.pk, visible_to=None),
         lambda: lock_approval(document.pk, visible_to=None),
-        lambda: issue_locked(document, facts, clock=at(ISSUED_AT)),
+        lambda: issue_locked(
+            document, facts, issued_by_id=document.created_by_id, clock=at(ISSUED_AT)
+        ),
     ):
         with pytest.raises(RuntimeError, match="inside a transaction"):
             take()

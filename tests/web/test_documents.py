@@ -1,6 +1,7 @@
 """Reading documents: the list, a document's page, and the invoice that is printed."""
 
 import re
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -9,8 +10,14 @@ from invoicing.access import Permission
 from invoicing.fixed_point import SCALE
 from invoicing.models import Company, Decision, Document, DocumentType, IssueApproval, TaxRate
 from invoicing.search import records
+from invoicing.services import issuing
+from invoicing.services.issuing import frozen_columns
+from invoicing.services.issuing_by_hand import issue_by_hand
 from invoicing.totals import DiscountType
+from tests.approvals import fingerprint_draft
+from tests.clocks import at
 from tests.factories import (
+    ISSUED_AT,
     CustomerFactory,
     TaxRateFactory,
     UserFactory,
@@ -134,7 +141,9 @@ def test_an_odd_address_of_the_list_is_no_mistake(reader, query):
     assert reader.get(f"/documents?{query}").status_code == 200
 
 
-def test_an_issued_document_says_who_let_it_be_issued(reader, connect, delegate, draft_body):
+def test_what_an_agent_issued_says_for_whom_and_who_approved_it(
+    reader, connect, delegate, draft_body
+):
     _, agent = connect(delegate, name="Ledger agent")
     draft = agent.call("drafts.create", draft_body, key="create").data
     page = f"/documents/{draft['id']}"
@@ -146,7 +155,23 @@ def test_an_issued_document_says_who_let_it_be_issued(reader, connect, delegate,
     nonce = {"nonce": asked["nonce"]}
     agent.call("documents.issue", nonce, id=asked["approval_id"], key="execute")
     assert "by the agent “Ledger agent”, approved by Dana Delegate." in text_of(reader.get(page))
-    assert "by hand." in text_of(reader.get(f"/documents/{make_issued().id}"))
+    assert Document.objects.get().issued_by == delegate
+
+
+def test_what_was_issued_by_hand_says_by_whom(reader, draft):
+    issuer = make_staff(Permission.MANAGE, Permission.FINALIZE, name="Isa Issuer")
+    shown = fingerprint_draft(draft)
+    issue_by_hand(issuer, draft.pk, fingerprint=shown, clock=at(ISSUED_AT))
+    said = text_of(reader.get(f"/documents/{draft.id}"))
+    assert "by hand by Isa Issuer. Written by Dana Delegate." in said
+
+
+def test_what_was_issued_before_that_was_kept_says_that_it_was_by_hand(reader, monkeypatch):
+    def freeze(*facts: Any, **more: Any) -> dict[str, Any]:
+        return frozen_columns(*facts, **more) | {"issued_by_id": None}
+
+    monkeypatch.setattr(issuing, "frozen_columns", freeze)
+    assert "by hand. Written by" in text_of(reader.get(f"/documents/{make_issued().id}"))
 
 
 def test_a_line_names_its_tax_where_two_of_the_document_have_one_percentage(reader):
