@@ -15,6 +15,10 @@ from agent_access.errors import (
 )
 
 MAX_BODY_BYTES = 256 * 1024
+# Of a refused body. A slow client occupies a thread until it has sent that much, unless a proxy
+# holds it back for so long.
+MAX_DISCARDED_BYTES = 1024 * 1024
+PART_BYTES = 64 * 1024
 MAX_NESTING = 32
 # A longer Content-Length is cut to so many digits: still too large, and quick to convert.
 LENGTH_DIGITS = 18
@@ -67,17 +71,17 @@ def discard_body(request: HttpRequest) -> None:
     """Read what nobody has read of the body, so that its connection serves the next request.
 
     A server closes a connection whose body was left unread, and does so without a word: a client
-    that was refused for its credential would sign in over it, and be cut off. Of a body too large
-    to be accepted the rest is left, and the connection is lost.
+    that was refused for its credential would sign in over it, and be cut off. That still happens
+    after bodies of more than MAX_DISCARDED_BYTES.
     """
     declared = _read_length(request.META.get("CONTENT_LENGTH") or "")
     if declared is None and "HTTP_TRANSFER_ENCODING" not in request.META:
         return
-    stream, left = _find_stream(request), MAX_BODY_BYTES + 1
-    if declared is not None and declared > MAX_BODY_BYTES:
+    if declared is not None and declared > MAX_DISCARDED_BYTES:
         return
+    stream, left = _find_stream(request), MAX_DISCARDED_BYTES + 1
     with suppress(UnreadablePostError, OSError):
-        while left > 0 and (part := stream.read(left)):
+        while left > 0 and (part := stream.read(min(left, PART_BYTES))):
             left -= len(part)
 
 

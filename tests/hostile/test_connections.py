@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from agent_access.bodies import MAX_BODY_BYTES
+from agent_access.bodies import MAX_BODY_BYTES, MAX_DISCARDED_BYTES
 
 # The server is the same whatever its database.
 pytestmark = [pytest.mark.sqlite, pytest.mark.usefixtures("sign_in_on")]
@@ -57,7 +57,7 @@ def line(https_server):
         ("/", {"Host": "elsewhere.example"}, 403),
     ],
 )
-@pytest.mark.parametrize("size", [2, MAX_BODY_BYTES])
+@pytest.mark.parametrize("size", [2, MAX_BODY_BYTES, MAX_DISCARDED_BYTES])
 @pytest.mark.parametrize("framing", ["length", "chunks"])
 def test_a_refused_client_calls_again_over_its_connection(
     line, path, headers, status, size, framing

@@ -103,8 +103,9 @@ def test_a_message_over_256_kib_is_too_large_whatever_its_length_claims(legacy, 
     assert audit_of(connection) == [("mcp.message", "payload_too_large", "mcp")]
 
 
-def test_a_length_over_256_kib_is_refused_without_reading(legacy):
-    answer = legacy.request("POST", "/mcp", body=MESSAGE, CONTENT_LENGTH=str(MAX_BODY_BYTES + 1))
+def test_a_length_over_256_kib_is_refused_whatever_comes(legacy):
+    too_long = {"CONTENT_LENGTH": str(MAX_BODY_BYTES + 1), "wsgi.input": BytesIO(MESSAGE)}
+    answer = legacy.request("POST", "/mcp", body=MESSAGE, **too_long)
     assert seen(answer) == refusal(413, "payload_too_large")
 
 
