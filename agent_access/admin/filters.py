@@ -89,14 +89,14 @@ class DayFilter(ChoiceFilter):
 
 
 class FromDayFilter(DayFilter):
-    title = "from"
+    title = "from (UTC)"
     parameter_name = "from"
     lookup = "gte"
     edge = time.min
 
 
 class ToDayFilter(DayFilter):
-    title = "to"
+    title = "to (UTC)"
     parameter_name = "to"
     lookup = "lte"
     edge = time.max

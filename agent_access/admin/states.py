@@ -34,7 +34,8 @@ def read_status(connection: Connection, *, owner_id: UUID | None, now: datetime)
 
     What ends a connection may be recorded only when it is used next; the owner sees it before.
     """
-    if _was_revoked_early(connection):
+    is_early = _was_revoked_early(connection)
+    if is_early or (connection.revoked_at is not None and now < connection.expires_at):
         return Status(State.ENDED, RevokedReason(connection.revoked_reason).label)
     if now >= connection.expires_at:
         return Status(State.EXPIRED)
@@ -44,13 +45,16 @@ def read_status(connection: Connection, *, owner_id: UUID | None, now: datetime)
 
 
 def _was_revoked_early(connection: Connection) -> bool:
-    """Tell whether it was revoked before it expired; a switch revokes expired ones too."""
+    """Tell whether it was revoked before it expired; a switch revokes expired ones too.
+
+    A clock that was ahead may have revoked it for later than it expires, and that counts at once.
+    """
     return connection.revoked_at is not None and connection.revoked_at < connection.expires_at
 
 
 def condition_of(state: State, *, now: datetime) -> Q:
     """Return the condition, for queries, of connections recorded as being in this state."""
-    early = Q(revoked_at__lt=F("expires_at"))
+    early = Q(revoked_at__lt=F("expires_at")) | Q(revoked_at__isnull=False, expires_at__gt=now)
     conditions = {
         State.LIVE: Connection.live_at(now),
         State.EXPIRED: Q(expires_at__lte=now) & (Q(revoked_at=None) | ~early),

@@ -16,6 +16,8 @@ from invoicing.models import Skill, User
 from invoicing.services.working_hours import WEEKDAYS, Stretch, read_hours
 
 NEGATIVE_RATE = "Write an hourly rate of 0 or more."
+# Names in that database which say nothing to another machine.
+NO_ZONES = {"localtime", "Factory"}
 UNKNOWN_ZONE = "Write a name of the IANA time zone database, such as Europe/Berlin."
 
 
@@ -52,7 +54,7 @@ class PersonForm(RecordForm):
 
     def clean_time_zone(self) -> str:
         zone: str = self.cleaned_data["time_zone"]
-        if zone not in available_timezones():
+        if zone not in available_timezones() - NO_ZONES:
             raise forms.ValidationError(UNKNOWN_ZONE)
         return zone
 

@@ -12,6 +12,7 @@ from invoicing.services.approvals import ApprovalSnapshot, read_approvals
 from invoicing.services.document_facts import Facts
 
 LATELY = timedelta(days=30)
+YEAR = timedelta(days=366)
 # Only so many of a customer's documents, the newest, are compared.
 COMPARED = 2000
 # So many requests for drafts that look the same, the newest, are looked at.
@@ -33,7 +34,8 @@ class Warnings:
 
     `same_total` is the last document with this total that the customer got in the last 30 days;
     `alike` are the newest approvals, pending or approved, of other drafts with it for the customer;
-    `last_issue_date` is that of the last number in the series, if it is later than the draft's.
+    `last_issue_date` is that of the last number in the series, if it is later than the draft's;
+    `is_due_late` tells that there is more than a year until the due date.
     """
 
     missing: list[Missing]
@@ -41,6 +43,7 @@ class Warnings:
     alike: list[ApprovalSnapshot]
     is_future: bool
     is_other_year: bool
+    is_due_late: bool
     last_issue_date: date | None
 
 
@@ -57,6 +60,7 @@ def find_warnings(
         alike=_alike(user, draft, now=now),
         is_future=draft.issue_date > today,
         is_other_year=draft.issue_date.year != today.year,
+        is_due_late=draft.due_date - draft.issue_date > YEAR,
         last_issue_date=_later_issue_date(draft),
     )
 

@@ -10,7 +10,10 @@ from django.core.exceptions import ValidationError
 from invoicing.models import User, WorkingHours
 
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-OVERLAP = "The hours of a day must be in order, each from earlier to later."
+OVERLAP = (
+    "The hours of a day must be in order, each from earlier to later. Split those of a night:"
+    " 22:00 to 23:59, and on the next day 0:00 to 6:00."
+)
 
 
 class Stretch(NamedTuple):

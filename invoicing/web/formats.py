@@ -5,7 +5,7 @@ column looks the same from row to row.
 """
 
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, tzinfo
 from decimal import Decimal
 from typing import Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -83,7 +83,7 @@ class Formats:
 
     def _write_date(self, day: date | str, length: Literal["medium", "long"]) -> str:
         known = day if isinstance(day, date) else date.fromisoformat(day)
-        return format_date(known, length, locale=locale_of(self.language))
+        return _write_date(known, length, self.language)
 
 
 def format_instant(instant: datetime | None, user: User) -> str:
@@ -102,7 +102,14 @@ def format_clock(instant: datetime, user: User) -> str:
 
 def format_day(day: date) -> str:
     """Write a date in the language of the pages, not of a document: "March 2, 2026"."""
-    return format_date(day, "long", locale=locale_of(APPLICATION_LANGUAGE))
+    return _write_date(day, "long", APPLICATION_LANGUAGE)
+
+
+def _write_date(day: date, length: Literal["medium", "long"], language: str) -> str:
+    locale = locale_of(language)
+    # Four digits of the year, by CLDR as many as it has: the year 26 would pass for 2026.
+    pattern = locale.date_formats[length].pattern.replace("y", "yyyy")
+    return format_date(day, pattern, locale=locale)
 
 
 def local_date(instant: datetime, user: User) -> date:
@@ -110,8 +117,8 @@ def local_date(instant: datetime, user: User) -> date:
     return instant.astimezone(_time_zone(user)).date()
 
 
-def _time_zone(user: User) -> ZoneInfo:
+def _time_zone(user: User) -> tzinfo:
     try:
         return ZoneInfo(user.time_zone)
     except (ZoneInfoNotFoundError, ValueError):
-        return ZoneInfo(str(UTC))
+        return UTC

@@ -46,10 +46,14 @@ def describe_warnings(
     if warnings.is_future:
         yield WarningText(f"The issue date is in the future: {format_day(draft.issue_date)}.")
     if warnings.is_other_year:
-        yield WarningText(f"The issue date is not in the current year: {draft.issue_date.year}.")
+        year = f"{draft.issue_date.year:04d}"
+        yield WarningText(f"The issue date is not in the current year: {year}.")
     if warnings.last_issue_date:
         last = format_day(warnings.last_issue_date)
         yield WarningText(f"The last document of this series has a later issue date: {last}.")
+    if warnings.is_due_late:
+        due = format_day(draft.due_date)
+        yield WarningText(f"The due date is more than a year after the issue date: {due}.")
 
 
 def _same_total_text(issued: Document, user: User) -> WarningText:

@@ -11,6 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from django.utils.html import strip_tags
 
+from agent_access.admin.states import State
 from agent_access.connections import revoke_connection
 from agent_access.models import AuditEvent, Connection
 from agent_access.models.connections import RevokedReason
@@ -118,6 +119,19 @@ def test_a_switch_does_not_make_an_expired_connection_an_ended_one(owner_desk, c
     assert row_of(owner_desk.get(LIST), "Old")["State"] == "Expired"
     assert names_in(owner_desk.get(f"{LIST}?state=expired")) == ["Old"]
     assert names_in(owner_desk.get(f"{LIST}?state=ended")) == []
+
+
+def test_one_revoked_while_the_clock_was_days_ahead_has_ended_once_it_is_right(
+    owner_desk, connect, delegate
+):
+    connection, agent = connect(delegate, name="Early", days=1)
+    with time_machine.travel(connection.expires_at + timedelta(days=1)):
+        revoke_connection(connection.id, reason=RevokedReason.OWNER_REVOKED)
+    state = row_of(owner_desk.get(LIST), "Early")["State"]
+    assert state == "Ended The owner revoked it"
+    found = [names_in(owner_desk.get(f"{LIST}?state={each}")) for each in State]
+    assert found == [[], [], ["Early"]]
+    assert agent.call("tools.list").status == 401
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ NOTHING = Warnings(
     alike=[],
     is_future=False,
     is_other_year=False,
+    is_due_late=False,
     last_issue_date=None,
 )
 
@@ -173,6 +174,14 @@ def test_the_year_is_that_of_the_persons_own_calendar(delegate, customer, zone, 
     new_year = datetime(2026, 12, 31, 12, 0, tzinfo=UTC)
     warned = warnings_about(on_the_last_day, delegate, now=new_year)
     assert warned.is_other_year is is_other_year
+
+
+def test_a_due_date_more_than_a_year_later_is_told(delegate, customer):
+    for days, is_late in ((366, False), (367, True)):
+        issue_date = date(2026, 3, 2)
+        due_date = issue_date + timedelta(days=days)
+        draft = make_draft(customer=customer, issue_date=issue_date, due_date=due_date)
+        assert warnings_about(draft, delegate).is_due_late is is_late
 
 
 def test_an_issue_date_before_the_last_number_of_its_series_is_named(delegate, draft):

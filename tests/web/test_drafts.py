@@ -33,6 +33,12 @@ def test_a_person_makes_a_draft(writer_desk, writer, filled, customer):
     assert (line.unit_price, line.discount_value, line.quantity) == (1050, 1000, "1.5")
 
 
+def test_browsers_object_to_a_year_of_two_digits_and_to_one_of_five(writer_desk, customer):
+    page = writer_desk.get("/documents/new").content.decode()
+    years = re.findall(r'type="date"[^>]* min="1900-01-01" max="9999-12-31"', page)
+    assert len(years) == 2
+
+
 @pytest.mark.parametrize(
     ("currency", "kind", "typed", "kept"),
     [

@@ -1,13 +1,15 @@
 """Amounts, dates and numbers as people read them, and as they type them."""
 
 from datetime import UTC, date, datetime
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import pytest
 
 from invoicing.fixed_point import DECIMALS
 from invoicing.models import User
 from invoicing.money import MAX_AMOUNT, SUPPORTED_CURRENCIES, minor_unit
-from invoicing.web.formats import Formats, format_instant, local_date
+from invoicing.web import formats
+from invoicing.web.formats import Formats, format_day, format_instant, local_date
 from invoicing.web.typed_numbers import MistypedNumberError, format_typed, parse_typed
 
 # Nothing here needs a database: once is enough.
@@ -69,6 +71,21 @@ def test_numbers_and_days_follow_the_language(
 
 
 @pytest.mark.parametrize(
+    ("language", "day", "short_day"),
+    [
+        ("en", "November 20, 0026", "Nov 20, 0026"),
+        ("de", "20. November 0026", "20.11.0026"),
+        ("fr", "20 novembre 0026", "20 nov. 0026"),
+        ("es", "20 de noviembre de 0026", "20 nov 0026"),
+    ],
+)
+def test_the_year_26_is_not_written_like_2026(language, day, short_day):
+    formats = Formats(language, "EUR", 2)
+    assert (formats.day("0026-11-20"), formats.short_day("0026-11-20")) == (day, short_day)
+    assert format_day(date(26, 11, 20)) == "November 20, 0026"
+
+
+@pytest.mark.parametrize(
     ("time_zone", "written", "day"),
     [
         ("Europe/Berlin", "January 1, 2027, 00:30 CET", date(2027, 1, 1)),
@@ -83,6 +100,15 @@ def test_a_moment_is_told_in_the_persons_time_zone(time_zone, written, day):
     user = User(time_zone=time_zone)
     assert format_instant(moment, user) == written
     assert local_date(moment, user) == day
+
+
+def test_without_any_time_zone_database_a_moment_is_told_in_utc(monkeypatch):
+    def find(name: str) -> ZoneInfo:
+        raise ZoneInfoNotFoundError(name)
+
+    monkeypatch.setattr(formats, "ZoneInfo", find)
+    written = format_instant(datetime(2026, 12, 31, 23, 30, tzinfo=UTC), User(time_zone="UTC"))
+    assert written == "December 31, 2026, 23:30 UTC"
 
 
 def test_a_moment_that_has_not_come_has_no_text():

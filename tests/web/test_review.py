@@ -2,7 +2,7 @@
 
 import json
 import re
-from datetime import timedelta
+from datetime import date, timedelta
 from html import unescape
 
 import pytest
@@ -262,6 +262,13 @@ def test_what_the_invoice_lacks_stands_on_the_page(desk, clock, delegate, custom
     assert "The address of your company is missing." in page
     assert "Tax is charged, but the VAT number of your company is missing." in page
     assert "The address of the customer is missing." not in page
+
+
+def test_dates_that_are_surely_mistyped_stand_on_the_page(desk, clock, delegate):
+    draft = make_draft(user=delegate, issue_date=date(26, 3, 2), due_date=date(2062, 3, 2))
+    page = read(desk.get(path_of(prepare(draft, user=delegate))))
+    assert "The issue date is not in the current year: 0026." in page
+    assert "The due date is more than a year after the issue date: March 2, 2062." in page
 
 
 def test_only_what_is_unusual_is_warned_of(desk, prepared, customer):

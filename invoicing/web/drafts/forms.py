@@ -29,7 +29,9 @@ def _text(label: str, *, rows: int = 0, required: bool = False) -> forms.CharFie
 
 
 def _date(label: str) -> forms.DateField:
-    widget = forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")
+    # So that the browser objects to the year 26, which it makes of two digits, and to a fifth one.
+    attributes = {"type": "date", "min": "1900-01-01", "max": "9999-12-31"}
+    widget = forms.DateInput(attrs=attributes, format="%Y-%m-%d")
     return forms.DateField(label=label, widget=widget, input_formats=["%Y-%m-%d"])
 
 
