@@ -11,8 +11,11 @@ from django.db import connections
 
 from agent_access import conf
 from agent_access.checks import is_local_only
+from agent_access.database.schema import predates_squash
 
 MANIFEST = "staticfiles.json"
+# The last state with the migrations that those of today took the place of.
+LAST_UNSQUASHED = "7fc2028"
 SQLITE = "django.db.backends.sqlite3"
 
 # Owners and superusers may TRUNCATE; the service's role need not and should not.
@@ -92,6 +95,20 @@ def check_encoding(databases: Sequence[str] | None = None, **kwargs: Any) -> lis
             "The database has an encoding other than UTF-8.",
             hint="Create it with createdb --encoding=UTF8 --template=template0.",
             id="operations.E001",
+        )
+    ]
+
+
+@checks.register(checks.Tags.database)
+def check_age(databases: Sequence[str] | None = None, **kwargs: Any) -> list[checks.Error]:
+    """Stop a migrate that could only end in a trace."""
+    if not any(predates_squash(connections[alias]) for alias in databases or []):
+        return []
+    return [
+        checks.Error(
+            "The database is too old for this release.",
+            hint=f"Run manage.py migrate of commit {LAST_UNSQUASHED} first: see CHANGELOG.md.",
+            id="operations.E002",
         )
     ]
 

@@ -9,6 +9,7 @@ from django.core.cache import cache
 from django.db import connection
 
 from agent_access.database.schema import lacks_migrations
+from agent_access.database.triggers import lacks_triggers
 
 logger = logging.getLogger(__name__)
 
@@ -56,7 +57,7 @@ class Readiness:
 
 
 class ServiceProbe:
-    """Tries the cache and the database; looks at migrations until all have been applied once."""
+    """Tries the cache and the database; looks at migrations until all have been there once."""
 
     def __init__(self) -> None:
         self._is_migrated = False
@@ -71,9 +72,11 @@ class ServiceProbe:
             connection.close()  # which this thread alone would use, and it ends now
 
     def _require_migrations(self) -> None:
-        """Raise RuntimeError while a migration of this version is missing."""
+        """Raise RuntimeError while a migration or a trigger of this version is missing."""
         if self._is_migrated:
             return
         if lacks_migrations():
             raise RuntimeError("some migrations have not been applied")
+        if lacks_triggers(connection):
+            raise RuntimeError("triggers are missing: migrate has not ended")
         self._is_migrated = True

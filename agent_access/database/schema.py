@@ -1,7 +1,10 @@
 """Whether the database's tables are those of this version."""
 
 from django.db import connection
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
 
 
 def lacks_migrations() -> bool:
@@ -11,3 +14,18 @@ def lacks_migrations() -> bool:
     """
     executor = MigrationExecutor(connection)
     return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+
+
+def predates_squash(database: BaseDatabaseWrapper) -> bool:
+    """Tell whether the database is older than the migrations with which this version begins.
+
+    Where one took the place of several, only the version that still has these can finish them.
+    """
+    applied = set(MigrationRecorder(database).applied_migrations())
+    begun = {app for app, _ in applied}
+    squashed = MigrationLoader(None).disk_migrations.items()
+    return any(
+        migration.initial and app in begun and not applied.issuperset(migration.replaces)
+        for (app, name), migration in squashed
+        if (app, name) not in applied
+    )

@@ -37,7 +37,7 @@ _TABLE = re.compile(r"\bON (\w+)")
 _BODY = re.compile(r"\$\$(.*)\$\$", re.DOTALL)
 
 
-# The SQL folders of all apps, for the tests: a flush has to drop and restore the triggers.
+# The SQL folders of all apps.
 installed_folders: list[Path] = []
 
 
@@ -87,7 +87,7 @@ def keep_installed(app: AppConfig, *, check_id: str) -> None:
 
     def check_triggers(*, databases: Iterable[str] | None = None, **kwargs: Any) -> list[Any]:
         return [
-            checks.Warning(difference, hint="Run manage.py migrate.", id=check_id)
+            checks.Warning(difference, hint="manage.py migrate installs it.", id=check_id)
             for alias in databases or ()
             for difference in find_differences(connections[alias], folder)
         ]
@@ -123,13 +123,25 @@ def find_differences(connection: BaseDatabaseWrapper, folder: Path) -> list[str]
 
     A table that does not exist yet misses no trigger.
     """
-    held = _held_by_postgresql if connection.vendor == POSTGRESQL else _held_by_sqlite
-    definitions = held(connection)
+    definitions = _read_definitions(connection)
     return [
         _describe_difference(statement, is_there=statement.identity in definitions)
         for statement in _read_statements(connection, folder)
         if definitions.get(statement.identity) != statement.definition
     ]
+
+
+def lacks_triggers(connection: BaseDatabaseWrapper) -> bool:
+    """Tell whether a trigger of any app is missing or disabled, as after a migrate that broke off.
+
+    One that differs is no fault: another version has installed it.
+    """
+    definitions = _read_definitions(connection)
+    return any(
+        not definitions.get(statement.identity)
+        for folder in installed_folders
+        for statement in _read_statements(connection, folder)
+    )
 
 
 def _describe_difference(statement: CreateStatement, *, is_there: bool) -> str:
@@ -159,6 +171,11 @@ def _parse(block: str) -> CreateStatement:
     on = _TABLE.search(block) if head["kind"] == TRIGGER else None
     table = on[1] if on else ""
     return CreateStatement(head["kind"], head["name"], table, sql=block.removesuffix(";"))
+
+
+def _read_definitions(connection: BaseDatabaseWrapper) -> dict[tuple[str, str], str]:
+    read = _held_by_postgresql if connection.vendor == POSTGRESQL else _held_by_sqlite
+    return read(connection)
 
 
 def _held_by_sqlite(connection: BaseDatabaseWrapper) -> dict[tuple[str, str], str]:

@@ -7,11 +7,15 @@ import sys
 from pathlib import Path
 
 import pytest
+from django.core.management import call_command
+from django.core.management.base import SystemCheckError
 from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
 
 from config.environment import PROJECT_FOLDER
 from operations import checks
 
+SQUASHED = "0001_squashed_0010_fewer_indexes"
 SOUND = {
     "BASE_URL": "https://invoices.example",
     "SECRET_KEY": "1A-long-and-random-text-of-many-different-characters-0123456789",
@@ -143,3 +147,33 @@ def test_sqlite_has_no_roles():
 
 def test_without_a_database_to_look_at_no_role_is_asked_for():
     assert checks.check_role(databases=None) == []
+
+
+@pytest.mark.django_db
+def test_a_database_between_two_migrations_that_became_one_is_refused_by_migrate():
+    assert found_by_age() == []
+    recorded = MigrationRecorder.Migration.objects.filter(app="invoices")
+    recorded.filter(name__in=[SQUASHED, "0010_fewer_indexes"]).delete()
+    assert found_by_age() == ["operations.E002"]
+    with pytest.raises(SystemCheckError, match=r"migrate of commit 7fc2028 first"):
+        call_command("migrate", skip_checks=False, verbosity=0)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "keep",
+    [
+        lambda recorded: recorded.none(),
+        lambda recorded: recorded.exclude(name=SQUASHED),
+        lambda recorded: recorded.filter(name=SQUASHED) | recorded.filter(name__gt="0010_x"),
+    ],
+    ids=["new", "former", "pruned"],
+)
+def test_one_that_has_none_or_all_of_them_can_be_migrated(keep):
+    recorded = MigrationRecorder.Migration.objects.filter(app="invoices")
+    recorded.exclude(pk__in=[each.pk for each in keep(recorded)]).delete()
+    assert found_by_age() == []
+
+
+def found_by_age() -> list[str | None]:
+    return [each.id for each in checks.check_age(databases=["default"])]

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from django.core.cache.backends.dummy import DummyCache
 from django.db import connection, connections
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.recorder import MigrationRecorder
 from django.db.utils import OperationalError
 from django.test import override_settings
@@ -16,7 +17,10 @@ from redis import Redis
 from redis.exceptions import ReadOnlyError
 from typing_extensions import override
 
+from agent_access.database import triggers
+from agent_access.database.triggers import drop, install
 from agent_access.models import AuditEvent
+from config.environment import PROJECT_FOLDER
 from config.shared_cache import shared_cache_settings
 from config.wsgi import application
 from operations.health import HealthApplication
@@ -24,6 +28,7 @@ from operations.readiness import Readiness, ServiceProbe
 from tests.operations.wsgi import call
 from tests.ports import free_port
 
+SQL = PROJECT_FOLDER / "invoicing" / "sql"
 HEADERS = {
     "Content-Type": "text/plain; charset=utf-8",
     "Cache-Control": "no-store",
@@ -144,6 +149,33 @@ def test_a_service_waits_for_its_migrations_and_asks_for_them_until_they_are_the
     probe()
     recorded.delete()
     probe()  # a later version's migrations, or theirs undone, are no fault of this process
+
+
+def test_a_service_waits_for_its_triggers_after_a_migrate_that_broke_off(probe):
+    drop(connection, SQL)
+    with pytest.raises(RuntimeError, match="triggers are missing"):
+        probe()
+    install(connection, SQL)
+    probe()
+
+
+@pytest.mark.postgresql
+def test_a_disabled_trigger_is_a_missing_one(probe):
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE invoices_line DISABLE TRIGGER invoices_line_issued_update")
+    with pytest.raises(RuntimeError, match="triggers are missing"):
+        probe()
+
+
+def test_triggers_of_a_newer_version_are_no_fault(probe, monkeypatch):
+    read = triggers._read_definitions
+
+    def read_changed(database: BaseDatabaseWrapper) -> dict[tuple[str, str], str]:
+        return {each: f"{text} -- tomorrow" for each, text in read(database).items()}
+
+    monkeypatch.setattr(triggers, "_read_definitions", read_changed)
+    assert triggers.find_differences(connection, SQL)
+    probe()
 
 
 def test_migrations_of_a_newer_version_are_no_fault(probe):

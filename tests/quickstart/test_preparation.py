@@ -8,6 +8,7 @@ from unittest.mock import Mock
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db.migrations.recorder import MigrationRecorder
 
 from agent_access.connections import (
     ConnectionRequest,
@@ -74,6 +75,16 @@ def test_a_first_start_makes_the_company_and_one_connection(served):
     assert connection.grants == list(registry.scopes)
     assert connection.expires_at - connection.created_at == timedelta(days=30)
     assert output.endswith(f"Ready: {ADDRESS} answers. Ctrl-C stops it.\nStopped.\n")
+
+
+@pytest.mark.django_db
+def test_what_this_release_cannot_migrate_is_told_in_a_sentence(served):
+    recorded = MigrationRecorder.Migration.objects.filter(app="invoices")
+    recorded.filter(name__startswith="0001_squashed").delete()
+    recorded.filter(name="0010_fewer_indexes").delete()
+    with pytest.raises(CommandError, match=r"migrate of commit 7fc2028 first"):
+        start()
+    assert (served, Company.objects.count()) == ([], 0)
 
 
 @pytest.mark.django_db

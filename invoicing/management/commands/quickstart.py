@@ -8,8 +8,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from django.conf import settings
+from django.core import checks
 from django.core.management import CommandError, call_command
-from django.db import DatabaseError, connection
+from django.db import DEFAULT_DB_ALIAS, DatabaseError, connection
 from django.utils import timezone
 from typing_extensions import override
 
@@ -103,6 +104,7 @@ class Command(OperatorCommand):
         require_free_port(settings.BASE_URL)
 
     def _prepare_database(self, password: str | None) -> None:
+        _refuse_what_cannot_be_migrated()
         _refuse_another_company()
         self._say("Database: bringing it up to date ...")
         call_command("migrate", verbosity=0, interactive=False)
@@ -190,6 +192,14 @@ def _using_var() -> Iterator[None]:
         yield
     except OSError as error:
         raise QuickstartError(f"{settings.VAR_DIR} cannot be used: {error.strerror}.") from None
+
+
+def _refuse_what_cannot_be_migrated() -> None:
+    """Raise QuickstartError for what migrate, called by a program, does not ask about itself."""
+    found = checks.run_checks(tags=[checks.Tags.database], databases=[DEFAULT_DB_ALIAS])
+    errors = [f"{each.msg} {each.hint}" for each in found if each.is_serious()]
+    if errors:
+        raise QuickstartError(" ".join(errors))
 
 
 def _refuse_another_company() -> None:
