@@ -5,14 +5,12 @@ import os
 import sys
 
 from django.conf import settings
-from django.core.exceptions import ImproperlyConfigured
+from django.core.exceptions import AppRegistryNotReady, ImproperlyConfigured
 from django.core.management import execute_from_command_line
 
 from config.environment import QUICKSTART_FILE
 from invoicing.quickstart.errors import QuickstartError
 from invoicing.quickstart.settings_file import prepare_settings
-
-NEEDS_NO_SETTINGS = {"help", "--help", "-h", "version", "--version"}
 
 
 def main() -> None:
@@ -20,10 +18,7 @@ def main() -> None:
     try:
         if sys.argv[1:2] == ["quickstart"]:
             prepare_settings(QUICKSTART_FILE, sys.argv[2:])
-        if sys.argv[1:] and NEEDS_NO_SETTINGS.isdisjoint(sys.argv[1:]):
-            # Django itself goes on without settings, and some commands then fail with a trace.
-            _ = settings.INSTALLED_APPS
-        execute_from_command_line(sys.argv)
+        _execute()
     except ImproperlyConfigured as error:
         sys.exit(f"Wrong setting: {error}")
     except QuickstartError as error:
@@ -32,6 +27,15 @@ def main() -> None:
         # While Django loads, or in a command of its own.
         print("Stopped before it was done.", file=sys.stderr)  # noqa: T201  said to a person
         sys.exit(130)  # as shells tell of a program that Ctrl-C ended
+
+
+def _execute() -> None:
+    try:
+        execute_from_command_line(sys.argv)
+    except AppRegistryNotReady:
+        # Django tried a command although the settings are wrong: this raises what is.
+        _ = settings.INSTALLED_APPS
+        raise
 
 
 if __name__ == "__main__":

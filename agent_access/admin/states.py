@@ -34,8 +34,7 @@ def read_status(connection: Connection, *, owner_id: UUID | None, now: datetime)
 
     What ends a connection may be recorded only when it is used next; the owner sees it before.
     """
-    is_early = _was_revoked_early(connection)
-    if is_early or (connection.revoked_at is not None and now < connection.expires_at):
+    if _was_revoked_early(connection, now=now):
         return Status(State.ENDED, RevokedReason(connection.revoked_reason).label)
     if now >= connection.expires_at:
         return Status(State.EXPIRED)
@@ -44,12 +43,13 @@ def read_status(connection: Connection, *, owner_id: UUID | None, now: datetime)
     return Status(State.LIVE)
 
 
-def _was_revoked_early(connection: Connection) -> bool:
+def _was_revoked_early(connection: Connection, *, now: datetime) -> bool:
     """Tell whether it was revoked before it expired; a switch revokes expired ones too.
 
-    A clock that was ahead may have revoked it for later than it expires, and that counts at once.
+    A clock that was ahead may have recorded a time after the expiry.
     """
-    return connection.revoked_at is not None and connection.revoked_at < connection.expires_at
+    revoked_at, expires_at = connection.revoked_at, connection.expires_at
+    return revoked_at is not None and (revoked_at < expires_at or now < expires_at)
 
 
 def condition_of(state: State, *, now: datetime) -> Q:

@@ -23,9 +23,10 @@ def predates_squash(database: BaseDatabaseWrapper) -> bool:
     """
     applied = set(MigrationRecorder(database).applied_migrations())
     begun = {app for app, _ in applied}
-    squashed = MigrationLoader(None).disk_migrations.items()
+    known = MigrationLoader(None).disk_migrations
+    there = applied.union(known)
     return any(
-        migration.initial and app in begun and not applied.issuperset(migration.replaces)
-        for (app, name), migration in squashed
+        migration.initial and app in begun and not there.issuperset(migration.replaces)
+        for (app, name), migration in known.items()
         if (app, name) not in applied
     )

@@ -16,7 +16,7 @@ from invoicing.models import Skill, User
 from invoicing.services.working_hours import WEEKDAYS, Stretch, read_hours
 
 NEGATIVE_RATE = "Write an hourly rate of 0 or more."
-# Names in that database which say nothing to another machine.
+# Names in the IANA database that say nothing to another machine.
 NO_ZONES = {"localtime", "Factory"}
 UNKNOWN_ZONE = "Write a name of the IANA time zone database, such as Europe/Berlin."
 

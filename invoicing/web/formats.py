@@ -83,7 +83,7 @@ class Formats:
 
     def _write_date(self, day: date | str, length: Literal["medium", "long"]) -> str:
         known = day if isinstance(day, date) else date.fromisoformat(day)
-        return _write_date(known, length, self.language)
+        return _write_day(known, length, self.language)
 
 
 def format_instant(instant: datetime | None, user: User) -> str:
@@ -102,10 +102,10 @@ def format_clock(instant: datetime, user: User) -> str:
 
 def format_day(day: date) -> str:
     """Write a date in the language of the pages, not of a document: "March 2, 2026"."""
-    return _write_date(day, "long", APPLICATION_LANGUAGE)
+    return _write_day(day, "long", APPLICATION_LANGUAGE)
 
 
-def _write_date(day: date, length: Literal["medium", "long"], language: str) -> str:
+def _write_day(day: date, length: Literal["medium", "long"], language: str) -> str:
     locale = locale_of(language)
     # Four digits of the year, by CLDR as many as it has: the year 26 would pass for 2026.
     pattern = locale.date_formats[length].pattern.replace("y", "yyyy")

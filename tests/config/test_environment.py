@@ -242,7 +242,7 @@ def test_a_test_run_sets_every_variable_so_that_none_leaks_in() -> None:
     assert sorted([*SETTINGS, "DATABASE_URL"]) == sorted(Environment.model_fields)
 
 
-@pytest.mark.parametrize("command", ["check", "migrate", "makemigrations", "shell"])
+@pytest.mark.parametrize("command", ["check", "migrate", "makemigrations"])
 @pytest.mark.parametrize(
     ("name", "value", "sentence"),
     [
@@ -260,3 +260,20 @@ def test_a_wrong_value_stops_every_command(command, name, value, sentence) -> No
         check=False,
     )
     assert (done.returncode, done.stdout, done.stderr) == (1, "", f"Wrong setting: {sentence}\n")
+
+
+def test_the_settings_that_a_command_names_are_its_settings(tmp_path) -> None:
+    (tmp_path / "other_settings.py").write_text(
+        "from config.settings import *\nSTATIC_URL = '/other/'\n"
+    )
+    done = subprocess.run(  # noqa: S603  our own command
+        [
+            *(sys.executable, "manage.py", "diffsettings"),
+            *("--settings", "other_settings", "--pythonpath", str(tmp_path)),
+        ],
+        cwd=PROJECT_FOLDER,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "STATIC_URL = '/other/'" in done.stdout

@@ -1,11 +1,13 @@
 """Bodies of every size and length, and the headers that lie about them."""
 
 import json
+from contextlib import nullcontext
 from io import BytesIO
 
 import pytest
 from typing_extensions import override
 
+from agent_access import bodies
 from agent_access.bodies import MAX_BODY_BYTES, MAX_DISCARDED_BYTES
 from invoicing.models import Document
 from tests.hostile.target import BODY_TOOLS, assert_nothing_changed, assert_refused
@@ -157,6 +159,31 @@ def test_a_connection_that_breaks_off_changes_nothing(target, subtests):
                 environ = {"CONTENT_LENGTH": "1000", "wsgi.input": BrokenStream(content)}
             assert_refused(target.send("drafts.create", b"", **environ), 422, fields=[])
     assert_nothing_changed(before)
+
+
+def test_whatever_a_server_raises_of_a_body_changes_no_answer(target):
+    class Broken:
+        def read(self, size: int = -1) -> bytes:
+            raise NotImplementedError("an exception of the server's own")
+
+        readline = read
+
+    refused = target.request("POST", "/api/v1/documents", b"", **chunked(Broken()))
+    assert refused.status == 405
+    assert_refused(target.send("drafts.create", b"", **chunked(Broken())), 422, fields=[])
+
+
+def test_without_a_body_nothing_is_read(target):
+    class Untouched:
+        def read(self, size: int = -1) -> bytes:
+            raise AssertionError("read all the same")
+
+        readline = read
+
+    environ = {"wsgi.input_terminated": True, "wsgi.input": Untouched(), "CONTENT_LENGTH": None}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bodies, "suppress", lambda *_: nullcontext())
+        assert target.request("GET", "/api/v1/documents", b"", **environ).status == 200
 
 
 def test_a_body_on_a_read_is_not_looked_at(target):

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from django.core.management import call_command
@@ -12,6 +13,8 @@ from django.core.management.base import SystemCheckError
 from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 
+from agent_access.database import schema
+from agent_access.database.schema import predates_squash
 from config.environment import PROJECT_FOLDER
 from operations import checks
 
@@ -173,6 +176,21 @@ def test_one_that_has_none_or_all_of_them_can_be_migrated(keep):
     recorded = MigrationRecorder.Migration.objects.filter(app="invoices")
     recorded.exclude(pk__in=[each.pk for each in keep(recorded)]).delete()
     assert found_by_age() == []
+
+
+def test_a_later_migration_in_place_of_several_is_left_to_django(monkeypatch):
+    """So is a first one whose parts are still there: Django goes on from either."""
+    first = ("one", "0001_initial")
+    monkeypatch.setattr(MigrationRecorder, "applied_migrations", lambda _: {first})
+    for initial, parts in (
+        (False, [("one", "0002_a"), ("one", "0003_b")]),
+        (True, [first, ("one", "0002_a")]),
+    ):
+        squashed = Mock(initial=initial, replaces=parts)
+        part = Mock(initial=False, replaces=[])
+        known = {("one", "0001_squashed"): squashed, ("one", "0002_a"): part}
+        monkeypatch.setattr(schema, "MigrationLoader", lambda _, k=known: Mock(disk_migrations=k))
+        assert not predates_squash(connection)
 
 
 def found_by_age() -> list[str | None]:

@@ -8,6 +8,7 @@ from unittest.mock import Mock
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 
 from agent_access.connections import (
@@ -16,10 +17,12 @@ from agent_access.connections import (
     live_connections,
 )
 from agent_access.credentials import CREDENTIAL
+from agent_access.database.triggers import drop, find_differences
 from agent_access.models import AccessSettings, Connection
 from agent_access.operator_command import UNWRITTEN
 from agent_access.switches import turn_access
 from agent_access.tools import registry
+from config.environment import PROJECT_FOLDER
 from invoicing.management.commands import quickstart
 from invoicing.models import Company, Customer, Document, User
 from invoicing.sample_company.loading import load_sample_company
@@ -29,6 +32,7 @@ from tests.snapshots import take_snapshot
 # A first look keeps its data in SQLite.
 pytestmark = pytest.mark.sqlite
 
+SQL = PROJECT_FOLDER / "invoicing" / "sql"
 ADDRESS = "https://localhost:8443"
 PASSWORD = "one-password-for-all-of-them"
 
@@ -85,6 +89,13 @@ def test_what_this_release_cannot_migrate_is_told_in_a_sentence(served):
     with pytest.raises(CommandError, match=r"migrate of commit 7fc2028 first"):
         start()
     assert (served, Company.objects.count()) == ([], 0)
+
+
+@pytest.mark.django_db
+def test_what_migrate_mends_keeps_nobody_from_starting(served):
+    drop(connection, SQL)
+    start()
+    assert (served, find_differences(connection, SQL)) == ([ADDRESS], [])
 
 
 @pytest.mark.django_db

@@ -142,20 +142,22 @@ def test_an_odd_address_of_the_list_is_no_mistake(reader, query):
 
 
 def test_what_an_agent_issued_says_for_whom_and_who_approved_it(
-    reader, connect, delegate, draft_body
+    reader, connect, delegate, customer
 ):
     _, agent = connect(delegate, name="Ledger agent")
-    draft = agent.call("drafts.create", draft_body, key="create").data
-    page = f"/documents/{draft['id']}"
+    draft = make_draft(customer=customer)
+    page = f"/documents/{draft.id}"
     assert "by hand" not in text_of(reader.get(page))
     asked = agent.call(
-        "documents.issue_prepare", {"lock_version": 1}, id=draft["id"], key="prepare"
+        "documents.issue_prepare", {"lock_version": 1}, id=draft.id, key="prepare"
     ).data
     IssueApproval.objects.update(decision=Decision.APPROVED, decided_at=timezone.now())
     nonce = {"nonce": asked["nonce"]}
     agent.call("documents.issue", nonce, id=asked["approval_id"], key="execute")
     assert "by the agent “Ledger agent”, approved by Dana Delegate." in text_of(reader.get(page))
-    assert Document.objects.get().issued_by == delegate
+    issued = Document.objects.get()
+    assert (issued.issued_by, issued.created_by) == (delegate, draft.created_by)
+    assert issued.created_by != delegate
 
 
 def test_what_was_issued_by_hand_says_by_whom(reader, draft):

@@ -33,10 +33,15 @@ def test_a_person_makes_a_draft(writer_desk, writer, filled, customer):
     assert (line.unit_price, line.discount_value, line.quantity) == (1050, 1000, "1.5")
 
 
-def test_browsers_object_to_a_year_of_two_digits_and_to_one_of_five(writer_desk, customer):
-    page = writer_desk.get("/documents/new").content.decode()
-    years = re.findall(r'type="date"[^>]* min="1900-01-01" max="9999-12-31"', page)
-    assert len(years) == 2
+@pytest.mark.parametrize("name", ["issue_date", "due_date"])
+def test_a_year_of_two_digits_is_not_taken_for_the_first_century(writer_desk, filled, name):
+    answer = writer_desk.post("/documents/new", {**filled, name: "0026-11-20", "save": ""})
+    assert answer.status_code == 422
+    assert "Write the year with four digits, such as 2026." in text_of(answer)
+    assert not Document.objects.exists()
+    first = {"issue_date": "1900-01-01", "due_date": "9999-12-31"}
+    writer_desk.post("/documents/new", {**filled, **first, "save": ""})
+    assert Document.objects.count() == 1
 
 
 @pytest.mark.parametrize(

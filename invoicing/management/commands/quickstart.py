@@ -195,9 +195,10 @@ def _using_var() -> Iterator[None]:
 
 
 def _refuse_what_cannot_be_migrated() -> None:
-    """Raise QuickstartError for what migrate, called by a program, does not ask about itself."""
+    """Raise QuickstartError for what migrate refuses; call_command() lets it skip its checks."""
     found = checks.run_checks(tags=[checks.Tags.database], databases=[DEFAULT_DB_ALIAS])
-    errors = [f"{each.msg} {each.hint}" for each in found if each.is_serious()]
+    serious = (each for each in found if each.is_serious() and not each.is_silenced())
+    errors = [f"{each.msg} {each.hint or ''}".strip() for each in serious]
     if errors:
         raise QuickstartError(" ".join(errors))
 

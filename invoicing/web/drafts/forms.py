@@ -1,9 +1,11 @@
 """The forms of a draft's header and of a line, as people fill them in."""
 
+from datetime import date
 from typing import Any
 from uuid import UUID
 
 from django import forms
+from django.core.validators import MinValueValidator
 from typing_extensions import override
 
 from invoicing.fixed_point import DECIMALS
@@ -13,6 +15,8 @@ from invoicing.web.typed_numbers import MistypedNumberError, parse_typed
 
 NUMBER_LENGTH = 30
 PERCENT_DECIMALS = 2
+FIRST_DAY = date(1900, 1, 1)
+FOUR_DIGITS = "Write the year with four digits, such as 2026."
 
 
 def _number(label: str, *, required: bool = True) -> forms.CharField:
@@ -29,10 +33,14 @@ def _text(label: str, *, rows: int = 0, required: bool = False) -> forms.CharFie
 
 
 def _date(label: str) -> forms.DateField:
-    # So that the browser objects to the year 26, which it makes of two digits, and to a fifth one.
-    attributes = {"type": "date", "min": "1900-01-01", "max": "9999-12-31"}
-    widget = forms.DateInput(attrs=attributes, format="%Y-%m-%d")
-    return forms.DateField(label=label, widget=widget, input_formats=["%Y-%m-%d"])
+    # Of a year typed with two digits browsers make the year 26. With a maximum, none has five.
+    attributes = {"type": "date", "min": FIRST_DAY.isoformat(), "max": date.max.isoformat()}
+    return forms.DateField(
+        label=label,
+        widget=forms.DateInput(attrs=attributes, format="%Y-%m-%d"),
+        input_formats=["%Y-%m-%d"],
+        validators=[MinValueValidator(FIRST_DAY, FOUR_DIGITS)],
+    )
 
 
 class HeaderForm(forms.Form):
