@@ -165,7 +165,7 @@ def test_what_was_issued_by_hand_says_by_whom(reader, draft):
     shown = fingerprint_draft(draft)
     issue_by_hand(issuer, draft.pk, fingerprint=shown, clock=at(ISSUED_AT))
     said = text_of(reader.get(f"/documents/{draft.id}"))
-    assert "by hand by Isa Issuer. Written by Dana Delegate." in said
+    assert " by Isa Issuer, by hand. Written by Dana Delegate." in said
 
 
 def test_what_was_issued_before_that_was_kept_says_that_it_was_by_hand(reader, monkeypatch):
