@@ -1,13 +1,11 @@
 """Bodies of every size and length, and the headers that lie about them."""
 
 import json
-from contextlib import nullcontext
 from io import BytesIO
 
 import pytest
 from typing_extensions import override
 
-from agent_access import bodies
 from agent_access.bodies import MAX_BODY_BYTES, MAX_DISCARDED_BYTES
 from invoicing.models import Document
 from tests.hostile.target import BODY_TOOLS, assert_nothing_changed, assert_refused
@@ -32,6 +30,17 @@ class BrokenStream:
         return part
 
     readline = read
+
+
+class CountingStream(BytesIO):
+    """A stream that counts how often it was asked for bytes."""
+
+    asked = 0
+
+    @override
+    def read(self, size: int | None = -1) -> bytes:
+        self.asked += 1
+        return super().read(size)
 
 
 class SlowStream(BytesIO):
@@ -86,16 +95,12 @@ def test_an_endless_chunked_body_is_read_for_a_mebibyte_beyond_the_limit(target)
 
 
 def test_a_body_that_is_announced_far_too_large_is_not_read(target):
-    class Untouched:
-        def read(self, size: int = -1) -> bytes:
-            raise AssertionError("read all the same")
-
-        readline = read
-
+    stream = CountingStream(b"x" * 10)
     # Python converts no more than 4300 digits.
     for length in ("1048577", "9" * 23, "9" * 5000, "01048577", " 1048577 "):
-        environ = {"CONTENT_LENGTH": length, "wsgi.input": Untouched()}
+        environ = {"CONTENT_LENGTH": length, "wsgi.input": stream}
         assert_refused(target.send("drafts.create", b"", **environ), 413)
+    assert stream.asked == 0
 
 
 @pytest.mark.parametrize("length", ["", "abc", "-1", "1.5", "0x10", "\u0663", "1 2", "5, 5"])
@@ -174,16 +179,18 @@ def test_whatever_a_server_raises_of_a_body_changes_no_answer(target):
 
 
 def test_without_a_body_nothing_is_read(target):
-    class Untouched:
-        def read(self, size: int = -1) -> bytes:
-            raise AssertionError("read all the same")
+    stream = CountingStream(b"x" * 10)
+    environ = {"wsgi.input_terminated": True, "wsgi.input": stream, "CONTENT_LENGTH": None}
+    assert target.request("GET", "/api/v1/documents", b"", **environ).status == 200
+    assert stream.asked == 0
 
-        readline = read
 
-    environ = {"wsgi.input_terminated": True, "wsgi.input": Untouched(), "CONTENT_LENGTH": None}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bodies, "suppress", lambda *_: nullcontext())
-        assert target.request("GET", "/api/v1/documents", b"", **environ).status == 200
+@pytest.mark.parametrize("length", [10, 1024 * 1024])
+def test_where_no_server_ends_the_stream_a_refused_body_is_read_to_its_length(target, length):
+    stream = CountingStream(b"x" * length + b"GET /api/v1/people")
+    environ = {"CONTENT_LENGTH": str(length), "wsgi.input": stream}
+    assert target.request("POST", "/api/v1/documents", b"", **environ).status == 405
+    assert stream.tell() == length
 
 
 def test_a_body_on_a_read_is_not_looked_at(target):
