@@ -38,7 +38,12 @@ REQUIRED = "is required"
 UNKNOWN_FIELD = "is not a field of this tool"
 NOT_A_STRING = "must be a string"
 
+# The type of an error that a project's own validator raises through `problem()`.
+PROBLEM = "problem"
+
+# By pydantic's type of error, with what pydantic tells of it.
 TEXTS: Mapping[str, str] = {
+    PROBLEM: "{text}",
     "missing": REQUIRED,
     "extra_forbidden": UNKNOWN_FIELD,
     "string_type": NOT_A_STRING,
@@ -51,8 +56,6 @@ TEXTS: Mapping[str, str] = {
     "dict_type": "must be an object",
     "string_too_short": "must not be empty",
     "too_short": "must not be empty",
-}
-TEXTS_WITH_LIMIT: Mapping[str, str] = {
     "too_long": "must have at most {max_length} entries",
     "string_too_long": "must have at most {max_length} characters",
     "greater_than_equal": "must be at least {ge}",
@@ -61,9 +64,6 @@ TEXTS_WITH_LIMIT: Mapping[str, str] = {
     "enum": "must be {expected}",
 }
 UNKNOWN_PROBLEM = "is wrong"
-
-# The type of an error that a project's own validator raises through `problem()`.
-PROBLEM = "problem"
 
 
 def problem(text: str) -> PydanticCustomError:
@@ -127,9 +127,8 @@ def find_key_problem(key: str | None, *, field: str) -> Iterator[FieldProblem]:
 
 def _read_problems(error: ValidationError) -> Iterator[FieldProblem]:
     for wrong in error.errors(include_url=False, include_input=False):
-        yield FieldProblem(
-            _path(wrong["loc"]), _text(wrong["type"], wrong.get("ctx", {}), wrong["msg"])
-        )
+        text = TEXTS.get(wrong["type"], UNKNOWN_PROBLEM)
+        yield FieldProblem(_path(wrong["loc"]), text.format(**wrong.get("ctx", {})))
 
 
 def _path(location: tuple[int | str, ...]) -> str:
@@ -140,13 +139,3 @@ def _path(location: tuple[int | str, ...]) -> str:
 def safe_name(name: str) -> str:
     """Return the name if it may be repeated to a client, else a placeholder."""
     return name if SAFE_NAME.fullmatch(name) else NAME_PLACEHOLDER
-
-
-def _text(kind: str, context: Mapping[str, Any], message: str) -> str:
-    if kind in TEXTS:
-        return TEXTS[kind]
-    if kind in TEXTS_WITH_LIMIT:
-        return TEXTS_WITH_LIMIT[kind].format(**context)
-    if kind == PROBLEM:
-        return message
-    return UNKNOWN_PROBLEM

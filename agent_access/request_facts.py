@@ -1,11 +1,9 @@
 """What is known of the current request so far, for its answer, logs, the audit and metrics."""
 
-import logging
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from typing_extensions import override
 from uuid_utils.compat import uuid7
 
 NO_REQUEST = "-"
@@ -52,12 +50,3 @@ def forget_request() -> None:
 def note(**known: Any) -> None:
     """Add facts, by their names in RequestFacts."""
     _current.set(_current.get()._replace(**known))
-
-
-class RequestIdFilter(logging.Filter):
-    """Gives every log record a `request_id`, for the formatters."""
-
-    @override
-    def filter(self, record: logging.LogRecord) -> bool:
-        record.request_id = current_facts().request_id
-        return True

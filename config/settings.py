@@ -239,10 +239,7 @@ METRICS_ADDRESS = ENVIRONMENT.METRICS_ADDRESS
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "filters": {
-        "request_id": {"()": "agent_access.request_facts.RequestIdFilter"},
-        "refused": {"()": "operations.log_lines.RefusedRequests"},
-    },
+    "filters": {"refused": {"()": "operations.log_lines.RefusedRequests"}},
     "formatters": {
         "text": {
             "()": "operations.log_lines.TextLines",
@@ -255,7 +252,7 @@ LOGGING = {
         "stderr": {
             "class": "logging.StreamHandler",
             "formatter": ENVIRONMENT.LOG_FORMAT,
-            "filters": ["request_id", "refused"],
+            "filters": ["refused"],
         }
     },
     # Django would log the path of every refused request; the request log says more, and no secret.

@@ -14,7 +14,7 @@ from invoicing.access import people_listed
 from invoicing.agent_tools.failures import answer_failure
 from invoicing.agent_tools.schemas import schema_filler
 from invoicing.agent_tools.work import address_of_work, find_work
-from invoicing.models import User
+from invoicing.models import Company, User
 from invoicing.rows import COMPANIES
 
 SERVICE = Service(
@@ -62,8 +62,7 @@ class InvoicingHost:
     """Implements `agent_access.host.Host`."""
 
     def owner_id(self) -> UUID | None:
-        owner_id: UUID | None = COMPANIES.find_value("owner_id")
-        return owner_id
+        return Company.objects.values_list("owner_id", flat=True).first()
 
     def owner_statement(self) -> str:
         return COMPANIES.first_value_statement("owner_id")

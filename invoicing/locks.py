@@ -6,26 +6,25 @@ SQLite has no row locks; there the transaction itself is the lock (transaction_m
 """
 
 from collections.abc import Collection
+from functools import partial
 from typing import Any, TypeVar
 from uuid import UUID
 
 from django.db import connection, transaction
 from django.db.models import Model, QuerySet
 
-from agent_access.database.rows import Condition, Rows
+from agent_access.database.rows import Condition
 from invoicing.access import customer_condition
 from invoicing.errors import RecordNotFoundError
 from invoicing.models import Customer, Document, IssueApproval, User
 from invoicing.rows import APPROVALS, CUSTOMERS, DOCUMENTS
 
 # Exclusive; rows that refer to the locked one can still be written.
-_LOCKED = {"postgresql": "FOR NO KEY UPDATE OF record"}
+_LOCKED = "FOR NO KEY UPDATE OF record"
 # Shared; an exclusive lock would let only one draft of a customer be written at a time.
-_HELD = {"postgresql": "FOR SHARE OF record"}
+_HELD = "FOR SHARE OF record"
 # PostgreSQL locks in the order in which these are named.
-_LOCKED_WITH_DOCUMENT = {
-    "postgresql": "FOR NO KEY UPDATE OF record, document FOR SHARE OF customer"
-}
+_LOCKED_WITH_DOCUMENT = "FOR NO KEY UPDATE OF record, document FOR SHARE OF customer"
 _APPROVAL = """
     SELECT {approval_columns}, {document_columns}, {customer_columns}
     FROM {approvals} AS record
@@ -97,16 +96,14 @@ def lock_document(pk: UUID, *, visible_to: User | None) -> Document:
 
     None sees every document; the argument has no default, so that no caller forgets it.
     """
-    wanted, scope = DOCUMENTS.equal(id=pk), customer_condition(visible_to, "record.customer_id")
-    try:
-        return _lock(DOCUMENTS, wanted, scope)
-    except RecordNotFoundError:
-        _, scope_values = scope
-        if not scope_values:
-            raise
+    require_transaction()
+    conditions = DOCUMENTS.equal(id=pk), customer_condition(visible_to, "record.customer_id")
+    find = partial(DOCUMENTS.find, *conditions, suffix=_lock_clause(_LOCKED))
     # If the statement waited for the lock and the document got another customer meanwhile,
     # PostgreSQL checked that one against the scope from before the wait. Ask again.
-    return _lock(DOCUMENTS, wanted, scope)
+    for document in find() or find():
+        return document
+    raise RecordNotFoundError
 
 
 def lock_draft(pk: UUID, *, visible_to: User | None) -> Document:
@@ -135,7 +132,7 @@ def hold_customers(pks: Collection[UUID], *, visible_to: User | None) -> list[Cu
     require_transaction()
     named, scope = CUSTOMERS.among("id", pks), customer_condition(visible_to, "record.id")
     in_order = "ORDER BY record.id"
-    held = CUSTOMERS.find(named, scope, suffix=f"{in_order} {_HELD.get(connection.vendor, '')}")
+    held = CUSTOMERS.find(named, scope, suffix=f"{in_order} {_lock_clause(_HELD)}")
     _, scope_values = scope
     # If the statement waited for a lock, it saw the account managers from before the wait.
     return CUSTOMERS.find(named, scope, suffix=in_order) if scope_values else held
@@ -152,7 +149,7 @@ def _lock_with_document(named: Condition) -> IssueApproval | None:
         documents=DOCUMENTS.table,
         customers=CUSTOMERS.table,
         named=where,
-        locks=_LOCKED_WITH_DOCUMENT.get(connection.vendor, ""),
+        locks=_lock_clause(_LOCKED_WITH_DOCUMENT),
     )
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
@@ -166,8 +163,6 @@ def _lock_with_document(named: Condition) -> IssueApproval | None:
     return approval
 
 
-def _lock(rows: Rows[_Record], *conditions: Condition) -> _Record:
-    require_transaction()
-    for record in rows.find(*conditions, suffix=_LOCKED.get(connection.vendor, "")):
-        return record
-    raise RecordNotFoundError
+def _lock_clause(clause: str) -> str:
+    """Return the clause; nothing for SQLite, which has none."""
+    return clause if connection.features.has_select_for_update else ""

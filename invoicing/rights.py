@@ -35,6 +35,10 @@ def may_give_every_right(user: User) -> bool:
     return is_administrator(user) and (user.is_superuser or is_owner(user))
 
 
+def may_create_company(user: User) -> bool:
+    return may_give_every_right(user) and not Company.objects.exists()
+
+
 def may_administer(user: User, permission: str) -> bool:
     """Tell whether the user may do what a permission such as invoices.change_customer is for."""
     return is_administrator(user) and (user.has_perm(permission) or is_owner(user))

@@ -40,6 +40,7 @@ class TextLines(logging.Formatter):
         # Whatever somebody sent must not begin a line of its own or move a terminal's cursor.
         record.message = _escape(redact_secrets(record.getMessage()))
         record.asctime = self.formatTime(record)
+        record.request_id = current_facts().request_id
         # Never record.exc_text, where another formatter may have left the trace with secrets.
         trace = map(_escape, _trace(record).split("\n"))
         return "\n".join(filter(None, [self.formatMessage(record), *trace]))
@@ -50,14 +51,14 @@ class JsonLines(logging.Formatter):
 
     @override
     def format(self, record: logging.LogRecord) -> str:
-        connection_id = current_facts().connection_id
+        facts = current_facts()
         line = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname,
             "logger": record.name,
             "message": redact_secrets(record.getMessage()),
-            "request_id": getattr(record, "request_id", "-"),
-            "connection_id": connection_id and str(connection_id),
+            "request_id": facts.request_id,
+            "connection_id": str(facts.connection_id or ""),
             **getattr(record, FACTS, {}),
             "trace": _trace(record),
         }

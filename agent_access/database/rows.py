@@ -151,25 +151,14 @@ class Rows(Generic[Record]):
             return f"{column} IS NULL", ()
         return f"{column} = %s", [self.adapt(name, value)]
 
-    def find_value(self, name: str) -> Any:
-        """Return this value of the first row, or None where there is no row."""
-        with connection.cursor() as cursor:
-            cursor.execute(self.first_value_statement(name))
-            row = cursor.fetchone()
-        return row and self.convert(name, row[0])
-
     def first_value_statement(self, name: str) -> str:
         """Return the statement that selects this value of the first row by primary key."""
         return f"SELECT {self._column(name)} FROM {self.table} ORDER BY {self.key} LIMIT 1"  # noqa: S608  names only
 
-    def convert(self, name: str, value: Any) -> Any:
-        """Return a value of a column as the model has it."""
-        convert = self._converters.get(name)
-        return convert(value) if convert else value
-
     def convert_key(self, value: Any) -> Any:
         """Return a primary key as the model has it."""
-        return self.convert(self._key_name, value)
+        convert = self._converters.get(self.model._meta.pk.attname)
+        return convert(value) if convert else value
 
     def adapt(self, name: str, value: Any) -> Any:
         """Return a value of the model as a parameter that is compared with its column."""
@@ -201,10 +190,6 @@ class Rows(Generic[Record]):
 
     def _column(self, name: str) -> str:
         return quote(self.columns[self._names.index(name)])
-
-    @property
-    def _key_name(self) -> str:
-        return str(self.model._meta.pk.attname)
 
     @cached_property
     def _insert(self) -> str:

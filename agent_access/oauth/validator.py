@@ -38,8 +38,6 @@ class Validator(OAuth2Validator):
         self._origin = origin
         self._presented = presented
 
-    # Clients
-
     @override
     def client_authentication_required(self, request: Any, *args: Any, **kwargs: Any) -> bool:
         """Every client is public; a secret that is sent anyway means nothing."""
@@ -54,8 +52,6 @@ class Validator(OAuth2Validator):
     @override
     def is_pkce_required(self, client_id: str, request: Any) -> bool:
         return True
-
-    # Scopes
 
     @override
     def get_default_scopes(
@@ -81,8 +77,6 @@ class Validator(OAuth2Validator):
     ) -> Any:
         """RFC 6749 section 6: a refresh may ask for all that the owner allowed, and no more."""
         return request.connection.grants
-
-    # Authorization codes
 
     @override
     def save_authorization_code(
@@ -162,8 +156,6 @@ class Validator(OAuth2Validator):
         _require_one_row(unused.update(consumed_at=timezone.now()))
         self._record("code:exchanged", request.connection)
 
-    # Tokens
-
     @override
     def save_bearer_token(
         self, token: dict[str, Any], request: Any, *args: Any, **kwargs: Any
@@ -214,8 +206,6 @@ class Validator(OAuth2Validator):
             for held in model.objects.filter(**lookup):
                 by = Actor(self._origin)
                 revoke_connection(held.connection_id, reason=RevokedReason.CLIENT_REVOKED, by=by)
-
-    # Connections
 
     def _attach_connection(self, connection: Connection, request: Any) -> bool:
         request.connection = connection

@@ -18,9 +18,9 @@ from invoicing.admin.customers import ADDRESS, PartyForm
 from invoicing.admin.ownership import transfer
 from invoicing.admin.records import RecordAdmin, RecordForm
 from invoicing.administration.acts import actor_of
-from invoicing.administration.records import create_company, may_create_company
+from invoicing.administration.records import create_company
 from invoicing.models import Company
-from invoicing.rights import is_owner
+from invoicing.rights import is_owner, may_create_company
 
 MISTYPED_IBAN = "This is not an IBAN. Compare it with the one that your bank gave you."
 MISTYPED_BIC = "This is not a BIC: that has 8 or 11 letters and digits."

@@ -1,4 +1,4 @@
-"""The admin of customers, of those in the administrator's scope, and of number series."""
+"""The admin of customers: of those in the administrator's scope."""
 
 from typing import Any, cast
 
@@ -12,7 +12,7 @@ from invoicing.access import customers_visible_to
 from invoicing.admin.fields import PeopleField
 from invoicing.admin.records import RecordAdmin, RecordForm
 from invoicing.languages import countries_by_name
-from invoicing.models import Customer, NumberSeries
+from invoicing.models import Customer
 from invoicing.rights import is_owner
 
 ADDRESS = ("street", ("postcode", "city"), "country", "vat_number")
@@ -57,16 +57,3 @@ class CustomerAdmin(RecordAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Customer]:
         user: Any = request.user
         return Customer.objects.all() if is_owner(user) else customers_visible_to(user)
-
-
-@admin.register(NumberSeries)
-class NumberSeriesAdmin(RecordAdmin):
-    """Only to be looked at: issuing alone changes a series."""
-
-    fields = ("type", "year", "last_value")
-    list_display = ("type", "year", "last_value")
-    ordering = ("-year", "type")
-
-    @override
-    def may(self, request: HttpRequest, act: str) -> bool:
-        return act == "view" and super().may(request, act)

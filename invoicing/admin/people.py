@@ -1,7 +1,6 @@
 """The admin of people and their sign-in: they are deactivated, but never deleted."""
 
 from collections.abc import Callable
-from functools import partial
 from http import HTTPStatus
 from typing import Any
 
@@ -28,11 +27,12 @@ from invoicing.administration.people import (
     create_person,
 )
 from invoicing.administration.sign_ins import make_code, sign_out_everywhere
-from invoicing.errors import CodeInvalidError, PermissionMissingError, RecordNotFoundError
+from invoicing.errors import CodeInvalidError
 from invoicing.models import User
 from invoicing.one_time_links import HOURS, link_of
 from invoicing.rights import is_owner, may_change_sign_in, may_give_every_right
 from invoicing.services.working_hours import WEEKDAYS, read_hours
+from invoicing.web.pages import refused_as_pages
 
 
 class RoleFilter(RelatedFieldListFilter):
@@ -150,17 +150,19 @@ class PersonAdmin(RecordAdmin):
         ]
         return [*own, *super().get_urls()]
 
+    @refused_as_pages()
     def one_time_link(self, request: HttpRequest, pk: Any) -> HttpResponse:
         """Ask, then show the link in the answer only: it is in no message, session or log."""
         person, status = self._find(request, pk), HTTPStatus.OK
         context = self._context(request, person, title="One-time link") | {"hours": HOURS}
         if request.method == "POST":
             try:
-                context["link"] = link_of(self._act(partial(make_code, actor_of(request), pk)))
+                context["link"] = link_of(make_code(actor_of(request), pk))
             except CodeInvalidError:
                 person.is_active, status = False, HTTPStatus.CONFLICT
         return render(request, "admin/invoices/one_time_link.html", context, status=status)
 
+    @refused_as_pages()
     def sign_out(self, request: HttpRequest, pk: Any) -> HttpResponse:
         """Ask, naming how many connections will end, then sign the person out everywhere."""
         person = self._find(request, pk)
@@ -168,7 +170,7 @@ class PersonAdmin(RecordAdmin):
             context = self._context(request, person, title="Sign out everywhere")
             context["connections"] = count_connections(person)
             return render(request, "admin/invoices/sign_out.html", context)
-        ended = self._act(partial(sign_out_everywhere, actor_of(request), pk))
+        ended = sign_out_everywhere(actor_of(request), pk)
         self.message_user(
             request, f"{person} is signed out everywhere. Connections ended: {ended}."
         )
@@ -182,14 +184,6 @@ class PersonAdmin(RecordAdmin):
         if not self.may(request, "change") or not may_change_sign_in(by, person):
             raise PermissionDenied
         return person
-
-    def _act(self, act: Any) -> Any:
-        try:
-            return act()
-        except PermissionMissingError:
-            raise PermissionDenied from None
-        except RecordNotFoundError:
-            raise Http404 from None
 
     def _context(self, request: HttpRequest, person: User, *, title: str) -> dict[str, Any]:
         shared = self.admin_site.each_context(request)

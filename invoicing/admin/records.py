@@ -12,7 +12,7 @@ from django.contrib import admin, messages
 from django.contrib.admin.options import IncorrectLookupParameters
 from django.contrib.admin.utils import flatten
 from django.contrib.admin.views.main import ChangeList
-from django.core.exceptions import PermissionDenied, ValidationError
+from django.core.exceptions import ValidationError
 from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest
 from django.urls import URLPattern, reverse
@@ -22,11 +22,12 @@ from typing_extensions import override
 from invoicing.admin.fields import CheckboxesField
 from invoicing.administration.acts import actor_of
 from invoicing.administration.records import IsAllowed, change_record, create_record
-from invoicing.errors import ConflictError, PermissionMissingError, RecordNotFoundError
+from invoicing.errors import ConflictError
 from invoicing.models import User
 from invoicing.rights import may_administer, remember_ownership
 from invoicing.search.paging import SEARCH_LENGTH
 from invoicing.services.record_changes import digest_record
+from invoicing.web.pages import refused_as_pages
 
 CHANGED_MEANWHILE = (
     "Somebody else changed this since you opened it; nothing was saved. Open it again to see the"
@@ -171,6 +172,7 @@ class RecordAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # as above
         return form
 
     @override
+    @refused_as_pages()
     def changeform_view(
         self,
         request: HttpRequest,
@@ -186,10 +188,6 @@ class RecordAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # as above
             request.refusal = refusal  # type: ignore[attr-defined]  # read by get_form
         except ConflictError:
             request.refusal = ValidationError(CHANGED_MEANWHILE)  # type: ignore[attr-defined]  # as above
-        except PermissionMissingError:
-            raise PermissionDenied from None
-        except RecordNotFoundError:
-            raise Http404 from None
         return show()
 
     @override

@@ -12,7 +12,7 @@ from invoicing.administration.acts import act_of, write_down
 from invoicing.errors import ConflictError
 from invoicing.locks import lock_record
 from invoicing.models import Company, Customer, TaxRate, User
-from invoicing.rights import may_give_every_right
+from invoicing.rights import may_create_company
 from invoicing.services.customers import add_customer, rename_words
 from invoicing.services.record_changes import (
     Changes,
@@ -105,7 +105,3 @@ def create_company(actor: Actor, changes: Changes) -> Company:
         write_changes(company, tidy_changes(company, changes))
         write_down("company:created", target=company.pk, actor=actor)
     return company
-
-
-def may_create_company(user: User) -> bool:
-    return may_give_every_right(user) and not Company.objects.exists()

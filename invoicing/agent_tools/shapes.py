@@ -25,6 +25,7 @@ from invoicing.draft_rules import DESCRIPTION_LENGTH, NOTES_LENGTH, REFERENCE_LE
 from invoicing.identifiers import CROCKFORD_BASE_32, DRAFT_CODE_CHARACTERS, DRAFT_CODE_PREFIX
 from invoicing.models import DocumentStatus, DocumentType
 from invoicing.models.approvals import REJECTION_REASON_LENGTH
+from invoicing.money import MOST_DECIMALS
 from invoicing.totals import DiscountType
 
 DRAFT_CODE_PATTERN = rf"^{DRAFT_CODE_PREFIX}[{CROCKFORD_BASE_32}]{{{DRAFT_CODE_CHARACTERS}}}$"
@@ -49,7 +50,9 @@ Quantity = Annotated[str, Field(pattern=QUANTITY_PATTERN)]
 Percentage = Annotated[str, Field(pattern=PERCENTAGE_PATTERN)]
 LockVersion = Annotated[int, Field(ge=1, le=MAX_LOCK_VERSION)]
 CurrencyCode = Annotated[str, Field(pattern=CURRENCY_PATTERN)]
-MinorUnit = Annotated[int, Field(ge=0, le=4, description="Decimal digits of the currency.")]
+MinorUnit = Annotated[
+    int, Field(ge=0, le=MOST_DECIMALS, description="Decimal digits of the currency.")
+]
 Number = Annotated[str, Field(pattern=NUMBER_PATTERN)]
 
 

@@ -166,6 +166,11 @@ class Document(Record):
         return self.status == DocumentStatus.ISSUED
 
     @property
+    def customer_name(self) -> str:
+        """The customer's name: of an issued document as it was frozen."""
+        return self.buyer_name if self.is_issued else self.customer.name
+
+    @property
     def is_credit_note(self) -> bool:
         return self.type == DocumentType.CREDIT_NOTE
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from uuid import UUID
 
-from invoicing.models import Customer, Document, DocumentStatus, Team, User
+from invoicing.models import Customer, Document, Team, User
 
 
 def texts_of_customer(customer: Customer) -> list[str]:
@@ -16,14 +16,10 @@ def texts_of_customer(customer: Customer) -> list[str]:
 
 
 def texts_of_document(document: Document) -> Iterator[str]:
-    """Yield the texts, with the frozen buyer's name if the document is issued."""
     yield document.number or ""
     yield document.draft_code
     yield document.reference
-    # Migration 0005 passes historical models: without properties such as is_issued, and without
-    # younger fields, which would have to be read with getattr(document, "...", "").
-    is_issued = document.status == DocumentStatus.ISSUED
-    yield document.buyer_name if is_issued else document.customer.name
+    yield document.customer_name
 
 
 def texts_of_people() -> Callable[[User], list[str]]:

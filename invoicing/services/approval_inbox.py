@@ -1,6 +1,5 @@
 """A person's inbox of approvals: those to decide now, and all others."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
@@ -15,12 +14,8 @@ from invoicing.services.approvals import ApprovalSnapshot, approvals_visible_to,
 PAGE_LENGTH = 25
 
 
-@dataclass(frozen=True)
-class InboxPage:
-    """`next` is the cursor of the following page, or None on the last one."""
-
-    approvals: list[ApprovalSnapshot]
-    next: UUID | None
+# Approvals, and the cursor of the following page, or None on the last one.
+InboxPage = tuple[list[ApprovalSnapshot], UUID | None]
 
 
 def pending_for(user: User, *, now: datetime) -> QuerySet[IssueApproval]:
@@ -57,7 +52,7 @@ def read_pending_of(user: User, document: Document, *, now: datetime) -> list[Ap
     """
     asked = pending_for(user, now=now).filter(document=document)
     newest = PageRequest(limit=PAGE_LENGTH, newest_first=True)
-    found = _read_page(asked, newest, now=now).approvals
+    found, _ = _read_page(asked, newest, now=now)
     return [each for each in found if each.state == ApprovalState.PENDING]
 
 
@@ -73,4 +68,4 @@ def _read_page(
 ) -> InboxPage:
     rows = in_order(approvals.select_related("document__customer"), page)
     shown, following = cut_page(rows[: page.limit + 1], page.limit)
-    return InboxPage(read_approvals(shown, now=now), following)
+    return read_approvals(shown, now=now), following

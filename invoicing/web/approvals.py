@@ -55,15 +55,15 @@ def list_approvals(request: SignedInRequest) -> HttpResponse:
     """Show the pending approvals and the others; a further page goes on with one of the lists."""
     user, now = request.user, timezone.now()
     after, before = read_id(request, "after"), read_id(request, "before")
-    nothing = InboxPage([], None)
-    waiting = read_pending(user, after=after, now=now) if before is None else nothing
-    others = read_others(user, before=before, now=now) if after is None else nothing
+    nothing: InboxPage = [], None
+    waiting, next_waiting = read_pending(user, after=after, now=now) if before is None else nothing
+    others, next_others = read_others(user, before=before, now=now) if after is None else nothing
     context = {
-        "waiting": describe_entries(waiting.approvals, user),
-        "others": describe_entries(others.approvals, user),
+        "waiting": describe_entries(waiting, user),
+        "others": describe_entries(others, user),
         "is_first_page": after is None and before is None,
-        "next_waiting": waiting.next,
-        "next_others": others.next,
+        "next_waiting": next_waiting,
+        "next_others": next_others,
     }
     return render(request, "invoicing/approvals.html", context)
 

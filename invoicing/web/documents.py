@@ -29,7 +29,6 @@ class Row:
     """A document in the list."""
 
     document: Document
-    customer_name: str
     issue_date: str
     due_date: str
     grand_total: str
@@ -62,7 +61,6 @@ def _row(document: Document) -> Row:
     formats = Formats(APPLICATION_LANGUAGE, document.currency_code, document.minor_unit)
     return Row(
         document=document,
-        customer_name=document.buyer_name if document.is_issued else document.customer.name,
         issue_date=formats.short_day(document.issue_date),
         due_date=formats.short_day(document.due_date),
         grand_total=formats.money(document.grand_total),

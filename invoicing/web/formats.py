@@ -13,11 +13,10 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from babel.dates import format_date, format_datetime
 from babel.numbers import NumberPattern, get_currency_symbol, parse_pattern
 
+from invoicing.fixed_point import DECIMALS
 from invoicing.languages import APPLICATION_LANGUAGE, locale_of
 from invoicing.models import User
 from invoicing.totals import BASIS_POINTS
-
-MAX_DECIMALS = 4
 
 
 def _with_decimals(pattern: str, fewest: int, most: int) -> NumberPattern:
@@ -51,13 +50,13 @@ class Formats:
     def quantity(self, quantity: str) -> str:
         """Write a decimal string of format_fixed_point(): "1.5" is "1,5" in German."""
         pattern = locale_of(self.language).decimal_formats[None].pattern
-        return self._write(_with_decimals(pattern, 0, MAX_DECIMALS), Decimal(quantity))
+        return self._write(_with_decimals(pattern, 0, DECIMALS), Decimal(quantity))
 
     def percentage(self, percentage: str) -> str:
         """Write a decimal string of percent: "8.875" is "8.875%" or "8,875 %"."""
         pattern = locale_of(self.language).percent_formats[None].pattern
         fraction = Decimal(percentage) / 100
-        return self._write(_with_decimals(pattern, 0, MAX_DECIMALS), fraction)
+        return self._write(_with_decimals(pattern, 0, DECIMALS), fraction)
 
     def basis_points(self, basis_points: int) -> str:
         """Write basis points as percent: 1000 is "10%"."""

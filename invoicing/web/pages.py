@@ -1,6 +1,7 @@
 """What all pages have in common: permissions, allowed methods, and 403 or 404."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from http import HTTPStatus
 from typing import Any, TypeVar
@@ -13,9 +14,9 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from invoicing.access import Permission
-from invoicing.administration.records import may_create_company
 from invoicing.errors import PermissionMissingError, RecordNotFoundError
 from invoicing.models import Company, User
+from invoicing.rights import may_create_company
 
 View = TypeVar("View", bound=Callable[..., HttpResponse])
 
@@ -29,10 +30,21 @@ class SignedInRequest(HttpRequest):
     user: User
 
 
+@contextmanager
+def refused_as_pages() -> Iterator[None]:
+    """Answer 403 for a PermissionMissingError, and 404 for a RecordNotFoundError."""
+    try:
+        yield
+    except PermissionMissingError:
+        raise PermissionDenied from None
+    except RecordNotFoundError:
+        raise Http404 from None
+
+
 def page(
     *permissions: Permission, methods: tuple[str, ...] = ("GET",), keeps_typed: bool = False
 ) -> Callable[[View], View]:
-    """Decorate a view: 403 without all these permissions, 404 for RecordNotFoundError.
+    """Decorate a view: 403 without all these permissions, and what refused_as_pages() answers.
 
     409 if the view needs the company, and there is none yet.
 
@@ -42,15 +54,12 @@ def page(
 
     def decorate(view: View) -> View:
         @wraps(view)
+        @refused_as_pages()
         def guarded(request: SignedInRequest, *args: Any, **kwargs: Any) -> HttpResponse:
             if not request.user.has_perms(permissions):
                 raise PermissionDenied
             try:
                 return view(request, *args, **kwargs)
-            except RecordNotFoundError:
-                raise Http404 from None
-            except PermissionMissingError:
-                raise PermissionDenied from None
             except Company.DoesNotExist:
                 return _show_no_company(request)
 

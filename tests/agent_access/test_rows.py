@@ -210,12 +210,6 @@ def test_what_is_too_long_is_refused_and_not_cut(connection):
     assert not Receipt.objects.exists()
 
 
-def test_the_value_of_the_only_row(company):
-    assert Rows(Company).find_value("owner_id") == company.owner_id
-    assert Rows(Company).find_value("is_only_one") is True
-    assert Rows(Customer).find_value("id") is None
-
-
 @pytest.mark.django_db
 @isolate_apps("django.contrib.contenttypes")
 def test_tables_and_columns_may_have_any_name():
@@ -241,4 +235,3 @@ def test_tables_and_columns_may_have_any_name():
     row = select(rows, saved)
     assert columns_of(rows.read(row)) == columns_of(saved)
     assert rows.convert_key(row[0]) == saved.id
-    assert rows.find_value("order") == "second"

@@ -23,7 +23,7 @@ from tests.plans import plans_of, prefer_indexes
 
 
 def ids(page: Any) -> list[Any]:
-    return [each.approval.id for each in page.approvals]
+    return [each.approval.id for each in page[0]]
 
 
 def read_first(user: Any, *, now: Any = A_MINUTE_LATER) -> tuple[list[Any], list[Any]]:
@@ -73,8 +73,8 @@ def walk(read: Any, *, cursor: str) -> tuple[list[Any], list[int]]:
     while True:
         page = read(**{cursor: place}, now=A_MINUTE_LATER)
         walked += ids(page)
-        lengths.append(len(page.approvals))
-        place = page.next
+        lengths.append(len(page[0]))
+        place = page[1]
         if place is None:
             return walked, lengths
 
@@ -109,7 +109,7 @@ def test_one_that_is_stale_by_its_customer_alone_waits_as_stale_until_it_expires
     prepared = prepare(draft, user=delegate)
     Customer.objects.filter(pk=draft.customer_id).update(name="Acme Limited")
 
-    [waiting] = read_pending(delegate, after=None, now=A_MINUTE_LATER).approvals
+    [waiting], _ = read_pending(delegate, after=None, now=A_MINUTE_LATER)
     assert (waiting.approval.id, waiting.state) == (prepared.approval.id, ApprovalState.STALE)
     assert read_first(delegate, now=TEN_MINUTES_LATER) == ([], [prepared.approval.id])
 

@@ -36,7 +36,6 @@ def make_record(
         logger.name, logging.WARNING, "file.py", 1, message, args, exc_info, extra=extra
     )
     record.created = AT.timestamp()
-    record.request_id = "-"
     return record
 
 

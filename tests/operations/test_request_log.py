@@ -9,7 +9,7 @@ import pytest
 from django.core.cache import CacheHandler
 
 from agent_access.credentials import make_credential
-from agent_access.request_facts import UNKNOWN, RequestIdFilter, current_facts
+from agent_access.request_facts import UNKNOWN, current_facts
 from invoicing.services import drafts
 from operations.log_lines import JsonLines
 from operations.request_log import RequestLog, redact_path
@@ -45,7 +45,6 @@ def test_a_call_is_one_line_that_names_its_tool(agent, connection, request_lines
 def test_nothing_is_known_of_the_request_before(agent, connection, caplog):
     caplog.set_level(logging.INFO, logger="operations.request_log")
     caplog.handler.setFormatter(JsonLines())
-    caplog.handler.addFilter(RequestIdFilter())
     known = send("GET", "/api/v1/customers", credential=agent.credential)
     unknown = send("GET", "/api/v1/customers")
     first, second = map(json.loads, caplog.text.splitlines())
