@@ -21,11 +21,15 @@ USABLE = {ApprovalState.PENDING, ApprovalState.APPROVED}
 
 
 class Missing(StrEnum):
-    """What EN 16931 requires on an invoice (BR-08, BR-10, BR-S-02), by its path in the facts."""
+    """What EN 16931 requires on an invoice, by its path in the facts.
+
+    Its rules BR-08, BR-10, BR-S-02 and BR-CO-04.
+    """
 
     SELLER_ADDRESS = "seller.address"
     CUSTOMER_ADDRESS = "customer.address"
     SELLER_VAT_NUMBER = "seller.vat_number"
+    LINE_TAX = "line_items.tax_rate_id"
 
 
 @dataclass(frozen=True)
@@ -66,13 +70,17 @@ def find_warnings(
 
 
 def _find_missing(facts: Facts) -> Iterator[Missing]:
-    """Yield what is missing; a seller who charges no tax may have no VAT number."""
+    """Yield what is missing; without a VAT number a seller has no tax to name, not even 0 %."""
     if not facts["seller"]["address"]:
         yield Missing.SELLER_ADDRESS
     if not facts["customer"]["address"]:
         yield Missing.CUSTOMER_ADDRESS
     if facts["tax_total"] and not facts["seller"]["vat_number"]:
         yield Missing.SELLER_VAT_NUMBER
+    if facts["seller"]["vat_number"] and not all(
+        line["tax_rate_id"] for line in facts["line_items"]
+    ):
+        yield Missing.LINE_TAX
 
 
 def _same_total(user: User, draft: Document, *, since: datetime) -> Document | None:

@@ -20,6 +20,7 @@ MISSING = {
     Missing.SELLER_ADDRESS: "The address of your company is missing.",
     Missing.CUSTOMER_ADDRESS: "The address of the customer is missing.",
     Missing.SELLER_VAT_NUMBER: "Tax is charged, but the VAT number of your company is missing.",
+    Missing.LINE_TAX: "A line has no tax. If it is meant to be free of tax, choose a rate of 0 %.",
 }
 
 

@@ -35,7 +35,8 @@ def warnings_about(draft, user, *, now=NOW):
 
 @pytest.fixture(autouse=True)
 def seller(company):
-    return company
+    """A company that charges no tax, as the lines of these tests have none."""
+    Company.objects.update(vat_number="")
 
 
 def ask(draft, user, decision: str = "") -> IssueApproval:
@@ -64,6 +65,15 @@ def test_an_invoice_without_what_every_invoice_names_is_told(delegate, customer,
     rate = TaxRateFactory.create()
     taxed = make_draft(customer=customer, lines=(line_input(tax_rate_id=rate.id),))
     assert warnings_about(taxed, delegate).missing == [*addresses, Missing.SELLER_VAT_NUMBER]
+
+
+def test_a_line_without_a_tax_is_told_where_the_company_has_a_vat_number(delegate, customer):
+    Company.objects.update(vat_number="DE123456789")
+    zero = line_input(tax_rate_id=TaxRateFactory.create(percentage_ten_thousandths=0).id)
+    partly = make_draft(customer=customer, lines=(zero, line_input()))
+    assert warnings_about(partly, delegate).missing == [Missing.LINE_TAX]
+    chosen = make_draft(customer=customer, lines=(zero,))
+    assert warnings_about(chosen, delegate) == NOTHING
 
 
 def test_the_latest_invoice_of_the_same_total_to_the_customer_is_named(delegate, customer, draft):

@@ -264,6 +264,12 @@ def test_what_the_invoice_lacks_stands_on_the_page(desk, clock, delegate, custom
     assert "The address of the customer is missing." not in page
 
 
+def test_a_line_whose_tax_was_forgotten_stands_on_the_page(desk, clock, delegate, customer):
+    draft = make_draft(customer=customer, lines=(line_input(),))
+    page = read(desk.get(path_of(prepare(draft, user=delegate))))
+    assert "A line has no tax. If it is meant to be free of tax, choose a rate of 0 %." in page
+
+
 def test_dates_that_are_surely_mistyped_stand_on_the_page(desk, clock, delegate):
     draft = make_draft(user=delegate, issue_date=date(26, 3, 2), due_date=date(2062, 3, 2))
     page = read(desk.get(path_of(prepare(draft, user=delegate))))
