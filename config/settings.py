@@ -185,6 +185,7 @@ CONTENT_SECURITY_POLICY = {
         "script-src": [SELF],
         "style-src": [SELF],
         "img-src": [SELF],
+        "connect-src": [SELF],  # of waiting.js
         "form-action": [SELF],
         "base-uri": [NONE],
         "frame-ancestors": [NONE],

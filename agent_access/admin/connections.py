@@ -13,7 +13,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from typing_extensions import override
 
-from agent_access import conf, discovery
+from agent_access import discovery
 from agent_access.admin.connection_page import describe_connection, describe_grants
 from agent_access.admin.filters import read_uuid
 from agent_access.admin.forms import ConnectionForm
@@ -31,7 +31,6 @@ from agent_access.connections import (
 )
 from agent_access.models.connections import Connection, RevokedReason
 from agent_access.models.settings import AccessSettings
-from agent_access.tools import API_PATH
 
 LIST = "admin:agent_access_connection_changelist"
 
@@ -144,8 +143,7 @@ class ConnectionAdmin(OwnersModelAdmin):
             "grants": describe_grants(connection),
             "credential": credential,
             "expires": format_minute(connection.expires_at),
-            "mcp_address": discovery.resource(),
-            "api_address": conf.base_url() + API_PATH,
+            **discovery.addresses(),
         }
         return self.show(request, "connection_made", context)
 

@@ -8,6 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from typing_extensions import override
 
+from agent_access import discovery
 from agent_access.admin.owners import FORM_METHODS, OwnersModelAdmin, Page, owners_act
 from agent_access.admin.states import format_connections
 from agent_access.admin.switches import (
@@ -45,6 +46,7 @@ class SwitchesAdmin(OwnersModelAdmin):
             "live": live_connections().count(),
             "switches": _describe(main_switches(), settings),
             "modules": _describe(module_switches(), settings),
+            **discovery.addresses(),
         }
         return self.show(request, "front", context)
 

@@ -1,9 +1,10 @@
 """A person's inbox of approvals: those to decide now, and all others."""
 
+from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from django.db.models import F, QuerySet
+from django.db.models import Count, F, Max, QuerySet
 from django.utils import timezone
 
 from invoicing.approval_states import ApprovalState
@@ -34,9 +35,28 @@ def pending_for(user: User, *, now: datetime) -> QuerySet[IssueApproval]:
     )
 
 
-def count_pending(user: User) -> int:
-    """Return how many approvals wait for the person now."""
-    return pending_for(user, now=timezone.now()).count()
+@dataclass(frozen=True, kw_only=True)
+class Waiting:
+    """How many approvals wait for a person, and when the latest of them was prepared."""
+
+    count: int
+    latest_at: datetime | None
+
+    @property
+    def latest(self) -> str:
+        """The instant as a text that sorts like it, or an empty one."""
+        return self.latest_at.isoformat(timespec="microseconds") if self.latest_at else ""
+
+
+def count_pending(user: User) -> Waiting:
+    """Return what waits for the person now."""
+    pending = pending_for(user, now=timezone.now())
+    return Waiting(**pending.aggregate(count=Count("pk"), latest_at=Max("prepared_at")))
+
+
+def find_next_pending(user: User, *, now: datetime) -> UUID | None:
+    """Return the pending approval that expires first, if there is one."""
+    return pending_for(user, now=now).order_by("pk").values_list("pk", flat=True).first()
 
 
 def read_pending(user: User, *, after: UUID | None, now: datetime) -> InboxPage:

@@ -4,11 +4,12 @@ from http import HTTPStatus
 from uuid import UUID
 
 from django import forms
-from django.http import HttpResponse
+from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 
 from invoicing.access import documents_visible_to
+from invoicing.approval_states import ApprovalState
 from invoicing.decisions import decide_approval
 from invoicing.errors import (
     ApprovalStateError,
@@ -18,7 +19,13 @@ from invoicing.errors import (
 )
 from invoicing.models import Decision
 from invoicing.models.approvals import DIGEST_LENGTH, REJECTION_REASON_LENGTH
-from invoicing.services.approval_inbox import InboxPage, read_others, read_pending
+from invoicing.services.approval_inbox import (
+    InboxPage,
+    count_pending,
+    find_next_pending,
+    read_others,
+    read_pending,
+)
 from invoicing.services.approvals import ApprovalSnapshot, approvals_asked_of, read_approval
 from invoicing.text import normalise_text
 from invoicing.visits import web_origin
@@ -68,6 +75,13 @@ def list_approvals(request: SignedInRequest) -> HttpResponse:
     return render(request, "invoicing/approvals.html", context)
 
 
+@page()
+def tell_waiting(request: SignedInRequest) -> HttpResponse:
+    """Tell waiting.js, on every page, what waits now: a request lasts only ten minutes."""
+    waiting = count_pending(request.user)
+    return JsonResponse({"count": waiting.count, "latest": waiting.latest})
+
+
 @page(methods=("GET", "POST"))
 def review(request: SignedInRequest, pk: UUID) -> HttpResponse:
     """Show what would be issued; only POST decides."""
@@ -98,8 +112,10 @@ def _show(
         else (describe_hidden, "invoicing/review_hidden.html")
     )
     form = form or DecisionForm()
+    is_pending = snapshot.state == ApprovalState.PENDING
     context = {
         "review": describe(snapshot, request.user),
+        "next_id": None if is_pending else find_next_pending(request.user, now=snapshot.now),
         "form": form,
         # An error in the reason stands beside its field; the other fields nobody types.
         "is_refused": status == HTTPStatus.CONFLICT or bool(form.errors.keys() - {"reason"}),

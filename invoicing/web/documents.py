@@ -18,7 +18,7 @@ from invoicing.web.approval_texts import describe_entries
 from invoicing.web.formats import Formats, format_instant
 from invoicing.web.issuing import may_issue
 from invoicing.web.listings import build_query, list_newest, read_id
-from invoicing.web.pages import DONE, SignedInRequest, page
+from invoicing.web.pages import ALREADY, DONE, SignedInRequest, page
 from invoicing.web.papers import paper_of_document
 
 FILTERS = {"": "All", DocumentStatus.DRAFT: "Drafts", DocumentStatus.ISSUED: "Issued"}
@@ -81,6 +81,7 @@ def show_document(request: SignedInRequest, pk: UUID) -> HttpResponse:
         "approval": find_executed(document) if document.is_issued else None,
         "waiting": [each for each in describe_entries(asked, request.user) if each.is_waiting],
         "is_done": DONE in request.GET,
+        "is_already": ALREADY in request.GET,
         "may_edit": may_edit,
         "may_issue": may_issue(request.user, document),
     }

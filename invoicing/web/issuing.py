@@ -5,6 +5,7 @@ from uuid import UUID
 
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 
 from invoicing.access import Permission, document_for
@@ -16,7 +17,7 @@ from invoicing.services.issuing import require_issuable
 from invoicing.services.issuing_by_hand import ISSUE_PERMISSIONS
 from invoicing.visits import web_origin
 from invoicing.web.issue_warnings import describe_warnings
-from invoicing.web.pages import SignedInRequest, page, show_done
+from invoicing.web.pages import ALREADY, SignedInRequest, page, show_done
 from invoicing.web.papers import lay_out
 
 
@@ -42,7 +43,8 @@ def _show(
 ) -> HttpResponse:
     """Show what would be issued; GET never issues."""
     if document.is_issued:
-        return redirect("document", pk=document.pk)
+        told = f"?{ALREADY}" if has_changed else ""
+        return redirect(f"{reverse('document', args=[document.pk])}{told}")
     # Read once, so that the fingerprint in the form is of the facts that the page shows.
     facts = read_document(document)
     context = {

@@ -10,31 +10,30 @@ from django.urls import reverse
 
 from invoicing.access import Permission
 from invoicing.models import User
-from invoicing.services.approval_inbox import count_pending
-
-
-def _nothing_pending(user: User) -> int:
-    return 0
+from invoicing.services.approval_inbox import Waiting, count_pending
 
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the application; without a permission, everybody who is signed in may see it."""
+    """A part of the application; without a permission, everybody who is signed in may see it.
+
+    `count_pending` tells what waits there for a person.
+    """
 
     label: str
     route: str
     permission: Permission | None = None
-    count_pending: Callable[[User], int] = _nothing_pending
+    count_pending: Callable[[User], Waiting] | None = None
 
 
 @dataclass(frozen=True)
 class Link:
-    """An entry of the navigation; `count` is of things that wait for this person."""
+    """An entry of the navigation; `waiting` is None where nothing ever waits for anybody."""
 
     label: str
     href: str
     is_current: bool
-    count: int
+    waiting: Waiting | None = None
 
 
 SECTIONS = (
@@ -67,10 +66,11 @@ def navigation(request: HttpRequest) -> dict[str, Any]:
 
 def _link(request: HttpRequest, section: Section) -> Link:
     href = reverse(section.route)
-    waiting = section.count_pending(request.user)  # type: ignore[arg-type]  # a person, as above
+    count = section.count_pending
+    waiting = count(request.user) if count else None  # type: ignore[arg-type]  # a person, as above
     return Link(section.label, href, request.path.startswith(href), waiting)
 
 
 def _admin_link(request: HttpRequest) -> Link:
     href = reverse("admin:index")
-    return Link("Administration", href, request.path.startswith(href), 0)
+    return Link("Administration", href, request.path.startswith(href))

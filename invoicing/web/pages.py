@@ -22,6 +22,8 @@ View = TypeVar("View", bound=Callable[..., HttpResponse])
 
 # The query parameter of a document's page with which it says that it was just written or issued.
 DONE = "done"
+# The same, where somebody had issued it before.
+ALREADY = "already"
 
 
 class SignedInRequest(HttpRequest):

@@ -19,6 +19,7 @@ urlpatterns = [
     path("documents/<uuid:pk>/edit", editor.edit_draft, name="edit-draft"),
     path("documents/<uuid:pk>/issue", issuing.issue, name="issue"),
     path("approvals", approvals.list_approvals, name="approvals"),
+    path("approvals/waiting", approvals.tell_waiting, name="waiting-approvals"),
     path("approvals/<uuid:pk>", approvals.review, name="approval"),
     path("customers", customers.list_customers, name="customers"),
     path("customers/<uuid:pk>", customers.show_customer, name="customer"),

@@ -53,6 +53,15 @@ def test_a_person_signs_in_reads_and_approves(open_page, delegate, prepared):
     assert decision_of(prepared) == Decision.APPROVED
 
 
+def test_a_link_leads_past_a_long_invoice_to_the_decision(open_page, delegate, prepared):
+    page = open_page(path_of(prepared), delegate)
+    page.set_viewport_size({"width": 390, "height": 400})
+    approve = page.get_by_role("button", name="Approve issue")
+    expect(approve).not_to_be_in_viewport()
+    page.get_by_role("link", name="To the decision").click()
+    expect(page.get_by_role("heading", name="What approving means")).to_be_in_viewport()
+
+
 def test_a_person_rejects_with_a_reason_by_keyboard_alone(open_page, delegate, prepared):
     page = open_page("/approvals", delegate)
     link = page.get_by_role("link", name="Acme Ltd")

@@ -1,6 +1,7 @@
 """The inbox: what waits stands first, and its number in the navigation."""
 
 import re
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from agent_access.models.connections import RevokedReason
 from invoicing.identifiers import new_id
 from invoicing.models import Customer, Decision
 from invoicing.services.draft_input import Maker
-from tests.approvals import prepare
+from tests.approvals import PREPARED_AT, prepare
 from tests.web.forms import text_of
 from tests.web.reviews import read
 
@@ -25,7 +26,7 @@ def navigation_of(answer: Any) -> str:
 def test_an_empty_inbox_says_what_it_is_for(sign_in, delegate):
     answer = sign_in(delegate).get("/approvals")
     assert "Nothing is waiting for you." in read(answer)
-    assert "waiting" not in navigation_of(answer)
+    assert 'class="count"' not in navigation_of(answer)
 
 
 def test_what_waits_stands_first_and_is_counted(sign_in, delegate, draft):
@@ -99,6 +100,26 @@ def test_the_count_stands_on_every_page_and_is_each_persons_own(
     assert 'class="count"' not in navigation_of(sign_in(colleague).get("/customers"))
 
 
+def test_a_script_is_told_how_many_wait_and_when_the_latest_was_prepared(
+    sign_in, delegate, colleague, draft
+):
+    browser, other = sign_in(delegate), sign_in(colleague)
+    path = "/approvals/waiting"
+    assert browser.get(path).json() == {"count": 0, "latest": ""}
+    first = prepare(draft, user=delegate)
+    prepare(draft, user=delegate, now=PREPARED_AT + timedelta(seconds=1))
+    assert browser.get(path).json() == {"count": 2, "latest": "2026-03-02T09:00:01.000000+00:00"}
+    assert 'data-latest="2026-03-02T09:00:01.000000+00:00"' in navigation_of(browser.get("/people"))
+    assert other.get(path).json() == {"count": 0, "latest": ""}
+    first.decide()
+    assert browser.get(path).json()["count"] == 1
+
+
+def test_a_script_of_somebody_signed_out_is_told_nothing(browser):
+    answer = browser.get("/approvals/waiting")
+    assert (answer.status_code, answer["Location"]) == (302, "/sign-in?next=/approvals/waiting")
+
+
 def test_pages_lead_on_to_the_oldest(sign_in, delegate, draft):
     made = [prepare(draft, user=delegate) for _ in range(30)]
     for each in made:
@@ -108,7 +129,7 @@ def test_pages_lead_on_to_the_oldest(sign_in, delegate, draft):
     [following] = re.findall(r'href="(\?before=[^"]*)"', first)
     second = browser.get(f"/approvals{following}").content.decode()
 
-    assert first.count("/approvals/") == 25
+    assert first.count('href="/approvals/') == 25
     assert re.findall(r'href="/approvals/(.*?)"', second) == [
         str(each.approval.id) for each in reversed(made[:5])
     ]

@@ -7,7 +7,8 @@ import pytest
 from agent_access.models import AuditEvent
 from invoicing.access import Permission
 from invoicing.models import Decision, IssueApproval
-from tests.approvals import TEN_MINUTES_LATER
+from invoicing.services.draft_input import Maker
+from tests.approvals import PREPARED_AT, TEN_MINUTES_LATER, prepare
 from tests.factories import CustomerFactory, UserFactory, grant, make_draft, withdraw
 from tests.snapshots import take_snapshot
 from tests.web.reviews import decision_of, path_of, read, send
@@ -39,6 +40,23 @@ def test_rejecting_carries_the_reason(desk, prepared):
     assert "You rejected it on March 2, 2026, 09:01 UTC." in page
     assert "The agent can read your reason: Wrong customer." in page
     assert IssueApproval.objects.get().rejection_reason == "Wrong\ncustomer."
+
+
+def test_a_decision_leads_on_to_the_request_that_expires_next(desk, prepared, delegate):
+    draft = make_draft(user=delegate, customer=prepared.approval.document.customer)
+    maker = Maker(prepared.approval.connection_id, "Ledger agent")
+    following, last = [
+        prepare(draft, user=delegate, maker=maker, now=PREPARED_AT + each * SECOND)
+        for each in (1, 2)
+    ]
+    assert "Another request" not in read(desk.get(path_of(prepared)))
+    for here, next_one in [(prepared, following), (following, last)]:
+        send(desk, here, "reject")
+        page = desk.get(path_of(here))
+        assert "Another request is waiting for you: review it ." in read(page)
+        assert f'href="{path_of(next_one)}">review it' in page.content.decode()
+    send(desk, last, "reject")
+    assert "Another request" not in read(desk.get(path_of(last)))
 
 
 @pytest.mark.parametrize("decision", ["approve", "reject"])

@@ -47,6 +47,19 @@ def test_the_list_shows_the_newest_document_first(reader, customer):
     assert "Mar 2, 2026" in text
 
 
+def test_who_may_edit_a_draft_and_not_issue_it_is_told(company, sign_in, customer):
+    draft = make_draft(customer=customer)
+    told = "Your account does not have the permission to issue it"
+    writer = (Permission.VIEW_DOCUMENT, Permission.MANAGE)
+    for permissions, is_told in [
+        (writer, True),
+        (writer[:1], False),
+        ((*writer, Permission.FINALIZE), False),
+    ]:
+        page = text_of(sign_in(make_staff(*permissions)).get(f"/documents/{draft.id}"))
+        assert (told in page) is is_told
+
+
 def test_the_list_is_cut_into_pages_that_lead_on(reader, customer):
     made = [make_draft(customer=customer).draft_code for _ in range(26)]
     first = reader.get("/documents")

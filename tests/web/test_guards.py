@@ -30,6 +30,7 @@ POLICY = {
     "script-src 'self'",
     "style-src 'self'",
     "img-src 'self'",
+    "connect-src 'self'",
     "form-action 'self'",
     "base-uri 'none'",
     "frame-ancestors 'none'",

@@ -86,9 +86,11 @@ def test_a_credit_note_is_issued_by_hand_too(browser):
 def test_issuing_twice_gives_one_number(browser, draft):
     path = f"/documents/{draft.id}/issue"
     form = read_form(browser.get(path))
-    assert [browser.post(path, form).status_code for _ in range(2)] == [302, 302]
+    first, second = [browser.post(path, form)["Location"] for _ in range(2)]
     issued = Document.objects.get()
     assert (issued.number, issued.lock_version) == ("INV-2026-0001", 2)
+    assert first == f"/documents/{draft.id}?done"
+    assert "It had been issued before you pressed the button." in text_of(browser.get(second))
     assert browser.get(path)["Location"] == f"/documents/{draft.id}"
 
 
