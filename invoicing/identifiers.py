@@ -15,6 +15,14 @@ def new_id() -> uuid.UUID:
     return uuid_utils.compat.uuid7()
 
 
+def read_id(text: str) -> uuid.UUID | None:
+    """Return the ID that the text is, or None."""
+    try:
+        return uuid.UUID(text)
+    except ValueError:
+        return None
+
+
 def new_draft_code() -> str:
     """Return a random code by which people name a document without a number: `D-7KQ2M9XA`."""
     characters = (secrets.choice(CROCKFORD_BASE_32) for _ in range(DRAFT_CODE_CHARACTERS))

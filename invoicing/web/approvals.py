@@ -17,6 +17,7 @@ from invoicing.errors import (
     InvoicingError,
     PermissionMissingError,
 )
+from invoicing.identifiers import read_id
 from invoicing.models import Decision
 from invoicing.models.approvals import DIGEST_LENGTH, REJECTION_REASON_LENGTH
 from invoicing.services.approval_inbox import (
@@ -30,7 +31,6 @@ from invoicing.services.approvals import ApprovalSnapshot, approvals_asked_of, r
 from invoicing.text import normalise_text
 from invoicing.visits import web_origin
 from invoicing.web.approval_texts import describe_entries, describe_hidden, describe_review
-from invoicing.web.listings import read_id
 from invoicing.web.pages import SignedInRequest, page
 
 # The values of the buttons of the form, which scripts rely on.
@@ -61,7 +61,7 @@ class DecisionForm(forms.Form):
 def list_approvals(request: SignedInRequest) -> HttpResponse:
     """Show the pending approvals and the others; a further page goes on with one of the lists."""
     user, now = request.user, timezone.now()
-    after, before = read_id(request, "after"), read_id(request, "before")
+    after, before = (read_id(request.GET.get(name, "")) for name in ("after", "before"))
     nothing: InboxPage = [], None
     waiting, next_waiting = read_pending(user, after=after, now=now) if before is None else nothing
     others, next_others = read_others(user, before=before, now=now) if after is None else nothing

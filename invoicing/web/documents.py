@@ -9,6 +9,7 @@ from django.shortcuts import render
 from django.utils import timezone
 
 from invoicing.access import Permission, document_for
+from invoicing.identifiers import read_id
 from invoicing.languages import APPLICATION_LANGUAGE
 from invoicing.models import Document, DocumentStatus
 from invoicing.search.records import find_documents
@@ -17,7 +18,7 @@ from invoicing.services.approvals import find_executed
 from invoicing.web.approval_texts import describe_entries
 from invoicing.web.formats import Formats, format_instant
 from invoicing.web.issuing import may_issue
-from invoicing.web.listings import build_query, list_newest, read_id
+from invoicing.web.listings import build_query, list_newest
 from invoicing.web.pages import ALREADY, DONE, SignedInRequest, page
 from invoicing.web.papers import paper_of_document
 
@@ -38,7 +39,7 @@ class Row:
 def list_documents(request: SignedInRequest) -> HttpResponse:
     status = request.GET.get("status", "")
     wanted = DocumentStatus(status) if status in DocumentStatus.values else None
-    connection_id = read_id(request, "connection")
+    connection_id = read_id(request.GET.get("connection", ""))
     connection = str(connection_id or "")
     find = partial(find_documents, request.user, status=wanted, connection_id=connection_id)
     listing = list_newest(request, find, status=status, connection=connection)

@@ -11,6 +11,7 @@ from django.db.models import Model, Q, QuerySet
 from django.db.models.functions import Lower
 from django.http import HttpRequest, QueryDict
 
+from invoicing.identifiers import read_id
 from invoicing.search.paging import SEARCH_LENGTH, PageRequest, cut_page
 from invoicing.search.words import matches, words_of
 
@@ -39,7 +40,7 @@ def list_newest(
     request: HttpRequest, find: Callable[[PageRequest], Found[_Record]], **filters: str
 ) -> Listing[_Record]:
     """Return the page after the request's `after`, the newest record first."""
-    search, after = read_search(request.GET), read_id(request, "after")
+    search, after = read_search(request.GET), read_id(request.GET.get("after", ""))
     kept = {"search": search, **filters}
     records, cursor = find(
         PageRequest(search=search, after=after, limit=PAGE_LENGTH, newest_first=True)
@@ -75,7 +76,7 @@ def list_by_name(request: HttpRequest, queryset: QuerySet[_Record]) -> Listing[_
 
     It counts nothing and has no offset, so the last page costs no more than the first.
     """
-    after = read_id(request, "after")
+    after = read_id(request.GET.get("after", ""))
     ordered = queryset.alias(lower_name=Lower("name")).order_by("lower_name", "id")
     last = queryset.filter(pk=after).values_list(Lower("name"), flat=True).first()
     if last is not None:
@@ -84,14 +85,6 @@ def list_by_name(request: HttpRequest, queryset: QuerySet[_Record]) -> Listing[_
     shown, cursor = cut_page(ordered[: PAGE_LENGTH + 1], PAGE_LENGTH)
     next_href = build_query(after=str(cursor)) if cursor else None
     return Listing(shown, "", "?" if last is not None else None, next_href)
-
-
-def read_id(request: HttpRequest, name: str) -> UUID | None:
-    """Return the ID in this parameter of the query string, or None if it is not one."""
-    try:
-        return UUID(request.GET.get(name, ""))
-    except ValueError:
-        return None
 
 
 def build_query(**parameters: str) -> str:
