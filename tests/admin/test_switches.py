@@ -46,8 +46,8 @@ def test_the_owner_turns_access_on_and_off(owner_desk, owner, company):
 
 def test_the_owner_is_told_where_clients_send_their_calls(owner_desk, company):
     page = main_of(owner_desk.get(FRONT))
-    assert "https://invoices.example/mcp (MCP)" in page
-    assert "https://invoices.example/api/v1 (HTTP tools)" in page
+    assert "<code>https://invoices.example/mcp</code> (MCP)" in page
+    assert "<code>https://invoices.example/api/v1</code> (HTTP tools)" in page
 
 
 def test_an_event_of_the_desk_names_its_request(owner_desk, company):
