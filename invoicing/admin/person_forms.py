@@ -18,10 +18,20 @@ from invoicing.services.working_hours import WEEKDAYS, Stretch, read_hours
 NEGATIVE_RATE = "Write an hourly rate of 0 or more."
 # Names in the IANA database that say nothing to another machine.
 NO_ZONES = {"localtime", "Factory"}
-UNKNOWN_ZONE = "Write a name of the IANA time zone database, such as Europe/Berlin."
+UNKNOWN_ZONE = "Choose a name of the IANA time zone database, such as Europe/Berlin."
+
+
+def _zones() -> list[tuple[str, str]]:
+    return [(zone, zone) for zone in sorted(available_timezones() - NO_ZONES)]
 
 
 class PersonForm(RecordForm):
+    time_zone = forms.ChoiceField(
+        choices=_zones,
+        initial="UTC",
+        help_text="Dates and times are shown to this person in it.",
+        error_messages={"invalid_choice": UNKNOWN_ZONE},
+    )
     manager = PersonField(people_listed().order_by("name", "email"), required=False)
     skills = CheckboxesField(Skill.objects.all())
     groups = CheckboxesField(Group.objects.order_by("name"), label="Roles")
@@ -51,12 +61,6 @@ class PersonForm(RecordForm):
 
     def clean_email(self) -> str:
         return User.objects.normalize_email(self.cleaned_data["email"])
-
-    def clean_time_zone(self) -> str:
-        zone: str = self.cleaned_data["time_zone"]
-        if zone not in available_timezones() - NO_ZONES:
-            raise forms.ValidationError(UNKNOWN_ZONE)
-        return zone
 
     def clean_hourly_rate(self) -> int | None:
         rate: int | None = self.cleaned_data["hourly_rate"]
