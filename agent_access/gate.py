@@ -40,11 +40,12 @@ class _Request(WSGIRequest):
     """A request with any Content-Type: with some of them Django's own constructor fails."""
 
     def __init__(self, environ: dict[str, Any]) -> None:
+        received = dict(environ)  # Django's constructor decodes the path in place
         try:
             super().__init__(environ)
         # A parameter in an unknown charset (RFC 2231), a NUL, or too long for Django.
         except (BadRequest, ValueError):
-            super().__init__({**environ, "CONTENT_TYPE": ""})
+            super().__init__({**received, "CONTENT_TYPE": ""})
 
     # Every browser sends queries and forms in UTF-8. Django would decode them with whichever Python
     # codec the Content-Type names: some fail, and some give lone surrogates, which no database

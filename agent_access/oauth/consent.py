@@ -1,5 +1,7 @@
 """The consent page: the owner reads who asks for what, and allows or refuses it."""
 
+from urllib.parse import parse_qsl, urlsplit
+
 from csp.decorators import csp_update
 from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.views import redirect_to_login
@@ -11,7 +13,6 @@ from django.shortcuts import render
 from django.views.decorators.clickjacking import xframe_options_deny
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods
-from oauthlib.common import add_params_to_uri
 from oauthlib.oauth2 import FatalClientError, OAuth2Error
 from oauthlib.oauth2.rfc6749.errors import AccessDeniedError
 
@@ -31,7 +32,12 @@ from agent_access.oauth.endpoints import is_sign_in_on
 from agent_access.oauth.forms import Consent, ConsentForm
 from agent_access.oauth.refusals import HELP
 from agent_access.oauth.repeats import AlreadyAnsweredError, renew_code
-from agent_access.oauth.return_addresses import host_of, is_loopback, policy_source
+from agent_access.oauth.return_addresses import (
+    add_answer,
+    host_of,
+    is_loopback,
+    policy_source,
+)
 from agent_access.oauth.server import Server
 from agent_access.request_facts import note
 
@@ -137,21 +143,20 @@ def _try_to_allow(
 def _allow(authorization: AuthorizationRequest, consent: Consent, origin: Origin) -> HttpResponse:
     """Redirect with a code: of a new connection, or of the one that this form made before."""
     try:
-        return _redirect(_make_connection(authorization, consent, origin))
+        code = _make_connection(authorization, consent, origin)
     except ConnectionExistsError:
         code = renew_code(consent, origin=origin)
-    given = [("code", code), *([("state", authorization.state)] if authorization.state else [])]
-    return _redirect(add_params_to_uri(authorization.return_address, given))
+    return _redirect(authorization, [("code", code)])
 
 
 @transaction.atomic
 def _make_connection(authorization: AuthorizationRequest, consent: Consent, origin: Origin) -> str:
-    """Make the connection and its code together; return the address to redirect to."""
+    """Make the connection and its code together; return the code."""
     headers, _, _ = Server(origin).create_authorization_response(
         authorization.uri, scopes=list(consent.request.scopes), credentials={"consent": consent}
     )
-    location: str = headers["Location"]
-    return location
+    answer: list[tuple[str, str]] = parse_qsl(urlsplit(headers["Location"]).query)
+    return dict(answer)["code"]
 
 
 @transaction.atomic
@@ -160,19 +165,17 @@ def _refuse(
 ) -> HttpResponse:
     by = Actor(origin, request.user.pk)
     record_act("consent:refused", by, target=authorization.client.audit_target)
-    return _redirect(
-        AccessDeniedError(state=authorization.state).in_uri(authorization.return_address)
-    )
+    return _redirect(authorization, AccessDeniedError().twotuples)
 
 
-def _redirect(location: str) -> HttpResponse:
-    return HttpResponseRedirect(_add_issuer(location))
+def _redirect(authorization: AuthorizationRequest, answer: list[tuple[str, str]]) -> HttpResponse:
+    state = [("state", authorization.state)] if authorization.state else []
+    return HttpResponseRedirect(_locate(authorization.return_address, [*answer, *state]))
 
 
-def _add_issuer(location: str) -> str:
-    """Add `iss`, which tells the client who answers (RFC 9207)."""
-    signed: str = add_params_to_uri(location, [("iss", conf.base_url())])
-    return signed
+def _locate(return_address: str, answer: list[tuple[str, str]]) -> str:
+    """Return where the client gets the answer, with `iss`, which tells who gives it (RFC 9207)."""
+    return add_answer(return_address, [*answer, ("iss", conf.base_url())])
 
 
 def _offer_return(request: HttpRequest, error: OAuth2Error) -> HttpResponse:
@@ -183,7 +186,7 @@ def _offer_return(request: HttpRequest, error: OAuth2Error) -> HttpResponse:
         "description": error.description,
         "return_address": error.redirect_uri,
         "host": host_of(error.redirect_uri),
-        "location": _add_issuer(error.in_uri(error.redirect_uri)),
+        "location": _locate(error.redirect_uri, error.twotuples),
     }
     return render(request, "agent_access/consent_return.html", context, status=400)
 

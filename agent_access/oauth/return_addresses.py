@@ -6,8 +6,8 @@ registered without a port matches any (RFC 8252 section 7.3); one with a port ma
 """
 
 import re
-from collections.abc import Iterable
-from urllib.parse import parse_qsl, urlsplit
+from collections.abc import Iterable, Sequence
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 MAX_ADDRESSES = 5
 MAX_LENGTH = 2000
@@ -46,6 +46,15 @@ def is_registered(address: str, registered: Iterable[str]) -> bool:
     """Tell whether the address equals a registered one, but for a loopback address's port."""
     known = set(registered)
     return address in known or _without_loopback_port(address) in known
+
+
+def add_answer(address: str, answer: Sequence[tuple[str, str]]) -> str:
+    """Return the address with an authorization response; its own query is kept as it is.
+
+    RFC 6749 section 3.1.2: a query component "MUST be retained".
+    """
+    path, _, query = address.partition("?")
+    return f"{path}?{query}{'&' if query else ''}{urlencode(answer)}"
 
 
 def is_loopback(address: str) -> bool:

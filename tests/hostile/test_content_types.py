@@ -87,6 +87,18 @@ def test_a_content_type_cannot_break_a_read_or_the_gate(target):
     assert_refused(answer, 403)
 
 
+@pytest.mark.parametrize("path", ["/\xc4\x80", "/\xc3\xa9", "/\xff"])
+def test_a_content_type_cannot_break_a_path_beyond_ascii(target, path):
+    """WSGI hands the bytes of a path over as Latin-1; decoded twice, it fails or is another."""
+    answers = [
+        target.request("GET", path, CONTENT_TYPE=each, HTTP_AUTHORIZATION=None)
+        for each in ("", "application/json; x*=nothing''y")
+    ]
+    plain, odd = [(each.status, each.content) for each in answers]
+    assert plain[0] == 404
+    assert odd == plain
+
+
 def test_a_content_type_that_django_refuses_to_read_is_none(target, monkeypatch):
     """It raises ValueError, and BadRequest in the releases after 5.2."""
 

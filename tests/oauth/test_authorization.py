@@ -1,7 +1,7 @@
 """Authorization requests: what goes back to the client, and what gets a page and goes nowhere."""
 
 import re
-from html import unescape
+from html import escape, unescape
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
@@ -231,6 +231,23 @@ def test_the_parameters_of_a_return_address_stay(register_program, browser, dele
     assert (answer["tenant"], answer["x"], answer["iss"]) == ("7", "", BASE_URL)
     assert sorted(answer) == ["code", "iss", "state", "tenant", "x"]
     assert program.exchange(answer["code"]).status == 200
+
+
+@pytest.mark.parametrize("query", ["t=%E9", "flag", "a=1&&b=2", "a=b;c=d", "a=%2F+%20", "a=/?", ""])
+def test_the_query_of_a_return_address_stays_as_it_was_registered(
+    register_program, browser, delegate, query
+):
+    """RFC 6749 section 3.1.2: it "MUST be retained"."""
+    address = f"https://client.example/cb?{query}"
+    program = register_program(address)
+    start = f"{address}&" if query else address
+    allowed = browser.allow(program.authorize_path(), delegate)["Location"]
+    refused = browser.send(program.authorize_path(), {"decision": "refuse"})["Location"]
+    returned = browser.open(program.authorize_path(response_type="token")).content.decode()
+    assert allowed.startswith(f"{start}code=")
+    assert refused.startswith(f"{start}error=access_denied&state=")
+    assert f'href="{escape(start)}error=unsupported_response_type&amp;' in returned
+    assert program.exchange(dict(parse_qsl(urlsplit(allowed).query))["code"]).status == 200
 
 
 @pytest.mark.parametrize(
