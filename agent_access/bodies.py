@@ -14,6 +14,7 @@ from agent_access.errors import (
 )
 
 MAX_BODY_BYTES = 256 * 1024
+MAX_DIGITS = 1000
 # Of a refused body. A client that stalls occupies a thread for as long as it stays connected,
 # unless a proxy holds back that much of a body until all of it has come.
 MAX_DISCARDED_BYTES = 1024 * 1024
@@ -108,8 +109,20 @@ def _refuse_repetition(pairs: list[tuple[str, JSONValue]]) -> dict[str, JSONValu
     return members
 
 
+def _read_integer(digits: str) -> int | float:
+    """Return the number, or an infinite one if Python reads no integer of so many digits.
+
+    No field takes it, so that it is refused with the field's name.
+    """
+    return int(digits) if len(digits) <= MAX_DIGITS else float(digits)
+
+
 # Made once: the library keeps only its default decoder, which has no hooks.
-DECODER = json.JSONDecoder(object_pairs_hook=_refuse_repetition, parse_constant=_refuse_constant)
+DECODER = json.JSONDecoder(
+    object_pairs_hook=_refuse_repetition,
+    parse_constant=_refuse_constant,
+    parse_int=_read_integer,
+)
 
 
 def parse_json(body: bytes) -> JSONValue:

@@ -11,7 +11,8 @@ from agent_access.errors import ValidationFailedError
 
 RequestId = str | int | None
 
-MAX_INTEGER = 2**63 - 1
+# What the JSON library writes: signed integers of 64 bits, and unsigned ones.
+MIN_INTEGER, MAX_INTEGER = -(2**63), 2**64 - 1
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ def _read_id(members: dict[str, Any]) -> RequestId:
         return found if _is_unicode(found) else None
     if isinstance(found, bool) or not isinstance(found, int):
         return None
-    return found if abs(found) <= MAX_INTEGER else None
+    return found if MIN_INTEGER <= found <= MAX_INTEGER else None
 
 
 def _is_unicode(text: str) -> bool:

@@ -103,6 +103,15 @@ def test_a_body_that_is_announced_far_too_large_is_not_read(target):
     assert stream.asked == 0
 
 
+@pytest.mark.parametrize("digits", ["9" * 400, "9" * 5000, "-" + "9" * 200_000])
+def test_an_integer_of_any_length_is_refused_with_its_fields_name(target, digits):
+    before = take_snapshot()
+    body = json.dumps(target.body_for("drafts.update", lock_version="HERE")).encode()
+    answer = target.send("drafts.update", body.replace(b'"HERE"', digits.encode()))
+    assert_refused(answer, 422, fields=["lock_version"])
+    assert_nothing_changed(before)
+
+
 @pytest.mark.parametrize("length", ["", "abc", "-1", "1.5", "0x10", "\u0663", "1 2", "5, 5"])
 def test_a_length_that_is_no_number_is_an_empty_body(target, length):
     before = take_snapshot()

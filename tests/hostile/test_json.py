@@ -71,8 +71,6 @@ UNREADABLE = {
     "100,000 open brackets": b"[" * 100_000,
     "100,000 brackets": b"[" * 100_000 + b"]" * 100_000,
     "20,000 open objects": b'{"a":' * 20_000,
-    "a whole number of 5,000 digits": b'{"a":' + b"9" * 5_000 + b"}",
-    "a whole number of 200,000 digits": b'{"a":-' + b"9" * 200_000 + b"}",
 }
 
 
