@@ -48,7 +48,7 @@ class Exchange:
 class Reply:
     """What a method answers: the result, and header fields for the HTTP answer around it.
 
-    `structured` is `structuredContent` as JSON, left out where the revision has no such field.
+    `structured` is `structuredContent` as JSON.
     """
 
     result: dict[str, Any]
