@@ -94,6 +94,12 @@ def review(request: SignedInRequest, pk: UUID) -> HttpResponse:
     return _decide(request, pk, form)
 
 
+@page()
+def tell_state(request: SignedInRequest, pk: UUID) -> HttpResponse:
+    """Tell approved.js the state, so that the page of an approved issue shows when it is issued."""
+    return JsonResponse({"state": _read(request, pk).state})
+
+
 def _read(request: SignedInRequest, pk: UUID) -> ApprovalSnapshot:
     return read_approval(approvals_asked_of(request.user), pk, now=timezone.now())
 

@@ -21,6 +21,7 @@ urlpatterns = [
     path("approvals", approvals.list_approvals, name="approvals"),
     path("approvals/waiting", approvals.tell_waiting, name="waiting-approvals"),
     path("approvals/<uuid:pk>", approvals.review, name="approval"),
+    path("approvals/<uuid:pk>/state", approvals.tell_state, name="approval-state"),
     path("customers", customers.list_customers, name="customers"),
     path("customers/<uuid:pk>", customers.show_customer, name="customer"),
     path("people", people.list_people, name="people"),

@@ -32,6 +32,17 @@ def test_approving_leads_back_to_the_page_which_says_what_was_decided(desk, prep
     assert event.request_id == answer["X-Request-Id"]
 
 
+def test_the_script_of_an_approved_page_is_told_the_state(desk, prepared, sign_in, colleague):
+    path = f"{path_of(prepared)}/state"
+    assert desk.get(path).json() == {"state": "pending"}
+    send(desk, prepared, "approve")
+    assert f'data-ask="{path}"' in desk.get(path_of(prepared)).content.decode()
+    assert desk.get(path).json() == {"state": "approved"}
+    prepared.execute()
+    assert desk.get(path).json() == {"state": "executed"}
+    assert sign_in(colleague).get(path).status_code == 404
+
+
 @pytest.mark.requirement("approval.reject")
 def test_rejecting_carries_the_reason(desk, prepared):
     send(desk, prepared, "reject", reason="  Wrong\r\ncustomer.\t")
