@@ -185,7 +185,7 @@ CONTENT_SECURITY_POLICY = {
         "script-src": [SELF],
         "style-src": [SELF],
         "img-src": [SELF],
-        "connect-src": [SELF],  # of waiting.js and approved.js
+        "connect-src": [SELF],  # of asking.js
         "form-action": [SELF],
         "base-uri": [NONE],
         "frame-ancestors": [NONE],

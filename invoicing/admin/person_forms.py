@@ -22,7 +22,9 @@ UNKNOWN_ZONE = "Choose a name of the IANA time zone database, such as Europe/Ber
 
 
 def _zones() -> list[tuple[str, str]]:
-    return [(zone, zone) for zone in sorted(available_timezones() - NO_ZONES)]
+    # The first one is what a browser shows for a person whose zone is unknown by now.
+    known = sorted(available_timezones() - NO_ZONES)
+    return [("", "Choose one"), *((zone, zone) for zone in known)]
 
 
 class PersonForm(RecordForm):

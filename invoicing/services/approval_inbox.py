@@ -48,15 +48,10 @@ class Waiting:
         return self.latest_at.isoformat(timespec="microseconds") if self.latest_at else ""
 
 
-def count_pending(user: User) -> Waiting:
+def find_waiting(user: User) -> Waiting:
     """Return what waits for the person now."""
     pending = pending_for(user, now=timezone.now())
     return Waiting(**pending.aggregate(count=Count("pk"), latest_at=Max("prepared_at")))
-
-
-def find_next_pending(user: User, *, now: datetime) -> UUID | None:
-    """Return the pending approval that expires first, if there is one."""
-    return pending_for(user, now=now).order_by("pk").values_list("pk", flat=True).first()
 
 
 def read_pending(user: User, *, after: UUID | None, now: datetime) -> InboxPage:

@@ -148,6 +148,7 @@ class Review(HiddenReview):
     may_issue: bool
     paper: Paper
     has_connection_ended: bool
+    standing: str
     changes: list[Change]
     warnings: list[WarningText]
 
@@ -189,10 +190,23 @@ def describe_review(snapshot: ApprovalSnapshot, user: User) -> Review:
         may_approve=user.has_perm(Permission.FINALIZE),
         may_issue=user.has_perms(ISSUE_PERMISSIONS),
         paper=lay_out(facts, number=_number(snapshot)),
-        has_connection_ended=bool(_seconds_left(snapshot) and find_given_up([snapshot])),
+        has_connection_ended=_has_connection_ended(snapshot),
+        standing=describe_standing(snapshot, user),
         changes=find_changes(facts, snapshot.current) if snapshot.stale_fields else [],
         warnings=_warn(snapshot, user) if state == ApprovalState.PENDING else [],
     )
+
+
+def describe_standing(snapshot: ApprovalSnapshot, user: User) -> str:
+    """Return words for the page's script that differ once the page would say something else."""
+    end = "connection-ended" if _has_connection_ended(snapshot) else ""
+    lack = "" if user.has_perms(ISSUE_PERMISSIONS) else "permission-lacking"
+    return " ".join(filter(None, (snapshot.state, end, lack)))
+
+
+def _has_connection_ended(snapshot: ApprovalSnapshot) -> bool:
+    """Tell whether nothing can be issued by it any more though there is time left."""
+    return bool(_seconds_left(snapshot) and find_given_up([snapshot]))
 
 
 def _number(snapshot: ApprovalSnapshot) -> str:

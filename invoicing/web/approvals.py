@@ -1,5 +1,6 @@
 """The inbox of approvals, and the review page on which a person decides."""
 
+from datetime import datetime
 from http import HTTPStatus
 from uuid import UUID
 
@@ -18,19 +19,28 @@ from invoicing.errors import (
     PermissionMissingError,
 )
 from invoicing.identifiers import read_id
-from invoicing.models import Decision
+from invoicing.models import Decision, User
 from invoicing.models.approvals import DIGEST_LENGTH, REJECTION_REASON_LENGTH
 from invoicing.services.approval_inbox import (
     InboxPage,
-    count_pending,
-    find_next_pending,
+    find_waiting,
     read_others,
     read_pending,
 )
-from invoicing.services.approvals import ApprovalSnapshot, approvals_asked_of, read_approval
+from invoicing.services.approvals import (
+    ApprovalSnapshot,
+    approvals_asked_of,
+    approvals_visible_to,
+    read_approval,
+)
 from invoicing.text import normalise_text
 from invoicing.visits import web_origin
-from invoicing.web.approval_texts import describe_entries, describe_hidden, describe_review
+from invoicing.web.approval_texts import (
+    describe_entries,
+    describe_hidden,
+    describe_review,
+    describe_standing,
+)
 from invoicing.web.pages import SignedInRequest, page
 
 # The values of the buttons of the form, which scripts rely on.
@@ -77,8 +87,8 @@ def list_approvals(request: SignedInRequest) -> HttpResponse:
 
 @page()
 def tell_waiting(request: SignedInRequest) -> HttpResponse:
-    """Tell waiting.js, on every page, what waits now: a request lasts only ten minutes."""
-    waiting = count_pending(request.user)
+    """Tell asking.js, on every page, what waits now: a request lasts only ten minutes."""
+    waiting = find_waiting(request.user)
     return JsonResponse({"count": waiting.count, "latest": waiting.latest})
 
 
@@ -95,9 +105,11 @@ def review(request: SignedInRequest, pk: UUID) -> HttpResponse:
 
 
 @page()
-def tell_state(request: SignedInRequest, pk: UUID) -> HttpResponse:
-    """Tell approved.js the state, so that the page of an approved issue shows when it is issued."""
-    return JsonResponse({"state": _read(request, pk).state})
+def tell_standing(request: SignedInRequest, pk: UUID) -> HttpResponse:
+    """Tell asking.js, on the page of an approved issue, whether that page is outdated."""
+    visible = approvals_visible_to(request.user)
+    snapshot = read_approval(visible, pk, now=timezone.now())
+    return JsonResponse({"standing": describe_standing(snapshot, request.user)})
 
 
 def _read(request: SignedInRequest, pk: UUID) -> ApprovalSnapshot:
@@ -121,12 +133,18 @@ def _show(
     is_pending = snapshot.state == ApprovalState.PENDING
     context = {
         "review": describe(snapshot, request.user),
-        "next_id": None if is_pending else find_next_pending(request.user, now=snapshot.now),
+        "next_href": "" if is_pending else _find_next(request.user, now=snapshot.now),
         "form": form,
         # An error in the reason stands beside its field; the other fields nobody types.
         "is_refused": status == HTTPStatus.CONFLICT or bool(form.errors.keys() - {"reason"}),
     }
     return render(request, template, context, status=status)
+
+
+def _find_next(user: User, *, now: datetime) -> str:
+    """Return the link of a request that can be decided, the first to expire; empty if none can."""
+    waiting, _ = read_pending(user, after=None, now=now)
+    return next((each.href for each in describe_entries(waiting, user) if each.is_waiting), "")
 
 
 def _decide(request: SignedInRequest, pk: UUID, form: DecisionForm) -> HttpResponse:

@@ -12,6 +12,7 @@ from invoicing.access import Permission, document_for
 from invoicing.decisions import issue_by_hand
 from invoicing.errors import ConflictError
 from invoicing.models import Document, DocumentType, User
+from invoicing.services.approvals import find_executed
 from invoicing.services.document_facts import fingerprint_facts, read_document
 from invoicing.services.issuing import require_issuable
 from invoicing.services.issuing_by_hand import ISSUE_PERMISSIONS
@@ -34,8 +35,16 @@ def issue(request: SignedInRequest, pk: UUID) -> HttpResponse:
     try:
         issue_by_hand(request.user, pk, fingerprint=fingerprint, origin=web_origin())
     except ConflictError:
-        return _show(request, document_for(request.user, pk), has_changed=True)
+        return _answer_conflict(request, document_for(request.user, pk))
     return show_done(pk)
+
+
+def _answer_conflict(request: SignedInRequest, document: Document) -> HttpResponse:
+    if not document.is_issued:
+        return _show(request, document, has_changed=True)
+    if document.issued_by_id == request.user.pk and find_executed(document) is None:
+        return show_done(document.pk)  # a double click
+    return redirect(f"{reverse('document', args=[document.pk])}?{ALREADY}")
 
 
 def _show(
@@ -43,8 +52,7 @@ def _show(
 ) -> HttpResponse:
     """Show what would be issued; GET never issues."""
     if document.is_issued:
-        told = f"?{ALREADY}" if has_changed else ""
-        return redirect(f"{reverse('document', args=[document.pk])}{told}")
+        return redirect("document", pk=document.pk)
     # Read once, so that the fingerprint in the form is of the facts that the page shows.
     facts = read_document(document)
     context = {

@@ -10,20 +10,20 @@ from django.urls import reverse
 
 from invoicing.access import Permission
 from invoicing.models import User
-from invoicing.services.approval_inbox import Waiting, count_pending
+from invoicing.services.approval_inbox import Waiting, find_waiting
 
 
 @dataclass(frozen=True)
 class Section:
     """A part of the application; without a permission, everybody who is signed in may see it.
 
-    `count_pending` tells what waits there for a person.
+    `find_waiting` tells what waits there for a person.
     """
 
     label: str
     route: str
     permission: Permission | None = None
-    count_pending: Callable[[User], Waiting] | None = None
+    find_waiting: Callable[[User], Waiting] | None = None
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Link:
 
 SECTIONS = (
     Section("Documents", "documents", Permission.VIEW_DOCUMENT),
-    Section("Approvals", "approvals", count_pending=count_pending),
+    Section("Approvals", "approvals", find_waiting=find_waiting),
     Section("Customers", "customers", Permission.VIEW_CUSTOMER),
     Section("People", "people", Permission.VIEW_PERSON),
 )
@@ -66,8 +66,8 @@ def navigation(request: HttpRequest) -> dict[str, Any]:
 
 def _link(request: HttpRequest, section: Section) -> Link:
     href = reverse(section.route)
-    count = section.count_pending
-    waiting = count(request.user) if count else None  # type: ignore[arg-type]  # a person, as above
+    find = section.find_waiting
+    waiting = find(request.user) if find else None  # type: ignore[arg-type]  # a person, as above
     return Link(section.label, href, request.path.startswith(href), waiting)
 
 

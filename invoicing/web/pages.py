@@ -22,7 +22,7 @@ View = TypeVar("View", bound=Callable[..., HttpResponse])
 
 # The query parameter of a document's page with which it says that it was just written or issued.
 DONE = "done"
-# The same, where somebody had issued it before.
+# The same, where it had been issued before in another way.
 ALREADY = "already"
 
 

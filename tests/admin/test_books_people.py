@@ -165,6 +165,7 @@ def test_who_may_only_see_a_person_sees_the_working_hours(sign_in, person):
         ({"email": "OLIVIA@halden.example"}, {"email": None}),
         ({"time_zone": "Mars/Olympus"}, {"time_zone": [UNKNOWN_ZONE]}),
         ({"time_zone": "Factory"}, {"time_zone": [UNKNOWN_ZONE]}),
+        ({"time_zone": ""}, {"time_zone": ["This field is required."]}),
         ({"monday": "morning"}, {"monday": [MISTYPED_HOURS]}),
         ({"monday": "25:00 to 26:00"}, {"monday": [MISTYPED_HOURS]}),
         ({"monday": "12:00 to 9:00"}, {"__all__": None}),
@@ -174,7 +175,7 @@ def test_who_may_only_see_a_person_sees_the_working_hours(sign_in, person):
         ({"hourly_rate": "-1"}, {"hourly_rate": [NEGATIVE_RATE]}),
         ({"seen": "x"}, {"__all__": [CHANGED_MEANWHILE]}),
     ],
-    ids=range(13),
+    ids=range(14),
 )
 def test_what_cannot_be_is_said_in_the_form(desk, person, fields, problems):
     said = refused(lambda: save_at(desk, url_of(person), **fields))

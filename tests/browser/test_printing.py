@@ -8,9 +8,10 @@ from django.utils import timezone
 from playwright.sync_api import expect
 from pypdf import PdfReader
 
+from invoicing.access import Permission
 from invoicing.models import Customer, User
 from tests.approvals import prepare
-from tests.factories import line_input, make_draft, make_issued, make_maker
+from tests.factories import line_input, make_draft, make_issued, make_maker, make_staff
 
 # A sheet is the same on both databases.
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.sqlite]
@@ -23,6 +24,15 @@ def test_an_invoice_prints_without_the_application_around_it(open_page, delegate
     expect(page.get_by_text("IBAN DE02 1203 0000 0000 2020 51")).to_be_visible()
     for gone in [page.locator("header.top"), page.locator(".heading"), page.locator(".about")]:
         expect(gone).to_be_hidden()
+
+
+def test_a_draft_prints_without_what_its_page_says_to_its_writer(open_page, company, customer):
+    writer = make_staff(Permission.VIEW_DOCUMENT, Permission.MANAGE)
+    page = open_page(f"/documents/{make_draft(customer=customer).id}", writer)
+    told = page.get_by_text("Your account does not have the permission to issue it")
+    expect(told).to_be_visible()
+    page.emulate_media(media="print")
+    expect(told).to_be_hidden()
 
 
 def print_issued(open_page: Any, person: User, customer: Customer, texts: list[str]) -> list[str]:

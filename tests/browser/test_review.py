@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from agent_access.models import AuditEvent
 from invoicing.fixed_point import SCALE
-from invoicing.models import Customer, Decision, Document
+from invoicing.models import Customer, Decision
 from invoicing.services.draft_input import Maker
 from invoicing.totals import DiscountType
 from tests.approvals import Prepared, prepare
@@ -135,19 +135,6 @@ def test_the_inbox_and_the_draft_count_down_as_well(open_page, delegate, prepare
     page.clock.install()
     run_down(page, "/approvals")
     run_down(page, f"/documents/{prepared.approval.document_id}")
-
-
-def test_an_approved_page_shows_by_itself_what_the_agent_did(open_page, delegate, prepared):
-    page = open_page("/people", delegate)
-    page.clock.install()
-    page.goto(path_of(prepared))
-    page.get_by_role("button", name="Approve issue").click()
-    expect(page.get_by_role("heading", name="You approved this issue")).to_be_visible()
-    page.clock.run_for(30_000)
-    prepared.execute(now=timezone.now())
-    page.clock.run_for(3000)
-    expect(page.get_by_role("heading", name="This invoice is issued")).to_be_visible()
-    expect(page.get_by_role("main")).to_contain_text(str(Document.objects.get().number))
 
 
 def test_after_approving_a_link_looks_for_the_number(open_page, delegate, prepared):

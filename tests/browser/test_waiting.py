@@ -6,13 +6,16 @@ from typing import Any
 import pytest
 from django.contrib.sessions.models import Session
 from django.utils import timezone
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Request, expect
 
+from agent_access.connections import revoke_connection
+from agent_access.models.connections import RevokedReason
 from invoicing.models import Document
 from invoicing.services.draft_input import Maker
 from tests.approvals import Prepared, prepare
 from tests.browser.inspection import inspect
 from tests.factories import make_draft
+from tests.web.reviews import path_of
 
 # A page looks and acts the same on both databases; tests/web/ asks both.
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.sqlite]
@@ -44,6 +47,10 @@ def wait_for_answer(page: Page) -> None:
         page.clock.run_for(timedelta(seconds=20) // timedelta(milliseconds=1))
 
 
+def run_for_minutes(page: Page, minutes: int) -> None:
+    page.clock.run_for(timedelta(minutes=minutes) // timedelta(milliseconds=1))
+
+
 def expect_count(page: Page, words: str) -> None:
     expect(page.get_by_role("navigation").get_by_role("link", name="Approvals")).to_have_text(words)
 
@@ -60,20 +67,31 @@ def test_a_new_request_is_counted_and_told_on_any_page(open_page, delegate, ask)
     wait_for_answer(page)
     expect_count(page, "Approvals 1 waiting")
     expect(page.locator("#arrival")).to_have_text(TOLD)
+    second = ask()
+    wait_for_answer(page)
+    expect(page.locator("#arrival")).to_have_text(f"{TOLD[:-1]}, 2 in all.")
     decide(first)
+    decide(second)
     wait_for_answer(page)
     expect_count(page, "Approvals")
+    expect(page.locator("#arrival")).to_have_text("")
 
 
 def test_the_inbox_shows_it_on_demand(open_page, delegate, ask):
     page = open_with_clock(open_page, delegate, "/approvals")
+    # Screen readers tell of a change in a region that was there before, though empty.
+    assert "polite" in live_regions(page)
     ask()
     wait_for_answer(page)
     expect(page.get_by_text(TOLD)).to_be_visible()
     inspect(page, "inbox-arrival")
-    page.get_by_role("link", name="Show it").click()
-    expect(page.get_by_role("link", name="Acme Ltd")).to_be_visible()
-    expect(page.get_by_text(TOLD)).to_have_count(0)
+    page.get_by_role("link", name="Show it").focus()
+    ask()
+    wait_for_answer(page)
+    expect(page.get_by_role("link", name="Show it")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("link", name="Acme Ltd")).to_have_count(2)
+    expect(page.get_by_text("A new request")).to_have_count(0)
 
 
 def test_one_that_replaces_another_is_told_though_their_number_is_the_same(
@@ -102,13 +120,108 @@ def test_the_title_counts_while_another_tab_is_in_front(open_page, delegate, dra
     expect(page).to_have_title(f"{draft.draft_code} · Invoicing")
 
 
-def test_a_page_whose_session_ended_asks_once_more_and_not_again(open_page, delegate, ask):
-    page = open_with_clock(open_page, delegate, "/customers")
-    Session.objects.all().delete()
+def listen(page: Page, path: str) -> list[str]:
+    """Return a list that grows by each request for this path."""
     asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
-    wait_for_answer(page)
+
+    def note(request: Request) -> None:
+        if request.url.endswith(path) and request.redirected_from is None:
+            asked.append(request.url)
+
+    page.on("request", note)
+    return asked
+
+
+def live_regions(page: Page) -> list[str]:
+    """Return how urgent each live region is that the accessibility tree has."""
+    session = page.context.new_cdp_session(page)
+    nodes = session.send("Accessibility.getFullAXTree")["nodes"]
+    properties = [each for node in nodes for each in node.get("properties", ())]
+    return [each["value"]["value"] for each in properties if each["name"] == "live"]
+
+
+def come_to_the_front(page: Page) -> None:
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+
+
+def test_a_page_that_comes_to_the_front_asks_at_once(open_page, delegate, ask):
+    page = open_with_clock(open_page, delegate, "/customers")
     ask()
-    page.clock.run_for(timedelta(minutes=5) // timedelta(milliseconds=1))
-    assert sum(url.endswith("example/approvals/waiting") for url in asked) == 1
-    expect_count(page, "Approvals")
+    come_to_the_front(page)
+    expect_count(page, "Approvals 1 waiting")
+
+
+def test_a_page_whose_session_ended_asks_once_more_and_then_at_the_front(open_page, delegate):
+    page = open_with_clock(open_page, delegate, "/customers")
+    asked = listen(page, "example/approvals/waiting")
+    Session.objects.all().delete()
+    wait_for_answer(page)
+    run_for_minutes(page, 5)
+    assert len(asked) == 1
+    with page.expect_response("**/approvals/waiting"):
+        come_to_the_front(page)
+    run_for_minutes(page, 5)
+    assert len(asked) == 2
+
+
+def test_a_server_that_hangs_is_asked_by_one_request_at_a_time(open_page, delegate):
+    page = open_with_clock(open_page, delegate, "/customers")
+    asked = listen(page, "/approvals/waiting")
+    page.route("**/approvals/waiting", lambda _: None)
+    page.clock.run_for(40_000)
+    come_to_the_front(page)
+    page.clock.run_for(20_000)
+    assert len(asked) == 1
+    # After half a minute the page gave up, and asks again as usual.
+    with page.expect_request("**/approvals/waiting"):
+        page.clock.run_for(25_000)
+
+
+@pytest.mark.parametrize("answer", [{"status": 503}, {"body": "<p>Maintenance"}])
+def test_it_goes_on_asking_after_an_answer_that_tells_nothing(open_page, delegate, ask, answer):
+    page = open_with_clock(open_page, delegate, "/customers")
+    page.route("**/approvals/waiting", lambda route: route.fulfill(**answer), times=1)
+    ask()
+    wait_for_answer(page)
+    wait_for_answer(page)
+    expect_count(page, "Approvals 1 waiting")
+
+
+@pytest.fixture
+def approved(open_page, delegate, ask) -> tuple[Page, Prepared]:
+    """The page of an approved request, and the request."""
+    prepared = ask()
+    decide(prepared)
+    path = path_of(prepared)
+    return open_with_clock(open_page, delegate, path), prepared
+
+
+def test_an_approved_page_stays_until_something_changed(approved):
+    page, prepared = approved
+    opened = listen(page, path_of(prepared))
+    with page.expect_response("**/standing"):
+        page.clock.run_for(3000)
+    with page.expect_response("**/standing"):
+        page.clock.run_for(3000)
+    assert opened == []
+    prepared.execute(now=timezone.now())
+    page.clock.run_for(3000)
+    expect(page.get_by_role("heading", name="This invoice is issued")).to_be_visible()
+    expect(page.get_by_role("main")).to_contain_text(str(Document.objects.get().number))
+
+
+def test_an_approved_page_says_that_the_connection_has_ended(approved, connection):
+    page, _ = approved
+    revoke_connection(connection.id, reason=RevokedReason.OWNER_REVOKED)
+    page.clock.run_for(3000)
+    expect(page.get_by_role("main")).to_contain_text("the connection that asked for it has ended")
+
+
+def test_an_approved_page_asks_no_more_once_it_may_not(approved):
+    page, _ = approved
+    asked = listen(page, "/standing")
+    Session.objects.all().delete()
+    with page.expect_response("**/standing"):
+        page.clock.run_for(3000)
+    run_for_minutes(page, 1)
+    assert len(asked) == 1

@@ -71,15 +71,10 @@ class Connections(Machine):
         self.is_on = True
         self.create(0, ("customers:read",), 30)
 
-    def end(self, reason: RevokedReason) -> None:
-        """Write the reason to every connection that has none yet, expired ones too."""
+    def end(self, reason: RevokedReason, *, person: int | None = None) -> None:
+        """Write the reason to all connections, or a person's, that have none; expired ones too."""
         for each in self.connections:
-            each.reason = each.reason or reason.value
-
-    def end_of(self, person: int, reason: RevokedReason) -> None:
-        """Write the reason to the connections that lived as this person."""
-        for each in self.connections:
-            if each.person == person and self.now < each.expires_at:
+            if person in {None, each.person}:
                 each.reason = each.reason or reason.value
 
     @rule(person=PEOPLE, scopes=SCOPES, days=st.sampled_from([1, 30]))
@@ -128,7 +123,7 @@ class Connections(Machine):
         found.is_active = not found.is_active
         self.change(found, is_active=found.is_active)
         if not found.is_active:
-            self.end_of(person, RevokedReason.USER_DEACTIVATED)
+            self.end(RevokedReason.USER_DEACTIVATED, person=person)
 
     @rule(person=PEOPLE)
     def turn_guest(self, person: int) -> None:
@@ -136,7 +131,7 @@ class Connections(Machine):
         found.is_guest = not found.is_guest
         self.change(found, is_guest=found.is_guest)
         if found.is_guest:
-            self.end_of(person, RevokedReason.USER_BECAME_GUEST)
+            self.end(RevokedReason.USER_BECAME_GUEST, person=person)
 
     def change(self, person: Person, **flags: bool) -> None:
         by = acting(User.objects.get(pk=self.owners[0].pk))
@@ -148,7 +143,7 @@ class Connections(Machine):
         user = User.objects.get(pk=self.people[person].user.pk)
         by = acting(User.objects.get(pk=self.owners[0].pk))
         sign_out_everywhere(by, user.pk)
-        self.end_of(person, RevokedReason.SESSIONS_ENDED)
+        self.end(RevokedReason.SESSIONS_ENDED, person=person)
 
     @rule()
     def transfer(self) -> None:

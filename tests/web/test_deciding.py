@@ -4,9 +4,11 @@ from datetime import timedelta
 
 import pytest
 
+from agent_access.connections import revoke_connection
 from agent_access.models import AuditEvent
+from agent_access.models.connections import RevokedReason
 from invoicing.access import Permission
-from invoicing.models import Decision, IssueApproval
+from invoicing.models import Customer, Decision, IssueApproval
 from invoicing.services.draft_input import Maker
 from tests.approvals import PREPARED_AT, TEN_MINUTES_LATER, prepare
 from tests.factories import CustomerFactory, UserFactory, grant, make_draft, withdraw
@@ -32,15 +34,34 @@ def test_approving_leads_back_to_the_page_which_says_what_was_decided(desk, prep
     assert event.request_id == answer["X-Request-Id"]
 
 
-def test_the_script_of_an_approved_page_is_told_the_state(desk, prepared, sign_in, colleague):
-    path = f"{path_of(prepared)}/state"
-    assert desk.get(path).json() == {"state": "pending"}
+def test_the_script_of_an_approved_page_is_told_what_changed(
+    desk, prepared, sign_in, colleague, delegate
+):
+    path = f"{path_of(prepared)}/standing"
+
+    def ask() -> str:
+        told: str = desk.get(path).json()["standing"]
+        return told
+
     send(desk, prepared, "approve")
-    assert f'data-ask="{path}"' in desk.get(path_of(prepared)).content.decode()
-    assert desk.get(path).json() == {"state": "approved"}
+    page = desk.get(path_of(prepared)).content.decode()
+    assert f'data-standing="approved" data-ask="{path}"' in page
+    assert ask() == "approved"
+    withdraw(delegate, Permission.MANAGE)
+    assert ask() == "approved permission-lacking"
+    grant(delegate, Permission.MANAGE)
+    revoke_connection(prepared.approval.connection_id, reason=RevokedReason.OWNER_REVOKED)
+    assert ask() == "approved connection-ended"
     prepared.execute()
-    assert desk.get(path).json() == {"state": "executed"}
+    assert ask() == "executed"
     assert sign_in(colleague).get(path).status_code == 404
+
+
+def test_whoever_cannot_see_the_document_any_more_learns_no_standing(desk, prepared, delegate):
+    send(desk, prepared, "approve")
+    withdraw(delegate, Permission.VIEW_ALL_CUSTOMERS)
+    assert "There is nothing left for you to decide." in read(desk.get(path_of(prepared)))
+    assert desk.get(f"{path_of(prepared)}/standing").status_code == 404
 
 
 @pytest.mark.requirement("approval.reject")
@@ -68,6 +89,40 @@ def test_a_decision_leads_on_to_the_request_that_expires_next(desk, prepared, de
         assert f'href="{path_of(next_one)}">review it' in page.content.decode()
     send(desk, last, "reject")
     assert "Another request" not in read(desk.get(path_of(last)))
+
+
+def test_a_request_that_nobody_can_decide_any_more_is_not_the_next(
+    desk, prepared, delegate, connect
+):
+    """Another is stale since its customer changed, and one is of a connection that has ended."""
+    maker = Maker(prepared.approval.connection_id, "Ledger agent")
+    ended, _ = connect(delegate)
+    drafts = [make_draft(user=delegate, customer=CustomerFactory.create()) for _ in range(3)]
+    makers = maker, Maker(ended.id, ended.name), maker
+    stale, _, decidable = [
+        prepare(draft, user=delegate, maker=each)
+        for draft, each in zip(drafts, makers, strict=True)
+    ]
+    Customer.objects.filter(pk=drafts[0].customer_id).update(street="Elsewhere 1")
+    revoke_connection(ended.id, reason=RevokedReason.OWNER_REVOKED)
+    send(desk, prepared, "reject")
+    for here in (prepared, stale):
+        page = desk.get(path_of(here)).content.decode()
+        assert f'href="{path_of(decidable)}">review it' in page
+    withdraw(delegate, Permission.VIEW_ALL_CUSTOMERS)
+    CustomerFactory.create()
+    assert "Another request" not in read(desk.get(path_of(prepared)))
+
+
+def test_who_may_not_see_a_document_is_led_on_as_well(desk, prepared, delegate):
+    own = CustomerFactory.create(account_managers=[delegate])
+    maker = Maker(prepared.approval.connection_id, "Ledger agent")
+    following = prepare(make_draft(user=delegate, customer=own), user=delegate, maker=maker)
+    withdraw(delegate, Permission.VIEW_ALL_CUSTOMERS)
+    send(desk, prepared, "reject")
+    page = desk.get(path_of(prepared))
+    assert "whose customer you may no longer see" in read(page)
+    assert f'href="{path_of(following)}">review it' in page.content.decode()
 
 
 @pytest.mark.parametrize("decision", ["approve", "reject"])

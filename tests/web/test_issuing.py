@@ -21,7 +21,7 @@ from invoicing.services import issuing_by_hand
 from invoicing.services.document_facts import Facts, read_facts
 from invoicing.services.drafts import update_draft
 from invoicing.services.issuing_by_hand import issue_by_hand
-from tests.approvals import fingerprint_draft
+from tests.approvals import fingerprint_draft, prepare
 from tests.clocks import at
 from tests.factories import (
     ISSUED_AT,
@@ -89,9 +89,30 @@ def test_issuing_twice_gives_one_number(browser, draft):
     first, second = [browser.post(path, form)["Location"] for _ in range(2)]
     issued = Document.objects.get()
     assert (issued.number, issued.lock_version) == ("INV-2026-0001", 2)
-    assert first == f"/documents/{draft.id}?done"
-    assert "It had been issued before you pressed the button." in text_of(browser.get(second))
+    assert first == second == f"/documents/{draft.id}?done"
     assert browser.get(path)["Location"] == f"/documents/{draft.id}"
+
+
+@pytest.mark.parametrize("way", ["colleague", "agent"])
+def test_who_presses_the_button_after_somebody_else_issued_it_is_told(
+    company, sign_in, customer, way
+):
+    person = make_staff(*ISSUER)
+    draft = make_draft(user=person, customer=customer)
+    browser, path = sign_in(person), f"/documents/{draft.id}/issue"
+    form = read_form(browser.get(path))
+    if way == "agent":
+        prepared = prepare(draft, user=person)
+        prepared.decide()
+        prepared.execute()
+    else:
+        colleague = sign_in(make_staff(*ISSUER))
+        colleague.post(path, read_form(colleague.get(path)))
+    answer = browser.post(path, form)
+    assert answer["Location"] == f"/documents/{draft.id}?already"
+    page = text_of(browser.get(answer["Location"]))
+    assert "It had been issued before you pressed the button. Nothing was issued just now." in page
+    assert Document.objects.get().lock_version == 2
 
 
 def _update(draft: Document) -> None:
