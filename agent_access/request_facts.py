@@ -14,7 +14,8 @@ class RequestFacts(NamedTuple):
 
     `request_id` is `-` outside a request. `person_id` is who has signed in to the pages, or whose
     account somebody tried to sign in to. `outcome` is the audit's: `ok` or an error code of a
-    tool's call, or the outcome of the attempt to sign in.
+    tool's call, or the outcome of the attempt to sign in. `is_routine` says that an open page asked
+    by itself, as it does every few seconds.
     """
 
     request_id: str = NO_REQUEST
@@ -24,6 +25,7 @@ class RequestFacts(NamedTuple):
     person_id: UUID | None = None
     tool: str = ""
     outcome: str = ""
+    is_routine: bool = False
 
 
 UNKNOWN = RequestFacts()

@@ -13,6 +13,11 @@ def web_origin() -> Origin:
     return make_origin(Transport.WEB)
 
 
+def note_routine() -> None:
+    """Say that an open page asks by itself, so that its questions do not fill the log."""
+    note(is_routine=True)
+
+
 class SignInOutcome(StrEnum):
     """How an attempt to sign in ended."""
 

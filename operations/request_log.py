@@ -1,4 +1,7 @@
-"""One log line and one count for every request that reached the application."""
+"""One log line and one count for every request that reached the application.
+
+What an open page asks by itself is logged for debugging only, unless it is refused.
+"""
 
 import logging
 import re
@@ -74,7 +77,8 @@ def _record(environ: WSGIEnvironment, *, status: int, seconds: float) -> None:
     }
     units = {"duration_ms": f"{told['duration_ms']} ms"}
     text = " ".join(str(value) for value in (told | units).values() if value)
-    logger.info("%s", text, extra={FACTS: told})
+    is_quiet = facts.is_routine and status < HTTPStatus.BAD_REQUEST
+    logger.log(logging.DEBUG if is_quiet else logging.INFO, "%s", text, extra={FACTS: told})
 
 
 def redact_path(path: str) -> str:

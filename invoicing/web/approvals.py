@@ -34,7 +34,7 @@ from invoicing.services.approvals import (
     read_approval,
 )
 from invoicing.text import normalise_text
-from invoicing.visits import web_origin
+from invoicing.visits import note_routine, web_origin
 from invoicing.web.approval_texts import (
     describe_entries,
     describe_hidden,
@@ -88,6 +88,7 @@ def list_approvals(request: SignedInRequest) -> HttpResponse:
 @page()
 def tell_waiting(request: SignedInRequest) -> HttpResponse:
     """Tell asking.js, on every page, what waits now: a request lasts only ten minutes."""
+    note_routine()
     waiting = find_waiting(request.user)
     return JsonResponse({"count": waiting.count, "latest": waiting.latest})
 
@@ -107,6 +108,7 @@ def review(request: SignedInRequest, pk: UUID) -> HttpResponse:
 @page()
 def tell_standing(request: SignedInRequest, pk: UUID) -> HttpResponse:
     """Tell asking.js, on the page of an approved issue, whether that page is outdated."""
+    note_routine()
     visible = approvals_visible_to(request.user)
     snapshot = read_approval(visible, pk, now=timezone.now())
     return JsonResponse({"standing": describe_standing(snapshot, request.user)})

@@ -7,12 +7,16 @@ from typing import Any
 
 import pytest
 from django.core.cache import CacheHandler
+from django.utils import timezone
 
 from agent_access.credentials import make_credential
 from agent_access.request_facts import UNKNOWN, current_facts
+from invoicing.identifiers import new_id
 from invoicing.services import drafts
 from operations.log_lines import JsonLines
 from operations.request_log import RequestLog, redact_path
+from tests.approvals import prepare
+from tests.factories import make_draft
 from tests.operations.wsgi import call, send
 
 pytestmark = pytest.mark.django_db
@@ -79,6 +83,19 @@ def test_a_refusal_is_a_line_with_its_outcome(agent, request_lines):
         (401, "", ""),
         (403, "", ""),
     ]
+
+
+def test_what_an_open_page_asks_by_itself_is_no_line_unless_it_is_refused(
+    sign_in, delegate, customer, request_lines
+):
+    draft = make_draft(user=delegate, customer=customer)
+    approval = prepare(draft, user=delegate, now=timezone.now()).approval
+    cookie = sign_in(delegate).cookies.output(header="", attrs=[])
+    standings = [f"approvals/{each}/standing" for each in (approval.id, new_id())]
+    asked = ("approvals/waiting", *standings, "approvals")
+    answers = [send("GET", f"/{each}", HTTP_COOKIE=cookie).status for each in asked]
+    assert answers == [200, 200, 404, 200]
+    assert [line["status"] for line in request_lines()] == [404, 200]
 
 
 def test_nothing_that_was_sent_is_in_a_line(agent, request_lines, caplog):
