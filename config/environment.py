@@ -114,6 +114,12 @@ def _readable_secret(value: SecretStr) -> SecretStr:
     return value
 
 
+def _secret_key(value: SecretStr) -> SecretStr:
+    if "," in value.get_secret_value():
+        raise ValueError("must have no comma, since commas separate former keys")
+    return value
+
+
 def _former_keys(value: SecretStr) -> SecretStr:
     if any(len(key) < SECRET_KEY_LENGTH for key in split_keys(value)):
         raise ValueError(
@@ -142,7 +148,7 @@ class Environment(BaseSettings):
     )
 
     BASE_URL: Annotated[str, AfterValidator(_application_url)] = "https://localhost:8443"
-    SECRET_KEY: Annotated[Secret, Field(min_length=SECRET_KEY_LENGTH)]
+    SECRET_KEY: Annotated[Secret, Field(min_length=SECRET_KEY_LENGTH), AfterValidator(_secret_key)]
     SECRET_KEY_FALLBACKS: Annotated[Secret, AfterValidator(_former_keys)] = SecretStr("")
     DATABASE_URL: Annotated[Text, AfterValidator(_database_url), Field(repr=False)] = (
         f"sqlite:///{VAR_FOLDER / 'invoicing.sqlite3'}"

@@ -43,6 +43,11 @@ WRONG_SETTINGS = [
     ("SECRET_KEY", "", "SECRET_KEY must have at least 32 characters."),
     ("SECRET_KEY", "k" * 31, "SECRET_KEY must have at least 32 characters."),
     ("SECRET_KEY", "\udcff" * 40, "SECRET_KEY must be text in UTF-8."),
+    (
+        "SECRET_KEY",
+        "k" * 32 + ",",
+        "SECRET_KEY must have no comma, since commas separate former keys.",
+    ),
     ("SECRET_KEY_FALLBACKS", "\udcff" * 40, "SECRET_KEY_FALLBACKS must be text in UTF-8."),
     (
         "SECRET_KEY_FALLBACKS",
