@@ -81,10 +81,14 @@ def make_origin(transport: Transport) -> Origin:
 
 @dataclass(frozen=True)
 class Actor:
-    """Who acts, and from where; `id` is None where no user is known, as at the command line."""
+    """Who acts, and from where; `id` is None where no user is known, as at the command line.
+
+    `session_revision` is that of the web session in which they act; None where there is none.
+    """
 
     origin: Origin
     id: UUID | None = None
+    session_revision: int | None = None
 
 
 SYSTEM = Origin(transport=Transport.COMMAND)

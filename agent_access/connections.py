@@ -87,16 +87,16 @@ def create_browser_connection(
     client: ConnectingClient,
     *,
     connection_id: UUID,
-    owner_id: UUID,
+    owner: Any,
     origin: Origin,
 ) -> Connection:
-    """Return a new connection that a person approved in the browser.
+    """Return a new connection that a person, the `owner`, approved in the browser.
 
-    Raises ConnectionNotAllowedError, also if that person is not the owner, and
-    ConnectionExistsError for an ID that is taken.
+    Raises ConnectionNotAllowedError, also if that person is not the owner or was signed out
+    meanwhile, and ConnectionExistsError for an ID that is taken.
     """
     connection = _prepare(connection_id, request, kind=ConnectionKind.BROWSER)
-    if connection.owner_id != owner_id:
+    if connection.owner_id != owner.pk or not is_still_signed_in(owner):
         raise ConnectionNotAllowedError("Only the owner can approve a connection.")
     connection.client_id = client.id
     connection.client_name = client.name
@@ -143,6 +143,12 @@ def _require_unused_id(connection_id: UUID) -> None:
 def _reload(user: Any) -> Any:
     """Return the user as stored now, or None."""
     return get_user_model()._default_manager.filter(pk=user.pk).first()  # noqa: SLF001  Django's public name for a swapped model's manager
+
+
+def is_still_signed_in(seen: Any) -> bool:
+    """Tell whether a user's web sessions were not ended since the user was `seen`."""
+    user, revision = _reload(seen), conf.host().session_revision
+    return user is not None and revision(user) == revision(seen)
 
 
 def _require_same_sessions(seen: Any, user: Any) -> None:

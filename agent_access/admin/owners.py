@@ -20,6 +20,7 @@ from agent_access import conf
 from agent_access.admin.paging import MAX_SEARCH_LENGTH, OfferedOrderList
 from agent_access.admin_site import is_owner
 from agent_access.audit import Actor, make_origin
+from agent_access.connections import is_still_signed_in
 from agent_access.models.audit import Transport
 from agent_access.models.settings import AccessSettings
 
@@ -43,12 +44,13 @@ class Page:
 def owners_act(request: HttpRequest) -> Iterator[Actor]:
     """Yield the owner as the actor of one transaction, which locks the settings row.
 
-    The commands lock it too. Raises PermissionDenied if the user is no longer the owner.
+    The commands lock it too, and whoever ends sessions. Raises PermissionDenied if the user is no
+    longer the owner, or was signed out meanwhile.
     """
     with transaction.atomic():
         AccessSettings.lock()
         user = request.user
-        if user.pk is None or user.pk != conf.host().owner_id():
+        if user.pk is None or user.pk != conf.host().owner_id() or not is_still_signed_in(user):
             raise PermissionDenied
         yield Actor(make_origin(Transport.WEB), user.pk)
 

@@ -22,7 +22,7 @@ class Consent:
     request: ConnectionRequest
     client: ConnectingClient
     connection_id: UUID
-    owner_id: UUID
+    owner: Any
 
 
 class ConsentForm(ConnectionTermsForm):
@@ -43,4 +43,4 @@ class ConsentForm(ConnectionTermsForm):
 
     def read_consent(self, *, owner: Any) -> Consent:
         request = self.read_request(name=self.client.name)
-        return Consent(request, self.client, self.cleaned_data["once"], owner.pk)
+        return Consent(request, self.client, self.cleaned_data["once"], owner)

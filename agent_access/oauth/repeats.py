@@ -45,7 +45,7 @@ def _renew(consent: Consent, origin: Origin) -> str | None:
     code = make_code()
     expires = timezone.now() + CODE_LIFETIME
     unused.update(code=digest_credential(code), expires=expires)
-    by = Actor(origin, consent.owner_id)
+    by = Actor(origin, consent.owner.pk)
     record_act("code:renewed", by, connection_id=consent.connection_id)
     return code
 

@@ -91,7 +91,7 @@ class Validator(OAuth2Validator):
             consent.request,
             consent.client,
             connection_id=consent.connection_id,
-            owner_id=consent.owner_id,
+            owner=consent.owner,
             origin=self._origin,
         )
         # Locked, so that no sweep of unused clients takes it before its connection can be seen.

@@ -12,7 +12,7 @@ from invoicing.access import customers_visible_to
 from invoicing.admin.fields import PeopleField
 from invoicing.admin.records import RecordAdmin, RecordForm
 from invoicing.languages import countries_by_name
-from invoicing.models import Customer
+from invoicing.models import Customer, User
 from invoicing.rights import is_owner
 
 ADDRESS = ("street", ("postcode", "city"), "country", "vat_number")
@@ -56,4 +56,8 @@ class CustomerAdmin(RecordAdmin):
     @override
     def get_queryset(self, request: HttpRequest) -> QuerySet[Customer]:
         user: Any = request.user
+        return self.records_of(user)
+
+    @override
+    def records_of(self, user: User) -> QuerySet[Customer]:
         return Customer.objects.all() if is_owner(user) else customers_visible_to(user)

@@ -23,8 +23,9 @@ from invoicing.visits import web_origin
 
 
 def actor_of(request: HttpRequest) -> Actor:
-    """Return who acts, and from where, for the audit."""
-    return Actor(web_origin(), request.user.pk)
+    """Return who acts, from where, and in which session."""
+    user = request.user
+    return Actor(web_origin(), user.pk, getattr(user, "session_revision", None))
 
 
 @contextmanager
@@ -40,13 +41,25 @@ def locked_administration() -> Iterator[None]:
 def act_of(actor: Actor, is_allowed: Callable[[User], bool]) -> Iterator[User]:
     """Begin the transaction of an act, and yield the actor as read under its locks.
 
-    Raises PermissionMissingError if there is no actor, or `is_allowed` says no by now.
+    Raises what read_actor() does, and PermissionMissingError if `is_allowed` says no by now.
     """
     with locked_administration():
-        by = User.objects.filter(pk=actor.id).first() if actor.id else None
-        if by is None or not is_allowed(by):
+        by = read_actor(actor)
+        if not is_allowed(by):
             raise PermissionMissingError
         yield by
+
+
+def read_actor(actor: Actor) -> User:
+    """Return the actor as of now.
+
+    Raises PermissionMissingError if there is none, or their sessions were ended since the request
+    began.
+    """
+    by = User.objects.filter(pk=actor.id).first() if actor.id else None
+    if by is None or actor.session_revision not in {None, by.session_revision}:
+        raise PermissionMissingError
+    return by
 
 
 def count_connections(person: User | None = None) -> int:

@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models import Model, QuerySet
 
 from agent_access.audit import Actor
-from invoicing.administration.acts import act_of, write_down
+from invoicing.administration.acts import act_of, read_actor, write_down
 from invoicing.errors import ConflictError
 from invoicing.locks import lock_record
 from invoicing.models import Company, Customer, TaxRate, User
@@ -40,7 +40,7 @@ def create_record(
 @transaction.atomic
 def change_record(
     actor: Actor,
-    records: QuerySet[Record],
+    find_records: Callable[[User], QuerySet[Record]],
     pk: UUID | int,
     changes: Changes,
     *,
@@ -49,13 +49,16 @@ def change_record(
 ) -> Model:
     """Write the changes of a record whose digest_record() is still `seen`; return it.
 
+    It must be one of those that `find_records` returns for the actor as of now.
+
     For a tax rate, return the one that replaces it. Raises ValidationError, PermissionMissingError,
     RecordNotFoundError, and ConflictError if somebody else changed it meanwhile.
     """
+    records = find_records(read_actor(actor))
     if issubclass(records.model, Customer):
         _rename_words(records, pk, changes)
-    with act_of(actor, is_allowed):
-        record = lock_record(records, pk)
+    with act_of(actor, is_allowed) as by:
+        record = lock_record(find_records(by), pk)
         if digest_record(record) != seen:
             raise ConflictError
         tidied = tidy_changes(record, changes)

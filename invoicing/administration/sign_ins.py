@@ -80,8 +80,8 @@ def change_own_password(actor: Actor, password: str, *, known: User) -> User:
     """Change the actor's own password, which ends their connections; return them as written.
 
     `known` is the actor as read when the current password was checked. Raises ValidationError,
-    ConflictError if the password changed or their sessions ended since, and PermissionMissingError
-    if the person is not active any more.
+    ConflictError if the password changed since, and PermissionMissingError if the person is not
+    active any more or their sessions ended since.
     """
     validate_password(password, known)
     digest = make_password(password)

@@ -13,14 +13,16 @@ import time_machine
 from django.contrib.admin.models import LogEntry
 from django.contrib.sessions.models import Session
 from django.core import signing
+from django.db.models import F
 from django.utils import timezone
 
 from agent_access.connections import INVALID_NAME
 from agent_access.models import AuditEvent, Connection
 from agent_access.models.audit import ADMINISTRATION
+from agent_access.models.settings import AccessSettings
 from agent_access.switches import turn_access
 from invoicing.access import Permission
-from invoicing.models import Company
+from invoicing.models import Company, User
 from tests.agents import HOST, HttpAgent
 from tests.factories import UserFactory, withdraw
 from tests.snapshots import take_snapshot
@@ -181,6 +183,20 @@ def test_a_form_sent_again_after_access_went_off_still_says_that_it_was_sent(own
     owner_desk.post(ADD, filled)
     turn_access(on=False)
     assert owner_desk.post(ADD, filled).status_code == 409
+
+
+def test_an_owner_who_was_signed_out_meanwhile_makes_no_connection(
+    owner, owner_desk, filled, monkeypatch
+):
+    lock = AccessSettings.lock
+
+    def end_sessions_first() -> AccessSettings:
+        User.objects.filter(pk=owner.pk).update(session_revision=F("session_revision") + 1)
+        return lock()
+
+    monkeypatch.setattr(AccessSettings, "lock", end_sessions_first)
+    assert owner_desk.post(ADD, filled).status_code == 403
+    assert not Connection.objects.exists()
 
 
 @pytest.mark.django_db(transaction=True)

@@ -6,9 +6,11 @@ from typing import Any
 import pytest
 from django.contrib import admin
 from django.contrib.admin.models import LogEntry
+from django.db.models import F
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from agent_access.models import AuditEvent, Receipt
+from agent_access.models.settings import AccessSettings
 from agent_access.oauth.models import Application
 from agent_access.switches import turn_access
 from invoicing.models import Company, User
@@ -169,6 +171,24 @@ def test_a_form_without_its_token_changes_nothing(owner, paths):
     headers = {"Origin": "https://evil.example"}
     stop = paths["agent_access_accesssettings_stop"]
     assert strict.post(stop, headers=headers).status_code == 403
+    assert take_snapshot() == before
+
+
+@pytest.mark.parametrize("page", ["stop", "switch", "revoke", "delete"])
+def test_an_owner_who_was_signed_out_meanwhile_changes_nothing(
+    owner, owner_desk, paths, connection, monkeypatch, page
+):
+    lock = AccessSettings.lock
+
+    def end_sessions_first() -> AccessSettings:
+        User.objects.filter(pk=owner.pk).update(session_revision=F("session_revision") + 1)
+        return lock()
+
+    [path] = [each for name, each in paths.items() if name.endswith(f"_{page}")]
+    before = take_snapshot()
+    monkeypatch.setattr(AccessSettings, "lock", end_sessions_first)
+    answer = owner_desk.post(path, {"state": "off", "id": str(connection.id)})
+    assert answer.status_code == 403
     assert take_snapshot() == before
 
 

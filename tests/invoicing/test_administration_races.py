@@ -189,7 +189,7 @@ def test_a_tax_rate_is_replaced_once(owner, superuser, tax_rate):
         return outcome_of(
             lambda: change_record(
                 acting(by),
-                TaxRate.objects.all(),
+                lambda _: TaxRate.objects.all(),
                 tax_rate.pk,
                 changes,
                 seen=seen,
@@ -219,7 +219,7 @@ def test_who_stops_agents_does_not_wait_while_the_words_of_a_customer_are_rename
         return outcome_of(
             lambda: change_record(
                 acting(owner),
-                Customer.objects.all(),
+                lambda _: Customer.objects.all(),
                 customer.pk,
                 changes,
                 seen=digest_record(customer),

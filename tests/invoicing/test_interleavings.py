@@ -71,7 +71,9 @@ def acts(connect, owner, draft_body) -> dict[str, Act]:
     away = {"is_active": False, "email": "away@halden.example"}
     shown: dict[str, Any] = {"fingerprint": fingerprint_draft(another), "origin": ORIGIN}
     anybody = {"is_allowed": lambda _: True}
-    rename = partial(change_record, acting(owner), Customer.objects.all(), customer.pk, seen=seen)
+    rename = partial(
+        change_record, acting(owner), lambda _: Customer.objects.all(), customer.pk, seen=seen
+    )
     made = (
         partial(call, "drafts.create", body),
         partial(call, "drafts.update", moved, id=draft.pk),

@@ -70,7 +70,7 @@ class Office:
         customer = self.customer()
         change_record(
             acting(self.user),
-            Customer.objects.all(),
+            lambda _: Customer.objects.all(),
             customer.pk,
             {"name": self.name()},
             seen=digest_record(customer),

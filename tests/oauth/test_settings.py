@@ -15,6 +15,8 @@ from agent_access.connections import (
     ConnectionRequest,
     create_browser_connection,
 )
+from invoicing.administration.sign_ins import sign_out_everywhere
+from tests.administration import acting
 from tests.snapshots import take_snapshot
 
 
@@ -37,12 +39,24 @@ def test_no_view_of_the_toolkit_is_mounted():
     assert [name for name in modules if name.startswith("oauth2_provider")] == []
 
 
+def test_an_owner_who_was_signed_out_meanwhile_approves_nothing(sign_in_on, owner, delegate):
+    request = ConnectionRequest(user=delegate, scopes=["people:read"], days=1, name="Agent")
+    client = ConnectingClient(id="x", name="Agent", host="client.example")
+    sign_out_everywhere(acting(owner), owner.pk)
+    before = take_snapshot()
+    with pytest.raises(ConnectionNotAllowedError, match="Only the owner can approve"):
+        create_browser_connection(
+            request, client, connection_id=uuid4(), owner=owner, origin=SYSTEM
+        )
+    assert take_snapshot() == before
+
+
 def test_a_browser_connection_is_made_for_nobody_but_the_owner(sign_in_on, delegate):
     request = ConnectionRequest(user=delegate, scopes=["people:read"], days=1, name="Agent")
     client = ConnectingClient(id="x", name="Agent", host="client.example")
     before = take_snapshot()
     with pytest.raises(ConnectionNotAllowedError, match="Only the owner can approve"):
         create_browser_connection(
-            request, client, connection_id=uuid4(), owner_id=delegate.pk, origin=SYSTEM
+            request, client, connection_id=uuid4(), owner=delegate, origin=SYSTEM
         )
     assert take_snapshot() == before

@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from invoicing.administration.acts import actor_of
 from invoicing.administration.sign_ins import change_own_password, sign_out_everywhere
-from invoicing.errors import ConflictError
+from invoicing.errors import ConflictError, PermissionMissingError
 from invoicing.models import User
 from invoicing.web.accounts.limits import AttemptRefusedError, answer_refused, count_attempt
 from invoicing.web.accounts.password_forms import OwnPasswordForm
@@ -49,7 +49,7 @@ def _write(request: SignedInRequest, form: OwnPasswordForm) -> User | None:
     password = form.cleaned_data["password"]
     try:
         return change_own_password(actor_of(request), password, known=request.user)
-    except ConflictError:
+    except (ConflictError, PermissionMissingError):
         form.add_error(None, CHANGED_MEANWHILE)
     except ValidationError as problem:
         form.add_error("password", problem)
