@@ -2,8 +2,15 @@
 -- both passwords in the environment; also on the empty database that a backup is restored into.
 -- invoicing_owner runs migrations. invoicing_service reads and writes rows and owns nothing, so it can
 -- neither empty a table nor drop what guards issued documents and the audit.
+\set ON_ERROR_STOP on
+\set owner_password ''
+\set service_password ''
 \getenv owner_password OWNER_PASSWORD
 \getenv service_password SERVICE_PASSWORD
+SELECT '' IN (:'owner_password', :'service_password') AS incomplete \gset
+\if :incomplete
+DO $$ BEGIN RAISE EXCEPTION 'Set OWNER_PASSWORD and SERVICE_PASSWORD in the environment.'; END $$;
+\endif
 SELECT current_database() AS database \gset
 
 SELECT format('CREATE ROLE %I', role) FROM unnest(ARRAY['invoicing_owner', 'invoicing_service']) role

@@ -149,7 +149,8 @@ class RecordAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # as above
     def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
         try:
             return super().get_changelist_instance(request)
-        except OverflowError:  # from a number in a filter that SQLite cannot hold
+        # From a number in a filter that SQLite cannot hold, or from a range of nothing.
+        except (OverflowError, ValueError):
             raise IncorrectLookupParameters from None
 
     @override

@@ -31,6 +31,7 @@ PROVIDER_ROLE = "provider"
 OWNER_ROLE = "invoicing_owner"
 SERVICE_ROLE = "invoicing_service"
 ROLES = PROJECT_FOLDER / "deploy" / "roles.sql"
+PASSWORDS = {"OWNER_PASSWORD": "owner's", "SERVICE_PASSWORD": "service's"}
 
 
 class RemoteAgent(HttpAgent):
@@ -178,11 +179,15 @@ def make_books(cluster: Cluster, database: str) -> None:
 
 
 def run_sql(
-    cluster: Cluster, what: str, *, role: str = "postgres", database: str = "postgres"
+    cluster: Cluster,
+    what: str,
+    *,
+    role: str = "postgres",
+    database: str = "postgres",
+    passwords: Mapping[str, str] = PASSWORDS,
 ) -> None:
     psql = [str(cluster.binaries / "psql"), "--quiet", "--no-psqlrc", "--set=ON_ERROR_STOP=1"]
-    passwords = {"OWNER_PASSWORD": "owner's", "SERVICE_PASSWORD": "service's"}
-    run([*psql, what, cluster.url(role=role, database=database)], env=os.environ | passwords)
+    run([*psql, what, cluster.url(role=role, database=database)], env={**os.environ, **passwords})
 
 
 def run(command: list[str], **options: Any) -> str:

@@ -11,7 +11,9 @@ from psycopg import errors
 from config.environment import PROJECT_FOLDER
 from tests.servers.installation import (
     OWNER_ROLE,
+    PASSWORDS,
     PROVIDER_ROLE,
+    ROLES,
     SERVICE_ROLE,
     Installation,
     make_books,
@@ -78,6 +80,14 @@ def test_a_database_in_another_encoding_gets_no_tables(installation):
     assert of_bytes.query("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'") == [(0,)]
 
 
+@pytest.mark.parametrize("passwords", [{}, PASSWORDS | {"SERVICE_PASSWORD": ""}])
+def test_roles_without_their_passwords_are_not_touched(installation, passwords):
+    with pytest.raises(AssertionError, match="Set OWNER_PASSWORD and SERVICE_PASSWORD"):
+        run_sql(installation.cluster, f"--file={ROLES}", passwords=passwords)
+    kept = "SELECT count(*) FROM pg_authid WHERE rolname LIKE 'invoicing%' AND rolpassword <> ''"
+    assert installation.query(kept, role="postgres") == [(2,)]
+
+
 @pytest.mark.parametrize(
     "statement",
     [
@@ -87,6 +97,7 @@ def test_a_database_in_another_encoding_gets_no_tables(installation):
         "ALTER TABLE invoices_document ADD COLUMN another integer",
         "DROP TABLE invoices_document",
         "CREATE TABLE another (id integer)",
+        "CREATE TEMPORARY TABLE invoices_document (id uuid, status text)",
         "SET session_replication_role = replica",
     ],
 )
