@@ -7,14 +7,14 @@ from typing import Any, NoReturn
 
 from django.core.management import BaseCommand, CommandError
 from django.core.management.base import CommandParser
-from django.db import DatabaseError, DataError, IntegrityError, InterfaceError
+from django.db import DatabaseError, DataError, IntegrityError, InterfaceError, connection
 from typing_extensions import override
 
 from agent_access.database.schema import lacks_migrations
 
 WRONG_ARGUMENTS = 2
 INTERRUPTED = 130  # as shells tell of a program that Ctrl-C ended
-NOT_MIGRATED = "The database is not up to date: run manage.py migrate first."
+NOT_MIGRATED = "The database {name} is not up to date: run manage.py migrate first."
 NOT_THERE = "The database cannot be opened or written, or did not answer in time: see DATABASE_URL."
 STOPPED = "Stopped before it was done."
 UNWRITTEN = "The output cannot be written; what was done before stays done."
@@ -81,6 +81,7 @@ def _discard_output() -> None:
 
 def _explain_database_error() -> str:
     try:
-        return NOT_MIGRATED if lacks_migrations() else NOT_THERE
+        name = connection.settings_dict["NAME"]
+        return NOT_MIGRATED.format(name=name) if lacks_migrations() else NOT_THERE
     except (DatabaseError, InterfaceError):
         return NOT_THERE

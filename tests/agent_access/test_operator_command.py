@@ -167,7 +167,8 @@ def test_ctrl_c_ends_a_command_with_one_sentence(capsys, monkeypatch):
 @pytest.mark.sqlite
 @pytest.mark.parametrize("line", ["agent_access on", "connect_agent --user a --scopes b --days 1"])
 def test_a_database_without_its_tables_is_to_be_migrated(tmp_path, line):
-    environment = {**os.environ, "DATABASE_URL": f"sqlite:///{tmp_path / 'empty.sqlite3'}"}
+    database = tmp_path / "empty.sqlite3"
+    environment = {**os.environ, "DATABASE_URL": f"sqlite:///{database}"}
     told = subprocess.run(  # noqa: S603  our own program
         [sys.executable, "manage.py", *line.split()],
         cwd=Path(__file__).parents[2],
@@ -177,4 +178,4 @@ def test_a_database_without_its_tables_is_to_be_migrated(tmp_path, line):
         check=False,
     )
     assert (told.returncode, told.stdout) == (1, "")
-    assert told.stderr == f"CommandError: {NOT_MIGRATED}\n"
+    assert told.stderr == f"CommandError: {NOT_MIGRATED.format(name=database)}\n"

@@ -4,6 +4,7 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
+from django.db import connection
 from typing_extensions import override
 
 from agent_access.connections import live_connections
@@ -34,6 +35,9 @@ class Command(OperatorCommand):
 
 
 def _sentence(facts: dict[str, Any]) -> str:
+    """Return the state, with the database: a shell without its settings asks another one."""
     state = "on" if facts["access_on"] else "off"
+    place = connection.settings_dict["NAME"]
     ended = f" {facts['revoked_connections']} were ended." if facts["revoked_connections"] else ""
-    return f"Agent access is {state}. Live connections: {facts['live_connections']}.{ended}"
+    live = facts["live_connections"]
+    return f"Agent access is {state} in the database {place}. Live connections: {live}.{ended}"
