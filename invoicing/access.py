@@ -94,10 +94,18 @@ def require_still_allowed(user: User, pk: UUID, *permissions: Permission) -> Non
     Raises PermissionMissingError if a permission was withdrawn or the web session ended meanwhile,
     and RecordNotFoundError if the document is out of scope by now.
     """
-    anew = User.objects.get(pk=user.pk)
-    if anew.session_revision != user.session_revision or not anew.has_perms(permissions):
+    anew = require_still_signed_in(user)
+    if not anew.has_perms(permissions):
         raise PermissionMissingError
     document_for(anew, pk)
+
+
+def require_still_signed_in(user: User) -> User:
+    """Return the person as of now; raises PermissionMissingError if the web session ended."""
+    anew = User.objects.get(pk=user.pk)
+    if anew.session_revision != user.session_revision:
+        raise PermissionMissingError
+    return anew
 
 
 def person_listed(pk: UUID) -> User:

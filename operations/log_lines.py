@@ -14,12 +14,14 @@ from operations.traces import format_trace, redact_secrets
 FACTS = "facts"
 # The loggers of Django's SuspiciousOperation and its kinds.
 REFUSALS = "django.security."
+FORGED_FORMS = "django.security.csrf"
 
 
 class RefusedRequests(logging.Filter):
     """Turns what Django itself refused (too long, too many fields) into warnings of one line.
 
-    Anybody can send that, so it is no error of ours, and its trace would only fill the log.
+    Anybody can send that, so it is no error of ours, and its trace would only fill the log. What
+    follows the reason of a refused form is a header field of the browser's.
     """
 
     @override
@@ -27,6 +29,9 @@ class RefusedRequests(logging.Filter):
         if record.name.startswith(REFUSALS):
             record.levelno, record.levelname = logging.WARNING, "WARNING"
             record.exc_info = None
+        if record.name == FORGED_FORMS and isinstance(record.args, tuple):
+            reason, *rest = record.args
+            record.args = (str(reason).partition(" - ")[0], *rest)
         return True
 
 

@@ -36,6 +36,8 @@ CHANGED_MEANWHILE = (
 
 # Django's URLs that are left out: nothing is deleted, and the history is in the audit.
 LEFT_OUT = ("_delete", "_history")
+# What the links of filters ask; others fail on what they are given.
+OFFERED_LOOKUPS = frozenset({"exact", "isnull"})
 
 
 class RecordForm(forms.ModelForm):  # type: ignore[type-arg]  # generic for mypy only
@@ -125,7 +127,8 @@ class RecordAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # as above
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
         """Allow only the filters offered: by any other, digests and the like could be guessed."""
         filters: Any = self.list_filter
-        offered = lookup.partition("__")[0] in flatten(filters)
+        name, _, kind = lookup.partition("__")
+        offered = name in flatten(filters) and kind.rpartition("__")[2] in OFFERED_LOOKUPS
         return offered and super().lookup_allowed(lookup, value, request)
 
     @override
@@ -149,8 +152,7 @@ class RecordAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # as above
     def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
         try:
             return super().get_changelist_instance(request)
-        # From a number in a filter that SQLite cannot hold, or from a range of nothing.
-        except (OverflowError, ValueError):
+        except OverflowError:  # from a number in a filter that SQLite cannot hold
             raise IncorrectLookupParameters from None
 
     @override
@@ -201,6 +203,11 @@ class RecordAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # as above
         obj.pk = written.pk
         # Show what was written, not what the form put into the instance.
         obj.refresh_from_db()
+
+    @override
+    def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
+        """Fill in nothing from the address: a link could tick what nobody reads to its end."""
+        return {}
 
     def records_of(self, user: User) -> QuerySet[Any]:
         """Return the records that the user may see and change, given the permission."""

@@ -15,7 +15,12 @@ from django.db.models import QuerySet
 from django.utils.crypto import constant_time_compare
 
 from agent_access.database.statements import Statements
-from invoicing.access import Permission, documents_visible_to, require_still_allowed
+from invoicing.access import (
+    Permission,
+    documents_visible_to,
+    require_still_allowed,
+    require_still_signed_in,
+)
 from invoicing.approval_states import (
     TRANSITIONS,
     WINDOW,
@@ -174,9 +179,10 @@ def decide_approval(
     """Store what the delegated person decided about the facts with this fingerprint.
 
     Raises RecordNotFoundError for anybody else, and ApprovalStateError if nothing is left to decide
-    or (as stale) the fingerprint is not the approval's. To reject needs no more; to approve raises
-    RecordNotFoundError, too, if the person cannot see the document, and PermissionMissingError
-    without the permission to issue.
+    or (as stale) the fingerprint is not the approval's, and PermissionMissingError if the person's
+    web session ended meanwhile. To reject needs no more; to approve raises RecordNotFoundError,
+    too, if the person cannot see the document, and PermissionMissingError without the permission
+    to issue.
     """
     is_approval = decision == Decision.APPROVED
     with transaction.atomic():
@@ -189,6 +195,8 @@ def decide_approval(
             raise ApprovalStateError(ApprovalState.STALE)
         if is_approval:
             require_still_allowed(user, approval.document_id, Permission.FINALIZE)
+        else:
+            require_still_signed_in(user)
         return _write_decision(snapshot, decision, "" if is_approval else reason)
 
 

@@ -232,6 +232,7 @@ def test_hostile_addresses_are_no_bug(books, sign_in, superuser, model):
         "p=99999999999",
         "is_active__exact=%00",
         "is_active__range=",
+        "is_active__regex=(",
         "groups__exact=" + "9" * 20,
         "_to_field=password",
         "e=1",

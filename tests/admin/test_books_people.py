@@ -121,6 +121,14 @@ def test_a_person_is_added_and_given_a_link(desk, person):
     assert find_by_code(code) == nora
 
 
+def test_an_address_fills_in_nothing(sign_in, superuser):
+    page = sign_in(superuser).get(
+        f"{ADD}?is_superuser=1&email=eve%40halden.example&time_zone=Asia/Tokyo"
+    )
+    shown = form_of(page)
+    assert (shown.get("is_superuser"), shown["email"], shown["time_zone"]) == (None, "", "UTC")
+
+
 def test_hours_that_were_written_shortly_are_saved_as_the_form_shows_them(desk, person):
     hours = ",".join(f"{hour}:00-{hour}:30" for hour in range(10))
     assert save_at(desk, url_of(person), monday=hours).status_code == 302

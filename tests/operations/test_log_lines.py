@@ -143,3 +143,13 @@ def test_a_form_with_too_many_fields_is_one_line_and_no_error(log, db):
     [line] = [each for each in log.getvalue().splitlines() if "django.security" in each]
     assert " WARNING django.security.TooManyFieldsSent " in line
     assert "Traceback" not in log.getvalue()
+
+
+@pytest.mark.parametrize("field", ["Referer", "Origin"])
+def test_a_forged_form_is_a_line_without_where_it_came_from(log, db, field):
+    browser = Browser(enforce_csrf_checks=True)
+    browser.get("/sign-in")
+    elsewhere = "https://elsewhere.example/page?token=secret"
+    assert browser.post("/sign-in", {}, headers={field: elsewhere}).status_code == 403
+    [line] = [each for each in log.getvalue().splitlines() if "django.security" in each]
+    assert line.endswith(f"Forbidden ({field} checking failed): /sign-in")

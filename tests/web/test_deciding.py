@@ -1,6 +1,7 @@
 """Who decides on the review page, and what a decision does."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -8,7 +9,9 @@ from agent_access.connections import revoke_connection
 from agent_access.models import AuditEvent
 from agent_access.models.connections import RevokedReason
 from invoicing.access import Permission
-from invoicing.models import Customer, Decision, IssueApproval
+from invoicing.locks import lock_approval
+from invoicing.models import Customer, Decision, IssueApproval, User
+from invoicing.services import approvals
 from invoicing.services.draft_input import Maker
 from tests.approvals import PREPARED_AT, TEN_MINUTES_LATER, prepare
 from tests.factories import CustomerFactory, UserFactory, grant, make_draft, withdraw
@@ -123,6 +126,19 @@ def test_who_may_not_see_a_document_is_led_on_as_well(desk, prepared, delegate):
     page = desk.get(path_of(prepared))
     assert "whose customer you may no longer see" in read(page)
     assert f'href="{path_of(following)}">review it' in page.content.decode()
+
+
+@pytest.mark.parametrize("decision", ["approve", "reject"])
+def test_who_was_signed_out_meanwhile_decides_nothing(
+    desk, prepared, delegate, monkeypatch, decision
+):
+    def end_sessions_first(*args: Any, **wanted: Any) -> IssueApproval:
+        User.objects.filter(pk=delegate.pk).update(session_revision=2)
+        return lock_approval(*args, **wanted)
+
+    monkeypatch.setattr(approvals, "lock_approval", end_sessions_first)
+    assert send(desk, prepared, decision).status_code == 403
+    assert decision_of(prepared) == ""
 
 
 @pytest.mark.parametrize("decision", ["approve", "reject"])
