@@ -8,10 +8,12 @@ import pytest
 
 from agent_access.connections import revoke_connection
 from agent_access.models.connections import RevokedReason
+from invoicing.access import Permission
 from invoicing.identifiers import new_id
 from invoicing.models import Customer, Decision
 from invoicing.services.draft_input import Maker
 from tests.approvals import PREPARED_AT, prepare
+from tests.factories import withdraw
 from tests.web.forms import text_of
 from tests.web.reviews import read
 
@@ -90,6 +92,17 @@ def test_a_draft_that_changed_says_nothing_of_what_was_asked_before(sign_in, del
     prepare(draft, user=delegate)
     Customer.objects.update(street="Elsewhere 1")
     assert "asks you" not in read(sign_in(delegate).get(f"/documents/{draft.id}"))
+
+
+def test_what_one_may_no_longer_see_is_in_no_list_and_in_no_count(sign_in, delegate, draft):
+    decided, _ = [prepare(draft, user=delegate) for _ in range(2)]
+    decided.decide(Decision.REJECTED)
+    browser = sign_in(delegate)
+    assert browser.get("/approvals").content.decode().count('href="/approvals/') == 2
+    withdraw(delegate, Permission.VIEW_ALL_CUSTOMERS)
+    answer = browser.get("/approvals")
+    assert 'href="/approvals/' not in answer.content.decode()
+    assert 'class="count"' not in navigation_of(answer)
 
 
 def test_the_count_stands_on_every_page_and_is_each_persons_own(
