@@ -15,7 +15,7 @@ def new_id() -> uuid.UUID:
     return uuid_utils.compat.uuid7()
 
 
-def read_id(text: str) -> uuid.UUID | None:
+def read_uuid(text: str) -> uuid.UUID | None:
     """Return the ID that the text is, or None."""
     try:
         return uuid.UUID(text)

@@ -19,12 +19,9 @@ LAST_UNSQUASHED = "7fc2028"
 SQLITE = "django.db.backends.sqlite3"
 
 # Owners and superusers may TRUNCATE; the service's role need not and should not.
-# A trigger would read a temporary table in place of the real one of the same name.
-MAY_GO_AROUND_TRIGGERS = """
-    SELECT has_database_privilege(current_database(), 'TEMPORARY') OR EXISTS (
-        SELECT FROM pg_tables WHERE schemaname = current_schema()
-        AND has_table_privilege(format('%I.%I', schemaname, tablename), 'TRUNCATE')
-    )
+OWNED_TABLES = """
+    SELECT count(*) FROM pg_tables WHERE schemaname = current_schema()
+    AND has_table_privilege(format('%I.%I', schemaname, tablename), 'TRUNCATE')
 """
 
 
@@ -118,15 +115,12 @@ def check_age(databases: Sequence[str] | None = None, **kwargs: Any) -> list[che
 
 @checks.register(checks.Tags.database, deploy=True)
 def check_role(databases: Sequence[str] | None = None, **kwargs: Any) -> list[checks.CheckMessage]:
-    if not any(map(_may_go_around_triggers, databases or [])):
+    if not any(map(_owns_tables, databases or [])):
         return []
     return [
         checks.Warning(
-            "The service's database role can get around what guards issued documents and audit.",
-            hint=(
-                "Migrate as another role that owns the tables, and revoke TEMPORARY on the database"
-                " from this one: see docs/operations.md."
-            ),
+            "The service's database role can empty tables and remove what guards issued documents.",
+            hint="Migrate as another role that owns the tables: see docs/operations.md.",
             id="operations.W004",
         )
     ]
@@ -141,8 +135,8 @@ def _keeps_utf8(database: str) -> bool:
     return _query_postgresql(database, "SHOW server_encoding") in {"UTF8", None}
 
 
-def _may_go_around_triggers(database: str) -> bool:
-    return bool(_query_postgresql(database, MAY_GO_AROUND_TRIGGERS))
+def _owns_tables(database: str) -> bool:
+    return bool(_query_postgresql(database, OWNED_TABLES))
 
 
 def _query_postgresql(database: str, question: str) -> Any:

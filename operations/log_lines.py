@@ -15,13 +15,15 @@ FACTS = "facts"
 # The loggers of Django's SuspiciousOperation and its kinds.
 REFUSALS = "django.security."
 FORGED_FORMS = "django.security.csrf"
+REFUSED = "A request was refused."
 
 
 class RefusedRequests(logging.Filter):
     """Turns what Django itself refused (too long, too many fields) into warnings of one line.
 
-    Anybody can send that, so it is no error of ours, and its trace would only fill the log. What
-    follows the reason of a refused form is a header field of the browser's.
+    Anybody can send that, so it is no error of ours, and its trace would only fill the log. The
+    logger's name says what it was. The messages hold what was sent, so that only the reason and the
+    path of a forged form are kept.
     """
 
     @override
@@ -29,10 +31,16 @@ class RefusedRequests(logging.Filter):
         if record.name.startswith(REFUSALS):
             record.levelno, record.levelname = logging.WARNING, "WARNING"
             record.exc_info = None
-        if record.name == FORGED_FORMS and isinstance(record.args, tuple):
-            reason, *rest = record.args
-            record.args = (str(reason).partition(" - ")[0], *rest)
+            _leave_out_what_was_sent(record)
         return True
+
+
+def _leave_out_what_was_sent(record: logging.LogRecord) -> None:
+    if record.name == FORGED_FORMS and isinstance(record.args, tuple):
+        reason, *rest = record.args
+        record.args = (str(reason).partition(" - ")[0], *rest)
+    else:
+        record.msg, record.args = REFUSED, ()
 
 
 class TextLines(logging.Formatter):

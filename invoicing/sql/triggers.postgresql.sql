@@ -13,12 +13,17 @@ $$;
 -- Runs once per statement: once per row took longer than all else in writing a draft. It locks the
 -- documents whose status it reads, so that none of them can be issued at the same time. Each is read
 -- by itself: for a list of any length PostgreSQL plans anew every time, or keeps a plan that reads
--- the whole table, made while that was small.
+-- the whole table, made while that was small. A temporary table of the same name would be read in its
+-- place, and any role may make one that was not denied it.
 CREATE FUNCTION invoices_keep_issued_part() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     touched uuid[];
     pk uuid;
 BEGIN
+    IF to_regclass('pg_temp.invoices_document') IS NOT NULL THEN
+        RAISE EXCEPTION 'A temporary table stands in the place of the documents.'
+            USING ERRCODE = 'restrict_violation';
+    END IF;
     IF TG_OP = 'INSERT' THEN
         touched := ARRAY(SELECT DISTINCT document_id FROM added ORDER BY document_id);
     ELSIF TG_OP = 'DELETE' THEN

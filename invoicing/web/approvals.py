@@ -18,7 +18,7 @@ from invoicing.errors import (
     InvoicingError,
     PermissionMissingError,
 )
-from invoicing.identifiers import read_id
+from invoicing.identifiers import read_uuid
 from invoicing.models import Decision, User
 from invoicing.models.approvals import DIGEST_LENGTH, REJECTION_REASON_LENGTH
 from invoicing.services.approval_inbox import (
@@ -71,7 +71,7 @@ class DecisionForm(forms.Form):
 def list_approvals(request: SignedInRequest) -> HttpResponse:
     """Show the pending approvals and the others; a further page goes on with one of the lists."""
     user, now = request.user, timezone.now()
-    after, before = (read_id(request.GET.get(name, "")) for name in ("after", "before"))
+    after, before = (read_uuid(request.GET.get(name, "")) for name in ("after", "before"))
     nothing: InboxPage = [], None
     waiting, next_waiting = read_pending(user, after=after, now=now) if before is None else nothing
     others, next_others = read_others(user, before=before, now=now) if after is None else nothing
@@ -144,7 +144,10 @@ def _show(
 
 
 def _find_next(user: User, *, now: datetime) -> str:
-    """Return the link of a request that can be decided, the first to expire; empty if none can."""
+    """Return the link of a request that can be decided, the first to expire, or an empty text.
+
+    It is one of the inbox's first page: stale ones there are told by reading their drafts.
+    """
     waiting, _ = read_pending(user, after=None, now=now)
     return next((each.href for each in describe_entries(waiting, user) if each.is_waiting), "")
 

@@ -9,7 +9,7 @@ from django.shortcuts import render
 from django.utils import timezone
 
 from invoicing.access import Permission, document_for
-from invoicing.identifiers import read_id
+from invoicing.identifiers import read_uuid
 from invoicing.languages import APPLICATION_LANGUAGE
 from invoicing.models import Document, DocumentStatus
 from invoicing.search.records import find_documents
@@ -39,7 +39,7 @@ class Row:
 def list_documents(request: SignedInRequest) -> HttpResponse:
     status = request.GET.get("status", "")
     wanted = DocumentStatus(status) if status in DocumentStatus.values else None
-    connection_id = read_id(request.GET.get("connection", ""))
+    connection_id = read_uuid(request.GET.get("connection", ""))
     connection = str(connection_id or "")
     find = partial(find_documents, request.user, status=wanted, connection_id=connection_id)
     listing = list_newest(request, find, status=status, connection=connection)

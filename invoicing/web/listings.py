@@ -11,7 +11,7 @@ from django.db.models import Model, Q, QuerySet
 from django.db.models.functions import Lower
 from django.http import HttpRequest, QueryDict
 
-from invoicing.identifiers import read_id
+from invoicing.identifiers import read_uuid
 from invoicing.search.paging import SEARCH_LENGTH, PageRequest, cut_page
 from invoicing.search.words import matches, words_of
 
@@ -40,7 +40,7 @@ def list_newest(
     request: HttpRequest, find: Callable[[PageRequest], Found[_Record]], **filters: str
 ) -> Listing[_Record]:
     """Return the page after the request's `after`, the newest record first."""
-    search, after = read_search(request.GET), read_id(request.GET.get("after", ""))
+    search, after = read_search(request.GET), read_uuid(request.GET.get("after", ""))
     kept = {"search": search, **filters}
     records, cursor = find(
         PageRequest(search=search, after=after, limit=PAGE_LENGTH, newest_first=True)
@@ -76,7 +76,7 @@ def list_by_name(request: HttpRequest, queryset: QuerySet[_Record]) -> Listing[_
 
     It counts nothing and has no offset, so the last page costs no more than the first.
     """
-    after = read_id(request.GET.get("after", ""))
+    after = read_uuid(request.GET.get("after", ""))
     ordered = queryset.alias(lower_name=Lower("name")).order_by("lower_name", "id")
     last = queryset.filter(pk=after).values_list(Lower("name"), flat=True).first()
     if last is not None:

@@ -38,6 +38,14 @@ def test_a_customer_is_added_with_its_account_managers(desk, delegate):
     assert acts_written() == [("customer:created", str(customer.id), "")]
 
 
+@pytest.mark.parametrize("flags", [{"is_guest": True}, {"is_active": False}])
+def test_nobody_who_has_left_or_is_a_guest_becomes_an_account_manager(desk, customer, flags):
+    stranger = UserFactory.create(name="Gus Guest", **flags)
+    assert "Gus Guest" not in main_of(desk.get(url_of(customer)))
+    said = refused(lambda: save(desk, customer, account_managers=[str(stranger.pk)]))
+    assert list(said) == ["account_managers"]
+
+
 def test_a_renamed_customer_is_found_by_its_new_name_and_its_invoices_by_the_old(
     desk, connect, delegate, customer
 ):

@@ -70,6 +70,21 @@ def test_no_statement_changes_an_issued_document(issued, change) -> None:
     refuse(f"UPDATE invoices_document SET {change} WHERE status = 'issued'")  # noqa: S608 (constants only)
 
 
+@pytest.mark.postgresql  # on SQLite a trigger reads its own schema alone
+@pytest.mark.requirement("document.frozen")
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE public.invoices_line SET description = 'forged'",
+        "DELETE FROM public.invoices_taxrow",
+    ],
+)
+def test_no_temporary_table_stands_in_for_the_documents(issued, statement) -> None:
+    execute("CREATE TEMPORARY TABLE invoices_document (id uuid, status text)")
+    with pytest.raises(IntegrityError, match="stands in the place"), transaction.atomic():
+        execute(statement)
+
+
 @pytest.mark.requirement("document.frozen")
 def test_no_statement_deletes_an_issued_document(issued) -> None:
     refuse("DELETE FROM invoices_document WHERE status = 'issued'")

@@ -145,6 +145,16 @@ def test_a_form_with_too_many_fields_is_one_line_and_no_error(log, db):
     assert "Traceback" not in log.getvalue()
 
 
+def test_what_an_administrator_asked_for_in_vain_is_in_no_line(log, sign_in, superuser, company):
+    query = "_to_field=secret-text&secret-name__gt=1"
+    for path in ("company", "user"):
+        sign_in(superuser).get(f"/admin/invoices/{path}/?{query}")
+    lines = [each for each in log.getvalue().splitlines() if "django.security" in each]
+    assert lines
+    assert all(line.endswith("] A request was refused.") for line in lines)
+    assert "secret" not in log.getvalue()
+
+
 @pytest.mark.parametrize("field", ["Referer", "Origin"])
 def test_a_forged_form_is_a_line_without_where_it_came_from(log, db, field):
     browser = Browser(enforce_csrf_checks=True)

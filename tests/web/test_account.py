@@ -1,11 +1,13 @@
 """One's own password, and signing out everywhere."""
 
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.contrib.auth.hashers import check_password
 from redis.exceptions import ConnectionError as RedisConnectionError
 
+from agent_access.audit import Actor
 from invoicing.administration.sign_ins import change_own_password, sign_out_everywhere
 from invoicing.models import User
 from invoicing.web.accounts import account
@@ -65,6 +67,22 @@ def test_what_is_no_change_changes_nothing(sign_in, person, connect, change, sen
     assert sentence in main_of(answer)
     assert PASSWORD not in answer.content.decode()
     assert (take_snapshot(), acts_written()) == (before, events)
+
+
+def test_a_double_click_on_signing_out_everywhere_leads_to_the_sign_in_page_twice(
+    sign_in, person, monkeypatch
+):
+    """The first click ends all sessions while the second waits for its lock."""
+    browser, act = sign_in(person), sign_out_everywhere
+
+    def act_twice(actor: Actor, pk: UUID) -> int:
+        act(actor, pk)
+        return act(actor, pk)
+
+    monkeypatch.setattr(account, "sign_out_everywhere", act_twice)
+    answer = browser.post("/account/sign-out-everywhere")
+    assert (answer.status_code, answer["Location"]) == (302, "/sign-in")
+    assert read(person).session_revision == 2
 
 
 @pytest.mark.usefixtures("_clock_stands_still")

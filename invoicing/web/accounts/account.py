@@ -1,5 +1,6 @@
 """The page on which a person changes their own password, and signs out everywhere."""
 
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -64,6 +65,7 @@ def _show(
 
 @page(methods=("POST",))
 def end_own_sessions(request: SignedInRequest) -> HttpResponse:
-    sign_out_everywhere(actor_of(request), request.user.pk)
+    with suppress(PermissionMissingError):  # a double click: they were ended while this one waited
+        sign_out_everywhere(actor_of(request), request.user.pk)
     logout(request)
     return redirect("sign-in")

@@ -7,7 +7,7 @@ from django.db.models.functions import Lower
 
 from agent_access.visible_text import mark_invisible
 from invoicing.access import Permission, customers_visible_to
-from invoicing.identifiers import read_id
+from invoicing.identifiers import read_uuid
 from invoicing.models import Customer, Document, User
 from invoicing.search.paging import PageRequest
 from invoicing.search.records import find_customers
@@ -72,7 +72,7 @@ def _search(user: User, search: str) -> list[Customer]:
 
 def _kept(user: User, document: Document | None, chosen: str) -> QuerySet[Customer]:
     of_document = Q(pk=document.customer_id) if document else Q(pk=None)
-    offered = _offered(user).filter(Q(pk=read_id(chosen))).values("pk")
+    offered = _offered(user).filter(Q(pk=read_uuid(chosen))).values("pk")
     return customers_visible_to(user).filter(of_document | Q(pk__in=offered)).order_by("name")
 
 
