@@ -34,7 +34,10 @@ LEFT_OUT = frozenset({"autocomplete", "password_change", "password_change_done",
 
 
 def is_owner(request: HttpRequest) -> bool:
-    """Tell whether the signed-in person owns this installation; permissions play no part."""
+    """Tell whether an active person owns this installation and is signed in.
+
+    Permissions play no part. Whoever is not signed in has no ID, as an owner who is none yet.
+    """
     user = request.user
     return user.is_active and user.pk == _owner_id_for(request)
 

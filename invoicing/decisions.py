@@ -52,7 +52,7 @@ def issue_by_hand(user: User, pk: UUID, *, fingerprint: str, origin: Origin) -> 
     document = issuing_by_hand.issue_by_hand(user, pk, fingerprint=fingerprint, clock=timezone.now)
     # Whoever sends the person away, or takes their permission, holds this lock until it is done.
     audit.lock_administration()
-    require_still_allowed(user, pk, *issuing_by_hand.ISSUE_PERMISSIONS)
+    require_still_allowed(user, pk, *issuing_by_hand.BY_HAND_PERMISSIONS)
     audit.record_act(
         "document:issued",
         Actor(origin, user.id),

@@ -17,6 +17,7 @@ from oauthlib.oauth2 import FatalClientError, OAuth2Error
 from oauthlib.oauth2.rfc6749.errors import AccessDeniedError
 
 from agent_access import conf
+from agent_access.admin_site import is_owner
 from agent_access.audit import Actor, Origin, make_origin, record_act
 from agent_access.connections import ConnectionExistsError, ConnectionNotAllowedError
 from agent_access.models.audit import Transport
@@ -63,7 +64,7 @@ def authorize(request: HttpRequest) -> HttpResponseBase:
     these are checked inside.
     """
     if not is_sign_in_on():
-        if _is_owner(request):
+        if is_owner(request):
             return _show_problem(request, SIGN_IN_OFF, status=404)
         raise Http404
     return _ask(request)
@@ -76,7 +77,7 @@ def _ask(request: HttpRequest) -> HttpResponseBase:
     if not request.user.is_authenticated:
         return _send_to_sign_in(request)
     note(person_id=request.user.pk)
-    if not _is_owner(request):
+    if not is_owner(request):
         return _show_problem(request, NOT_THE_OWNER, status=403)
     origin = make_origin(Transport.WEB)
     try:
@@ -91,10 +92,6 @@ def _ask(request: HttpRequest) -> HttpResponseBase:
     if request.method == "GET":
         return _show(request, authorization, ConsentForm(authorization=authorization))
     return _decide(request, authorization, origin)
-
-
-def _is_owner(request: HttpRequest) -> bool:
-    return request.user.is_authenticated and request.user.pk == conf.host().owner_id()
 
 
 def _send_to_sign_in(request: HttpRequest) -> HttpResponse:

@@ -13,6 +13,8 @@ from invoicing.services.document_facts import fingerprint_facts, read_facts
 from invoicing.services.issuing import Clock, issue_locked
 
 ISSUE_PERMISSIONS = (Permission.MANAGE, Permission.FINALIZE)
+# Without an agent, the person reads the document and then issues it.
+BY_HAND_PERMISSIONS = (Permission.VIEW_DOCUMENT, *ISSUE_PERMISSIONS)
 
 
 def issue_by_hand(user: User, pk: UUID, *, fingerprint: str, clock: Clock) -> Document:
@@ -23,7 +25,7 @@ def issue_by_hand(user: User, pk: UUID, *, fingerprint: str, clock: Clock) -> Do
     """
     with transaction.atomic():
         draft = lock_draft(pk, visible_to=user)
-        require_still_allowed(user, pk, *ISSUE_PERMISSIONS)
+        require_still_allowed(user, pk, *BY_HAND_PERMISSIONS)
         [facts] = read_facts([draft])
         if not constant_time_compare(fingerprint_facts(facts), fingerprint):
             raise ConflictError

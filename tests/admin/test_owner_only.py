@@ -6,9 +6,11 @@ from typing import Any
 import pytest
 from django.contrib import admin
 from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import AnonymousUser
 from django.db.models import F
 from django.urls import URLPattern, URLResolver, get_resolver
 
+from agent_access.admin_site import is_owner
 from agent_access.models import AuditEvent, Receipt
 from agent_access.models.settings import AccessSettings
 from agent_access.oauth.models import Application
@@ -129,6 +131,14 @@ def test_signed_out_people_are_asked_to_sign_in(browser, paths):
             assert answer.status_code == 302, path
             assert answer["Location"].split("?")[0] in {"/sign-in", "/admin/login/"}
     assert take_snapshot() == before
+
+
+@pytest.mark.django_db
+def test_while_nobody_owns_the_installation_whoever_is_signed_out_does_not(rf):
+    request = rf.get("/admin/")
+    request.user = AnonymousUser()
+    assert not Company.objects.exists()
+    assert not is_owner(request)
 
 
 @pytest.mark.parametrize("person", ["superuser", "administrator"])

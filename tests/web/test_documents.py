@@ -12,7 +12,7 @@ from invoicing.models import Company, Decision, Document, DocumentType, IssueApp
 from invoicing.search import records
 from invoicing.services import issuing
 from invoicing.services.issuing import frozen_columns
-from invoicing.services.issuing_by_hand import issue_by_hand
+from invoicing.services.issuing_by_hand import BY_HAND_PERMISSIONS, issue_by_hand
 from invoicing.totals import DiscountType
 from tests.approvals import fingerprint_draft
 from tests.clocks import at
@@ -174,7 +174,7 @@ def test_what_an_agent_issued_says_for_whom_and_who_approved_it(
 
 
 def test_what_was_issued_by_hand_says_by_whom(reader, draft):
-    issuer = make_staff(Permission.MANAGE, Permission.FINALIZE, name="Isa Issuer")
+    issuer = make_staff(*BY_HAND_PERMISSIONS, name="Isa Issuer")
     shown = fingerprint_draft(draft)
     issue_by_hand(issuer, draft.pk, fingerprint=shown, clock=at(ISSUED_AT))
     said = text_of(reader.get(f"/documents/{draft.id}"))

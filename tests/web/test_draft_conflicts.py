@@ -123,7 +123,12 @@ def test_what_became_inactive_is_shown_as_such_and_refused(writer_desk, writer):
 
 
 @pytest.mark.parametrize(
-    ("right", "status"), [(Permission.MANAGE, 403), (Permission.VIEW_ALL_CUSTOMERS, 404)]
+    ("right", "status"),
+    [
+        (Permission.VIEW_DOCUMENT, 403),
+        (Permission.MANAGE, 403),
+        (Permission.VIEW_ALL_CUSTOMERS, 404),
+    ],
 )
 @pytest.mark.parametrize("service", ["create_draft", "update_draft"])
 def test_what_was_withdrawn_while_a_lock_was_waited_for_is_not_used(  # noqa: PLR0917  fixtures

@@ -215,6 +215,7 @@ def test_both_permissions_are_needed(company, sign_in, draft, missing):
     ("take_away", "error"),
     [
         (lambda person: withdraw(person, Permission.VIEW_ALL_CUSTOMERS), RecordNotFoundError),
+        (lambda person: withdraw(person, Permission.VIEW_DOCUMENT), PermissionMissingError),
         (
             lambda person: User.objects.filter(pk=person.pk).update(is_active=False),
             PermissionMissingError,
@@ -224,7 +225,7 @@ def test_both_permissions_are_needed(company, sign_in, draft, missing):
             PermissionMissingError,
         ),
     ],
-    ids=["reach", "active", "sessions"],
+    ids=["reach", "reading", "active", "sessions"],
 )
 def test_what_was_withdrawn_while_the_draft_was_waited_for_is_not_used(
     delegate, draft, take_away, error

@@ -32,8 +32,10 @@ from invoicing.web.late_forms import RESUME
 from invoicing.web.listings import read_search
 from invoicing.web.pages import SignedInRequest, page, show_done
 
+WRITE_PERMISSIONS = (Permission.VIEW_DOCUMENT, Permission.MANAGE)
 
-@page(Permission.VIEW_DOCUMENT, Permission.MANAGE, methods=("GET", "POST"), keeps_typed=True)
+
+@page(*WRITE_PERMISSIONS, methods=("GET", "POST"), keeps_typed=True)
 def new_draft(request: SignedInRequest) -> HttpResponse:
     editor = Editor(request, _choices(request))
     if request.method != "POST":
@@ -41,7 +43,7 @@ def new_draft(request: SignedInRequest) -> HttpResponse:
     return editor.answer(request.POST)
 
 
-@page(Permission.VIEW_DOCUMENT, Permission.MANAGE, methods=("GET", "POST"), keeps_typed=True)
+@page(*WRITE_PERMISSIONS, methods=("GET", "POST"), keeps_typed=True)
 def edit_draft(request: SignedInRequest, pk: UUID) -> HttpResponse:
     document = document_for(request.user, pk)
     editor = Editor(request, _choices(request, document), document)
@@ -122,7 +124,7 @@ class Editor:
         """Write the draft; roll back if the right to do so was lost during a wait for a lock."""
         with transaction.atomic():
             document = write()
-            require_still_allowed(self.user, document.pk, Permission.MANAGE)
+            require_still_allowed(self.user, document.pk, *WRITE_PERMISSIONS)
         return document
 
     def _answer_again(
