@@ -1,6 +1,6 @@
 """How connections begin and end."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -199,10 +199,9 @@ def live_connections() -> QuerySet[Connection]:
     return Connection.objects.filter(Connection.live_at(timezone.now()))
 
 
-def find_ended(connection_ids: Iterable[UUID]) -> set[UUID]:
-    """Return which of these connections are revoked or expired now."""
-    named = Connection.objects.filter(pk__in=connection_ids)
-    return set(named.exclude(Connection.live_at(timezone.now())).values_list("pk", flat=True))
+def ended_connections() -> QuerySet[Connection]:
+    """Return the connections that are revoked or expired now."""
+    return Connection.objects.exclude(Connection.live_at(timezone.now()))
 
 
 def revoke_connection(connection_id: UUID, *, reason: RevokedReason, by: Actor = OPERATOR) -> bool:

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from agent_access import audit
 from agent_access.audit import Actor, Fact, Origin
-from agent_access.connections import find_ended
+from agent_access.connections import ended_connections
 from invoicing.access import require_still_allowed
 from invoicing.models import Decision, Document, User
 from invoicing.services import approvals, issuing_by_hand
@@ -66,5 +66,6 @@ def issue_by_hand(user: User, pk: UUID, *, fingerprint: str, origin: Origin) -> 
 def find_given_up(snapshots: Iterable[ApprovalSnapshot]) -> set[UUID]:
     """Return the IDs of the approvals whose connection has ended: it cannot execute them."""
     connections = {each.approval.pk: each.approval.connection_id for each in snapshots}
-    ended = find_ended(connections.values())
+    found = ended_connections().filter(pk__in=connections.values())
+    ended = set(found.values_list("pk", flat=True))
     return {pk for pk, connection_id in connections.items() if connection_id in ended}

@@ -10,6 +10,12 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 
 from invoicing.access import documents_visible_to
+from invoicing.approval_inbox import (
+    InboxPage,
+    find_waiting,
+    read_others,
+    read_pending,
+)
 from invoicing.approval_states import ApprovalState
 from invoicing.decisions import decide_approval
 from invoicing.errors import (
@@ -21,12 +27,6 @@ from invoicing.errors import (
 from invoicing.identifiers import read_uuid
 from invoicing.models import Decision, User
 from invoicing.models.approvals import DIGEST_LENGTH, REJECTION_REASON_LENGTH
-from invoicing.services.approval_inbox import (
-    InboxPage,
-    find_waiting,
-    read_others,
-    read_pending,
-)
 from invoicing.services.approvals import (
     ApprovalSnapshot,
     approvals_asked_of,

@@ -9,11 +9,11 @@ from django.shortcuts import render
 from django.utils import timezone
 
 from invoicing.access import Permission, document_for
+from invoicing.approval_inbox import read_pending_of
 from invoicing.identifiers import read_uuid
 from invoicing.languages import APPLICATION_LANGUAGE
 from invoicing.models import Document, DocumentStatus
 from invoicing.search.records import find_documents
-from invoicing.services.approval_inbox import read_pending_of
 from invoicing.services.approvals import find_executed
 from invoicing.web.approval_texts import describe_entries
 from invoicing.web.formats import Formats, format_instant
@@ -80,7 +80,7 @@ def show_document(request: SignedInRequest, pk: UUID) -> HttpResponse:
         "updated_at": format_instant(document.updated_at, request.user),
         "issued_at": format_instant(document.issued_at, request.user),
         "approval": find_executed(document) if document.is_issued else None,
-        "waiting": [each for each in describe_entries(asked, request.user) if each.is_waiting],
+        "waiting": describe_entries(asked, request.user),
         "is_done": DONE in request.GET,
         "is_already": ALREADY in request.GET,
         "may_edit": may_edit,

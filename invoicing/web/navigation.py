@@ -9,8 +9,8 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from invoicing.access import Permission
+from invoicing.approval_inbox import Waiting, find_waiting
 from invoicing.models import User
-from invoicing.services.approval_inbox import Waiting, find_waiting
 
 
 @dataclass(frozen=True)

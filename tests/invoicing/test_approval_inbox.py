@@ -6,15 +6,15 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from invoicing.approval_states import ApprovalState
-from invoicing.models import Customer, Decision, Document
-from invoicing.services.approval_inbox import (
+from invoicing.approval_inbox import (
     PAGE_LENGTH,
     pending_for,
     read_others,
     read_pending,
     read_pending_of,
 )
+from invoicing.approval_states import ApprovalState
+from invoicing.models import Customer, Decision, Document
 from invoicing.services.issuing import issue_document
 from tests.approvals import A_MINUTE_LATER, PREPARED_AT, TEN_MINUTES_LATER, prepare
 from tests.clocks import at

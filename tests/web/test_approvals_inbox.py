@@ -83,8 +83,10 @@ def test_once_the_connection_has_ended_nothing_waits_for_the_agent(
         return re.findall(r"Waiting for you (?=\d)|Approved|Connection ended|Rejected|left", page)
 
     assert read_states() == ["Waiting for you ", "left", "Rejected", "Approved", "left"]
+    assert browser.get("/approvals/waiting").json()["count"] == 1
     revoke_connection(connection.id, reason=RevokedReason.OWNER_REVOKED)
-    assert read_states() == ["Connection ended", "Rejected", "Connection ended"]
+    assert read_states() == ["Rejected", "Connection ended", "Connection ended"]
+    assert browser.get("/approvals/waiting").json() == {"count": 0, "latest": ""}
     assert "asks you" not in read(browser.get(f"/documents/{draft.id}"))
 
 

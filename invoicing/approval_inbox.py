@@ -4,9 +4,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from django.db.models import Count, F, Max, QuerySet
+from django.db.models import Count, Exists, F, Max, OuterRef, QuerySet
 from django.utils import timezone
 
+from agent_access.connections import ended_connections
 from invoicing.approval_states import ApprovalState
 from invoicing.models import Document, DocumentStatus, IssueApproval, User
 from invoicing.search.paging import PageRequest, cut_page, in_order
@@ -22,16 +23,20 @@ InboxPage = tuple[list[ApprovalSnapshot], UUID | None]
 def pending_for(user: User, *, now: datetime) -> QuerySet[IssueApproval]:
     """Return the approvals in the person's scope that wait for a decision, by what SQL can tell.
 
-    One that is stale only because its customer, a rate or the company changed waits among them,
-    as stale, until it expires: every page counts them, and agents may have prepared hundreds. An
-    approval of a document that the person cannot see is in no list; by its link it can be
-    rejected, no more.
+    Nothing waits for a connection that has ended, since that can issue nothing any more. One that
+    is stale only because its customer, a rate or the company changed waits among them, as stale,
+    until it expires: every page counts them, and agents may have prepared hundreds. An approval of
+    a document that the person cannot see is in no list; by its link it can be rejected, no more.
     """
-    return approvals_visible_to(user).filter(
-        decision="",
-        expires_at__gt=now,
-        document__status=DocumentStatus.DRAFT,
-        document__lock_version=F("lock_version"),
+    return (
+        approvals_visible_to(user)
+        .filter(
+            decision="",
+            expires_at__gt=now,
+            document__status=DocumentStatus.DRAFT,
+            document__lock_version=F("lock_version"),
+        )
+        .exclude(Exists(ended_connections().filter(pk=OuterRef("connection_id"))))
     )
 
 
