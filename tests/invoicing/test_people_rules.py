@@ -22,6 +22,7 @@ from invoicing.rights import (
     may_administer,
     may_change_sign_in,
     may_give_every_right,
+    rights_of,
 )
 from invoicing.services.working_hours import OVERLAP, Stretch, read_hours
 from tests.administration import acting, acts_written, make_administrator, read
@@ -116,6 +117,7 @@ def test_but_not_of_somebody_who_may_do_more(administrator, person, right, chang
 @pytest.mark.parametrize("changes", SIGN_IN_CHANGES, ids=first_name)
 def test_nor_of_somebody_whose_customers_are_not_theirs(administrator, person, changes):
     customer = CustomerFactory.create(account_managers=[person])
+    CustomerFactory.create()  # which neither of them manages
     for act in (
         lambda: change(administrator, person, **changes),
         lambda: make_code(acting(administrator), person.pk),
@@ -135,6 +137,9 @@ def test_who_reaches_all_customers_reaches_theirs(administrator, person):
 def test_a_right_that_both_have_is_no_obstacle(administrator, person):
     grant(administrator, Permission.FINALIZE)
     grant(person, Permission.FINALIZE)
+    assert make_code(acting(administrator), person.pk)
+    person.user_permissions.set(administrator.user_permissions.all())
+    assert rights_of(person) == rights_of(administrator)
     assert make_code(acting(administrator), person.pk)
 
 

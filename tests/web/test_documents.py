@@ -14,7 +14,7 @@ from invoicing.services import issuing
 from invoicing.services.issuing import frozen_columns
 from invoicing.services.issuing_by_hand import BY_HAND_PERMISSIONS, issue_by_hand
 from invoicing.totals import DiscountType
-from tests.approvals import fingerprint_draft
+from tests.approvals import fingerprint_draft, prepare
 from tests.clocks import at
 from tests.factories import (
     ISSUED_AT,
@@ -173,8 +173,13 @@ def test_what_an_agent_issued_says_for_whom_and_who_approved_it(
     assert issued.created_by != delegate
 
 
-def test_what_was_issued_by_hand_says_by_whom(reader, draft):
+def test_what_was_issued_by_hand_says_by_whom(reader, delegate, draft):
+    """Whatever an agent asked of the same document, or issued of another one."""
     issuer = make_staff(*BY_HAND_PERMISSIONS, name="Isa Issuer")
+    prepare(draft, user=delegate).decide()
+    other = prepare(make_draft(customer=draft.customer), user=delegate)
+    other.decide()
+    other.execute()
     shown = fingerprint_draft(draft)
     issue_by_hand(issuer, draft.pk, fingerprint=shown, clock=at(ISSUED_AT))
     said = text_of(reader.get(f"/documents/{draft.id}"))
