@@ -98,7 +98,12 @@ def test_a_customer_shows_address_and_managers(browser):
     CustomerFactory.create(name="Before it")
     customer = CustomerFactory.create(name="Acme Ltd", account_managers=[manager])
     page = main_of(browser.get(f"/customers/{customer.id}"))
-    for expected in ["Acme Ltd", "Mill Lane 7<br>1011 AB Amsterdam<br>Netherlands", "NL001234567B01", "Milo"]:
+    for expected in [
+        "Acme Ltd",
+        "Mill Lane 7<br>1011 AB Amsterdam<br>Netherlands",
+        "NL001234567B01",
+        "Milo",
+    ]:
         assert expected in page
 
 
