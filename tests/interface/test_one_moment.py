@@ -13,7 +13,7 @@ pytestmark = [pytest.mark.postgresql, pytest.mark.django_db(transaction=True)]
 
 def test_what_is_committed_between_two_queries_is_not_in_the_answer(agent, delegate):
     delegate.skills.add(Skill.objects.create(name="Bookkeeping"))
-    removed = []
+    removed: list[Any] = []
 
     def remove() -> None:
         delegate.skills.clear()
