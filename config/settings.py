@@ -20,7 +20,8 @@ ALLOWED_HOSTS = ["*"]
 APPEND_SLASH = False
 
 INSTALLED_APPS = [
-    # Before auth, whose command changepassword would leave connections alive.
+    # Before auth, whose changepassword would leave connections alive, and whose createsuperuser no
+    # audit event.
     "invoicing",
     "config.apps.OwnersAdminConfig",
     "django.contrib.auth",

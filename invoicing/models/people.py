@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.contrib.auth.models import Group, PermissionsMixin
-from django.db import models
+from django.db import models, transaction
 from django.db.models.functions import Lower
 from django.utils.crypto import salted_hmac
 from typing_extensions import override
@@ -44,7 +44,8 @@ class UserManager(BaseUserManager["User"]):
         """Save a person, who without a password cannot sign in."""
         user = self.model(email=self.normalize_email(email), **fields)
         user.set_password(password)
-        user.save(using=self._db)
+        with transaction.atomic(using=self._db):  # and what is written when a person is saved
+            user.save(using=self._db)
         return user
 
     def create_superuser(self, email: str, password: str | None = None, **fields: Any) -> "User":
