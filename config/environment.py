@@ -12,6 +12,8 @@ from pydantic import AfterValidator, Field, SecretStr, ValidationError
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from invoicing.application_url import loopback_address
+
 PROJECT_FOLDER = Path(__file__).resolve().parent.parent
 VAR_FOLDER = PROJECT_FOLDER / "var"
 QUICKSTART_FILE = VAR_FOLDER / "quickstart.env"
@@ -164,6 +166,11 @@ class Environment(BaseSettings):
     METRICS_ADDRESS: Annotated[str, AfterValidator(_metrics_address)] = ""
 
 
+# A shell that lost the variable would otherwise work on an empty database, and report success.
+NO_DATABASE = (
+    "DATABASE_URL is missing: name the database, since BASE_URL is not this machine, such as"
+    " postgresql://user:password@host/name."
+)
 # By pydantic's type of error, the words after the variable's name.
 MISTAKES = {
     "missing": "is missing: set it to a long random text (./dev run makes one by itself)",
@@ -181,12 +188,16 @@ MISTAKES = {
 def read_environment(file: Path = QUICKSTART_FILE) -> Environment:
     """Read and check every variable; raise ImproperlyConfigured, which never tells a value."""
     try:
-        return Environment(_env_file=file)
+        environment = Environment(_env_file=file)
     except ValidationError as error:
         wrong = error.errors(include_input=False, include_url=False)[0]
         raise ImproperlyConfigured(_describe(wrong)) from None
     except (OSError, UnicodeDecodeError):
         raise ImproperlyConfigured(f"{file} cannot be read.") from None
+    is_named = "DATABASE_URL" in environment.model_fields_set
+    if not is_named and loopback_address(environment.BASE_URL) is None:
+        raise ImproperlyConfigured(NO_DATABASE)
+    return environment
 
 
 def _describe(wrong: ErrorDetails) -> str:

@@ -164,6 +164,23 @@ def test_a_secret_key_is_all_that_must_be_set(monkeypatch, quickstart_file) -> N
     assert split_keys(environment.SECRET_KEY_FALLBACKS) == []
 
 
+@pytest.mark.usefixtures("bare")
+@pytest.mark.parametrize("host", ["invoices.example", "10.0.0.7:8443", "[2001:db8::1]"])
+def test_a_service_for_others_never_falls_back_to_a_database_of_its_own(
+    monkeypatch, quickstart_file, host
+) -> None:
+    monkeypatch.setenv("SECRET_KEY", KEY)
+    monkeypatch.setenv("BASE_URL", f"https://{host}")
+    with pytest.raises(ImproperlyConfigured) as refusal:
+        read_environment(quickstart_file)
+    assert str(refusal.value) == (
+        "DATABASE_URL is missing: name the database, since BASE_URL is not this machine, such as"
+        " postgresql://user:password@host/name."
+    )
+    monkeypatch.setenv("DATABASE_URL", "sqlite:////srv/books.sqlite3")
+    assert read_environment(quickstart_file).DATABASE_URL == "sqlite:////srv/books.sqlite3"
+
+
 @pytest.mark.parametrize(
     ("written", "read"),
     [
@@ -222,8 +239,8 @@ def test_the_quickstarts_file_is_read_below_the_environment(monkeypatch, quickst
     )
     assert read_environment(quickstart_file).SECRET_KEY.get_secret_value() == KEY
     assert read_environment(quickstart_file).BASE_URL == "https://localhost:9443"
-    monkeypatch.setenv("BASE_URL", "https://invoices.example")
-    assert read_environment(quickstart_file).BASE_URL == "https://invoices.example"
+    monkeypatch.setenv("BASE_URL", "https://localhost:7443")
+    assert read_environment(quickstart_file).BASE_URL == "https://localhost:7443"
 
 
 @pytest.mark.usefixtures("bare")
