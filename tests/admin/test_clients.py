@@ -193,10 +193,12 @@ def test_who_stops_agents_does_not_wait_while_the_tokens_of_a_client_are_deleted
 def test_a_consent_to_a_client_that_was_deleted_meanwhile_makes_nothing(
     owner, delegate, client_program, monkeypatch
 ):
-    """The page was shown; before the connection is made the client is gone."""
+    """The page was shown; before the connection is made the client is gone, and others are not."""
+    client = Application.objects.get()
+    Application.objects.create(client_id="another", redirect_uris=client.redirect_uris)
 
     def delete_first(*args: Any, **kwargs: Any) -> Connection:
-        Application.objects.all().delete()
+        Application.objects.filter(pk=client.pk).delete()
         return create_browser_connection(*args, **kwargs)
 
     monkeypatch.setattr(validator, "create_browser_connection", delete_first)

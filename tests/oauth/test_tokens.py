@@ -149,6 +149,19 @@ def test_a_refresh_gives_a_new_pair(program, pair):
     assert HttpAgent(answer.body["access_token"]).call("tools.list").status == 200
 
 
+def test_a_refresh_leaves_the_tokens_of_other_connections(program, obtain_code):
+    one, other = (program.exchange(obtain_code(program)).body for _ in range(2))
+    renewed = program.refresh(one["refresh_token"])
+    assert renewed.status == 200
+    assert program.refresh(other["refresh_token"]).status == 200
+    assert program.refresh(renewed.body["refresh_token"]).status == 200
+
+
+def test_a_secret_that_a_client_sends_anyway_means_nothing(program, code):
+    pair = program.exchange(code, client_secret="made-up").body
+    assert program.refresh(pair["refresh_token"], client_secret="made-up").status == 200
+
+
 @pytest.mark.requirement("sign_in.reuse")
 def test_a_rotated_refresh_token_used_again_ends_the_connection(program, pair, browser_connection):
     newest = program.refresh(program.refresh(pair["refresh_token"]).body["refresh_token"]).body
