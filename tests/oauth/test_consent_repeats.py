@@ -64,6 +64,16 @@ def test_a_page_sent_twice_makes_one_connection_and_its_last_code_counts(program
     assert list(find_breaks()) == []
 
 
+def test_a_page_sent_again_leaves_the_code_of_another_page(program, browser, delegate):
+    path = program.authorize_path()
+    one, other = (fill(browser, path, delegate) for _ in range(2))
+    code_of_other = parameters_of(browser.send(path, other))["code"]
+    *_, code_of_one = (parameters_of(browser.send(path, one))["code"] for _ in range(2))
+    assert program.exchange(code_of_one).status == 200
+    assert program.exchange(code_of_other).status == 200
+    assert Connection.objects.filter(revoked_at=None).count() == 2
+
+
 def test_the_code_of_a_page_sent_again_lasts_five_minutes_of_its_own(
     program, browser, filled, time_machine
 ):
