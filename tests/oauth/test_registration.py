@@ -25,6 +25,7 @@ FIT = [
     "http://127.0.0.1:33418/",
     "http://[::1]:9/x",
     "http://[::1]/x",
+    "https://" + "a." * 126 + "b/",  # the longest host of DNS, 253 characters
 ]
 UNFIT = [
     "",
@@ -80,7 +81,7 @@ UNFIT = [
     "https://client.example/?a=1&iss=https%3A%2F%2Fevil.example",
     "https://client.example/?state",
     "https://client.example/" + "a" * 2000,
-    "https://" + "a." * 127 + "example/",
+    "https://" + "a." * 126 + "bc/",
     None,
     7,
     ["https://client.example/"],
