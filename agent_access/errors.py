@@ -98,7 +98,8 @@ class NotFoundError(ToolError):
     status = HTTPStatus.NOT_FOUND
     message = (
         "There is no such address or record, or the delegated person cannot see it. IDs come from"
-        " other answers: search for what you know by its number or name."
+        " other answers, and a nonce from the one that prepared its approval: search for what you"
+        " know by its number or name."
     )
 
 
@@ -131,7 +132,10 @@ class ConflictError(ToolError):
 class PayloadTooLargeError(ToolError):
     code = "payload_too_large"
     status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
-    message = "The body is larger than 256 KiB; send less."
+    message = (
+        "The body is larger than 256 KiB; send less, and characters beyond ASCII as they are, not"
+        " as \\u escapes."
+    )
 
 
 class JsonRequiredError(ToolError):
@@ -147,7 +151,8 @@ class ValidationFailedError(ToolError):
     status = HTTPStatus.UNPROCESSABLE_ENTITY
     message = (
         "Some fields are wrong, missing or unknown; problems says what is wrong with each. If no"
-        " field is named, the body or query could not be read. Correct the call and send it again."
+        " field is named, the body or query could not be read: it is no JSON object, names"
+        " something twice, or is nested too deeply. Correct the call and send it again."
     )
 
     def __init__(self, problems: Iterable[FieldProblem] = ()) -> None:
@@ -173,7 +178,10 @@ class RateLimitedError(ToolError):
 
     code = "rate_limited"
     status = HTTPStatus.TOO_MANY_REQUESTS
-    message = "Too many requests in this minute; wait as many seconds as Retry-After says."
+    message = (
+        "Too many requests in this minute; wait as many seconds as Retry-After says, or over MCP"
+        " retry_after."
+    )
 
     def __init__(self, *, retry_after: int) -> None:
         super().__init__()

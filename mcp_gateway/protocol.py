@@ -31,6 +31,11 @@ from mcp_gateway.schemas import ID, KEY, describe_tool
 
 CAPABILITIES: dict[str, Any] = {"tools": {}}
 STRUCTURED = "structuredContent"
+# What the params of a method must have; those of others may be left out.
+PARAMS = {
+    "initialize": "protocolVersion, capabilities and clientInfo",
+    "tools/call": "a name and, as an object, arguments",
+}
 NEVER_CACHED: dict[str, Any] = {"ttlMs": 0, "cacheScope": "private"}
 
 
@@ -71,7 +76,9 @@ def answer_request(exchange: Exchange) -> Reply:
     try:
         validate_client_request(message.method, era.version, message.params)
     except ValidationError:
-        raise _invalid_params(exchange, "The params do not fit this method.") from None
+        taken = PARAMS.get(message.method, "no params but _meta")
+        text = f"The params do not fit this method, which takes {taken}."
+        raise _invalid_params(exchange, text) from None
     reply = method(exchange)
     shaped = era.shape(message.method, reply.result, server=_server_info())
     if STRUCTURED in shaped:

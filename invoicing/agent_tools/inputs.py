@@ -169,7 +169,12 @@ class LineItemInput(ToolInput):
     ]
     unit_price: Annotated[
         UnitPrice,
-        Field(description='Price of one unit before tax, in minor units: "1250" is 12.50 EUR.'),
+        Field(
+            description=(
+                "Price of one unit before tax, in minor units of the currency:"
+                ' "1250" is 12.50 EUR, 1250 JPY or 1.250 BHD.'
+            )
+        ),
     ]
     unit: Annotated[Unit | None, Field(description='Such as "h" or "pcs".')] = None
     discount_type: Annotated[

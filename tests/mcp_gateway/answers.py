@@ -12,7 +12,7 @@ MESSAGES = {error.code: error.message for error in ToolError.__subclasses__()}
 INVALID_MESSAGE = "Send one JSON-RPC 2.0 request or notification, with an object as params."
 UNKNOWN_METHOD = "This server has only tools, and not this method."
 UNKNOWN_TOOL = "There is no tool of this name; tools/list has them all."
-WRONG_PARAMS = "The params do not fit this method."
+WRONG_PARAMS = "The params do not fit this method, which takes {taken}."
 UNSUPPORTED = "This revision of MCP is not supported."
 
 

@@ -52,7 +52,8 @@ def test_initialize_settles_on_a_legacy_revision_and_keeps_nothing(legacy, servi
 )
 def test_initialize_without_its_params_is_refused_within_http_200(legacy, connection, params):
     answer = legacy.send("initialize", params)
-    assert seen(answer) == error(200, -32602, WRONG_PARAMS, id=1)
+    text = WRONG_PARAMS.format(taken="protocolVersion, capabilities and clientInfo")
+    assert seen(answer) == error(200, -32602, text, id=1)
     assert audit_of(connection) == [("mcp.message", "validation_failed", "mcp")]
 
 

@@ -64,10 +64,18 @@ def test_an_unknown_tool_is_a_protocol_error(agent, legacy, connection, name):
 
 
 @pytest.mark.parametrize(
-    "params", [{}, {"name": 5}, {"name": "teams_list", "arguments": []}, {"name": None}]
+    "params",
+    [
+        {},
+        {"name": 5},
+        {"name": None},
+        {"name": "teams_list", "arguments": []},
+        {"name": "teams_list", "arguments": '{"limit": 5}'},
+    ],
 )
 def test_params_that_are_no_call_are_a_protocol_error(legacy, params):
-    assert seen(legacy.send("tools/call", params)) == error(200, -32602, WRONG_PARAMS, id=1)
+    text = WRONG_PARAMS.format(taken="a name and, as an object, arguments")
+    assert seen(legacy.send("tools/call", params)) == error(200, -32602, text, id=1)
 
 
 @pytest.mark.parametrize("arguments", [{}, {"arguments": {}}, {"arguments": None}])

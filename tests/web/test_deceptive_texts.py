@@ -9,6 +9,7 @@ from agent_access.switches import turn_access
 from invoicing.access import Permission
 from invoicing.models import Company, Customer, Decision, Document, IssueApproval, TaxRate
 from tests.approvals import prepare
+from tests.draft_fields import HEADER_TEXTS
 from tests.factories import (
     TeamFactory,
     UserFactory,
@@ -50,8 +51,8 @@ def evil(person):
         "user": person,
         "customer": customer,
         "lines": (line,),
+        **dict.fromkeys(HEADER_TEXTS, EVIL),
         "notes": f"{EVIL}\n{EVIL}",
-        "reference": EVIL,
         "maker": make_maker(EVIL),
     }
 

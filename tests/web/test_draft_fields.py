@@ -1,35 +1,30 @@
-"""A field of a draft goes all the way, from whoever writes it to the person who approves it.
-
-The fields are read from what the service takes: one that is new is tried here without being named.
-"""
+"""A field of a draft goes all the way, from whoever writes it to the person who approves it."""
 
 import re
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from invoicing.agent_tools import inputs
 from invoicing.errors import DraftInvalidError
-from invoicing.services.draft_input import DraftInput, LineInput
 from invoicing.services.drafts import preview_draft, update_draft
 from invoicing.web.changes import find_changes
 from invoicing.web.drafts.forms import HeaderForm, LineForm
+from tests import draft_fields
 from tests.approvals import prepare
+from tests.draft_fields import HEADER, LINE
 from tests.factories import draft_input, line_input, make_draft
 from tests.web.forms import read_form
 from tests.web.reviews import path_of, read
 
 pytestmark = pytest.mark.django_db
 
-HEADER = {each.name: each.type for each in fields(DraftInput)}
-LINE = LineInput.__annotations__
-
-# A text for every field that takes one freely; a code is chosen from a list.
-HEADER_TEXTS: dict[str, Any] = {
-    name: f"A {name}" for name in HEADER if HEADER[name] is str and name != "currency_code"
-}
-LINE_TEXTS: dict[str, Any] = {name: f"The {name}" for name in LINE if LINE[name] is str}
+HEADER_TEXTS: dict[str, Any] = {name: f"A {name}" for name in draft_fields.HEADER_TEXTS}
+LINE_TEXTS: dict[str, Any] = {name: f"The {name}" for name in draft_fields.LINE_TEXTS}
+TEXTS = [*HEADER_TEXTS, *(f"line_items.0.{name}" for name in LINE_TEXTS)]
+# Nothing that a field may hold is as long.
+TOO_LONG = "x" * 5001
 
 
 def test_an_agent_and_a_person_write_the_same_fields():
@@ -60,14 +55,31 @@ def test_no_browser_counts_the_characters_of_a_text(desk, delegate, customer):
         assert set(limited) <= {"line-0-quantity", "line-0-unit_price", "line-0-discount_value"}
 
 
-@pytest.mark.parametrize("path", [*HEADER_TEXTS, *(f"line_items.0.{name}" for name in LINE_TEXTS)])
+def wrong_texts(path: str) -> list[str]:
+    is_multiline = path.rpartition(".")[2] in draft_fields.MULTILINE
+    return ["\0", TOO_LONG, *([] if is_multiline else ["one\ntwo"])]
+
+
+@pytest.mark.parametrize("path", TEXTS)
 def test_the_service_holds_every_text_to_its_rules(writer, customer, path):
     *in_line, name = path.split(".")
-    unreadable: dict[str, Any] = {name: "\0"}
-    draft = draft_input(customer, line_input(**(unreadable if in_line else {})))
-    with pytest.raises(DraftInvalidError) as refused:
-        preview_draft(writer, draft if in_line else replace(draft, **unreadable))
-    assert path in [problem.path for problem in refused.value.problems]
+    for text in wrong_texts(path):
+        wrong: dict[str, Any] = {name: text}
+        draft = draft_input(customer, line_input(**(wrong if in_line else {})))
+        with pytest.raises(DraftInvalidError) as refused:
+            preview_draft(writer, draft if in_line else replace(draft, **wrong))
+        assert path in [problem.path for problem in refused.value.problems], ascii(text[:10])
+
+
+@pytest.mark.parametrize("path", TEXTS)
+def test_the_tools_hold_every_text_to_the_same_rules(agent, draft_body, path):
+    *in_line, name = path.split(".")
+    [line] = draft_body["line_items"]
+    for text in wrong_texts(path):
+        wrong = {name: text}
+        body = draft_body | ({"line_items": [line | wrong]} if in_line else wrong)
+        answer = agent.call("documents.preview", body)
+        assert (answer.status, answer.body["error"]["fields"]) == (422, [path]), ascii(text[:10])
 
 
 @pytest.mark.requirement("approval.becomes_stale")

@@ -315,4 +315,4 @@ def test_a_customer_that_only_looks_alike_is_said_to_be_another(desk, prepared):
     prepared.approval.document.save(update_fields=["customer"])
     page = read(desk.get(path_of(prepared)))
     assert "The draft has changed" in page
-    assert "It now refers to another record that reads the same" in page
+    assert "It now refers to another customer or tax rate that reads the same" in page
