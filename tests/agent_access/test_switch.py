@@ -19,7 +19,7 @@ from agent_access.errors import UnauthenticatedError
 from agent_access.models import AccessSettings, AuditEvent, Connection
 from agent_access.models.audit import Transport
 from agent_access.models.connections import RevokedReason
-from agent_access.switches import turn_access
+from agent_access.switches import turn_access, turn_sign_in
 from agent_access.verification import find_breaks
 from tests.agents import HttpAgent
 from tests.snapshots import take_snapshot
@@ -49,6 +49,11 @@ def test_many_who_turn_access_on_for_the_first_time_at_once_make_one_row_and_one
     assert AccessSettings.objects.get().access_on
     assert AuditEvent.objects.get().action == "access:turned_on"
     assert list(find_breaks()) == []
+
+
+def test_turning_on_what_is_on_ends_nothing(agent):
+    assert (turn_access(on=True), turn_sign_in(on=True)) == (0, 0)
+    assert agent.call("tools.list").status == 200
 
 
 @pytest.mark.requirement("revocation.access_off")

@@ -48,8 +48,9 @@ def use(code: str, password: str = NEW) -> None:
 
 def assert_refused(code: str) -> None:
     before, events = take_snapshot(), acts_written()
-    with pytest.raises(CodeInvalidError):
-        use(code)
+    for password in (NEW, "short"):  # what is wrong with a password is told to nobody else
+        with pytest.raises(CodeInvalidError):
+            use(code, password)
     assert (take_snapshot(), acts_written()) == (before, events)
 
 
