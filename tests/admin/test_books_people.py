@@ -330,9 +330,10 @@ def test_the_owner_may_make_a_link_for_themselves(sign_in, owner):
 # Signing out everywhere
 
 
-def test_signing_a_person_out_says_first_what_it_ends(desk, sign_in, person, connect):
+def test_signing_a_person_out_says_first_what_it_ends(desk, sign_in, person, connect, colleague):
     _, agent = connect(person)
     connect(person)
+    _, agent_of_another = connect(colleague)
     browser = sign_in(person)
     asked = main_of(desk.get(url_of(person, "sign-person-out")))
     assert "2 connections of agents that act as them" in asked
@@ -342,6 +343,7 @@ def test_signing_a_person_out_says_first_what_it_ends(desk, sign_in, person, con
 
     assert "Connections ended: 2." in main_of(answer)
     assert agent.call("tools.list").status == 401
+    assert agent_of_another.call("tools.list").status == 200
     assert browser.get("/account").status_code == 302
     assert acts_written()[-1] == ("person:signed_out", str(person.id), "")
 
