@@ -32,6 +32,7 @@ STATES = {
 }
 
 CONNECTION_ENDED = "Connection ended"
+HEADING_OF_ENDED = "The agent can no longer issue this"
 
 HEADINGS = {
     ApprovalState.PENDING: "Issue this invoice?",
@@ -49,6 +50,7 @@ class Entry:
 
     href: str
     document: str
+    reference: str
     customer: str
     total: str
     connection_name: str
@@ -77,6 +79,7 @@ def _describe_entry(snapshot: ApprovalSnapshot, user: User, *, has_ended: bool) 
     return Entry(
         href=reverse("approval", args=[approval.id]),
         document=_name_of(approval.document, state),
+        reference=facts["reference"],
         customer=facts["customer"]["name"],
         total=_format_total(facts),
         connection_name=approval.connection_name,
@@ -173,10 +176,11 @@ def _describe_request(snapshot: ApprovalSnapshot, user: User) -> dict[str, Any]:
 
 def describe_review(snapshot: ApprovalSnapshot, user: User) -> Review:
     approval, facts, state = snapshot.approval, snapshot.prepared, snapshot.state
+    has_ended = _has_connection_ended(snapshot)
     may_read = user.has_perm(Permission.VIEW_DOCUMENT)
     return Review(
         **_describe_request(snapshot, user),
-        heading=HEADINGS[state],
+        heading=HEADING_OF_ENDED if has_ended else HEADINGS[state],
         total=_format_total(facts),
         decided_at=format_instant(approval.decided_at, user),
         is_approved=approval.decision == Decision.APPROVED,
@@ -190,7 +194,7 @@ def describe_review(snapshot: ApprovalSnapshot, user: User) -> Review:
         may_approve=user.has_perm(Permission.FINALIZE),
         may_issue=user.has_perms(ISSUE_PERMISSIONS),
         paper=lay_out(facts, number=_number(snapshot)),
-        has_connection_ended=_has_connection_ended(snapshot),
+        has_connection_ended=has_ended,
         standing=describe_standing(snapshot, user),
         changes=find_changes(facts, snapshot.current) if snapshot.stale_fields else [],
         warnings=_warn(snapshot, user) if state == ApprovalState.PENDING else [],

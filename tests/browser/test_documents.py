@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from django.core.cache import cache
-from playwright.sync_api import expect
+from playwright.sync_api import Dialog, expect
 
 from invoicing.fixed_point import SCALE
 from invoicing.models import Document, DocumentType, User, WorkingHours
@@ -119,6 +119,8 @@ def test_a_person_writes_a_draft(open_page, delegate, customer, tax_rate, script
     second.get_by_label("Description").fill("Postage")
     second.get_by_label("Quantity").fill("1")
     second.get_by_label("Unit price").fill("4,90")
+    expect(second.get_by_label("Tax", exact=True)).to_have_value(str(tax_rate.id))
+    second.get_by_label("Tax", exact=True).select_option(label="No tax")
     page.get_by_role("button", name="Calculate").click()
     expect(page.get_by_role("main")).to_contain_text("€23.64")
     assert not Document.objects.exists()
@@ -171,11 +173,35 @@ def test_a_stale_edit_loses_nothing(open_page, delegate, customer, draft):
     page.get_by_role("button", name="Save draft").click()
     alert = page.get_by_role("alert")
     expect(alert).to_contain_text("Somebody changed this draft")
+    page.get_by_label("Reference").press("Enter")
+    expect(alert).to_contain_text("Somebody changed this draft")
+    assert Document.objects.get().reference == "Theirs"
     expect(alert.get_by_role("row", name="Reference")).to_contain_text("Theirs")
     inspect(page, "draft-stale")
     page.get_by_role("button", name="Replace it with mine").click()
     expect(page.get_by_role("main")).to_contain_text("Mine")
     assert Document.objects.get().lock_version == 3
+
+
+def test_what_was_typed_is_not_left_without_a_question(open_page, delegate, draft):
+    page = open_page(f"/documents/{draft.id}/edit", delegate)
+    asked: list[str] = []
+
+    def stay(dialog: Dialog) -> None:
+        asked.append(dialog.type)
+        dialog.dismiss()
+
+    page.on("dialog", stay)
+    page.get_by_label("Reference").fill("Typed")
+    page.get_by_role("link", name="Customers").click()
+    page.get_by_role("button", name="Add a line").click()
+    expect(page.get_by_role("group", name="Line 4")).to_be_visible()
+    page.get_by_role("link", name="Customers").click()
+    expect(page.get_by_label("Reference")).to_have_value("Typed")
+    assert asked == ["beforeunload"] * 2
+    page.get_by_role("link", name="Cancel").click()
+    expect(page.get_by_role("heading", name=draft.draft_code, exact=True)).to_be_visible()
+    assert asked == ["beforeunload"] * 2
 
 
 def test_going_back_to_an_edit_shows_the_draft_as_it_is_now(open_page, delegate, customer, draft):

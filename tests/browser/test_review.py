@@ -91,7 +91,7 @@ def test_too_late_is_too_late(open_page, delegate, prepared):
     assert decision_of(prepared) == ""
 
 
-def run_down(page: Any, path: str) -> None:
+def run_down(page: Any, path: str, *, told: str = "The ten minutes have passed.") -> None:
     """Open the page and let its ten minutes pass."""
     page.goto(path)
     timer = page.get_by_role("timer").first
@@ -99,7 +99,7 @@ def run_down(page: Any, path: str) -> None:
     page.clock.run_for(5000)
     expect(timer).to_have_text(f"{(seconds - 5) // 60} min {(seconds - 5) % 60} s")
     page.clock.run_for(timedelta(minutes=10) // timedelta(milliseconds=1))
-    expect(page.get_by_role("main")).to_contain_text("The ten minutes have passed.")
+    expect(page.get_by_role("main")).to_contain_text(told)
 
 
 def test_the_time_left_counts_down_to_its_end(open_page, delegate, prepared):
@@ -133,7 +133,7 @@ def test_the_time_left_and_its_end_stand_beside_the_buttons(
 def test_the_inbox_and_the_draft_count_down_as_well(open_page, delegate, prepared):
     page = open_page("/people", delegate)
     page.clock.install()
-    run_down(page, "/approvals")
+    run_down(page, "/approvals", told="A request in this list has expired.")
     run_down(page, f"/documents/{prepared.approval.document_id}")
 
 

@@ -55,14 +55,21 @@ def test_the_last_minute_and_the_end_of_the_time_are_told(open_page, delegate, p
     )
 
 
-def test_a_list_of_approvals_tells_the_end_alone(open_page, delegate, prepared):
+def test_a_list_of_approvals_shows_each_end_and_tells_the_first_alone(
+    open_page, delegate, prepared
+):
+    approval = prepared.approval
+    maker = Maker(approval.connection_id, "Ledger agent")
+    prepare(approval.document, user=delegate, maker=maker, now=approval.prepared_at)
     page = open_page("/people", delegate)
     page.clock.install()
     page.goto("/approvals")
     run_on(page, minutes=9, seconds=30)
     expect(page.get_by_role("alert")).to_have_count(0)
     run_on(page, minutes=1)
-    expect(page.get_by_role("alert")).to_contain_text("The ten minutes have passed.")
+    expect(page.get_by_role("alert")).to_have_text("A request in this list has expired.")
+    expect(page.get_by_text("Expired", exact=True)).to_have_count(2)
+    expect(page.get_by_text("Waiting for you", exact=True)).to_have_count(1)  # the heading
 
 
 @pytest.mark.parametrize("key", ["Enter", "Tab"], ids=["by the Enter key", "by the button"])

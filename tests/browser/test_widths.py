@@ -46,7 +46,7 @@ CUT = r"""selector => [...document.querySelectorAll(selector)].flatMap(each => {
     }
     return cut;
 })"""
-WORDS_OF_INBOX = ".entries :is(thead th, td:nth-child(2), .tag, .number)"
+WORDS_OF_INBOX = ".entries :is(thead th, td:nth-child(2) > span, .tag, .number)"
 # The fields of a form that are narrower than what they show, or than three letters.
 NARROW = """() => [...document.querySelectorAll('.card :is(input, select)')].filter(field => {
     if (field.type === 'hidden') return false;

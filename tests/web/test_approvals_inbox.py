@@ -13,7 +13,7 @@ from invoicing.identifiers import new_id
 from invoicing.models import Customer, Decision
 from invoicing.services.draft_input import Maker
 from tests.approvals import PREPARED_AT, prepare
-from tests.factories import withdraw
+from tests.factories import make_draft, withdraw
 from tests.web.forms import text_of
 from tests.web.reviews import read
 
@@ -49,6 +49,12 @@ def test_what_waits_stands_first_and_is_counted(sign_in, delegate, draft):
     assert '<span class="count">1<span class="unseen"> waiting</span></span>' in navigation_of(
         answer
     )
+
+
+def test_what_waits_is_told_apart_by_its_reference(sign_in, delegate, customer):
+    draft = make_draft(user=delegate, customer=customer, reference="PO 7")
+    prepare(draft, user=delegate)
+    assert f"Acme Ltd {draft.draft_code} PO 7 " in read(sign_in(delegate).get("/approvals"))
 
 
 def test_a_draft_says_to_its_person_alone_that_an_agent_asks_for_its_issue(

@@ -317,7 +317,9 @@ def test_internal_notes_are_on_no_page(reader):
 def test_a_credit_note_is_called_one(reader):
     note = make_draft(document_type=DocumentType.CREDIT_NOTE)
     assert "Credit note" in text_of(reader.get("/documents"))
-    assert "Credit note" in text_of(reader.get(f"/documents/{note.id}"))
+    shown = text_of(reader.get(f"/documents/{note.id}"))
+    assert "Credit note" in shown
+    assert "This application does not change or issue them." in shown
 
 
 def test_a_document_out_of_scope_is_like_one_that_is_missing(company, sign_in, stranger):

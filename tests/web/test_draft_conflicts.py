@@ -54,12 +54,32 @@ def test_a_stale_edit_shows_what_differs_and_keeps_what_was_typed(writer_desk, w
     assert Document.objects.get().reference == "Theirs"
     assert "Replace it with mine" in text
     assert '<dd lang="en"> €100.00 </dd>' in text
+    assert 'name="save" value="2">Replace it with mine</button>' in text
     again = read_form(answer)
-    assert (again["notes"], again["lock_version"]) == ("Mine", "2")
+    assert again["notes"] == "Mine"
 
-    assert writer_desk.post(path, {**again, "save": ""}).status_code == 302
+    assert writer_desk.post(path, {**again, "save": "2"}).status_code == 302
     stored = Document.objects.get()
     assert (stored.notes, stored.reference, stored.lock_version) == ("Mine", "", 3)
+
+
+@pytest.mark.parametrize("pressed", [{"save": ""}, {"calculate": ""}, {"add_line": ""}], ids=str)
+def test_after_a_conflict_only_its_own_button_replaces_what_is_saved(
+    writer_desk, writer, customer, pressed
+):
+    """The Enter key presses another one: the first of the form."""
+    draft = make_draft(customer=customer, user=writer)
+    path = f"/documents/{draft.id}/edit"
+    form = read_form(writer_desk.get(path))
+    update_draft(writer, draft.pk, draft_input(customer, reference="Theirs"), lock_version=1)
+    conflict = read_form(writer_desk.post(path, {**form, "save": ""}))
+    shown = read_form(writer_desk.post(path, {**conflict, **pressed}))
+
+    answer = writer_desk.post(path, {**form, "lock_version": shown["lock_version"], "save": ""})
+
+    assert answer.status_code == 409
+    assert "Replace it with mine" in text_of(answer)
+    assert Document.objects.get().reference == "Theirs"
 
 
 @pytest.mark.parametrize("pressed", [{"calculate": ""}, {"save": "", "due_date": "never"}], ids=str)

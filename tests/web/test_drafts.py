@@ -93,6 +93,23 @@ def test_a_new_draft_begins_in_no_currency_of_a_hidden_document(sign_in, company
     assert read_form(desk.get("/documents/new"))["currency_code"] == "BHD"
 
 
+def test_a_new_draft_begins_in_the_currency_of_most_of_the_newest_documents(writer_desk):
+    for code in ("EUR", "EUR", "JPY"):
+        make_draft(currency_code=code)
+    assert read_form(writer_desk.get("/documents/new"))["currency_code"] == "EUR"
+    make_draft(currency_code="JPY")
+    assert (
+        read_form(writer_desk.get("/documents/new"))["currency_code"] == "JPY"
+    )  # the newest, if even
+
+
+def test_a_new_line_has_the_tax_of_the_last_one(writer_desk, filled):
+    rate = str(TaxRateFactory.create().id)
+    typed = {**filled, "line-0-tax_rate_id": rate, "add_line": ""}
+    form = read_form(writer_desk.post("/documents/new", typed))
+    assert (form["line-1-tax_rate_id"], form["line-1-description"]) == (rate, "")
+
+
 def test_a_new_draft_begins_in_no_currency_that_was_withdrawn(writer_desk):
     make_draft()
     Document.objects.update(currency_code="BGN")

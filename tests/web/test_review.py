@@ -213,6 +213,9 @@ def test_after_the_connection_ended_nothing_is_promised(desk, prepared, connecti
     assert texts() == [meant, offered]
     revoke_connection(connection.id, reason=RevokedReason.OWNER_REVOKED)
     assert texts() == [undecided]
+    page = read(desk.get(path_of(prepared)))
+    assert "The agent can no longer issue this" in page
+    assert "You can decide until" not in page
     assert send(desk, prepared, "approve").status_code == 302
     assert texts() == [approved]
 

@@ -11,7 +11,22 @@ const warn = (place) => {
   place.append(Object.assign(document.createElement("span"), words));
 };
 
+// In a list, of which many may end together: that is told once.
+let isToldOfList = false;
+
+const endEntry = (place, tag) => {
+  tag.classList.remove("good");
+  tag.textContent = "Expired";
+  place.remove();
+  if (isToldOfList) return;
+  isToldOfList = true;
+  const words = { className: "unseen", role: "alert", textContent: "A request in this list has expired." };
+  tag.after(Object.assign(document.createElement("span"), words));
+};
+
 const end = (place) => {
+  const tag = place.closest("td")?.querySelector(".tag");
+  if (tag) return endEntry(place, tag);
   const href = location.pathname + location.search;
   const link = Object.assign(document.createElement("a"), { href, textContent: "Reload the page" });
   if (!isBesideButtons(place)) place.setAttribute("role", "alert");

@@ -104,7 +104,7 @@ class Editor:
             return self._render(forms, preview=preview_draft(self.user, draft))
         if self.document is None:
             return self._create(forms, draft)
-        pk, lock_version = self.document.pk, _read_number(self.request.POST, "lock_version")
+        pk, lock_version = self.document.pk, self._read_lock_version()
         try:
             self._write(partial(update_draft, self.user, pk, draft, lock_version=lock_version))
         except ConflictError:
@@ -164,7 +164,7 @@ class Editor:
             "document": self.document,
             "draft_code": self._draft_code_to_send(status),
             "customers": self.choices.customers,
-            "lock_version": self._lock_version_to_send(conflict),
+            "lock_version": self._lock_version_to_send(),
             "forms": forms,
             "may_add_lines": len(forms.lines) < MAX_LINES,
             "is_refused": is_refused,
@@ -180,14 +180,19 @@ class Editor:
         is_good = status != HTTPStatus.CONFLICT and read_code(self.user, sent) is not None
         return sent if is_good else give_code(self.user)
 
-    def _lock_version_to_send(self, conflict: dict[str, Any] | None) -> int:
-        """Return the version that the person saw: the form's, or in a conflict the saved one."""
-        if conflict:
-            version: int = conflict["saved"].lock_version
-            return version
+    def _lock_version_to_send(self) -> int:
+        """Return the version that the form began with."""
         if self.request.method == "POST":
             return _read_number(self.request.POST, "lock_version")
         return self.document.lock_version if self.document else 0
+
+    def _read_lock_version(self) -> int:
+        """Return the version to replace: the form's, or after a conflict that of the button.
+
+        Nothing but that button replaces what somebody else has saved, whatever else is pressed.
+        """
+        data = self.request.POST
+        return _read_number(data, "save") or _read_number(data, "lock_version")
 
 
 def _is_search(data: QueryDict) -> bool:

@@ -1,6 +1,7 @@
 """A draft as the texts of form fields: as typed, or as a saved draft would be typed."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -22,6 +23,8 @@ from invoicing.web.typed_numbers import format_typed
 
 DEFAULT_CURRENCY = "EUR"
 DAYS_TO_PAY = timedelta(days=30)
+# How many of the newest documents tell which currency is usual.
+DOCUMENTS_OF_HABIT = 25
 
 _LINE_FIELD = re.compile(r"line-([0-9]{1,4})-[a-z_]+", re.ASCII)
 
@@ -40,8 +43,11 @@ class TypedDraft:
         return replace(self, header={**self.header, "customer_id": customer_id})
 
     def with_line(self) -> "TypedDraft":
-        lines = [*self.lines, {}] if len(self.lines) < MAX_LINES else self.lines
-        return replace(self, lines=lines)
+        """Return the draft with one more line, at the tax of the last one."""
+        if len(self.lines) >= MAX_LINES:
+            return self
+        new = {"tax_rate_id": self.lines[-1].get("tax_rate_id", "")}
+        return replace(self, lines=[*self.lines, new])
 
     def without_line(self, index: int) -> "TypedDraft":
         lines = [line for position, line in enumerate(self.lines) if position != index]
@@ -74,12 +80,14 @@ def _known_minor_unit(currency_code: str) -> int:
 
 
 def new_typed_draft(user: User) -> TypedDraft:
-    """Return an empty draft, dated today for the person, in the newest document's currency."""
+    """Return an empty draft, dated today for the person, in the currency used most of late."""
     today = local_date(timezone.now(), user)
-    newest, _ = find_documents(user, PageRequest(limit=1, newest_first=True))
-    used = newest[0].currency_code if newest else DEFAULT_CURRENCY
-    # ISO 4217 may have withdrawn it since.
-    currency_code = used if used in SUPPORTED_CURRENCIES else DEFAULT_CURRENCY
+    newest, _ = find_documents(user, PageRequest(limit=DOCUMENTS_OF_HABIT, newest_first=True))
+    # ISO 4217 may have withdrawn one since.
+    used = Counter(
+        each.currency_code for each in newest if each.currency_code in SUPPORTED_CURRENCIES
+    )
+    currency_code = max(used, key=used.__getitem__, default=DEFAULT_CURRENCY)
     header = {
         "issue_date": today.isoformat(),
         "due_date": (today + DAYS_TO_PAY).isoformat(),
