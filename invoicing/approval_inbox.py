@@ -76,6 +76,22 @@ def read_pending_of(user: User, document: Document, *, now: datetime) -> list[Ap
     return [each for each in found if each.state == ApprovalState.PENDING]
 
 
+def read_decision_on(user: User, document: Document, *, now: datetime) -> list[ApprovalSnapshot]:
+    """Return the person's latest decision on a draft as it is now, in a list; often none.
+
+    One that approved what is stale or expired by now decides nothing any more.
+    """
+    decided = approvals_visible_to(user).filter(
+        document=document, lock_version=document.lock_version, decided_at__isnull=False
+    )
+    latest = decided.select_related("document__customer").order_by("-decided_at")[:1]
+    return [
+        each
+        for each in read_approvals(latest, now=now)
+        if each.state in {ApprovalState.APPROVED, ApprovalState.REJECTED}
+    ]
+
+
 def read_others(user: User, *, before: UUID | None, now: datetime) -> InboxPage:
     """Return a page of the approvals that are not pending, newest first."""
     pending = pending_for(user, now=now).values("pk")

@@ -9,7 +9,7 @@ from django.shortcuts import render
 from django.utils import timezone
 
 from invoicing.access import Permission, document_for
-from invoicing.approval_inbox import read_pending_of
+from invoicing.approval_inbox import read_decision_on, read_pending_of
 from invoicing.identifiers import read_uuid
 from invoicing.languages import APPLICATION_LANGUAGE
 from invoicing.models import Document, DocumentStatus
@@ -72,7 +72,9 @@ def _row(document: Document) -> Row:
 def show_document(request: SignedInRequest, pk: UUID) -> HttpResponse:
     document = document_for(request.user, pk)
     may_edit = document.is_draft_invoice and request.user.has_perm(Permission.MANAGE)
-    asked = read_pending_of(request.user, document, now=timezone.now())
+    now = timezone.now()
+    asked = read_pending_of(request.user, document, now=now)
+    decided = [] if document.is_issued else read_decision_on(request.user, document, now=now)
     context = {
         "document": document,
         "paper": paper_of_document(document),
@@ -81,6 +83,7 @@ def show_document(request: SignedInRequest, pk: UUID) -> HttpResponse:
         "issued_at": format_instant(document.issued_at, request.user),
         "approval": find_executed(document) if document.is_issued else None,
         "waiting": describe_entries(asked, request.user),
+        "decided": describe_entries(decided, request.user),
         "is_done": DONE in request.GET,
         "is_already": ALREADY in request.GET,
         "may_edit": may_edit,

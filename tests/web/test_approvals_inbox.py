@@ -10,7 +10,7 @@ from agent_access.connections import revoke_connection
 from agent_access.models.connections import RevokedReason
 from invoicing.access import Permission
 from invoicing.identifiers import new_id
-from invoicing.models import Customer, Decision
+from invoicing.models import Customer, Decision, Document
 from invoicing.services.draft_input import Maker
 from tests.approvals import PREPARED_AT, prepare
 from tests.factories import make_draft, withdraw
@@ -69,9 +69,31 @@ def test_a_draft_says_to_its_person_alone_that_an_agent_asks_for_its_issue(
     assert "The agent “Ledger agent” asks you to issue this invoice." in text_of(answer)
     assert "Review it : 9 min 0 s left." in read(answer)
     assert re.findall(r'href="(/approvals/.*?)"', answer.content.decode()) == [
-        f"/approvals/{waiting.approval.id}"
+        f"/approvals/{each.approval.id}" for each in (waiting, rejected)
     ]
-    assert "asks you" not in read(sign_in(colleague).get(path))
+    assert 'href="/approvals/' not in sign_in(colleague).get(path).content.decode()
+
+
+def test_a_draft_says_to_its_person_what_they_decided_of_it(sign_in, delegate, draft, connect):
+    connection, _ = connect(delegate)
+    maker = Maker(connection.id, "Ledger agent")
+    rejected, approved = [prepare(draft, user=delegate, maker=maker) for _ in range(2)]
+    browser = sign_in(delegate)
+
+    def told() -> str:
+        page = read(browser.get(f"/documents/{draft.id}"))
+        return page.partition("Ledger agent ” to issue this invoice: ")[2]
+
+    assert told() == ""
+    rejected.decide(Decision.REJECTED)
+    assert told().startswith("Rejected .")
+    approved.decide(Decision.APPROVED, now=PREPARED_AT + timedelta(seconds=61))
+    left = "The agent has 9 min 0 s left to issue it, unless the draft is saved again."
+    assert told().startswith(f"Approved . {left}")
+    revoke_connection(connection.id, reason=RevokedReason.OWNER_REVOKED)
+    assert told().startswith("Connection ended .")
+    Document.objects.filter(pk=draft.pk).update(lock_version=2)
+    assert told() == ""
 
 
 def test_once_the_connection_has_ended_nothing_waits_for_the_agent(

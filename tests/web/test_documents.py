@@ -319,7 +319,7 @@ def test_a_credit_note_is_called_one(reader):
     assert "Credit note" in text_of(reader.get("/documents"))
     shown = text_of(reader.get(f"/documents/{note.id}"))
     assert "Credit note" in shown
-    assert "This application does not change or issue them." in shown
+    assert "A credit note cannot be edited here." in shown
 
 
 def test_a_document_out_of_scope_is_like_one_that_is_missing(company, sign_in, stranger):
