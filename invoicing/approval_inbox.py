@@ -76,20 +76,19 @@ def read_pending_of(user: User, document: Document, *, now: datetime) -> list[Ap
     return [each for each in found if each.state == ApprovalState.PENDING]
 
 
-def read_decision_on(user: User, document: Document, *, now: datetime) -> list[ApprovalSnapshot]:
-    """Return the person's latest decision on a draft as it is now, in a list; often none.
+def read_decisions_on(user: User, document: Document, *, now: datetime) -> list[ApprovalSnapshot]:
+    """Return what the person decided of a draft as it is now, the newest decision first.
 
-    One that approved what is stale or expired by now decides nothing any more.
+    These are all approvals that can still be used; if there is none, the last rejection.
     """
     decided = approvals_visible_to(user).filter(
         document=document, lock_version=document.lock_version, decided_at__isnull=False
     )
-    latest = decided.select_related("document__customer").order_by("-decided_at")[:1]
-    return [
-        each
-        for each in read_approvals(latest, now=now)
-        if each.state in {ApprovalState.APPROVED, ApprovalState.REJECTED}
-    ]
+    live = decided.exclude(Exists(ended_connections().filter(pk=OuterRef("connection_id"))))
+    newest = live.select_related("document__customer").order_by("-decided_at")[:PAGE_LENGTH]
+    found = read_approvals(newest, now=now)
+    usable = [each for each in found if each.state == ApprovalState.APPROVED]
+    return usable or [each for each in found if each.state == ApprovalState.REJECTED][:1]
 
 
 def read_others(user: User, *, before: UUID | None, now: datetime) -> InboxPage:

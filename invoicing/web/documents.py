@@ -9,7 +9,7 @@ from django.shortcuts import render
 from django.utils import timezone
 
 from invoicing.access import Permission, document_for
-from invoicing.approval_inbox import read_decision_on, read_pending_of
+from invoicing.approval_inbox import read_decisions_on, read_pending_of
 from invoicing.identifiers import read_uuid
 from invoicing.languages import APPLICATION_LANGUAGE
 from invoicing.models import Document, DocumentStatus
@@ -74,7 +74,7 @@ def show_document(request: SignedInRequest, pk: UUID) -> HttpResponse:
     may_edit = document.is_draft_invoice and request.user.has_perm(Permission.MANAGE)
     now = timezone.now()
     asked = read_pending_of(request.user, document, now=now)
-    decided = [] if document.is_issued else read_decision_on(request.user, document, now=now)
+    decided = [] if document.is_issued else read_decisions_on(request.user, document, now=now)
     context = {
         "document": document,
         "paper": paper_of_document(document),

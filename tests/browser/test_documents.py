@@ -192,7 +192,12 @@ def test_what_was_typed_is_not_left_without_a_question(open_page, delegate, draf
         dialog.dismiss()
 
     page.on("dialog", stay)
+    page.get_by_role("link", name="Customers").click()
+    expect(page.get_by_role("heading", name="Customers")).to_be_visible()
+    assert asked == [], "nothing was typed"
+    page.goto(f"/documents/{draft.id}/edit")
     page.get_by_label("Reference").fill("Typed")
+    page.get_by_role("link", name="Cancel").click(modifiers=["Control"])  # in a tab of its own
     page.get_by_role("link", name="Customers").click()
     page.get_by_role("button", name="Add a line").click()
     expect(page.get_by_role("group", name="Line 4")).to_be_visible()

@@ -77,7 +77,7 @@ def test_a_draft_says_to_its_person_alone_that_an_agent_asks_for_its_issue(
 def test_a_draft_says_to_its_person_what_they_decided_of_it(sign_in, delegate, draft, connect):
     connection, _ = connect(delegate)
     maker = Maker(connection.id, "Ledger agent")
-    rejected, approved = [prepare(draft, user=delegate, maker=maker) for _ in range(2)]
+    rejected, approved, late = [prepare(draft, user=delegate, maker=maker) for _ in range(3)]
     browser = sign_in(delegate)
 
     def told() -> str:
@@ -90,9 +90,12 @@ def test_a_draft_says_to_its_person_what_they_decided_of_it(sign_in, delegate, d
     approved.decide(Decision.APPROVED, now=PREPARED_AT + timedelta(seconds=61))
     left = "The agent has 9 min 0 s left to issue it, unless the draft is saved again."
     assert told().startswith(f"Approved . {left}")
-    revoke_connection(connection.id, reason=RevokedReason.OWNER_REVOKED)
-    assert told().startswith("Connection ended .")
+    late.decide(Decision.REJECTED, now=PREPARED_AT + timedelta(seconds=62))
+    assert told().startswith(f"Approved . {left}"), "this one can still be used"
     Document.objects.filter(pk=draft.pk).update(lock_version=2)
+    assert told() == ""
+    Document.objects.filter(pk=draft.pk).update(lock_version=1)
+    revoke_connection(connection.id, reason=RevokedReason.OWNER_REVOKED)
     assert told() == ""
 
 

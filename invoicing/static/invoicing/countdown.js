@@ -4,7 +4,9 @@
 const LAST_MINUTE = 60;
 const decisions = document.querySelectorAll("button[name=decision]");
 
-const isBesideButtons = (place) => place.closest("form") !== null;
+const timers = document.querySelectorAll("[data-seconds-left]");
+
+const isBesideButtons = (place) => timers.length > 1 && place.closest("form") !== null;
 
 const warn = (place) => {
   const words = { className: "unseen", role: "alert", textContent: "The last minute to decide has begun." };
@@ -53,4 +55,4 @@ const count = (timer) => {
   tick();
 };
 
-document.querySelectorAll("[data-seconds-left]").forEach(count);
+timers.forEach(count);

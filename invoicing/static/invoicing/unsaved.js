@@ -1,16 +1,27 @@
-// Asks before a form with typed and unsaved values is left, by any way but its own buttons and its
-// own link to cancel.
+// Asks before a form with unsaved values is left, by any way but its own buttons and its own link to
+// cancel. What the browser put back into the fields after going back is unsaved, too.
 const form = document.querySelector("form[data-unsaved]");
-let isUnsaved = form.dataset.unsaved === "yes";
+const wasUnsaved = form.dataset.unsaved === "yes";
 let isLeaving = false;
 
-const leave = () => { isLeaving = true; };
+const isChanged = (field) => {
+  if (!field.options) return "defaultValue" in field && field.value !== field.defaultValue;
+  const shownFirst = [...field.options].findIndex((option) => option.defaultSelected);
+  return field.selectedIndex !== Math.max(shownFirst, 0);
+};
 
-form.addEventListener("input", () => { isUnsaved = true; });
+const leave = () => { isLeaving = true; };
+const stay = () => { isLeaving = false; };
+
 form.addEventListener("submit", leave);
-form.querySelector("[data-cancel]").addEventListener("click", leave);
-// The browser kept the page, and shows it again after going back.
-window.addEventListener("pageshow", () => { isLeaving = false; });
+form.querySelector("[data-cancel]").addEventListener("click", (event) => {
+  const opensElsewhere = event.ctrlKey || event.metaKey || event.shiftKey;
+  if (!opensElsewhere) leave();
+});
+// The page was not left after all, or is shown again.
+form.addEventListener("input", stay);
+window.addEventListener("pageshow", stay);
 window.addEventListener("beforeunload", (event) => {
+  const isUnsaved = wasUnsaved || [...form.elements].some(isChanged);
   if (isUnsaved && !isLeaving) event.preventDefault();
 });
