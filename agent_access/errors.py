@@ -151,8 +151,9 @@ class ValidationFailedError(ToolError):
     status = HTTPStatus.UNPROCESSABLE_ENTITY
     message = (
         "Some fields are wrong, missing or unknown; problems says what is wrong with each. If no"
-        " field is named, the body or query could not be read: it is no JSON object, names"
-        " something twice, or is nested too deeply. Correct the call and send it again."
+        " field is named, the body or query could not be read, for example since it is no JSON"
+        " object, names something twice, or is nested too deeply. Correct the call and send it"
+        " again."
     )
 
     def __init__(self, problems: Iterable[FieldProblem] = ()) -> None:

@@ -8,6 +8,8 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import expect
 
+from agent_access.connections import revoke_connection
+from agent_access.models.connections import RevokedReason
 from invoicing.services.draft_input import Maker
 from invoicing.web.drafts.customers import LONGEST_LIST
 from tests.approvals import Prepared, prepare
@@ -53,6 +55,20 @@ def test_the_last_minute_and_the_end_of_the_time_are_told(open_page, delegate, p
     expect(told).to_have_text(
         "The ten minutes have passed. Reload the page to see the current state."
     )
+
+
+def test_where_only_rejecting_is_left_the_end_is_told_as_well(
+    open_page, delegate, prepared, connection
+):
+    revoke_connection(connection.id, reason=RevokedReason.OWNER_REVOKED)
+    page = open_page("/people", delegate)
+    page.clock.install()
+    page.goto(path_of(prepared))
+    expect(page.get_by_role("timer")).to_have_count(1)
+    run_on(page, minutes=9)
+    expect(page.get_by_role("alert")).to_have_text("The last minute to decide has begun.")
+    run_on(page, minutes=1)
+    expect(page.get_by_role("alert")).to_contain_text("The ten minutes have passed.")
 
 
 def test_a_list_of_approvals_shows_each_end_and_tells_the_first_alone(
