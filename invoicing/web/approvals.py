@@ -107,7 +107,7 @@ def review(request: SignedInRequest, pk: UUID) -> HttpResponse:
 
 @page()
 def tell_standing(request: SignedInRequest, pk: UUID) -> HttpResponse:
-    """Tell asking.js, on the page of an approved issue, whether that page is outdated."""
+    """Tell asking.js, on a review page that is not final, whether that page is outdated."""
     note_routine()
     visible = approvals_visible_to(request.user)
     snapshot = read_approval(visible, pk, now=timezone.now())

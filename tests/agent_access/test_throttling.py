@@ -167,6 +167,13 @@ def test_an_exceeded_limit_is_one_event_a_window(agent, connection, settings, ti
     )
 
 
+def test_a_limit_exceeded_by_one_request_is_an_event(agent, connection, settings):
+    settings.AGENT_ACCESS |= {"LIMIT_PER_CONNECTION": 1}
+    assert statuses(agent, 2) == [200, 429]
+    events = AuditEvent.objects.filter(chain=str(connection.id), outcome="rate_limited")
+    assert events.count() == 1
+
+
 def test_a_full_address_is_no_event_of_the_connection(agent, connection, settings):
     settings.AGENT_ACCESS |= {"LIMIT_PER_ADDRESS": 1}
     assert statuses(agent, 3) == [200, 429, 429]

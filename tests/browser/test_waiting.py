@@ -4,17 +4,19 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+import time_machine
 from django.contrib.sessions.models import Session
 from django.utils import timezone
 from playwright.sync_api import Page, Request, expect
 
 from agent_access.connections import revoke_connection
 from agent_access.models.connections import RevokedReason
-from invoicing.models import Document
+from invoicing.access import Permission
+from invoicing.models import Customer, Document
 from invoicing.services.draft_input import Maker
 from tests.approvals import Prepared, prepare
 from tests.browser.inspection import inspect
-from tests.factories import make_draft
+from tests.factories import grant, make_draft, withdraw
 from tests.web.reviews import path_of
 
 # A page looks and acts the same on both databases; tests/web/ asks both.
@@ -225,3 +227,66 @@ def test_an_approved_page_asks_no_more_once_it_may_not(approved):
         page.clock.run_for(3000)
     run_for_minutes(page, 1)
     assert len(asked) == 1
+
+
+OUTDATED = "This request is not as shown here any more."
+
+
+@pytest.fixture
+def pending(open_page, delegate, ask) -> tuple[Page, Prepared]:
+    """The page of a request that waits for a decision, and the request."""
+    prepared = ask()
+    return open_with_clock(open_page, delegate, path_of(prepared)), prepared
+
+
+def wait_for_standing(page: Page) -> None:
+    with page.expect_response("**/standing"):
+        page.clock.run_for(10_000)
+
+
+def test_a_pending_page_tells_that_the_draft_has_changed_and_keeps_what_is_typed(
+    pending, delegate, draft
+):
+    page, _ = pending
+    page.get_by_label("Reason").fill("The customer has moved.")
+    wait_for_standing(page)
+    status = page.get_by_role("status")
+    expect(status).to_have_text("")
+    Customer.objects.update(name="Acme Limited")
+    wait_for_standing(page)
+    expect(status).to_have_text(f"{OUTDATED} Show it as it is now.")
+    expect(page.get_by_label("Reason")).to_have_value("The customer has moved.")
+    inspect(page, "review-outdated")
+    page.get_by_role("link", name="Show it as it is now").focus()
+    wait_for_standing(page)
+    expect(page.get_by_role("link", name="Show it as it is now")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="The draft has changed")).to_be_visible()
+
+
+def test_a_pending_page_tells_that_it_was_decided_elsewhere(pending):
+    page, prepared = pending
+    decide(prepared)
+    wait_for_standing(page)
+    expect(page.get_by_role("status")).to_contain_text(OUTDATED)
+
+
+def test_a_pending_page_takes_back_what_is_not_so_any_more(pending, delegate):
+    page, _ = pending
+    withdraw(delegate, Permission.MANAGE)
+    wait_for_standing(page)
+    expect(page.get_by_role("status")).to_contain_text(OUTDATED)
+    grant(delegate, Permission.MANAGE)
+    wait_for_standing(page)
+    expect(page.get_by_role("status")).to_have_text("")
+
+
+def test_a_pending_page_asks_no_more_once_the_ten_minutes_have_passed(pending):
+    page, prepared = pending
+    asked = listen(page, "/standing")
+    with time_machine.travel(prepared.approval.expires_at):
+        wait_for_standing(page)
+        run_for_minutes(page, 15)
+    assert len(asked) == 1
+    expect(page.get_by_role("main")).to_contain_text("The ten minutes have passed.")
+    expect(page.get_by_role("status")).to_have_text("")

@@ -63,6 +63,45 @@ def test_a_stale_edit_shows_what_differs_and_keeps_what_was_typed(writer_desk, w
     assert (stored.notes, stored.reference, stored.lock_version) == ("Mine", "", 3)
 
 
+@pytest.mark.parametrize(
+    ("pressed", "status"),
+    [
+        ({"calculate": ""}, 200),
+        ({"add_line": ""}, 200),
+        ({"save": "2", "due_date": "never"}, 422),
+        ({"save": "", "due_date": "never"}, 422),
+    ],
+    ids=str,
+)
+def test_what_was_saved_meanwhile_is_told_whatever_is_pressed(
+    writer_desk, writer, customer, pressed, status
+):
+    draft = make_draft(customer=customer, user=writer, notes="One\ntwo")
+    path = f"/documents/{draft.id}/edit"
+    # Browsers send a line feed as CRLF.
+    form = {**read_form(writer_desk.get(path)), "notes": "One\r\ntwo"}
+    theirs = draft_input(customer, notes="One\ntwo", reference="Theirs")
+    update_draft(writer, draft.pk, theirs, lock_version=1)
+    for _ in range(2):
+        answer = writer_desk.post(path, {**form, "reference": "Mine", **pressed})
+        text = text_of(answer)
+        assert answer.status_code == status
+        assert "Somebody changed this draft while you were writing" in text
+        assert '<th scope="row">Reference</th>' in text
+        assert '<th scope="row">Notes on the invoice</th>' not in text
+        assert 'name="save" value="2">Replace it with mine</button>' in text
+        form = read_form(answer)
+    assert Document.objects.get().reference == "Theirs"
+
+
+def test_nothing_is_told_of_a_draft_that_nobody_else_changed(writer_desk, writer, customer):
+    draft = make_draft(customer=customer, user=writer)
+    path = f"/documents/{draft.id}/edit"
+    form = read_form(writer_desk.get(path))
+    for pressed in [{"calculate": ""}, {"add_line": ""}, {"save": "", "due_date": "never"}]:
+        assert "Somebody changed" not in text_of(writer_desk.post(path, form | pressed))
+
+
 @pytest.mark.parametrize("pressed", [{"save": ""}, {"calculate": ""}, {"add_line": ""}], ids=str)
 def test_after_a_conflict_only_its_own_button_replaces_what_is_saved(
     writer_desk, writer, customer, pressed

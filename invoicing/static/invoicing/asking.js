@@ -1,5 +1,6 @@
 // Asks the server now and then what an open page cannot know, and at once when the page comes to the
-// front. It stops once the person is signed out or may not ask any more, until it comes there again.
+// front. It stops once the person is signed out or may not ask any more, or `tell` returns true since
+// nothing can change any more, until it comes there again.
 const HANGS_AFTER_SECONDS = 30;
 
 const askEvery = (seconds, href, tell) => {
@@ -13,9 +14,9 @@ const askEvery = (seconds, href, tell) => {
     const answer = await fetch(href, { redirect: "manual", signal }).catch(() => null);
     const facts = answer?.ok ? await answer.json().catch(() => null) : null;
     isAsking = false;
-    if (facts) tell(facts);
+    const isOver = facts && tell(facts);
     const isRefused = answer?.type === "opaqueredirect" || (answer?.status >= 400 && answer.status < 500);
-    if (!isRefused) next = setTimeout(ask, seconds * 1000);
+    if (!isOver && !isRefused) next = setTimeout(ask, seconds * 1000);
   };
   next = setTimeout(ask, seconds * 1000);
   document.addEventListener("visibilitychange", () => { if (!document.hidden) ask(); });
@@ -60,12 +61,28 @@ const followRequests = (link, place) => {
   document.addEventListener("visibilitychange", showTitle);
 };
 
-// What became of an approved issue: the agent may issue at any moment.
-const followStanding = (place) => {
+// What became of a request. Once it is approved, the agent may issue at any moment, and the page
+// follows. While the person reads and types, the page stays and tells; countdown.js tells of the end.
+const followApproved = (place) => {
   askEvery(3, place.dataset.ask, ({ standing }) => {
     if (standing !== place.dataset.standing) location.replace(location.pathname);
   });
 };
 
+const followPending = (place) => {
+  const href = location.pathname;
+  const link = Object.assign(document.createElement("a"), { href, textContent: "Show it as it is now" });
+  const words = ["This request is not as shown here any more. ", link, "."];
+
+  askEvery(10, place.dataset.ask, ({ standing }) => {
+    const isExpired = standing.startsWith("expired");
+    const isToldHere = standing !== place.dataset.standing && !isExpired;
+    // Not put there anew, since that would take the focus from the link.
+    if (isToldHere !== place.hasChildNodes()) place.replaceChildren(...(isToldHere ? words : []));
+    return isExpired;
+  });
+};
+
 followRequests(document.querySelector("[data-latest]"), document.querySelector("#arrival"));
-document.querySelectorAll("[data-standing]").forEach(followStanding);
+document.querySelectorAll(".notice p[data-standing]").forEach(followApproved);
+document.querySelectorAll("form p[data-standing]").forEach(followPending);

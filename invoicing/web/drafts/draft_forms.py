@@ -35,8 +35,9 @@ class Mistake:
 
 @dataclass
 class DraftForms:
-    """The forms of the header and the lines; `errors` are those of no single field."""
+    """The forms of the header and the lines, of `typed`; `errors` are those of no single field."""
 
+    typed: TypedDraft
     header: HeaderForm
     lines: list[LineForm]
     errors: list[str] = field(default_factory=list)
@@ -45,7 +46,7 @@ class DraftForms:
     def showing(cls, typed: TypedDraft, choices: Choices) -> "DraftForms":
         """Return unbound forms: they show the texts without checking them."""
         lines = [_line_form(typed, i, choices, initial=line) for i, line in enumerate(typed.lines)]
-        return cls(HeaderForm(initial=typed.header, choices=choices), lines)
+        return cls(typed, HeaderForm(initial=typed.header, choices=choices), lines)
 
     @classmethod
     def checking(cls, typed: TypedDraft, choices: Choices) -> "DraftForms":
@@ -56,7 +57,7 @@ class DraftForms:
             )
             for i, line in enumerate(typed.lines)
         ]
-        return cls(HeaderForm(typed.header, choices=choices), lines)
+        return cls(typed, HeaderForm(typed.header, choices=choices), lines)
 
     def is_valid(self) -> bool:
         # A list, not a generator: every form is checked, and a person sees all mistakes at once.

@@ -108,7 +108,12 @@ class Editor:
         try:
             self._write(partial(update_draft, self.user, pk, draft, lock_version=lock_version))
         except ConflictError:
-            return self._show_conflict(pk, forms, draft)
+            return self._render(
+                forms,
+                status=HTTPStatus.CONFLICT,
+                saved=document_for(self.user, pk),
+                preview=preview_draft(self.user, draft),
+            )
         return show_done(pk)
 
     def _create(self, forms: DraftForms, draft: DraftInput) -> HttpResponse:
@@ -139,27 +144,18 @@ class Editor:
             forms, status=HTTPStatus.CONFLICT, preview=preview, is_sent_again=True, made_before=made
         )
 
-    def _show_conflict(self, pk: UUID, forms: DraftForms, draft: DraftInput) -> HttpResponse:
-        """Show what was saved meanwhile beside what was typed, so that nothing is lost."""
-        saved, preview = document_for(self.user, pk), preview_draft(self.user, draft)
-        changes = compare_drafts(
-            typed_draft_of(saved, saved.lines.all()),
-            typed_draft_of(preview, preview.parts.lines),
-            self.choices,
-        )
-        conflict = {"changes": list(changes), "saved": saved}
-        return self._render(forms, status=HTTPStatus.CONFLICT, conflict=conflict, preview=preview)
-
     def _render(
         self,
         forms: DraftForms,
         *,
         status: HTTPStatus = HTTPStatus.OK,
         preview: Document | None = None,
-        conflict: dict[str, Any] | None = None,
+        saved: Document | None = None,
         **context: Any,
     ) -> HttpResponse:
         is_refused = status == HTTPStatus.UNPROCESSABLE_ENTITY
+        saved = saved or self._find_saved_meanwhile()
+        typed = typed_draft_of(preview, preview.parts.lines) if preview else forms.typed
         context |= {
             "document": self.document,
             "draft_code": self._draft_code_to_send(status),
@@ -169,10 +165,21 @@ class Editor:
             "may_add_lines": len(forms.lines) < MAX_LINES,
             "is_refused": is_refused,
             "mistakes": list(forms.find_mistakes()) if is_refused else [],
-            "conflict": conflict,
+            "conflict": self._describe_conflict(saved, typed) if saved else None,
             "totals": _format_totals(preview) if preview else None,
         }
         return render(self.request, "invoicing/draft.html", context, status=status)
+
+    def _find_saved_meanwhile(self) -> Document | None:
+        """Return the document if it is not any more what the form began with."""
+        document = self.document
+        is_outdated = document and document.lock_version != self._lock_version_to_send()
+        return document if is_outdated else None
+
+    def _describe_conflict(self, saved: Document, typed: TypedDraft) -> dict[str, Any]:
+        """Return what was saved meanwhile beside what was typed, so that nothing is lost."""
+        changes = compare_drafts(typed_draft_of(saved, saved.lines.all()), typed, self.choices)
+        return {"changes": list(changes), "saved": saved}
 
     def _draft_code_to_send(self, status: HTTPStatus) -> str:
         """Return the draft code as it was sent, or a new one if it was used or is invalid."""

@@ -56,12 +56,17 @@ class TypedDraft:
 
 def read_typed(data: QueryDict) -> TypedDraft:
     """Return what was typed, without checking it."""
-    header = {name: data.get(name, "") for name in HeaderForm.base_fields}
+    header = {name: _read_text(data, name) for name in HeaderForm.base_fields}
     lines: list[Typed] = [
-        {name: data.get(f"line-{index}-{name}", "") for name in LineForm.base_fields}
+        {name: _read_text(data, f"line-{index}-{name}") for name in LineForm.base_fields}
         for index in range(_count_lines(data))
     ]
     return TypedDraft(header, lines, _known_minor_unit(header["currency_code"]))
+
+
+def _read_text(data: QueryDict, name: str) -> str:
+    """Return a text with line feeds only, as it is saved; browsers send CRLF."""
+    return data.get(name, "").replace("\r\n", "\n")
 
 
 def _count_lines(data: QueryDict) -> int:
