@@ -99,7 +99,7 @@ class OwnersAdminSite(AdminSite):
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> TemplateResponse:
         """Show the owner the state of agent access, and a button that stops all agents."""
-        context = dict(extra_context or {})
+        context = {"has_owner": _owner_id_for(request) is not None, **(extra_context or {})}
         if is_owner(request):
             context["access_on"] = AccessSettings.read().access_on
             context["live"] = live_connections().count()

@@ -41,7 +41,7 @@ class ReceiptAdmin(OwnersModelAdmin):
     position = 4
     paginator = BoundedPaginator
     ordering = (f"-{BY_TIME}", "-id")
-    list_display = ("moment", "tool", "of_connection", "key", "status", "record_id")
+    list_display = ("moment", "tool", "of_connection", "key", "status", "record")
     list_filter = (ConnectionFilter, *day_filters(BY_TIME), WritingToolFilter)
     search_fields = ("key",)  # makes Django show the field; the search is our own
     search_help_text = "Search by the whole key or record ID"
@@ -65,6 +65,10 @@ class ReceiptAdmin(OwnersModelAdmin):
     @admin.display(description="Connection")
     def of_connection(self, receipt: Receipt) -> str:
         return receipt.connection.name
+
+    @admin.display(description="Record")
+    def record(self, receipt: Receipt) -> str:
+        return str(receipt.record_id or "")
 
     @override
     def get_queryset(self, request: HttpRequest) -> QuerySet[Receipt]:

@@ -61,7 +61,7 @@ def test_receipts_stand_with_what_they_say(owner_desk, evidence):
     assert column(owner_desk, RECEIPTS, "Tool") == ["documents.issue_prepare", "drafts.create"]
     assert column(owner_desk, RECEIPTS, "Connection") == ["Ledger agent"] * 2
     assert column(owner_desk, RECEIPTS, "Status") == ["202", "201"]
-    assert column(owner_desk, RECEIPTS, "Record id")[1] == draft_id
+    assert column(owner_desk, RECEIPTS, "Record")[1] == draft_id
 
 
 def test_receipts_are_filtered_and_searched(owner_desk, evidence):

@@ -11,6 +11,7 @@ from tests.web.forms import main_of
 # Who enters by which door: no database decides that.
 pytestmark = [pytest.mark.django_db, pytest.mark.sqlite]
 
+NO_OWNER = "There is no company yet."
 LINK = '<a href="/admin/"'
 
 
@@ -39,9 +40,16 @@ def test_an_owner_who_is_a_guest_does_not_enter(owner, sign_in):
     assert browser.get("/admin/").status_code == 302
 
 
-def test_without_a_company_nobody_is_the_owner(sign_in):
+def test_without_a_company_nobody_is_the_owner_and_the_front_page_says_so(sign_in):
     assert sign_in(UserFactory.create()).get("/admin/").status_code == 403
-    assert sign_in(UserFactory.create(is_staff=True)).get("/admin/").status_code == 200
+    answer = sign_in(UserFactory.create(is_staff=True)).get("/admin/")
+    assert answer.status_code == 200
+    assert NO_OWNER in main_of(answer)
+
+
+@pytest.mark.parametrize("name", ["owner", "superuser"])
+def test_with_a_company_nothing_is_said_of_it(request, sign_in, name):
+    assert NO_OWNER not in main_of(sign_in(request.getfixturevalue(name)).get("/admin/"))
 
 
 def test_signing_in_is_the_applications_own_page(browser, company):
