@@ -1,6 +1,9 @@
 """One statement tells who calls, what the person may, and what is switched on."""
 
+from typing import Any
+
 import pytest
+from django.contrib.auth.backends import BaseBackend
 from django.contrib.auth.models import Group
 from django.contrib.auth.models import Permission as StoredPermission
 from django.db import connection as database
@@ -29,7 +32,7 @@ def person(company):
 @pytest.fixture
 def own_statement():
     """Keep no statement of a project that is made to be another for a while."""
-    kept = (callers._statement, callers._tells_owner)
+    kept = (callers._statement, callers._tells_owner, callers._asks_tables_alone)
     for each in kept:
         each.cache_clear()
     yield
@@ -105,13 +108,22 @@ def test_forgotten_permissions_are_asked_for_again(connect, person):
     assert not user.has_perm(Permission.MANAGE)
 
 
+class GivesEveryPermission(BaseBackend):
+    """A further source of permissions, such as a directory of the company."""
+
+    def has_perm(self, user_obj: Any, perm: str, obj: Any = None) -> bool:
+        return True
+
+
 @pytest.mark.usefixtures("own_statement")
-def test_another_backend_is_asked_by_django_itself(connect, person, monkeypatch):
-    monkeypatch.setattr(callers, "_asks_tables_alone", lambda: False)
+def test_another_backend_is_asked_by_django_itself(connect, person, settings):
+    further = f"{__name__}.{GivesEveryPermission.__name__}"
+    settings.AUTHENTICATION_BACKENDS = [*settings.AUTHENTICATION_BACKENDS, further]
     connection, _ = connect(person)
     user = find(connection).connection.user
     assert "_perm_cache" not in vars(user)
     assert user.has_perm(Permission.FINALIZE)
+    assert user.has_perm(Permission.VIEW_ALL_CUSTOMERS)
 
 
 def test_the_owner_is_told_with_the_caller(connection, company):

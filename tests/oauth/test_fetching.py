@@ -13,7 +13,7 @@ import pytest
 import trustme
 
 from agent_access.oauth import fetching
-from agent_access.oauth.fetching import FetchError, fetch, is_public, resolve
+from agent_access.oauth.fetching import MAX_BYTES, FetchError, fetch, is_public, resolve
 from tests.oauth.certificates import document, send, stranger
 
 # Nothing here needs a database: once is enough.
@@ -68,6 +68,14 @@ def test_json_of_either_kind_is_read(authority, trusted, kind):
         assert fetch(f"https://client.example:{server.port}/").body == b"{}"
 
 
+def test_a_document_may_be_as_large_as_the_limit_and_no_larger(authority, trusted):
+    largest = b"[" + b" " * (MAX_BYTES - 2) + b"]"
+    with stranger(authority, document(largest)) as server:
+        assert fetch(f"https://client.example:{server.port}/").body == largest
+    with stranger(authority, document(largest + b" ")) as server, pytest.raises(FetchError):
+        fetch(f"https://client.example:{server.port}/")
+
+
 def test_a_chunked_document_is_read(authority, trusted):
     reply = send(
         b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n",
@@ -82,6 +90,8 @@ REFUSED_REPLIES = {
     "missing": document(b"{}", status=b"404 Not Found"),
     "created": document(b"{}", status=b"201 Created"),
     "html": document(b"{}", b"Content-Type: text/html"),
+    "xml": document(b"{}", b"Content-Type: application/xml"),
+    "no application": document(b"{}", b"Content-Type: text/cimd+json"),
     "no kind": send(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"),
     "huge": document(b"[" + b"1," * 10_000 + b"1]"),
     "endless header": send(b"HTTP/1.1 200 OK\r\nX: " + b"x" * 70_000),
