@@ -1,6 +1,6 @@
 """What agent access asks of the project that it serves."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
@@ -94,6 +94,15 @@ class Host(Protocol):
 
         Empty if there is none, or the viewer may not open it.
         """
+
+    def names_of(self, record_ids: Collection[UUID]) -> Mapping[UUID, str]:
+        """Return what the owner calls the project's records with these IDs, for pages of the audit.
+
+        Unknown IDs are left out; users and connections are named already.
+        """
+
+    def ids_of(self, name: str) -> Collection[UUID]:
+        """Return the IDs of the project's records that are called so, as a search of the audit."""
 
     def schema_filler(self) -> Callable[[Tool, JSONSchema], JSONSchema]:
         """Return a function that completes a tool's input schema with the values allowed today."""

@@ -1,6 +1,6 @@
 """What the invoicing application answers to agent access."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from uuid import UUID
 
 from django.conf import settings
@@ -12,6 +12,7 @@ from agent_access.models.connections import RevokedReason
 from agent_access.tools import JSONSchema, Tool
 from invoicing.access import people_listed
 from invoicing.agent_tools.failures import answer_failure
+from invoicing.agent_tools.record_names import find_ids, find_names
 from invoicing.agent_tools.schemas import schema_filler
 from invoicing.agent_tools.work import address_of_work, find_work
 from invoicing.models import Company, User
@@ -95,6 +96,12 @@ class InvoicingHost:
 
     def work_page(self, connection_id: UUID, viewer: User) -> str:
         return address_of_work(connection_id, viewer)
+
+    def names_of(self, record_ids: Collection[UUID]) -> Mapping[UUID, str]:
+        return find_names(record_ids)
+
+    def ids_of(self, name: str) -> Collection[UUID]:
+        return find_ids(name)
 
     def schema_filler(self) -> Callable[[Tool, JSONSchema], JSONSchema]:
         return schema_filler()

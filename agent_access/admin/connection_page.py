@@ -8,8 +8,8 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from agent_access import conf
+from agent_access.admin.event_names import read_names
 from agent_access.admin.moments import format_minute, format_moment
-from agent_access.admin.people import names_of
 from agent_access.admin.revocations import describe_detail, describe_revocation
 from agent_access.admin.usage import Usage, read_usage
 from agent_access.models.audit import ADMINISTRATION, AuditEvent
@@ -87,13 +87,14 @@ def _administration_of(connection: Connection) -> QuerySet[AuditEvent]:
 
 def _describe_events(events: Iterable[AuditEvent]) -> list[dict[str, Any]]:
     rows = list(events)
-    names = names_of(event.actor_id for event in rows)
+    names = read_names(rows)
     return [
         {
             "event": event,
             "detail": describe_detail(event),
             "moment": format_moment(event.occurred_at),
-            "actor": names.get(event.actor_id, "") if event.actor_id else "",
+            "target": names.target(event),
+            "actor": names.actor(event),
         }
         for event in rows
     ]

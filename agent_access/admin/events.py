@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
-from uuid import UUID
 
 from django.contrib import admin
 from django.db.models import Q, QuerySet
@@ -10,6 +9,7 @@ from django.http import HttpRequest
 from typing_extensions import override
 
 from agent_access import conf
+from agent_access.admin.event_names import EventNames, read_names
 from agent_access.admin.filters import (
     CHOICES_SHOWN,
     ConnectionFilter,
@@ -107,7 +107,7 @@ class EventAdmin(OwnersModelAdmin):
         "result",
         "of_connection",
         "actor",
-        "target",
+        "named_target",
         "came_from",
     )
     list_filter = (
@@ -133,11 +133,9 @@ class EventAdmin(OwnersModelAdmin):
 
     @override
     def read_further(self, records: Sequence[AuditEvent]) -> None:
-        people = names_of(each.actor_id for each in records)
-        connections = Connection.objects.in_bulk({each.connection_id for each in records} - {None})
+        names = read_names(records)
         for event in records:
-            event.__dict__["actor_name"] = _name(people, event.actor_id)
-            event.__dict__["connection_name"] = _name(connections, event.connection_id)
+            event.__dict__["names"] = names
 
     @admin.display(description="Time")
     def moment(self, event: AuditEvent) -> str:
@@ -154,13 +152,15 @@ class EventAdmin(OwnersModelAdmin):
 
     @admin.display(description="Connection")
     def of_connection(self, event: AuditEvent) -> str:
-        name: str = event.__dict__["connection_name"]
-        return name
+        return _names(event).connection(event)
 
     @admin.display(description="Actor")
     def actor(self, event: AuditEvent) -> str:
-        name: str = event.__dict__["actor_name"]
-        return name
+        return _names(event).actor(event)
+
+    @admin.display(description="Target")
+    def named_target(self, event: AuditEvent) -> str:
+        return _names(event).target(event)
 
     @override
     def facts_of(self, record: AuditEvent) -> Sequence[tuple[str, Any]]:
@@ -172,7 +172,8 @@ class EventAdmin(OwnersModelAdmin):
             ("Detail", describe_detail(record)),
             ("Connection", self.of_connection(record)),
             ("Actor", self.actor(record)),
-            ("Target", record.target),
+            ("Target", self.named_target(record)),
+            ("Target's ID", record.target),
             ("Transport", record.transport),
             ("Client address", record.client_address),
             ("Request ID", record.request_id),
@@ -186,7 +187,7 @@ def _matches_word(word: str) -> Q:
     called = Connection.objects.filter(name__icontains=word).values("id")
     condition = (
         Q(action__icontains=word)
-        | Q(target=word)
+        | Q(target__in=[word, *map(str, conf.host().ids_of(word))])
         | Q(detail=word)
         | Q(request_id=word)
         | Q(client_address=word)
@@ -198,8 +199,9 @@ def _matches_word(word: str) -> Q:
     return condition
 
 
-def _name(known: Any, key: UUID | None) -> str:
-    return str(known[key]) if key in known else str(key or "")
+def _names(event: AuditEvent) -> EventNames:
+    names: EventNames = event.__dict__["names"]
+    return names
 
 
 def _codes_below(error: type[ToolError]) -> Iterator[str]:

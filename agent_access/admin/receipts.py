@@ -8,6 +8,7 @@ from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from typing_extensions import override
 
+from agent_access import conf
 from agent_access.admin.filters import (
     ConnectionFilter,
     SearchingFilter,
@@ -58,6 +59,13 @@ class ReceiptAdmin(OwnersModelAdmin):
         newest = bound_search(request, queryset, by=BY_TIME)
         return newest.filter(condition), False
 
+    @override
+    def read_further(self, records: Sequence[Receipt]) -> None:
+        names = conf.host().names_of({each.record_id for each in records if each.record_id})
+        for receipt in records:
+            pk = receipt.record_id
+            receipt.__dict__["record_name"] = names.get(pk, str(pk)) if pk else ""
+
     @admin.display(description="Time")
     def moment(self, receipt: Receipt) -> str:
         return format_moment(receipt.created_at)
@@ -68,7 +76,8 @@ class ReceiptAdmin(OwnersModelAdmin):
 
     @admin.display(description="Record")
     def record(self, receipt: Receipt) -> str:
-        return str(receipt.record_id or "")
+        name: str = receipt.__dict__["record_name"]
+        return name
 
     @override
     def get_queryset(self, request: HttpRequest) -> QuerySet[Receipt]:
@@ -77,6 +86,7 @@ class ReceiptAdmin(OwnersModelAdmin):
 
     @override
     def facts_of(self, record: Receipt) -> Sequence[tuple[str, Any]]:
+        self.read_further([record])
         return [
             ("Time", format_moment(record.created_at)),
             ("Connection", record.connection.name),
@@ -84,7 +94,8 @@ class ReceiptAdmin(OwnersModelAdmin):
             ("Tool", record.tool),
             ("Idempotency key", record.key),
             ("Digest of the call", record.call_digest),
-            ("Record", record.record_id),
+            ("Record", self.record(record)),
+            ("Record's ID", record.record_id),
             ("Status", record.status),
             ("Answer", SEALED if record.is_encrypted else record.answer),
         ]

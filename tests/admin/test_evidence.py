@@ -1,7 +1,10 @@
 """Receipts and the audit, which the owner reads and nobody changes."""
 
+import re
 from datetime import UTC, datetime, timedelta
+from html import escape, unescape
 from typing import Any
+from uuid import uuid4
 
 import pytest
 import time_machine
@@ -10,14 +13,15 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from agent_access.admin import paging
-from agent_access.audit import Origin
+from agent_access.audit import OPERATOR, Origin, record_act
 from agent_access.connections import revoke_connection
 from agent_access.models import AuditEvent, Receipt
 from agent_access.models.audit import Transport
 from agent_access.models.connections import RevokedReason
-from agent_access.switches import turn_access
+from agent_access.switches import turn_access, turn_module
 from invoicing.decisions import decide_approval
-from invoicing.models import Decision, IssueApproval
+from invoicing.models import Decision, Document, IssueApproval
+from tests.factories import CustomerFactory, TaxRateFactory, TeamFactory
 from tests.plans import plans_of
 from tests.web.forms import main_of
 
@@ -32,6 +36,12 @@ def column(desk, path, label, **query: Any):
     page = main_of(desk.get(path, query))
     cells = page.split(f'data-label="{label}"><div>')[1:]
     return [cell.split("</div>")[0] for cell in cells]
+
+
+def fact(page: str, label: str) -> str:
+    """Return what stands beside a label on the page of one record."""
+    [value] = re.findall(rf"<dt>{escape(label)}</dt>\s*<dd[^>]*>(.*?)</dd>", page, re.DOTALL)
+    return unescape(re.sub(r"<[^>]*>", "", value)).strip()
 
 
 def actions(desk, **query: Any):
@@ -61,7 +71,10 @@ def test_receipts_stand_with_what_they_say(owner_desk, evidence):
     assert column(owner_desk, RECEIPTS, "Tool") == ["documents.issue_prepare", "drafts.create"]
     assert column(owner_desk, RECEIPTS, "Connection") == ["Ledger agent"] * 2
     assert column(owner_desk, RECEIPTS, "Status") == ["202", "201"]
-    assert column(owner_desk, RECEIPTS, "Record")[1] == draft_id
+    code = Document.objects.get().draft_code
+    assert column(owner_desk, RECEIPTS, "Record") == [code, code]
+    page = main_of(owner_desk.get(f"{RECEIPTS}{Receipt.objects.get(key='key-one').id}/"))
+    assert (fact(page, "Record"), fact(page, "Record's ID")) == (code, draft_id)
 
 
 def test_receipts_are_filtered_and_searched(owner_desk, evidence):
@@ -142,7 +155,7 @@ def test_the_list_of_one_connections_receipts_looks_at_no_others(owner_desk, evi
     assert "agent_access_receipt_of" in plan
 
 
-def test_the_audit_of_a_document_is_found_by_its_identifier(
+def test_the_audit_of_a_document_is_found_by_its_identifier_and_by_what_it_is_called(
     owner_desk, agent, delegate, draft_body
 ):
     draft = agent.call("drafts.create", draft_body, key="create").data
@@ -160,12 +173,42 @@ def test_the_audit_of_a_document_is_found_by_its_identifier(
     agent.call("documents.issue", {"nonce": asked["nonce"]}, id=asked["approval_id"], key="execute")
     agent.call("drafts.create", draft_body, key="another")
 
-    assert actions(owner_desk, q=draft["id"]) == [
-        "documents.issue",
-        "approval:approved",
-        "documents.issue_prepare",
-        "drafts.create",
-    ]
+    history = ["documents.issue", "approval:approved", "documents.issue_prepare", "drafts.create"]
+    assert actions(owner_desk, q=draft["id"]) == history
+    number = Document.objects.get(pk=draft["id"]).number
+    for called in (draft["draft_code"], draft["draft_code"].lower(), number):
+        assert actions(owner_desk, q=called) == history
+    assert actions(owner_desk, q=f"{number}0") == []
+
+
+def test_the_audit_names_what_each_event_is_about(owner_desk, connect, delegate, draft_body):
+    connection, agent = connect(delegate, name="Ledger agent")
+    draft = agent.call("drafts.create", draft_body, key="create").data
+    prepared = agent.call(
+        "documents.issue_prepare", {"lock_version": 1}, id=draft["id"], key="prepare"
+    ).data
+    agent.call("approvals.get", id=prepared["approval_id"])
+    agent.call("people.get", id=str(delegate.id))
+    agent.call("documents.get", id=(unknown := str(uuid4())))
+    agent.call("documents.get", id="no-id")
+    turn_module("people", on=False)
+    targets = column(owner_desk, EVENTS, "Target")
+    code, person = draft["draft_code"], "Dana Delegate"
+    assert targets == ["people", "-", unknown, person, code, code, code, connection.name, "-"]
+    event = AuditEvent.objects.get(action="approvals.get")
+    page = main_of(owner_desk.get(f"{EVENTS}{event.id}/"))
+    assert fact(page, "Target") == code
+    assert fact(page, "Target's ID") == prepared["approval_id"]
+    assert fact(page, "Connection") == connection.name
+
+
+def test_the_audit_names_the_records_of_administration(owner_desk, owner, company):
+    customer, rate = CustomerFactory.create(name="Acme"), TaxRateFactory.create(name="Reduced")
+    team = TeamFactory.create(name="Sales")
+    for each in (customer, rate, team, company, owner):
+        record_act("record:changed", OPERATOR, target=str(each.pk))
+    expected = [owner, company, team, rate, customer]
+    assert column(owner_desk, EVENTS, "Target") == [str(each) for each in expected]
 
 
 def test_the_audit_says_in_words_why_a_connection_ended(owner_desk, connection):

@@ -8,6 +8,7 @@ from django.contrib.auth.models import Group
 from django.contrib.auth.models import Permission as StoredPermission
 from django.db import connection as database
 from django.test.utils import CaptureQueriesContext
+from typing_extensions import override
 
 from agent_access import callers
 from agent_access.callers import find_caller, forget_permissions
@@ -111,6 +112,7 @@ def test_forgotten_permissions_are_asked_for_again(connect, person):
 class GivesEveryPermission(BaseBackend):
     """A further source of permissions, such as a directory of the company."""
 
+    @override
     def has_perm(self, user_obj: Any, perm: str, obj: Any = None) -> bool:
         return True
 

@@ -1,6 +1,6 @@
 """What this project answers to agent access."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from uuid import UUID
 
 from django.db.models import QuerySet
@@ -58,6 +58,12 @@ class NotesHost:
 
     def work_page(self, connection_id: UUID, viewer: User) -> str:
         return ""  # and so no page tells
+
+    def names_of(self, record_ids: Collection[UUID]) -> Mapping[UUID, str]:
+        return {}  # a note has no name
+
+    def ids_of(self, name: str) -> Collection[UUID]:
+        return ()  # and so none is found by it
 
     def schema_filler(self) -> Callable[[Tool, JSONSchema], JSONSchema]:
         return lambda _tool, schema: schema
