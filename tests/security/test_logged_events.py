@@ -1,6 +1,7 @@
 """What the log says of those who try the doors: who, from where, how it ended, and no secret."""
 
 import logging
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -46,6 +47,17 @@ def test_too_many_attempts_are_told(person, request_lines, time_machine):
     statuses = [try_to_sign_in(person.email, WRONG) for _ in range(11)]
     assert statuses == [422] * 10 + [429]
     assert last(request_lines) == (429, "rate_limited", ADDRESS, "")
+
+
+def test_an_attempt_that_cannot_be_counted_is_not_told_as_one_too_many(
+    person, request_lines, monkeypatch
+):
+    def fail(*args: object) -> None:
+        raise ConnectionError
+
+    monkeypatch.setattr("agent_access.windows.cache", SimpleNamespace(add=fail))
+    assert try_to_sign_in(person.email, PASSWORD) == 503
+    assert last(request_lines) == (503, "", ADDRESS, "")
 
 
 def test_a_page_that_is_refused_names_who_asked(company, sign_in, request_lines):
