@@ -113,8 +113,9 @@ def test_of_very_many_documents_only_the_customers_newest_are_compared(
 def test_what_is_compared_is_read_by_the_customer_alone(delegate, customer, draft, monkeypatch):
     monkeypatch.setattr(issue_warnings, "COMPARED", 2)
     for other in CustomerFactory.create_batch(3):
-        issue(other)
         issue(customer)
+        issue(other)
+        issue(other)
     prefer_indexes()
     plan = plans_of(partial(warnings_about, draft, delegate), where='"issued_at" DESC')
     assert "document_by_customer" in plan
