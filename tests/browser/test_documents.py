@@ -199,7 +199,7 @@ def test_what_was_typed_is_not_left_without_a_question(open_page, delegate, draf
     page.get_by_label("Reference").fill("Typed")
     page.get_by_role("link", name="Cancel").click(modifiers=["Control"])  # in a tab of its own
     page.get_by_role("link", name="Customers").click()
-    page.get_by_role("button", name="Add a line").click()
+    follow(page.get_by_role("button", name="Add a line"))
     expect(page.get_by_role("group", name="Line 4")).to_be_visible()
     page.get_by_role("link", name="Customers").click()
     expect(page.get_by_label("Reference")).to_have_value("Typed")
