@@ -95,10 +95,11 @@ class Host(Protocol):
         Empty if there is none, or the viewer may not open it.
         """
 
-    def names_of(self, record_ids: Collection[UUID]) -> Mapping[UUID, str]:
-        """Return what the owner calls the project's records with these IDs, for pages of the audit.
+    def names_of(self, record_ids: Collection[UUID], viewer: Any) -> Mapping[UUID, str]:
+        """Return what the project's records with these IDs are called, for pages of the audit.
 
-        Unknown IDs are left out; users and connections are named already.
+        Left out are unknown IDs, and records whose name the viewer may not know; users and
+        connections are named already.
         """
 
     def ids_of(self, name: str) -> Collection[UUID]:

@@ -97,8 +97,8 @@ class InvoicingHost:
     def work_page(self, connection_id: UUID, viewer: User) -> str:
         return address_of_work(connection_id, viewer)
 
-    def names_of(self, record_ids: Collection[UUID]) -> Mapping[UUID, str]:
-        return find_names(record_ids)
+    def names_of(self, record_ids: Collection[UUID], viewer: User) -> Mapping[UUID, str]:
+        return find_names(record_ids, viewer)
 
     def ids_of(self, name: str) -> Collection[UUID]:
         return find_ids(name)

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from agent_access.connections import ended_connections
 from invoicing.approval_states import ApprovalState
-from invoicing.models import Document, DocumentStatus, IssueApproval, User
+from invoicing.models import Decision, Document, DocumentStatus, IssueApproval, User
 from invoicing.search.paging import PageRequest, cut_page, in_order
 from invoicing.services.approvals import ApprovalSnapshot, approvals_visible_to, read_approvals
 
@@ -79,16 +79,22 @@ def read_pending_of(user: User, document: Document, *, now: datetime) -> list[Ap
 def read_decisions_on(user: User, document: Document, *, now: datetime) -> list[ApprovalSnapshot]:
     """Return what the person decided of a draft as it is now, the newest decision first.
 
-    These are all approvals that can still be used; if there is none, the last rejection.
+    These are the approvals that can still be used, as many as a page has; if there is none, the
+    last decision, if that is a rejection.
     """
     decided = approvals_visible_to(user).filter(
         document=document, lock_version=document.lock_version, decided_at__isnull=False
     )
     live = decided.exclude(Exists(ended_connections().filter(pk=OuterRef("connection_id"))))
-    newest = live.select_related("document__customer").order_by("-decided_at")[:PAGE_LENGTH]
-    found = read_approvals(newest, now=now)
-    usable = [each for each in found if each.state == ApprovalState.APPROVED]
-    return usable or [each for each in found if each.state == ApprovalState.REJECTED][:1]
+    newest = live.select_related("document__customer").order_by("-decided_at")
+    approved = newest.filter(
+        decision=Decision.APPROVED, expires_at__gt=now, executed_at__isnull=True
+    )
+    usable = read_approvals(approved[:PAGE_LENGTH], now=now)
+    last = read_approvals(newest[:1], now=now)
+    return [each for each in usable if each.state == ApprovalState.APPROVED] or [
+        each for each in last if each.state == ApprovalState.REJECTED
+    ]
 
 
 def read_others(user: User, *, before: UUID | None, now: datetime) -> InboxPage:

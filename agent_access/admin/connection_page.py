@@ -40,10 +40,10 @@ def describe_connection(connection: Connection, *, viewer: Any) -> dict[str, Any
         "ending": describe_revocation(connection),
         "facts": _facts_of(connection, usage),
         "grants": list(describe_grants(connection)),
-        "calls": _describe_events(calls[:CALLS_SHOWN]),
+        "calls": _describe_events(calls[:CALLS_SHOWN], viewer),
         "work": _describe_work(connection.id, viewer),
         "work_page": conf.host().work_page(connection.id, viewer),
-        "events": _describe_events(_administration_of(connection)[:EVENTS_SHOWN]),
+        "events": _describe_events(_administration_of(connection)[:EVENTS_SHOWN], viewer),
         "receipts": _describe_receipts(connection),
     }
 
@@ -85,9 +85,9 @@ def _administration_of(connection: Connection) -> QuerySet[AuditEvent]:
     return events.order_by("-occurred_at", "-id")
 
 
-def _describe_events(events: Iterable[AuditEvent]) -> list[dict[str, Any]]:
+def _describe_events(events: Iterable[AuditEvent], viewer: Any) -> list[dict[str, Any]]:
     rows = list(events)
-    names = read_names(rows)
+    names = read_names(rows, viewer=viewer)
     return [
         {
             "event": event,

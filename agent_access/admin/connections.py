@@ -60,7 +60,7 @@ class ConnectionAdmin(OwnersModelAdmin):
         return ["name", *(f"user__{field}" for field in text_fields())]
 
     @override
-    def read_further(self, records: Sequence[Connection]) -> None:
+    def read_further(self, records: Sequence[Connection], *, viewer: Any) -> None:
         note_usage(records)
 
     @override

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from agent_access import conf
@@ -30,9 +31,9 @@ class EventNames:
         return self._known.get(pk, str(pk)) if pk else ""
 
 
-def read_names(events: Sequence[AuditEvent]) -> EventNames:
+def read_names(events: Sequence[AuditEvent], *, viewer: Any) -> EventNames:
     """Read all names that the events need, by a few queries however many they are."""
     named = ((each.actor_id, each.connection_id, read_uuid(each.target)) for each in events)
     ids = {pk for pks in named for pk in pks if pk is not None}
     known = names_of(ids) | {pk: str(each) for pk, each in Connection.objects.in_bulk(ids).items()}
-    return EventNames(known | {**conf.host().names_of(ids - known.keys())})
+    return EventNames(known | {**conf.host().names_of(ids - known.keys(), viewer)})

@@ -132,8 +132,8 @@ class EventAdmin(OwnersModelAdmin):
         return queryset, False
 
     @override
-    def read_further(self, records: Sequence[AuditEvent]) -> None:
-        names = read_names(records)
+    def read_further(self, records: Sequence[AuditEvent], *, viewer: Any) -> None:
+        names = read_names(records, viewer=viewer)
         for event in records:
             event.__dict__["names"] = names
 
@@ -164,7 +164,6 @@ class EventAdmin(OwnersModelAdmin):
 
     @override
     def facts_of(self, record: AuditEvent) -> Sequence[tuple[str, Any]]:
-        self.read_further([record])
         return [
             ("Time", format_moment(record.occurred_at)),
             ("Action", record.action),

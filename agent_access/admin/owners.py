@@ -105,11 +105,11 @@ class OwnersModelAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic f
     def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
         changes = super().get_changelist_instance(request)
         changes.result_list = list(changes.result_list)
-        self.read_further(changes.result_list)
+        self.read_further(changes.result_list, viewer=request.user)
         return changes
 
-    def read_further(self, records: Sequence[Any]) -> None:
-        """Attach to each record of a page what its columns show beyond its own fields."""
+    def read_further(self, records: Sequence[Any], *, viewer: Any) -> None:
+        """Attach to each record of a viewer's page what is shown beyond its own fields."""
 
     @override
     def get_search_results(
@@ -145,6 +145,7 @@ class OwnersModelAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic f
 
     def show_record(self, request: HttpRequest, object_id: Any) -> HttpResponse:
         record = self.find_record(request, object_id)
+        self.read_further([record], viewer=request.user)
         context = {
             "title": str(self.opts.verbose_name).capitalize(),
             "facts": self.facts_of(record),

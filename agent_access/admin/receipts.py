@@ -45,23 +45,24 @@ class ReceiptAdmin(OwnersModelAdmin):
     list_display = ("moment", "tool", "of_connection", "key", "status", "record")
     list_filter = (ConnectionFilter, *day_filters(BY_TIME), WritingToolFilter)
     search_fields = ("key",)  # makes Django show the field; the search is our own
-    search_help_text = "Search by the whole key or record ID"
+    search_help_text = "Search by the whole key, or the record or its ID"
 
     @override
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Receipt], search_term: str
     ) -> tuple[QuerySet[Receipt], bool]:
-        """Find whole keys and IDs only: a part of a key means nothing to anybody."""
+        """Find whole keys, IDs and names: a part of a key means nothing to anybody."""
         if not (text := search_term.strip()):
             return queryset, False
-        named = read_uuid(text)
-        condition = Q(key=text) | (Q(record_id=named) if named else Q())
+        ids = {read_uuid(text), *conf.host().ids_of(text)} - {None}
+        condition = Q(key=text) | Q(record_id__in=ids)
         newest = bound_search(request, queryset, by=BY_TIME)
         return newest.filter(condition), False
 
     @override
-    def read_further(self, records: Sequence[Receipt]) -> None:
-        names = conf.host().names_of({each.record_id for each in records if each.record_id})
+    def read_further(self, records: Sequence[Receipt], *, viewer: Any) -> None:
+        ids = {each.record_id for each in records if each.record_id}
+        names = conf.host().names_of(ids, viewer)
         for receipt in records:
             pk = receipt.record_id
             receipt.__dict__["record_name"] = names.get(pk, str(pk)) if pk else ""
@@ -86,7 +87,6 @@ class ReceiptAdmin(OwnersModelAdmin):
 
     @override
     def facts_of(self, record: Receipt) -> Sequence[tuple[str, Any]]:
-        self.read_further([record])
         return [
             ("Time", format_moment(record.created_at)),
             ("Connection", record.connection.name),

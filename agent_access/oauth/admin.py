@@ -74,7 +74,7 @@ class ClientAdmin(OwnersModelAdmin):
         return super().changelist_view(request, {**(extra_context or {}), **address})
 
     @override
-    def read_further(self, records: Sequence[Application]) -> None:
+    def read_further(self, records: Sequence[Application], *, viewer: Any) -> None:
         """Count the live connections of each."""
         found = live_connections().filter(client_id__in=[each.client_id for each in records])
         counts = dict(found.values_list("client_id").annotate(Count("id")))
@@ -101,6 +101,7 @@ class ClientAdmin(OwnersModelAdmin):
     @override
     def show_record(self, request: HttpRequest, object_id: Any) -> HttpResponse:
         client = self.find_record(request, object_id)
+        self.read_further([client], viewer=request.user)
         found = connections_of(client).select_related("user").order_by("-id")
         owner_id, now = conf.host().owner_id(), timezone.now()
         connections = [
@@ -117,7 +118,6 @@ class ClientAdmin(OwnersModelAdmin):
 
     @override
     def facts_of(self, record: Application) -> Sequence[tuple[str, Any]]:
-        self.read_further([record])
         return [
             ("Calls itself", record.name),
             ("Identifier", record.client_id),

@@ -1,8 +1,9 @@
 """The texts of the approval pages, with every amount and time formatted."""
 
+import hashlib
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -128,6 +129,16 @@ class HiddenReview:
     time_left: str
     fingerprint: str
 
+    @property
+    def standing(self) -> str:
+        """Return the state, and a digest of all that is said, for the page's script.
+
+        It differs once the page would say something else, except how much time is left.
+        """
+        said = asdict(self) | {"seconds_left": None, "time_left": None}
+        digest = hashlib.sha256(repr(said).encode()).hexdigest()
+        return f"{self.state} {digest}"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Review(HiddenReview):
@@ -151,13 +162,15 @@ class Review(HiddenReview):
     may_issue: bool
     paper: Paper
     has_connection_ended: bool
-    standing: str
     changes: list[Change]
     warnings: list[WarningText]
 
 
 def describe_hidden(snapshot: ApprovalSnapshot, user: User) -> HiddenReview:
-    return HiddenReview(**_describe_request(snapshot, user))
+    """Describe a request; what became of its document this person may not know any more."""
+    known = {ApprovalState.PENDING, ApprovalState.REJECTED}
+    state = snapshot.state if snapshot.state in known else "over"
+    return HiddenReview(**_describe_request(snapshot, user) | {"state": state})
 
 
 def _describe_request(snapshot: ApprovalSnapshot, user: User) -> dict[str, Any]:
@@ -195,17 +208,9 @@ def describe_review(snapshot: ApprovalSnapshot, user: User) -> Review:
         may_issue=user.has_perms(ISSUE_PERMISSIONS),
         paper=lay_out(facts, number=_number(snapshot)),
         has_connection_ended=has_ended,
-        standing=describe_standing(snapshot, user),
         changes=find_changes(facts, snapshot.current) if snapshot.stale_fields else [],
         warnings=_warn(snapshot, user) if state == ApprovalState.PENDING else [],
     )
-
-
-def describe_standing(snapshot: ApprovalSnapshot, user: User) -> str:
-    """Return words for the page's script that differ once the page would say something else."""
-    end = "connection-ended" if _has_connection_ended(snapshot) else ""
-    lack = "" if user.has_perms(ISSUE_PERMISSIONS) else "permission-lacking"
-    return " ".join(filter(None, (snapshot.state, end, lack)))
 
 
 def _has_connection_ended(snapshot: ApprovalSnapshot) -> bool:

@@ -30,16 +30,15 @@ from invoicing.models.approvals import DIGEST_LENGTH, REJECTION_REASON_LENGTH
 from invoicing.services.approvals import (
     ApprovalSnapshot,
     approvals_asked_of,
-    approvals_visible_to,
     read_approval,
 )
 from invoicing.text import normalise_text
 from invoicing.visits import note_routine, web_origin
 from invoicing.web.approval_texts import (
+    HiddenReview,
     describe_entries,
     describe_hidden,
     describe_review,
-    describe_standing,
 )
 from invoicing.web.pages import SignedInRequest, page
 
@@ -109,9 +108,8 @@ def review(request: SignedInRequest, pk: UUID) -> HttpResponse:
 def tell_standing(request: SignedInRequest, pk: UUID) -> HttpResponse:
     """Tell asking.js, on a review page that is not final, whether that page is outdated."""
     note_routine()
-    visible = approvals_visible_to(request.user)
-    snapshot = read_approval(visible, pk, now=timezone.now())
-    return JsonResponse({"standing": describe_standing(snapshot, request.user)})
+    review, _ = _describe(request.user, _read(request, pk))
+    return JsonResponse({"standing": review.standing})
 
 
 def _read(request: SignedInRequest, pk: UUID) -> ApprovalSnapshot:
@@ -125,22 +123,25 @@ def _show(
     status: HTTPStatus = HTTPStatus.OK,
     form: DecisionForm | None = None,
 ) -> HttpResponse:
-    is_visible = documents_visible_to(request.user).filter(pk=snapshot.approval.document_id)
-    describe, template = (
-        (describe_review, "invoicing/review.html")
-        if is_visible.exists()
-        else (describe_hidden, "invoicing/review_hidden.html")
-    )
+    review, template = _describe(request.user, snapshot)
     form = form or DecisionForm()
     is_pending = snapshot.state == ApprovalState.PENDING
     context = {
-        "review": describe(snapshot, request.user),
+        "review": review,
         "next_href": "" if is_pending else _find_next(request.user, now=snapshot.now),
         "form": form,
         # An error in the reason stands beside its field; the other fields nobody types.
         "is_refused": status == HTTPStatus.CONFLICT or bool(form.errors.keys() - {"reason"}),
     }
     return render(request, template, context, status=status)
+
+
+def _describe(user: User, snapshot: ApprovalSnapshot) -> tuple[HiddenReview, str]:
+    """Return what the review page says to this person, and its template."""
+    visible = documents_visible_to(user).filter(pk=snapshot.approval.document_id)
+    if visible.exists():
+        return describe_review(snapshot, user), "invoicing/review.html"
+    return describe_hidden(snapshot, user), "invoicing/review_hidden.html"
 
 
 def _find_next(user: User, *, now: datetime) -> str:

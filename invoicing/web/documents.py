@@ -15,6 +15,7 @@ from invoicing.languages import APPLICATION_LANGUAGE
 from invoicing.models import Document, DocumentStatus
 from invoicing.search.records import find_documents
 from invoicing.services.approvals import find_executed
+from invoicing.services.issuing_by_hand import ISSUE_PERMISSIONS
 from invoicing.web.approval_texts import describe_entries
 from invoicing.web.formats import Formats, format_instant
 from invoicing.web.issuing import may_issue
@@ -84,6 +85,7 @@ def show_document(request: SignedInRequest, pk: UUID) -> HttpResponse:
         "approval": find_executed(document) if document.is_issued else None,
         "waiting": describe_entries(asked, request.user),
         "decided": describe_entries(decided, request.user),
+        "may_agents_issue": request.user.has_perms(ISSUE_PERMISSIONS),
         "is_done": DONE in request.GET,
         "is_already": ALREADY in request.GET,
         "may_edit": may_edit,

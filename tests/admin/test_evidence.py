@@ -19,9 +19,10 @@ from agent_access.models import AuditEvent, Receipt
 from agent_access.models.audit import Transport
 from agent_access.models.connections import RevokedReason
 from agent_access.switches import turn_access, turn_module
+from invoicing.access import Permission
 from invoicing.decisions import decide_approval
 from invoicing.models import Decision, Document, IssueApproval
-from tests.factories import CustomerFactory, TaxRateFactory, TeamFactory
+from tests.factories import CustomerFactory, TaxRateFactory, TeamFactory, grant
 from tests.plans import plans_of
 from tests.web.forms import main_of
 
@@ -88,6 +89,7 @@ def test_receipts_are_filtered_and_searched(owner_desk, evidence):
         keys(owner_desk, q="key-one"),
         keys(owner_desk, q="key"),
         keys(owner_desk, q=draft_id),
+        keys(owner_desk, q=Document.objects.get().draft_code),
         keys(owner_desk, **{"from": str(tomorrow)}),
         keys(owner_desk, to=str(tomorrow), tool="drafts.create"),
     ]
@@ -98,6 +100,7 @@ def test_receipts_are_filtered_and_searched(owner_desk, evidence):
         [],
         ["key-one"],
         [],
+        ["key-two", "key-one"],
         ["key-two", "key-one"],
         [],
         ["key-one"],
@@ -207,8 +210,18 @@ def test_the_audit_names_the_records_of_administration(owner_desk, owner, compan
     team = TeamFactory.create(name="Sales")
     for each in (customer, rate, team, company, owner):
         record_act("record:changed", OPERATOR, target=str(each.pk))
+    grant(owner, Permission.VIEW_CUSTOMER, Permission.VIEW_ALL_CUSTOMERS)
     expected = [owner, company, team, rate, customer]
     assert column(owner_desk, EVENTS, "Target") == [str(each) for each in expected]
+
+
+def test_the_audit_names_no_customer_whom_the_owner_may_not_see(owner_desk, owner):
+    seen, unseen = CustomerFactory.create(account_managers=[owner]), CustomerFactory.create()
+    for each in (seen, unseen):
+        record_act("record:changed", OPERATOR, target=str(each.pk))
+    assert column(owner_desk, EVENTS, "Target") == [str(unseen.pk), str(seen.pk)]
+    grant(owner, Permission.VIEW_CUSTOMER)
+    assert column(owner_desk, EVENTS, "Target") == [str(unseen.pk), seen.name]
 
 
 def test_the_audit_says_in_words_why_a_connection_ended(owner_desk, connection):

@@ -133,7 +133,8 @@ def test_the_time_left_and_its_end_stand_beside_the_buttons(
 def test_the_inbox_and_the_draft_count_down_as_well(open_page, delegate, prepared):
     page = open_page("/people", delegate)
     page.clock.install()
-    run_down(page, "/approvals", told="A request in this list has expired.")
+    run_down(page, "/approvals", told="The ten minutes of a request in this list are over.")
+    expect(page.get_by_role("row", name="Time is over")).to_be_visible()
     run_down(page, f"/documents/{prepared.approval.document_id}")
 
 

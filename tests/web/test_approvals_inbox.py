@@ -8,11 +8,12 @@ import pytest
 
 from agent_access.connections import revoke_connection
 from agent_access.models.connections import RevokedReason
+from invoicing import approval_inbox
 from invoicing.access import Permission
 from invoicing.identifiers import new_id
 from invoicing.models import Customer, Decision, Document
 from invoicing.services.draft_input import Maker
-from tests.approvals import PREPARED_AT, prepare
+from tests.approvals import PREPARED_AT, TEN_MINUTES_LATER, prepare
 from tests.factories import make_draft, withdraw
 from tests.web.forms import text_of
 from tests.web.reviews import read
@@ -92,11 +93,40 @@ def test_a_draft_says_to_its_person_what_they_decided_of_it(sign_in, delegate, d
     assert told().startswith(f"Approved . {left}")
     late.decide(Decision.REJECTED, now=PREPARED_AT + timedelta(seconds=62))
     assert told().startswith(f"Approved . {left}"), "this one can still be used"
+    withdraw(delegate, Permission.MANAGE)
+    assert told().startswith("Approved . The agent cannot issue it at this moment: your account")
     Document.objects.filter(pk=draft.pk).update(lock_version=2)
     assert told() == ""
     Document.objects.filter(pk=draft.pk).update(lock_version=1)
     revoke_connection(connection.id, reason=RevokedReason.OWNER_REVOKED)
     assert told() == ""
+
+
+def told_on(browser: Any, draft: Document) -> list[str]:
+    page = read(browser.get(f"/documents/{draft.id}"))
+    return re.findall(r"to issue this invoice: (\w+)", page)
+
+
+def test_a_draft_tells_an_approval_that_can_be_used_after_any_number_of_rejections(
+    sign_in, delegate, draft, monkeypatch
+):
+    monkeypatch.setattr(approval_inbox, "PAGE_LENGTH", 2)
+    approved, *others = [prepare(draft, user=delegate) for _ in range(4)]
+    approved.decide(Decision.APPROVED)
+    for each in others:
+        each.decide(Decision.REJECTED, now=PREPARED_AT + timedelta(seconds=62))
+    assert told_on(sign_in(delegate), draft) == ["Approved"]
+
+
+def test_a_draft_tells_no_rejection_before_its_last_decision(sign_in, delegate, draft, clock):
+    rejected, approved = [prepare(draft, user=delegate) for _ in range(2)]
+    browser = sign_in(delegate)
+    rejected.decide(Decision.REJECTED)
+    assert told_on(browser, draft) == ["Rejected"]
+    approved.decide(Decision.APPROVED, now=PREPARED_AT + timedelta(seconds=61))
+    assert told_on(browser, draft) == ["Approved"]
+    clock.move_to(TEN_MINUTES_LATER)
+    assert told_on(browser, draft) == []
 
 
 def test_once_the_connection_has_ended_nothing_waits_for_the_agent(

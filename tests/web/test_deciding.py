@@ -1,20 +1,31 @@
 """Who decides on the review page, and what a decision does."""
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.test import Client
 
 from agent_access.connections import revoke_connection
 from agent_access.models import AuditEvent
 from agent_access.models.connections import RevokedReason
 from invoicing.access import Permission
+from invoicing.fixed_point import SCALE
 from invoicing.locks import lock_approval
 from invoicing.models import Customer, Decision, IssueApproval, User
 from invoicing.services import approvals
 from invoicing.services.draft_input import Maker
-from tests.approvals import PREPARED_AT, TEN_MINUTES_LATER, prepare
-from tests.factories import CustomerFactory, UserFactory, grant, make_draft, withdraw
+from tests.approvals import PREPARED_AT, TEN_MINUTES_LATER, Prepared, prepare
+from tests.factories import (
+    CustomerFactory,
+    UserFactory,
+    grant,
+    line_input,
+    make_draft,
+    make_issued,
+    withdraw,
+)
 from tests.snapshots import take_snapshot
 from tests.web.reviews import decision_of, path_of, read, send
 
@@ -37,34 +48,69 @@ def test_approving_leads_back_to_the_page_which_says_what_was_decided(desk, prep
     assert event.request_id == answer["X-Request-Id"]
 
 
-def test_the_script_of_an_approved_page_is_told_what_changed(
-    desk, prepared, sign_in, colleague, delegate
-):
-    path = f"{path_of(prepared)}/standing"
+@pytest.fixture
+def ask_standing(desk: Client, prepared: Prepared) -> Callable[[], str]:
+    """Return a function that asks, as the script of the page does, what the page would say now."""
 
     def ask() -> str:
-        told: str = desk.get(path).json()["standing"]
+        told: str = desk.get(f"{path_of(prepared)}/standing").json()["standing"]
         return told
 
+    return ask
+
+
+def test_the_script_of_an_approved_page_is_told_what_changed(
+    desk, prepared, ask_standing, delegate, clock
+):
     send(desk, prepared, "approve")
+    first = ask_standing()
+    path = f"{path_of(prepared)}/standing"
     page = desk.get(path_of(prepared)).content.decode()
-    assert f'data-standing="approved" data-ask="{path}"' in page
-    assert ask() == "approved"
+    assert f'data-standing="{first}"' in page
+    assert f'data-ask="{path}"' in page
+    clock.shift(SECOND)
+    assert ask_standing() == first, "the time left is counted down by another script"
     withdraw(delegate, Permission.MANAGE)
-    assert ask() == "approved permission-lacking"
+    lacking = ask_standing()
     grant(delegate, Permission.MANAGE)
+    assert ask_standing() == first
     revoke_connection(prepared.approval.connection_id, reason=RevokedReason.OWNER_REVOKED)
-    assert ask() == "approved connection-ended"
+    ended = ask_standing()
     prepared.execute()
-    assert ask() == "executed"
-    assert sign_in(colleague).get(path).status_code == 404
+    standings = [first, lacking, ended, ask_standing()]
+    assert [each.split()[0] for each in standings] == ["approved"] * 3 + ["executed"]
+    assert len(set(standings)) == 4
 
 
-def test_whoever_cannot_see_the_document_any_more_learns_no_standing(desk, prepared, delegate):
+def test_the_script_of_another_person_is_told_nothing(prepared, sign_in, colleague):
+    assert sign_in(colleague).get(f"{path_of(prepared)}/standing").status_code == 404
+
+
+def test_the_script_of_a_pending_page_is_told_all_that_changes_it(
+    prepared, ask_standing, delegate, customer
+):
+    standings = [ask_standing()]
+    total = prepared.approval.document.grand_total
+    issued = make_issued(customer=customer, lines=(line_input(unit_price=total, quantity=SCALE),))
+    assert issued.grand_total == total
+    standings.append(ask_standing())
+    for lost in (Permission.MANAGE, Permission.FINALIZE, Permission.VIEW_ALL_CUSTOMERS):
+        withdraw(delegate, lost)
+        standings.append(ask_standing())
+    assert len(set(standings)) == 5
+    assert {each.split()[0] for each in standings} == {"pending"}
+
+
+def test_whoever_cannot_see_the_document_any_more_learns_nothing_of_it(
+    desk, prepared, ask_standing, delegate
+):
     send(desk, prepared, "approve")
     withdraw(delegate, Permission.VIEW_ALL_CUSTOMERS)
     assert "There is nothing left for you to decide." in read(desk.get(path_of(prepared)))
-    assert desk.get(f"{path_of(prepared)}/standing").status_code == 404
+    hidden = ask_standing()
+    Customer.objects.update(name="Acme Limited")
+    assert ask_standing() == hidden
+    assert prepared.approval.document.draft_code not in hidden
 
 
 @pytest.mark.requirement("approval.reject")

@@ -89,9 +89,27 @@ def test_what_was_saved_meanwhile_is_told_whatever_is_pressed(
         assert "Somebody changed this draft while you were writing" in text
         assert '<th scope="row">Reference</th>' in text
         assert '<th scope="row">Notes on the invoice</th>' not in text
+        assert "discount in" not in text.partition("</table>")[0], "there is no discount"
         assert 'name="save" value="2">Replace it with mine</button>' in text
         form = read_form(answer)
     assert Document.objects.get().reference == "Theirs"
+
+
+def test_a_tax_rate_that_both_let_go_meanwhile_is_named_and_stays_chosen(
+    writer_desk, writer, customer
+):
+    rate = TaxRateFactory.create(name="Old rate")
+    lines = (line_input(tax_rate_id=rate.id),)
+    draft = make_draft(customer=customer, user=writer, lines=lines)
+    path = f"/documents/{draft.id}/edit"
+    form = read_form(writer_desk.get(path))
+    update_draft(writer, draft.pk, draft_input(customer), lock_version=1)
+    TaxRate.objects.update(is_active=False)
+
+    answer = writer_desk.post(path, {**form, "add_line": ""})
+
+    assert f">{rate} (inactive)</span>" in text_of(answer)
+    assert read_form(answer)["line-0-tax_rate_id"] == str(rate.id)
 
 
 def test_nothing_is_told_of_a_draft_that_nobody_else_changed(writer_desk, writer, customer):

@@ -13,16 +13,17 @@ const warn = (place) => {
   place.append(Object.assign(document.createElement("span"), words));
 };
 
-// In a list, of which many may end together: that is told once.
+// In a list, of which many may end together: that is told once. What became of an entry the list does
+// not know: it may have been issued since it was loaded.
 let isToldOfList = false;
 
 const endEntry = (place, tag) => {
   tag.classList.remove("good");
-  tag.textContent = "Expired";
+  tag.textContent = "Time is over";
   place.remove();
   if (isToldOfList) return;
   isToldOfList = true;
-  const words = { className: "unseen", role: "alert", textContent: "A request in this list has expired." };
+  const words = { className: "unseen", role: "alert", textContent: "The ten minutes of a request in this list are over." };
   tag.after(Object.assign(document.createElement("span"), words));
 };
 

@@ -21,7 +21,9 @@ def compare_drafts(saved: TypedDraft, typed: TypedDraft, choices: Choices) -> It
 
 
 def _line_at(draft: TypedDraft, index: int) -> Typed:
-    return draft.lines[index] if index < len(draft.lines) else {}
+    line = draft.lines[index] if index < len(draft.lines) else {}
+    # The list of the form always chooses a kind of discount; without a discount it means nothing.
+    return line if line.get("discount_value", "").strip() else {**line, "discount_type": ""}
 
 
 def _compare(

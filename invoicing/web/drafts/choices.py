@@ -1,6 +1,8 @@
 """What a person may choose from while writing a draft."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
+from uuid import UUID
 
 from babel.numbers import get_currency_name
 from django.conf import settings
@@ -34,8 +36,15 @@ class Choices:
         return dict(options).get(value, value)
 
 
-def choices_for(user: User, document: Document | None, *, search: str, chosen: str) -> Choices:
-    """Return what the person may choose, and what the draft has already, even if inactive.
+def choices_for(
+    user: User,
+    document: Document | None,
+    *,
+    search: str,
+    chosen: str,
+    chosen_rates: Collection[UUID],
+) -> Choices:
+    """Return what the person may choose, and what draft and form have already, even if inactive.
 
     `search` is the search for a customer, `chosen` the customer ID in the form, or empty.
     """
@@ -49,14 +58,14 @@ def choices_for(user: User, document: Document | None, *, search: str, chosen: s
         },
         of_line={
             "discount_type": DISCOUNT_KINDS,
-            "tax_rate_id": [NO_TAX, *_tax_rates(document)],
+            "tax_rate_id": [NO_TAX, *_tax_rates(document, chosen_rates)],
         },
     )
 
 
-def _tax_rates(document: Document | None) -> Options:
+def _tax_rates(document: Document | None, chosen: Collection[UUID]) -> Options:
     used = document.lines.values("tax_rate") if document else []
-    found = TaxRate.objects.filter(Q(is_active=True) | Q(pk__in=used))
+    found = TaxRate.objects.filter(Q(is_active=True) | Q(pk__in=used) | Q(pk__in=chosen))
     in_order = found.order_by("-percentage_ten_thousandths", "name", "pk")
     return [(str(each.id), _mark(each)) for each in in_order]
 

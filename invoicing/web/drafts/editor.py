@@ -19,6 +19,7 @@ from invoicing.access import (
 )
 from invoicing.draft_rules import MAX_LINES
 from invoicing.errors import ConflictError, DraftCodeUsedError, DraftInvalidError
+from invoicing.identifiers import read_uuid
 from invoicing.models import Document, User
 from invoicing.services.draft_input import DraftInput
 from invoicing.services.drafts import create_draft, preview_draft, update_draft
@@ -57,7 +58,14 @@ def edit_draft(request: SignedInRequest, pk: UUID) -> HttpResponse:
 def _choices(request: SignedInRequest, document: Document | None = None) -> Choices:
     search = read_search(request.POST, "customer_search")
     chosen = request.POST.get("customer_id", "")
-    return choices_for(request.user, document, search=search, chosen=chosen)
+    rates = (read_uuid(line["tax_rate_id"]) for line in read_typed(request.POST).lines)
+    return choices_for(
+        request.user,
+        document,
+        search=search,
+        chosen=chosen,
+        chosen_rates={rate for rate in rates if rate},
+    )
 
 
 @dataclass(frozen=True)

@@ -59,7 +59,7 @@ class NotesHost:
     def work_page(self, connection_id: UUID, viewer: User) -> str:
         return ""  # and so no page tells
 
-    def names_of(self, record_ids: Collection[UUID]) -> Mapping[UUID, str]:
+    def names_of(self, record_ids: Collection[UUID], viewer: User) -> Mapping[UUID, str]:
         return {}  # a note has no name
 
     def ids_of(self, name: str) -> Collection[UUID]:
