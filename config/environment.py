@@ -1,5 +1,6 @@
 """The settings of an installation, read from environment variables and checked at start."""
 
+import os
 import re
 from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
@@ -18,6 +19,7 @@ PROJECT_FOLDER = Path(__file__).resolve().parent.parent
 VAR_FOLDER = PROJECT_FOLDER / "var"
 QUICKSTART_FILE = VAR_FOLDER / "quickstart.env"
 
+LOCAL_URL = "https://localhost:8443"
 SECRET_KEY_LENGTH = 32
 HTTPS_PORT = 443
 LAST_PORT = 65535
@@ -142,14 +144,14 @@ Rate = Annotated[int, Field(ge=1, le=1_000_000)]
 class Environment(BaseSettings):
     """One field per environment variable; README and .env.example list the same names.
 
-    Values come from the environment first, then from the file that the quickstart keeps.
+    Values come from the environment first, on one's own machine then from the quickstart's file.
     """
 
     model_config = SettingsConfigDict(
         case_sensitive=True, env_file_encoding="utf-8", extra="ignore", frozen=True
     )
 
-    BASE_URL: Annotated[str, AfterValidator(_application_url)] = "https://localhost:8443"
+    BASE_URL: Annotated[str, AfterValidator(_application_url)] = LOCAL_URL
     SECRET_KEY: Annotated[Secret, Field(min_length=SECRET_KEY_LENGTH), AfterValidator(_secret_key)]
     SECRET_KEY_FALLBACKS: Annotated[Secret, AfterValidator(_former_keys)] = SecretStr("")
     DATABASE_URL: Annotated[Text, AfterValidator(_database_url), Field(repr=False)] = (
@@ -186,9 +188,12 @@ MISTAKES = {
 
 
 def read_environment(file: Path = QUICKSTART_FILE) -> Environment:
-    """Read and check every variable; raise ImproperlyConfigured, which never tells a value."""
+    """Read and check every variable; raise ImproperlyConfigured, which never tells a value.
+
+    A service for others takes nothing from the file, which a first look may have left.
+    """
     try:
-        environment = Environment(_env_file=file)
+        environment = Environment(_env_file=None if _is_for_others() else file)
     except ValidationError as error:
         wrong = error.errors(include_input=False, include_url=False)[0]
         raise ImproperlyConfigured(_describe(wrong)) from None
@@ -198,6 +203,14 @@ def read_environment(file: Path = QUICKSTART_FILE) -> Environment:
     if not is_named and loopback_address(environment.BASE_URL) is None:
         raise ImproperlyConfigured(NO_DATABASE)
     return environment
+
+
+def _is_for_others() -> bool:
+    try:
+        base_url = _application_url(os.environ.get("BASE_URL", LOCAL_URL))
+    except ValueError:
+        return False
+    return loopback_address(base_url) is None
 
 
 def _describe(wrong: ErrorDetails) -> str:

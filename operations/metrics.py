@@ -3,6 +3,7 @@
 No label holds an identifier, and each takes its value from a closed set.
 """
 
+import errno
 import logging
 import os
 import time
@@ -63,7 +64,10 @@ def serve_metrics(address: str) -> None:
         return
     registry = _registry()
     if obstacle := _try_to_serve(address, registry):
-        logger.warning("This process cannot serve metrics at METRICS_ADDRESS yet: %s.", obstacle)
+        # Usually another process of ours has the address.
+        level = logging.INFO if obstacle.errno == errno.EADDRINUSE else logging.WARNING
+        words = "This process cannot serve metrics at METRICS_ADDRESS yet: %s."
+        logger.log(level, words, obstacle.strerror)
         Thread(target=_take_over, args=(address, registry), daemon=True).start()
 
 
@@ -72,14 +76,14 @@ def _take_over(address: str, registry: CollectorRegistry) -> None:
         time.sleep(PAUSE_SECONDS)
 
 
-def _try_to_serve(address: str, registry: CollectorRegistry) -> str:
-    """Serve at the address; return why that is impossible now, or an empty text."""
+def _try_to_serve(address: str, registry: CollectorRegistry) -> OSError | None:
+    """Serve at the address; return why that is impossible now, or None."""
     host, _, port = address.rpartition(":")
     try:
         start_http_server(int(port), host.strip("[]"), registry=registry)
     except OSError as error:
-        return str(error.strerror)
-    return ""
+        return error
+    return None
 
 
 def _registry() -> CollectorRegistry:

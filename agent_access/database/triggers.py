@@ -27,6 +27,11 @@ from django.db.models.signals import post_migrate, pre_migrate
 POSTGRESQL = "postgresql"
 SQLITE = "sqlite"
 
+REPAIR = (
+    "manage.py migrate installs it. If a migrate of this release has ended before, somebody has"
+    " changed the database since: find out who, and what they did meanwhile."
+)
+
 TRIGGER = "TRIGGER"
 FUNCTION = "FUNCTION"
 
@@ -87,7 +92,7 @@ def keep_installed(app: AppConfig, *, check_id: str) -> None:
 
     def check_triggers(*, databases: Iterable[str] | None = None, **kwargs: Any) -> list[Any]:
         return [
-            checks.Warning(difference, hint="manage.py migrate installs it.", id=check_id)
+            checks.Warning(difference, hint=REPAIR, id=check_id)
             for alias in databases or ()
             for difference in find_differences(connections[alias], folder)
         ]

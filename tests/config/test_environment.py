@@ -244,6 +244,21 @@ def test_the_quickstarts_file_is_read_below_the_environment(monkeypatch, quickst
 
 
 @pytest.mark.usefixtures("bare")
+def test_a_service_for_others_takes_nothing_from_the_quickstarts_file(
+    monkeypatch, quickstart_file
+) -> None:
+    quickstart_file.write_text(f"SECRET_KEY={KEY}\n", encoding="utf-8")
+    monkeypatch.setenv("BASE_URL", "https://invoices.example")
+    with pytest.raises(ImproperlyConfigured) as refusal:
+        read_environment(quickstart_file)
+    assert str(refusal.value) == MISSING_KEY
+    quickstart_file.write_bytes(b"SECRET_KEY=\xff\xfe")
+    monkeypatch.setenv("SECRET_KEY", KEY)
+    monkeypatch.setenv("DATABASE_URL", "postgresql://db.example/invoices")
+    assert read_environment(quickstart_file).BASE_URL == "https://invoices.example"
+
+
+@pytest.mark.usefixtures("bare")
 def test_an_unreadable_quickstart_file_is_told_in_one_sentence(quickstart_file) -> None:
     quickstart_file.write_bytes(b"SECRET_KEY=\xff\xfe")
     with pytest.raises(ImproperlyConfigured) as refusal:
