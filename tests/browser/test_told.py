@@ -83,8 +83,9 @@ def test_a_list_of_approvals_shows_each_end_and_tells_the_first_alone(
     run_on(page, minutes=9, seconds=30)
     expect(page.get_by_role("alert")).to_have_count(0)
     run_on(page, minutes=1)
-    expect(page.get_by_role("alert")).to_have_text("A request in this list has expired.")
-    expect(page.get_by_text("Expired", exact=True)).to_have_count(2)
+    told = "The ten minutes of a request in this list are over."
+    expect(page.get_by_role("alert")).to_have_text(told)
+    expect(page.get_by_text("Time is over", exact=True)).to_have_count(2)
     expect(page.get_by_text("Waiting for you", exact=True)).to_have_count(1)  # the heading
 
 
