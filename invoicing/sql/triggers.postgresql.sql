@@ -117,3 +117,26 @@ $$;
 CREATE TRIGGER invoices_user_kept BEFORE DELETE ON invoices_user FOR EACH ROW EXECUTE FUNCTION invoices_keep_person();
 
 CREATE TRIGGER invoices_user_truncate BEFORE TRUNCATE ON invoices_user FOR EACH STATEMENT EXECUTE FUNCTION invoices_keep_person();
+
+-- A number series only goes forward, so that no number is given out twice; it is never deleted.
+
+CREATE FUNCTION invoices_keep_series() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF TG_OP = 'UPDATE' THEN
+        IF (OLD.id, OLD.type, OLD.year) IS DISTINCT FROM (NEW.id, NEW.type, NEW.year)
+            OR NEW.last_value < OLD.last_value
+        THEN
+            RAISE EXCEPTION 'A number series only goes forward.' USING ERRCODE = 'restrict_violation';
+        END IF;
+        RETURN NEW;
+    END IF;
+    IF TG_OP = 'DELETE' OR EXISTS (SELECT 1 FROM invoices_numberseries) THEN
+        RAISE EXCEPTION 'A number series cannot be deleted.' USING ERRCODE = 'restrict_violation';
+    END IF;
+    RETURN NULL;
+END;
+$$;
+
+CREATE TRIGGER invoices_numberseries_kept BEFORE DELETE OR UPDATE ON invoices_numberseries FOR EACH ROW EXECUTE FUNCTION invoices_keep_series();
+
+CREATE TRIGGER invoices_numberseries_truncate BEFORE TRUNCATE ON invoices_numberseries FOR EACH STATEMENT EXECUTE FUNCTION invoices_keep_series();

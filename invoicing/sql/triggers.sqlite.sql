@@ -171,3 +171,26 @@ CREATE TRIGGER invoices_user_kept_delete BEFORE DELETE ON invoices_user
 BEGIN
     SELECT RAISE(ABORT, 'A person cannot be deleted.');
 END;
+
+-- A number series only goes forward, so that no number is given out twice; it is never deleted.
+
+CREATE TRIGGER invoices_numberseries_kept_insert BEFORE INSERT ON invoices_numberseries
+WHEN EXISTS (
+    SELECT 1 FROM invoices_numberseries
+    WHERE rowid = NEW.rowid OR id = NEW.id OR (type = NEW.type AND year = NEW.year)
+)
+BEGIN
+    SELECT RAISE(ABORT, 'UNIQUE constraint failed: a number series cannot be replaced.');
+END;
+
+CREATE TRIGGER invoices_numberseries_forward BEFORE UPDATE ON invoices_numberseries
+WHEN (OLD.rowid, OLD.id, OLD.type, OLD.year) IS NOT (NEW.rowid, NEW.id, NEW.type, NEW.year)
+    OR NEW.last_value < OLD.last_value
+BEGIN
+    SELECT RAISE(ABORT, 'A number series only goes forward.');
+END;
+
+CREATE TRIGGER invoices_numberseries_kept_delete BEFORE DELETE ON invoices_numberseries
+BEGIN
+    SELECT RAISE(ABORT, 'A number series cannot be deleted.');
+END;
