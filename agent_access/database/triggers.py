@@ -67,6 +67,11 @@ class CreateStatement:
         return body[1] if body else self.sql
 
     @property
+    def replacement(self) -> str:
+        """PostgreSQL's statement that makes it or takes the place of the one that is there."""
+        return self.sql.replace("CREATE ", "CREATE OR REPLACE ", 1)
+
+    @property
     def drop(self) -> str:
         """The statement that drops it if it exists; a function takes its triggers with it."""
         if self.kind == FUNCTION:
@@ -106,11 +111,61 @@ def install(connection: BaseDatabaseWrapper, folder: Path) -> None:
     """Install the triggers of the file; if they are in place already, no table is locked."""
     if not find_differences(connection, folder):
         return
+    if connection.vendor == POSTGRESQL:
+        _replace_what_differs(connection, folder)
+        return
     with transaction.atomic(using=connection.alias):
         drop(connection, folder)
         with connection.cursor() as cursor:
             for statement in _read_statements(connection, folder):
                 cursor.execute(statement.sql)
+
+
+def _replace_what_differs(connection: BaseDatabaseWrapper, folder: Path) -> None:
+    """Replace functions and triggers, of one table at a time, so that none is ever missing.
+
+    The service may be serving meanwhile: no transaction here locks two tables, for which it could
+    wait while one of the service's waits for it.
+    """
+    statements = _read_statements(connection, folder)
+    by_table: dict[str, list[str]] = {}
+    for table, trigger in _find_obsolete(connection, statements):
+        by_table.setdefault(table, []).append(f"DROP TRIGGER {trigger} ON {table}")
+    definitions = _read_definitions(connection)
+    with connection.cursor() as cursor:
+        for statement in statements:
+            if definitions.get(statement.identity) == statement.definition:
+                continue
+            if statement.kind == FUNCTION:  # locks no table
+                cursor.execute(statement.replacement)
+            else:
+                by_table.setdefault(statement.table, []).append(statement.replacement)
+        for replacements in by_table.values():
+            with transaction.atomic(using=connection.alias):
+                for sql in replacements:
+                    cursor.execute(sql)
+
+
+def _find_obsolete(
+    connection: BaseDatabaseWrapper, statements: Iterable[CreateStatement]
+) -> list[tuple[str, str]]:
+    """Return table and name of each trigger of another release that calls one of the functions."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            SELECT quote_ident(relname), quote_ident(tgname)
+              FROM pg_trigger
+              JOIN pg_class ON pg_class.oid = tgrelid
+              JOIN pg_proc ON pg_proc.oid = tgfoid
+             WHERE pg_table_is_visible(tgrelid)
+               AND proname = ANY(%s) AND NOT tgname = ANY(%s)
+            """,
+            [
+                [each.name for each in statements if each.kind == FUNCTION],
+                [each.name for each in statements if each.kind == TRIGGER],
+            ],
+        )
+        return list(cursor.fetchall())
 
 
 def drop(connection: BaseDatabaseWrapper, folder: Path) -> None:

@@ -1,4 +1,5 @@
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.apps import apps
@@ -337,6 +338,49 @@ def test_an_altered_postgresql_trigger_is_named_and_repaired(statement, named) -
     ]
     triggers.install(connection, FOLDER)
     assert triggers.find_differences(connection, FOLDER) == []
+
+
+@pytest.mark.postgresql
+@pytest.mark.django_db
+def test_a_function_is_replaced_while_others_use_its_tables() -> None:
+    """Else a migrate and a write of the service could each wait for the other."""
+    execute(
+        "CREATE OR REPLACE FUNCTION invoices_keep_person() RETURNS trigger"
+        " LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END;'"
+    )
+    triggers.install(connection, FOLDER)
+    assert triggers.find_differences(connection, FOLDER) == []
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT relation::regclass, mode FROM pg_locks"
+            " WHERE pid = pg_backend_pid() AND mode LIKE '%Exclusive%'"
+            " AND relation::regclass::text LIKE 'invoices%'"
+        )
+        assert cursor.fetchall() == []
+
+
+@pytest.mark.postgresql
+@pytest.mark.django_db(transaction=True)
+def test_triggers_are_replaced_in_a_transaction_for_each_table() -> None:
+    execute("ALTER TABLE invoices_line DISABLE TRIGGER ALL")
+    execute("ALTER TABLE invoices_taxrow DISABLE TRIGGER ALL")
+    locked = (
+        "SELECT count(DISTINCT relation) FROM pg_locks"
+        " WHERE pid = pg_backend_pid() AND mode = 'ShareRowExclusiveLock'"
+    )
+    most = 0
+
+    def count_locks(execute: Any, sql: str, *arguments: Any) -> Any:
+        nonlocal most
+        answer = execute(sql, *arguments)
+        if sql.startswith("CREATE OR REPLACE TRIGGER"):
+            most = max(most, *connection.connection.execute(locked).fetchone())
+        return answer
+
+    with connection.execute_wrapper(count_locks):
+        triggers.install(connection, FOLDER)
+    assert triggers.find_differences(connection, FOLDER) == []
+    assert most == 1
 
 
 @pytest.mark.sqlite

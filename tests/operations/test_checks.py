@@ -128,8 +128,20 @@ def test_a_role_that_owns_the_tables_is_found():
 
 @pytest.mark.postgresql
 @pytest.mark.django_db
-def test_a_role_with_nothing_but_rows_is_sound():
+@pytest.mark.parametrize(
+    "more",
+    [
+        "TRUNCATE ON agent_access_auditevent",
+        "TRIGGER ON invoices_document",
+        "CREATE ON SCHEMA public",
+        "TEMPORARY ON DATABASE {database}",
+    ],
+)
+def test_a_role_with_nothing_but_rows_is_sound(more):
     with connection.cursor() as cursor:
+        database = connection.ops.quote_name(connection.settings_dict["NAME"])
+        cursor.execute(f"REVOKE TEMPORARY ON DATABASE {database} FROM PUBLIC")
+        cursor.execute("REVOKE CREATE ON SCHEMA public FROM PUBLIC")
         cursor.execute("CREATE ROLE checked_service")
         cursor.execute(
             "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO checked_service"
@@ -137,7 +149,7 @@ def test_a_role_with_nothing_but_rows_is_sound():
         cursor.execute("SET LOCAL ROLE checked_service")
         assert checks.check_role(databases=["default"]) == []
         cursor.execute("RESET ROLE")
-        cursor.execute("GRANT TRUNCATE ON agent_access_auditevent TO checked_service")
+        cursor.execute(f"GRANT {more.format(database=database)} TO checked_service")
         cursor.execute("SET LOCAL ROLE checked_service")
         assert [each.id for each in checks.check_role(databases=["default"])] == ["operations.W004"]
 
