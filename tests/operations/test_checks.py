@@ -137,7 +137,7 @@ def test_a_role_that_owns_the_tables_is_found():
         "TEMPORARY ON DATABASE {database}",
     ],
 )
-def test_a_role_with_nothing_but_rows_is_sound(more):
+def test_a_role_with_nothing_but_rows_is_sound_and_one_with_more_is_found(more):
     with connection.cursor() as cursor:
         database = connection.ops.quote_name(connection.settings_dict["NAME"])
         cursor.execute(f"REVOKE TEMPORARY ON DATABASE {database} FROM PUBLIC")
