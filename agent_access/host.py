@@ -45,6 +45,14 @@ class Work:
     href: str = ""
 
 
+@dataclass(frozen=True)
+class ShellLines:
+    """Lines to paste into a shell, under a heading, as the owner of a new connection reads them."""
+
+    heading: str
+    text: str
+
+
 class Host(Protocol):
     """What the project provides.
 
@@ -107,3 +115,6 @@ class Host(Protocol):
 
     def schema_filler(self) -> Callable[[Tool, JSONSchema], JSONSchema]:
         """Return a function that completes a tool's input schema with the values allowed today."""
+
+    def first_steps(self, *, credential: str, grants: Collection[str]) -> Sequence[ShellLines]:
+        """Return lines that try a new connection, for the page that shows its credential once."""

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.db.models import QuerySet
 
 from agent_access.errors import ToolError
-from agent_access.host import ScopeTerms, Service, Work
+from agent_access.host import ScopeTerms, Service, ShellLines, Work
 from agent_access.models.connections import RevokedReason
 from agent_access.tools import JSONSchema, Tool
 from invoicing.access import people_listed
@@ -16,6 +16,8 @@ from invoicing.agent_tools.record_names import find_ids, find_names
 from invoicing.agent_tools.schemas import schema_filler
 from invoicing.agent_tools.work import address_of_work, find_work
 from invoicing.models import Company, User
+from invoicing.quickstart.authority import find_authority
+from invoicing.quickstart.first_steps import FirstSteps
 from invoicing.rows import COMPANIES
 
 SERVICE = Service(
@@ -105,3 +107,16 @@ class InvoicingHost:
 
     def schema_filler(self) -> Callable[[Tool, JSONSchema], JSONSchema]:
         return schema_filler()
+
+    def first_steps(self, *, credential: str, grants: Collection[str]) -> Sequence[ShellLines]:
+        steps = FirstSteps(
+            base_url=settings.BASE_URL,
+            credential=credential,
+            grants=grants,
+            authority=find_authority(settings.VAR_DIR, base_url=settings.BASE_URL),
+        )
+        opening = steps.write_secrets()
+        return (
+            ShellLines("Try it over HTTP", opening + steps.write()),
+            ShellLines("Let an MCP client use it", opening + steps.write_for_mcp()),
+        )

@@ -13,7 +13,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from typing_extensions import override
 
-from agent_access import discovery
+from agent_access import conf, discovery
 from agent_access.admin.connection_page import describe_connection, describe_grants
 from agent_access.admin.filters import read_uuid
 from agent_access.admin.forms import ConnectionForm
@@ -143,6 +143,7 @@ class ConnectionAdmin(OwnersModelAdmin):
             "grants": describe_grants(connection),
             "credential": credential,
             "expires": format_minute(connection.expires_at),
+            "first_steps": conf.host().first_steps(credential=credential, grants=connection.grants),
             **discovery.addresses(),
         }
         return self.show(request, "connection_made", context)

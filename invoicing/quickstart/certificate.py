@@ -8,6 +8,7 @@ import trustme
 from cryptography.x509 import load_pem_x509_certificate
 
 from invoicing.application_url import LOOPBACK_ADDRESSES
+from invoicing.quickstart.authority import AUTHORITY_FILE
 
 VALIDITY = timedelta(days=397)  # what browsers accept
 RENEWAL = timedelta(days=30)
@@ -27,7 +28,7 @@ def ensure_certificate(folder: Path, *, now: datetime) -> Certificate:
 
     One that is not valid yet is replaced too: it was made while this machine's clock was ahead.
     """
-    authority, server = folder / "ca.pem", folder / "server.pem"
+    authority, server = folder / AUTHORITY_FILE, folder / "server.pem"
     expires_at = _read_expiry(server) if authority.exists() else None
     if expires_at is None or not RENEWAL <= expires_at - now <= VALIDITY:
         expires_at = now.astimezone(UTC).replace(microsecond=0) + VALIDITY - timedelta(days=1)

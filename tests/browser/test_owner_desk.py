@@ -34,10 +34,14 @@ def test_a_connection_is_made_used_seen_revoked_and_gone(open_page, owner, deleg
     expect(page.get_by_label("Ask for invoices to be issued")).not_to_be_checked()
     expect(page.get_by_label("Acts as")).to_have_value("")
     make_connection(page, delegate)
-    page.get_by_role("button", name="Copy").click()
+    page.get_by_role("button", name="Copy the credential").click()
     copied = page.get_by_role("button", name="Copied")
     expect(copied).to_have_attribute("aria-live", "polite")  # told to who does not see it
-    agent = HttpAgent(page.evaluate("navigator.clipboard.readText()"))
+    credential = page.evaluate("navigator.clipboard.readText()")
+    page.get_by_role("button", name="Copy the lines").first.click()
+    lines = page.evaluate("navigator.clipboard.readText()")
+    assert lines.startswith(f"CREDENTIAL={credential}\nAPI=")
+    agent = HttpAgent(credential)
     assert agent.call("customers.search").status == 200
 
     page.get_by_role("link", name="Go to the connection").click()

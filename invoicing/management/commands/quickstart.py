@@ -1,10 +1,7 @@
 """Serves the sample company over HTTPS on this machine, and prints lines to paste."""
 
-import secrets
 import sys
 from argparse import ArgumentParser
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from django.conf import settings
@@ -27,7 +24,7 @@ from agent_access.operator_command import OperatorCommand
 from agent_access.switches import turn_access
 from agent_access.tools import registry
 from invoicing.application_url import loopback_address, port_of
-from invoicing.models import Company, Customer, TaxRate, User
+from invoicing.models import Company, User
 from invoicing.quickstart.certificate import Certificate, ensure_certificate
 from invoicing.quickstart.errors import QuickstartError
 from invoicing.quickstart.first_steps import FirstSteps
@@ -35,31 +32,31 @@ from invoicing.quickstart.ports import require_free_port
 from invoicing.quickstart.server import serve
 from invoicing.sample_company.loading import BOOKKEEPER, choose_password, load_sample_company
 
-CREDENTIAL_NOW = """
-A connection acts for {user} for {days} days. Its credential, shown only now:
+FOR_PEOPLE = """
+For people, in a browser, which warns about the certificate made for this machine:
 
-{credential}
+Address:   {base_url}/
+Sign in:   {person} (bookkeeper, for whom the agent acts)
+           {owner} (owner; agents are at {base_url}/admin/)
+Password:  {password}
 """
-SIGN_INS = """
-Sign in at the address below as {user} (bookkeeper, for whom the agent acts),
-or as {owner} (owner). {password}
+SHOWN_NOW = "{password} (of both, shown only now)"
+AS_GIVEN = "the one that you gave"
+AS_BEFORE = "as before; one_time_link prints a link to choose a new one"
+CREDENTIAL_NOW = """
+For an agent, which acts for {user} for {days} days, in a second shell with curl,
+line by line or all at once. Its credential, in the first line, is shown only now:
 """
-SHOWN_NOW = "Their password, shown only now: {password}"
-AS_BEFORE = "Their password is unchanged; one_time_link prints a link to choose a new one."
 NO_CREDENTIAL = """
-A credential is shown once, when its connection is created. This creates another connection:
+For an agent, in a second shell with curl, line by line or all at once. Its credential was shown
+when its connection was created. This creates another connection:
 
 {python} manage.py connect_agent --user {user} --days {days} \\
   --scopes {scopes}
 """
-LINES = """
-What an agent does with it, to paste into another shell:
-
-{lines}
-The same for MCP clients, Claude Code and the Inspector, in that shell:
-
-{for_mcp}"""
+FOR_MCP = "\nThe same for MCP clients, Claude Code and the Inspector, in that shell:"
 PLACEHOLDER = "ivc_..."
+SEARCH = "search=altmuhl"  # finds a customer of the sample company, whose name has an umlaut
 
 
 class Command(OperatorCommand):
@@ -77,9 +74,8 @@ class Command(OperatorCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             self._check_address(options["port"])
-            self._prepare_database(options["password"])
-            self._prepare_pages()
-            certificate = self._prepare_certificate()
+            certificate = self._prepare_files()
+            password = self._prepare_database(options["password"])
             credential = self._prepare_access()
         except QuickstartError as error:
             raise CommandError(str(error)) from None
@@ -89,7 +85,8 @@ class Command(OperatorCommand):
             ) from None
         except KeyboardInterrupt:
             raise CommandError("Stopped before it was ready; the next start continues.") from None
-        self._show_first_steps(certificate, credential)
+        self._show_people(password)
+        self._show_agents(certificate, credential)
         self._serve(certificate)
 
     def _check_address(self, port: int | None) -> None:
@@ -103,34 +100,28 @@ class Command(OperatorCommand):
             )
         require_free_port(settings.BASE_URL)
 
-    def _prepare_database(self, password: str | None) -> None:
+    def _prepare_files(self) -> Certificate:
+        try:
+            call_command("collectstatic", verbosity=0, interactive=False)
+            certificate = ensure_certificate(settings.VAR_DIR, now=timezone.now())
+        except OSError as error:
+            raise QuickstartError(f"{settings.VAR_DIR} cannot be used: {error.strerror}.") from None
+        self._say(f"Certificate: valid until {certificate.expires_at:%Y-%m-%d}.")
+        return certificate
+
+    def _prepare_database(self, password: str | None) -> str:
+        """Load the sample company if there is none; return what to say of its people's password."""
         _refuse_what_cannot_be_migrated()
         _refuse_another_company()
         self._say("Database: bringing it up to date ...")
         call_command("migrate", verbosity=0, interactive=False)
         if Company.objects.exists():
             self._say("Sample company: kept as it is.")
-            self._say_sign_ins(AS_BEFORE)
-            return
+            return AS_BEFORE
         self._say("Sample company: loading Halden Works ...")
         chosen = choose_password(password)
         load_sample_company(password=chosen.text)
-        shown = chosen.text if chosen.is_new else "the one that you gave"
-        self._say_sign_ins(SHOWN_NOW.format(password=shown))
-
-    def _say_sign_ins(self, password: str) -> None:
-        owner = Company.objects.get().owner.email
-        self._say(SIGN_INS.format(user=BOOKKEEPER, owner=owner, password=password))
-
-    def _prepare_pages(self) -> None:
-        with _using_var():
-            call_command("collectstatic", verbosity=0, interactive=False)
-
-    def _prepare_certificate(self) -> Certificate:
-        with _using_var():
-            certificate = ensure_certificate(settings.VAR_DIR, now=timezone.now())
-        self._say(f"Certificate: valid until {certificate.expires_at:%Y-%m-%d}.")
-        return certificate
+        return SHOWN_NOW.format(password=chosen.text) if chosen.is_new else AS_GIVEN
 
     def _prepare_access(self) -> str | None:
         """Turn agent access on; return the credential of a new connection if there was none."""
@@ -155,21 +146,25 @@ class Command(OperatorCommand):
             self._say(f"No connection was made. {error}")
             return None
 
-    def _show_first_steps(self, certificate: Certificate, credential: str | None) -> None:
-        text = CREDENTIAL_NOW if credential else NO_CREDENTIAL
-        self._say(
-            text.format(
-                user=BOOKKEEPER,
-                days=MAX_DAYS,
-                credential=credential,
-                python=sys.executable,
-                scopes=",".join(registry.scopes),
-            )
+    def _show_people(self, password: str) -> None:
+        owner = Company.objects.get().owner.email
+        facts = {"base_url": settings.BASE_URL, "person": BOOKKEEPER, "owner": owner}
+        self._say(FOR_PEOPLE.format(password=password, **facts))
+
+    def _show_agents(self, certificate: Certificate, credential: str | None) -> None:
+        steps = FirstSteps(
+            base_url=settings.BASE_URL,
+            credential=credential or PLACEHOLDER,
+            grants=registry.scopes,
+            query=SEARCH,
+            authority=certificate.authority,
         )
-        steps = _first_steps(certificate)
-        if steps:
-            lines = steps.write(credential or PLACEHOLDER)
-            self._say(LINES.format(lines=lines, for_mcp=steps.write_for_mcp()))
+        opening = CREDENTIAL_NOW if credential else NO_CREDENTIAL
+        facts = {"user": BOOKKEEPER, "days": MAX_DAYS, "scopes": ",".join(registry.scopes)}
+        self._say(opening.format(python=sys.executable, **facts))
+        self._say(f"\n{steps.write_secrets()}{steps.write()}")
+        self._say(FOR_MCP)
+        self._say(f"\n{steps.write_for_mcp()}")
 
     def _serve(self, certificate: Certificate) -> None:
         serve(
@@ -184,14 +179,6 @@ class Command(OperatorCommand):
         # Flushed, for whoever reads through a pipe.
         self.stdout.write(text)
         self.stdout.flush()
-
-
-@contextmanager
-def _using_var() -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise QuickstartError(f"{settings.VAR_DIR} cannot be used: {error.strerror}.") from None
 
 
 def _refuse_what_cannot_be_migrated() -> None:
@@ -211,20 +198,3 @@ def _refuse_another_company() -> None:
     is_sample = User.objects.filter(email=BOOKKEEPER).exists()
     if Company.objects.exists() and not is_sample:
         raise QuickstartError("DATABASE_URL names the database of a company other than the sample.")
-
-
-def _first_steps(certificate: Certificate) -> FirstSteps | None:
-    """Return the lines to paste, or None if no active customer or tax rate is left for a draft."""
-    customer = Customer.objects.filter(is_active=True).order_by("id").first()
-    tax_rate = TaxRate.objects.filter(is_active=True).order_by("id").first()
-    if customer is None or tax_rate is None:
-        return None
-    return FirstSteps(
-        folder=settings.BASE_DIR,
-        authority=certificate.authority,
-        base_url=settings.BASE_URL,
-        customer=customer,
-        tax_rate=tax_rate,
-        today=timezone.localdate(),
-        key=f"first-{secrets.token_hex(4)}",
-    )

@@ -6,7 +6,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from agent_access.errors import NotFoundError, ToolError
-from agent_access.host import ScopeTerms, Service, Work
+from agent_access.host import ScopeTerms, Service, ShellLines, Work
 from agent_access.models.connections import RevokedReason
 from agent_access.tools import JSONSchema, Tool
 
@@ -67,3 +67,6 @@ class NotesHost:
 
     def schema_filler(self) -> Callable[[Tool, JSONSchema], JSONSchema]:
         return lambda _tool, schema: schema
+
+    def first_steps(self, *, credential: str, grants: Collection[str]) -> Sequence[ShellLines]:
+        return ()  # the page of a new connection needs no examples
