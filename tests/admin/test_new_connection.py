@@ -5,6 +5,7 @@ import logging
 import re
 from datetime import timedelta
 from functools import partial
+from html import unescape
 from typing import Any
 from urllib.parse import unquote
 
@@ -23,6 +24,7 @@ from agent_access.models.settings import AccessSettings
 from agent_access.switches import turn_access
 from invoicing.access import Permission
 from invoicing.models import Company, User
+from invoicing.quickstart.first_steps import FirstSteps
 from tests.agents import HOST, HttpAgent
 from tests.factories import UserFactory, withdraw
 from tests.snapshots import take_snapshot
@@ -74,6 +76,22 @@ def test_the_owner_makes_a_connection(owner_desk, owner, delegate, filled):
     )
     assert (event.transport, event.client_address) == ("web", "127.0.0.1")
     assert event.request_id == answer["X-Request-Id"]
+
+
+def test_the_owner_gets_the_first_walk_as_far_as_the_grants_reach(owner_desk, filled):
+    answer = owner_desk.post(ADD, filled)
+    [credential] = credential_in(answer)
+    steps = FirstSteps(
+        base_url=f"https://{HOST}", credential=credential, grants=filled["scopes"], authority=None
+    )
+    shown = re.findall(r"<textarea[^>]*>(.*?)</textarea>", answer.content.decode(), re.DOTALL)
+    opening = f"CREDENTIAL={credential}\n"
+    assert [unescape(text) for text in shown] == [
+        opening + steps.write(),
+        opening + steps.write_for_mcp(),
+    ]
+    assert "customers?limit=1" in steps.write()
+    assert "documents" not in steps.write()
 
 
 def test_the_owner_learns_at_once_what_the_person_has_no_permission_for(
@@ -220,7 +238,8 @@ def test_the_credential_is_kept_and_repeated_nowhere(owner_desk, filled, caplog,
     answer = owner_desk.post(ADD, filled)
     [credential] = credential_in(answer)
     secret = credential.removeprefix("ivc_")
-    assert answer.content.decode().count(secret) == 1
+    # By itself, and in the lines to paste over HTTP and for MCP.
+    assert answer.content.decode().count(secret) == 3
     sessions = [json.dumps(each.get_decoded()) for each in Session.objects.all()]
     rows = str(take_snapshot()) + str(list(AuditEvent.objects.values()))
     for text in (*sessions, rows, caplog.text, unquote(str(answer.headers)), str(answer.cookies)):

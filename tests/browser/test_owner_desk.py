@@ -34,7 +34,7 @@ def test_a_connection_is_made_used_seen_revoked_and_gone(open_page, owner, deleg
     expect(page.get_by_label("Ask for invoices to be issued")).not_to_be_checked()
     expect(page.get_by_label("Acts as")).to_have_value("")
     make_connection(page, delegate)
-    page.get_by_role("button", name="Copy the credential").click()
+    page.get_by_role("button", name="Copy", exact=True).click()
     copied = page.get_by_role("button", name="Copied")
     expect(copied).to_have_attribute("aria-live", "polite")  # told to who does not see it
     credential = page.evaluate("navigator.clipboard.readText()")

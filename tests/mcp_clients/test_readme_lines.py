@@ -10,8 +10,9 @@ from unicodedata import normalize
 
 import pytest
 
+from agent_access.tools import registry
 from config.environment import PROJECT_FOLDER
-from invoicing.quickstart.first_steps import FOR_MCP
+from invoicing.management.commands import quickstart
 from tests.mcp_clients.node_packages import INSPECTOR, WANTED, run_node
 
 # A customer of the sample company, who would be found with `./dev run` as well.
@@ -37,15 +38,15 @@ def fit(text, https_server):
 def test_the_lines_search_for_a_customer_of_the_sample_company():
     read = (PROJECT_FOLDER / "invoicing/sample_company/customers.csv").read_text(encoding="utf-8")
     assert f"\n{SEARCH}" in normalize("NFKD", read).encode("ascii", "ignore").decode().lower()
-    blocks = (read_block("Python, with", "python"), read_block("The Inspector", "console"))
-    assert all(f'{{"search": "{SEARCH}"}}' in block for block in blocks)
+    assert f'{{"search": "{SEARCH}"}}' in read_block("Python, with", "python")
+    assert f"search={SEARCH}" == quickstart.SEARCH
 
 
-def test_the_readme_and_the_quickstart_name_the_inspector_that_is_tried_here():
+def test_the_readme_names_the_inspector_that_is_tried_here():
     packages = json.loads((WANTED / "package-lock.json").read_text(encoding="utf-8"))["packages"]
     tried = packages["node_modules/@modelcontextprotocol/inspector"]["version"]
-    for text in (read_block("The Inspector", "console"), FOR_MCP):
-        assert re.findall(r"@modelcontextprotocol/inspector@(\S+)", text) == [tried]
+    line = read_block("The Inspector", "sh")
+    assert re.findall(r"@modelcontextprotocol/inspector@(\S+)", line) == [tried]
 
 
 def test_the_lines_for_the_python_client_find_a_customer(https_server, agent, customer):
@@ -61,13 +62,12 @@ def test_the_lines_for_the_python_client_find_a_customer(https_server, agent, cu
     assert customer.name in done.stdout
 
 
-def test_the_line_for_the_inspector_finds_a_customer(
-    https_server, node_environment, agent, customer
-):
-    line = fit(read_block("The Inspector", "console").replace(SEARCH, "acme"), https_server)
+def test_the_line_for_the_inspector_lists_the_tools(https_server, node_environment, agent):
+    line = fit(read_block("The Inspector", "sh"), https_server)
     words = shlex.split(line.replace("\\\n", " ").replace("$CREDENTIAL", agent.credential))
     program = next(word for word in words if word.startswith("@modelcontextprotocol/inspector@"))
     arguments = words[words.index(program) + 1 :]
     done = run_node(INSPECTOR, *arguments, environment=node_environment)
     assert done.returncode == 0, done.stderr
-    assert customer.name in done.stdout
+    names = [tool["name"] for tool in json.loads(done.stdout)["tools"]]
+    assert names == [tool.mcp_name for tool in registry]
