@@ -122,11 +122,11 @@ class FirstSteps:
         """Return the lines that follow them, as far as the grants reach."""
         trust = ' --cacert "$CA"' if self.authority else ""
         steps = takewhile(lambda step: step.scope in self.grants, STEPS)
-        return START.lstrip().format(base_url=self.base_url, trust=trust) + "".join(
+        return START.lstrip().format(base_url=shlex.quote(self.base_url), trust=trust) + "".join(
             step.lines.replace("QUERY", self.query) for step in steps
         )
 
     def write_for_mcp(self) -> str:
         """Return the lines for Claude Code and the Inspector, for the same shell."""
         trust = 'export NODE_EXTRA_CA_CERTS="$CA"\n' if self.authority else ""
-        return trust + FOR_MCP.lstrip().format(base_url=self.base_url)
+        return trust + FOR_MCP.lstrip().format(base_url=shlex.quote(self.base_url))

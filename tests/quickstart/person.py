@@ -26,7 +26,7 @@ class Person:
         assert "You approved this issue" in page
 
     def _open(self, url: str, form: str | None = None) -> str:
-        request = Request(url, form and form.encode(), {"Referer": url})  # noqa: S310  always https
+        request = Request(url, form.encode() if form else None, {"Referer": url})  # noqa: S310  always https
         with self._browser.open(request, timeout=60) as answer:
             text: str = answer.read().decode()
         return text
