@@ -22,7 +22,7 @@ VS_CODE = {
         "http://127.0.0.1/",
         "http://127.0.0.1:33418/",
     ],
-    "scope": "customers:read invoices:read offline_access",
+    "scope": "customers:read invoices:read invoices:prepare invoices:execute people:read",
     "token_endpoint_auth_method": "none",
     "application_type": "native",
 }
