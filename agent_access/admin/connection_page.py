@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from agent_access import conf
 from agent_access.admin.event_names import read_names
 from agent_access.admin.moments import format_minute, format_moment
-from agent_access.admin.revocations import describe_detail, describe_revocation
+from agent_access.admin.revocations import describe_detail, describe_ending
 from agent_access.admin.usage import Usage, read_usage
 from agent_access.models.audit import ADMINISTRATION, AuditEvent
 from agent_access.models.connections import Connection, ConnectionKind
@@ -37,7 +37,7 @@ def describe_connection(connection: Connection, *, viewer: Any) -> dict[str, Any
     return {
         "connection": connection,
         "status": usage.status,
-        "ending": describe_revocation(connection),
+        "ending": describe_ending(connection, usage.status.reason),
         "facts": _facts_of(connection, usage),
         "grants": list(describe_grants(connection)),
         "calls": _describe_events(calls[:CALLS_SHOWN], viewer),

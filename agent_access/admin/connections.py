@@ -102,7 +102,7 @@ class ConnectionAdmin(OwnersModelAdmin):
         status = usage_of(connection).status
         good = " good" if status.state == State.LIVE else ""
         tag = format_html('<span class="tag{}">{}</span>', good, status.state.capitalize())
-        return format_html('<span>{} <span class="quiet">{}</span></span>', tag, status.reason)
+        return format_html('<span>{} <span class="quiet">{}</span></span>', tag, status.words)
 
     @override
     def show_record(self, request: HttpRequest, object_id: Any) -> HttpResponse:

@@ -26,7 +26,12 @@ class Status:
     """The state, and for a connection that was revoked, or will be at its next call, why."""
 
     state: State
-    reason: str = ""
+    reason: RevokedReason | None = None
+
+    @property
+    def words(self) -> str:
+        """The reason in words; empty if there is none."""
+        return str(self.reason.label) if self.reason else ""
 
 
 def read_status(connection: Connection, *, owner_id: UUID | None, now: datetime) -> Status:
@@ -35,11 +40,11 @@ def read_status(connection: Connection, *, owner_id: UUID | None, now: datetime)
     What ends a connection may be recorded only when it is used next; the owner sees it before.
     """
     if _was_revoked_early(connection, now=now):
-        return Status(State.ENDED, RevokedReason(connection.revoked_reason).label)
+        return Status(State.ENDED, RevokedReason(connection.revoked_reason))
     if now >= connection.expires_at:
         return Status(State.EXPIRED)
     if coming := find_revocation_reason(connection, owner_id=owner_id):
-        return Status(State.ENDED, coming.label)
+        return Status(State.ENDED, coming)
     return Status(State.LIVE)
 
 

@@ -25,7 +25,10 @@ from agent_access.oauth.return_addresses import host_of
 from agent_access.oauth.server import Server
 from agent_access.tools import registry
 
-UNKNOWN_CLIENT = "This client is not known here, or the return address is not one of its own."
+UNKNOWN_CLIENT = (
+    "This client is not known here, or it names no return address that it has registered. Only"
+    " https addresses, and http addresses on your own computer, can be registered."
+)
 UNREADABLE = "The link that brought you here is broken."
 TOO_LONG = "The link that brought you here is too long."
 TOO_MANY = "Too many clients asked for the first time in this minute; try again in the next."

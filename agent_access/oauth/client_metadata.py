@@ -38,18 +38,11 @@ def read_metadata(values: Mapping[str, Any]) -> ClientMetadata:
     """Return the checked metadata; raise InvalidMetadataError. Unknown members are ignored."""
     _require_entry(values, "grant_types", GRANT_TYPES[0])
     _require_entry(values, "response_types", RESPONSE_TYPES[0])
-    addresses: Any = values.get("redirect_uris")
-    if not _are_addresses(addresses):
-        raise InvalidMetadataError(
-            f"redirect_uris must be 1 to {MAX_ADDRESSES} addresses: https, or http on localhost,"
-            " 127.0.0.1 or [::1], without user, fragment or unusual characters.",
-            error="invalid_redirect_uri",
-        )
+    addresses = _keep_addresses(values.get("redirect_uris"))
     name = values.get("client_name") or ""
     if not isinstance(name, str):
         raise InvalidMetadataError("client_name must be a text.")
-    unique = tuple(dict.fromkeys(addresses))
-    return ClientMetadata(clean_name(name) or name_host(host_of(unique[0])), unique)
+    return ClientMetadata(clean_name(name) or name_host(host_of(addresses[0])), addresses)
 
 
 def clean_name(name: str) -> str:
@@ -90,12 +83,23 @@ def _require_entry(values: Mapping[str, Any], member: str, needed: str) -> None:
         raise InvalidMetadataError(f"{member} must be a list with {needed}.")
 
 
-def _are_addresses(value: Any) -> bool:
-    return (
-        _is_list_of_texts(value)
-        and 1 <= len(value) <= MAX_ADDRESSES
-        and all(may_register(address) for address in value)
-    )
+def _keep_addresses(given: Any) -> tuple[str, ...]:
+    """Return the addresses that may be registered, each once; the others are left out.
+
+    Clients send one list to every server, with addresses of their own scheme such as `cursor://`,
+    and use those that the server keeps. More than fit are refused: any that were left out might be
+    the one that the client uses, and then only the owner would see an error.
+    """
+    entries = given if isinstance(given, list) else []
+    kept = tuple(dict.fromkeys(filter(may_register, entries)))
+    if not 1 <= len(kept) <= MAX_ADDRESSES:
+        raise InvalidMetadataError(
+            f"Send 1 to {MAX_ADDRESSES} redirect_uris that are https, or http on localhost,"
+            " 127.0.0.1 or [::1], without user, fragment or unusual characters. Others are left"
+            f" out; of those sent, {len(kept)} can be kept.",
+            error="invalid_redirect_uri",
+        )
+    return kept
 
 
 def _is_list_of_texts(value: Any) -> bool:

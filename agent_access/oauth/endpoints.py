@@ -15,6 +15,7 @@ from agent_access.errors import MethodNotAllowedError, NotFoundError
 from agent_access.execution import find_tool_error
 from agent_access.models.audit import Transport
 from agent_access.models.settings import AccessSettings
+from agent_access.oauth.basic_scheme import name_client
 from agent_access.oauth.parameters import UnreadableParametersError, clean_parameters
 from agent_access.oauth.refusals import INVALID_REQUEST, OAuthRefusalError, refuse, refuse_request
 from agent_access.request_facts import note
@@ -78,6 +79,6 @@ def read_form(request: HttpRequest, known: frozenset[str]) -> str:
     if request.META.get("QUERY_STRING"):
         raise OAuthRefusalError(INVALID_REQUEST, "Send the parameters in the body.")
     try:
-        return clean_parameters(body.decode("ascii"), known)
+        return name_client(clean_parameters(body.decode("ascii"), known), request)
     except (UnicodeDecodeError, UnreadableParametersError):
         raise OAuthRefusalError(INVALID_REQUEST, "Send each parameter once, as UTF-8.") from None

@@ -10,8 +10,9 @@ from oauthlib.oauth2 import InvalidGrantError
 
 from agent_access import conf
 from agent_access.audit import Actor, Origin, record_act
-from agent_access.models.connections import Connection
+from agent_access.models.connections import Connection, RevokedReason
 from agent_access.oauth import parameters
+from agent_access.oauth.basic_scheme import CHALLENGE, uses_basic
 from agent_access.oauth.endpoints import machine_endpoint, read_form
 from agent_access.oauth.paths import REVOKE_PATH, TOKEN_PATH
 from agent_access.oauth.presented import read_presented, revoke_reused
@@ -22,7 +23,18 @@ from agent_access.throttling import is_first
 REFUSED = "token_request:refused"
 NOBODY = "nobody"
 
-REUSED: tuple[Mapping[str, str], str, int] = ({}, InvalidGrantError().json, HTTPStatus.BAD_REQUEST)
+# Descriptions of invalid_grant where a second use has just ended the connection.
+REUSE_HELP: Mapping[RevokedReason, str] = {
+    RevokedReason.CODE_REUSE: (
+        "This code was already used, so its connection has ended, and with it all its tokens. Sign"
+        " in again, and exchange each code once."
+    ),
+    RevokedReason.REFRESH_REUSE: (
+        "This refresh token was already used, so its connection has ended, and with it all"
+        " its tokens. Sign in again; then keep the newest refresh token, and send one refresh at a"
+        " time."
+    ),
+}
 
 
 @machine_endpoint("POST", policy="token")
@@ -31,18 +43,18 @@ def issue_tokens(request: HttpRequest, origin: Origin) -> HttpResponse:
     form = read_form(request, parameters.TOKEN)
     with transaction.atomic(durable=True):
         presented = read_presented(form)
-        if revoke_reused(presented, origin=origin):
+        if reason := revoke_reused(presented, origin=origin):
             # Nothing else is done that might fail and roll the revocation back.
-            answer = REUSED
+            error = InvalidGrantError(REUSE_HELP[reason])
+            headers, body, status = error.headers, error.json, HTTPStatus.BAD_REQUEST
         else:
-            answer = Server(origin, presented).create_token_response(
+            headers, body, status = Server(origin, presented).create_token_response(
                 conf.base_url() + TOKEN_PATH, body=form
             )
-    headers, body, status = answer
     if status != HTTPStatus.OK:
         # Only now, since the cache that this asks may fail, too.
         _record_refusal(json.loads(body)["error"], presented.connection, origin)
-    return _write(headers, body, status)
+    return _write(request, headers, body, status)
 
 
 @machine_endpoint("POST", policy="token")
@@ -51,7 +63,7 @@ def revoke(request: HttpRequest, origin: Origin) -> HttpResponse:
     form = read_form(request, parameters.REVOKE)
     with transaction.atomic(durable=True):
         answer = Server(origin).create_revocation_response(conf.base_url() + REVOKE_PATH, body=form)
-    return _write(*answer)
+    return _write(request, *answer)
 
 
 def _record_refusal(error: str, connection: Connection | None, origin: Origin) -> None:
@@ -66,11 +78,15 @@ def _record_refusal(error: str, connection: Connection | None, origin: Origin) -
             record_act(REFUSED, Actor(origin), connection_id=connection_id, outcome=error)
 
 
-def _write(headers: Mapping[str, str], body: str, status: int) -> HttpResponse:
+def _write(
+    request: HttpRequest, headers: Mapping[str, str], body: str, status: int
+) -> HttpResponse:
     text = body if status == HTTPStatus.OK else _explain(json.loads(body))
     response = HttpResponse(text, status=status, content_type="application/json")
     if status == HTTPStatus.UNAUTHORIZED:
-        response["WWW-Authenticate"] = headers["WWW-Authenticate"]
+        # RFC 6749 section 5.2: the challenge must match the scheme that the client used.
+        by_basic = uses_basic(request)
+        response["WWW-Authenticate"] = CHALLENGE if by_basic else headers["WWW-Authenticate"]
     return response
 
 

@@ -12,6 +12,7 @@ AUTHORIZE = frozenset(
         "code_challenge_method",
         "redirect_uri",
         "resource",
+        "response_mode",
         "response_type",
         "scope",
         "state",

@@ -41,8 +41,8 @@ def read_presented(form: str) -> Presented:
     )
 
 
-def revoke_reused(presented: Presented, *, origin: Origin) -> bool:
-    """Revoke the connection of a secret that was used before; tell whether there was one."""
+def revoke_reused(presented: Presented, *, origin: Origin) -> RevokedReason | None:
+    """Revoke the connection of a secret that was used before; return why, if there was one."""
     code, token = presented.code, presented.refresh_token
     reused = []
     if code is not None and code.consumed_at is not None:
@@ -51,7 +51,7 @@ def revoke_reused(presented: Presented, *, origin: Origin) -> bool:
         reused.append((token.connection_id, RevokedReason.REFRESH_REUSE))
     for connection_id, reason in reused:
         revoke_connection(connection_id, reason=reason, by=Actor(origin))
-    return bool(reused)
+    return reused[0][1] if reused else None
 
 
 def _find_locked(model: type[Held], **lookup: str) -> Held | None:

@@ -35,13 +35,16 @@ OAUTH_ERRORS: dict[type[ToolError], tuple[str, str]] = {
 
 # Descriptions of errors for which oauthlib gives only a code.
 HELP: Mapping[str, str] = {
-    "invalid_client": ("Send a client_id that is known here in the form; clients have no secret."),
+    "invalid_client": "Send a client_id that is known here in the form; clients have no secret.",
     "invalid_grant": (
-        "The code or refresh token is unknown, expired, used before or another client's; or the"
-        " redirect_uri or code_verifier does not belong to the code. Ask the owner for access"
-        " again."
+        "The code or refresh token is unknown, expired, used before or another client's, or its"
+        " connection has ended; or the redirect_uri or code_verifier does not belong to the code."
+        " Ask the owner for access again."
     ),
-    "invalid_scope": "Ask for scopes in scopes_supported; to refresh, only for allowed ones.",
+    "invalid_scope": (
+        "The owner did not allow all of these scopes. Refresh without scope for all that are"
+        " allowed, or ask the owner for access again."
+    ),
     "unsupported_grant_type": "Send authorization_code or refresh_token.",
     "unsupported_response_type": "Send response_type=code.",
 }

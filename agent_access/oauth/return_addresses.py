@@ -28,10 +28,12 @@ HTTPS_ADDRESS = re.compile(rf"https://{HOST}{PORT}{REST}", re.ASCII)
 LOOPBACK_ADDRESS = re.compile(rf"(?P<origin>http://(?P<host>{LOOPBACK})){PORT}{REST}", re.ASCII)
 
 
-def may_register(address: str) -> bool:
-    """Tell whether a client may register the address."""
+def may_register(address: object) -> bool:
+    """Tell whether this is an address that a client may register."""
+    if not isinstance(address, str) or len(address) > MAX_LENGTH:
+        return False
     found = HTTPS_ADDRESS.fullmatch(address) or LOOPBACK_ADDRESS.fullmatch(address)
-    if found is None or len(address) > MAX_LENGTH:
+    if found is None:
         return False
     if len(found["host"]) > MAX_HOST_LENGTH or not _is_port(found["port"]):
         return False

@@ -16,6 +16,7 @@ from agent_access.discovery import resource
 from agent_access.oauth.presented import Presented
 from agent_access.oauth.refusals import INVALID_TARGET
 from agent_access.oauth.tokens import make_access_token, make_refresh_token, seconds_to_live
+from agent_access.tools import registry
 
 # RFC 7636 section 4.2: the SHA-256 in base64url without padding.
 CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")
@@ -37,7 +38,8 @@ class Server(WebApplicationServer):
             refresh_token_generator=make_refresh_token,
         )
         before_consent = self.auth_grant.custom_validators.pre_auth
-        before_consent += [_require_code, _require_challenge, _require_resource]
+        before_consent += [_require_code, _require_query, _require_challenge, _require_resource]
+        before_consent.append(_ignore_unknown_scopes)
         self.auth_grant.custom_validators.pre_token += [_require_code_grant, _require_resource]
         self.refresh_grant.custom_validators.pre_token.append(_require_resource)
 
@@ -45,6 +47,27 @@ class Server(WebApplicationServer):
 def _require_code(request: Any) -> dict[str, Any]:
     if request.response_type not in {None, "code"}:
         raise UnsupportedResponseTypeError(request=request)
+    return {}
+
+
+def _require_query(request: Any) -> dict[str, Any]:
+    """Refuse the other response modes before the owner is asked: the client waits for another form.
+
+    Without the parameter it is `query` for a code (OAuth 2.0 Multiple Response Types 2.1).
+    """
+    if request.response_mode not in {None, "query"}:
+        raise InvalidRequestError("Send response_mode=query, or leave it out.", request=request)
+    return {}
+
+
+def _ignore_unknown_scopes(request: Any) -> dict[str, Any]:
+    """Leave out scopes that we do not have, as RFC 6749 section 3.3 allows.
+
+    Clients ask every server for `offline_access` or `openid`. If none of ours is left, it is as if
+    none had been asked for.
+    """
+    request.scopes = [scope for scope in request.scopes or [] if scope in registry.scopes]
+    request.scope = " ".join(request.scopes) or None
     return {}
 
 

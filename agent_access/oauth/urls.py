@@ -13,6 +13,7 @@ urlpatterns = [
     path(RESOURCE_METADATA_PATH[1:], describe_resource),
     path(paths.ROOT_RESOURCE_METADATA_PATH[1:], describe_resource),
     path(paths.SERVER_METADATA_PATH[1:], describe_server),
+    path(paths.LONG_SERVER_METADATA_PATH[1:], describe_server),
     path(paths.REGISTER_PATH[1:], register),
     path(paths.AUTHORIZE_PATH[1:], authorize),
     path(paths.TOKEN_PATH[1:], issue_tokens),

@@ -11,7 +11,7 @@ from typing import Any
 
 from django.utils import timezone
 from oauth2_provider.oauth2_validators import OAuth2Validator
-from oauthlib.oauth2.rfc6749.errors import InvalidGrantError
+from oauthlib.oauth2.rfc6749.errors import InvalidGrantError, MissingRedirectURIError
 from typing_extensions import override
 
 from agent_access.audit import Actor, Origin, record_act
@@ -46,8 +46,10 @@ class Validator(OAuth2Validator):
     @override
     def get_default_redirect_uri(
         self, client_id: str, request: Any, *args: Any, **kwargs: Any
-    ) -> None:
-        """Return none, so that every request must send its return address."""
+    ) -> str | None:
+        """Return the client's address if it has only one (RFC 6749 section 3.1.2.3)."""
+        addresses = request.client.return_addresses
+        return addresses[0] if len(addresses) == 1 else None
 
     @override
     def is_pkce_required(self, client_id: str, request: Any) -> bool:
@@ -79,6 +81,20 @@ class Validator(OAuth2Validator):
         return request.connection.grants
 
     @override
+    def is_within_original_scope(
+        self, request_scopes: list[str], refresh_token: str, request: Any, *args: Any, **kwargs: Any
+    ) -> bool:
+        """Leave out scopes that we do not have, as at the start; tell whether the rest is allowed.
+
+        One that we have and the owner did not allow stays refused: the client must not believe
+        that it has it.
+        """
+        granted = request.connection.grants
+        request.scopes = [scope for scope in request_scopes if scope in granted] or granted
+        refused = {*registry.scopes} - {*granted}
+        return refused.isdisjoint(request_scopes)
+
+    @override
     def save_authorization_code(
         self, client_id: str, code: dict[str, str], request: Any, *args: Any, **kwargs: Any
     ) -> None:
@@ -104,7 +120,8 @@ class Validator(OAuth2Validator):
             user=connection.user,
             code=digest_credential(code["code"]),
             expires=timezone.now() + CODE_LIFETIME,
-            redirect_uri=request.redirect_uri,
+            # Only if it was sent, which decides whether the exchange must send it.
+            redirect_uri="" if request.using_default_redirect_uri else request.redirect_uri,
             scope=" ".join(connection.grants),
             code_challenge=request.code_challenge,
             code_challenge_method=request.code_challenge_method,
@@ -143,8 +160,14 @@ class Validator(OAuth2Validator):
         *a: Any,
         **kw: Any,
     ) -> bool:
-        """Require the very address of the authorization request (RFC 6749 sections 4.1.3, 5.2)."""
-        if request.grant.redirect_uri != redirect_uri:
+        """Require the very address of the authorization request (RFC 6749 sections 4.1.3, 5.2).
+
+        Where that left out the client's only address, the exchange may do so too.
+        """
+        sent = request.grant.redirect_uri
+        if sent and request.using_default_redirect_uri:
+            raise MissingRedirectURIError(request=request)
+        if redirect_uri != (sent or self.get_default_redirect_uri(client_id, request)):
             raise InvalidGrantError("The return address is another one.", request=request)
         return True
 

@@ -2,17 +2,19 @@
 
 import re
 from datetime import timedelta
+from html import unescape
 
 import pytest
 import time_machine
 from django.utils import timezone
+from django.utils.html import strip_tags
 
 from agent_access.connections import revoke_connection
 from agent_access.models import Connection, Receipt
 from agent_access.models.audit import AuditEvent, Transport
 from agent_access.models.connections import RevokedReason
 from invoicing.access import Permission
-from invoicing.models import Decision, IssueApproval
+from invoicing.models import Decision, IssueApproval, User
 from tests.factories import grant
 from tests.plans import plans_of, prefer_indexes
 from tests.web.forms import main_of
@@ -177,6 +179,56 @@ def test_the_page_says_why_and_when_it_ended(owner_desk, connection):
     page = page_of(owner_desk, connection)
     assert f"A refresh token was used twice at {moment:%H:%M} UTC on {moment:%Y-%m-%d}." in page
     assert f"{REVOKE}?id=" not in page
+
+
+def about(page: str) -> str:
+    [words] = re.findall(r'<p class="about">(.*?)</p>', page, re.DOTALL)
+    return " ".join(unescape(strip_tags(words)).split())
+
+
+REUSES = {
+    RevokedReason.CODE_REUSE: (
+        "Either the client sent it again, or somebody else has seen it. If you trust the client,"
+        " let the client sign in again. If this happens again, tell its developers to exchange each"
+        " code once."
+    ),
+    RevokedReason.REFRESH_REUSE: (
+        "Either the client refreshed twice at once or sent the same token again, or somebody else"
+        " has it. If you trust the client, let the client sign in again. If this happens again,"
+        " tell its developers to keep the newest refresh token and to send one refresh at a time."
+    ),
+}
+
+
+@pytest.mark.parametrize("reason", RevokedReason)
+@pytest.mark.parametrize(
+    ("kind", "renewal"),
+    [("pasted", "make a new connection"), ("browser", "let the client sign in again")],
+)
+def test_the_page_of_an_ended_connection_says_what_to_do(
+    owner_desk, connection, browser_connection, reason, kind, renewal
+):
+    ended = connection if kind == "pasted" else browser_connection
+    with time_machine.travel(timezone.now() + timedelta(hours=1), tick=False):
+        moment = timezone.now()
+        revoke_connection(ended.id, reason=reason)
+    told = about(page_of(owner_desk, ended))
+    begun = f"Ended {reason.label} at {moment:%H:%M} UTC on {moment:%Y-%m-%d}. "
+    assert told.startswith(begun)
+    assert renewal in told.removeprefix(begun)
+    assert told.endswith(".")
+    if kind == "browser" and reason in REUSES:
+        assert told == begun + REUSES[reason]
+
+
+def test_the_page_of_one_that_ends_at_its_next_call_says_what_to_do(
+    owner_desk, connection, delegate
+):
+    User.objects.filter(pk=delegate.pk).update(is_active=False)
+    assert about(page_of(owner_desk, connection)) == (
+        "Ended The delegated user was deactivated. If the program needs access again, make a new"
+        " connection and choose another person."
+    )
 
 
 def test_evidence_stays_after_the_ending(owner_desk, agent, connection, draft_body):

@@ -92,14 +92,15 @@ def test_the_owner_refuses_without_choosing_anything(open_page, owner, sign_in_o
 
 
 def test_the_owner_goes_back_from_a_wrong_request(open_page, owner, sign_in_on, callback):
-    page = open_page(make_program(callback.address).authorize_path(scope="all"), owner)
+    path = make_program(callback.address).authorize_path(response_type="token")
+    page = open_page(path, owner)
     expect(page.get_by_role("main")).to_contain_text(callback.address)
     assert callback.answers == []
     page.get_by_role("link", name="Return to").click()
     expect(page.get_by_role("heading", name="You can close this window")).to_be_visible()
     [answer] = callback.answers
-    assert answer.pop("error_description").startswith("Ask for scopes in scopes_supported")
-    assert answer == {"error": "invalid_scope", "state": "a state", "iss": BASE_URL}
+    assert answer.pop("error_description") == "Send response_type=code."
+    assert answer == {"error": "unsupported_response_type", "state": "a state", "iss": BASE_URL}
 
 
 def test_the_return_to_a_website_passes_the_policy(open_page, owner, delegate, sign_in_on):

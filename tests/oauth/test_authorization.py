@@ -38,8 +38,6 @@ def test_an_unknown_client_gets_a_page_and_no_redirect(program, browser, subtest
 
 
 TRICKS = [
-    None,
-    "",
     "https://client.example/callback/",
     "https://client.example/Callback",
     "https://client.example/callback?",
@@ -135,8 +133,10 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"code_challenge_method": None}, "invalid_request"),
     ({"code_challenge_method": "plain"}, "invalid_request"),
     ({"code_challenge_method": "s256"}, "invalid_request"),
-    ({"scope": "everything"}, "invalid_scope"),
-    ({"scope": "customers:read offline_access"}, "invalid_scope"),
+    ({"response_mode": "fragment"}, "invalid_request"),
+    ({"response_mode": "form_post"}, "invalid_request"),
+    ({"response_mode": "query.jwt"}, "invalid_request"),
+    ({"response_mode": "Query"}, "invalid_request"),
     ({"resource": None}, "invalid_target"),
     ({"resource": BASE_URL}, "invalid_target"),
     ({"resource": f"{RESOURCE}/"}, "invalid_target"),
@@ -178,20 +178,59 @@ def assert_link_back(response, error: str) -> None:
 
 
 def test_a_wrong_request_of_an_allowed_client_goes_nowhere_by_itself_either(program, browser, pair):
-    response = browser.open(program.authorize_path(scope="everything"))
+    response = browser.open(program.authorize_path(response_type="token"))
     assert (response.status_code, "Location" in response) == (400, False)
 
 
 def test_markup_in_the_state_of_a_wrong_request_is_only_a_text(program, browser):
     state = "\"><script>alert(1)</script>'"
-    page = browser.open(program.authorize_path(scope="everything", state=state)).content.decode()
+    path = program.authorize_path(response_type="token", state=state)
+    page = browser.open(path).content.decode()
     assert "<script>" not in page
     assert page.count("javascript:") == 0
 
 
-def test_every_scope_is_offered_to_whoever_asks_for_none(program, browser):
-    page = browser.open(program.authorize_path(scope=None)).content.decode()
-    assert [scope for scope in SCOPES if f'value="{scope}"' in page] == list(SCOPES)
+@once
+@pytest.mark.parametrize(
+    ("asked", "offered"),
+    [
+        (None, SCOPES),
+        ("", SCOPES),
+        (" ", SCOPES),
+        ("openid profile offline_access", SCOPES),
+        ("everything", SCOPES),
+        ("customers:read offline_access", ("customers:read",)),
+        ("openid people:read  customers:read people:read", ("customers:read", "people:read")),
+        ("CUSTOMERS:READ invoices:read,people:read invoices:read", ("invoices:read",)),
+        ("documents.list people:read", ("people:read",)),
+    ],
+)
+def test_scopes_that_are_not_ours_are_ignored(program, browser, delegate, asked, offered):
+    """If none of ours is left, it is as if none had been asked for."""
+    path = program.authorize_path(scope=asked)
+    page = browser.open(path).content.decode()
+    boxes = re.findall(r'<input type="checkbox"[^>]*value="([^"]+)"', page)
+    assert tuple(boxes) == offered
+    code = parameters_of(browser.allow(path, delegate, scopes=offered))["code"]
+    assert program.exchange(code).body["scope"] == " ".join(offered)
+
+
+def test_a_scope_that_was_not_asked_for_cannot_be_allowed(program, browser, delegate):
+    path = program.authorize_path(scope="customers:read offline_access")
+    before = take_snapshot()
+    for scopes in (["invoices:execute"], ["offline_access"], ["customers:read", "offline_access"]):
+        assert browser.allow(path, delegate, scopes=scopes).status_code == 422
+    assert take_snapshot() == before
+
+
+@pytest.mark.requirement("sign_in.unknown_client", "sign_in.return_addresses")
+@pytest.mark.parametrize("sent", [None, ""])
+def test_a_client_with_several_return_addresses_must_name_one(register_program, browser, sent):
+    program = register_program(RETURN_ADDRESS, "http://localhost/callback")
+    before, path = take_snapshot(), program.authorize_path(redirect_uri=sent)
+    assert_page(browser.open(path))
+    assert_page(browser.send(path, {"decision": "refuse"}))
+    assert take_snapshot() == before
 
 
 @pytest.mark.parametrize("state", [None, "", "a b&c=d#e%20\u00e4", "x" * 2000])
@@ -253,7 +292,8 @@ def test_the_query_of_a_return_address_stays_as_it_was_registered(
 @pytest.mark.parametrize(
     "extra",
     [
-        {"response_mode": "fragment"},
+        {"response_mode": "query"},
+        {"response_mode": ""},
         {"user": "1", "client": "x", "allowed": "x", "scopes": "invoices:execute"},
         {"request_uri": "https://evil.example/", "nonce": "n" * 300, "claims": "{}"},
     ],

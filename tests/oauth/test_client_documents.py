@@ -56,6 +56,22 @@ CHATGPT = {
     "jwks_uri": "https://chatgpt.com/oauth/jwks.json",
 }
 
+VS_CODE = {
+    "client_id": "https://vscode.dev/oauth/client-metadata.json",
+    "client_name": "Visual Studio Code",
+    "client_uri": "https://vscode.dev/product",
+    "logo_uri": "https://code.visualstudio.com/assets/branding/code-stable.png",
+    "redirect_uris": ["http://127.0.0.1:33418/", "https://vscode.dev/redirect"],
+    "grant_types": [
+        "authorization_code",
+        "refresh_token",
+        "urn:ietf:params:oauth:grant-type:device_code",
+    ],
+    "response_types": ["code"],
+    "token_endpoint_auth_method": "none",
+    "application_type": "native",
+}
+
 
 class Web:
     """What the addresses of the world answer, and which were asked for."""
@@ -116,7 +132,11 @@ def test_a_client_known_by_its_document_signs_in(known, web, browser, delegate):
 
 
 @pytest.mark.requirement("sign_in.public_clients")
-@pytest.mark.parametrize("published", [CLAUDE, CLAUDE_CODE, CHATGPT], ids=["claude", "code", "gpt"])
+@pytest.mark.parametrize(
+    "published",
+    [CLAUDE, CLAUDE_CODE, CHATGPT, VS_CODE],
+    ids=["claude", "code", "gpt", "vs_code"],
+)
 def test_the_documents_of_the_known_hosts_are_accepted_under_the_documents_host(
     web, browser, delegate, published
 ):
@@ -159,7 +179,7 @@ UNFIT_DOCUMENTS = [
     describe(redirect_uris=[]),
     describe(redirect_uris=[f"https://client.example/{number}" for number in range(6)]),
     describe(redirect_uris=["http://evil.example/callback"]),
-    describe(redirect_uris=[RETURN_ADDRESS, "javascript:alert(1)"]),
+    describe(redirect_uris=["javascript:alert(1)", "cursor://callback"]),
     describe(client_name=7),
     describe(grant_types=["client_credentials"]),
     describe(response_types=["token"]),
@@ -168,6 +188,17 @@ UNFIT_DOCUMENTS = [
     describe(token_endpoint_auth_method="client_secret_basic"),
     describe(token_endpoint_auth_method="private_key_jwt"),
 ]
+
+
+@pytest.mark.requirement("sign_in.return_addresses")
+def test_of_a_documents_return_addresses_the_unfit_ones_are_left_out(known, web, browser):
+    unfit = ["cursor://callback", "javascript:alert(1)", "http://evil.example/callback"]
+    web.publish(CLIENT, describe(redirect_uris=[*unfit, RETURN_ADDRESS], scope="openid"))
+    assert browser.open(known.authorize_path()).status_code == 200
+    for address in unfit:
+        response = browser.open(known.authorize_path(redirect_uri=address))
+        assert (response.status_code, "Location" in response) == (400, False)
+    assert Application.objects.get().return_addresses == [RETURN_ADDRESS]
 
 
 @pytest.mark.parametrize("published", UNFIT_DOCUMENTS)

@@ -40,6 +40,7 @@ DOCUMENTS = [
     ("/.well-known/oauth-protected-resource/mcp", RESOURCE_DOCUMENT),
     ("/.well-known/oauth-protected-resource", RESOURCE_DOCUMENT),
     ("/.well-known/oauth-authorization-server", SERVER_DOCUMENT),
+    ("/.well-known/oauth-authorization-server/mcp", SERVER_DOCUMENT),
 ]
 METADATA = f"{BASE_URL}/.well-known/oauth-protected-resource/mcp"
 DISCOVERY = f'scope="{" ".join(SCOPES)}", resource_metadata="{METADATA}"'
@@ -71,14 +72,25 @@ def test_a_document_follows_the_application_url(machine, settings, path, documen
         "/.well-known/oauth-protected-resource/",
         "/.well-known/oauth-protected-resource/api/v1",
         "/.well-known/oauth-protected-resource/mcp/",
-        "/.well-known/oauth-authorization-server/mcp",
+        "/.well-known/oauth-authorization-server/",
+        "/.well-known/oauth-authorization-server/api/v1",
+        "/.well-known/oauth-authorization-server/mcp/",
         "/.well-known/openid-configuration",
+        "/.well-known/openid-configuration/mcp",
+        "/mcp/.well-known/openid-configuration",
+        "/mcp/.well-known/oauth-authorization-server",
         "/oauth/token/",
-        "/oauth/introspect",
-        "/oauth",
     ],
 )
-def test_there_is_nothing_beside_the_documents(machine, path):
+def test_beside_the_documents_there_is_nothing_and_programs_can_read_that(machine, path):
+    answer = machine.send("GET", path)
+    assert (answer.status, answer.headers["Content-Type"]) == (404, "application/json")
+    assert "error" in answer.body
+    assert b"issuer" not in answer.content
+
+
+@pytest.mark.parametrize("path", ["/oauth/introspect", "/oauth"])
+def test_there_are_no_further_endpoints(machine, path):
     assert machine.send("GET", path, headers={"Accept": "application/json"}).status == 404
     assert b"issuer" not in machine.send("GET", path).content
 
@@ -176,4 +188,4 @@ def test_a_pasted_credential_without_the_scope_gets_a_tool_error(connect, delega
 
 def test_without_a_switch_there_is_no_document(access_on):
     answers = [Machine().send("GET", path) for path, _ in DOCUMENTS]
-    assert [(each.status, each.body["error"]) for each in answers] == [(404, "not_found")] * 3
+    assert [(each.status, each.body["error"]) for each in answers] == [(404, "not_found")] * 4

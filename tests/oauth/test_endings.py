@@ -21,6 +21,7 @@ GETS = [
     "/.well-known/oauth-protected-resource/mcp",
     "/.well-known/oauth-protected-resource",
     "/.well-known/oauth-authorization-server",
+    "/.well-known/oauth-authorization-server/mcp",
 ]
 POSTS = ["/oauth/register", "/oauth/token", "/oauth/revoke"]
 

@@ -35,7 +35,15 @@ def test_only_post_is_answered(machine, path, method):
 @pytest.mark.requirement("sign_in.errors")
 @pytest.mark.parametrize("method", ["GET", "POST"])
 @pytest.mark.parametrize(
-    "path", ["/oauth/token/", "/oauth/register/x", "/.well-known/oauth-protected-resource/x"]
+    "path",
+    [
+        "/oauth/token/",
+        "/oauth/register/x",
+        "/.well-known/oauth-protected-resource/x",
+        "/.well-known/oauth-authorization-server/x",
+        "/.well-known/openid-configuration",
+        "/.well-known/openid-configuration/mcp",
+    ],
 )
 def test_below_an_endpoint_there_is_nothing_for_programs(machine, path, method):
     answer = machine.send(method, path)
@@ -128,14 +136,6 @@ def test_a_wrong_token_request_gets_the_word_of_oauth_and_what_to_send(
     challenge = 'Bearer error="invalid_client"' if status == 401 else None
     assert answer.headers.get("WWW-Authenticate") == challenge
     assert take_snapshot() == before
-
-
-def test_basic_authentication_of_a_client_means_nothing(program, code):
-    headers = {"Authorization": "Basic bm9ib2R5Og=="}
-    answer = program.post_form(
-        "/oauth/token", {"grant_type": "authorization_code"}, headers=headers
-    )
-    assert (answer.status, answer.body["error"]) == (400, "invalid_target")
 
 
 @pytest.mark.usefixtures("_clock_stands_still")

@@ -10,6 +10,7 @@ from django.utils import timezone
 from agent_access.models import AuditEvent
 from agent_access.oauth import registration
 from agent_access.oauth.models import Application
+from tests.oauth.editors import CURSOR, VS_CODE
 from tests.oauth.programs import RETURN_ADDRESS
 from tests.snapshots import take_snapshot
 
@@ -130,20 +131,53 @@ def test_a_fit_return_address_is_registered_as_it_is(machine, address):
 
 
 @pytest.mark.requirement("sign_in.return_addresses", "sign_in.errors")
-def test_an_unfit_return_address_is_refused(machine, subtests):
+def test_an_unfit_return_address_alone_is_refused(machine, subtests):
     before = take_snapshot()
     for address in UNFIT:
         with subtests.test(address=ascii(address)[:60]):
-            answer = register(machine, redirect_uris=[RETURN_ADDRESS, address])
+            answer = register(machine, redirect_uris=[address])
             assert (answer.status, answer.body["error"]) == (400, "invalid_redirect_uri")
+            assert "of those sent, 0 can be kept" in answer.body["error_description"]
     assert take_snapshot() == before
+
+
+@pytest.mark.requirement("sign_in.return_addresses")
+def test_an_unfit_return_address_beside_a_fit_one_is_left_out(machine, subtests):
+    for address in UNFIT:
+        with subtests.test(address=ascii(address)[:60]):
+            answer = register(machine, redirect_uris=[address, RETURN_ADDRESS, address])
+            assert (answer.status, answer.body["redirect_uris"]) == (201, [RETURN_ADDRESS])
+    kept = Application.objects.values_list("redirect_uris", flat=True)
+    assert list(kept) == [RETURN_ADDRESS] * len(UNFIT)
 
 
 @pytest.mark.requirement("limit.return_addresses", "sign_in.return_addresses")
 @pytest.mark.parametrize(("count", "status"), [(0, 400), (1, 201), (5, 201), (6, 400)])
 def test_a_client_has_one_to_five_return_addresses(machine, count, status):
+    """Of more than five none is left out: it might be the one that the client will use."""
     uris = [f"https://client.example/{number}" for number in range(count)]
-    assert register(machine, redirect_uris=uris).status == status
+    answer = register(machine, redirect_uris=["cursor://callback", *uris, *uris])
+    assert answer.status == status
+    if status == 201:
+        assert answer.body["redirect_uris"] == uris
+    else:
+        assert f"of those sent, {count} can be kept" in answer.body["error_description"]
+
+
+@pytest.mark.parametrize("registration", [CURSOR, VS_CODE], ids=["cursor", "vs_code"])
+def test_the_registrations_of_known_editors_are_accepted(machine, registration):
+    answer = machine.post_json("/oauth/register", registration)
+    fit = [uri for uri in registration["redirect_uris"] if not uri.startswith("cursor:")]
+    assert answer.status == 201
+    assert answer.body["redirect_uris"] == fit
+    assert answer.body["client_name"] == registration["client_name"]
+
+
+@pytest.mark.parametrize("scope", ["openid profile offline_access", "", "invoices:read x", 7, None])
+def test_whatever_scope_a_client_registers_with_it_may_ask_for_any(machine, scope):
+    answer = register(machine, scope=scope)
+    assert answer.status == 201
+    assert "scope" not in answer.body
 
 
 @pytest.mark.parametrize("uris", [None, "https://client.example/", {}, 7, True])

@@ -9,7 +9,7 @@ import time_machine
 from django.apps import apps
 from django.utils import timezone
 
-from agent_access.models import AuditEvent
+from agent_access.models import AuditEvent, Connection
 from agent_access.oauth.models import Grant, RefreshToken
 from tests.agents import HttpAgent
 from tests.mcp_agent import McpAgent
@@ -198,8 +198,57 @@ def test_neither_exchange_nor_refresh_widens_the_scope(program, browser, delegat
     pair = program.exchange(code, scope="customers:read invoices:execute").body
     assert pair["scope"] == "customers:read"
     answer = program.refresh(pair["refresh_token"], scope="customers:read invoices:read")
-    assert (answer.status, answer.body["error"]) == (400, "invalid_scope")
+    assert (answer.status, answer.body) == (
+        400,
+        {
+            "error": "invalid_scope",
+            "error_description": (
+                "The owner did not allow all of these scopes. Refresh without scope for all that"
+                " are allowed, or ask the owner for access again."
+            ),
+        },
+    )
     assert program.refresh(pair["refresh_token"]).body["scope"] == "customers:read"
+
+
+@pytest.mark.parametrize(
+    ("asked", "given"),
+    [
+        ("offline_access", "customers:read invoices:read"),
+        ("", "customers:read invoices:read"),
+        (" ", "customers:read invoices:read"),
+        ("openid profile", "customers:read invoices:read"),
+        ("documents.list", "customers:read invoices:read"),
+        ("offline_access invoices:read", "invoices:read"),
+        ("invoices:execute", None),
+        ("offline_access invoices:execute", None),
+        ("invoices:read offline_access invoices:execute", None),
+    ],
+)
+def test_of_a_refresh_scopes_that_are_not_ours_are_ignored_and_ours_must_be_allowed(
+    program, browser, delegate, asked, given
+):
+    code = parameters_of(browser.allow(program.authorize_path(), delegate))["code"]
+    pair = program.exchange(code, scope="offline_access").body
+    assert pair["scope"] == "customers:read invoices:read"
+    answer = program.refresh(pair["refresh_token"], scope=asked)
+    if given is None:
+        assert (answer.status, answer.body["error"]) == (400, "invalid_scope")
+        answer = program.refresh(pair["refresh_token"])
+        given = "customers:read invoices:read"
+    assert (answer.status, answer.body["scope"]) == (200, given)
+    agent = HttpAgent(answer.body["access_token"])
+    assert agent.call("documents.list").status == 200
+    can_search = "customers:read" in given
+    assert agent.call("customers.search").status == (200 if can_search else 403)
+
+
+def test_a_refresh_may_name_a_capability_of_the_pilot(program, pair, browser_connection):
+    granted = ["customers:read", "people.list"]
+    Connection.objects.filter(pk=browser_connection.pk).update(grants=granted)
+    first = program.refresh(pair["refresh_token"], scope="people.list openid").body
+    assert first["scope"] == "people.list"
+    assert program.refresh(first["refresh_token"]).body["scope"] == "customers:read people.list"
 
 
 WRONG_RESOURCES = [
