@@ -17,7 +17,7 @@ from pydantic import (
     field_validator,
 )
 
-from agent_access.inputs import NOT_A_STRING, RecordId, problem
+from agent_access.inputs import NOT_A_STRING, WHOLE, Cursor, FilterId, RecordId, problem
 from agent_access.tools import JSONSchema, ToolInput
 from invoicing import draft_rules
 from invoicing.errors import ControlCharacterError
@@ -36,7 +36,7 @@ AMOUNT_PATTERN = rf"^(0|[1-9][0-9]{{0,{AMOUNT_DIGITS - 1}}})$"
 AMOUNT_SCHEMA: JSONSchema = {"type": "string", "pattern": AMOUNT_PATTERN}
 # Each message names the unit: told "a whole number", a model corrects "84.30" to "84".
 DIGITS = f"in at most {AMOUNT_DIGITS} digits without leading zeros"
-PRICE = f'must be a string of minor units, such as "1250" for 12.50 EUR, {DIGITS}'
+PRICE = f'must be a string of minor units, such as "12500" for 125.00 EUR, {DIGITS}'
 DISCOUNT = (
     'must be a string of basis points for percent ("1000" is 10 %) or of minor units for amount,'
     f" {DIGITS}"
@@ -147,14 +147,14 @@ class PageInput(ToolInput):
             description="Words; a record is found if each of them begins one of its words.",
         ),
     ] = None
-    limit: Annotated[int, Field(ge=1, le=MAX_LIMIT)] = DEFAULT_LIMIT
-    after: Annotated[
-        RecordId | None, Field(description="The value of next from the previous page.")
-    ] = None
+    limit: Annotated[int, Field(ge=1, le=MAX_LIMIT, description="Records per page."), WHOLE] = (
+        DEFAULT_LIMIT
+    )
+    after: Annotated[Cursor, Field(description="The value of next from the previous page.")] = None
 
 
 class PeoplePageInput(PageInput):
-    team_id: Annotated[RecordId | None, Field(description="Only members of this team.")] = None
+    team_id: Annotated[FilterId, Field(description="Only members of this team.")] = None
 
 
 class LineItemInput(ToolInput):
@@ -172,7 +172,7 @@ class LineItemInput(ToolInput):
         Field(
             description=(
                 "Price of one unit before tax, in minor units of the currency:"
-                ' "1250" is 12.50 EUR, 1250 JPY or 1.250 BHD.'
+                ' "12500" is 125.00 in one of two decimals, such as EUR, 12500 JPY or 12.500 BHD.'
             )
         ),
     ]
@@ -190,7 +190,13 @@ class LineItemInput(ToolInput):
         ),
     ] = None
     tax_rate_id: Annotated[
-        RecordId | None, Field(description="An active tax rate; without one the line is untaxed.")
+        RecordId | None,
+        Field(
+            description=(
+                "The ID of an active tax rate; without one the line is untaxed. The list of tools"
+                " names the active rates here; no tool reads them."
+            )
+        ),
     ] = None
 
     @field_validator("discount_value")
@@ -246,7 +252,9 @@ class DraftInput(ToolInput):
 
 
 LockVersion = Annotated[
-    int, Field(ge=1, le=MAX_LOCK_VERSION, description="The draft's version as it was last read.")
+    int,
+    Field(ge=1, le=MAX_LOCK_VERSION, description="The draft's version as it was last read."),
+    WHOLE,
 ]
 
 

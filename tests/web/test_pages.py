@@ -18,7 +18,7 @@ UNGUARDED = {"sign-in", "sign-out", "set-password"}
 
 @pytest.mark.parametrize("route", all_pages(), ids=lambda route: route.name)
 def test_every_page_but_sign_in_asks_who_is_there(browser, company, route):
-    path = "/" + str(route.pattern).replace("<uuid:pk>", str(company.id))
+    path = "/" + str(route.pattern).replace("<id:pk>", str(company.id))
     for method in (browser.get, browser.post):
         answer = method(path)
         if route.name in OPEN:
@@ -38,7 +38,7 @@ def test_every_page_says_which_permissions_it_needs(route):
 @pytest.mark.parametrize("route", all_pages(), ids=lambda route: route.name)
 def test_no_page_shows_anything_to_a_person_without_permissions(company, sign_in, route):
     nobody = sign_in(UserFactory.create())
-    path = "/" + str(route.pattern).replace("<uuid:pk>", str(company.id))
+    path = "/" + str(route.pattern).replace("<id:pk>", str(company.id))
     answer = nobody.get(path)
     permissions = getattr(route.callback, "permissions", ())
     assert answer.status_code == 403 if permissions else answer.status_code != 403
