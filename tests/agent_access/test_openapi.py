@@ -240,7 +240,7 @@ def test_an_operation_names_each_refusal_by_its_status(document, tool):
 def test_only_a_wrong_field_names_fields(document):
     schemas = document["components"]["schemas"]
     assert schemas["ToolError"]["required"] == ["code", "message"]
-    assert schemas["ValidationError"]["required"] == ["code", "message", "fields", "problems"]
+    assert schemas["ValidationError"]["required"] == ["code", "message", "problems", "fields"]
     assert refer_to_refusals([ConflictError]) == refer_to("Refusal")
     assert refer_to_refusals([ValidationFailedError]) == refer_to("ValidationRefusal")
     assert refer_to_refusals([ValidationFailedError, ConflictError]) == {

@@ -70,12 +70,19 @@ def test_an_unknown_tool_is_a_protocol_error(agent, legacy, connection, name):
         {"name": 5},
         {"name": None},
         {"name": "teams_list", "arguments": []},
-        {"name": "teams_list", "arguments": '{"limit": 5}'},
+        {"name": "teams_list", "arguments": "limit"},
     ],
 )
 def test_params_that_are_no_call_are_a_protocol_error(legacy, params):
     text = WRONG_PARAMS.format(taken="a name and, as an object, arguments")
     assert seen(legacy.send("tools/call", params)) == error(200, -32602, text, id=1)
+
+
+def test_arguments_sent_as_a_string_of_json_are_told_so(agent, legacy):
+    params = {"name": "teams_list", "arguments": '{"limit": 5}'}
+    text = "The arguments must be an object, not a string with JSON in it: send the object itself."
+    for speaker, status in ((agent, 400), (legacy, 200)):
+        assert seen(speaker.send("tools/call", params)) == error(status, -32602, text, id=1)
 
 
 @pytest.mark.parametrize("arguments", [{}, {"arguments": {}}, {"arguments": None}])
