@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any
 from uuid import UUID
 
-from pydantic import AfterValidator, BeforeValidator, ValidationError, WithJsonSchema
+from pydantic import BeforeValidator, ValidationError, WithJsonSchema
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from agent_access.errors import FieldProblem, ValidationFailedError
@@ -15,10 +15,6 @@ from agent_access.tools import JSONSchema, ToolInput
 
 # JSON has no type for IDs.
 ID_SCHEMA: JSONSchema = {"type": "string", "format": "uuid"}
-# A UUIDv7, which every ID is that can be the next of a page.
-CURSOR_PATTERN = (
-    r"^[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-7[0-9A-Fa-f]{3}-[89ABab][0-9A-Fa-f]{3}-[0-9A-Fa-f]{12}$"
-)
 
 KEY_HEADER = "Idempotency-Key"
 KEY_SCHEMA: JSONSchema = {
@@ -94,12 +90,6 @@ def _parse_id(value: Any) -> UUID:
         raise problem("must be the ID of a record") from None
 
 
-def _read_cursor(value: UUID) -> UUID:
-    if not re.fullmatch(CURSOR_PATTERN, str(value)):
-        raise problem("must be the value of next from an earlier page")
-    return value
-
-
 def _read_whole(value: Any) -> Any:
     """Return 5 for 5.0: to JSON Schema, every number without a fraction is an integer."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
@@ -111,18 +101,8 @@ def _read_blank(value: Any) -> Any:
 
 # Fields of inputs. The ID of a record:
 RecordId = Annotated[UUID, BeforeValidator(_parse_id), WithJsonSchema(ID_SCHEMA)]
-# The ID of a record to which a list is limited; an empty one, as forms send it, limits nothing:
-FilterId = Annotated[RecordId | None, BeforeValidator(_read_blank)]
-# The `next` of an earlier page; an empty one begins with the first:
-Cursor = Annotated[
-    Annotated[
-        RecordId,
-        AfterValidator(_read_cursor),
-        WithJsonSchema(ID_SCHEMA | {"pattern": CURSOR_PATTERN}),
-    ]
-    | None,
-    BeforeValidator(_read_blank),
-]
+# The ID from which a list goes on, or to which it is limited; an empty one is none:
+OptionalId = Annotated[RecordId | None, BeforeValidator(_read_blank)]
 # The last annotation of an integer, behind its limits:
 WHOLE = BeforeValidator(_read_whole)
 

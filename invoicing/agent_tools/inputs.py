@@ -7,6 +7,7 @@ import re
 from datetime import date
 from functools import partial
 from typing import Annotated, Any
+from uuid import UUID
 
 from pydantic import (
     AfterValidator,
@@ -17,8 +18,8 @@ from pydantic import (
     field_validator,
 )
 
-from agent_access.inputs import NOT_A_STRING, WHOLE, Cursor, FilterId, RecordId, problem
-from agent_access.tools import JSONSchema, ToolInput
+from agent_access.inputs import ID_SCHEMA, NOT_A_STRING, WHOLE, OptionalId, RecordId, problem
+from agent_access.tools import JSONSchema, ToolInput, with_null
 from invoicing import draft_rules
 from invoicing.errors import ControlCharacterError
 from invoicing.fixed_point import parse_fixed_point
@@ -46,6 +47,9 @@ FRACTION_PATTERN = r"[1-9][0-9]{0,3}|0[1-9][0-9]{0,2}|00[1-9][0-9]?|000[1-9]"
 QUANTITY_PATTERN = rf"^([1-9][0-9]{{0,10}}(\.[0-9]{{1,4}})?|0\.({FRACTION_PATTERN}))$"
 DATE_PATTERN = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 DATE_SCHEMA: JSONSchema = {"type": "string", "format": "date", "pattern": DATE_PATTERN}
+CURSOR_PATTERN = (
+    r"^[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-7[0-9A-Fa-f]{3}-[89ABab][0-9A-Fa-f]{3}-[0-9A-Fa-f]{12}$"
+)
 CURRENCY_PATTERN = r"^[A-Z]{3}$"
 LANGUAGE_PATTERN = r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$"
 
@@ -74,6 +78,13 @@ def _parse_unsigned(value: Any, *, text: str) -> int:
     return int(_match(value, pattern=AMOUNT_PATTERN, text=text, no_string=text))
 
 
+def _check_cursor(value: UUID | None) -> UUID | None:
+    """Refuse an ID that is no UUIDv7: the empty page behind it would be taken for the end."""
+    if value is not None and not re.fullmatch(CURSOR_PATTERN, str(value)):
+        raise problem("must be the value of next from an earlier page")
+    return value
+
+
 def _clean(value: str, *, longest: int, multiline: bool = False) -> str:
     try:
         text = normalise_text(value, multiline=multiline)
@@ -91,6 +102,11 @@ def _clean_description(value: str) -> str:
     return text
 
 
+Cursor = Annotated[
+    OptionalId,
+    AfterValidator(_check_cursor),
+    WithJsonSchema(with_null(ID_SCHEMA | {"pattern": CURSOR_PATTERN})),
+]
 IsoDate = Annotated[date, BeforeValidator(_parse_date), WithJsonSchema(DATE_SCHEMA)]
 Quantity = Annotated[
     int,
@@ -154,7 +170,7 @@ class PageInput(ToolInput):
 
 
 class PeoplePageInput(PageInput):
-    team_id: Annotated[FilterId, Field(description="Only members of this team.")] = None
+    team_id: Annotated[OptionalId, Field(description="Only members of this team.")] = None
 
 
 class LineItemInput(ToolInput):
