@@ -130,7 +130,7 @@ def test_any_other_version_is_a_conflict_and_changes_nothing(agent, draft, draft
 def test_a_version_is_a_positive_integer(agent, draft, draft_body):
     before = take_snapshot()
     wrong: dict[str, list[Any]] = {
-        "must be an integer": ["1", 1.0, True, None, [1]],
+        "must be an integer": ["1", 1.5, True, None, [1]],
         "must be at least 1": [0, -1],
         "must be at most 2147483647": [2**31, 10**30],
     }

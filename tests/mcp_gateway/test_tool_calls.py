@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 
 from agent_access.connections import revoke_connection
-from agent_access.errors import UnauthenticatedError
+from agent_access.errors import KEY_USED, UnauthenticatedError
 from agent_access.execution import execute
 from agent_access.models import Receipt
 from agent_access.models.connections import RevokedReason
@@ -171,13 +171,16 @@ def test_where_id_and_key_stand_among_the_arguments_makes_no_difference(agent, d
         agent, "drafts_create", **dict(reversed(draft_body.items())), idempotency_key="k"
     )
     assert again.body["result"] == first.body["result"]
-    assert failure(swapped)["code"] == "conflict"
+    expected = {"code": "conflict", "message": KEY_USED, "fields": ["idempotency_key"]}
+    assert failure(swapped) == expected
 
 
 def test_a_missing_grant_of_a_pasted_credential_is_a_tool_failure(connect, delegate, draft_body):
     connection, agent = connect(delegate, scopes=["people:read"])
     answer = call(agent, "drafts_create", idempotency_key="k", **draft_body)
-    assert failure(answer)["code"] == "forbidden"
+    told = failure(answer)
+    assert told["code"] == "forbidden"
+    assert told["message"].startswith("This connection does not have the scope invoices:prepare")
     assert "WWW-Authenticate" not in answer.headers
     assert audit_of(connection) == [("drafts.create", "forbidden", "mcp")]
 
