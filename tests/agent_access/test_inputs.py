@@ -107,8 +107,8 @@ def test_a_problem_of_the_transport_alone_refuses_too():
 
 @pytest.mark.parametrize("value", [2.0, -0.0])
 def test_a_number_without_a_fraction_is_an_integer(value):
-    parsed = parse_input(Example, VALID | {"even": value})
-    assert repr(parsed.even) == str(int(value))
+    [parsed, *_] = parse_input(Example, VALID | {"even": value}).model_dump().values()
+    assert repr(parsed) == str(int(value))
 
 
 def test_null_stands_for_an_optional_field_and_for_no_other():
