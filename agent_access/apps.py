@@ -1,4 +1,5 @@
 from django.apps import AppConfig
+from django.urls import register_converter
 from typing_extensions import override
 
 
@@ -10,5 +11,7 @@ class AgentAccessConfig(AppConfig):
     def ready(self) -> None:
         from agent_access import checks  # noqa: F401, PLC0415  models must be loaded first
         from agent_access.database import triggers  # noqa: PLC0415  as above
+        from agent_access.identifiers import IdConverter  # noqa: PLC0415  as above
 
+        register_converter(IdConverter, "id")
         triggers.keep_installed(self, check_id="agent_access.W001")

@@ -1,6 +1,7 @@
 """Request bodies: bounded, JSON only, and only JSON that every reader understands alike."""
 
 import json
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from contextlib import suppress
 from itertools import chain
 from typing import Any, NoReturn
@@ -8,6 +9,8 @@ from typing import Any, NoReturn
 from django.http import HttpRequest
 
 from agent_access.errors import (
+    BYTE_ORDER_MARK,
+    CONTENT_ENCODED,
     JsonRequiredError,
     PayloadTooLargeError,
     UnreadableJsonError,
@@ -20,6 +23,10 @@ MAX_DIGITS = 1000
 MAX_DISCARDED_BYTES = 1024 * 1024
 PART_BYTES = 64 * 1024
 MAX_NESTING = 32
+# RFC 9110 section 8.4.1: the encodings that are none.
+IDENTITY = ("", "identity")
+# That of UTF-32 in little endian begins with the second one; nobody writes the other.
+BYTE_ORDER_MARKS = (BOM_UTF8, BOM_UTF16_LE, BOM_UTF16_BE)
 # A longer Content-Length is cut to so many digits: still too large, and quick to convert.
 LENGTH_DIGITS = 18
 
@@ -29,12 +36,15 @@ JSONValue = Any
 def read_json(request: HttpRequest) -> JSONValue:
     """Return the body's JSON value, with the order of its fields kept.
 
-    Raises JsonRequiredError (415), PayloadTooLargeError, or UnreadableJsonError for a body that
-    breaks off, and for what `parse_json` refuses.
+    Raises JsonRequiredError (415, also for a body in any encoding, such as gzip),
+    PayloadTooLargeError, or UnreadableJsonError for a body that breaks off, and for what
+    `parse_json` refuses.
     """
     charset = request.content_params.get("charset", "utf-8") if request.content_params else "utf-8"
     if request.content_type != "application/json" or charset.lower() != "utf-8":
         raise JsonRequiredError
+    if request.META.get("HTTP_CONTENT_ENCODING", "").strip().lower() not in IDENTITY:
+        raise JsonRequiredError(CONTENT_ENCODED)
     return parse_json(read_body(request, limit=MAX_BODY_BYTES))
 
 
@@ -128,9 +138,11 @@ DECODER = json.JSONDecoder(
 def parse_json(body: bytes) -> JSONValue:
     """Return the JSON value, if every reader would understand it alike.
 
-    Raises UnreadableJsonError for what is not UTF-8 or not JSON, NaN and Infinity, a repeated key,
-    and nesting deeper than 32.
+    Raises UnreadableJsonError for a byte order mark, what is not UTF-8 or not JSON, NaN and
+    Infinity, a repeated key, and nesting deeper than 32.
     """
+    if body.startswith(BYTE_ORDER_MARKS):
+        raise UnreadableJsonError(message=BYTE_ORDER_MARK)
     try:
         value = DECODER.decode(body.decode())
     except (ValueError, RecursionError):

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Generic, TypeVar
 from uuid import UUID
 
@@ -10,6 +11,7 @@ import orjson
 from agent_access.audit import Origin
 from agent_access.callers import Caller
 from agent_access.errors import FieldProblem
+from agent_access.identifiers import read_id
 from agent_access.models.connections import Connection
 from agent_access.models.settings import AccessSettings
 from agent_access.tools import Tool
@@ -43,6 +45,14 @@ class ToolCall:
     @property
     def connection(self) -> Connection:
         return self.caller.connection
+
+    @cached_property
+    def target_id(self) -> UUID | None:
+        """Return the target, or None for a text that is not an ID and so names no record."""
+        try:
+            return None if self.target is None else read_id(self.target)
+        except ValueError:
+            return None
 
 
 @dataclass(frozen=True, kw_only=True)

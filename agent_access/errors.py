@@ -1,4 +1,7 @@
-"""The refusals that both transports give, each with its code, status and one fixed sentence."""
+"""The refusals that both transports give, each with its code, its status and fixed sentences.
+
+Where a code has several causes that the caller may know, each cause has a sentence of its own.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -9,6 +12,9 @@ from typing_extensions import override
 
 # RFC 6750 section 3: a challenge has at least one parameter. All tools are one realm.
 REALM = "agents"
+
+# An answer names so many problems; all others are only counted.
+MAX_PROBLEMS = 20
 
 
 def format_challenge(parameters: Mapping[str, str]) -> str:
@@ -26,11 +32,20 @@ class FieldProblem:
 
 
 class ToolError(Exception):
-    """A refusal. Interface: "HTTP tool errors carry `error.code`"."""
+    """A refusal. Interface: "HTTP tool errors carry `error.code`".
+
+    `message` says how to recover. A code with several causes gets that of the cause instead, and
+    `fields` names what the cause lies in.
+    """
 
     code: ClassVar[str]
     status: ClassVar[HTTPStatus]
-    message: ClassVar[str]
+    message: str
+
+    def __init__(self, message: str = "", *, fields: Iterable[str] = ()) -> None:
+        super().__init__()
+        self.message = message or self.message
+        self.fields = tuple(fields)
 
     @property
     def headers(self) -> dict[str, str]:
@@ -39,7 +54,8 @@ class ToolError(Exception):
 
     def body(self) -> dict[str, Any]:
         """Return the object that every transport answers with, in its own envelope."""
-        return {"error": {"code": self.code, "message": self.message}}
+        named = {"fields": list(self.fields)} if self.fields else {}
+        return {"error": {"code": self.code, "message": self.message, **named}}
 
 
 class UnauthenticatedError(ToolError):
@@ -76,11 +92,37 @@ class ForbiddenError(ToolError):
     )
 
 
+# The causes of a 403.
+NOT_HTTPS = "The request did not come over HTTPS. Call the application's own https address."
+OTHER_HOST = (
+    "The request named another host or port than the application's own address. Call the address"
+    " that the owner gave you, with its port if it has one."
+)
+ORIGIN_SENT = (
+    "The request had an Origin header, which browsers add for web pages; no page may call the"
+    " tools. Call them from a program that sends none."
+)
+MISSING_SCOPE = (
+    "This connection does not have the scope {scope}, which this tool needs. Repeating the call"
+    " does not help; ask the owner for a connection that has it."
+)
+MISSING_PERMISSION = (
+    "The delegated person does not have the permission that this tool needs: {permissions}."
+    " Repeating the call does not help; ask the owner or an administrator."
+)
+DEMO_MODE = (
+    "Demo mode is on: nothing is written and nothing is issued, while reads and previews work."
+    " Repeating the call does not help; ask the owner."
+)
+
+
 class InsufficientScopeError(ForbiddenError):
     """A browser sign-in lacks a scope that its client may ask the owner for (RFC 6750 3.1)."""
 
-    def __init__(self, *, scopes: Iterable[str], discovery: Mapping[str, str]) -> None:
-        super().__init__()
+    def __init__(
+        self, message: str, *, scopes: Iterable[str], discovery: Mapping[str, str]
+    ) -> None:
+        super().__init__(message)
         self.parameters = {
             "error": "insufficient_scope",
             **discovery,
@@ -129,6 +171,18 @@ class ConflictError(ToolError):
     )
 
 
+# The causes of a 409 that lie in the idempotency key, which is named as the field.
+KEY_USED = (
+    "Nothing was changed. This idempotency key was used for an earlier call that differs in its"
+    " tool, record, fields or their order: the order of fields counts. Read the document or the"
+    " list to see what that call did, and do only what is left, with a new key."
+)
+ANSWER_GONE = (
+    "Nothing was changed. The call of this idempotency key was done, but its answer cannot be given"
+    " again. Read the document to see what it did, and do only what is left, with a new key."
+)
+
+
 class PayloadTooLargeError(ToolError):
     code = "payload_too_large"
     status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
@@ -144,8 +198,17 @@ class JsonRequiredError(ToolError):
     message = "Send the body as JSON in UTF-8, with Content-Type: application/json."
 
 
+CONTENT_ENCODED = (
+    "The body came with a Content-Encoding, such as gzip, and no encoded body is read. Send the"
+    " JSON itself, without Content-Encoding."
+)
+
+
 class ValidationFailedError(ToolError):
-    """Wrong arguments. `problems` is empty when the body could not be read at all."""
+    """Wrong arguments. `problems` is empty when the body could not be read at all.
+
+    Those beyond MAX_PROBLEMS are counted in the message.
+    """
 
     code = "validation_failed"
     status = HTTPStatus.UNPROCESSABLE_ENTITY
@@ -156,22 +219,35 @@ class ValidationFailedError(ToolError):
         " again."
     )
 
-    def __init__(self, problems: Iterable[FieldProblem] = ()) -> None:
-        super().__init__()
-        self.problems = tuple(dict.fromkeys(problems))
+    def __init__(self, problems: Iterable[FieldProblem] = (), *, message: str = "") -> None:
+        found = list(dict.fromkeys(problems))
+        self.problems = found[:MAX_PROBLEMS]
+        if more := len(found) - len(self.problems):
+            message = MORE_PROBLEMS.format(message=self.message, shown=MAX_PROBLEMS, more=more)
+        super().__init__(message, fields=dict.fromkeys(wrong.field for wrong in self.problems))
 
     @override
     def body(self) -> dict[str, Any]:
-        body = super().body()
-        body["error"]["fields"] = list(dict.fromkeys(problem.field for problem in self.problems))
-        body["error"]["problems"] = [
-            {"field": problem.field, "problem": problem.problem} for problem in self.problems
-        ]
-        return body
+        problems = [{"field": wrong.field, "problem": wrong.problem} for wrong in self.problems]
+        told = {"code": self.code, "message": self.message, "problems": problems}
+        return {"error": told | {"fields": list(self.fields)}}
+
+
+MORE_PROBLEMS = "{message} Only the first {shown} problems are named; there are {more} more."
+# Texts instead of an object, as models write them that encode their arguments twice.
+OBJECT_AS_TEXT = (
+    "The {name} must be an object, not a string with JSON in it: send the object itself."
+)
 
 
 class UnreadableJsonError(ValidationFailedError):
     """The body is not JSON, or such that two parsers might understand it differently."""
+
+
+BYTE_ORDER_MARK = (
+    "The body begins with a byte order mark, as some editors and shells write it. Send JSON in"
+    " UTF-8 without one."
+)
 
 
 class RateLimitedError(ToolError):

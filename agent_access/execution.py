@@ -17,6 +17,9 @@ from agent_access.calls import Answer, Arguments, CallContext, ToolCall, ToolRes
 from agent_access.database.transactions import snapshot
 from agent_access.discovery import challenge_parameters
 from agent_access.errors import (
+    DEMO_MODE,
+    MISSING_PERMISSION,
+    MISSING_SCOPE,
     ForbiddenError,
     InsufficientScopeError,
     NotFoundError,
@@ -24,7 +27,7 @@ from agent_access.errors import (
     UnauthenticatedError,
     UnavailableError,
 )
-from agent_access.inputs import find_key_problem, parse_input, read_id
+from agent_access.inputs import find_key_problem, parse_input
 from agent_access.models.connections import Connection, ConnectionKind
 from agent_access.models.settings import AccessSettings
 from agent_access.receipts import claim_receipt, compose_answer, stored_result
@@ -96,19 +99,21 @@ def _check_rights(tool: Tool, caller: Caller) -> None:
         raise NotFoundError
     if not is_granted(tool, connection):
         raise _missing_grant(tool, connection)
-    if not connection.user.has_perms(tool.permissions):
-        raise ForbiddenError
+    missing = [each for each in tool.permissions if not connection.user.has_perm(each)]
+    if missing:
+        raise ForbiddenError(MISSING_PERMISSION.format(permissions=", ".join(missing)))
     if tool.writes and conf.host().in_demo_mode():
-        raise ForbiddenError
+        raise ForbiddenError(DEMO_MODE)
 
 
 def _missing_grant(tool: Tool, connection: Connection) -> ForbiddenError:
-    """Return the refusal; for a browser sign-in it names the scopes to ask the owner for."""
+    """Return the refusal; for a browser sign-in it also challenges for the scopes to ask for."""
+    message = MISSING_SCOPE.format(scope=tool.scope)
     if connection.kind != ConnectionKind.BROWSER:
-        return ForbiddenError()
+        return ForbiddenError(message)
     useful = {*connection.grants, tool.scope}
     scopes = [scope for scope in registry.scopes if scope in useful]
-    return InsufficientScopeError(scopes=scopes, discovery=challenge_parameters())
+    return InsufficientScopeError(message, scopes=scopes, discovery=challenge_parameters())
 
 
 def _read(call: ToolCall, inputs: ToolInput) -> ToolResult:
@@ -122,7 +127,7 @@ def _read(call: ToolCall, inputs: ToolInput) -> ToolResult:
 def _write(call: ToolCall, arguments: Arguments, inputs: ToolInput) -> ToolResult:
     with transaction.atomic(durable=True):
         receipt = claim_receipt(call, arguments.values)
-        result, kept = stored_result(receipt), {}
+        result, kept = stored_result(call, receipt), {}
         if result is None:
             answer = _run_tool(call, inputs)
             result = ToolResult(call.tool.status, answer.body())
@@ -137,28 +142,17 @@ def _write(call: ToolCall, arguments: Arguments, inputs: ToolInput) -> ToolResul
 
 
 def _run_tool(call: ToolCall, inputs: ToolInput) -> Answer:
-    target = _read_target(call.target)
-    if target is None and call.target is not None:
+    if call.target_id is None and call.target is not None:
         raise NotFoundError
     context = CallContext(
         user=call.connection.user,
         connection=call.connection,
         settings=call.caller.settings,
-        target=target,
+        target=call.target_id,
         idempotency_key=call.idempotency_key or "",
     )
     answer: Answer = call.tool.run(context, inputs)
     return answer
-
-
-def _read_target(target: str | None) -> UUID | None:
-    """Return the record's ID, or None for a text that is not an ID and so names no record."""
-    if target is None:
-        return None
-    try:
-        return read_id(target)
-    except ValueError:
-        return None
 
 
 def _check_still_allowed(call: ToolCall, record_id: UUID | None, *, is_replay: bool) -> None:
@@ -190,7 +184,7 @@ def _fact(
     record_id: UUID | None = None,
     is_replay: bool = False,
 ) -> Fact:
-    target = _read_target(call.target) or record_id
+    target = call.target_id or record_id
     # The record may be another one than the target; the event then names both.
     other = str(record_id) if record_id and record_id != target else ""
     return Fact(

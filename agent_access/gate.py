@@ -15,7 +15,14 @@ from typing_extensions import override
 
 from agent_access import conf
 from agent_access.bodies import discard_body
-from agent_access.errors import ForbiddenError, NotFoundError, ToolError
+from agent_access.errors import (
+    NOT_HTTPS,
+    ORIGIN_SENT,
+    OTHER_HOST,
+    ForbiddenError,
+    NotFoundError,
+    ToolError,
+)
 from agent_access.request_facts import begin_request
 from agent_access.tools import API_PATH
 
@@ -85,8 +92,8 @@ class GateMiddleware:
         if respond:
             # Cookies never authenticate a call, so nothing at the tools may see them (ADR 8).
             request.META.pop("HTTP_COOKIE", None)
-        may_enter = _may_enter(request, at_tools=respond is not None)
-        response = self.get_response(request) if may_enter else _refuse(respond)
+        cause = _find_refusal(request, at_tools=respond is not None)
+        response = _refuse(respond, cause) if cause else self.get_response(request)
         discard_body(request)
         if not _is_immutable(response):
             response["Cache-Control"] = "no-store"
@@ -167,16 +174,16 @@ def _is_immutable(response: HttpResponse) -> bool:
     return "immutable" in response.get("Cache-Control", "")
 
 
-def _may_enter(request: HttpRequest, *, at_tools: bool) -> bool:
-    if at_tools and "HTTP_ORIGIN" in request.META:
-        return False
-    return _called_url(request) == conf.base_url()
-
-
-def _called_url(request: HttpRequest) -> str:
-    """Return scheme, host and port as called, in the form in which BASE_URL is kept."""
+def _find_refusal(request: HttpRequest, *, at_tools: bool) -> str:
+    """Return why the request may not enter, or nothing if it may."""
+    scheme = _scheme(request)
+    if scheme != "https":
+        return NOT_HTTPS
+    # The host and port in the form in which BASE_URL is kept.
     host = DEFAULT_PORT.sub(r"\1", request.META.get("HTTP_HOST", "").lower())
-    return f"{_scheme(request)}://{host}"
+    if f"{scheme}://{host}" != conf.base_url():
+        return OTHER_HOST
+    return ORIGIN_SENT if at_tools and "HTTP_ORIGIN" in request.META else ""
 
 
 def _scheme(request: HttpRequest) -> str:
@@ -187,9 +194,9 @@ def _scheme(request: HttpRequest) -> str:
     return str(request.META["wsgi.url_scheme"])
 
 
-def _refuse(respond: ErrorResponder | None) -> HttpResponse:
+def _refuse(respond: ErrorResponder | None, cause: str) -> HttpResponse:
     """Return the refusal, with the policy of the tools, which is enough for the page too."""
-    error = ForbiddenError()
+    error = ForbiddenError(cause)
     response = respond(error) if respond else HttpResponse(PAGE, status=error.status)
     response["Content-Security-Policy"] = TOOL_POLICY
     return response

@@ -2,18 +2,16 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
 from typing import Annotated, Any
 from uuid import UUID
 
 from pydantic import BeforeValidator, ValidationError, WithJsonSchema
-from pydantic_core import PydanticCustomError
+from pydantic_core import ErrorDetails, PydanticCustomError
 
 from agent_access.errors import FieldProblem, ValidationFailedError
+from agent_access.identifiers import read_id
 from agent_access.models.receipts import KEY_LENGTH, KEY_PATTERN
 from agent_access.tools import JSONSchema, ToolInput
-
-MAX_PROBLEMS = 1000
 
 # JSON has no type for IDs.
 ID_SCHEMA: JSONSchema = {"type": "string", "format": "uuid"}
@@ -65,22 +63,22 @@ TEXTS: Mapping[str, str] = {
 }
 UNKNOWN_PROBLEM = "is wrong"
 
+# Where a text came that holds what it should be, as models write them that encode JSON twice.
+ENCODED_TEXTS: Mapping[str, str] = {
+    TEXTS["list_type"]: "must be a list, not a string with JSON in it: send the list itself",
+    TEXTS["model_type"]: "must be an object, not a string with JSON in it: send the object itself",
+}
+JSON_BEGINNING = re.compile(r"\s*[\[{]")
+
 
 def problem(text: str) -> PydanticCustomError:
     """Return the error for a validator to raise; `text` is fixed and holds no submitted value."""
     return PydanticCustomError(PROBLEM, "{text}", {"text": text})
 
 
-@lru_cache(maxsize=128)
-def read_id(text: str) -> UUID:
-    """Return the ID; raise ValueError unless the text is its canonical form.
-
-    Cached, since the lines of one call often name the same few records.
-    """
-    parsed = UUID(text)
-    if str(parsed) != text:
-        raise ValueError("not the canonical form")
-    return parsed
+def holds_json(value: Any) -> bool:
+    """Tell whether this is a string that holds a JSON list or object, to judge by its beginning."""
+    return isinstance(value, str) and JSON_BEGINNING.match(value) is not None
 
 
 def _parse_id(value: Any) -> UUID:
@@ -92,8 +90,21 @@ def _parse_id(value: Any) -> UUID:
         raise problem("must be the ID of a record") from None
 
 
-# The ID of a record, as a field of an input.
+def _read_whole(value: Any) -> Any:
+    """Return 5 for 5.0: to JSON Schema, every number without a fraction is an integer."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _read_blank(value: Any) -> Any:
+    return None if value == "" else value
+
+
+# Fields of inputs. The ID of a record:
 RecordId = Annotated[UUID, BeforeValidator(_parse_id), WithJsonSchema(ID_SCHEMA)]
+# The ID from which a list goes on, or to which it is limited; an empty one is none:
+OptionalId = Annotated[RecordId | None, BeforeValidator(_read_blank)]
+# The last annotation of an integer, behind its limits:
+WHOLE = BeforeValidator(_read_whole)
 
 
 def parse_input(
@@ -102,16 +113,30 @@ def parse_input(
     *,
     known_problems: Iterable[FieldProblem] = (),
 ) -> ToolInput:
-    """Return the tool's input; raise ValidationFailedError with known and newly found problems."""
+    """Return the tool's input; raise ValidationFailedError with known and newly found problems.
+
+    Null stands for any optional field that is left out.
+    """
     problems = list(known_problems)
+    given = {
+        name: value
+        for name, value in arguments.items()
+        if value is not None or _is_needed(model, name)
+    }
     try:
-        parsed = model.model_validate(dict(arguments))
+        parsed = model.model_validate(given)
     except ValidationError as error:
         problems.extend(_read_problems(error))
-        raise ValidationFailedError(problems[:MAX_PROBLEMS]) from None
+        raise ValidationFailedError(problems) from None
     if problems:
-        raise ValidationFailedError(problems[:MAX_PROBLEMS])
+        raise ValidationFailedError(problems)
     return parsed
+
+
+def _is_needed(model: type[ToolInput], name: str) -> bool:
+    """Tell whether the field must be judged even if it is null: it is required, or unknown."""
+    field = model.model_fields.get(name)
+    return field is None or field.is_required()
 
 
 def find_key_problem(key: str | None, *, field: str) -> Iterator[FieldProblem]:
@@ -126,9 +151,15 @@ def find_key_problem(key: str | None, *, field: str) -> Iterator[FieldProblem]:
 
 
 def _read_problems(error: ValidationError) -> Iterator[FieldProblem]:
-    for wrong in error.errors(include_url=False, include_input=False):
-        text = TEXTS.get(wrong["type"], UNKNOWN_PROBLEM)
-        yield FieldProblem(_path(wrong["loc"]), text.format(**wrong.get("ctx", {})))
+    for wrong in error.errors(include_url=False):
+        yield FieldProblem(_path(wrong["loc"]), _describe(wrong))
+
+
+def _describe(wrong: ErrorDetails) -> str:
+    text = TEXTS.get(wrong["type"], UNKNOWN_PROBLEM)
+    if holds_json(wrong["input"]):
+        text = ENCODED_TEXTS.get(text, text)
+    return text.format(**wrong.get("ctx", {}))
 
 
 def _path(location: tuple[int | str, ...]) -> str:

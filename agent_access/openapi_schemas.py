@@ -10,12 +10,18 @@ from pydantic_core import core_schema
 from typing_extensions import override
 
 from agent_access.calls import Page
-from agent_access.errors import ToolError, ValidationFailedError
+from agent_access.errors import MAX_PROBLEMS, ToolError, ValidationFailedError
 from agent_access.tools import NULL, JSONSchema, PlainJsonSchema, Tool
 
 PATH = "#/components/schemas/{}"
 
 TEXT: JSONSchema = {"type": "string"}
+FIELDS: JSONSchema = {
+    "type": "array",
+    "items": TEXT,
+    "uniqueItems": True,
+    "description": "The paths of the fields in which the cause lies.",
+}
 NEXT: JSONSchema = {
     "type": ["string", NULL],
     "format": "uuid",
@@ -89,12 +95,16 @@ def describe_refusal_bodies(tools: Iterable[Tool], common: Iterable[type[ToolErr
     codes = dict.fromkeys(kind.code for kind in kinds if not _names_fields(kind))
     return {
         "Refusal": _closed(error=refer_to("ToolError")),
-        "ToolError": _describe_error(*codes),
+        "ToolError": _describe_error(*codes) | {"required": ["code", "message"]},
         "ValidationRefusal": _closed(error=refer_to("ValidationError")),
         "ValidationError": _describe_error(
             ValidationFailedError.code,
-            fields={"type": "array", "items": TEXT, "uniqueItems": True},
-            problems={"type": "array", "items": refer_to("FieldProblem")},
+            problems={
+                "type": "array",
+                "items": refer_to("FieldProblem"),
+                "maxItems": MAX_PROBLEMS,
+                "description": "If there are more, the message says how many.",
+            },
         ),
         "FieldProblem": _closed(field=TEXT, problem=TEXT),
     }
@@ -112,7 +122,7 @@ def _names_fields(kind: type[ToolError]) -> bool:
 
 
 def _describe_error(*codes: str, **more: JSONSchema) -> JSONSchema:
-    return _closed(code=TEXT | {"enum": [*codes]}, message=TEXT, **more)
+    return _closed(code=TEXT | {"enum": [*codes]}, message=TEXT, **more, fields=FIELDS)
 
 
 def _closed(**properties: JSONSchema) -> JSONSchema:

@@ -11,7 +11,7 @@ from agent_access import sealing
 from agent_access.calls import ToolCall, ToolResult
 from agent_access.database.rows import Rows
 from agent_access.database.statements import Statement
-from agent_access.errors import ConflictError
+from agent_access.errors import ANSWER_GONE, KEY_USED, ConflictError
 from agent_access.models.receipts import Receipt
 from agent_access.tools import Tool
 
@@ -37,16 +37,17 @@ def claim_receipt(call: ToolCall, arguments: Mapping[str, Any]) -> Receipt:
         return claim
     receipt = Receipt.objects.get(connection=call.connection, key=call.idempotency_key)
     if receipt.call_digest != digest:
-        raise ConflictError
+        raise ConflictError(KEY_USED, fields=[call.key_field])
     return receipt
 
 
 def digest_call(call: ToolCall, arguments: Mapping[str, Any]) -> str:
     """Return the SHA-256 of tool, target and arguments, values and field order included.
 
-    The transport and white space make no difference; 1 and 1.0 do.
+    The transport, white space and the case of the target make no difference; 1 and 1.0 do.
     """
-    text = json.dumps([call.tool.name, call.target, arguments], separators=(",", ":"))
+    target = call.target if call.target_id is None else str(call.target_id)
+    text = json.dumps([call.tool.name, target, arguments], separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -62,7 +63,7 @@ def compose_answer(receipt: Receipt, tool: Tool, result: ToolResult) -> Statemen
     return RECEIPTS.compose_update(kept, RECEIPTS.equal(id=receipt.id))
 
 
-def stored_result(receipt: Receipt) -> ToolResult | None:
+def stored_result(call: ToolCall, receipt: Receipt) -> ToolResult | None:
     """Return the kept answer byte for byte, or None for a receipt that was just claimed.
 
     Raises ConflictError for an encrypted answer whose key is gone.
@@ -73,5 +74,5 @@ def stored_result(receipt: Receipt) -> ToolResult | None:
     try:
         body = sealing.unseal(body) if receipt.is_encrypted else body
     except sealing.KeyGoneError:
-        raise ConflictError from None
+        raise ConflictError(ANSWER_GONE, fields=[call.key_field]) from None
     return ToolResult(receipt.status, body, is_replay=True)

@@ -26,8 +26,9 @@ SERVICE = Service(
     version="0.1.0",
     instructions=(
         "Invoicing for one delegated person, within that person's permissions. Amounts are strings"
-        " of"
-        ' minor units: "1250" is 12.50 EUR; the service calculates totals. A draft is not an'
+        ' of minor units: "12500" is 125.00 in a currency of two decimals such as EUR; the service'
+        " calculates totals. The active tax rates are named in the schemas of the tools that take a"
+        " draft, at tax_rate_id of a line. A draft is not an"
         " invoice. To issue one: 1. documents_issue_prepare with the draft's lock_version; show"
         " review_url to the person and keep approval_id and nonce. 2. approvals_get until the"
         " status is approved; if it is rejected, stop. 3. documents_issue with the nonce, within"

@@ -1,6 +1,7 @@
 """What can go wrong in the invoicing domain, without a word about HTTP."""
 
 from dataclasses import dataclass
+from enum import Enum, auto
 
 
 class InvoicingError(Exception):
@@ -11,8 +12,22 @@ class RecordNotFoundError(InvoicingError):
     """The record does not exist or is hidden from the user; the two cannot be told apart."""
 
 
+class ConflictCause(Enum):
+    """Why a change does not fit the record as it is now."""
+
+    CHANGED_MEANWHILE = auto()
+    OLD_VERSION = auto()
+    NO_DRAFT_INVOICE = auto()
+    INACTIVE_REFERENCE = auto()  # the customer or a tax rate
+    OTHER_TOTALS = auto()  # than those that the tax rates give now
+
+
 class ConflictError(InvoicingError):
     """The record is not in the state, or not at the version, that the change needs."""
+
+    def __init__(self, cause: ConflictCause = ConflictCause.CHANGED_MEANWHILE) -> None:
+        super().__init__(cause.name)
+        self.cause = cause
 
 
 @dataclass(frozen=True)
@@ -57,10 +72,6 @@ class OwnerUnfitError(InvoicingError):
 
 class CodeInvalidError(InvoicingError):
     """The one-time code is malformed, used, expired or withdrawn, or its person is not active."""
-
-
-class InactiveReferenceError(ConflictError):
-    """The draft names a customer or a tax rate that is not active any more."""
 
 
 class PermissionMissingError(InvoicingError):

@@ -30,16 +30,16 @@ def refuse_protocol(error: ProtocolError) -> HttpResponse:
     return _json(body, error.status)
 
 
-def refuse(error: ToolError, *, request_id: RequestId = None) -> HttpResponse:
+def refuse(error: ToolError, *, request_id: RequestId = None, **more: str) -> HttpResponse:
     """Return a refusal before any tool: an HTTP error with a JSON-RPC error.
 
     The JSON-RPC code is the HTTP status, or -32700 for an unreadable body; the interface's
-    `error.code` is in `data.code`.
+    `error.code` is in `data.code`, beside what there is `more` to tell.
     """
     is_unreadable = isinstance(error, UnreadableJsonError)
     status = HTTPStatus.BAD_REQUEST if is_unreadable else error.status
     code = PARSE_ERROR if is_unreadable else int(error.status)
-    data = error.body()["error"]
+    data = error.body()["error"] | more
     message = data.pop("message")
     if isinstance(error, RateLimitedError):
         # Many clients do not show header fields to their model.

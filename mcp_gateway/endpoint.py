@@ -10,7 +10,7 @@ from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 
-from agent_access.errors import NotFoundError, ToolError
+from agent_access.errors import ToolError
 
 
 def load_views() -> None:
@@ -30,7 +30,9 @@ def serve(request: HttpRequest) -> HttpResponse:
 @login_not_required
 def refuse_path(request: HttpRequest) -> HttpResponse:
     """Answer 404 at every path below the endpoint, a trailing slash included."""
-    return refuse(NotFoundError())
+    from mcp_gateway import views  # noqa: PLC0415  as above
+
+    return views.refuse_path(request)
 
 
 def refuse(error: ToolError) -> HttpResponse:

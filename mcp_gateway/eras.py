@@ -33,6 +33,7 @@ VERSION_HEADER = "MCP-Protocol-Version"
 METHOD_HEADER = "Mcp-Method"
 NAME_HEADER = "Mcp-Name"
 META = "_meta"
+INITIALIZE = "initialize"
 
 ENCODED = re.compile(r"=\?base64\?([A-Za-z0-9+/]*={0,2})\?=")
 
@@ -65,9 +66,13 @@ def find_era(message: Message, environ: Mapping[str, Any]) -> Era:
     """Return the revision of a message.
 
     Raises ProtocolError for one that is not supported, or if headers and body disagree about it.
-    MCP's three headers are read from META: `request.headers` would first convert them all.
+    `initialize` negotiates in its body, whatever the version header says: a client may send the one
+    that it would like to speak. MCP's three headers are read from META: `request.headers` would
+    first convert them all.
     """
     claim, header = _claimed_version(message), _read(environ, VERSION_HEADER)
+    if message.method == INITIALIZE and claim in (None, *LEGACY_VERSIONS):
+        header = None
     if message.is_notification:
         return _find_notification_era(message, claim, header)
     if claim in (None, *LEGACY_VERSIONS) and header in (None, *LEGACY_VERSIONS):

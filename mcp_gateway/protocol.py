@@ -15,6 +15,7 @@ from agent_access.audit import Origin
 from agent_access.callers import Caller
 from agent_access.calls import Arguments, CallContext, Record, ToolCall
 from agent_access.errors import (
+    OBJECT_AS_TEXT,
     FieldProblem,
     InsufficientScopeError,
     NotFoundError,
@@ -23,17 +24,18 @@ from agent_access.errors import (
     ValidationFailedError,
 )
 from agent_access.execution import execute
-from agent_access.inputs import NOT_A_STRING, REQUIRED
+from agent_access.inputs import NOT_A_STRING, REQUIRED, holds_json
 from agent_access.tools import NoInput, Tool, registry
-from mcp_gateway.eras import LEGACY_VERSIONS, SUPPORTED_VERSIONS, Era
+from mcp_gateway.eras import INITIALIZE, LEGACY_VERSIONS, SUPPORTED_VERSIONS, Era
 from mcp_gateway.jsonrpc import Message, ProtocolError
 from mcp_gateway.schemas import ID, KEY, describe_tool
 
 CAPABILITIES: dict[str, Any] = {"tools": {}}
+ARGUMENTS = "arguments"
 STRUCTURED = "structuredContent"
 # What the params of a method must have; those of others may be left out.
 PARAMS = {
-    "initialize": "protocolVersion, capabilities and clientInfo",
+    INITIALIZE: "protocolVersion, capabilities and clientInfo",
     "tools/call": "a name and, as an object, arguments",
 }
 NEVER_CACHED: dict[str, Any] = {"ttlMs": 0, "cacheScope": "private"}
@@ -76,14 +78,19 @@ def answer_request(exchange: Exchange) -> Reply:
     try:
         validate_client_request(message.method, era.version, message.params)
     except ValidationError:
-        taken = PARAMS.get(message.method, "no params but _meta")
-        text = f"The params do not fit this method, which takes {taken}."
-        raise _invalid_params(exchange, text) from None
+        raise _invalid_params(exchange, _say_what_is_taken(message)) from None
     reply = method(exchange)
     shaped = era.shape(message.method, reply.result, server=_server_info())
     if STRUCTURED in shaped:
         shaped[STRUCTURED] = orjson.Fragment(reply.structured)
     return Reply(shaped, reply.headers)
+
+
+def _say_what_is_taken(message: Message) -> str:
+    if holds_json(message.params.get(ARGUMENTS)):
+        return OBJECT_AS_TEXT.format(name=ARGUMENTS)
+    taken = PARAMS.get(message.method, "no params but _meta")
+    return f"The params do not fit this method, which takes {taken}."
 
 
 def _invalid_params(
@@ -150,7 +157,7 @@ def _call_tool(exchange: Exchange) -> Reply:
         text = "There is no tool of this name; tools/list has them all."
         raise _invalid_params(exchange, text, error_code=NotFoundError.code)
     try:
-        result = execute(_call(exchange, tool, exchange.message.params.get("arguments") or {}))
+        result = execute(_call(exchange, tool, exchange.message.params.get(ARGUMENTS) or {}))
     except (UnauthenticatedError, InsufficientScopeError):
         # Revoked while the call ran, or a scope to ask the owner for: HTTP errors, not results.
         raise
@@ -189,7 +196,7 @@ def _find_target_problems(tool: Tool, target: Any) -> list[FieldProblem]:
 
 # By method, and by whether the revision is a modern one.
 METHODS: dict[tuple[str, bool], Callable[[Exchange], Reply]] = {
-    ("initialize", False): _initialize,
+    (INITIALIZE, False): _initialize,
     ("ping", False): _ping,
     ("tools/list", False): _list_tools,
     ("tools/call", False): _call_tool,

@@ -9,6 +9,8 @@ from agent_access.tools import JSONSchema, Tool, registry, without_null
 ID = "id"
 KEY = "idempotency_key"
 
+OPTIONAL = "May be left out or null."
+
 DOTTED_NAME = re.compile(r"\b[a-z_]+\.[a-z_]+\b")
 
 
@@ -50,16 +52,28 @@ def _id_schema(tool: Tool) -> JSONSchema:
 def _translate(schema: Any) -> Any:
     """Return the schema in a form that every client reads, with MCP's names of tools.
 
-    Some models' dialects know only one type per field and no null in an enum, so null is left out.
+    Some models' dialects know only one type per field and no null in an enum, so null is left out;
+    the texts of the fields say that it is taken.
     """
     if isinstance(schema, list):
         return [_translate(inner) for inner in schema]
     if not isinstance(schema, dict):
         return schema
     plain = {key: _translate(inner) for key, inner in schema.items()}
+    if isinstance(fields := plain.get("properties"), dict):
+        needed = plain.get("required", ())
+        plain["properties"] = {
+            name: field if name in needed else _mark_optional(field)
+            for name, field in fields.items()
+        }
     if isinstance(text := plain.get("description"), str):
         plain["description"] = _rename(text)
     return without_null(plain)
+
+
+def _mark_optional(field: JSONSchema) -> JSONSchema:
+    text = f"{field.get('description', '')} {OPTIONAL}".strip()
+    return field | {"description": text}
 
 
 def _rename(text: str) -> str:

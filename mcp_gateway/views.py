@@ -1,17 +1,27 @@
 """The MCP endpoint: streamable HTTP, POST only, stateless, one JSON answer per request."""
 
+import logging
+
 from django.http import HttpRequest, HttpResponse
 
 from agent_access.admission import Admission
 from agent_access.bodies import read_json
 from agent_access.callers import Caller
-from agent_access.errors import MethodNotAllowedError, ToolError
+from agent_access.discovery import resource
+from agent_access.errors import MethodNotAllowedError, NotFoundError, ToolError
 from agent_access.execution import find_tool_error
 from agent_access.models.audit import Transport
 from mcp_gateway import answers
 from mcp_gateway.eras import find_era
 from mcp_gateway.jsonrpc import ProtocolError, read_message
 from mcp_gateway.protocol import Exchange, answer_request
+
+logger = logging.getLogger(__name__)
+
+WRONG_ADDRESS = (
+    "There is nothing at this address. The MCP endpoint is {address}, without anything after it,"
+    " such as a slash: correct the address in the client's settings."
+)
 
 # What the audit calls a message that never became a call of a tool.
 ACTION = "mcp.message"
@@ -27,6 +37,21 @@ def serve(request: HttpRequest) -> HttpResponse:
     for name, value in admission.headers.items():
         response[name] = value
     return response
+
+
+def refuse_path(request: HttpRequest) -> HttpResponse:
+    """Answer 404 with the endpoint's address, unless access is off.
+
+    Many clients show only that their "session" was terminated, so the log says it, too.
+    """
+    admission = Admission(request, transport=Transport.MCP)
+    try:
+        admission.require_access_on()
+    except Exception as exception:  # noqa: BLE001  the last handler: every failure gets an answer
+        return answers.refuse(find_tool_error(exception))
+    address = resource()
+    logger.warning("A client called an address below the MCP endpoint, which is %s", address)
+    return answers.refuse(NotFoundError(WRONG_ADDRESS.format(address=address)), address=address)
 
 
 def _enter(request: HttpRequest, admission: Admission) -> Caller:

@@ -52,7 +52,7 @@ class ConnectionAdmin(OwnersModelAdmin):
             Page("", self.changelist_view, "changelist", methods=FORM_METHODS),
             Page("add/", self.add, "add", methods=FORM_METHODS),
             Page("revoke/", self.revoke_chosen, "revoke", methods=FORM_METHODS),
-            Page("<uuid:object_id>/", self.show_record, "change"),
+            Page("<id:object_id>/", self.show_record, "change"),
         ]
 
     @override

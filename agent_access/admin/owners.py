@@ -76,7 +76,7 @@ class OwnersModelAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic f
     def pages(self) -> Sequence[Page]:
         return [
             Page("", self.changelist_view, "changelist"),
-            Page("<uuid:object_id>/", self.show_record, "change"),
+            Page("<id:object_id>/", self.show_record, "change"),
         ]
 
     @override

@@ -10,6 +10,7 @@ from agent_access.admission import Admission
 from agent_access.bodies import read_json
 from agent_access.calls import Arguments, ToolCall
 from agent_access.errors import (
+    OBJECT_AS_TEXT,
     MethodNotAllowedError,
     NotFoundError,
     ValidationFailedError,
@@ -17,7 +18,7 @@ from agent_access.errors import (
 from agent_access.execution import execute, find_tool_error
 from agent_access.gate import refuse_as_json
 from agent_access.http.queries import find_unknown_parameters, read_query
-from agent_access.inputs import KEY_HEADER
+from agent_access.inputs import KEY_HEADER, holds_json
 from agent_access.models.audit import Transport
 from agent_access.tools import Tool
 
@@ -75,6 +76,8 @@ def _read_arguments(request: HttpRequest, tool: Tool) -> Arguments:
     if not tool.takes_body:
         return read_query(request, tool)
     body = read_json(request)
+    if holds_json(body):
+        raise ValidationFailedError(message=OBJECT_AS_TEXT.format(name="body"))
     if not isinstance(body, dict):
         raise ValidationFailedError
     return Arguments(body, find_unknown_parameters(request))

@@ -145,8 +145,8 @@ class PersonAdmin(RecordAdmin):
     def get_urls(self) -> list[URLPattern]:
         guard = self.admin_site.admin_view
         own = [
-            path("<uuid:pk>/one-time-link", guard(self.one_time_link), name="one-time-link"),
-            path("<uuid:pk>/sign-out", guard(self.sign_out), name="sign-person-out"),
+            path("<id:pk>/one-time-link", guard(self.one_time_link), name="one-time-link"),
+            path("<id:pk>/sign-out", guard(self.sign_out), name="sign-person-out"),
         ]
         return [*own, *super().get_urls()]
 

@@ -18,8 +18,9 @@ ONE_KEY = (
 NOT_SENT = "A draft has no number, is not sent to anybody and is not an invoice yet."
 MINOR_UNITS = (
     "Amounts are strings of minor units, minor_unit tells how many digits are decimals:"
-    ' "1250" is 12.50 EUR, 1250 JPY and 1.250 BHD.'
+    ' "12500" is 125.00 in a currency of two decimals such as EUR, 12500 JPY and 12.500 BHD.'
 )
+TAX_RATES = "The active tax rates are named in this tool's schema, at tax_rate_id of a line."
 PAGES = "To go on, pass next as after until next is null."
 
 CATALOGUE = (
@@ -86,7 +87,7 @@ CATALOGUE = (
         description=(
             "Calculates lines, taxes and totals of a draft and saves nothing; it needs no"
             " idempotency key. Use it to check a draft or to show its totals before"
-            f" drafts.create or drafts.update. {MINOR_UNITS}"
+            f" drafts.create or drafts.update. {TAX_RATES} {MINOR_UNITS}"
         ),
         method="POST",
         path="/documents/preview",
@@ -102,7 +103,7 @@ CATALOGUE = (
         description=(
             "Saves a new draft invoice and returns its id, its lock_version and, as href, its page."
             f" {NOT_SENT} To issue it, go on with documents.issue_prepare; to change it, use"
-            f" drafts.update and do not create another. {ONE_KEY}"
+            f" drafts.update and do not create another. {TAX_RATES} {MINOR_UNITS} {ONE_KEY}"
         ),
         method="POST",
         path="/drafts",
@@ -123,7 +124,7 @@ CATALOGUE = (
             " from documents.get, without the calculated fields; what is left out is cleared. It"
             " changes no issued invoice and no credit note, and makes earlier approvals stale. On a"
             " conflict read the draft again, compare, and send it with its latest lock_version and"
-            f" a new key. {NOT_SENT} {ONE_KEY}"
+            f" a new key. {NOT_SENT} {TAX_RATES} {MINOR_UNITS} {ONE_KEY}"
         ),
         method="PUT",
         path="/drafts/{id}",

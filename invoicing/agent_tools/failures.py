@@ -7,9 +7,9 @@ from agent_access import errors
 from invoicing.approval_states import ApprovalState
 from invoicing.errors import (
     ApprovalStateError,
+    ConflictCause,
     ConflictError,
     DraftInvalidError,
-    InactiveReferenceError,
     RecordNotFoundError,
 )
 
@@ -56,12 +56,32 @@ class ExpiredError(errors.ToolError):
     message = "The ten minutes of this approval have passed; prepare a new request with a new key."
 
 
-class InactiveError(errors.ConflictError):
-    message = (
+# What a conflict answers by its cause.
+CONFLICTS: Mapping[ConflictCause, str] = {
+    ConflictCause.CHANGED_MEANWHILE: (
+        "Nothing was changed, since another call changed the record in the same moment. Read the"
+        " record, and do only what is left, with its latest version and a new key."
+    ),
+    ConflictCause.OLD_VERSION: (
+        "Nothing was changed. lock_version is not the draft's current one: it was changed after it"
+        " was read. Read the draft, compare, and send the call with its current lock_version and a"
+        " new key."
+    ),
+    ConflictCause.NO_DRAFT_INVOICE: (
+        "Nothing was changed. The document is not a draft invoice: it is issued already, or a"
+        " credit note, and no tool changes or issues those. Read it to see what it is now."
+    ),
+    ConflictCause.INACTIVE_REFERENCE: (
         "The draft's customer or one of its tax rates is no longer active. Update the draft with"
         " active ones, then prepare its issue with a new key."
-    )
-
+    ),
+    ConflictCause.OTHER_TOTALS: (
+        "The draft's totals are not those that its tax rates give now. Update the draft, which"
+        " calculates them again, then prepare its issue with a new key."
+    ),
+}
+# The causes that lie in a field.
+CONFLICTING_FIELDS = {ConflictCause.OLD_VERSION: ["lock_version"]}
 
 # What executing answers in each state but approved.
 APPROVAL_REFUSALS: Mapping[str, type[errors.ToolError]] = {
@@ -74,17 +94,12 @@ APPROVAL_REFUSALS: Mapping[str, type[errors.ToolError]] = {
 
 
 def answer_failure(failure: Exception) -> errors.ToolError | None:
-    """Return the interface's error for one of the domain's, or None for any other exception.
-
-    The first case that fits is taken, so a subclass stands before its base.
-    """
+    """Return the interface's error for one of the domain's, or None for any other exception."""
     match failure:
         case RecordNotFoundError():
             return errors.NotFoundError()
-        case InactiveReferenceError():
-            return InactiveError()
-        case ConflictError():
-            return errors.ConflictError()
+        case ConflictError(cause=cause):
+            return errors.ConflictError(CONFLICTS[cause], fields=CONFLICTING_FIELDS.get(cause, ()))
         case DraftInvalidError():
             return errors.ValidationFailedError(
                 errors.FieldProblem(wrong.path, wrong.problem) for wrong in failure.problems

@@ -7,6 +7,7 @@ import re
 from datetime import date
 from functools import partial
 from typing import Annotated, Any
+from uuid import UUID
 
 from pydantic import (
     AfterValidator,
@@ -17,8 +18,8 @@ from pydantic import (
     field_validator,
 )
 
-from agent_access.inputs import NOT_A_STRING, RecordId, problem
-from agent_access.tools import JSONSchema, ToolInput
+from agent_access.inputs import ID_SCHEMA, NOT_A_STRING, WHOLE, OptionalId, RecordId, problem
+from agent_access.tools import JSONSchema, ToolInput, with_null
 from invoicing import draft_rules
 from invoicing.errors import ControlCharacterError
 from invoicing.fixed_point import parse_fixed_point
@@ -36,7 +37,7 @@ AMOUNT_PATTERN = rf"^(0|[1-9][0-9]{{0,{AMOUNT_DIGITS - 1}}})$"
 AMOUNT_SCHEMA: JSONSchema = {"type": "string", "pattern": AMOUNT_PATTERN}
 # Each message names the unit: told "a whole number", a model corrects "84.30" to "84".
 DIGITS = f"in at most {AMOUNT_DIGITS} digits without leading zeros"
-PRICE = f'must be a string of minor units, such as "1250" for 12.50 EUR, {DIGITS}'
+PRICE = f'must be a string of minor units, such as "12500" for 125.00 EUR, {DIGITS}'
 DISCOUNT = (
     'must be a string of basis points for percent ("1000" is 10 %) or of minor units for amount,'
     f" {DIGITS}"
@@ -46,6 +47,9 @@ FRACTION_PATTERN = r"[1-9][0-9]{0,3}|0[1-9][0-9]{0,2}|00[1-9][0-9]?|000[1-9]"
 QUANTITY_PATTERN = rf"^([1-9][0-9]{{0,10}}(\.[0-9]{{1,4}})?|0\.({FRACTION_PATTERN}))$"
 DATE_PATTERN = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 DATE_SCHEMA: JSONSchema = {"type": "string", "format": "date", "pattern": DATE_PATTERN}
+CURSOR_PATTERN = (
+    r"^[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-7[0-9A-Fa-f]{3}-[89ABab][0-9A-Fa-f]{3}-[0-9A-Fa-f]{12}$"
+)
 CURRENCY_PATTERN = r"^[A-Z]{3}$"
 LANGUAGE_PATTERN = r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$"
 
@@ -74,6 +78,13 @@ def _parse_unsigned(value: Any, *, text: str) -> int:
     return int(_match(value, pattern=AMOUNT_PATTERN, text=text, no_string=text))
 
 
+def _check_cursor(value: UUID | None) -> UUID | None:
+    """Refuse an ID that is no UUIDv7: the empty page behind it would be taken for the end."""
+    if value is not None and not re.fullmatch(CURSOR_PATTERN, str(value)):
+        raise problem("must be the value of next from an earlier page")
+    return value
+
+
 def _clean(value: str, *, longest: int, multiline: bool = False) -> str:
     try:
         text = normalise_text(value, multiline=multiline)
@@ -91,6 +102,11 @@ def _clean_description(value: str) -> str:
     return text
 
 
+Cursor = Annotated[
+    OptionalId,
+    AfterValidator(_check_cursor),
+    WithJsonSchema(with_null(ID_SCHEMA | {"pattern": CURSOR_PATTERN})),
+]
 IsoDate = Annotated[date, BeforeValidator(_parse_date), WithJsonSchema(DATE_SCHEMA)]
 Quantity = Annotated[
     int,
@@ -147,14 +163,14 @@ class PageInput(ToolInput):
             description="Words; a record is found if each of them begins one of its words.",
         ),
     ] = None
-    limit: Annotated[int, Field(ge=1, le=MAX_LIMIT)] = DEFAULT_LIMIT
-    after: Annotated[
-        RecordId | None, Field(description="The value of next from the previous page.")
-    ] = None
+    limit: Annotated[int, Field(ge=1, le=MAX_LIMIT, description="Records per page."), WHOLE] = (
+        DEFAULT_LIMIT
+    )
+    after: Annotated[Cursor, Field(description="The value of next from the previous page.")] = None
 
 
 class PeoplePageInput(PageInput):
-    team_id: Annotated[RecordId | None, Field(description="Only members of this team.")] = None
+    team_id: Annotated[OptionalId, Field(description="Only members of this team.")] = None
 
 
 class LineItemInput(ToolInput):
@@ -172,7 +188,7 @@ class LineItemInput(ToolInput):
         Field(
             description=(
                 "Price of one unit before tax, in minor units of the currency:"
-                ' "1250" is 12.50 EUR, 1250 JPY or 1.250 BHD.'
+                ' "12500" is 125.00 in one of two decimals, such as EUR, 12500 JPY or 12.500 BHD.'
             )
         ),
     ]
@@ -190,7 +206,13 @@ class LineItemInput(ToolInput):
         ),
     ] = None
     tax_rate_id: Annotated[
-        RecordId | None, Field(description="An active tax rate; without one the line is untaxed.")
+        RecordId | None,
+        Field(
+            description=(
+                "The ID of an active tax rate; without one the line is untaxed. The list of tools"
+                " names the active rates here; no tool reads them."
+            )
+        ),
     ] = None
 
     @field_validator("discount_value")
@@ -246,7 +268,9 @@ class DraftInput(ToolInput):
 
 
 LockVersion = Annotated[
-    int, Field(ge=1, le=MAX_LOCK_VERSION, description="The draft's version as it was last read.")
+    int,
+    Field(ge=1, le=MAX_LOCK_VERSION, description="The draft's version as it was last read."),
+    WHOLE,
 ]
 
 

@@ -44,7 +44,7 @@ Instant = Annotated[
 Url = Annotated[str, WithJsonSchema({"type": "string", "format": "uri"})]
 
 Amount = Annotated[
-    str, Field(pattern=AMOUNT_PATTERN, description='In minor units: "1250" is 12.50 EUR.')
+    str, Field(pattern=AMOUNT_PATTERN, description='In minor units: "12500" is 125.00 EUR.')
 ]
 Quantity = Annotated[str, Field(pattern=QUANTITY_PATTERN)]
 Percentage = Annotated[str, Field(pattern=PERCENTAGE_PATTERN)]

@@ -29,7 +29,7 @@ from invoicing.approval_states import (
     Trigger,
     state_of,
 )
-from invoicing.errors import ApprovalStateError, ConflictError, RecordNotFoundError
+from invoicing.errors import ApprovalStateError, RecordNotFoundError
 from invoicing.locks import joined_transaction, lock_approval, lock_draft
 from invoicing.models import Decision, Document, IssueApproval, User
 from invoicing.rows import APPROVALS
@@ -41,6 +41,7 @@ from invoicing.services.document_facts import (
     read_facts,
 )
 from invoicing.services.draft_input import Maker
+from invoicing.services.drafts import name_conflict
 from invoicing.services.issuing import Clock, issue_locked, require_issuable
 
 # Returns the JSON that executing answers, to be stored for retries.
@@ -105,12 +106,12 @@ def prepare_approval(
     """Ask the user to approve the issue of a draft as it stands; return the approval and its nonce.
 
     Only a digest of the nonce is stored. Raises RecordNotFoundError, ConflictError if the document
-    is no draft invoice at this version or disagrees with its tax rates, and InactiveReferenceError.
+    is no draft invoice at this version, or cannot be issued as it is stored.
     """
     with joined_transaction():
         document = lock_draft(document_id, visible_to=user)
         if not document.is_draft_invoice or document.lock_version != lock_version:
-            raise ConflictError
+            raise name_conflict(document)
         [facts] = read_facts([document])
         require_issuable(document)
         canonical, nonce = canonical_json(facts), secrets.token_urlsafe(32)

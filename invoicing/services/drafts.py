@@ -5,7 +5,7 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from invoicing.errors import ConflictError, DraftCodeUsedError
+from invoicing.errors import ConflictCause, ConflictError, DraftCodeUsedError
 from invoicing.locks import hold_customer, joined_transaction, lock_document
 from invoicing.models import Customer, Document, DocumentStatus, DocumentType, Parts, User
 from invoicing.services.document_parts import insert_document, insert_parts
@@ -84,7 +84,7 @@ def update_draft(user: User, pk: UUID, draft: DraftInput, *, lock_version: int) 
             lock_version=lock_version,
         ).update(**header)
         if not changed:
-            raise ConflictError
+            raise name_conflict(document)
         document.customer = _hold_former_customer(user, document, resolved.customer)
         found_by = rows_of_document(document)
         for name, value in header.items():
@@ -94,6 +94,13 @@ def update_draft(user: User, pk: UUID, draft: DraftInput, *, lock_version: int) 
         document.tax_rows.all().delete()
         insert_parts(document, make_parts(document, resolved))
     return document
+
+
+def name_conflict(document: Document) -> ConflictError:
+    """Return why a locked document is not the draft invoice at the version that a change names."""
+    if not document.is_draft_invoice:
+        return ConflictError(ConflictCause.NO_DRAFT_INVOICE)
+    return ConflictError(ConflictCause.OLD_VERSION)
 
 
 def _hold_former_customer(user: User, document: Document, customer: Customer) -> Customer:

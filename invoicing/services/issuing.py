@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db import transaction
 
 from agent_access.database.statements import NOTHING, Statements, execute_together
-from invoicing.errors import ConflictError, InactiveReferenceError
+from invoicing.errors import ConflictCause, ConflictError
 from invoicing.locks import lock_draft, require_transaction
 from invoicing.models import Document, DocumentStatus, DocumentType
 from invoicing.rows import DOCUMENTS
@@ -36,7 +36,7 @@ def issue_document(document: Document, *, clock: Clock) -> Document:
     with transaction.atomic():
         draft = lock_draft(document.pk, visible_to=None)
         if draft.lock_version != document.lock_version:
-            raise ConflictError
+            raise ConflictError(ConflictCause.OLD_VERSION)
         [facts] = read_facts([draft])
         return issue_locked(draft, facts, issued_by_id=draft.created_by_id, clock=clock)
 
@@ -56,26 +56,26 @@ def issue_locked(
     """
     require_transaction()
     if draft.is_issued:
-        raise ConflictError
+        raise ConflictError(ConflictCause.NO_DRAFT_INVOICE)
     require_issuable(draft)
     _freeze(draft, facts, issued_by_id, clock, companions)
     return draft
 
 
 def require_issuable(draft: Document) -> None:
-    """Raise ConflictError if the draft's stored taxes and totals are not those of its rates now.
+    """Raise ConflictError if the draft cannot be issued as it is stored.
 
-    Raises its subclass InactiveReferenceError if the customer or a rate is inactive.
+    Its customer or a rate is inactive, or its taxes and totals are not those of its rates now.
     """
     lines, tax_rows = parts_of(draft)
     rates_active = all(line.tax_rate.is_active for line in lines if line.tax_rate)
     if not draft.customer.is_active or not rates_active:
-        raise InactiveReferenceError
+        raise ConflictError(ConflictCause.INACTIVE_REFERENCE)
     totals = calculate_totals([line.amounts for line in lines])
     computed = [(row.rate, row.taxable_amount, row.tax_amount) for row in totals.tax_breakdown]
     kept = [(row.facts, row.taxable_amount, row.tax_amount) for row in tax_rows]
     if computed != kept or totals.grand_total != draft.grand_total:
-        raise ConflictError
+        raise ConflictError(ConflictCause.OTHER_TOTALS)
 
 
 def _freeze(

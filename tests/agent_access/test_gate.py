@@ -6,6 +6,7 @@ from uuid import UUID
 import pytest
 from django.test import RequestFactory
 
+from agent_access.errors import NOT_HTTPS, ORIGIN_SENT, OTHER_HOST
 from agent_access.gate import TOOL_POLICY, client_address
 from tests.agents import HttpAgent
 from tests.mcp_agent import McpAgent
@@ -13,16 +14,7 @@ from tests.mcp_agent import McpAgent
 # The gate asks no database.
 pytestmark = pytest.mark.sqlite
 
-FORBIDDEN = {
-    "error": {
-        "code": "forbidden",
-        "message": (
-            "This call is not allowed: the connection lacks its grant, the delegated person lacks a"
-            " permission, or demo mode is on; or the request was not HTTPS to the application's"
-            " own address, or had an Origin header. Repeating it does not help; ask the owner."
-        ),
-    }
-}
+CAUSES = (NOT_HTTPS, OTHER_HOST, ORIGIN_SENT)
 
 PEER = "192.0.2.9"
 
@@ -34,7 +26,9 @@ def anybody(access_on) -> HttpAgent:
 
 
 def assert_refused(answer) -> None:
-    assert (answer.status, answer.body) == (403, FORBIDDEN)
+    assert (answer.status, answer.code) == (403, "forbidden")
+    assert answer.body == {"error": {"code": "forbidden", "message": answer.error["message"]}}
+    assert answer.error["message"] in CAUSES
     assert answer.headers["Content-Type"] == "application/json"
     assert answer.headers["Cache-Control"] == "no-store"
     assert UUID(answer.headers["X-Request-Id"]).version == 7

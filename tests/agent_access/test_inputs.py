@@ -5,11 +5,13 @@ from typing import Annotated, Literal
 import pytest
 from pydantic import AfterValidator, Field
 
-from agent_access.errors import FieldProblem, ValidationFailedError
-from agent_access.inputs import MAX_PROBLEMS, find_key_problem, parse_input, problem, safe_name
+from agent_access.errors import MAX_PROBLEMS, FieldProblem, ValidationFailedError
+from agent_access.inputs import WHOLE, find_key_problem, parse_input, problem, safe_name
 from agent_access.models.receipts import KEY_LENGTH
 from agent_access.tools import ToolInput
 
+LIST_AS_TEXT = "must be a list, not a string with JSON in it: send the list itself"
+OBJECT_AS_TEXT = "must be an object, not a string with JSON in it: send the object itself"
 KEY_RULE = "must be a string of 1 to 80 ASCII letters, digits, underscores or hyphens"
 
 
@@ -25,7 +27,7 @@ class Row(ToolInput):
 
 
 class Example(ToolInput):
-    even: Annotated[int, AfterValidator(refuse_odd), Field(ge=0, le=10)]
+    even: Annotated[int, AfterValidator(refuse_odd), Field(ge=0, le=10), WHOLE]
     rows: Annotated[list[Row], Field(min_length=1, max_length=2)]
     note: Annotated[str | None, Field(max_length=10)] = None
     code: Annotated[str, Field(pattern="^[a-z]*$")] = ""
@@ -52,7 +54,10 @@ def test_valid_arguments_become_the_input():
         ({"even": 12}, [("even", "must be at most 10")]),
         ({"even": 10**4000}, [("even", "must be at most 10")]),
         ({"even": "2"}, [("even", "must be an integer")]),
-        ({"even": 2.0}, [("even", "must be an integer")]),
+        ({"even": 2.5}, [("even", "must be an integer")]),
+        ({"even": 12.0}, [("even", "must be at most 10")]),
+        ({"even": float("inf")}, [("even", "must be an integer")]),
+        ({"even": float("nan")}, [("even", "must be an integer")]),
         ({"even": True}, [("even", "must be an integer")]),
         ({"even": None}, [("even", "must be an integer")]),
         ({"even": []}, [("even", "must be an integer")]),
@@ -61,6 +66,13 @@ def test_valid_arguments_become_the_input():
         ({"code": "A"}, [("code", "is wrong")]),
         ({"note": "\ud800"}, [("note", "must be Unicode text")]),
         ({"rows": {}}, [("rows", "must be a list")]),
+        ({"rows": "x"}, [("rows", "must be a list")]),
+        ({"rows": ' [{"word": "a"}]'}, [("rows", LIST_AS_TEXT)]),
+        ({"rows": ['{"word": "a"}']}, [("rows.0", OBJECT_AS_TEXT)]),
+        (
+            {"note": 1, "even": "[2]"},
+            [("even", "must be an integer"), ("note", "must be a string")],
+        ),
         ({"rows": []}, [("rows", "must not be empty")]),
         ({"rows": [{"word": "a"}] * 3}, [("rows", "must have at most 2 entries")]),
         ({"rows": ["x"]}, [("rows.0", "must be an object")]),
@@ -93,14 +105,45 @@ def test_a_problem_of_the_transport_alone_refuses_too():
     assert find_problems(VALID, [FieldProblem("k", "no")]) == [("k", "no")]
 
 
+@pytest.mark.parametrize("value", [2.0, -0.0])
+def test_a_number_without_a_fraction_is_an_integer(value):
+    [parsed, *_] = parse_input(Example, VALID | {"even": value}).model_dump().values()
+    assert repr(parsed) == str(int(value))
+
+
+def test_null_stands_for_an_optional_field_and_for_no_other():
+    sent = VALID | {"note": None, "code": None}
+    assert parse_input(Example, sent) == parse_input(Example, VALID)
+    assert find_problems(sent | {"even": None, "x": None}) == [
+        ("even", "must be an integer"),
+        ("x", "is not a field of this tool"),
+    ]
+
+
 @pytest.mark.parametrize("arguments", [VALID, {}, VALID | {"x": 1}])
 def test_a_refusal_is_bounded(arguments):
     also = [FieldProblem(f"field{number}", "no") for number in range(50_000)]
     assert len(find_problems(arguments, also)) == MAX_PROBLEMS
 
 
-def test_many_unknown_fields_are_bounded():
-    assert len(find_problems(VALID | {f"f{n}": 1 for n in range(50_000)})) == MAX_PROBLEMS
+def test_many_unknown_fields_are_bounded_and_counted():
+    sent = VALID | {f"f{n}": 1 for n in range(50_000)}
+    with pytest.raises(ValidationFailedError) as refusal:
+        parse_input(Example, sent)
+    error = refusal.value.body()["error"]
+    assert list(error) == ["code", "message", "problems", "fields"]
+    assert error["fields"] == [f"f{n}" for n in range(20)]
+    assert [each["field"] for each in error["problems"]] == error["fields"]
+    counted = "Only the first 20 problems are named; there are 49980 more."
+    assert error["message"] == f"{ValidationFailedError.message} {counted}"
+
+
+def test_twenty_problems_are_all_named():
+    also = [FieldProblem(f"field{number}", "no") for number in range(20)]
+    with pytest.raises(ValidationFailedError) as refusal:
+        parse_input(Example, VALID, known_problems=[*also, also[0]])
+    assert refusal.value.message == ValidationFailedError.message
+    assert list(refusal.value.problems) == also
 
 
 @pytest.mark.parametrize(

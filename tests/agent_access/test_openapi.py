@@ -20,6 +20,7 @@ from agent_access.openapi_schemas import refer_to, refer_to_refusals
 from agent_access.tools import inline_references, registry
 from config.environment import PROJECT_FOLDER
 from invoicing.agent_host import InvoicingHost
+from invoicing.agent_tools.inputs import CURSOR_PATTERN
 from tests.agents import Answer
 from tests.api_document import check_documented, codes_of
 from tests.schemas import objects_within
@@ -113,7 +114,9 @@ def test_a_query_parameter_is_never_null(document):
         "maximum": 50,
         "default": 25,
     }
-    assert parameters["after"]["schema"] == {"type": "string", "format": "uuid"}
+    assert parameters["team_id"]["schema"] == {"type": "string", "format": "uuid"}
+    after = parameters["after"]["schema"]
+    assert after == {"type": "string", "format": "uuid", "pattern": CURSOR_PATTERN}
     assert not any(each["required"] for each in parameters.values())
 
 
@@ -145,7 +148,9 @@ def test_every_object_is_closed_but_the_schema_of_a_tool(document):
 def test_every_field_of_an_answer_is_always_there(document):
     for name, schema in document["components"]["schemas"].items():
         if "properties" in schema and not name.endswith("Input"):
-            assert schema["required"] == [*schema["properties"]]
+            # Of a refusal without wrong fields, only some causes lie in a field.
+            optional = ["fields"] if name == "ToolError" else []
+            assert [*schema["required"], *optional] == [*schema["properties"]]
 
 
 # Generated clients call their types by the names of the schemas; what has none they number.
@@ -237,10 +242,11 @@ def test_an_operation_names_each_refusal_by_its_status(document, tool):
         assert responses[str(REFUSALS[code])] == {"$ref": f"#/components/responses/{code}"}
 
 
-def test_only_a_wrong_field_names_fields(document):
+def test_only_a_wrong_field_always_names_fields(document):
     schemas = document["components"]["schemas"]
     assert schemas["ToolError"]["required"] == ["code", "message"]
-    assert schemas["ValidationError"]["required"] == ["code", "message", "fields", "problems"]
+    assert schemas["ValidationError"]["properties"]["problems"]["maxItems"] == 20
+    assert schemas["ValidationError"]["required"] == ["code", "message", "problems", "fields"]
     assert refer_to_refusals([ConflictError]) == refer_to("Refusal")
     assert refer_to_refusals([ValidationFailedError]) == refer_to("ValidationRefusal")
     assert refer_to_refusals([ValidationFailedError, ConflictError]) == {

@@ -1,5 +1,6 @@
 """What counts as the same call, and what is kept of its answer."""
 
+import hashlib
 import json
 from dataclasses import fields
 from types import SimpleNamespace
@@ -11,6 +12,7 @@ from agent_access.calls import ToolCall
 from agent_access.models import Receipt
 from agent_access.receipts import digest_call
 
+RECORD = "0190f1f0-abcd-7000-8000-00000000000a"
 ORIGINAL = '{"a": 1, "b": {"c": [1, 2], "d": "\\u00e9"}}'
 
 
@@ -70,9 +72,20 @@ def test_another_tool_or_target_is_another_call():
         digest(ORIGINAL, tool="x.z"),
         digest(ORIGINAL, target="1"),
         digest(ORIGINAL, target="2"),
+        digest(ORIGINAL, target=RECORD),
         digest('["1", {}]'),
     ]
     assert len(set(digests)) == len(digests)
+
+
+def test_a_target_in_capitals_is_the_same_target():
+    assert digest(ORIGINAL, target=RECORD.upper()) == digest(ORIGINAL, target=RECORD)
+
+
+def test_the_digest_of_receipts_that_are_stored_already_stays():
+    text = f'["x.y","{RECORD}",{{"a":1}}]'
+    stored = hashlib.sha256(text.encode()).hexdigest()
+    assert digest('{"a": 1}', tool="x.y", target=RECORD) == stored
 
 
 def test_a_receipt_keeps_the_answer_and_no_key_but_its_own(agent, connection, draft_body):

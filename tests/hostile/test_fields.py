@@ -16,7 +16,7 @@ HEADER = [name for name in DRAFT if name != "line_items"]
 
 # Texts that a careless reader would take for the right thing.
 NEARLY: dict[str, list[str]] = {
-    "customer_id": ["", " ", "1", "{}", "null", "0190F1F0-0000-7000-8000-000000000000"],
+    "customer_id": ["", " ", "1", "{}", "null", "urn:uuid:0190f1f0-0000-7000-8000-000000000000"],
     "currency_code": ["", "eur", "EURO", "EU", "€", "EUR ", "\uff25\uff35\uff32", "EUR\n"],
     "issue_date": ["", "2026-3-2", "02.03.2026", "2026-02-30", "2026-03-02T00:00:00Z", "20260302"],
     "due_date": ["0000-00-00", "2026-13-01", "+2026-04-01", "\u0662026-04-01", "2026-W10-1"],
@@ -120,12 +120,13 @@ def test_a_missing_field_of_a_line_is_named(target, subtests):
 @pytest.mark.requirement("draft_input.unknown_fields", "draft_input.service_owned_fields")
 def test_what_the_service_owns_is_an_unknown_field(target, body_tool):
     before = take_snapshot()
-    body = target.body_for(body_tool) | dict.fromkeys(SERVICE_OWNED, None)
-    body = with_line(body, **dict.fromkeys(SERVICE_OWNED_IN_LINE))
-    answer = target.send_json(body_tool, body)
-    assert_refused(answer, 422)
-    expected = {*SERVICE_OWNED, *(f"line_items.0.{field}" for field in SERVICE_OWNED_IN_LINE)}
-    assert set(answer.error["fields"]) == expected
+    valid = target.body_for(body_tool)
+    for field in SERVICE_OWNED:
+        answer = target.send_json(body_tool, valid | {field: None})
+        assert_refused(answer, 422, fields=[field])
+    for field in SERVICE_OWNED_IN_LINE:
+        answer = target.send_json(body_tool, with_line(valid, **{field: None}))
+        assert_refused(answer, 422, fields=[f"line_items.0.{field}"])
     assert_nothing_changed(before)
 
 
@@ -150,9 +151,8 @@ def test_everything_wrong_at_once_is_named_at_once(target, body_tool):
     before = take_snapshot()
     body = dict.fromkeys(HEADER, 1) | {"x": 1}
     line = dict.fromkeys(LINE, 1) | {"y": 1}
-    answer = target.send_json(body_tool, body | {"line_items": [line, line]})
+    answer = target.send_json(body_tool, body | {"line_items": [line]})
     assert_refused(answer, 422)
-    expected = {*HEADER, "x"}
-    expected |= {f"line_items.{number}.{field}" for number in (0, 1) for field in line}
+    expected = {*HEADER, "x", *(f"line_items.0.{field}" for field in line)}
     assert set(answer.error["fields"]) - {"lock_version"} == expected
     assert_nothing_changed(before)

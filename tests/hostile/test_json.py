@@ -125,19 +125,22 @@ def test_a_number_is_no_text_however_odd(target, subtests):
 def test_a_lock_version_is_an_ordinary_integer(target, subtests):
     before = take_snapshot()
     text = json.dumps(target.body_for("drafts.update", lock_version="PLACE"))
-    for number in ["0", "-1", "true", '"1"', "2147483648", *NUMBERS]:
+    # Without a fraction, 1e5 is an integer: another version than the draft's.
+    answer = target.send("drafts.update", text.replace('"PLACE"', "1e5").encode())
+    assert_refused(answer, 409, fields=["lock_version"])
+    for number in ["0", "-1", "true", '"1"', "2147483648", *NUMBERS[:-1], "1e10"]:
         with subtests.test(number=number[:10]):
             answer = target.send("drafts.update", text.replace('"PLACE"', number).encode())
             assert_refused(answer, 422, fields=["lock_version"])
     assert_nothing_changed(before)
 
 
-def test_a_thousand_unknown_fields_are_named_and_more_are_not(target):
+def test_twenty_unknown_fields_are_named_and_more_are_counted(target):
     body = target.body_for("drafts.create") | {f"f{number}": 0 for number in range(20_000)}
     answer = target.send_json("drafts.create", body)
     assert_refused(answer, 422)
-    assert len(answer.error["fields"]) == 1000
-    assert "customer_id" not in answer.error["fields"]
+    assert answer.error["fields"] == [f"f{number}" for number in range(20)]
+    assert "there are 19980 more" in answer.error["message"]
 
 
 def test_fifty_thousand_unknown_fields_are_too_large_a_body(target):

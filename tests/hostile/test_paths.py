@@ -74,7 +74,6 @@ def malformed_ids(known: str) -> list[str]:
         "undefined",
         "NaN",
         "preview ",
-        known.upper(),
         known.replace("-", ""),
         f"{{{known}}}",
         f"urn:uuid:{known}",

@@ -37,10 +37,13 @@ REFUSED: list[tuple[str, list[str]]] = [
     ("limit[]=5", ["?"]),
     ("limit%00=5", ["?"]),
     ("Limit=5", ["Limit"]),
-    ("after=", ["after"]),
     ("after=1", ["after"]),
     ("after=null", ["after"]),
-    ("after=0190F1F0-0000-7000-8000-000000000000", ["after"]),
+    ("after=urn:uuid:0190f1f0-0000-7000-8000-000000000000", ["after"]),
+    ("after=0190f1f0-0000-4000-8000-000000000000", ["after"]),
+    ("after=0190f1f0-0000-7000-0000-000000000000", ["after"]),
+    ("after=ffffffff-ffff-ffff-ffff-ffffffffffff", ["after"]),
+    ("after=00000000-0000-0000-0000-000000000000", ["after"]),
     ("after=0190f1f0000070008000000000000000", ["after"]),
     ("after={0190f1f0-0000-7000-8000-000000000000}", ["after"]),
     ("after=0190f1f0-0000-7000-8000-00000000000%00", ["after"]),
@@ -96,8 +99,10 @@ ACCEPTED = [
     "search=\xc3\xa9",
     "search=" + "e%CC%81" * 50,
     "after=0190f1f0-0000-7000-8000-000000000000",
-    "after=ffffffff-ffff-ffff-ffff-ffffffffffff",
-    "after=00000000-0000-0000-0000-000000000000",
+    "after=0190F1F0-0000-7000-8000-000000000000",
+    "after=ffffffff-ffff-7fff-bfff-ffffffffffff",
+    "after=",
+    "after",
     "search=a&limit=5&",
 ]
 
@@ -135,7 +140,8 @@ def test_fifty_thousand_parameters_get_a_bounded_answer(target, path):
     query = "&".join(f"p{number}={number}" for number in range(50_000))
     answer = target.request("GET", path, QUERY_STRING=query)
     assert_refused(answer, 422)
-    assert len(answer.error["problems"]) == 1000
+    assert answer.error["fields"] == [f"p{number}" for number in range(20)]
+    assert "there are 49980 more" in answer.error["message"]
 
 
 def test_a_parameter_repeated_fifty_thousand_times_is_named_once(target):

@@ -5,11 +5,19 @@ from contextlib import contextmanager
 from typing import Any
 from uuid import UUID
 
-from agent_access.errors import ToolError
+from agent_access.errors import (
+    DEMO_MODE,
+    KEY_USED,
+    MISSING_PERMISSION,
+    MISSING_SCOPE,
+    ToolError,
+)
 from agent_access.models import AuditEvent, Connection
 from invoicing.agent_tools import failures
+from invoicing.errors import ConflictCause
 from tests.agents import Answer
 from tests.snapshots import take_snapshot
+from tests.tool_table import TABLE
 
 # The sentences stand once, beside their codes; here they only must be the whole of the answer.
 OF_APPROVALS: tuple[type[ToolError], ...] = (
@@ -39,12 +47,41 @@ STATUSES = {
 }
 
 
-def refusal(code: str) -> tuple[int, Any]:
-    """Return the status and the whole body of a refusal that names no fields."""
-    return STATUSES[code], {"error": {"code": code, "message": SENTENCES[code]}}
+Refusal = tuple[int, Any]
 
 
-def invalid(*problems: tuple[str, str]) -> tuple[int, Any]:
+def refusal(code: str, message: str = "", **fields: Any) -> Refusal:
+    """Return the status and the whole body of a refusal, of one with causes by its message."""
+    told = {"code": code, "message": message or SENTENCES[code], **fields}
+    return STATUSES[code], {"error": told}
+
+
+def missing_grant(tool: str) -> Refusal:
+    return refusal("forbidden", MISSING_SCOPE.format(scope=TABLE[tool].scope))
+
+
+def missing_permissions(*permissions: str) -> Refusal:
+    named = ", ".join(permissions)
+    return refusal("forbidden", MISSING_PERMISSION.format(permissions=named))
+
+
+def no_permissions(tool: str) -> Refusal:
+    """Return the refusal of a tool to somebody who has none of its permissions."""
+    return missing_permissions(*TABLE[tool].permissions)
+
+
+def conflict(cause: ConflictCause) -> Refusal:
+    named = {"fields": ["lock_version"]} if cause is ConflictCause.OLD_VERSION else {}
+    return refusal("conflict", failures.CONFLICTS[cause], **named)
+
+
+IN_DEMO_MODE = refusal("forbidden", DEMO_MODE)
+OLD_VERSION = conflict(ConflictCause.OLD_VERSION)
+NO_DRAFT_INVOICE = conflict(ConflictCause.NO_DRAFT_INVOICE)
+KEY_OF_ANOTHER_CALL = refusal("conflict", KEY_USED, fields=["Idempotency-Key"])
+
+
+def invalid(*problems: tuple[str, str]) -> Refusal:
     """Return the status and the whole body that name these fields and what is wrong with each."""
     status, body = refusal("validation_failed")
     body["error"]["fields"] = list(dict.fromkeys(field for field, _ in problems))

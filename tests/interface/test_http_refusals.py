@@ -1,11 +1,22 @@
 """Every tool against every reason that lies in the request: address, credential, limits, body."""
 
+import gzip
+import json
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from itertools import product
 from typing import Any
 
 import pytest
 import time_machine
 
+from agent_access.errors import (
+    BYTE_ORDER_MARK,
+    CONTENT_ENCODED,
+    NOT_HTTPS,
+    OBJECT_AS_TEXT,
+    ORIGIN_SENT,
+    OTHER_HOST,
+)
 from agent_access.models import AuditEvent
 from agent_access.switches import turn_access
 from tests.interface.http_requests import request_of, send
@@ -19,24 +30,28 @@ pytestmark = [pytest.mark.http, pytest.mark.sqlite]
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT", "BREW")
 BELONGING = ("WWW-Authenticate", "Retry-After", "Allow")
 
-OUTSIDE: dict[str, dict[str, Any]] = {
-    "not HTTPS": {"wsgi.url_scheme": "http"},
-    "another host": {"headers": {"Host": "other.example"}},
-    "a host that only begins alike": {"headers": {"Host": "invoices.example.other.example"}},
-    "another port": {"headers": {"Host": "invoices.example:8443"}},
-    "no host": {"headers": {"Host": ""}},
-    "a foreign origin": {"headers": {"Origin": "https://other.example"}},
-    "its own origin": {"headers": {"Origin": "https://invoices.example"}},
-    "a null origin": {"headers": {"Origin": "null"}},
+# What comes from outside, and what it is told.
+OUTSIDE: dict[str, tuple[dict[str, Any], str]] = {
+    "not HTTPS": ({"wsgi.url_scheme": "http"}, NOT_HTTPS),
+    "another host": ({"headers": {"Host": "other.example"}}, OTHER_HOST),
+    "a host that only begins alike": (
+        {"headers": {"Host": "invoices.example.other.example"}},
+        OTHER_HOST,
+    ),
+    "another port": ({"headers": {"Host": "invoices.example:8443"}}, OTHER_HOST),
+    "no host": ({"headers": {"Host": ""}}, OTHER_HOST),
+    "a foreign origin": ({"headers": {"Origin": "https://other.example"}}, ORIGIN_SENT),
+    "its own origin": ({"headers": {"Origin": "https://invoices.example"}}, ORIGIN_SENT),
+    "a null origin": ({"headers": {"Origin": "null"}}, ORIGIN_SENT),
 }
 
 
-def refuse_all(calls, agent, code, *, belonging=None, **changes: Any):
+def refuse_all(calls, agent, code, message="", *, belonging=None, **changes: Any):
     """Send every call; each must get exactly this refusal, change nothing and not be stored."""
     before = take_snapshot()
     for call in calls.values():
         answer = send(call, agent, **changes)
-        assert seen(answer) == refusal(code), call.tool
+        assert seen(answer) == refusal(code, message), call.tool
         assert headers_of(answer) == (belonging or {})
     assert take_snapshot() == before
 
@@ -51,9 +66,9 @@ def headers_of(answer):
 
 @pytest.mark.requirement("transport.base_url", "transport.origin", "no_store.tools")
 def test_a_request_from_outside_the_one_address_is_forbidden(agent, connection, calls, subtests):
-    for reason, changes in OUTSIDE.items():
+    for reason, (changes, message) in OUTSIDE.items():
         with subtests.test(reason=reason):
-            refuse_all(calls, agent, "forbidden", **changes)
+            refuse_all(calls, agent, "forbidden", message, **changes)
     assert audit_of(connection) == []
 
 
@@ -159,6 +174,36 @@ def test_a_body_that_is_no_readable_object_fails_and_names_no_field(agent, conne
     told = [(tool, "validation_failed") for tool in WITH_BODY]
     assert audit_of(connection) == told * len(UNREADABLE)
     assert take_snapshot() == before
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "GZIP", "br", "deflate, gzip", "x"])
+def test_an_encoded_body_is_refused_with_a_text_of_its_own(agent, connection, calls, encoding):
+    bodied = {tool: calls[tool] for tool in WITH_BODY}
+    headers = {"Content-Encoding": encoding, "Idempotency-Key": "one"}
+    body = gzip.compress(b"{}")
+    refuse_all(bodied, agent, "json_required", CONTENT_ENCODED, body=body, headers=headers)
+    assert audit_of(connection) == [(tool, "json_required") for tool in WITH_BODY]
+
+
+@pytest.mark.parametrize("encoding", ["", "identity", " Identity "])
+def test_a_body_that_is_called_not_encoded_is_read(agent, calls, encoding):
+    headers = {"Content-Encoding": encoding}
+    assert send(calls["documents.preview"], agent, headers=headers).status == 200
+
+
+@pytest.mark.parametrize("mark", [BOM_UTF8, BOM_UTF16_LE, BOM_UTF16_BE])
+def test_a_byte_order_mark_is_refused_with_a_text_of_its_own(agent, calls, mark):
+    answer = send(calls["documents.preview"], agent, body=mark + b"{}")
+    expected = refusal("validation_failed", BYTE_ORDER_MARK, problems=[], fields=[])
+    assert seen(answer) == expected
+
+
+def test_a_body_that_is_a_string_of_json_is_told_so(agent, calls):
+    call = calls["documents.preview"]
+    body = json.dumps(json.dumps(call.arguments)).encode()
+    text = OBJECT_AS_TEXT.format(name="body")
+    expected = refusal("validation_failed", text, problems=[], fields=[])
+    assert seen(send(call, agent, body=body)) == expected
 
 
 def test_a_tool_that_takes_a_body_takes_nothing_from_the_url(agent, connection, calls):

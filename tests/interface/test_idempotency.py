@@ -13,7 +13,17 @@ from invoicing.models import Document, IssueApproval
 from tests.factories import CustomerFactory, make_draft, withdraw
 from tests.interface.calls import Call
 from tests.interface.http_requests import request_of
-from tests.interface.refusals import audit_of, nothing_changes, refusal, seen
+from tests.interface.refusals import (
+    IN_DEMO_MODE,
+    KEY_OF_ANOTHER_CALL,
+    OLD_VERSION,
+    audit_of,
+    missing_grant,
+    no_permissions,
+    nothing_changes,
+    refusal,
+    seen,
+)
 from tests.snapshots import take_snapshot
 from tests.tool_table import DRAFT_WRITES, WRITING
 
@@ -99,7 +109,7 @@ def test_the_key_of_another_body_is_a_conflict(agent, calls, subtests, tool):
     for name, change in OTHER_BODIES.items():
         with subtests.test(change=name):
             other = change(dict(calls[tool].arguments))
-            assert seen(write(agent, calls[tool], other)) == refusal("conflict")
+            assert seen(write(agent, calls[tool], other)) == KEY_OF_ANOTHER_CALL
 
     assert take_snapshot() == before
     assert calls[tool].made_by(agent).content == first.content
@@ -111,9 +121,9 @@ def test_the_key_of_another_target_or_tool_is_a_conflict(agent, calls, customer,
     another = make_draft(user=delegate, customer=customer)
     before = take_snapshot()
 
-    assert seen(write(agent, call, id=another.id)) == refusal("conflict")
+    assert seen(write(agent, call, id=another.id)) == KEY_OF_ANOTHER_CALL
     body = dict(calls["drafts.create"].arguments)
-    assert seen(write(agent, call, body, tool="drafts.create")) == refusal("conflict")
+    assert seen(write(agent, call, body, tool="drafts.create")) == KEY_OF_ANOTHER_CALL
     assert take_snapshot() == before
 
 
@@ -124,15 +134,15 @@ def test_whose_retry_had_another_order_of_fields_is_not_told_to_write_again(agen
     told = write(agent, call, reorder(call.arguments)).error["message"]
 
     assert "was used for an earlier call" in told
-    assert "their order" in told
-    assert "see what was done, and do only what is left" in told
+    assert "the order of fields counts" in told
+    assert "see what that call did, and do only what is left" in told
 
 
 @pytest.mark.requirement("error.failure_stores_no_receipt")
 def test_a_refusal_leaves_the_key_free(agent, calls):
     call = calls["drafts.update"]
     stale = {**call.arguments, "lock_version": 7}
-    assert seen(write(agent, call, stale)) == refusal("conflict")
+    assert seen(write(agent, call, stale)) == OLD_VERSION
     wrong = {**call.arguments, "customer_id": str(call.id)}
     assert write(agent, call, wrong).status == 422
     assert Receipt.objects.count() == 0
@@ -213,13 +223,13 @@ def revoke(connection, settings):
 
 
 LOSSES = {
-    take_the_grant: "forbidden",
-    take_the_permission: "forbidden",
-    turn_demo_mode_on: "forbidden",
-    turn_the_module_off: "not_found",
-    hide_the_record: "not_found",
-    move_the_record: "not_found",
-    revoke: "unauthenticated",
+    take_the_grant: missing_grant,
+    take_the_permission: no_permissions,
+    turn_demo_mode_on: lambda _: IN_DEMO_MODE,
+    turn_the_module_off: lambda _: refusal("not_found"),
+    hide_the_record: lambda _: refusal("not_found"),
+    move_the_record: lambda _: refusal("not_found"),
+    revoke: lambda _: refusal("unauthenticated"),
 }
 
 
@@ -234,7 +244,7 @@ def test_a_receipt_restores_no_lost_access(agent, connection, calls, settings, s
 
     for tool in WRITING:
         with subtests.test(tool=tool):
-            assert seen(calls[tool].made_by(agent)) == refusal(LOSSES[lose])
+            assert seen(calls[tool].made_by(agent)) == LOSSES[lose](tool)
     assert take_snapshot() == before
 
 

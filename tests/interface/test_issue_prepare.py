@@ -2,16 +2,26 @@
 
 import pytest
 
+from agent_access.errors import ANSWER_GONE
 from agent_access.models import AuditEvent, Receipt
-from invoicing.agent_tools.failures import InactiveError
+from invoicing.errors import ConflictCause
 from invoicing.models import Customer, Document, DocumentType, IssueApproval, TaxRate
 from tests.factories import line_input, make_draft, make_issued
 from tests.interface.issuing import decide, execute, prepare, read
-from tests.interface.refusals import audit_of, invalid, nothing_changes, refusal, seen
+from tests.interface.refusals import (
+    NO_DRAFT_INVOICE,
+    OLD_VERSION,
+    audit_of,
+    conflict,
+    invalid,
+    nothing_changes,
+    refusal,
+    seen,
+)
 from tests.snapshots import take_snapshot
 
 WRONG_VERSIONS = [
-    ("must be an integer", ["1", 1.0, 1.5, True, None, [], {}]),
+    ("must be an integer", ["1", 1.5, True, None, [], {}]),
     ("must be at least 1", [0, -1]),
     ("must be at most 2147483647", [2**31, 10**30]),
 ]
@@ -35,7 +45,7 @@ def test_the_lock_version_must_be_sent(agent, draft):
 def test_a_version_that_is_not_the_drafts_is_a_conflict(agent, connection, draft, lock_version):
     with nothing_changes():
         answer = prepare(agent, draft.id, lock_version=lock_version)
-    assert seen(answer) == refusal("conflict")
+    assert seen(answer) == OLD_VERSION
     assert audit_of(connection) == [("documents.issue_prepare", "conflict")]
 
 
@@ -43,7 +53,7 @@ def test_a_version_before_the_last_change_is_a_conflict(agent, drafted, draft_bo
     changed = draft_body | {"lock_version": 1}
     agent.call("drafts.update", changed, id=drafted["id"], key="change")
     with nothing_changes():
-        assert seen(prepare(agent, drafted["id"], lock_version=1)) == refusal("conflict")
+        assert seen(prepare(agent, drafted["id"], lock_version=1)) == OLD_VERSION
     assert prepare(agent, drafted["id"], lock_version=2).status == 202
 
 
@@ -53,7 +63,7 @@ def test_a_credit_note_and_an_issued_invoice_are_not_prepared(agent):
     for document in (note, make_issued()):
         with nothing_changes():
             answer = prepare(agent, document.id, lock_version=document.lock_version)
-        assert seen(answer) == refusal("conflict")
+        assert seen(answer) == NO_DRAFT_INVOICE
 
 
 @pytest.mark.parametrize("model", [Customer, TaxRate])
@@ -63,10 +73,7 @@ def test_an_inactive_customer_or_rate_is_a_conflict_that_says_so(agent, connecti
     with nothing_changes():
         answer = prepare(agent, drafted["id"])
 
-    assert seen(answer) == (
-        409,
-        {"error": {"code": "conflict", "message": InactiveError.message}},
-    )
+    assert seen(answer) == conflict(ConflictCause.INACTIVE_REFERENCE)
     assert "is no longer active" in answer.error["message"]
     assert audit_of(connection)[-1] == ("documents.issue_prepare", "conflict")
 
@@ -74,7 +81,8 @@ def test_an_inactive_customer_or_rate_is_a_conflict_that_says_so(agent, connecti
 def test_a_rate_changed_under_the_draft_is_a_conflict(agent, drafted):
     TaxRate.objects.update(percentage_ten_thousandths=70_000)
     with nothing_changes():
-        assert seen(prepare(agent, drafted["id"])) == refusal("conflict")
+        answer = prepare(agent, drafted["id"])
+    assert seen(answer) == conflict(ConflictCause.OTHER_TOTALS)
 
 
 def test_an_inactive_rate_that_no_line_uses_is_in_nobodys_way(agent, draft, tax_rate):
@@ -138,7 +146,8 @@ def test_a_rotated_secret_key_still_reads_the_receipt_while_it_is_a_fallback(
 
     settings.SECRET_KEY_FALLBACKS = []
     with nothing_changes():
-        assert seen(prepare(agent, draft.id)) == refusal("conflict")
+        answer = prepare(agent, draft.id)
+    assert seen(answer) == refusal("conflict", ANSWER_GONE, fields=["Idempotency-Key"])
     # The approval itself does not stand on the key.
     decide(first.data)
     assert execute(agent, first.data).status == 200

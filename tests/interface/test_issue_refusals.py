@@ -12,7 +12,16 @@ from invoicing.access import Permission
 from invoicing.models import Customer, Decision, Document, NumberSeries, TaxRate
 from tests.factories import grant, withdraw
 from tests.interface.issuing import decide, execute, prepare, read
-from tests.interface.refusals import audit_of, invalid, nothing_changes, refusal, seen
+from tests.interface.refusals import (
+    IN_DEMO_MODE,
+    KEY_OF_ANOTHER_CALL,
+    audit_of,
+    invalid,
+    missing_permissions,
+    nothing_changes,
+    refusal,
+    seen,
+)
 
 PREPARED_AT = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 WINDOW = timedelta(minutes=10)
@@ -158,7 +167,7 @@ def test_a_known_key_with_a_wrong_nonce_is_a_conflict(agent, prepared):
     decide(prepared)
     executed = execute(agent, prepared)
     with nothing_changes():
-        assert seen(execute(agent, prepared, nonce="guess")) == refusal("conflict")
+        assert seen(execute(agent, prepared, nonce="guess")) == KEY_OF_ANOTHER_CALL
         assert seen(execute(agent, prepared, nonce="guess", key="new")) == refusal("not_found")
     assert execute(agent, prepared).content == executed.content
 
@@ -220,7 +229,7 @@ def test_a_permission_lost_after_the_approval_stops_the_execution(
     decide(prepared)
     withdraw(delegate, permission)
     with nothing_changes():
-        assert seen(execute(agent, prepared)) == refusal("forbidden")
+        assert seen(execute(agent, prepared)) == missing_permissions(permission)
     grant(delegate, permission)
     assert execute(agent, prepared).status == 200
 
@@ -262,7 +271,7 @@ def test_demo_mode_after_the_approval_stops_the_execution(agent, prepared, setti
     decide(prepared)
     settings.DEMO_MODE = True
     with nothing_changes():
-        assert seen(execute(agent, prepared)) == refusal("forbidden")
+        assert seen(execute(agent, prepared)) == IN_DEMO_MODE
     assert read(agent, prepared)["status"] == "approved"
     settings.DEMO_MODE = False
     assert execute(agent, prepared).status == 200

@@ -10,7 +10,13 @@ from invoicing.access import Permission
 from invoicing.models import Customer, Document, NumberSeries, TaxRate
 from tests.factories import CustomerFactory, withdraw
 from tests.interface.issuing import decide, execute, prepare, read
-from tests.interface.refusals import nothing_changes, refusal, seen
+from tests.interface.refusals import (
+    NO_DRAFT_INVOICE,
+    missing_permissions,
+    nothing_changes,
+    refusal,
+    seen,
+)
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 
@@ -66,22 +72,22 @@ def test_the_kept_result_is_for_the_same_connection_nonce_and_key_only(
 
 @pytest.mark.requirement("permissions.checked_on_issue")
 @pytest.mark.parametrize(
-    ("permission", "code"),
+    ("permission", "expected"),
     [
-        (Permission.FINALIZE, "forbidden"),
-        (Permission.MANAGE, "forbidden"),
-        (Permission.VIEW_ALL_CUSTOMERS, "not_found"),
+        (Permission.FINALIZE, missing_permissions(Permission.FINALIZE)),
+        (Permission.MANAGE, missing_permissions(Permission.MANAGE)),
+        (Permission.VIEW_ALL_CUSTOMERS, refusal("not_found")),
     ],
 )
 def test_the_kept_result_restores_no_lost_access(
-    agent, delegate, prepared, executed, permission, code
+    agent, delegate, prepared, executed, permission, expected
 ):
     withdraw(delegate, permission)
     with nothing_changes():
-        assert seen(execute(agent, prepared)) == refusal(code)
+        assert seen(execute(agent, prepared)) == expected
     Receipt.objects.all().delete()
     with nothing_changes():
-        assert seen(execute(agent, prepared)) == refusal(code)
+        assert seen(execute(agent, prepared)) == expected
 
 
 @pytest.mark.parametrize("is_forgotten", [True, False])
@@ -155,4 +161,4 @@ def test_an_issued_invoice_is_neither_changed_nor_prepared_again(
             body = draft_body | {"lock_version": version}
             update = agent.call("drafts.update", body, id=drafted["id"], key=f"u{version}")
             again = prepare(agent, drafted["id"], lock_version=version, key=f"p{version}")
-        assert seen(update) == seen(again) == refusal("conflict")
+        assert seen(update) == seen(again) == NO_DRAFT_INVOICE

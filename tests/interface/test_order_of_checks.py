@@ -114,10 +114,10 @@ CHECKS = {
     Mistakes.miss_the_permission: (403, "forbidden"),
     Mistakes.meet_demo_mode: (403, "forbidden"),
     Mistakes.send_an_unknown_field: (422, ["surprise"]),
-    Mistakes.use_the_key_of_another_call: (409, "conflict"),
+    Mistakes.use_the_key_of_another_call: (409, ["Idempotency-Key"]),
     Mistakes.name_a_missing_record: (404, "not_found"),
     Mistakes.name_a_missing_customer: (422, ["customer_id"]),
-    Mistakes.send_a_stale_version: (409, "conflict"),
+    Mistakes.send_a_stale_version: (409, ["lock_version"]),
 }
 ORDER = list(CHECKS)
 

@@ -2,10 +2,11 @@
 
 from collections.abc import Callable
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid1, uuid4
 
 import pytest
 
+from invoicing.identifiers import new_id
 from invoicing.models import Customer, Document, Team, User
 from invoicing.services.customers import create_customers
 from tests.factories import CustomerFactory, TeamFactory, UserFactory, make_draft, make_staff
@@ -93,16 +94,39 @@ def test_a_limit_outside_its_range_is_named_and_never_clamped(agent, tool):
 
 
 def test_a_parameter_given_twice_is_named(agent):
-    for name, value in {"limit": "5", "search": "a", "after": str(uuid4())}.items():
+    for name, value in {"limit": "5", "search": "a", "after": str(new_id())}.items():
         answer = agent.request("GET", "/api/v1/teams", query=f"{name}={value}&{name}={value}")
         assert seen(answer) == invalid((name, "must be given once"))
 
 
 @pytest.mark.parametrize("tool", LISTS)
 def test_a_malformed_cursor_is_named(agent, tool):
-    for after in ("", "x", "1", "0" * 36, str(uuid4()).upper(), uuid4().hex):
+    for after in ("x", " ", "1", "0" * 36, new_id().hex, f"urn:uuid:{new_id()}", f"{{{new_id()}}}"):
         answer = agent.call(tool, {"after": after})
         assert seen(answer) == invalid(("after", "must be the ID of a record")), after
+
+
+@pytest.mark.parametrize("tool", LISTS)
+def test_a_cursor_that_no_page_can_have_given_is_named(agent, tool):
+    """An empty page would be taken for the end of the list."""
+    for after in (str(uuid4()), str(UUID(int=0)), str(UUID(int=2**128 - 1)), str(uuid1())):
+        answer = agent.call(tool, {"after": after})
+        expected = invalid(("after", "must be the value of next from an earlier page"))
+        assert seen(answer) == expected, after
+
+
+@pytest.mark.parametrize("tool", LISTS)
+def test_a_cursor_in_capitals_is_the_same_cursor(agent, tool):
+    ids = make_records(tool, 6)
+    rest = agent.call(tool, {"after": ids[2].upper()}).body
+    assert [record["id"] for record in rest["data"]] == ids[3:]
+
+
+@pytest.mark.parametrize("tool", LISTS)
+def test_an_empty_cursor_begins_with_the_first_page(agent, tool):
+    make_records(tool, 6)
+    plain = agent.call(tool, {"limit": 2})
+    assert agent.call(tool, {"limit": 2, "after": "", "search": ""}).content == plain.content
 
 
 @pytest.mark.parametrize("tool", LISTS)

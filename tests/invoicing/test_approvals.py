@@ -9,8 +9,8 @@ from django.db import IntegrityError
 from invoicing.access import Permission
 from invoicing.errors import (
     ApprovalStateError,
+    ConflictCause,
     ConflictError,
-    InactiveReferenceError,
     PermissionMissingError,
     RecordNotFoundError,
 )
@@ -82,19 +82,28 @@ def test_preparing_keeps_the_facts_and_ten_minutes_and_no_nonce(delegate, draft)
 def test_what_is_no_draft_invoice_at_that_version_cannot_be_prepared(delegate, draft):
     credit_note = make_draft(user=delegate, document_type=DocumentType.CREDIT_NOTE)
     draft.lock_version = 2
-    for document in (credit_note, make_issued(user=delegate), draft):
-        refuse(ConflictError, prepare, document, user=delegate)
+    causes = [
+        refuse(ConflictError, prepare, document, user=delegate).cause
+        for document in (credit_note, make_issued(user=delegate), draft)
+    ]
+    assert causes == [
+        ConflictCause.NO_DRAFT_INVOICE,
+        ConflictCause.NO_DRAFT_INVOICE,
+        ConflictCause.OLD_VERSION,
+    ]
 
 
 @pytest.mark.parametrize("model", [Customer, TaxRate])
 def test_a_draft_of_an_inactive_customer_or_rate_cannot_be_prepared(delegate, draft, model):
     model.objects.update(is_active=False)
-    refuse(InactiveReferenceError, prepare, draft, user=delegate)
+    error = refuse(ConflictError, prepare, draft, user=delegate)
+    assert error.cause is ConflictCause.INACTIVE_REFERENCE
 
 
 def test_a_draft_whose_rate_was_changed_under_it_cannot_be_prepared(delegate, draft):
     TaxRate.objects.update(percentage_ten_thousandths=70_000)
-    refuse(ConflictError, prepare, draft, user=delegate)
+    error = refuse(ConflictError, prepare, draft, user=delegate)
+    assert error.cause is ConflictCause.OTHER_TOTALS
 
 
 def test_a_draft_whose_discount_was_changed_under_it_cannot_be_prepared(delegate, draft):

@@ -38,9 +38,9 @@ def invalid_message(id: Any = None) -> tuple[int, Any]:  # noqa: A002  JSON-RPC'
     return error(400, -32600, INVALID_MESSAGE, id=id)
 
 
-def refusal(status: int, word: str, **data: Any) -> tuple[int, Any]:
+def refusal(status: int, word: str, message: str = "", **data: Any) -> tuple[int, Any]:
     """Return a refusal at the door: the HTTP status is the JSON-RPC code too."""
-    return error(status, status, MESSAGES[word], word=word, **data)
+    return error(status, status, message or MESSAGES[word], word=word, **data)
 
 
 def unsupported(requested: str, *, id: Any = None) -> tuple[int, Any]:  # noqa: A002  JSON-RPC's word

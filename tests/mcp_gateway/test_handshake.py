@@ -47,6 +47,19 @@ def test_initialize_settles_on_a_legacy_revision_and_keeps_nothing(legacy, servi
     assert "Mcp-Session-Id" not in answer.headers
 
 
+@pytest.mark.parametrize("header", ["2024-11-05", MODERN, "2027-01-01", LEGACY[0], "", "x"])
+def test_initialize_is_negotiated_by_its_body_whatever_the_header_says(legacy, header):
+    params = {"protocolVersion": LEGACY[1], "capabilities": {}, "clientInfo": CLIENT}
+    answer = legacy.send("initialize", params, headers={"MCP-Protocol-Version": header})
+    assert (answer.status, answer.body["result"]["protocolVersion"]) == (200, LEGACY[1])
+
+
+def test_initialize_is_no_method_of_a_modern_revision(agent):
+    params = {"protocolVersion": MODERN, "capabilities": {}, "clientInfo": CLIENT}
+    answer = agent.send("initialize", params)
+    assert (answer.status, answer.body["error"]["code"]) == (404, -32601)
+
+
 @pytest.mark.parametrize(
     "params", [{}, {"protocolVersion": 5, "capabilities": {}, "clientInfo": CLIENT}]
 )

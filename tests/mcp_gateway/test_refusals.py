@@ -1,5 +1,7 @@
 """What stops a message at the door: HTTP errors, each with a JSON-RPC error and our own word."""
 
+import gzip
+from codecs import BOM_UTF8, BOM_UTF16_LE
 from io import BytesIO
 from typing import Any
 
@@ -8,23 +10,31 @@ import time_machine
 
 from agent_access import audit
 from agent_access.bodies import MAX_BODY_BYTES
+from agent_access.errors import (
+    BYTE_ORDER_MARK,
+    CONTENT_ENCODED,
+    NOT_HTTPS,
+    ORIGIN_SENT,
+    OTHER_HOST,
+)
 from agent_access.switches import turn_access
+from mcp_gateway.views import WRONG_ADDRESS
 from tests.agents import BAD_CREDENTIAL, CHALLENGE, HttpAgent
 from tests.mcp_agent import McpAgent
-from tests.mcp_gateway.answers import audit_of, refusal, seen
+from tests.mcp_gateway.answers import audit_of, error, refusal, seen
 
 # The door is the same whatever is behind it; test_tool_calls.py asks both databases.
 pytestmark = pytest.mark.sqlite
 
 MESSAGE = b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}'
 
-OUTSIDE: dict[str, dict[str, Any]] = {
-    "not HTTPS": {"wsgi.url_scheme": "http"},
-    "another host": {"headers": {"Host": "other.example"}},
-    "another port": {"headers": {"Host": "invoices.example:8443"}},
-    "a foreign origin": {"headers": {"Origin": "https://other.example"}},
-    "its own origin": {"headers": {"Origin": "https://invoices.example"}},
-    "a null origin": {"headers": {"Origin": "null"}},
+OUTSIDE: dict[str, tuple[dict[str, Any], str]] = {
+    "not HTTPS": ({"wsgi.url_scheme": "http"}, NOT_HTTPS),
+    "another host": ({"headers": {"Host": "other.example"}}, OTHER_HOST),
+    "another port": ({"headers": {"Host": "invoices.example:8443"}}, OTHER_HOST),
+    "a foreign origin": ({"headers": {"Origin": "https://other.example"}}, ORIGIN_SENT),
+    "its own origin": ({"headers": {"Origin": "https://invoices.example"}}, ORIGIN_SENT),
+    "a null origin": ({"headers": {"Origin": "null"}}, ORIGIN_SENT),
 }
 
 
@@ -32,8 +42,9 @@ OUTSIDE: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("reason", OUTSIDE)
 @pytest.mark.parametrize("method", ["POST", "GET"])
 def test_a_request_from_outside_the_one_address_is_forbidden(legacy, connection, reason, method):
-    answer = legacy.request(method, "/mcp", body=MESSAGE, **OUTSIDE[reason])
-    assert seen(answer) == refusal(403, "forbidden")
+    changes, message = OUTSIDE[reason]
+    answer = legacy.request(method, "/mcp", body=MESSAGE, **changes)
+    assert seen(answer) == refusal(403, "forbidden", message)
     assert answer.headers["Cache-Control"] == "no-store"
     assert audit_of(connection) == []
 
@@ -58,8 +69,26 @@ def test_with_access_off_there_is_nothing(legacy, method):
 
 @pytest.mark.requirement("mcp.address")
 @pytest.mark.parametrize("path", ["/mcp/", "/mcp/tools", "/mcp//", "/mcp/sse"])
-def test_below_the_endpoint_there_is_nothing_and_no_redirect(legacy, path):
-    answer = legacy.request("POST", path, body=MESSAGE)
+@pytest.mark.parametrize("is_signed_in", [True, False])
+def test_an_address_below_the_endpoint_names_the_right_one(
+    agent, connection, caplog, path, is_signed_in
+):
+    """Many clients tell their person no more than "Session terminated"."""
+    address = "https://invoices.example/mcp"
+    caller = McpAgent(agent.credential if is_signed_in else None)
+    answer = caller.request("POST", path, body=MESSAGE)
+    text = WRONG_ADDRESS.format(address=address)
+    assert seen(answer) == refusal(404, "not_found", text, address=address)
+    assert f"The MCP endpoint is {address}, without anything after it" in text
+    [line] = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert line == f"A client called an address below the MCP endpoint, which is {address}"
+    assert audit_of(connection) == []
+
+
+@pytest.mark.parametrize("path", ["/mcp/", "/mcp/sse"])
+def test_with_access_off_no_address_is_named(agent, path):
+    turn_access(on=False)
+    answer = agent.request("POST", path, body=MESSAGE)
     assert seen(answer) == refusal(404, "not_found")
 
 
@@ -89,6 +118,19 @@ def test_a_message_that_is_not_called_json_is_refused(legacy, connection, conten
     answer = legacy.request("POST", "/mcp", body=MESSAGE, content_type=content_type)
     assert seen(answer) == refusal(415, "json_required")
     assert audit_of(connection) == [("mcp.message", "json_required", "mcp")]
+
+
+def test_an_encoded_message_is_refused_with_a_text_of_its_own(legacy, connection):
+    headers = {"Content-Encoding": "gzip"}
+    answer = legacy.request("POST", "/mcp", body=gzip.compress(MESSAGE), headers=headers)
+    assert seen(answer) == refusal(415, "json_required", CONTENT_ENCODED)
+    assert audit_of(connection) == [("mcp.message", "json_required", "mcp")]
+
+
+@pytest.mark.parametrize("mark", [BOM_UTF8, BOM_UTF16_LE])
+def test_a_byte_order_mark_is_refused_with_a_text_of_its_own(legacy, mark):
+    answer = legacy.request("POST", "/mcp", body=mark + MESSAGE)
+    assert seen(answer) == error(400, -32700, BYTE_ORDER_MARK, problems=[], fields=[])
 
 
 @pytest.mark.parametrize("length", [None, "", "5", "-1", "0", "x"])

@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 
 from agent_access.connections import revoke_connection
-from agent_access.errors import UnauthenticatedError
+from agent_access.errors import KEY_USED, UnauthenticatedError
 from agent_access.execution import execute
 from agent_access.models import Receipt
 from agent_access.models.connections import RevokedReason
@@ -70,12 +70,19 @@ def test_an_unknown_tool_is_a_protocol_error(agent, legacy, connection, name):
         {"name": 5},
         {"name": None},
         {"name": "teams_list", "arguments": []},
-        {"name": "teams_list", "arguments": '{"limit": 5}'},
+        {"name": "teams_list", "arguments": "limit"},
     ],
 )
 def test_params_that_are_no_call_are_a_protocol_error(legacy, params):
     text = WRONG_PARAMS.format(taken="a name and, as an object, arguments")
     assert seen(legacy.send("tools/call", params)) == error(200, -32602, text, id=1)
+
+
+def test_arguments_sent_as_a_string_of_json_are_told_so(agent, legacy):
+    params = {"name": "teams_list", "arguments": '{"limit": 5}'}
+    text = "The arguments must be an object, not a string with JSON in it: send the object itself."
+    for speaker, status in ((agent, 400), (legacy, 200)):
+        assert seen(speaker.send("tools/call", params)) == error(status, -32602, text, id=1)
 
 
 @pytest.mark.parametrize("arguments", [{}, {"arguments": {}}, {"arguments": None}])
@@ -164,13 +171,16 @@ def test_where_id_and_key_stand_among_the_arguments_makes_no_difference(agent, d
         agent, "drafts_create", **dict(reversed(draft_body.items())), idempotency_key="k"
     )
     assert again.body["result"] == first.body["result"]
-    assert failure(swapped)["code"] == "conflict"
+    expected = {"code": "conflict", "message": KEY_USED, "fields": ["idempotency_key"]}
+    assert failure(swapped) == expected
 
 
 def test_a_missing_grant_of_a_pasted_credential_is_a_tool_failure(connect, delegate, draft_body):
     connection, agent = connect(delegate, scopes=["people:read"])
     answer = call(agent, "drafts_create", idempotency_key="k", **draft_body)
-    assert failure(answer)["code"] == "forbidden"
+    told = failure(answer)
+    assert told["code"] == "forbidden"
+    assert told["message"].startswith("This connection does not have the scope invoices:prepare")
     assert "WWW-Authenticate" not in answer.headers
     assert audit_of(connection) == [("drafts.create", "forbidden", "mcp")]
 

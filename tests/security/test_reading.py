@@ -133,7 +133,7 @@ def test_the_table_of_pages_is_the_routes():
         return ", ".join(map(short, permissions)) or "none"
 
     pages = {
-        "/" + str(route.pattern).replace("<uuid:pk>", "{id}"): needs(route) for route in all_pages()
+        "/" + str(route.pattern).replace("<id:pk>", "{id}"): needs(route) for route in all_pages()
     }
     assert dict(read_table("Page")) == pages
 

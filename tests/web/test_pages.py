@@ -1,11 +1,13 @@
 """Every page asks who is there and what they may see; each guard is looked for on all of them."""
 
 import pytest
+from django.urls import Resolver404, resolve
 
 from invoicing.access import Permission
+from invoicing.identifiers import new_id
 from invoicing.models import Document
 from invoicing.web.late_forms import keeps_typed
-from tests.factories import UserFactory
+from tests.factories import UserFactory, make_draft
 from tests.web.forms import main_of, text_of
 from tests.web.pages import OPEN, all_pages
 
@@ -18,7 +20,7 @@ UNGUARDED = {"sign-in", "sign-out", "set-password"}
 
 @pytest.mark.parametrize("route", all_pages(), ids=lambda route: route.name)
 def test_every_page_but_sign_in_asks_who_is_there(browser, company, route):
-    path = "/" + str(route.pattern).replace("<uuid:pk>", str(company.id))
+    path = "/" + str(route.pattern).replace("<id:pk>", str(company.id))
     for method in (browser.get, browser.post):
         answer = method(path)
         if route.name in OPEN:
@@ -30,6 +32,32 @@ def test_every_page_but_sign_in_asks_who_is_there(browser, company, route):
             assert (answer.status_code, answer["Location"]) == (302, f"/sign-in?next={path}{late}")
 
 
+def test_an_id_in_capitals_leads_to_the_same_page_and_no_other_form_to_any(subtests):
+    known = new_id()
+    for route in all_pages():
+        path = "/" + str(route.pattern)
+        assert "<uuid:" not in path  # Django's own takes no capitals
+        if "<id:pk>" not in path:
+            continue
+        with subtests.test(path=path):
+            found = resolve(path.replace("<id:pk>", str(known).upper()))
+            assert (found.url_name, found.kwargs) == (route.name, {"pk": known})
+            for form in (known.hex, f"urn:uuid:{known}", f"{{{known}}}", f"{known}0"):
+                with pytest.raises(Resolver404):
+                    resolve(path.replace("<id:pk>", form))
+
+
+def test_the_page_of_a_document_opens_by_an_id_in_capitals(sign_in, person):
+    draft = make_draft(user=person)
+    desk = sign_in(person)
+    loud, plain = (
+        desk.get(f"/documents/{str(draft.id).upper()}"),
+        desk.get(f"/documents/{draft.id}"),
+    )
+    assert (loud.status_code, main_of(loud)) == (200, main_of(plain))
+    assert str(draft.id).upper() not in text_of(loud)
+
+
 @pytest.mark.parametrize("route", all_pages(), ids=lambda route: route.name)
 def test_every_page_says_which_permissions_it_needs(route):
     assert route.name in UNGUARDED or hasattr(route.callback, "permissions")
@@ -38,7 +66,7 @@ def test_every_page_says_which_permissions_it_needs(route):
 @pytest.mark.parametrize("route", all_pages(), ids=lambda route: route.name)
 def test_no_page_shows_anything_to_a_person_without_permissions(company, sign_in, route):
     nobody = sign_in(UserFactory.create())
-    path = "/" + str(route.pattern).replace("<uuid:pk>", str(company.id))
+    path = "/" + str(route.pattern).replace("<id:pk>", str(company.id))
     answer = nobody.get(path)
     permissions = getattr(route.callback, "permissions", ())
     assert answer.status_code == 403 if permissions else answer.status_code != 403

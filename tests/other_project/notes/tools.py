@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 
 from agent_access import errors
 from agent_access.calls import CallContext, Page, Record
-from agent_access.inputs import RecordId
+from agent_access.inputs import WHOLE, OptionalId
 from agent_access.tools import Tool, ToolInput
 
 from .models import Note
@@ -37,8 +37,8 @@ class NoteShape(TypedDict):
 
 
 class NotesInput(ToolInput):
-    limit: Annotated[int, Field(ge=1, le=50)] = 25
-    after: Annotated[RecordId | None, Field(description="The next of the page before.")] = None
+    limit: Annotated[int, Field(ge=1, le=50), WHOLE] = 25
+    after: Annotated[OptionalId, Field(description="The next of the page before.")] = None
 
 
 class NoteInput(ToolInput):
