@@ -9,7 +9,7 @@ from django.utils import timezone
 from agent_access import audit
 from agent_access.audit import Actor, Fact, Origin
 from agent_access.connections import ended_connections
-from invoicing.access import require_still_allowed
+from invoicing.access import ISSUE_PERMISSIONS, require_still_allowed
 from invoicing.models import Decision, Document, User
 from invoicing.services import approvals, issuing_by_hand
 from invoicing.services.approvals import ApprovalSnapshot
@@ -52,7 +52,7 @@ def issue_by_hand(user: User, pk: UUID, *, fingerprint: str, origin: Origin) -> 
     document = issuing_by_hand.issue_by_hand(user, pk, fingerprint=fingerprint, clock=timezone.now)
     # Whoever sends the person away, or takes their permission, holds this lock until it is done.
     audit.lock_administration()
-    require_still_allowed(user, pk, *issuing_by_hand.BY_HAND_PERMISSIONS)
+    require_still_allowed(user, pk, *ISSUE_PERMISSIONS)
     audit.record_act(
         "document:issued",
         Actor(origin, user.id),

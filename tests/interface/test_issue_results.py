@@ -68,6 +68,7 @@ def test_the_kept_result_is_for_the_same_connection_nonce_and_key_only(
 @pytest.mark.parametrize(
     ("permission", "code"),
     [
+        (Permission.VIEW_DOCUMENT, "forbidden"),
         (Permission.FINALIZE, "forbidden"),
         (Permission.MANAGE, "forbidden"),
         (Permission.VIEW_ALL_CUSTOMERS, "not_found"),

@@ -10,7 +10,7 @@ from django.utils import timezone
 from agent_access import execution, receipts
 from agent_access.models import AccessSettings, AuditEvent, ChainHead, Receipt
 from agent_access.verification import find_breaks
-from invoicing.access import Permission
+from invoicing.access import ISSUE_PERMISSIONS, Permission
 from invoicing.locks import lock_customer
 from invoicing.models import Document, User
 from invoicing.services.draft_input import Maker
@@ -119,7 +119,7 @@ def test_a_replay_whose_customer_is_taken_away_while_it_waits_for_its_chain_is_n
 def test_a_customer_that_is_taken_away_while_a_call_waits_for_it_is_out_of_reach(
     connect, company, customer, draft_body, tool, code
 ):
-    manager = UserFactory.create(permissions=[Permission.MANAGE, Permission.FINALIZE])
+    manager = UserFactory.create(permissions=ISSUE_PERMISSIONS)
     customer.account_managers.add(manager)
     connection, agent = connect(manager)
     draft, now = make_draft(customer=customer), timezone.now()

@@ -351,6 +351,26 @@ def test_out_of_scope_it_can_only_be_rejected_and_shows_nothing_of_the_document(
     assert "You rejected it. Nothing is issued by this request" in read(desk.get(path_of(prepared)))
 
 
+def test_who_may_not_see_documents_is_told_why_and_can_only_reject_unseen(desk, prepared):
+    withdraw(prepared.user, Permission.VIEW_DOCUMENT)
+    answer, inbox, before = desk.get(path_of(prepared)), desk.get("/approvals"), take_snapshot()
+
+    assert answer.status_code == 200
+    assert "but your account no longer has the permission to see documents" in read(answer)
+    for shown in (answer, inbox):
+        for fact in ("Acme", "119.00", "Consulting", prepared.approval.document.draft_code):
+            assert fact not in shown.content.decode()
+    assert "Approve" not in read(answer)
+    refused = send(desk, prepared, "approve")
+    assert refused.status_code == 403
+    assert "Nothing was decided just now." in read(refused)
+    assert "no longer has the permission to see documents" in read(refused)
+    assert take_snapshot() == before
+
+    assert send(desk, prepared, "reject", reason="Not mine.").status_code == 302
+    assert decision_of(prepared) == Decision.REJECTED
+
+
 def test_out_of_scope_a_request_that_is_over_offers_nothing(desk, prepared, clock):
     withdraw(prepared.user, Permission.VIEW_ALL_CUSTOMERS)
     clock.move_to(TEN_MINUTES_LATER, tick=False)

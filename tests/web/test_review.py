@@ -9,12 +9,11 @@ import pytest
 
 from agent_access.connections import revoke_connection
 from agent_access.models.connections import RevokedReason
-from invoicing.access import Permission
 from invoicing.identifiers import new_id
 from invoicing.models import Company, Customer, Decision
 from invoicing.services.draft_input import Maker
 from tests.approvals import PREPARED_AT, TEN_MINUTES_LATER, prepare
-from tests.factories import line_input, make_draft, make_issued, withdraw
+from tests.factories import line_input, make_draft, make_issued
 from tests.snapshots import take_snapshot
 from tests.web.forms import text_of
 from tests.web.reviews import path_of, read, send
@@ -188,15 +187,6 @@ def test_what_was_prepared_by_the_first_release_is_still_shown(desk, prepared):
         "Notes Thank you.",
     ):
         assert shown in page
-
-
-def test_who_may_not_read_documents_decides_but_gets_no_link(desk, prepared):
-    withdraw(prepared.user, Permission.VIEW_DOCUMENT)
-    send(desk, prepared, "approve")
-    prepared.execute()
-    answer = desk.get(path_of(prepared))
-    assert "with the number INV-2026-0001" in read(answer)
-    assert "/documents/" not in answer.content.decode()
 
 
 def test_after_the_connection_ended_nothing_is_promised(desk, prepared, connection):
