@@ -63,7 +63,7 @@ class Entry:
 
 
 def describe_entries(snapshots: Sequence[ApprovalSnapshot], user: User) -> list[Entry]:
-    given_up = find_given_up(snapshots)
+    given_up = find_given_up(snapshots, user)
     return [
         _describe_entry(each, user, has_ended=each.approval.pk in given_up) for each in snapshots
     ]
@@ -190,7 +190,7 @@ def _describe_request(snapshot: ApprovalSnapshot, user: User) -> dict[str, Any]:
 
 def describe_review(snapshot: ApprovalSnapshot, user: User) -> Review:
     approval, facts, state = snapshot.approval, snapshot.prepared, snapshot.state
-    has_ended = _has_connection_ended(snapshot)
+    has_ended = _has_connection_ended(snapshot, user)
     return Review(
         **_describe_request(snapshot, user),
         heading=HEADING_OF_ENDED if has_ended else HEADINGS[state],
@@ -213,9 +213,9 @@ def describe_review(snapshot: ApprovalSnapshot, user: User) -> Review:
     )
 
 
-def _has_connection_ended(snapshot: ApprovalSnapshot) -> bool:
+def _has_connection_ended(snapshot: ApprovalSnapshot, user: User) -> bool:
     """Tell whether nothing can be issued by it any more though there is time left."""
-    return bool(_seconds_left(snapshot) and find_given_up([snapshot]))
+    return bool(_seconds_left(snapshot) and find_given_up([snapshot], user))
 
 
 def _number(snapshot: ApprovalSnapshot) -> str:

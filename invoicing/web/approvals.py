@@ -19,6 +19,7 @@ from invoicing.approval_states import ApprovalState
 from invoicing.decisions import decide_approval
 from invoicing.errors import (
     ApprovalStateError,
+    ConnectionEndedError,
     ControlCharacterError,
     InvoicingError,
     PermissionMissingError,
@@ -164,7 +165,7 @@ def _decide(request: SignedInRequest, pk: UUID, form: DecisionForm) -> HttpRespo
             reason=form.cleaned_data["reason"],
             origin=web_origin(),
         )
-    except (ApprovalStateError, PermissionMissingError) as refusal:
+    except (ApprovalStateError, ConnectionEndedError, PermissionMissingError) as refusal:
         snapshot = _read(request, pk)
         if snapshot.approval.decision != decision:
             return _show(request, snapshot, status=_status_of(refusal), form=form)

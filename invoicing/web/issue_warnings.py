@@ -40,7 +40,7 @@ def describe_warnings(
     yield from (WarningText(MISSING[each]) for each in warnings.missing)
     if warnings.same_total:
         yield _same_total_text(warnings.same_total, user)
-    given_up = find_given_up(warnings.alike)
+    given_up = find_given_up(warnings.alike, user)
     alike = (each for each in warnings.alike if each.approval.pk not in given_up)
     yield from map(_alike_text, islice(alike, 1))
     if warnings.is_future:

@@ -202,6 +202,24 @@ def test_at_ten_minutes_it_is_too_late(desk, prepared, clock, decision):
     assert send(desk, prepared, decision).status_code == 302
 
 
+def test_a_form_from_before_its_connection_ended_approves_nothing_and_says_so(
+    desk, prepared, connection
+):
+    assert "Approve issue" in read(desk.get(path_of(prepared)))
+    revoke_connection(connection.id, reason=RevokedReason.OWNER_REVOKED)
+    before = take_snapshot()
+    answer = send(desk, prepared, "approve")
+
+    assert answer.status_code == 409
+    assert "The agent can no longer issue this" in read(answer)
+    assert "Nothing was decided just now." in read(answer)
+    assert "The connection that asked for this has ended" in read(answer)
+    assert "Approve issue" not in read(answer)
+    assert take_snapshot() == before
+    assert send(desk, prepared, "reject").status_code == 302
+    assert decision_of(prepared) == "rejected"
+
+
 def test_what_the_form_did_not_show_is_not_decided(desk, prepared):
     before = take_snapshot()
     for fingerprint in ("", "0" * 64, "é"):

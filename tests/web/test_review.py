@@ -8,7 +8,7 @@ from html import unescape
 import pytest
 
 from agent_access.connections import revoke_connection
-from agent_access.models.connections import RevokedReason
+from agent_access.models.connections import Connection, RevokedReason
 from invoicing.identifiers import new_id
 from invoicing.models import Company, Customer, Decision
 from invoicing.services.draft_input import Maker
@@ -206,7 +206,9 @@ def test_after_the_connection_ended_nothing_is_promised(desk, prepared, connecti
     page = read(desk.get(path_of(prepared)))
     assert "The agent can no longer issue this" in page
     assert "You can decide until" not in page
+    Connection.objects.update(revoked_at=None, revoked_reason="")
     assert send(desk, prepared, "approve").status_code == 302
+    revoke_connection(connection.id, reason=RevokedReason.OWNER_REVOKED)
     assert texts() == [approved]
 
 
