@@ -132,8 +132,10 @@ def _show(
         "review": review,
         "next_href": "" if is_pending else _find_next(request.user, now=snapshot.now),
         "form": form,
-        # An error in the reason stands beside its field; the other fields nobody types.
-        "is_refused": status in REFUSALS or bool(form.errors.keys() - {"reason"}),
+        # An error in the reason stands beside its field, if that is still shown.
+        "is_refused": status in REFUSALS
+        or bool(form.errors.keys() - {"reason"})
+        or bool(form.errors and not is_pending),
     }
     return render(request, template, context, status=status)
 

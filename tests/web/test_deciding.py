@@ -257,7 +257,20 @@ def test_a_reason_that_is_too_long_is_not_lost(desk, prepared):
     reason = "Wrong customer. " * 40
     answer = send(desk, prepared, "reject", reason=reason)
     assert "It can have at most 500 characters; this has 639." in read(answer)
-    assert reason in answer.content.decode()
+    assert "Nothing was decided yet. Please correct the reason : it is marked" in read(answer)
+    page = answer.content.decode()
+    assert reason in page
+    assert 'aria-describedby="reason-errors" autofocus>' in page
+    assert '<ul class="errorlist" id="reason-errors">' in page
+    assert "autofocus" not in desk.get(path_of(prepared)).content.decode()
+
+
+def test_a_reason_that_is_too_long_and_too_late_decides_nothing_and_says_so(desk, prepared, clock):
+    clock.move_to(TEN_MINUTES_LATER, tick=False)
+    answer = send(desk, prepared, "reject", reason="x" * 501)
+    assert answer.status_code == 422
+    assert "Nothing was decided just now. The request is in this state:" in read(answer)
+    assert decision_of(prepared) == ""
 
 
 @pytest.mark.parametrize(("first", "again"), [("approve", "approve"), ("reject", "reject")])

@@ -24,6 +24,7 @@ MISTAKES: tuple[tuple[dict[str, str], str], ...] = (
     ({"reference": "x" * 101}, "Must have at most 100 characters."),
     ({"notes": "x\x07"}, "Must not contain control characters."),
     ({"line-0-description": " "}, "Must not be empty."),
+    ({"line-0-description": "\u200b\u2060"}, "Must not be empty."),
     ({"line-0-quantity": "0"}, "Must be positive"),
     ({"line-0-quantity": "1.00001"}, "Write at most 4 decimals."),
     ({"line-0-quantity": "-1"}, "Write digits, and a dot before decimals: 1234.50"),
