@@ -220,6 +220,7 @@ def test_warnings_stand_on_the_page(desk, prepared, customer, tax_rate):
     assert "An invoice with the same total was issued to this customer on March 2, 2026" in page
     assert f'<a href="/documents/{issued.id}">{issued.number}</a>' in answer.content.decode()
     assert "The last document of this series has a later issue date: March 5, 2026." in page
+    assert send(desk, prepared, "approve").status_code == 302, "a warning forbids nothing"
 
 
 def test_a_draft_that_looks_the_same_is_named_while_it_may_be_issued_too(desk, clock, delegate):
