@@ -73,8 +73,8 @@ class PaperTax:
 class Paper:
     """What `invoicing/paper.html` shows, in the document's own language.
 
-    The last line is not among `lines`; if it is long, its description begins with
-    `last_line_begin`.
+    `last_line` is the last one as it stands with the totals: the description of a tall line lacks
+    what it begins with, `last_line_begin`.
     """
 
     language: str
@@ -105,7 +105,11 @@ class Paper:
     @property
     def is_of_one_piece(self) -> bool:
         """Tell whether there is a single line, which stands with the totals."""
-        return not self.lines and not self.last_line_begin
+        return not self.earlier_lines and not self.last_line_begin
+
+    @property
+    def earlier_lines(self) -> list[PaperLine]:
+        return self.lines[:-1]
 
 
 def paper_of_document(document: Document) -> Paper:
@@ -150,7 +154,7 @@ def lay_out(
         currency_code=facts["currency_code"],
         notes=facts["notes"],
         has_long_notes=_count_lines(facts["notes"]) > KEPT_LINES,
-        lines=lines[:-1],
+        lines=lines,
         last_line_begin=begin,
         last_line=last_line,
         has_discounts=has_discounts,
