@@ -297,7 +297,7 @@ def test_the_owner_sees_times_and_chooses_days_in_their_own_time_zone(owner, sig
         agent.call("teams.list")
         turn_access(on=False)
         desk = sign_in(owner)
-        own = f"/admin/agent_access/connection/{connection.id}/change/"
+        own = f"/admin/agent_access/connection/{connection.id}/"
         page, audit = main_of(desk.get(own)), main_of(desk.get(EVENTS))
         for when in ("2030-03-03 00:30:00 CET", "2030-04-02 01:30:00 CEST"):
             assert when in page
