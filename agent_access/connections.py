@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.contrib.auth import get_user_model
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 from uuid_utils.compat import uuid7
 
@@ -199,9 +199,21 @@ def live_connections() -> QuerySet[Connection]:
     return Connection.objects.filter(Connection.live_at(timezone.now()))
 
 
-def ended_connections() -> QuerySet[Connection]:
-    """Return the connections that are revoked or expired now."""
-    return Connection.objects.exclude(Connection.live_at(timezone.now()))
+def ended_connections(user: Any) -> QuerySet[Connection]:
+    """Return the connections by which no agent can act for this user any more.
+
+    They are revoked or expired, or will be revoked at their next call, for one of the reasons that
+    `authentication.find_revocation_reason` knows.
+    """
+    host = conf.host()
+    if host.delegate_problem(user):
+        return Connection.objects.all()
+    as_approved = Q(
+        session_revision=host.session_revision(user),
+        owner_id=host.owner_id(),
+        base_url=conf.base_url(),
+    )
+    return Connection.objects.exclude(Connection.live_at(timezone.now()) & as_approved)
 
 
 def revoke_connection(connection_id: UUID, *, reason: RevokedReason, by: Actor = OPERATOR) -> bool:

@@ -24,6 +24,11 @@ class Permission(StrEnum):
     VIEW_ALL_CUSTOMERS = "invoices.view_all_customers"
 
 
+# Nobody approves what they may not read, and no agent reads it for them.
+APPROVE_PERMISSIONS = (Permission.VIEW_DOCUMENT, Permission.FINALIZE)
+ISSUE_PERMISSIONS = (*APPROVE_PERMISSIONS, Permission.MANAGE)
+
+
 def may_be_delegate(user: User) -> bool:
     """Tell whether a connection may act as this person."""
     return user.is_active and not user.is_guest

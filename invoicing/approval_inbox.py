@@ -36,7 +36,7 @@ def pending_for(user: User, *, now: datetime) -> QuerySet[IssueApproval]:
             document__status=DocumentStatus.DRAFT,
             document__lock_version=F("lock_version"),
         )
-        .exclude(Exists(ended_connections().filter(pk=OuterRef("connection_id"))))
+        .exclude(Exists(ended_connections(user).filter(pk=OuterRef("connection_id"))))
     )
 
 
@@ -85,7 +85,7 @@ def read_decisions_on(user: User, document: Document, *, now: datetime) -> list[
     decided = approvals_visible_to(user).filter(
         document=document, lock_version=document.lock_version, decided_at__isnull=False
     )
-    live = decided.exclude(Exists(ended_connections().filter(pk=OuterRef("connection_id"))))
+    live = decided.exclude(Exists(ended_connections(user).filter(pk=OuterRef("connection_id"))))
     newest = live.select_related("document__customer").order_by("-decided_at")
     approved = newest.filter(
         decision=Decision.APPROVED, expires_at__gt=now, executed_at__isnull=True

@@ -9,7 +9,12 @@ from django.utils import timezone
 from agent_access import audit
 from agent_access.audit import Actor, Fact, Origin
 from agent_access.connections import ended_connections
-from invoicing.access import require_still_allowed
+from invoicing.access import (
+    ISSUE_PERMISSIONS,
+    require_still_allowed,
+    require_still_signed_in,
+)
+from invoicing.errors import ConnectionEndedError
 from invoicing.models import Decision, Document, User
 from invoicing.services import approvals, issuing_by_hand
 from invoicing.services.approvals import ApprovalSnapshot
@@ -21,7 +26,8 @@ def decide_approval(
 ) -> ApprovalSnapshot:
     """Decide as services.approvals.decide_approval does, raising what it raises, and audit it.
 
-    The event goes to the chain of the connection that prepared the approval, even a revoked one.
+    The event goes to the chain of the connection that prepared the approval. What an ended one
+    prepared can still be rejected; to approve it raises ConnectionEndedError.
     """
     snapshot = approvals.decide_approval(
         user,
@@ -40,6 +46,10 @@ def decide_approval(
         detail=str(snapshot.approval.document_id),
     )
     audit.record_decision(fact)
+    # Whoever ends the connection or the session holds the chain's lock until that is done.
+    anew = require_still_signed_in(user)
+    if decision == Decision.APPROVED and find_given_up([snapshot], anew):
+        raise ConnectionEndedError
     return snapshot
 
 
@@ -52,7 +62,7 @@ def issue_by_hand(user: User, pk: UUID, *, fingerprint: str, origin: Origin) -> 
     document = issuing_by_hand.issue_by_hand(user, pk, fingerprint=fingerprint, clock=timezone.now)
     # Whoever sends the person away, or takes their permission, holds this lock until it is done.
     audit.lock_administration()
-    require_still_allowed(user, pk, *issuing_by_hand.BY_HAND_PERMISSIONS)
+    require_still_allowed(user, pk, *ISSUE_PERMISSIONS)
     audit.record_act(
         "document:issued",
         Actor(origin, user.id),
@@ -63,9 +73,9 @@ def issue_by_hand(user: User, pk: UUID, *, fingerprint: str, origin: Origin) -> 
     return document
 
 
-def find_given_up(snapshots: Iterable[ApprovalSnapshot]) -> set[UUID]:
-    """Return the IDs of the approvals whose connection has ended: it cannot execute them."""
+def find_given_up(snapshots: Iterable[ApprovalSnapshot], user: User) -> set[UUID]:
+    """Return the IDs of this person's approvals whose connection has ended: it executes none."""
     connections = {each.approval.pk: each.approval.connection_id for each in snapshots}
-    found = ended_connections().filter(pk__in=connections.values())
+    found = ended_connections(user).filter(pk__in=connections.values())
     ended = set(found.values_list("pk", flat=True))
     return {pk for pk, connection_id in connections.items() if connection_id in ended}

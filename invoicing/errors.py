@@ -78,6 +78,10 @@ class PermissionMissingError(InvoicingError):
     """The person does not hold the permission that the action needs."""
 
 
+class ConnectionEndedError(InvoicingError):
+    """The connection that asked has ended, so that its agent can issue nothing."""
+
+
 class ApprovalStateError(InvoicingError):
     """The approval is in a state, an ApprovalState, that allows no such decision or execution."""
 

@@ -2,6 +2,7 @@
 
 import re
 
+from agent_access.visible_text import HIDDEN
 from invoicing.errors import ControlCharacterError
 
 # Unicode's categories Cc and Cs, except for the line feed.
@@ -11,6 +12,7 @@ _CONTROL_OR_SURROGATE = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff]"
 def normalise_text(value: str, *, multiline: bool) -> str:
     """Return the text with line feeds for line ends and spaces for tabs, trimmed.
 
+    A text of nothing but invisible characters is empty.
     Raises ControlCharacterError for control characters and lone surrogates; a line feed is
     allowed only where the text may have several lines.
     """
@@ -21,4 +23,4 @@ def normalise_text(value: str, *, multiline: bool) -> str:
     text = text.strip()
     if "\n" in text and not multiline:
         raise ControlCharacterError
-    return text
+    return text if HIDDEN.sub("", text).strip() else ""

@@ -22,8 +22,9 @@ class Row(NamedTuple):
 CUSTOMERS = ("customers", "customers:read", (Permission.VIEW_CUSTOMER,))
 READING = ("invoices", "invoices:read", (Permission.VIEW_DOCUMENT,))
 DRAFTING = ("invoices", "invoices:prepare", (Permission.MANAGE,))
-PREPARING = ("invoices", "invoices:execute", (Permission.FINALIZE,))
-ISSUING = ("invoices", "invoices:execute", (Permission.FINALIZE, Permission.MANAGE))
+APPROVING = (Permission.VIEW_DOCUMENT, Permission.FINALIZE)
+PREPARING = ("invoices", "invoices:execute", APPROVING)
+ISSUING = ("invoices", "invoices:execute", (*APPROVING, Permission.MANAGE))
 PEOPLE = ("people", "people:read", (Permission.VIEW_PERSON,))
 
 TABLE = {

@@ -8,6 +8,7 @@ from uuid import UUID
 from django.contrib.admin import SimpleListFilter
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.timezone import get_current_timezone, get_current_timezone_name
 from typing_extensions import override
 
 from agent_access.admin.paging import bound_search
@@ -66,11 +67,15 @@ class ConnectionFilter(ChoiceFilter):
 
 
 class DayFilter(ChoiceFilter):
-    """A day, in UTC, from which or up to which something happened."""
+    """A day, in the current time zone, from which or up to which something happened."""
 
     input_type = "date"
     lookup: ClassVar[str]
     edge: ClassVar[time]
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.title = f"{self.title} ({get_current_timezone_name()})"
 
     @override
     def lookups(self, request: HttpRequest, model_admin: Any) -> Sequence[tuple[str, str]]:
@@ -84,19 +89,24 @@ class DayFilter(ChoiceFilter):
             day = date.fromisoformat(chosen)
         except ValueError:
             return queryset.none()
-        instant = datetime.combine(day, self.edge, UTC)
-        return queryset.filter(**{f"{self.column}__{self.lookup}": instant})
+        return queryset.filter(**{f"{self.column}__{self.lookup}": self._find_instant(day)})
+
+    def _find_instant(self, day: date) -> datetime:
+        try:
+            return datetime.combine(day, self.edge, get_current_timezone()).astimezone(UTC)
+        except OverflowError:  # the first or the last day that there is
+            return datetime.combine(day, self.edge, UTC)
 
 
 class FromDayFilter(DayFilter):
-    title = "from (UTC)"
+    title = "from"
     parameter_name = "from"
     lookup = "gte"
     edge = time.min
 
 
 class ToDayFilter(DayFilter):
-    title = "to (UTC)"
+    title = "to"
     parameter_name = "to"
     lookup = "lte"
     edge = time.max

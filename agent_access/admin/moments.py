@@ -1,11 +1,16 @@
-"""Moments as this section shows them: in UTC, to the second or to the minute."""
+"""Moments as this section shows them: in Django's current time zone, which is named.
 
-from datetime import UTC, datetime
+The project activates that of the person who looks; otherwise it is its TIME_ZONE.
+"""
+
+from datetime import datetime
+
+from django.utils.timezone import localtime
 
 
 def format_moment(moment: datetime) -> str:
-    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+    return f"{localtime(moment):%Y-%m-%d %H:%M:%S %Z}"
 
 
 def format_minute(moment: datetime | None, *, never: str = "") -> str:
-    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if moment else never
+    return f"{localtime(moment):%Y-%m-%d %H:%M %Z}" if moment else never

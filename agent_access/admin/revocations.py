@@ -1,6 +1,6 @@
 """Why and when a connection was revoked, and what to do about it, in words for the owner."""
 
-from datetime import UTC
+from django.utils.timezone import localtime
 
 from agent_access.audit import REVOKED
 from agent_access.models.audit import ADMINISTRATION, AuditEvent
@@ -61,7 +61,7 @@ def describe_ending(connection: Connection, reason: RevokedReason | None) -> str
 
 
 def describe_revocation(connection: Connection) -> str:
-    """Return a sentence such as "A refresh token was used twice at 12:03 UTC on ... from ...".
+    """Return a sentence such as "A refresh token was used twice at 12:03 CET on ... from ...".
 
     The address is that of the request by which it was revoked. Empty if it was not.
     """
@@ -72,9 +72,9 @@ def describe_revocation(connection: Connection) -> str:
     )
     event = endings.order_by("occurred_at").first()
     place = f" from {event.client_address}" if event and event.client_address else ""
-    moment = connection.revoked_at.astimezone(UTC)
+    moment = localtime(connection.revoked_at)
     reason = RevokedReason(connection.revoked_reason).label
-    return f"{reason} at {moment:%H:%M} UTC on {moment:%Y-%m-%d}{place}."
+    return f"{reason} at {moment:%H:%M %Z} on {moment:%Y-%m-%d}{place}."
 
 
 def describe_detail(event: AuditEvent) -> str:

@@ -30,7 +30,9 @@ class TaxRateForm(RecordForm):
 
     def clean_percentage(self) -> int:
         try:
-            percentage = parse_typed(self.cleaned_data["percentage"], decimals=DECIMALS)
+            percentage = parse_typed(
+                self.cleaned_data["percentage"], decimals=DECIMALS, is_percentage=True
+            )
         except MistypedNumberError as mistake:
             raise forms.ValidationError(str(mistake)) from None
         if percentage > HUNDRED_PERCENT:

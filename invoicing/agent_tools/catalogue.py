@@ -3,7 +3,12 @@
 from http import HTTPStatus
 
 from agent_access.tools import NoInput, Tool
-from invoicing.access import Permission, document_for
+from invoicing.access import (
+    APPROVE_PERMISSIONS,
+    ISSUE_PERMISSIONS,
+    Permission,
+    document_for,
+)
 from invoicing.agent_tools import failures, functions, inputs
 
 # A model reads each description to choose a tool and to recover from errors, so it says what the
@@ -152,7 +157,7 @@ CATALOGUE = (
         path="/documents/{id}/issue-approvals",
         module="invoices",
         scope="invoices:execute",
-        permissions=(Permission.FINALIZE,),
+        permissions=APPROVE_PERMISSIONS,
         input=inputs.IssuePrepareInput,
         run=functions.prepare_issue,
         writes=True,
@@ -174,7 +179,7 @@ CATALOGUE = (
         path="/approvals/{id}",
         module="invoices",
         scope="invoices:execute",
-        permissions=(Permission.FINALIZE,),
+        permissions=APPROVE_PERMISSIONS,
         input=NoInput,
         run=functions.get_approval,
     ),
@@ -192,7 +197,7 @@ CATALOGUE = (
         path="/approvals/{id}/execute",
         module="invoices",
         scope="invoices:execute",
-        permissions=(Permission.FINALIZE, Permission.MANAGE),
+        permissions=ISSUE_PERMISSIONS,
         input=inputs.IssueInput,
         run=functions.issue_document,
         writes=True,

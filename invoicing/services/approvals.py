@@ -16,6 +16,7 @@ from django.utils.crypto import constant_time_compare
 
 from agent_access.database.statements import Statements
 from invoicing.access import (
+    APPROVE_PERMISSIONS,
     Permission,
     documents_visible_to,
     require_still_allowed,
@@ -91,6 +92,8 @@ def approvals_asked_of(user: User) -> QuerySet[IssueApproval]:
 
 def approvals_visible_to(user: User) -> QuerySet[IssueApproval]:
     """Return the approvals that this person has, or had, to decide and whose document they see."""
+    if not user.has_perm(Permission.VIEW_DOCUMENT):
+        return IssueApproval.objects.none()
     return approvals_asked_of(user).filter(document__in=documents_visible_to(user).values("id"))
 
 
@@ -182,8 +185,8 @@ def decide_approval(
     Raises RecordNotFoundError for anybody else, and ApprovalStateError if nothing is left to decide
     or (as stale) the fingerprint is not the approval's, and PermissionMissingError if the person's
     web session ended meanwhile. To reject needs no more; to approve raises RecordNotFoundError,
-    too, if the person cannot see the document, and PermissionMissingError without the permission
-    to issue.
+    too, if the document is out of the person's reach, and PermissionMissingError without the
+    permissions to see documents and to issue them.
     """
     is_approval = decision == Decision.APPROVED
     with transaction.atomic():
@@ -195,7 +198,7 @@ def decide_approval(
         if not constant_time_compare(fingerprint, approval.fingerprint):
             raise ApprovalStateError(ApprovalState.STALE)
         if is_approval:
-            require_still_allowed(user, approval.document_id, Permission.FINALIZE)
+            require_still_allowed(user, approval.document_id, *APPROVE_PERMISSIONS)
         else:
             require_still_signed_in(user)
         return _write_decision(snapshot, decision, "" if is_approval else reason)

@@ -5,16 +5,12 @@ from uuid import UUID
 from django.db import transaction
 from django.utils.crypto import constant_time_compare
 
-from invoicing.access import Permission, require_still_allowed
+from invoicing.access import ISSUE_PERMISSIONS, require_still_allowed
 from invoicing.errors import ConflictError
 from invoicing.locks import lock_draft
 from invoicing.models import Document, User
 from invoicing.services.document_facts import fingerprint_facts, read_facts
 from invoicing.services.issuing import Clock, issue_locked
-
-ISSUE_PERMISSIONS = (Permission.MANAGE, Permission.FINALIZE)
-# Without an agent, the person reads the document and then issues it.
-BY_HAND_PERMISSIONS = (Permission.VIEW_DOCUMENT, *ISSUE_PERMISSIONS)
 
 
 def issue_by_hand(user: User, pk: UUID, *, fingerprint: str, clock: Clock) -> Document:
@@ -25,7 +21,7 @@ def issue_by_hand(user: User, pk: UUID, *, fingerprint: str, clock: Clock) -> Do
     """
     with transaction.atomic():
         draft = lock_draft(pk, visible_to=user)
-        require_still_allowed(user, pk, *BY_HAND_PERMISSIONS)
+        require_still_allowed(user, pk, *ISSUE_PERMISSIONS)
         [facts] = read_facts([draft])
         if not constant_time_compare(fingerprint_facts(facts), fingerprint):
             raise ConflictError

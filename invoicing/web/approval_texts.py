@@ -10,14 +10,13 @@ from uuid import UUID
 
 from django.urls import reverse
 
-from invoicing.access import Permission
+from invoicing.access import ISSUE_PERMISSIONS, Permission
 from invoicing.approval_states import ApprovalState
 from invoicing.decisions import find_given_up
 from invoicing.languages import APPLICATION_LANGUAGE, name_of_language
 from invoicing.models import Decision, Document, User
 from invoicing.services.approvals import ApprovalSnapshot
 from invoicing.services.document_facts import Facts
-from invoicing.services.issuing_by_hand import ISSUE_PERMISSIONS
 from invoicing.web.changes import Change, find_changes
 from invoicing.web.formats import Formats, format_clock, format_instant
 from invoicing.web.issue_warnings import WarningText, describe_warnings
@@ -64,7 +63,7 @@ class Entry:
 
 
 def describe_entries(snapshots: Sequence[ApprovalSnapshot], user: User) -> list[Entry]:
-    given_up = find_given_up(snapshots)
+    given_up = find_given_up(snapshots, user)
     return [
         _describe_entry(each, user, has_ended=each.approval.pk in given_up) for each in snapshots
     ]
@@ -128,6 +127,7 @@ class HiddenReview:
     seconds_left: int
     time_left: str
     fingerprint: str
+    may_view_documents: bool
 
     @property
     def standing(self) -> str:
@@ -144,7 +144,7 @@ class HiddenReview:
 class Review(HiddenReview):
     """What the review page says; the texts of times that have not come are empty.
 
-    To approve takes one permission, and to issue, for which the agent asks next, two.
+    To issue, for which the agent asks next, takes one permission more than to approve.
     """
 
     heading: str
@@ -184,13 +184,13 @@ def _describe_request(snapshot: ApprovalSnapshot, user: User) -> dict[str, Any]:
         "seconds_left": seconds,
         "time_left": _format_duration(seconds),
         "fingerprint": approval.fingerprint,
+        "may_view_documents": user.has_perm(Permission.VIEW_DOCUMENT),
     }
 
 
 def describe_review(snapshot: ApprovalSnapshot, user: User) -> Review:
     approval, facts, state = snapshot.approval, snapshot.prepared, snapshot.state
-    has_ended = _has_connection_ended(snapshot)
-    may_read = user.has_perm(Permission.VIEW_DOCUMENT)
+    has_ended = _has_connection_ended(snapshot, user)
     return Review(
         **_describe_request(snapshot, user),
         heading=HEADING_OF_ENDED if has_ended else HEADINGS[state],
@@ -203,7 +203,7 @@ def describe_review(snapshot: ApprovalSnapshot, user: User) -> Review:
         draft_code=approval.document.draft_code,
         lock_version=approval.lock_version,
         language=name_of_language(facts["language"]),
-        document_href=reverse("document", args=[approval.document_id]) if may_read else "",
+        document_href=reverse("document", args=[approval.document_id]),
         may_approve=user.has_perm(Permission.FINALIZE),
         may_issue=user.has_perms(ISSUE_PERMISSIONS),
         paper=lay_out(facts, number=_number(snapshot)),
@@ -213,9 +213,9 @@ def describe_review(snapshot: ApprovalSnapshot, user: User) -> Review:
     )
 
 
-def _has_connection_ended(snapshot: ApprovalSnapshot) -> bool:
+def _has_connection_ended(snapshot: ApprovalSnapshot, user: User) -> bool:
     """Tell whether nothing can be issued by it any more though there is time left."""
-    return bool(_seconds_left(snapshot) and find_given_up([snapshot]))
+    return bool(_seconds_left(snapshot) and find_given_up([snapshot], user))
 
 
 def _number(snapshot: ApprovalSnapshot) -> str:

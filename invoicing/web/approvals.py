@@ -9,7 +9,6 @@ from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 
-from invoicing.access import documents_visible_to
 from invoicing.approval_inbox import (
     InboxPage,
     find_waiting,
@@ -20,6 +19,7 @@ from invoicing.approval_states import ApprovalState
 from invoicing.decisions import decide_approval
 from invoicing.errors import (
     ApprovalStateError,
+    ConnectionEndedError,
     ControlCharacterError,
     InvoicingError,
     PermissionMissingError,
@@ -30,6 +30,7 @@ from invoicing.models.approvals import DIGEST_LENGTH, REJECTION_REASON_LENGTH
 from invoicing.services.approvals import (
     ApprovalSnapshot,
     approvals_asked_of,
+    approvals_visible_to,
     read_approval,
 )
 from invoicing.text import normalise_text
@@ -44,6 +45,7 @@ from invoicing.web.pages import SignedInRequest, page
 
 # The values of the buttons of the form, which scripts rely on.
 DECISIONS = {"approve": Decision.APPROVED, "reject": Decision.REJECTED}
+REFUSALS = {HTTPStatus.CONFLICT, HTTPStatus.FORBIDDEN}
 
 
 class DecisionForm(forms.Form):
@@ -130,16 +132,17 @@ def _show(
         "review": review,
         "next_href": "" if is_pending else _find_next(request.user, now=snapshot.now),
         "form": form,
-        # An error in the reason stands beside its field; the other fields nobody types.
-        "is_refused": status == HTTPStatus.CONFLICT or bool(form.errors.keys() - {"reason"}),
+        # An error in the reason stands beside its field, if that is still shown.
+        "is_refused": status in REFUSALS
+        or bool(form.errors.keys() - {"reason"})
+        or bool(form.errors and not is_pending),
     }
     return render(request, template, context, status=status)
 
 
 def _describe(user: User, snapshot: ApprovalSnapshot) -> tuple[HiddenReview, str]:
     """Return what the review page says to this person, and its template."""
-    visible = documents_visible_to(user).filter(pk=snapshot.approval.document_id)
-    if visible.exists():
+    if approvals_visible_to(user).filter(pk=snapshot.approval.pk).exists():
         return describe_review(snapshot, user), "invoicing/review.html"
     return describe_hidden(snapshot, user), "invoicing/review_hidden.html"
 
@@ -164,7 +167,7 @@ def _decide(request: SignedInRequest, pk: UUID, form: DecisionForm) -> HttpRespo
             reason=form.cleaned_data["reason"],
             origin=web_origin(),
         )
-    except (ApprovalStateError, PermissionMissingError) as refusal:
+    except (ApprovalStateError, ConnectionEndedError, PermissionMissingError) as refusal:
         snapshot = _read(request, pk)
         if snapshot.approval.decision != decision:
             return _show(request, snapshot, status=_status_of(refusal), form=form)

@@ -8,14 +8,13 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
-from invoicing.access import Permission, document_for
+from invoicing.access import ISSUE_PERMISSIONS, Permission, document_for
 from invoicing.approval_inbox import read_decisions_on, read_pending_of
 from invoicing.identifiers import read_uuid
 from invoicing.languages import APPLICATION_LANGUAGE
 from invoicing.models import Document, DocumentStatus
 from invoicing.search.records import find_documents
 from invoicing.services.approvals import find_executed
-from invoicing.services.issuing_by_hand import ISSUE_PERMISSIONS
 from invoicing.web.approval_texts import describe_entries
 from invoicing.web.formats import Formats, format_instant
 from invoicing.web.issuing import may_issue

@@ -89,14 +89,14 @@ def format_instant(instant: datetime | None, user: User) -> str:
     """Write an instant in the person's own time zone: "March 2, 2026, 10:30 CET"; None is empty."""
     if instant is None:
         return ""
-    local = instant.astimezone(_time_zone(user))
+    local = instant.astimezone(time_zone_of(user))
     written = format_datetime(local, "MMMM d, y, HH:mm", locale=locale_of(APPLICATION_LANGUAGE))
     return f"{written} {local:%Z}"
 
 
 def format_clock(instant: datetime, user: User) -> str:
     """Write a time of the day to the second, in the person's own time zone: "10:30:07 CET"."""
-    return f"{instant.astimezone(_time_zone(user)):%H:%M:%S %Z}"
+    return f"{instant.astimezone(time_zone_of(user)):%H:%M:%S %Z}"
 
 
 def format_day(day: date) -> str:
@@ -113,10 +113,11 @@ def _write_day(day: date, length: Literal["medium", "long"], language: str) -> s
 
 def local_date(instant: datetime, user: User) -> date:
     """Return the date in the person's time zone."""
-    return instant.astimezone(_time_zone(user)).date()
+    return instant.astimezone(time_zone_of(user)).date()
 
 
-def _time_zone(user: User) -> tzinfo:
+def time_zone_of(user: User) -> tzinfo:
+    """Return the person's own time zone; UTC where it is unknown."""
     try:
         return ZoneInfo(user.time_zone)
     except (ZoneInfoNotFoundError, ValueError):

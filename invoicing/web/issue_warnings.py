@@ -7,7 +7,6 @@ from itertools import islice
 
 from django.urls import reverse
 
-from invoicing.access import Permission
 from invoicing.approval_states import ApprovalState
 from invoicing.decisions import find_given_up
 from invoicing.models import Document, User
@@ -26,7 +25,7 @@ MISSING = {
 
 @dataclass(frozen=True)
 class WarningText:
-    """A sentence, and what a document is called, linked if the person may see what is meant."""
+    """A sentence, and what a document that is meant is called, with its link."""
 
     sentence: str
     link: str = ""
@@ -41,7 +40,7 @@ def describe_warnings(
     yield from (WarningText(MISSING[each]) for each in warnings.missing)
     if warnings.same_total:
         yield _same_total_text(warnings.same_total, user)
-    given_up = find_given_up(warnings.alike)
+    given_up = find_given_up(warnings.alike, user)
     alike = (each for each in warnings.alike if each.approval.pk not in given_up)
     yield from map(_alike_text, islice(alike, 1))
     if warnings.is_future:
@@ -61,9 +60,7 @@ def _same_total_text(issued: Document, user: User) -> WarningText:
     when = format_instant(issued.issued_at, user)
     kind = "A credit note" if issued.is_credit_note else "An invoice"
     sentence = f"{kind} with the same total was issued to this customer on {when}:"
-    may_open = user.has_perm(Permission.VIEW_DOCUMENT)
-    href = reverse("document", args=[issued.id]) if may_open else ""
-    return WarningText(sentence, str(issued.number), href)
+    return WarningText(sentence, str(issued.number), reverse("document", args=[issued.id]))
 
 
 def _alike_text(snapshot: ApprovalSnapshot) -> WarningText:

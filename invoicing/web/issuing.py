@@ -8,14 +8,13 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 
-from invoicing.access import document_for
+from invoicing.access import ISSUE_PERMISSIONS, document_for
 from invoicing.decisions import issue_by_hand
 from invoicing.errors import ConflictError
 from invoicing.models import Document, DocumentType, User
 from invoicing.services.approvals import find_executed
 from invoicing.services.document_facts import fingerprint_facts, read_document
 from invoicing.services.issuing import require_issuable
-from invoicing.services.issuing_by_hand import BY_HAND_PERMISSIONS
 from invoicing.visits import web_origin
 from invoicing.web.issue_warnings import describe_warnings
 from invoicing.web.pages import ALREADY, SignedInRequest, page, show_done
@@ -24,10 +23,10 @@ from invoicing.web.papers import lay_out
 
 def may_issue(user: User, document: Document) -> bool:
     """Tell whether this person may issue this document."""
-    return not document.is_issued and user.has_perms(BY_HAND_PERMISSIONS)
+    return not document.is_issued and user.has_perms(ISSUE_PERMISSIONS)
 
 
-@page(*BY_HAND_PERMISSIONS, methods=("GET", "POST"))
+@page(*ISSUE_PERMISSIONS, methods=("GET", "POST"))
 def issue(request: SignedInRequest, pk: UUID) -> HttpResponse:
     if request.method != "POST":
         return _show(request, document_for(request.user, pk))

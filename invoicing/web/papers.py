@@ -1,8 +1,9 @@
 """A document as `invoicing/paper.html` shows it: every amount and date formatted."""
 
+import math
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from unicodedata import east_asian_width
 
 from stdnum import iban
@@ -23,6 +24,11 @@ from invoicing.web.paper_labels import labels_in
 FIGURES = ("quantity", "unit_price", "discount", "tax", "amount")
 # The most characters in a row on a sheet of paper: the sum of the widest of each column.
 LONGEST_ROW = 64
+# About how many characters a description or notes have in a line on paper, how many lines are kept
+# on one sheet, and how many of a longer description stay with the totals.
+LINE_WIDTH = 36
+KEPT_LINES = 12
+CLOSING_LINES = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +48,11 @@ class PaperLine:
     tax_name: str
     amount: str
 
+    @property
+    def is_tall(self) -> bool:
+        """Tell whether it may be too tall for what is left of a sheet, and so may be cut."""
+        return _count_lines(self.description) > KEPT_LINES
+
     def width_of(self, figure: str) -> int:
         """Return the width of a column's text in characters; a quantity includes its unit."""
         unit = f" {self.unit}" if figure == "quantity" else ""
@@ -60,7 +71,11 @@ class PaperTax:
 
 @dataclass(frozen=True, kw_only=True)
 class Paper:
-    """What `invoicing/paper.html` shows, in the document's own language."""
+    """What `invoicing/paper.html` shows, in the document's own language.
+
+    `last_line` is the last one as it stands with the totals: the description of a tall line lacks
+    what it begins with, `last_line_begin`.
+    """
 
     language: str
     labels: Mapping[str, str]
@@ -73,7 +88,10 @@ class Paper:
     reference: str
     currency_code: str
     notes: str
+    has_long_notes: bool
     lines: list[PaperLine]
+    last_line_begin: str
+    last_line: PaperLine
     has_discounts: bool
     has_long_figures: bool
     taxes: list[PaperTax]
@@ -83,6 +101,15 @@ class Paper:
     grand_total: str
     iban: str
     bic: str
+
+    @property
+    def is_of_one_piece(self) -> bool:
+        """Tell whether there is a single line, which stands with the totals."""
+        return not self.earlier_lines and not self.last_line_begin
+
+    @property
+    def earlier_lines(self) -> list[PaperLine]:
+        return self.lines[:-1]
 
 
 def paper_of_document(document: Document) -> Paper:
@@ -112,6 +139,7 @@ def lay_out(
     rates = {row["tax_rate_id"]: row for row in facts["tax_breakdown"]}
     percentages = Counter(row["percentage"] for row in facts["tax_breakdown"])
     lines = [_line(line, rates, percentages, formats) for line in facts["line_items"]]
+    begin, last_line = _split(lines[-1])
     has_discounts = any(line["discount_type"] for line in facts["line_items"])
     return Paper(
         language=facts["language"],
@@ -125,7 +153,10 @@ def lay_out(
         reference=facts["reference"],
         currency_code=facts["currency_code"],
         notes=facts["notes"],
+        has_long_notes=_count_lines(facts["notes"]) > KEPT_LINES,
         lines=lines,
+        last_line_begin=begin,
+        last_line=last_line,
         has_discounts=has_discounts,
         has_long_figures=_are_long(lines, labels, has_discounts=has_discounts),
         taxes=[_tax(row, formats) for row in facts["tax_breakdown"]],
@@ -156,6 +187,23 @@ def _line(
         tax_name=rate["name"] if rate and percentages[rate["percentage"]] > 1 else "",
         amount=formats.amount(line["net_amount"]),
     )
+
+
+def _count_lines(text: str) -> int:
+    """Return about how many lines a text takes on paper."""
+    return sum(max(1, math.ceil(_width_of(line) / LINE_WIDTH)) for line in text.split("\n"))
+
+
+def _split(line: PaperLine) -> tuple[str, PaperLine]:
+    """Cut a tall line, at the end of a line or a word, so that its end stays with the totals."""
+    if not line.is_tall:
+        return "", line
+    text, lines = line.description, line.description.split("\n")
+    begin, end = ("\n".join(part) for part in (lines[:-CLOSING_LINES], lines[-CLOSING_LINES:]))
+    if not begin or _count_lines(end) > KEPT_LINES:
+        place = text.find(" ", -CLOSING_LINES * LINE_WIDTH)
+        begin, end = text[: max(place, 0)], text[place + 1 :]
+    return begin, replace(line, description=end)
 
 
 def _are_long(lines: list[PaperLine], labels: Mapping[str, str], *, has_discounts: bool) -> bool:

@@ -136,6 +136,13 @@ def test_a_name_has_no_letters_that_nobody_can_read(desk, customer, name):
     assert refused(lambda: save(desk, customer, name=name)) == {"name": [UNREADABLE]}
 
 
+@pytest.mark.parametrize("name", ["\u200b", "\u2800\u2060 "])
+def test_a_name_of_which_nothing_is_seen_is_none(desk, customer, name):
+    assert refused(lambda: save(desk, customer, name=name)) == {
+        "name": ["This field cannot be blank."]
+    }
+
+
 def test_the_second_of_two_who_change_one_record_is_told(desk, customer):
     url = url_of(customer)
     first, second = form_of(desk.get(url)), form_of(desk.get(url))

@@ -289,6 +289,31 @@ def test_refused_token_requests_are_filtered_by_the_codes_of_oauth(owner_desk, c
     assert actions(owner_desk, outcome="invalid_grant") == ["token_request:refused"]
 
 
+def test_the_owner_sees_times_and_chooses_days_in_their_own_time_zone(owner, sign_in, connect):
+    owner.time_zone = "Europe/Berlin"
+    owner.save()
+    with time_machine.travel(datetime(2030, 3, 2, 23, 30, tzinfo=UTC), tick=False):
+        connection, agent = connect(owner, name="Ledger")
+        agent.call("teams.list")
+        turn_access(on=False)
+        desk = sign_in(owner)
+        own = f"/admin/agent_access/connection/{connection.id}/"
+        page, audit = main_of(desk.get(own)), main_of(desk.get(EVENTS))
+        for when in ("2030-03-03 00:30:00 CET", "2030-04-02 01:30:00 CEST"):
+            assert when in page
+        assert "Agent access was turned off at 00:30 CET on 2030-03-03." in page
+        assert "2030-03-03 00:30:00 CET" in audit
+        assert " UTC" not in page + audit
+        assert "From (Europe/Berlin)" in audit
+        assert "To (Europe/Berlin)" in audit
+        for day, found in (("2030-03-02", 0), ("2030-03-03", 1)):
+            told = actions(desk, **{"from": day, "to": day}).count("access:turned_off")
+            assert told == found, day
+        always = {"from": "0001-01-01", "to": "9999-12-31"}
+        assert actions(desk, **always) == actions(desk) != []
+    assert timezone.get_current_timezone_name() == "UTC", "it ended with the request"
+
+
 def test_the_audit_is_filtered_by_day_in_utc(owner_desk, owner, connect, delegate):
     _, agent = connect(delegate)
     for moment in ("2030-03-01T23:59:59Z", "2030-03-02T00:00:00Z", "2030-03-02T23:59:59Z"):

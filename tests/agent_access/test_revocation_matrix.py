@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from agent_access.connections import ConnectionNotAllowedError
+from agent_access.connections import ConnectionNotAllowedError, ended_connections
 from agent_access.models import AuditEvent, Connection
 from agent_access.models.connections import ConnectionKind, RevokedReason
 from agent_access.switches import turn_access, turn_sign_in
@@ -224,9 +224,12 @@ def test_the_next_call_is_refused_all_evidence_stays_and_nothing_revives(
     agent = transport(held.secrets[0])
     work(agent, draft_body)
     evidence = read_evidence(held)
+    assert not ended_connections(held.delegate).exists()
 
     ENDINGS[reason](held)
 
+    person = User.objects.get(pk=held.delegate.pk)
+    assert ended_connections(person).filter(pk=held.id).exists()  # recorded already or not
     host = OTHER_HOST if reason == RevokedReason.APPLICATION_URL_CHANGED else HOST
     for secret in held.secrets:
         refused = call_at(transport(secret), host)

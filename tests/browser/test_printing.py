@@ -35,10 +35,12 @@ def test_a_draft_prints_without_what_its_page_says_to_its_writer(open_page, comp
     expect(told).to_be_hidden()
 
 
-def print_issued(open_page: Any, person: User, customer: Customer, texts: list[str]) -> list[str]:
+def print_issued(
+    open_page: Any, person: User, customer: Customer, texts: list[str], notes: str = ""
+) -> list[str]:
     """Return an invoice with lines of these texts as browsers print it unless told otherwise."""
     lines = tuple(line_input(description=text) for text in texts)
-    issued = make_issued(user=person, customer=customer, lines=lines)
+    issued = make_issued(user=person, customer=customer, lines=lines, notes=notes)
     page = open_page(f"/documents/{issued.id}", person)
     pdf = page.pdf(format="A4", display_header_footer=True)
     return [" ".join(sheet.extract_text().split()) for sheet in PdfReader(BytesIO(pdf)).pages]
@@ -67,11 +69,47 @@ def test_a_printed_invoice_cuts_no_line_in_two(sheets):
 
 
 def test_the_totals_never_stand_alone_on_the_last_sheet(open_page, delegate, customer):
-    # Among these are the counts that fill a sheet up to where the totals would begin.
-    for count in range(11, 20):
+    # Among these are the counts that fill a sheet, or two, up to where the totals would begin.
+    for count in (*range(11, 20), *range(34, 40)):
         texts = [f"Service {number}" for number in range(count)]
         *_, last = print_issued(open_page, delegate, customer, texts)
         assert "Service" in last, count
+
+
+def rows(count: int, name: str = "row") -> str:
+    return "\n".join(f"{name} {number}" for number in range(count))
+
+
+def test_a_line_taller_than_a_sheet_begins_on_the_first_and_flows(open_page, delegate, customer):
+    for texts in ([rows(110)], ["Before", rows(110), "After"]):
+        sheets = print_issued(open_page, delegate, customer, texts)
+        printed = [sheet.count("row ") for sheet in sheets]
+        assert sum(printed) == 110
+        assert min(printed[:-1]) > 10, printed
+        assert "row 109" in sheets[-1]
+        assert "Net total" in sheets[-1]
+
+
+def test_the_totals_stay_with_the_end_of_a_tall_line(open_page, delegate, customer):
+    # Among these are the counts with which the line ends where the totals would begin.
+    for count in range(24, 38, 3):
+        *_, last = print_issued(open_page, delegate, customer, ["First", rows(count)])
+        assert f"row {count - 1} " in last, count
+        assert "Net total" in last, count
+
+
+def test_no_sheet_ends_with_a_heading(open_page, delegate, customer):
+    headings = ("Amount", "Notes", "Bank details", "From", "To")
+    cases = [
+        (["First", rows(20), rows(40), "Last"], ""),
+        (["First"], rows(150, "note")),
+        ([f"Service {number}" for number in range(13)], rows(40, "note")),
+        ([f"Service {number}" for number in range(37)], "Thank you."),
+    ]
+    for texts, notes in cases:
+        sheets = print_issued(open_page, delegate, customer, texts, notes)
+        assert [sheet[-60:] for sheet in sheets if sheet.endswith(headings)] == []
+        assert sum(sheet.count("note ") for sheet in sheets) == notes.count("note ")
 
 
 def test_no_sheet_cuts_the_totals_in_two(open_page, delegate, customer):

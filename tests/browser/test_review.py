@@ -278,3 +278,17 @@ def test_the_inspection_sees_what_is_wrong(open_page, delegate):
     page = open_page("/approvals", delegate)
     page.evaluate("document.querySelector('h1').outerHTML = '<img src=x>'")
     assert "image-alt" in {rule for rule, _ in find_violations(page)}
+
+
+def test_a_reason_that_is_too_long_has_the_focus_and_its_error_beside_it(
+    open_page, delegate, prepared
+):
+    page = open_page(path_of(prepared), delegate)
+    page.get_by_label("Reason").fill("x" * 501)
+    page.get_by_role("button", name="Reject").click()
+    expect(
+        page.get_by_text("It can have at most 500 characters; this has 501.")
+    ).to_be_in_viewport()
+    expect(page.get_by_label("Reason")).to_be_focused()
+    expect(page.get_by_label("Reason")).to_have_value("x" * 501)
+    assert decision_of(prepared) == ""

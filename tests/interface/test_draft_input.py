@@ -63,7 +63,7 @@ WRONG_HEADERS: list[tuple[str, str, list[Any]]] = [
 ]
 
 WRONG_LINES: list[tuple[str, str, list[Any]]] = [
-    ("description", EMPTY, ["", " ", "\r\n\t"]),
+    ("description", EMPTY, ["", " ", "\r\n\t", "\u200b", "\u2060 \ufeff\n\u3164"]),
     ("description", "must have at most 1000 characters", ["d" * 1001]),
     ("description", CONTROL, ["a\x00b"]),
     ("description", TEXT, [1, None]),

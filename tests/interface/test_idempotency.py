@@ -25,7 +25,7 @@ from tests.interface.refusals import (
     seen,
 )
 from tests.snapshots import take_snapshot
-from tests.tool_table import DRAFT_WRITES, WRITING
+from tests.tool_table import DRAFT_WRITES, ISSUE_TOOLS, WRITING
 
 
 def write(agent, call, body=None, *, raw=None, **changes: Any):
@@ -246,6 +246,19 @@ def test_a_receipt_restores_no_lost_access(agent, connection, calls, settings, s
         with subtests.test(tool=tool):
             assert seen(calls[tool].made_by(agent)) == LOSSES[lose](tool)
     assert take_snapshot() == before
+
+
+@pytest.mark.requirement("error.receipt_restores_nothing", "authentication.current_permissions")
+def test_no_answer_about_an_issue_is_given_to_whose_person_may_not_see_documents(
+    agent, connection, calls, subtests
+):
+    for tool in ISSUE_TOOLS:
+        assert calls[tool].made_by(agent).status < 300
+    withdraw(connection.user, Permission.VIEW_DOCUMENT)
+    with nothing_changes():
+        for tool in ISSUE_TOOLS:
+            with subtests.test(tool=tool):
+                assert seen(calls[tool].made_by(agent)) == refusal("forbidden")
 
 
 def test_a_receipt_is_given_again_when_access_is(agent, connection, calls, settings):

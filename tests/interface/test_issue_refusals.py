@@ -8,7 +8,7 @@ import time_machine
 
 from agent_access import audit
 from agent_access.models import Receipt
-from invoicing.access import Permission
+from invoicing.access import ISSUE_PERMISSIONS, Permission
 from invoicing.models import Customer, Decision, Document, NumberSeries, TaxRate
 from tests.factories import grant, withdraw
 from tests.interface.issuing import decide, execute, prepare, read
@@ -222,7 +222,7 @@ def test_the_document_is_no_approval_and_the_approval_no_document(agent, drafted
 
 
 @pytest.mark.requirement("permissions.checked_on_issue", "issue.execute_rechecks_manage")
-@pytest.mark.parametrize("permission", [Permission.MANAGE, Permission.FINALIZE])
+@pytest.mark.parametrize("permission", ISSUE_PERMISSIONS)
 def test_a_permission_lost_after_the_approval_stops_the_execution(
     agent, delegate, prepared, permission
 ):

@@ -74,6 +74,7 @@ def test_the_kept_result_is_for_the_same_connection_nonce_and_key_only(
 @pytest.mark.parametrize(
     ("permission", "expected"),
     [
+        (Permission.VIEW_DOCUMENT, missing_permissions(Permission.VIEW_DOCUMENT)),
         (Permission.FINALIZE, missing_permissions(Permission.FINALIZE)),
         (Permission.MANAGE, missing_permissions(Permission.MANAGE)),
         (Permission.VIEW_ALL_CUSTOMERS, refusal("not_found")),

@@ -8,7 +8,7 @@ import pytest
 
 from agent_access.models import AccessSettings
 from agent_access.tools import registry
-from invoicing.access import Permission
+from invoicing.access import ISSUE_PERMISSIONS, Permission
 from invoicing.models import Customer, User
 from tests.factories import CustomerFactory, UserFactory, grant, withdraw
 from tests.interface.refusals import (
@@ -101,8 +101,8 @@ def test_a_missing_permission_refuses_exactly_the_tools_that_need_it(connect, ca
 
 
 @pytest.mark.requirement("issue.custom_role")
-def test_a_custom_role_of_finalize_and_manage_issues_the_invoices_in_its_reach(connect, calls_of):
-    clerk = UserFactory.create(permissions=[Permission.FINALIZE, Permission.MANAGE])
+def test_a_custom_role_of_three_permissions_issues_the_invoices_in_its_reach(connect, calls_of):
+    clerk = UserFactory.create(permissions=ISSUE_PERMISSIONS)
     connection, agent = connect(clerk)
     grant(clerk, Permission.VIEW_ALL_CUSTOMERS)
     calls = calls_of(connection)

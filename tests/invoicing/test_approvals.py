@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.db import IntegrityError
 
-from invoicing.access import Permission
+from invoicing.access import APPROVE_PERMISSIONS, Permission
 from invoicing.errors import (
     ApprovalStateError,
     ConflictCause,
@@ -137,8 +137,9 @@ def test_nobody_but_the_delegated_person_decides(colleague, owner, prepared):
             )
 
 
-def test_who_may_not_issue_can_only_reject(delegate, prepared):
-    withdraw(delegate, Permission.FINALIZE)
+@pytest.mark.parametrize("permission", APPROVE_PERMISSIONS)
+def test_who_may_not_see_or_issue_documents_can_only_reject(delegate, prepared, permission):
+    withdraw(delegate, permission)
 
     refuse(PermissionMissingError, prepared.decide)
 
@@ -149,6 +150,7 @@ def test_who_may_not_issue_can_only_reject(delegate, prepared):
     ("take_away", "error"),
     [
         (lambda person: withdraw(person, Permission.FINALIZE), PermissionMissingError),
+        (lambda person: withdraw(person, Permission.VIEW_DOCUMENT), PermissionMissingError),
         (lambda person: withdraw(person, Permission.VIEW_ALL_CUSTOMERS), RecordNotFoundError),
         (
             lambda person: User.objects.filter(pk=person.pk).update(is_active=False),
@@ -159,7 +161,7 @@ def test_who_may_not_issue_can_only_reject(delegate, prepared):
             PermissionMissingError,
         ),
     ],
-    ids=["permission", "reach", "active", "sessions"],
+    ids=["finalize", "view", "reach", "active", "sessions"],
 )
 def test_what_was_withdrawn_while_the_draft_was_waited_for_approves_nothing(
     delegate, prepared, take_away, error

@@ -1,29 +1,36 @@
 """A decision and its audit event commit together."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.db import connection as database
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
+from agent_access import audit
 from agent_access.audit import Origin
 from agent_access.connections import revoke_connections
 from agent_access.models import AuditEvent, Connection
 from agent_access.models.audit import Transport
 from agent_access.models.connections import RevokedReason
+from agent_access.switches import turn_access
 from agent_access.verification import find_breaks
 from invoicing.access import Permission
 from invoicing.decisions import decide_approval, issue_by_hand
 from invoicing.errors import (
     ApprovalStateError,
     ConflictError,
+    ConnectionEndedError,
     PermissionMissingError,
     RecordNotFoundError,
 )
-from invoicing.models import Decision, Document, IssueApproval
+from invoicing.models import Company, Decision, Document, IssueApproval, User
 from tests.approvals import fingerprint_draft
-from tests.factories import withdraw
+from tests.factories import UserFactory, withdraw
+from tests.snapshots import take_snapshot
 
+SECOND = timedelta(seconds=1)
 TOLD = (
     "chain",
     "actor_id",
@@ -115,6 +122,73 @@ def test_the_work_of_a_revoked_connection_can_still_be_rejected(delegate, connec
 
     assert IssueApproval.objects.get().decision == "rejected"
     assert AuditEvent.objects.filter(action="approval:rejected").count() == 1
+
+
+def expire(settings):
+    now = timezone.now()
+    Connection.objects.update(created_at=now - 2 * SECOND, expires_at=now - SECOND)
+
+
+def revoke(settings):
+    revoke_connections(Connection.objects.all(), reason=RevokedReason.OWNER_REVOKED)
+
+
+def close_the_chain_first(settings):
+    """As a revocation does, which writes the connection after that."""
+    audit.close_chains([str(Connection.objects.get().pk)])
+    Connection.objects.update(revoked_at=timezone.now(), revoked_reason="owner_revoked")
+
+
+def turn_off(settings):
+    turn_access(on=False)
+
+
+def make_guest(settings):
+    User.objects.filter(connections__isnull=False).update(is_guest=True)
+
+
+def transfer(settings):
+    Company.objects.update(owner=UserFactory.create())
+
+
+def move(settings):
+    settings.AGENT_ACCESS = {**settings.AGENT_ACCESS, "BASE_URL": "https://moved.example"}
+
+
+@pytest.mark.requirement("revocation.stops_calls", "revocation.other_endings")
+@pytest.mark.parametrize(
+    "end", [expire, revoke, close_the_chain_first, turn_off, make_guest, transfer, move]
+)
+def test_what_its_connection_cannot_execute_any_more_is_not_approved(
+    delegate, approval, settings, end
+):
+    end(settings)
+    before = take_snapshot()
+
+    with pytest.raises(ConnectionEndedError):
+        decide(delegate, approval)
+
+    assert take_snapshot() == before
+    decide(delegate, approval, Decision.REJECTED)
+    assert IssueApproval.objects.get().decision == "rejected"
+
+
+@pytest.mark.parametrize("decision", Decision)
+def test_who_is_signed_out_while_the_chain_is_waited_for_decides_nothing(
+    monkeypatch, delegate, approval, decision
+):
+    record_decision = audit.record_decision
+
+    def record_and_end_sessions(fact: Any) -> None:
+        record_decision(fact)
+        User.objects.filter(pk=delegate.pk).update(session_revision=7)
+
+    monkeypatch.setattr(audit, "record_decision", record_and_end_sessions)
+    before = AuditEvent.objects.count()
+    with pytest.raises(PermissionMissingError):
+        decide(delegate, approval, decision)
+    assert AuditEvent.objects.count() == before
+    assert IssueApproval.objects.get().decision == ""
 
 
 def issue(user, draft, fingerprint=None):

@@ -15,6 +15,12 @@ from invoicing.text import normalise_text
         ("\t\r\n", ""),
         ("zwölf 日本 👩\u200d🚀", "zwölf 日本 👩\u200d🚀"),
         ("no\u00a0break", "no\u00a0break"),
+        ("\u200bseen\u2060", "\u200bseen\u2060"),
+        ("❤\ufe0f", "❤\ufe0f"),
+        ("\u200b", ""),
+        (" \ufeff\n\u2060 \u3000\u2800 ", ""),
+        ("\u200d\ufe0f\U000e0067", ""),
+        ("\u202e\xad\u3164", ""),
     ],
 )
 def test_line_ends_tabs_and_edges_are_made_alike(value, expected) -> None:

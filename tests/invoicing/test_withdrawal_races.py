@@ -8,12 +8,17 @@ from django.db import transaction
 from django.utils import timezone
 
 from agent_access import execution, receipts
+from agent_access.connections import revoke_connection
 from agent_access.models import AccessSettings, AuditEvent, ChainHead, Receipt
+from agent_access.models.connections import RevokedReason
 from agent_access.verification import find_breaks
-from invoicing.access import Permission
+from invoicing.access import ISSUE_PERMISSIONS, Permission
+from invoicing.decisions import decide_approval
+from invoicing.errors import ConnectionEndedError
 from invoicing.locks import lock_customer
-from invoicing.models import Document, User
+from invoicing.models import Decision, Document, IssueApproval, User
 from invoicing.services.draft_input import Maker
+from tests.administration import ORIGIN
 from tests.approvals import prepare
 from tests.factories import UserFactory, make_draft, withdraw
 from tests.threads import Encounter, run_together
@@ -86,6 +91,34 @@ def test_what_is_withdrawn_while_a_call_waits_for_its_chain_is_not_used(
     assert list(find_breaks()) == []
 
 
+@pytest.mark.requirement("revocation.stops_calls")
+def test_what_is_revoked_between_reading_and_deciding_is_not_approved(connect, delegate, customer):
+    """The revocation has closed the chain, and is committed while the decision waits for it."""
+    connection, _ = connect(delegate)
+    draft, maker = make_draft(customer=customer), Maker(connection.id, "Test agent")
+    approval = prepare(draft, user=delegate, maker=maker, now=timezone.now()).approval
+    encounter = Encounter()
+
+    def revoke() -> str:
+        with transaction.atomic():
+            revoke_connection(connection.id, reason=RevokedReason.OWNER_REVOKED)
+            encounter.wait_here()
+        return ""
+
+    def approve() -> str:
+        shown: Any = {"fingerprint": approval.fingerprint, "reason": "", "origin": ORIGIN}
+        with pytest.raises(ConnectionEndedError) as refused:
+            encounter.come(
+                lambda: decide_approval(delegate, approval.pk, decision=Decision.APPROVED, **shown)
+            )
+        return refused.typename
+
+    assert run_together([revoke, approve]) == ["", "ConnectionEndedError"]
+    assert IssueApproval.objects.get().decision == ""
+    assert not AuditEvent.objects.filter(chain=str(connection.id)).exists()
+    assert list(find_breaks()) == []
+
+
 @pytest.mark.requirement("error.receipt_restores_nothing")
 def test_a_replay_whose_customer_is_taken_away_while_it_waits_for_its_chain_is_not_given(
     connect, customer, draft_body
@@ -119,7 +152,7 @@ def test_a_replay_whose_customer_is_taken_away_while_it_waits_for_its_chain_is_n
 def test_a_customer_that_is_taken_away_while_a_call_waits_for_it_is_out_of_reach(
     connect, company, customer, draft_body, tool, code
 ):
-    manager = UserFactory.create(permissions=[Permission.MANAGE, Permission.FINALIZE])
+    manager = UserFactory.create(permissions=ISSUE_PERMISSIONS)
     customer.account_managers.add(manager)
     connection, agent = connect(manager)
     draft, now = make_draft(customer=customer), timezone.now()

@@ -166,8 +166,8 @@ def test_finding_takes_the_same_number_of_queries_however_many_there_are(
 ):
     writer_desk.get(NEW)
     sent = {"customer_search": "client 007", "find_customer": ""}
-    with django_assert_num_queries(11):
+    with django_assert_num_queries(12):
         writer_desk.post(NEW, sent)
     CustomerFactory.create_batch(60)
-    with django_assert_num_queries(11):
+    with django_assert_num_queries(12):
         writer_desk.post(NEW, sent)

@@ -202,6 +202,24 @@ def test_at_ten_minutes_it_is_too_late(desk, prepared, clock, decision):
     assert send(desk, prepared, decision).status_code == 302
 
 
+def test_a_form_from_before_its_connection_ended_approves_nothing_and_says_so(
+    desk, prepared, connection
+):
+    assert "Approve issue" in read(desk.get(path_of(prepared)))
+    revoke_connection(connection.id, reason=RevokedReason.OWNER_REVOKED)
+    before = take_snapshot()
+    answer = send(desk, prepared, "approve")
+
+    assert answer.status_code == 409
+    assert "The agent can no longer issue this" in read(answer)
+    assert "Nothing was decided just now." in read(answer)
+    assert "The connection that asked for this has ended" in read(answer)
+    assert "Approve issue" not in read(answer)
+    assert take_snapshot() == before
+    assert send(desk, prepared, "reject").status_code == 302
+    assert decision_of(prepared) == "rejected"
+
+
 def test_what_the_form_did_not_show_is_not_decided(desk, prepared):
     before = take_snapshot()
     for fingerprint in ("", "0" * 64, "é"):
@@ -239,7 +257,20 @@ def test_a_reason_that_is_too_long_is_not_lost(desk, prepared):
     reason = "Wrong customer. " * 40
     answer = send(desk, prepared, "reject", reason=reason)
     assert "It can have at most 500 characters; this has 639." in read(answer)
-    assert reason in answer.content.decode()
+    assert "Nothing was decided yet. Please correct the reason : it is marked" in read(answer)
+    page = answer.content.decode()
+    assert reason in page
+    assert 'aria-describedby="reason-errors" autofocus>' in page
+    assert '<ul class="errorlist" id="reason-errors">' in page
+    assert "autofocus" not in desk.get(path_of(prepared)).content.decode()
+
+
+def test_a_reason_that_is_too_long_and_too_late_decides_nothing_and_says_so(desk, prepared, clock):
+    clock.move_to(TEN_MINUTES_LATER, tick=False)
+    answer = send(desk, prepared, "reject", reason="x" * 501)
+    assert answer.status_code == 422
+    assert "Nothing was decided just now. The request is in this state:" in read(answer)
+    assert decision_of(prepared) == ""
 
 
 @pytest.mark.parametrize(("first", "again"), [("approve", "approve"), ("reject", "reject")])
@@ -349,6 +380,26 @@ def test_out_of_scope_it_can_only_be_rejected_and_shows_nothing_of_the_document(
     assert send(desk, prepared, "reject", reason="Not mine.").status_code == 302
     assert decision_of(prepared) == Decision.REJECTED
     assert "You rejected it. Nothing is issued by this request" in read(desk.get(path_of(prepared)))
+
+
+def test_who_may_not_see_documents_is_told_why_and_can_only_reject_unseen(desk, prepared):
+    withdraw(prepared.user, Permission.VIEW_DOCUMENT)
+    answer, inbox, before = desk.get(path_of(prepared)), desk.get("/approvals"), take_snapshot()
+
+    assert answer.status_code == 200
+    assert "but your account no longer has the permission to see documents" in read(answer)
+    for shown in (answer, inbox):
+        for fact in ("Acme", "119.00", "Consulting", prepared.approval.document.draft_code):
+            assert fact not in shown.content.decode()
+    assert "Approve" not in read(answer)
+    refused = send(desk, prepared, "approve")
+    assert refused.status_code == 403
+    assert "Nothing was decided just now." in read(refused)
+    assert "no longer has the permission to see documents" in read(refused)
+    assert take_snapshot() == before
+
+    assert send(desk, prepared, "reject", reason="Not mine.").status_code == 302
+    assert decision_of(prepared) == Decision.REJECTED
 
 
 def test_out_of_scope_a_request_that_is_over_offers_nothing(desk, prepared, clock):

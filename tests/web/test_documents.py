@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from invoicing.access import Permission
+from invoicing.access import ISSUE_PERMISSIONS, Permission
 from invoicing.fixed_point import SCALE
 from invoicing.models import Company, Decision, Document, DocumentType, IssueApproval, TaxRate
 from invoicing.search import records
 from invoicing.services import issuing
 from invoicing.services.issuing import frozen_columns
-from invoicing.services.issuing_by_hand import BY_HAND_PERMISSIONS, issue_by_hand
+from invoicing.services.issuing_by_hand import issue_by_hand
 from invoicing.totals import DiscountType
 from tests.approvals import fingerprint_draft, prepare
 from tests.clocks import at
@@ -175,7 +175,7 @@ def test_what_an_agent_issued_says_for_whom_and_who_approved_it(
 
 def test_what_was_issued_by_hand_says_by_whom(reader, delegate, draft):
     """Whatever an agent asked of the same document, or issued of another one."""
-    issuer = make_staff(*BY_HAND_PERMISSIONS, name="Isa Issuer")
+    issuer = make_staff(*ISSUE_PERMISSIONS, name="Isa Issuer")
     prepare(draft, user=delegate).decide()
     other = prepare(make_draft(customer=draft.customer), user=delegate)
     other.decide()

@@ -25,6 +25,8 @@ LINE_TEXTS: dict[str, Any] = {name: f"The {name}" for name in draft_fields.LINE_
 TEXTS = [*HEADER_TEXTS, *(f"line_items.0.{name}" for name in LINE_TEXTS)]
 # Nothing that a field may hold is as long.
 TOO_LONG = "x" * 5001
+# As a person would type them, some could be thousands as well.
+QUANTITIES = ("1.234", "999.999", "0.123", "1000.125", "1.5", "1.2345", "1500", "99999999.999")
 
 
 def test_an_agent_and_a_person_write_the_same_fields():
@@ -44,6 +46,32 @@ def test_what_an_agent_wrote_is_read_again_and_kept_by_a_person_who_changes_noth
 
     path = f"/documents/{made['id']}/edit"
     assert desk.post(path, {**read_form(desk.get(path)), "save": ""}).status_code == 302
+    assert agent.call("documents.get", id=made["id"]).data == made | {"lock_version": 2}
+
+
+@pytest.mark.parametrize(
+    ("currency", "numbers"),
+    [
+        ("EUR", ("150", "amount", "12")),
+        ("BHD", ("1500", "amount", "100")),
+        ("BHD", ("1234", "percent", "1234")),
+        ("JPY", ("1500", "percent", "1000")),
+        ("JPY", ("1", "percent", "0")),
+    ],
+)
+def test_every_number_of_an_agent_is_kept_by_a_person_who_changes_nothing(
+    agent, desk, draft_body, currency, numbers
+):
+    named = dict(zip(("unit_price", "discount_type", "discount_value"), numbers, strict=True))
+    [line] = draft_body["line_items"]
+    lines = [line | named | {"quantity": each} for each in QUANTITIES]
+    body = draft_body | {"currency_code": currency, "line_items": lines}
+    made = agent.call("drafts.create", body, key="create").data
+
+    path = f"/documents/{made['id']}/edit"
+    shown = read_form(desk.get(path))
+    assert desk.post(path, {**shown, "calculate": ""}).status_code == 200
+    assert desk.post(path, {**shown, "save": ""}).status_code == 302
     assert agent.call("documents.get", id=made["id"]).data == made | {"lock_version": 2}
 
 

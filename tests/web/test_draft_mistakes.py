@@ -10,6 +10,10 @@ from tests.web.forms import read_form, text_of
 pytestmark = pytest.mark.django_db
 
 
+DIGITS = "Write digits, and a dot before decimals: 1234.50, without spaces or other signs."
+# The last are full-width, Arabic-Indic and Bengali digits.
+UNREAD = ("1.234.567", "1 500", "1\xa0500", "1'500", "1\u2019500", "\uff11", "\u0661", "\u09e7")
+
 MISTAKES: tuple[tuple[dict[str, str], str], ...] = (
     ({"customer_id": ""}, "This field is required."),
     ({"customer_id": "01a00000-0000-7000-8000-000000000000"}, "Select a valid choice."),
@@ -20,11 +24,33 @@ MISTAKES: tuple[tuple[dict[str, str], str], ...] = (
     ({"reference": "x" * 101}, "Must have at most 100 characters."),
     ({"notes": "x\x07"}, "Must not contain control characters."),
     ({"line-0-description": " "}, "Must not be empty."),
+    ({"line-0-description": "\u200b\u2060"}, "Must not be empty."),
     ({"line-0-quantity": "0"}, "Must be positive"),
     ({"line-0-quantity": "1.00001"}, "Write at most 4 decimals."),
     ({"line-0-quantity": "-1"}, "Write digits, and a dot before decimals: 1234.50"),
-    ({"line-0-unit_price": "1.234"}, "Write at most 2 decimals."),
-    ({"line-0-unit_price": "1,234"}, "This can be read in two ways."),
+    ({"line-0-quantity": "1.500"}, "This can be read in two ways. Write 1500 or 1.5."),
+    ({"line-0-quantity": "1,000"}, "This can be read in two ways. Write 1000 or 1."),
+    ({"line-0-quantity": "999.999"}, "This can be read in two ways. Write 999999 or 999.9990."),
+    ({"line-0-unit_price": "1234.500"}, "Write at most 2 decimals."),
+    ({"line-0-unit_price": "1.500"}, "This can be read in two ways. Write 1500 or 1.5."),
+    (
+        {"line-0-unit_price": "1,234"},
+        "This can be read in two ways. Write 1234 if you mean that. Write at most 2 decimals.",
+    ),
+    (
+        {"line-0-unit_price": "1.500", "currency_code": "JPY"},
+        "This can be read in two ways. Write 1500 if you mean that. Write no decimals here.",
+    ),
+    (
+        {"line-0-unit_price": "1,500", "currency_code": "BHD"},
+        "This can be read in two ways. Write 1500 or 1.5.",
+    ),
+    ({"line-0-discount_value": "1.500"}, "Write at most 2 decimals."),
+    (
+        {"line-0-discount_value": "1.500", "line-0-discount_type": "amount"},
+        "This can be read in two ways. Write 1500 or 1.5.",
+    ),
+    *(({"line-0-unit_price": typed}, DIGITS) for typed in UNREAD),
     ({"line-0-unit_price": "1.234,50"}, "Write digits, and a dot before decimals: 1234.50"),
     ({"line-0-unit_price": "9" * 30}, "Must be a whole number of at most 18 digits."),
     ({"line-0-unit_price": "9" * 16, "line-0-quantity": "900"}, "more than 18 digits"),

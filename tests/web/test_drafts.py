@@ -65,6 +65,28 @@ def test_a_discount_is_an_amount_of_its_currency_or_hundredths_of_a_percent(
     assert again["line-0-discount_value"] == typed
 
 
+def test_in_a_currency_of_three_decimals_a_dot_begins_them(writer_desk, filled):
+    line = {"line-0-unit_price": "1.500", "line-0-discount_value": ""}
+    writer_desk.post("/documents/new", {**filled, **line, "currency_code": "BHD", "save": ""})
+    draft = Document.objects.get()
+    assert draft.lines.get().unit_price == 1500
+    again = read_form(writer_desk.get(f"/documents/{draft.id}/edit"))
+    assert again["line-0-unit_price"] == "1.500"
+
+
+def test_calculating_shows_in_each_line_how_its_numbers_were_understood(writer_desk, filled):
+    second = {name.replace("-0-", "-1-"): typed for name, typed in filled.items() if "-0-" in name}
+    second |= {"line-1-quantity": "1500", "line-1-discount_value": ""}
+    form = {**filled, **second, "language": "en"}
+    page = text_of(writer_desk.post("/documents/new", {**form, "calculate": ""}))
+    assert re.findall(r'<p class="hint reading" lang="en">([^<]*)</p>', page) == [
+        "1.5 \N{MULTIPLICATION SIGN} €10.50 \N{MINUS SIGN} €1.58 = €14.17",
+        "1,500 \N{MULTIPLICATION SIGN} €10.50 = €15,750.00",
+    ]
+    assert "reading" not in text_of(writer_desk.get("/documents/new"))
+    assert "reading" not in text_of(writer_desk.post("/documents/new", {**form, "add_line": ""}))
+
+
 def test_a_new_draft_begins_today_with_one_line(sign_in, writer, time_machine):
     time_machine.move_to("2026-12-31T23:30:00+00:00")
     make_draft(currency_code="JPY")

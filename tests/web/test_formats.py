@@ -125,6 +125,14 @@ def test_a_moment_that_has_not_come_has_no_text():
         ("007", 0, 7),
         ("1.234", 3, 1234),
         ("1,2345", 4, 12345),
+        # No separator of thousands stands there.
+        ("0.500", 4, 5000),
+        ("0,500", 4, 5000),
+        ("1234.500", 4, 12345000),
+        ("1234,500", 4, 12345000),
+        ("1.2340", 4, 12340),
+        ("1.500", 3, 1500),
+        ("1.000", 3, 1000),
     ],
 )
 def test_a_typed_number_is_kept_to_the_digit(text, decimals, value):
@@ -135,6 +143,11 @@ def test_a_typed_number_is_kept_to_the_digit(text, decimals, value):
     ("text", "decimals"),
     [
         ("1,234", 4),
+        ("1.500", 4),
+        ("12.340", 4),
+        ("999.999", 4),
+        ("1.000", 2),
+        ("1.500", 0),
         ("1,234", 3),
         ("1,234", 0),
         ("1.234", 2),
@@ -156,6 +169,12 @@ def test_a_typed_number_is_kept_to_the_digit(text, decimals, value):
 def test_a_number_that_could_be_another_is_refused(text, decimals):
     with pytest.raises(MistypedNumberError):
         parse_typed(text, decimals=decimals)
+
+
+def test_a_dot_begins_the_decimals_of_a_percentage():
+    assert parse_typed("8.875", decimals=4, is_percentage=True) == 88_750
+    with pytest.raises(MistypedNumberError):
+        parse_typed("8,875", decimals=4, is_percentage=True)
 
 
 @pytest.mark.parametrize("value", [0, 1, 99, 100, 12345, MAX_AMOUNT])

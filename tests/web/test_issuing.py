@@ -1,6 +1,7 @@
 """Issuing by hand: who may, for exactly what was shown, once."""
 
 from collections.abc import Sequence
+from datetime import date
 from typing import Any
 
 import pytest
@@ -74,6 +75,26 @@ def test_what_the_invoice_lacks_is_told_and_forbids_nothing(browser, draft):
     assert "The address of your company is missing." in text_of(page)
     browser.post(path, read_form(page))
     assert Document.objects.get().seller_address == ""
+
+
+@pytest.mark.parametrize("document_type", DocumentType)
+def test_an_issue_out_of_the_order_of_dates_is_warned_of_and_not_forbidden(browser, document_type):
+    """Each type and year has its own order."""
+    warning = "The last document of this series has a later issue date: March 5, 2026."
+    make_issued(document_type=document_type, issue_date=date(2026, 3, 5))
+    for other in DocumentType:
+        if other != document_type:
+            make_issued(document_type=other, issue_date=date(2026, 3, 20))
+    make_issued(document_type=document_type, issue_date=date(2027, 1, 5), due_date=date(2027, 2, 5))
+    days = 4, 5, 6
+    drafts = [
+        make_draft(document_type=document_type, issue_date=date(2026, 3, day)) for day in days
+    ]
+    pages = [browser.get(f"/documents/{draft.id}/issue") for draft in drafts]
+    assert [warning in text_of(page) for page in pages] == [True, False, False]
+    assert "has a later issue date" not in text_of(pages[1]) + text_of(pages[2])
+    browser.post(f"/documents/{drafts[0].id}/issue", read_form(pages[0]))
+    assert str(Document.objects.get(pk=drafts[0].pk).number).endswith("2026-0002")
 
 
 def test_a_credit_note_is_issued_by_hand_too(browser):

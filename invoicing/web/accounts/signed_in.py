@@ -8,15 +8,25 @@ from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
+from django.utils import timezone
 from typing_extensions import override
 
 from invoicing.visits import note_visitor
 from invoicing.web.accounts.sign_in import LATE, ask_to_sign_in_again
+from invoicing.web.formats import time_zone_of
 from invoicing.web.late_forms import keeps_typed
 
 
 class SignedInMiddleware(LoginRequiredMiddleware):
-    """Django's own, but it loads no session where nobody needs to sign in, and logs the visitor."""
+    """Django's own, but it loads no session where nobody needs to sign in, and logs the visitor.
+
+    Until the answer is ready, the visitor's time zone is the current one.
+    """
+
+    @override
+    def __call__(self, request: HttpRequest) -> Any:
+        with timezone.override(None):  # which ends what process_view() activates
+            return super().__call__(request)
 
     @override
     def process_view(
@@ -30,6 +40,7 @@ class SignedInMiddleware(LoginRequiredMiddleware):
             return None
         if request.user.is_authenticated:
             note_visitor(request.user.pk)
+            timezone.activate(time_zone_of(request.user))
         return super().process_view(request, view_func, view_args, view_kwargs)
 
     @override

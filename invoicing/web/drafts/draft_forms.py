@@ -9,11 +9,13 @@ from uuid import UUID
 from django import forms
 
 from invoicing.errors import FieldProblem
+from invoicing.models import Document, Line
 from invoicing.services.draft_input import DraftInput, LineInput
 from invoicing.totals import DiscountType
 from invoicing.web.drafts.choices import Choices
 from invoicing.web.drafts.forms import HeaderForm, LineForm
 from invoicing.web.drafts.typed import TypedDraft
+from invoicing.web.formats import Formats
 
 # In place of what cannot be read, so that the service can check all else.
 _UNREAD_HEADER = {
@@ -64,6 +66,12 @@ class DraftForms:
         answers = [form.is_valid() for form in (self.header, *self.lines)]
         return all(answers)
 
+    def show_readings(self, preview: Document) -> None:
+        """Say in each line how its numbers were understood."""
+        formats = Formats(preview.language, preview.currency_code, preview.minor_unit)
+        for form, line in zip(self.lines, preview.parts.lines, strict=True):
+            form.reading = _describe_reading(line, formats)
+
     def find_mistakes(self) -> Iterator[Mistake]:
         """Yield the fields with errors, the header's first."""
         yield from (Mistake(str(each.label), each.id_for_label) for each in _marked(self.header))
@@ -98,6 +106,14 @@ def _read_line(line: LineForm) -> LineInput:
     if not judged_by.isdisjoint(line.errors):
         read |= {"discount_type": None, "discount_value": None}
     return LineInput(**{**_UNREAD_LINE, **read})
+
+
+def _describe_reading(line: Line, formats: Formats) -> str:
+    """Return what a line was calculated from: quantity, price and discount, and the amount."""
+    factors = formats.quantity(line.quantity), formats.money(line.unit_price)
+    gross = " \N{MULTIPLICATION SIGN} ".join(factors)
+    discount = f" \N{MINUS SIGN} {formats.money(line.discount_amount)}"
+    return f"{gross}{discount if line.discount_amount else ''} = {formats.money(line.net_amount)}"
 
 
 def _marked(form: forms.Form) -> Iterator[forms.BoundField]:

@@ -163,7 +163,10 @@ class Editor:
     ) -> HttpResponse:
         is_refused = status == HTTPStatus.UNPROCESSABLE_ENTITY
         saved = saved or self._find_saved_meanwhile()
-        typed = typed_draft_of(preview, preview.parts.lines) if preview else forms.typed
+        typed = forms.typed
+        if preview:
+            typed = typed_draft_of(preview, preview.parts.lines)
+            forms.show_readings(preview)
         context |= {
             "document": self.document,
             "draft_code": self._draft_code_to_send(status),

@@ -61,7 +61,12 @@ class HeaderForm(forms.Form):
 
 
 class LineForm(forms.Form):
-    """The fields of LineInput: amounts are typed in the currency, cleaned to its minor units."""
+    """The fields of LineInput: amounts are typed in the currency, cleaned to its minor units.
+
+    `reading` says how the numbers were understood, once they are calculated.
+    """
+
+    reading = ""
 
     description = _text("Description", rows=2, required=True)
     quantity = _number("Quantity")
@@ -84,14 +89,17 @@ class LineForm(forms.Form):
         self._parse("quantity", decimals=DECIMALS)
         self._parse("unit_price", decimals=self.minor_unit)
         is_percent = self.cleaned_data.get("discount_type") == DiscountType.PERCENT
-        self._parse("discount_value", decimals=PERCENT_DECIMALS if is_percent else self.minor_unit)
+        decimals = PERCENT_DECIMALS if is_percent else self.minor_unit
+        self._parse("discount_value", decimals=decimals, is_percentage=is_percent)
         if self.cleaned_data.get("discount_value") is None:
             # The list always has a type selected; without a value it means nothing.
             self.cleaned_data["discount_type"] = None
 
-    def _parse(self, name: str, *, decimals: int) -> None:
+    def _parse(self, name: str, *, decimals: int, is_percentage: bool = False) -> None:
         text = self.cleaned_data.get(name)
         try:
-            self.cleaned_data[name] = parse_typed(text, decimals=decimals) if text else None
+            self.cleaned_data[name] = (
+                parse_typed(text, decimals=decimals, is_percentage=is_percentage) if text else None
+            )
         except MistypedNumberError as mistake:
             self.add_error(name, str(mistake))

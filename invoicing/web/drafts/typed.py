@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from invoicing.draft_rules import MAX_LINES
 from invoicing.errors import UnknownCurrencyError
+from invoicing.fixed_point import DECIMALS
 from invoicing.models import Document, Line, User
 from invoicing.money import SUPPORTED_CURRENCIES, minor_unit
 from invoicing.search.paging import PageRequest
@@ -19,7 +20,7 @@ from invoicing.search.records import find_documents
 from invoicing.totals import DiscountType
 from invoicing.web.drafts.forms import PERCENT_DECIMALS, HeaderForm, LineForm
 from invoicing.web.formats import local_date
-from invoicing.web.typed_numbers import format_typed
+from invoicing.web.typed_numbers import avoid_grouping, format_typed
 
 DEFAULT_CURRENCY = "EUR"
 DAYS_TO_PAY = timedelta(days=30)
@@ -121,7 +122,7 @@ def typed_draft_of(document: Document, lines: Iterable[Line]) -> TypedDraft:
 def _write_line(line: Line, decimals: int) -> Typed:
     return {
         "description": line.description,
-        "quantity": line.quantity,
+        "quantity": avoid_grouping(line.quantity, decimals=DECIMALS),
         "unit": line.unit,
         "unit_price": format_typed(line.unit_price, decimals=decimals),
         "discount_value": _write_discount(line, decimals),
