@@ -37,7 +37,7 @@ PAGE = (
 
 
 class _Request(WSGIRequest):
-    """A request with any Content-Type: with some of them Django's own constructor fails."""
+    """A request as it was sent: with any Content-Type, with some of which Django's own fails."""
 
     def __init__(self, environ: dict[str, Any]) -> None:
         received = dict(environ)  # Django's constructor decodes the path in place
@@ -46,6 +46,11 @@ class _Request(WSGIRequest):
         # A parameter in an unknown charset (RFC 2231), a NUL, or too long for Django.
         except (BadRequest, ValueError):
             super().__init__({**received, "CONTENT_TYPE": ""})
+        # Django would take `get` for GET, though a method's case counts (RFC 9110 section 9.1), and
+        # a target that has no path, such as `other.example:443`, for the start page.
+        self.method = received["REQUEST_METHOD"]
+        if not received.get("PATH_INFO"):
+            self.path_info = ""
 
     # Every browser sends queries and forms in UTF-8. Django would decode them with whichever Python
     # codec the Content-Type names: some fail, and some give lone surrogates, which no database
@@ -170,11 +175,16 @@ def _is_immutable(response: HttpResponse) -> bool:
 def _may_enter(request: HttpRequest, *, at_tools: bool) -> bool:
     if at_tools and "HTTP_ORIGIN" in request.META:
         return False
-    return _called_url(request) == conf.base_url()
+    has_path = request.path_info.startswith("/")  # `*` and `host:port` name no place here
+    return has_path and _called_url(request) == conf.base_url()
 
 
 def _called_url(request: HttpRequest) -> str:
-    """Return scheme, host and port as called, in the form in which BASE_URL is kept."""
+    """Return scheme, host and port as called, in the form in which BASE_URL is kept.
+
+    A target in absolute form has a host of its own, which should count instead (RFC 9112 section
+    3.2.2). WSGI does not have to tell it, and granian does not where there is a Host header.
+    """
     host = DEFAULT_PORT.sub(r"\1", request.META.get("HTTP_HOST", "").lower())
     return f"{_scheme(request)}://{host}"
 
