@@ -3,8 +3,10 @@
 from typing import Any, ClassVar
 
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
+from django.contrib.auth.hashers import check_password, make_password
 from django.contrib.auth.models import Group, PermissionsMixin
 from django.db import models, transaction
+from django.db.models import F
 from django.db.models.functions import Lower
 from django.utils.crypto import salted_hmac
 from typing_extensions import override
@@ -70,7 +72,10 @@ class User(Record, AbstractBaseUser, PermissionsMixin):
     is_active = models.BooleanField(default=True)
     is_guest = models.BooleanField(default=False)
     is_staff = models.BooleanField("administrator", default=False)
+    # Raised by a trigger, too, with whatever ends web sessions; connections end when it changes.
     session_revision = models.PositiveIntegerField(default=1, editable=False)
+    # How often the hash of an unchanged password was made anew; the trigger lets that end nothing.
+    password_upgrades = models.PositiveIntegerField(default=0, db_default=0, editable=False)
 
     # These three and time off never leave through a tool.
     private_email = models.EmailField(blank=True, default="")
@@ -101,6 +106,18 @@ class User(Record, AbstractBaseUser, PermissionsMixin):
     @override
     def __str__(self) -> str:
         return self.name
+
+    @override
+    def check_password(self, raw_password: str) -> bool:
+        """Tell whether this is the password; a hash made in an outdated way is made anew."""
+        return check_password(raw_password, self.password, self._upgrade_password)
+
+    def _upgrade_password(self, raw_password: str) -> None:
+        """Store another hash of the same password, unless the password changed meanwhile."""
+        digest = make_password(raw_password)
+        unchanged = User.objects.filter(pk=self.pk, password=self.password)
+        if unchanged.update(password=digest, password_upgrades=F("password_upgrades") + 1):
+            self.password = digest
 
     def _get_session_auth_hash(self, secret: str | None = None) -> str:
         """Return the hash that Django compares in each web session; a change of it ends them."""
