@@ -7,11 +7,16 @@ from django.contrib.auth.hashers import check_password, make_password
 from django.contrib.auth.models import Group, PermissionsMixin
 from django.db import models, transaction
 from django.db.models import F
-from django.db.models.functions import Lower
+from django.db.models.functions import Length, Lower
+from django.db.models.lookups import Exact
 from django.utils.crypto import salted_hmac
 from typing_extensions import override
 
+from invoicing.email_addresses import fold_address
 from invoicing.models.records import Record
+
+# One whose domain has another spelling in ASCII is stored with that one.
+NOT_ASCII = 'Write this e-mail address in ASCII, its domain as "xn--...".'
 
 
 class Skill(Record):
@@ -34,13 +39,13 @@ class Role(Group):
 
 
 class UserManager(BaseUserManager["User"]):
-    """Makes people; e-mail addresses are kept in lower case, so that sign-in ignores case."""
+    """Makes people; e-mail addresses are kept folded, so that each has one, however it is typed."""
 
     @override
     @classmethod
     def normalize_email(cls, email: str | None) -> str:
         """Return the one form in which an address is kept and compared."""
-        return (email or "").strip().lower()
+        return fold_address(email or "")
 
     def create_user(self, email: str, password: str | None = None, **fields: Any) -> "User":
         """Save a person, who without a password cannot sign in."""
@@ -56,6 +61,18 @@ class UserManager(BaseUserManager["User"]):
     @override
     def get_by_natural_key(self, username: str | None) -> "User":
         return self.get(email=self.normalize_email(username))
+
+
+class OctetLength(models.Func):
+    """How many bytes a text has in UTF-8."""
+
+    function = "OCTET_LENGTH"
+    output_field = models.IntegerField()
+
+    @override
+    def as_sqlite(self, compiler: Any, connection: Any, **context: Any) -> Any:
+        template = "LENGTH(CAST(%(expressions)s AS BLOB))"
+        return self.as_sql(compiler, connection, template=template, **context)
 
 
 class User(Record, AbstractBaseUser, PermissionsMixin):
@@ -95,6 +112,11 @@ class User(Record, AbstractBaseUser, PermissionsMixin):
         constraints = [
             models.CheckConstraint(condition=models.Q(email=Lower("email")), name="email_lower"),
             models.CheckConstraint(
+                condition=Exact(OctetLength("email"), Length("email")),
+                name="email_ascii",
+                violation_error_message=NOT_ASCII,
+            ),
+            models.CheckConstraint(
                 condition=models.Q(session_revision__gte=1), name="session_revision_positive"
             ),
             models.CheckConstraint(
@@ -108,7 +130,7 @@ class User(Record, AbstractBaseUser, PermissionsMixin):
         return self.name
 
     @override
-    def check_password(self, raw_password: str) -> bool:
+    def check_password(self, raw_password: str | None) -> bool:
         """Tell whether this is the password; a hash made in an outdated way is made anew."""
         return check_password(raw_password, self.password, self._upgrade_password)
 

@@ -34,7 +34,7 @@ def browser_with(value: str, address: str = "198.51.100.7") -> Browser:
 
 
 @pytest.fixture
-def known(browser, person) -> Client:
+def known(browser, person):
     """The browser in which the person has signed in, and out."""
     assert sign_in_with(browser, person.email).status_code == 302
     browser.post("/sign-out")
@@ -142,7 +142,7 @@ def test_an_address_counts_whatever_cookies_it_has(known, person):
 
 
 def is_unknown(value: str, person: User, password: str = PASSWORD) -> bool:
-    return sign_in_with(browser_with(value), person.email, password).status_code == 429
+    return bool(sign_in_with(browser_with(value), person.email, password).status_code == 429)
 
 
 def test_a_cookie_of_somebody_else_is_none(known, person, besieged):
