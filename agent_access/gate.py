@@ -44,7 +44,7 @@ PAGE = (
 
 
 class _Request(WSGIRequest):
-    """A request with any Content-Type: with some of them Django's own constructor fails."""
+    """A request as it was sent: with any Content-Type, with some of which Django's own fails."""
 
     def __init__(self, environ: dict[str, Any]) -> None:
         received = dict(environ)  # Django's constructor decodes the path in place
@@ -53,6 +53,11 @@ class _Request(WSGIRequest):
         # A parameter in an unknown charset (RFC 2231), a NUL, or too long for Django.
         except (BadRequest, ValueError):
             super().__init__({**received, "CONTENT_TYPE": ""})
+        # Django would take `get` for GET, though a method's case counts (RFC 9110 section 9.1), and
+        # a target that has no path, such as `other.example:443`, for the start page.
+        self.method = received["REQUEST_METHOD"]
+        if not received.get("PATH_INFO"):
+            self.path_info = ""
 
     # Every browser sends queries and forms in UTF-8. Django would decode them with whichever Python
     # codec the Content-Type names: some fail, and some give lone surrogates, which no database
@@ -175,10 +180,17 @@ def _is_immutable(response: HttpResponse) -> bool:
 
 
 def _find_refusal(request: HttpRequest, *, at_tools: bool) -> str:
-    """Return why the request may not enter, or nothing if it may."""
+    """Return why the request may not enter, or nothing if it may.
+
+    A target in absolute form has a host of its own, which should count instead of the Host header
+    (RFC 9112 section 3.2.2). WSGI does not have to tell it, and granian does not where there is a
+    Host header.
+    """
     scheme = _scheme(request)
     if scheme != "https":
         return NOT_HTTPS
+    if not request.path_info.startswith("/"):  # `*` and `host:port` name no place here
+        return OTHER_HOST
     # The host and port in the form in which BASE_URL is kept.
     host = DEFAULT_PORT.sub(r"\1", request.META.get("HTTP_HOST", "").lower())
     if f"{scheme}://{host}" != conf.base_url():

@@ -80,7 +80,10 @@ class Host(Protocol):
         """Return how each scope is described to the owner; every scope of a tool must be there."""
 
     def session_revision(self, user: Any) -> int:
-        """Return a counter of the user; their sessions and connections end when it changes."""
+        """Return a counter of the user; their sessions and connections end when it changes.
+
+        Whatever ends web sessions must raise it, another password above all, whoever writes it.
+        """
 
     def service(self) -> Service:
         """Return the service's name, version and instructions."""

@@ -9,7 +9,7 @@ from typing_extensions import override
 
 from invoicing.models import User
 from tests.agents import HOST
-from tests.factories import PASSWORD
+from tests.factories import PASSWORD, give_password
 
 SignIn = Callable[[User], Client]
 
@@ -51,6 +51,5 @@ def sign_in() -> SignIn:
 @pytest.fixture
 def person(delegate: User) -> User:
     """Somebody with every permission, who has a password."""
-    delegate.set_password(PASSWORD)
-    delegate.save()
+    give_password(delegate)
     return delegate

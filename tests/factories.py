@@ -5,8 +5,9 @@ from datetime import UTC, date, datetime
 from typing import Any, TypeVar
 from uuid import uuid4
 
+from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import Permission as PermissionRow
-from django.db.models import Model
+from django.db.models import F, Model
 from factory.declarations import Sequence, SubFactory
 from factory.django import DjangoModelFactory
 from typing_extensions import override
@@ -113,6 +114,14 @@ class TaxRateFactory(RecordFactory[TaxRate]):
 
     name = "Standard rate"
     percentage_ten_thousandths = 19 * SCALE
+
+
+def give_password(person: User) -> None:
+    """Let the person sign in with PASSWORD, as if it had been theirs before: nothing ends."""
+    User.objects.filter(pk=person.pk).update(
+        password=make_password(PASSWORD), password_upgrades=F("password_upgrades") + 1
+    )
+    person.refresh_from_db(fields=["password", "password_upgrades"])
 
 
 def grant(user: User, *permissions: str) -> None:

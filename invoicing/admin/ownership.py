@@ -21,6 +21,7 @@ from invoicing.errors import (
 )
 from invoicing.models import User
 from invoicing.rights import is_owner
+from invoicing.web.accounts.devices import find_device
 from invoicing.web.accounts.limits import AttemptRefusedError, answer_refused, count_attempt
 from invoicing.web.accounts.password_forms import check_own_password, password_field
 
@@ -61,7 +62,7 @@ def transfer(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
     if request.method != "POST":
         return _show(request, context, TransferForm(owner=owner))
     try:
-        count_attempt(account=owner.email)
+        count_attempt(account=owner.email, device=find_device(request, owner.email))
     except AttemptRefusedError as refusal:
         return answer_refused(refusal, partial(_show, request, context, TransferForm(owner=owner)))
     form = TransferForm(request.POST, owner=owner)

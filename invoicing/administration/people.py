@@ -26,7 +26,7 @@ from invoicing.services.record_changes import (
     tidy_changes,
     write_changes,
 )
-from invoicing.services.sign_ins import CHANGE_PEOPLE, raise_session_revision
+from invoicing.services.sign_ins import CHANGE_PEOPLE
 from invoicing.services.working_hours import Stretch, read_hours, write_hours
 
 may_add_people = partial(may_administer, permission="invoices.add_user")
@@ -103,10 +103,11 @@ def _write(person: User, changes: Changes, *, by: User, actor: Actor) -> tuple[s
     if changed:
         _check_rights(person, changed, by=by)
         _check_manager(person, tidied.get("manager"))
+        written = {name: tidied[name] for name in changed}
         if reason := _find_end(tidied, changed):
             end_connections(person, reason, actor=actor)
-            raise_session_revision(person)
-        write_changes(person, {name: tidied[name] for name in changed})
+            written["session_revision"] = person.session_revision + 1
+        write_changes(person, written)
     return changed
 
 

@@ -61,8 +61,8 @@ def _make_code(person: User, *, maker: User | None, actor: Actor) -> str:
     return sign_ins.make_code(person, maker=maker)
 
 
-def use_code(code: str, password: str, *, actor: Actor) -> None:
-    """Set the password of the person whose code it is, which ends their connections.
+def use_code(code: str, password: str, *, actor: Actor) -> User:
+    """Set the password of the person whose code it is, which ends their connections; return them.
 
     Raises CodeInvalidError, ConflictError, and ValidationError for a password too easy to guess.
     """
@@ -74,6 +74,7 @@ def use_code(code: str, password: str, *, actor: Actor) -> None:
         sign_ins.check_code(code, person)
         user = Actor(actor.origin, person.pk)
         _write_password(person, digest, action="person:code_used", actor=user)
+    return person
 
 
 def change_own_password(actor: Actor, password: str, *, known: User) -> User:

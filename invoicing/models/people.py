@@ -3,13 +3,20 @@
 from typing import Any, ClassVar
 
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
+from django.contrib.auth.hashers import check_password, make_password
 from django.contrib.auth.models import Group, PermissionsMixin
 from django.db import models, transaction
-from django.db.models.functions import Lower
+from django.db.models import F
+from django.db.models.functions import Length, Lower
+from django.db.models.lookups import Exact
 from django.utils.crypto import salted_hmac
 from typing_extensions import override
 
+from invoicing.email_addresses import fold_address
 from invoicing.models.records import Record
+
+# One whose domain has another spelling in ASCII is stored with that one.
+NOT_ASCII = 'Write this e-mail address in ASCII, its domain as "xn--...".'
 
 
 class Skill(Record):
@@ -32,13 +39,13 @@ class Role(Group):
 
 
 class UserManager(BaseUserManager["User"]):
-    """Makes people; e-mail addresses are kept in lower case, so that sign-in ignores case."""
+    """Makes people; e-mail addresses are kept folded, so that each has one, however it is typed."""
 
     @override
     @classmethod
     def normalize_email(cls, email: str | None) -> str:
         """Return the one form in which an address is kept and compared."""
-        return (email or "").strip().lower()
+        return fold_address(email or "")
 
     def create_user(self, email: str, password: str | None = None, **fields: Any) -> "User":
         """Save a person, who without a password cannot sign in."""
@@ -56,6 +63,18 @@ class UserManager(BaseUserManager["User"]):
         return self.get(email=self.normalize_email(username))
 
 
+class OctetLength(models.Func):
+    """How many bytes a text has in UTF-8."""
+
+    function = "OCTET_LENGTH"
+    output_field = models.IntegerField()
+
+    @override
+    def as_sqlite(self, compiler: Any, connection: Any, **context: Any) -> Any:
+        template = "LENGTH(CAST(%(expressions)s AS BLOB))"
+        return self.as_sql(compiler, connection, template=template, **context)
+
+
 class User(Record, AbstractBaseUser, PermissionsMixin):
     """A person, who is a user account too; the e-mail address is the user name."""
 
@@ -70,7 +89,10 @@ class User(Record, AbstractBaseUser, PermissionsMixin):
     is_active = models.BooleanField(default=True)
     is_guest = models.BooleanField(default=False)
     is_staff = models.BooleanField("administrator", default=False)
+    # Raised by a trigger, too, with whatever ends web sessions; connections end when it changes.
     session_revision = models.PositiveIntegerField(default=1, editable=False)
+    # How often the hash of an unchanged password was made anew; the trigger lets that end nothing.
+    password_upgrades = models.PositiveIntegerField(default=0, db_default=0, editable=False)
 
     # These three and time off never leave through a tool.
     private_email = models.EmailField(blank=True, default="")
@@ -90,6 +112,11 @@ class User(Record, AbstractBaseUser, PermissionsMixin):
         constraints = [
             models.CheckConstraint(condition=models.Q(email=Lower("email")), name="email_lower"),
             models.CheckConstraint(
+                condition=Exact(OctetLength("email"), Length("email")),
+                name="email_ascii",
+                violation_error_message=NOT_ASCII,
+            ),
+            models.CheckConstraint(
                 condition=models.Q(session_revision__gte=1), name="session_revision_positive"
             ),
             models.CheckConstraint(
@@ -101,6 +128,18 @@ class User(Record, AbstractBaseUser, PermissionsMixin):
     @override
     def __str__(self) -> str:
         return self.name
+
+    @override
+    def check_password(self, raw_password: str | None) -> bool:
+        """Tell whether this is the password; a hash made in an outdated way is made anew."""
+        return check_password(raw_password, self.password, self._upgrade_password)
+
+    def _upgrade_password(self, raw_password: str) -> None:
+        """Store another hash of the same password, unless the password changed meanwhile."""
+        digest = make_password(raw_password)
+        unchanged = User.objects.filter(pk=self.pk, password=self.password)
+        if unchanged.update(password=digest, password_upgrades=F("password_upgrades") + 1):
+            self.password = digest
 
     def _get_session_auth_hash(self, secret: str | None = None) -> str:
         """Return the hash that Django compares in each web session; a change of it ends them."""

@@ -94,9 +94,11 @@ def raise_session_revision(person: User) -> None:
 
 
 def write_password(person: User, password_digest: str) -> None:
-    """Store a digest of make_password() and end the sessions; ConflictError if it just changed."""
-    unchanged = User.objects.filter(pk=person.pk, password=person.password)
-    if not unchanged.update(password=password_digest):
+    """Store a digest of make_password() and end the sessions; ConflictError if either changed."""
+    unchanged = User.objects.filter(
+        pk=person.pk, password=person.password, session_revision=person.session_revision
+    )
+    if not unchanged.update(password=password_digest, session_revision=F("session_revision") + 1):
         raise ConflictError
     person.password = password_digest
-    raise_session_revision(person)
+    person.session_revision += 1

@@ -118,6 +118,28 @@ CREATE TRIGGER invoices_user_kept BEFORE DELETE ON invoices_user FOR EACH ROW EX
 
 CREATE TRIGGER invoices_user_truncate BEFORE TRUNCATE ON invoices_user FOR EACH STATEMENT EXECUTE FUNCTION invoices_keep_person();
 
+-- Whatever ends a person's sessions raises their revision, whoever writes it: a service, a shell, another
+-- program. It never falls, as a save of what was read before would make it. The password's hash may be made
+-- anew, which is told by its own count, and ends nothing.
+
+CREATE FUNCTION invoices_raise_session_revision() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    least integer := OLD.session_revision;
+BEGIN
+    IF (OLD.is_active, OLD.is_guest, OLD.is_staff, OLD.is_superuser)
+        IS DISTINCT FROM (NEW.is_active, NEW.is_guest, NEW.is_staff, NEW.is_superuser)
+        OR (NEW.password <> OLD.password AND NEW.password_upgrades <> OLD.password_upgrades + 1)
+    THEN
+        least := OLD.session_revision + 1;
+    END IF;
+    NEW.session_revision := GREATEST(NEW.session_revision, least);
+    NEW.password_upgrades := GREATEST(NEW.password_upgrades, OLD.password_upgrades);
+    RETURN NEW;
+END;
+$$;
+
+CREATE TRIGGER invoices_user_sessions BEFORE UPDATE ON invoices_user FOR EACH ROW EXECUTE FUNCTION invoices_raise_session_revision();
+
 -- A number series only goes forward, so that no number is given out twice; it is never deleted.
 
 CREATE FUNCTION invoices_keep_series() RETURNS trigger LANGUAGE plpgsql AS $$

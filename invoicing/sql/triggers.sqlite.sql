@@ -172,6 +172,32 @@ BEGIN
     SELECT RAISE(ABORT, 'A person cannot be deleted.');
 END;
 
+-- Whatever ends a person's sessions raises their revision, whoever writes it: a service, a shell, another
+-- program. It never falls, as a save of what was read before would make it. The password's hash may be made
+-- anew, which is told by its own count, and ends nothing.
+
+CREATE TRIGGER invoices_user_sessions AFTER UPDATE ON invoices_user
+WHEN NEW.session_revision <= OLD.session_revision
+    AND (
+        NEW.session_revision < OLD.session_revision
+        OR (OLD.is_active, OLD.is_guest, OLD.is_staff, OLD.is_superuser)
+            IS NOT (NEW.is_active, NEW.is_guest, NEW.is_staff, NEW.is_superuser)
+        OR (NEW.password != OLD.password AND NEW.password_upgrades != OLD.password_upgrades + 1)
+    )
+BEGIN
+    UPDATE invoices_user SET session_revision = OLD.session_revision + (
+        (OLD.is_active, OLD.is_guest, OLD.is_staff, OLD.is_superuser)
+            IS NOT (NEW.is_active, NEW.is_guest, NEW.is_staff, NEW.is_superuser)
+        OR (NEW.password != OLD.password AND NEW.password_upgrades != OLD.password_upgrades + 1)
+    ) WHERE id = NEW.id;
+END;
+
+CREATE TRIGGER invoices_user_upgrades AFTER UPDATE ON invoices_user
+WHEN NEW.password_upgrades < OLD.password_upgrades
+BEGIN
+    UPDATE invoices_user SET password_upgrades = OLD.password_upgrades WHERE id = NEW.id;
+END;
+
 -- A number series only goes forward, so that no number is given out twice; it is never deleted.
 
 CREATE TRIGGER invoices_numberseries_kept_insert BEFORE INSERT ON invoices_numberseries

@@ -6,7 +6,7 @@ from agent_access.models import AuditEvent, Connection
 from agent_access.verification import find_breaks
 from invoicing.models import Company, User
 from tests.administration import acts_written
-from tests.factories import PASSWORD, UserFactory
+from tests.factories import PASSWORD, UserFactory, give_password
 from tests.snapshots import take_snapshot
 from tests.web.forms import main_of
 
@@ -17,8 +17,7 @@ URL = "/admin/invoices/company/transfer"
 
 @pytest.fixture
 def owner(owner: User) -> User:
-    owner.set_password(PASSWORD)
-    owner.save()
+    give_password(owner)
     return owner
 
 

@@ -14,7 +14,7 @@ from invoicing.models import Company, Customer, User
 from tests.admin.books import PERSON_PAGES
 from tests.admin.forms import save, snapshot_of_books
 from tests.administration import acts_written, make_administrator
-from tests.factories import PASSWORD, UserFactory, grant, withdraw
+from tests.factories import PASSWORD, UserFactory, give_password, grant, withdraw
 
 pytestmark = pytest.mark.django_db
 
@@ -47,13 +47,16 @@ def meanwhile(monkeypatch) -> Meanwhile:
 
 @pytest.mark.parametrize("page", PERSON_PAGES)
 def test_who_may_no_longer_change_people_is_refused(desk, ada, meanwhile, page):
-    person = UserFactory.create()
-    meanwhile("people", lambda: User.objects.filter(pk=ada.pk).update(is_staff=False))
-    before = snapshot_of_books()
+    person, before = UserFactory.create(), []
+
+    def withdraw_rights() -> None:
+        User.objects.filter(pk=ada.pk).update(is_staff=False)
+        before.append(snapshot_of_books())
+
+    meanwhile("people", withdraw_rights)
     answer = desk.post(reverse(f"admin:{page}", args=[person.pk]))
     assert answer.status_code == 403
-    User.objects.filter(pk=ada.pk).update(is_staff=True)
-    assert (snapshot_of_books(), acts_written()) == (before, [])
+    assert ([snapshot_of_books()], acts_written()) == (before, [])
 
 
 def test_who_may_no_longer_change_customers_is_refused(desk, ada, customer, meanwhile):
@@ -93,13 +96,16 @@ def end_sessions_of(person: User) -> None:
 
 @pytest.mark.parametrize("page", PERSON_PAGES)
 def test_who_was_signed_out_changes_nobody(desk, ada, meanwhile, page):
-    person = UserFactory.create()
-    meanwhile("people", lambda: end_sessions_of(ada))
-    before = snapshot_of_books()
+    person, before = UserFactory.create(), []
+
+    def end_sessions() -> None:
+        end_sessions_of(ada)
+        before.append(snapshot_of_books())
+
+    meanwhile("people", end_sessions)
     answer = desk.post(reverse(f"admin:{page}", args=[person.pk]))
     assert answer.status_code == 403
-    User.objects.filter(pk=ada.pk).update(session_revision=F("session_revision") - 1)
-    assert (snapshot_of_books(), acts_written()) == (before, [])
+    assert ([snapshot_of_books()], acts_written()) == (before, [])
 
 
 def test_who_was_signed_out_changes_no_customer(desk, ada, customer, meanwhile):
@@ -110,8 +116,7 @@ def test_who_was_signed_out_changes_no_customer(desk, ada, customer, meanwhile):
 
 
 def test_an_owner_who_was_signed_out_hands_nothing_over(sign_in, owner, meanwhile):
-    owner.set_password(PASSWORD)
-    owner.save()
+    give_password(owner)
     desk, successor = sign_in(owner), UserFactory.create()
     meanwhile("ownership", lambda: end_sessions_of(owner))
     form = {"successor": str(successor.pk), "email": successor.email, "password": PASSWORD}

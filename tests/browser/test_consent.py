@@ -13,7 +13,7 @@ from typing_extensions import override
 
 from agent_access.models import Connection
 from tests.browser.inspection import inspect
-from tests.factories import PASSWORD
+from tests.factories import PASSWORD, give_password
 from tests.oauth.programs import BASE_URL, make_program
 from tests.tool_table import SCOPES
 
@@ -61,8 +61,7 @@ def callback(request) -> Iterator[Callback]:
 def test_the_owner_signs_in_allows_and_returns_to_the_program(
     open_page, owner, delegate, sign_in_on, callback
 ):
-    owner.set_password(PASSWORD)
-    owner.save()
+    give_password(owner)
     page = open_page(make_program(callback.address).authorize_path(scope=ALL))
     page.get_by_label("Work e-mail").fill(owner.email)
     page.get_by_label("Password").fill(PASSWORD)

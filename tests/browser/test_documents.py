@@ -20,6 +20,7 @@ from tests.factories import (
     TeamFactory,
     UserFactory,
     draft_input,
+    give_password,
     line_input,
     make_draft,
     make_issued,
@@ -73,8 +74,7 @@ def fill(page: Any, **texts: str) -> None:
 
 
 def test_a_person_signs_in_and_out(open_page, delegate):
-    delegate.set_password(PASSWORD)
-    delegate.save()
+    give_password(delegate)
     page = open_page("/customers")
     inspect(page, "sign-in")
     page.get_by_label("Work e-mail").fill(delegate.email)

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 from agent_access.models.settings import AccessSettings
 from invoicing.models import Document, User
 from tests.browser.inspection import inspect
-from tests.factories import PASSWORD
+from tests.factories import PASSWORD, give_password
 
 # A page looks and acts the same on both databases; tests/web/ asks both.
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.sqlite]
@@ -17,8 +17,7 @@ LONG = "An hour of typing,\nin two lines"
 
 def sign_in_on(page: Page, user: User) -> None:
     if not user.check_password(PASSWORD):
-        user.set_password(PASSWORD)
-        user.save()
+        give_password(user)
     page.get_by_label("Work e-mail").fill(user.email)
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()

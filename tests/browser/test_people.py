@@ -17,6 +17,7 @@ from tests.factories import (
     TaxRateFactory,
     TeamFactory,
     UserFactory,
+    give_password,
     make_issued,
 )
 
@@ -110,8 +111,7 @@ def test_going_back_to_a_person_shows_who_was_deactivated_meanwhile(open_page, s
 
 def test_the_owner_hands_over(open_page, owner, delegate, connect):
     connect(delegate)
-    owner.set_password(PASSWORD)
-    owner.save()
+    give_password(owner)
     page = open_page("/admin/invoices/company/", owner)
     follow(page.get_by_role("link", name="Transfer the ownership"))
     inspect(page, "transfer")

@@ -19,6 +19,7 @@ from tests.factories import (
     PASSWORD,
     CustomerFactory,
     TaxRateFactory,
+    give_password,
     line_input,
     make_draft,
     make_issued,
@@ -38,8 +39,7 @@ def prepared(delegate, customer, tax_rate, connection) -> Prepared:
 
 
 def test_a_person_signs_in_reads_and_approves(open_page, delegate, prepared):
-    delegate.set_password(PASSWORD)
-    delegate.save()
+    give_password(delegate)
     page = open_page(path_of(prepared))
     page.get_by_label("Work e-mail").fill(delegate.email)
     page.get_by_label("Password").fill(PASSWORD)

@@ -14,7 +14,7 @@ from invoicing.services.draft_input import Maker
 from invoicing.web.drafts.customers import LONGEST_LIST
 from tests.approvals import Prepared, prepare
 from tests.browser.inspection import fits
-from tests.factories import PASSWORD, CustomerFactory, make_draft
+from tests.factories import PASSWORD, CustomerFactory, give_password, make_draft
 from tests.web.reviews import path_of
 
 # A page looks and acts the same on both databases; tests/web/ asks both.
@@ -135,8 +135,7 @@ def test_wide_spacing_fits_the_narrowest_page(open_page, owner, delegate, agent,
 
 
 def test_the_rules_of_a_new_password_are_told_with_its_field(open_page, delegate):
-    delegate.set_password(PASSWORD)
-    delegate.save()
+    give_password(delegate)
     page = open_page("/account", delegate)
     new = page.get_by_label("New password")
     rules = page.locator("#id_password_helptext").inner_text()

@@ -122,11 +122,25 @@ def test_a_malformed_id_leaves_nothing_in_the_audit(target, connection):
     assert (event.action, event.target, event.outcome) == ("documents.get", "", "not_found")
 
 
-@pytest.mark.parametrize("method", ["get", "Post", "PATCH", "FOO", "GET ", "", "CONNECT"])
+@pytest.mark.parametrize("method", ["get", "post", "Post", "PATCH", "FOO", "GET ", "", "CONNECT"])
 def test_another_method_is_not_allowed(target, method):
     answer = target.request(method, "/api/v1/drafts")
-    if method.upper() == "POST":
-        assert_refused(answer, 422)
-        return
     assert_refused(answer, 405)
     assert answer.headers["Allow"] == "POST"
+
+
+@pytest.mark.usefixtures("sign_in_on")
+@pytest.mark.parametrize("method", ["get", "post", "Head"])
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("/", 403),
+        ("/sign-in", 403),
+        ("/documents", 403),
+        ("/admin/", 403),
+        ("/oauth/authorize", 405),
+    ],
+)
+def test_a_page_is_not_shown_to_a_method_in_another_case(target, method, path, status):
+    answer = target.request(method, path)
+    assert (answer.status, "Set-Cookie" in answer.headers) == (status, False)

@@ -201,12 +201,21 @@ def test_a_percentage_lies_between_nothing_and_everything(percentage) -> None:
 
 @pytest.mark.parametrize(
     "columns",
-    [{"email": "Dana@halden.example"}, {"session_revision": 0}, {"hourly_rate": -1}],
+    [
+        {"email": "Dana@halden.example"},
+        {"email": "dana@h\xe4lden.example"},
+        {"email": "d\xe4na@halden.example"},
+        {"hourly_rate": -1},
+    ],
     ids=str,
 )
 def test_a_person_that_makes_no_sense_is_refused(columns) -> None:
     UserFactory.create()
     assert refused(lambda: User.objects.update(**columns))
+
+
+def test_a_session_revision_begins_above_zero() -> None:
+    assert refused(lambda: UserFactory.create(session_revision=0))
 
 
 def test_an_address_signs_in_one_person() -> None:

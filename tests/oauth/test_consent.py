@@ -180,6 +180,7 @@ def test_whoever_is_signed_out_signs_in_first_and_comes_back(program):
 def test_only_the_owner_can_allow_whatever_else_somebody_may(program, delegate, method):
     delegate.is_staff = delegate.is_superuser = True
     delegate.save()
+    delegate.refresh_from_db()  # the revision of their sessions
     other = Browser(delegate)
     before = take_snapshot()
     path = program.authorize_path()

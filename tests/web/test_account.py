@@ -13,7 +13,7 @@ from invoicing.models import User
 from invoicing.web.accounts import account
 from tests.administration import acting, acts_written, read
 from tests.browsers import sign_in_with
-from tests.factories import PASSWORD, UserFactory
+from tests.factories import PASSWORD, UserFactory, give_password
 from tests.snapshots import take_snapshot
 from tests.web.forms import main_of, text_of
 
@@ -101,8 +101,7 @@ def test_guessing_at_an_open_browser_ends_soon(sign_in, person):
 def test_guesses_at_an_open_browser_count_for_its_account_and_no_other(
     sign_in, person, browser, colleague
 ):
-    colleague.set_password(PASSWORD)
-    colleague.save()
+    give_password(colleague)
     guesser = sign_in(person)
     for _ in range(10):
         guesser.post("/account", FORM | {"current": "wrong-password"})

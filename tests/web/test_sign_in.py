@@ -141,7 +141,7 @@ def test_the_database_holds_no_session_key_that_lets_somebody_in(browser, person
 def test_cookies_are_for_this_host_over_https_and_no_script(browser, person):
     browser.get("/sign-in")
     sign_in_with(browser, person.email)
-    assert set(browser.cookies) == {"__Host-session", "__Host-csrf"}
+    assert set(browser.cookies) == {"__Host-session", "__Host-csrf", "__Host-device"}
     for cookie in browser.cookies.values():
         assert (cookie["secure"], cookie["httponly"]) == (True, True)
         assert (cookie["samesite"], cookie["path"], cookie["domain"]) == ("Lax", "/", "")

@@ -14,6 +14,7 @@ from invoicing.administration.acts import actor_of
 from invoicing.administration.sign_ins import change_own_password, sign_out_everywhere
 from invoicing.errors import ConflictError, PermissionMissingError
 from invoicing.models import User
+from invoicing.web.accounts.devices import find_device, remember_device
 from invoicing.web.accounts.limits import AttemptRefusedError, answer_refused, count_attempt
 from invoicing.web.accounts.password_forms import OwnPasswordForm
 from invoicing.web.pages import SignedInRequest, page
@@ -31,7 +32,8 @@ def account(request: SignedInRequest) -> HttpResponse:
         is_changed = "changed" in request.GET
         return _show(request, OwnPasswordForm(user=request.user), is_changed=is_changed)
     try:
-        count_attempt(account=request.user.email)
+        email = request.user.email
+        count_attempt(account=email, device=find_device(request, email))
     except AttemptRefusedError as refusal:
         return answer_refused(refusal, partial(_show, request, OwnPasswordForm(user=request.user)))
     return _change(request, OwnPasswordForm(request.POST, user=request.user))
@@ -43,7 +45,9 @@ def _change(request: SignedInRequest, form: OwnPasswordForm) -> HttpResponse:
         return _show(request, form, status=422)
     # Not read anew: this session must end, too, if all were ended since the change.
     update_session_auth_hash(request, person)
-    return redirect(f"{reverse('account')}?changed")
+    response = redirect(f"{reverse('account')}?changed")
+    remember_device(response, person)
+    return response
 
 
 def _write(request: SignedInRequest, form: OwnPasswordForm) -> User | None:

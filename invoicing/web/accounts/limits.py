@@ -1,8 +1,10 @@
-"""Limits of attempts to sign in: per IP address, per account, and per pair of both."""
+"""Limits of attempts to sign in: per IP address, account, pair of both, and known browser."""
 
 import logging
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from typing import NamedTuple
 
 from django.http import HttpResponse
 
@@ -16,7 +18,16 @@ logger = logging.getLogger(__name__)
 WINDOW_SECONDS = 5 * 60
 ATTEMPTS_PER_ADDRESS = 30
 ATTEMPTS_PER_PAIR = 10
+ATTEMPTS_PER_DEVICE = 10
 ATTEMPTS_PER_ACCOUNT = 100
+
+
+class Limit(NamedTuple):
+    """How many attempts may count in one bucket of a group."""
+
+    group: str
+    bucket: str
+    most: int
 
 
 class AttemptRefusedError(Exception):
@@ -36,38 +47,47 @@ class LimitUnknownError(AttemptRefusedError):
     """The cache that counts attempts is gone; an attempt that is not counted is refused."""
 
 
-def count_attempt(*, account: str) -> None:
-    """Count one attempt, whether or not the account exists; raises AttemptRefusedError.
+def count_attempt(*, account: str, device: str = "") -> list[Limit]:
+    """Count one attempt, whether or not the account exists; return the limits that it counts for.
 
     The strict limit is of one account from one address, and an attempt over it does not count for
-    the account: nobody can lock another person out from one address.
+    the account: nobody can lock another person out from one address. A browser that is known for
+    the account (find_device) has a limit of its own in place of both, so that nobody locks it out
+    from any number of addresses; over that limit, it counts like an unknown one. Raises
+    AttemptRefusedError.
     """
-    for group, bucket, most in _limits_of(account):
-        _spend(group, bucket, most=most)
+    name = User.objects.normalize_email(account)
+    network = web_origin().client_network
+    address = Limit("sign-in.address", network, ATTEMPTS_PER_ADDRESS)
+    own = Limit("sign-in.device", f"{device} {name}", ATTEMPTS_PER_DEVICE)
+    shared = [
+        Limit("sign-in.pair", f"{network} {name}", ATTEMPTS_PER_PAIR),
+        Limit("sign-in.account", name, ATTEMPTS_PER_ACCOUNT),
+    ]
+    _spend(address)
+    if device:
+        with suppress(LimitReachedError):
+            _spend(own)
+            return [address, own]
+    for limit in shared:
+        _spend(limit)
+    return [address, *shared]
 
 
-def give_attempt_back(*, account: str) -> None:
+def give_attempt_back(counted: Iterable[Limit]) -> None:
     """Uncount an attempt, since its password was right; raises AttemptRefusedError.
 
     Otherwise an office behind one address would lock itself out in the morning. Until then the
     attempt counts, so that simultaneous guesses meet the limit too.
     """
-    for group, bucket, _ in _limits_of(account):
-        _count(_given_back(group), bucket)
-
-
-def _limits_of(account: str) -> Iterator[tuple[str, str, int]]:
-    name = User.objects.normalize_email(account)
-    network = web_origin().client_network
-    yield "sign-in.address", network, ATTEMPTS_PER_ADDRESS
-    yield "sign-in.pair", f"{network} {name}", ATTEMPTS_PER_PAIR
-    yield "sign-in.account", name, ATTEMPTS_PER_ACCOUNT
+    for limit in counted:
+        _count(_given_back(limit.group), limit.bucket)
 
 
 def count_code() -> None:
     """Count one attempt to use a one-time code, valid or not; raises AttemptRefusedError."""
     network = web_origin().client_network
-    _spend("code.address", network, most=ATTEMPTS_PER_ADDRESS)
+    _spend(Limit("code.address", network, ATTEMPTS_PER_ADDRESS))
 
 
 def answer_refused(
@@ -93,9 +113,11 @@ def _given_back(group: str) -> str:
     return f"{group}.given-back"
 
 
-def _spend(group: str, bucket: str, *, most: int) -> None:
-    spent, left = _count(group, bucket)
-    if spent > most and spent - _count(_given_back(group), bucket, step=0)[0] > most:
+def _spend(limit: Limit) -> None:
+    spent, left = _count(limit.group, limit.bucket)
+    if spent <= limit.most:
+        return
+    if spent - _count(_given_back(limit.group), limit.bucket, step=0)[0] > limit.most:
         raise LimitReachedError(left)
 
 

@@ -12,6 +12,8 @@ from django.views.decorators.http import require_http_methods
 from invoicing.administration.acts import actor_of
 from invoicing.administration.sign_ins import use_code
 from invoicing.errors import CodeInvalidError, ConflictError
+from invoicing.models import User
+from invoicing.web.accounts.devices import remember_device
 from invoicing.web.accounts.limits import AttemptRefusedError, answer_refused, count_code
 from invoicing.web.accounts.password_forms import CodeForm
 
@@ -30,14 +32,18 @@ def set_password(request: HttpRequest) -> HttpResponse:
         count_code()
     except AttemptRefusedError as refusal:
         return answer_refused(refusal, partial(_show, request, form))
-    if form.is_valid() and _use(request, form):
-        return render(request, "invoicing/password_set.html")
-    return _show(request, form, status=422)
+    person = _use(request, form) if form.is_valid() else None
+    if person is None:
+        return _show(request, form, status=422)
+    response = render(request, "invoicing/password_set.html")
+    # So that somebody whose password is being guessed can sign in by a code at least.
+    remember_device(response, person)
+    return response
 
 
-def _use(request: HttpRequest, form: CodeForm) -> bool:
+def _use(request: HttpRequest, form: CodeForm) -> User | None:
     try:
-        use_code(
+        return use_code(
             form.cleaned_data["code"].strip(),
             form.cleaned_data["password"],
             actor=actor_of(request),
@@ -46,7 +52,7 @@ def _use(request: HttpRequest, form: CodeForm) -> bool:
         form.add_error("code", NO_CODE)
     except ValidationError as problem:
         form.add_error("password", problem)
-    return form.is_valid()
+    return None
 
 
 def _show(

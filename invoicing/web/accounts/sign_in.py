@@ -17,6 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from invoicing.models import User
 from invoicing.visits import SignInOutcome, note_attempt
+from invoicing.web.accounts.devices import find_device, remember_device
 from invoicing.web.accounts.limits import (
     AttemptRefusedError,
     LimitReachedError,
@@ -54,12 +55,12 @@ def sign_in(request: HttpRequest) -> HttpResponse:
 
 
 def _try_to_sign_in(request: HttpRequest, form: SignInForm) -> HttpResponse:
-    account = request.POST.get("username", "")
+    device = find_device(request, form.cleaned_data["username"]) if form.is_valid() else ""
     try:
-        count_attempt(account=account)
+        counted = count_attempt(account=request.POST.get("username", ""), device=device)
         user = authenticate(request, **form.cleaned_data) if form.is_valid() else None
         if user is not None:
-            give_attempt_back(account=account)
+            give_attempt_back(counted)
     except AttemptRefusedError as refusal:
         if isinstance(refusal, LimitReachedError):
             note_attempt(SignInOutcome.LIMITED)
@@ -72,7 +73,9 @@ def _try_to_sign_in(request: HttpRequest, form: SignInForm) -> HttpResponse:
     # An instant, not a duration: with that, each change of the session would put off its end.
     request.session.set_expiry(timezone.now() + timedelta(seconds=settings.SESSION_COOKIE_AGE))
     note_attempt(SignInOutcome.SIGNED_IN, user.pk)
-    return continue_after_sign_in(request)
+    response = continue_after_sign_in(request)
+    remember_device(response, user)
+    return response
 
 
 def continue_after_sign_in(request: HttpRequest) -> HttpResponse:
