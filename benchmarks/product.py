@@ -26,7 +26,7 @@ from benchmarks.subjects import (
 
 APPLICATION = "config.wsgi:application"
 BASE_URL = "https://invoices.example"
-SECRET_KEY = "for-benchmarks-only-and-guarding-nothing"  # noqa: S105  it guards made-up data
+SECRET_KEY = "for-benchmarks-only-and-guarding-nothing-whatsoever"  # noqa: S105  it guards made-up data
 # The product's own limits stay as they are, so the load comes from many connections and addresses.
 CONNECTIONS = 400
 REQUESTS_PER_ADDRESS = 50

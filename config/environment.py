@@ -8,6 +8,11 @@ from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 import dj_database_url
+from django.core.checks.security.base import (
+    SECRET_KEY_INSECURE_PREFIX,
+    SECRET_KEY_MIN_LENGTH,
+    SECRET_KEY_MIN_UNIQUE_CHARACTERS,
+)
 from django.core.exceptions import ImproperlyConfigured
 from pydantic import AfterValidator, Field, SecretStr, ValidationError
 from pydantic_core import ErrorDetails
@@ -20,7 +25,11 @@ VAR_FOLDER = PROJECT_FOLDER / "var"
 QUICKSTART_FILE = VAR_FOLDER / "quickstart.env"
 
 LOCAL_URL = "https://localhost:8443"
-SECRET_KEY_LENGTH = 32
+# The standard of Django's own check (security.W009), which only warns.
+STRONG_KEY = (
+    f"a random text of at least {SECRET_KEY_MIN_LENGTH} characters, such as"
+    ' python3 -c "import secrets; print(secrets.token_urlsafe(48))" prints'
+)
 HTTPS_PORT = 443
 LAST_PORT = 65535
 DATABASE_SCHEMES = ("sqlite", "postgres", "postgresql")
@@ -121,15 +130,23 @@ def _readable_secret(value: SecretStr) -> SecretStr:
 def _secret_key(value: SecretStr) -> SecretStr:
     if "," in value.get_secret_value():
         raise ValueError("must have no comma, since commas separate former keys")
+    if not _is_strong(value.get_secret_value()):
+        raise ValueError(f"must be {STRONG_KEY}")
     return value
 
 
 def _former_keys(value: SecretStr) -> SecretStr:
-    if any(len(key) < SECRET_KEY_LENGTH for key in split_keys(value)):
-        raise ValueError(
-            f"must be former keys of at least {SECRET_KEY_LENGTH} characters, with commas between"
-        )
+    if not all(map(_is_strong, split_keys(value))):
+        raise ValueError(f"must be former keys with commas between, each {STRONG_KEY}")
     return value
+
+
+def _is_strong(key: str) -> bool:
+    return (
+        len(key) >= SECRET_KEY_MIN_LENGTH
+        and len(set(key)) >= SECRET_KEY_MIN_UNIQUE_CHARACTERS
+        and not key.startswith(SECRET_KEY_INSECURE_PREFIX)
+    )
 
 
 def split_keys(keys: SecretStr) -> list[str]:
@@ -152,7 +169,7 @@ class Environment(BaseSettings):
     )
 
     BASE_URL: Annotated[str, AfterValidator(_application_url)] = LOCAL_URL
-    SECRET_KEY: Annotated[Secret, Field(min_length=SECRET_KEY_LENGTH), AfterValidator(_secret_key)]
+    SECRET_KEY: Annotated[Secret, AfterValidator(_secret_key)]
     SECRET_KEY_FALLBACKS: Annotated[Secret, AfterValidator(_former_keys)] = SecretStr("")
     DATABASE_URL: Annotated[Text, AfterValidator(_database_url), Field(repr=False)] = (
         f"sqlite:///{VAR_FOLDER / 'invoicing.sqlite3'}"
@@ -175,8 +192,7 @@ NO_DATABASE = (
 )
 # By pydantic's type of error, the words after the variable's name.
 MISTAKES = {
-    "missing": "is missing: set it to a long random text (./dev run makes one by itself)",
-    "too_short": "must have at least {min_length} characters",
+    "missing": f"is missing: set it to {STRONG_KEY}",
     "literal_error": "must be {expected}",
     "bool_parsing": "must be on or off",
     "int_parsing": "must be a whole number",

@@ -17,7 +17,7 @@ DATABASES = ("sqlite", "postgresql")
 # file of settings has an effect on tests.
 SETTINGS = {
     "BASE_URL": "https://invoices.example",
-    "SECRET_KEY": "a-key-for-tests-which-guards-nothing-at-all",
+    "SECRET_KEY": "a-key-for-tests-which-guards-nothing-at-all-whatsoever",
     "SECRET_KEY_FALLBACKS": "",
     "CACHE_URL": "",
     "DEMO_MODE": "off",

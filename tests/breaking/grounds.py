@@ -27,7 +27,7 @@ HIGH_LIMIT = "1000000"
 SETTINGS = {
     "DJANGO_SETTINGS_MODULE": "tests.breaking.settings",
     "BASE_URL": f"https://{HOST}",
-    "SECRET_KEY": "a-key-for-tests-which-guards-nothing-at-all",
+    "SECRET_KEY": "a-key-for-tests-which-guards-nothing-at-all-whatsoever",
     "TRUSTED_PROXIES": "1",
     "LIMIT_PER_CONNECTION": HIGH_LIMIT,
     "LIMIT_PER_ADDRESS": HIGH_LIMIT,

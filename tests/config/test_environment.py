@@ -12,14 +12,20 @@ from tests.environment import SETTINGS
 # Nothing here needs a database: once is enough.
 pytestmark = pytest.mark.sqlite
 
-KEY = "the-key-of-this-installation-0123456789"
+KEY = "the-key-of-this-installation-0123456789-0123456789-0"
 ADDRESS = "BASE_URL must be https, a host and perhaps a port, such as https://invoices.example."
 DATABASE = "DATABASE_URL must be a postgresql:// or sqlite:/// address that names a database."
 CACHE = "CACHE_URL must be a redis:// or rediss:// address (Valkey speaks it too)."
 OPTION = "CACHE_URL names a database that is no number, or a wrong option, after the host."
 LOG = "LOG_FORMAT must be 'text' or 'json'."
 METRICS = "METRICS_ADDRESS must be an IP address and a port, such as 127.0.0.1:9100."
-MISSING_KEY = "SECRET_KEY is missing: set it to a long random text (./dev run makes one by itself)."
+STRONG = (
+    "a random text of at least 50 characters, such as"
+    ' python3 -c "import secrets; print(secrets.token_urlsafe(48))" prints.'
+)
+MISSING_KEY = f"SECRET_KEY is missing: set it to {STRONG}"
+WEAK_KEY = f"SECRET_KEY must be {STRONG}"
+WEAK_FORMER_KEY = f"SECRET_KEY_FALLBACKS must be former keys with commas between, each {STRONG}"
 
 WRONG_SETTINGS = [
     ("BASE_URL", "", ADDRESS),
@@ -40,20 +46,19 @@ WRONG_SETTINGS = [
     ("BASE_URL", "https://invoices.example:https", ADDRESS),
     ("BASE_URL", "https://[::zz]", ADDRESS),
     ("BASE_URL", "https://invoices.example:" + "9" * 5000, ADDRESS),
-    ("SECRET_KEY", "", "SECRET_KEY must have at least 32 characters."),
-    ("SECRET_KEY", "k" * 31, "SECRET_KEY must have at least 32 characters."),
+    ("SECRET_KEY", "", WEAK_KEY),
+    ("SECRET_KEY", KEY[:49], WEAK_KEY),
+    ("SECRET_KEY", "abcd" * 20, WEAK_KEY),
+    ("SECRET_KEY", f"django-insecure-{KEY}", WEAK_KEY),
     ("SECRET_KEY", "\udcff" * 40, "SECRET_KEY must be text in UTF-8."),
     (
         "SECRET_KEY",
-        "k" * 32 + ",",
+        f"{KEY},",
         "SECRET_KEY must have no comma, since commas separate former keys.",
     ),
     ("SECRET_KEY_FALLBACKS", "\udcff" * 40, "SECRET_KEY_FALLBACKS must be text in UTF-8."),
-    (
-        "SECRET_KEY_FALLBACKS",
-        f"{KEY},short",
-        "SECRET_KEY_FALLBACKS must be former keys of at least 32 characters, with commas between.",
-    ),
+    ("SECRET_KEY_FALLBACKS", f"{KEY},short", WEAK_FORMER_KEY),
+    ("SECRET_KEY_FALLBACKS", f"{KEY},{KEY[:49]}", WEAK_FORMER_KEY),
     ("DATABASE_URL", "", DATABASE),
     ("DATABASE_URL", "mysql://invoices:hunter2@db.example/invoices", DATABASE),
     ("DATABASE_URL", "postgresql://invoices:hunter2@db.example", DATABASE),
@@ -227,7 +232,7 @@ def test_a_cache_may_have_a_database_and_options(monkeypatch, quickstart_file, a
 
 
 def test_former_secret_keys_stand_with_commas_between(monkeypatch, quickstart_file) -> None:
-    older, oldest = "o" * 32, "x" * 40
+    older, oldest = KEY[::-1], f"{KEY}-oldest"
     monkeypatch.setenv("SECRET_KEY_FALLBACKS", f"{older}, {oldest}")
     assert split_keys(read_environment(quickstart_file).SECRET_KEY_FALLBACKS) == [older, oldest]
 
@@ -283,7 +288,7 @@ def test_a_test_run_sets_every_variable_so_that_none_leaks_in() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "sentence"),
     [
-        ("SECRET_KEY", "hunter2", "SECRET_KEY must have at least 32 characters."),
+        ("SECRET_KEY", "hunter2", WEAK_KEY),
         ("DATABASE_URL", "mysql://invoices:hunter2@db.example/invoices", DATABASE),
     ],
 )

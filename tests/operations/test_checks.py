@@ -31,8 +31,6 @@ SOUND = {
 
 # By the setting: its value, and what is said of it. One process looks at several at once.
 DANGERS = {
-    "SECRET_KEY": ("a" * 40, ["security.W009"]),
-    "SECRET_KEY_FALLBACKS": ("a" * 40, ["security.W025"]),
     "CACHE_URL": ("", ["agent_access.W002"]),
     "TRUSTED_PROXIES": ("0", ["operations.I001"]),
     "METRICS_ADDRESS": ("0.0.0.0:9100", ["operations.W002"]),
