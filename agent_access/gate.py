@@ -1,8 +1,9 @@
 """The outermost layer: HTTPS, the one host and port, no Origin at the tools, nothing stored."""
 
 import ipaddress
+import logging
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import orjson
@@ -11,6 +12,7 @@ from django.core.exceptions import BadRequest
 from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
 from django.http import HttpRequest, HttpResponse
 from django.urls import Resolver404, resolve
+from django.utils.html import format_html
 from typing_extensions import override
 
 from agent_access import conf
@@ -18,6 +20,8 @@ from agent_access.bodies import discard_body
 from agent_access.errors import ForbiddenError, NotFoundError, ToolError
 from agent_access.request_facts import begin_request
 from agent_access.tools import API_PATH
+
+logger = logging.getLogger(__name__)
 
 ErrorResponder = Callable[[ToolError], HttpResponse]
 
@@ -32,8 +36,10 @@ TOOL_POLICY = "default-src 'none'; frame-ancestors 'none'"
 
 PAGE = (
     "<!doctype html><html lang=en><meta charset=utf-8><title>Not allowed</title>"
-    "<h1>Not allowed</h1><p>This application answers only at its own https address.</p></html>"
+    '<h1>Not allowed</h1><p>This application answers only at <a href="{url}">{url}</a>.</p></html>'
 )
+# As much of a header field as the log quotes.
+QUOTED_CHARACTERS = 100
 
 
 class _Request(WSGIRequest):
@@ -86,7 +92,7 @@ class GateMiddleware:
             # Cookies never authenticate a call, so nothing at the tools may see them (ADR 8).
             request.META.pop("HTTP_COOKIE", None)
         may_enter = _may_enter(request, at_tools=respond is not None)
-        response = self.get_response(request) if may_enter else _refuse(respond)
+        response = self.get_response(request) if may_enter else _refuse(request, respond)
         discard_body(request)
         if not _is_immutable(response):
             response["Cache-Control"] = "no-store"
@@ -187,12 +193,33 @@ def _scheme(request: HttpRequest) -> str:
     return str(request.META["wsgi.url_scheme"])
 
 
-def _refuse(respond: ErrorResponder | None) -> HttpResponse:
+def _refuse(request: HttpRequest, respond: ErrorResponder | None) -> HttpResponse:
     """Return the refusal, with the policy of the tools, which is enough for the page too."""
+    faults = "; ".join(_find_faults(request, at_tools=respond is not None))
+    logger.warning("A request was refused: %s.", faults)
     error = ForbiddenError()
-    response = respond(error) if respond else HttpResponse(PAGE, status=error.status)
+    page = format_html(PAGE, url=conf.base_url())
+    response = respond(error) if respond else HttpResponse(page, status=error.status)
     response["Content-Security-Policy"] = TOOL_POLICY
     return response
+
+
+def _find_faults(request: HttpRequest, *, at_tools: bool) -> Iterator[str]:
+    """Yield what keeps the request out, for whoever configures the proxy."""
+    own, called = (url.split("://", 1) for url in (conf.base_url(), _called_url(request)))
+    if called[1] != own[1]:
+        yield f"Host is {_quote(request, 'HTTP_HOST')}, not {own[1]}"
+    if called[0] != own[0] and conf.trusted_proxies():
+        yield f"X-Forwarded-Proto is {_quote(request, 'HTTP_X_FORWARDED_PROTO')}, not {own[0]}"
+    elif called[0] != own[0]:
+        yield f"it came over {called[0]}, and TRUSTED_PROXIES is 0"
+    if at_tools and "HTTP_ORIGIN" in request.META:
+        yield "it has an Origin header"
+
+
+def _quote(request: HttpRequest, name: str) -> str:
+    value: str | None = request.META.get(name)
+    return "missing" if value is None else ascii(value[:QUOTED_CHARACTERS])
 
 
 def refuse_as_json(error: ToolError) -> HttpResponse:
