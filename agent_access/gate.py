@@ -40,6 +40,8 @@ PAGE = (
 )
 # As much of a header field as the log quotes.
 QUOTED_CHARACTERS = 100
+# What may be a credential that somebody sent there is left out.
+LONG_RUN = re.compile(r"[\w-]{32,}")
 
 
 class _Request(WSGIRequest):
@@ -219,7 +221,7 @@ def _find_faults(request: HttpRequest, *, at_tools: bool) -> Iterator[str]:
 
 def _quote(request: HttpRequest, name: str) -> str:
     value: str | None = request.META.get(name)
-    return "missing" if value is None else ascii(value[:QUOTED_CHARACTERS])
+    return "missing" if value is None else ascii(LONG_RUN.sub("...", value)[:QUOTED_CHARACTERS])
 
 
 def refuse_as_json(error: ToolError) -> HttpResponse:

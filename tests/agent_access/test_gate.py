@@ -6,6 +6,7 @@ from uuid import UUID
 import pytest
 from django.test import RequestFactory
 
+from agent_access.credentials import make_credential
 from agent_access.gate import TOOL_POLICY, client_address
 from tests.agents import HttpAgent
 from tests.mcp_agent import McpAgent
@@ -120,7 +121,8 @@ def test_a_page_at_a_wrong_address_gets_a_plain_error_page(anybody):
     assert b"<p>This application answers only at %s.</p>" % address in answer.content
 
 
-LONG = "x" * 101
+LONG = "x." * 51
+CREDENTIAL = make_credential()
 
 
 @pytest.mark.parametrize(
@@ -139,6 +141,7 @@ LONG = "x" * 101
         (1, {"X-Forwarded-Proto": None}, "X-Forwarded-Proto is missing, not https"),
         (1, {"Host": "x\n\u0142"}, r"Host is 'x\n\u0142', not invoices.example"),
         (1, {"Host": LONG}, f"Host is '{LONG[:100]}', not invoices.example"),
+        (1, {"Host": f"{CREDENTIAL}.a"}, "Host is '....a', not invoices.example"),
         (1, {"Origin": "null"}, "it has an Origin header"),
         (0, {"X-Forwarded-Proto": "https"}, "it came over http, and TRUSTED_PROXIES is 0"),
     ],
