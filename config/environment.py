@@ -2,6 +2,8 @@
 
 import os
 import re
+from collections.abc import Iterable
+from difflib import get_close_matches
 from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
 from typing import Annotated, Literal
@@ -32,9 +34,19 @@ STRONG_KEY = (
 )
 HTTPS_PORT = 443
 LAST_PORT = 65535
-DATABASE_SCHEMES = ("sqlite", "postgres", "postgresql")
+SQLITE = "sqlite"
+DATABASE_SCHEMES = (SQLITE, "postgres", "postgresql")
 CACHE_SCHEMES = ("redis", "rediss")
 
+# Read by the metrics' library itself.
+METRICS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+# Of difflib: BASEURL has 0.93 of BASE_URL, and TRUSTED_PROXY 0.86 of TRUSTED_PROXIES.
+LIKENESS = 0.85
+
+UNESCAPED = (
+    "has a sign in its user or password that must be escaped: write / as %2F, # as %23, ? as %3F,"
+    " @ as %40, [ as %5B and ] as %5D"
+)
 LABEL = r"[a-z0-9]([a-z0-9-]*[a-z0-9])?"
 HOST = rf"(?P<name>{LABEL}(\.{LABEL})*)|\[(?P<ipv6>[0-9a-f:.]+)\]"
 APPLICATION_URL = re.compile(rf"https://({HOST})(:(?P<port>[0-9]+))?/?", re.ASCII | re.IGNORECASE)
@@ -64,17 +76,41 @@ def _host_and_port(url: str) -> tuple[str, int]:
 
 
 def _database_url(value: str) -> str:
+    _require_escapes(value)
     try:
-        name = dj_database_url.parse(value).get("NAME")
+        parts = dj_database_url.parse(value)
     except ValueError:
-        name = None
+        parts = {}
+    name = parts.get("NAME")
     # A database in memory would be another one for every thread, and gone at the next start.
     if value.split(":", maxsplit=1)[0] not in DATABASE_SCHEMES or name in {None, "", ":memory:"}:
         raise ValueError("must be a postgresql:// or sqlite:/// address that names a database")
+    if not value.startswith(SQLITE) and not _are_options(parts.get("OPTIONS", {})):
+        raise ValueError("has an option after the database's name that PostgreSQL does not know")
     return value
 
 
+def _are_options(options: dict[str, object]) -> bool:
+    from psycopg import ProgrammingError  # noqa: PLC0415  loads slowly
+    from psycopg.conninfo import make_conninfo  # noqa: PLC0415  as above
+
+    try:
+        make_conninfo(**options)
+    except ProgrammingError:
+        return False
+    return True
+
+
+def _require_escapes(url: str) -> None:
+    """Refuse what would be taken for the end of the host, and the rest for another address."""
+    scheme, _, rest = url.partition("://")
+    user = "" if scheme == SQLITE else rest.rpartition("@")[0]
+    if "#" in rest or any(sign in user for sign in "/?[]"):
+        raise ValueError(UNESCAPED)
+
+
 def _cache_url(value: str) -> str:
+    _require_escapes(value)
     try:
         parts = urlsplit(value)
         complete = parts.scheme in CACHE_SCHEMES and parts.hostname and parts.port != 0
@@ -183,6 +219,21 @@ class Environment(BaseSettings):
     LIMIT_TOKEN: Rate = 30
     LOG_FORMAT: Literal["text", "json"] = "text"
     METRICS_ADDRESS: Annotated[str, AfterValidator(_metrics_address)] = ""
+
+
+def find_misspelt(names: Iterable[str]) -> dict[str, str]:
+    """Return which of the environment's names are like a setting that is not set, and which.
+
+    Nobody knows for whom they are: they may be another program's.
+    """
+    ours = [*Environment.model_fields, METRICS_FOLDER]
+    unset = [name for name in ours if name not in names]
+    found = {
+        name: get_close_matches(name.upper(), unset, n=1, cutoff=LIKENESS)
+        for name in names
+        if name not in ours
+    }
+    return {name: likely[0] for name, likely in sorted(found.items()) if likely}
 
 
 # A shell that lost the variable would otherwise work on an empty database, and report success.

@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from tests.postgresql import find_binaries, run_cluster
+from tests.static_files import collect_static_files
 
 DATABASES = ("sqlite", "postgresql")
 
@@ -50,6 +51,8 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None
         url = _find_postgresql(cleanup, folder)
     early_config.stash[DATABASE_URL] = url
     os.environ.update(SETTINGS, DATABASE_URL=url or "sqlite:///none")
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        collect_static_files()  # once: it would take each worker two seconds
     return (yield)
 
 

@@ -12,6 +12,10 @@ GATE_FIRST = (
     "The gate must be the first middleware."
     " Put agent_access.gate.GateMiddleware at the beginning of MIDDLEWARE."
 )
+FOLDER = (
+    "PROMETHEUS_MULTIPROC_DIR must name a folder that is there or can be made, and that this"
+    " account may write."
+)
 UNSAFE = """
 from django.conf import settings
 import config.settings
@@ -41,7 +45,7 @@ import config.wsgi
                 "METRICS_ADDRESS": "127.0.0.1:9100",
                 "PROMETHEUS_MULTIPROC_DIR": "/nowhere/metrics",
             },
-            "PROMETHEUS_MULTIPROC_DIR must name a folder that is there or can be made.",
+            FOLDER,
         ),
     ],
     ids=["a wrong setting", "no gate", "no folder for metrics"],

@@ -14,7 +14,6 @@ from django.db.migrations.recorder import MigrationRecorder
 from django.db.utils import OperationalError
 from django.test import override_settings
 from redis import Redis
-from redis.exceptions import ReadOnlyError
 from typing_extensions import override
 
 from agent_access.database import triggers
@@ -24,7 +23,7 @@ from config.environment import PROJECT_FOLDER
 from config.shared_cache import shared_cache_settings
 from config.wsgi import application
 from operations.health import HealthApplication
-from operations.readiness import Readiness, ServiceProbe
+from operations.readiness import NotReadyError, Readiness, ServiceProbe
 from tests.operations.wsgi import call
 from tests.ports import free_port
 
@@ -103,7 +102,7 @@ def test_a_probe_needs_neither_tls_nor_the_right_host_and_is_not_written_down(ho
 class GoneCache(DummyCache):
     @override
     def set(self, *args: object, **options: object) -> None:
-        raise ConnectionError("redis://:hunter2@cache.internal:6379")
+        raise ConnectionError("no route to the cache.")
 
 
 @pytest.fixture
@@ -119,23 +118,28 @@ def test_a_service_with_its_database_and_cache_is_ready(probe):
 
 def test_a_service_without_its_cache_is_not_ready(probe):
     broken = {"default": {"BACKEND": f"{__name__}.GoneCache"}}
-    with override_settings(CACHES=broken), pytest.raises(ConnectionError):
+    with override_settings(CACHES=broken), pytest.raises(NotReadyError) as missing:
         probe()
+    assert str(missing.value) == (
+        "The cache that counts requests cannot be used (no route to the cache): see CACHE_URL."
+    )
 
 
 def test_a_service_without_its_database_is_not_ready(probe):
     def fail(*args: object) -> None:
         raise OperationalError("gone")
 
-    with connection.execute_wrapper(fail), pytest.raises(OperationalError):
+    with connection.execute_wrapper(fail), pytest.raises(NotReadyError) as missing:
         probe()
+    name = connection.settings_dict["NAME"]
+    assert str(missing.value) == f"The database {name} cannot be used (gone): see DATABASE_URL."
 
 
 def test_a_service_whose_cache_takes_no_writes_is_not_ready(probe, valkey_server):
     with closing(Redis.from_url(valkey_server.connection_url)) as server:
         server.replicaof("127.0.0.1", free_port())
     shared = {"default": shared_cache_settings(valkey_server.connection_url)}
-    with override_settings(CACHES=shared), pytest.raises(ReadOnlyError):
+    with override_settings(CACHES=shared), pytest.raises(NotReadyError, match="see CACHE_URL"):
         probe()
 
 
@@ -143,7 +147,7 @@ def test_a_service_waits_for_its_migrations_and_asks_for_them_until_they_are_the
     recorded = MigrationRecorder.Migration.objects.filter(app="agent_access")
     kept = list(recorded)
     recorded.delete()
-    with pytest.raises(RuntimeError, match="some migrations have not been applied"):
+    with pytest.raises(NotReadyError, match=r"is not up to date: run manage.py migrate first"):
         probe()
     recorded.bulk_create(kept)
     probe()
@@ -153,7 +157,9 @@ def test_a_service_waits_for_its_migrations_and_asks_for_them_until_they_are_the
 
 def test_a_service_waits_for_its_triggers_after_a_migrate_that_broke_off(probe):
     drop(connection, SQL)
-    with pytest.raises(RuntimeError, match="triggers are missing"):
+    with pytest.raises(
+        NotReadyError, match=r"lacks triggers, since a migrate broke off: run manage.py migrate"
+    ):
         probe()
     install(connection, SQL)
     probe()
@@ -163,7 +169,9 @@ def test_a_service_waits_for_its_triggers_after_a_migrate_that_broke_off(probe):
 def test_a_disabled_trigger_is_a_missing_one(probe):
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE invoices_line DISABLE TRIGGER invoices_line_issued_update")
-    with pytest.raises(RuntimeError, match="triggers are missing"):
+    with pytest.raises(
+        NotReadyError, match=r"lacks triggers, since a migrate broke off: run manage.py migrate"
+    ):
         probe()
 
 

@@ -187,8 +187,10 @@ def test_a_wrong_setting_is_told_in_one_sentence(house, port):
     assert (refused.returncode, refused.stdout, refused.stderr) == (
         1,
         "",
-        "Wrong setting: SECRET_KEY must be a random text of at least 50 characters, such as"
-        ' python3 -c "import secrets; print(secrets.token_urlsafe(48))" prints.\n',
+        (
+            "Wrong setting: SECRET_KEY must be a random text of at least 50 characters, such as"
+            ' python3 -c "import secrets; print(secrets.token_urlsafe(48))" prints.\n'
+        ),
     )
 
 
