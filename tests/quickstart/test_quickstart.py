@@ -160,6 +160,7 @@ def test_a_persons_first_minute(house, port):
         "access_on": True,
         "live_connections": 1,
         "revoked_connections": 0,
+        "missing": [],
     }
 
     with started(house) as second:
