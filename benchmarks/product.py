@@ -49,7 +49,11 @@ def serve(database_url: str, folder: Path) -> Iterator["Product"]:
     """Serve the sample company."""
     settings = environment(database_url)
     os.environ.update(settings)
-    for command in (["migrate", "--verbosity", "0"], ["load_sample_company", "--force", "--json"]):
+    for command in (
+        ["collectstatic", "--noinput"],
+        ["migrate", "--verbosity", "0"],
+        ["load_sample_company", "--force", "--json"],
+    ):
         subprocess.run(  # noqa: S603  our own command
             [sys.executable, "manage.py", *command], cwd=PROJECT, check=True, capture_output=True
         )

@@ -38,13 +38,14 @@ SQLITE = "sqlite"
 DATABASE_SCHEMES = (SQLITE, "postgres", "postgresql")
 CACHE_SCHEMES = ("redis", "rediss")
 
+POSTGRESQL_NAME_LENGTH = 63
 # Read by the metrics' library itself.
 METRICS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 # Of difflib: BASEURL has 0.93 of BASE_URL, and TRUSTED_PROXY 0.86 of TRUSTED_PROXIES.
 LIKENESS = 0.85
 
 UNESCAPED = (
-    "has a sign in its user or password that must be escaped: write / as %2F, # as %23, ? as %3F,"
+    "has a sign that must be escaped in a name or a password: write / as %2F, # as %23, ? as %3F,"
     " @ as %40, [ as %5B and ] as %5D"
 )
 LABEL = r"[a-z0-9]([a-z0-9-]*[a-z0-9])?"
@@ -85,9 +86,23 @@ def _database_url(value: str) -> str:
     # A database in memory would be another one for every thread, and gone at the next start.
     if value.split(":", maxsplit=1)[0] not in DATABASE_SCHEMES or name in {None, "", ":memory:"}:
         raise ValueError("must be a postgresql:// or sqlite:/// address that names a database")
-    if not value.startswith(SQLITE) and not _are_options(parts.get("OPTIONS", {})):
-        raise ValueError("has an option after the database's name that PostgreSQL does not know")
+    if not value.startswith(SQLITE):
+        _require_hosts(parts["HOST"])
+        if len(str(name)) > POSTGRESQL_NAME_LENGTH:
+            raise ValueError(f"names a database with more than {POSTGRESQL_NAME_LENGTH} characters")
+        if not _are_options(parts.get("OPTIONS", {})):
+            raise ValueError("has an option after the database's name that PostgreSQL has not")
     return value
+
+
+def _require_hosts(hosts: str) -> None:
+    """Refuse what would end in a UnicodeError when it is looked up."""
+    try:
+        for host in hosts.split(","):
+            if not host.startswith("/"):  # the folder of a socket
+                host.encode("idna")
+    except UnicodeError:
+        raise ValueError("names a host that cannot be one: look for two dots in a row") from None
 
 
 def _are_options(options: dict[str, object]) -> bool:
@@ -118,6 +133,7 @@ def _cache_url(value: str) -> str:
         complete = False
     if value and not complete:
         raise ValueError("must be a redis:// or rediss:// address (Valkey speaks it too)")
+    _require_hosts(parts.hostname or "")
     if value and not _is_understood(value):
         raise ValueError("names a database that is no number, or a wrong option, after the host")
     return value

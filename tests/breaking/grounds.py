@@ -19,6 +19,7 @@ from tests.breaking.evidence import Evidence, read_evidence
 from tests.breaking.servers import Server, wait_until_ready
 from tests.breaking.wire import HOST
 from tests.postgresql import Cluster, find_binaries, run_cluster
+from tests.static_files import collect_static_files
 from tests.valkey import run_valkey
 
 DATABASE = "breaking"
@@ -134,6 +135,7 @@ def open_grounds(folder: Path, *, clients: int, schema: str = "") -> Iterator[Gr
     binaries = find_binaries()
     if binaries is None:
         raise NoPostgresqlError
+    collect_static_files()
     folder.chmod(0o711)
     place = folder / "postgresql"
     with (
