@@ -44,13 +44,21 @@ def load_application() -> HealthApplication:
     """Return the application; end the process with one sentence if it must not serve."""
     logging.captureWarnings(capture=True)
     try:
-        django.setup(set_prefix=False)
-        _require_what_it_needs()
-        serve_metrics(settings.METRICS_ADDRESS)
+        return _load()
     except ImproperlyConfigured as error:
         _end(f"Wrong setting: {error}")
     except NotReadyError as error:
         _end(str(error))
+    except Exception:
+        # The server would write the trace as it is, over many lines.
+        logger.critical("The service does not start.", exc_info=True)
+        sys.exit(1)
+
+
+def _load() -> HealthApplication:
+    django.setup(set_prefix=False)
+    _require_what_it_needs()
+    serve_metrics(settings.METRICS_ADDRESS)
     # Imports the views now, so that the first caller need not wait for them.
     import_module(settings.ROOT_URLCONF)
     is_ready = Readiness(ServiceProbe()).read
