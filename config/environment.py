@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 import dj_database_url
@@ -105,7 +105,7 @@ def _require_hosts(hosts: str) -> None:
         raise ValueError("names a host that cannot be one: look for two dots in a row") from None
 
 
-def _are_options(options: dict[str, object]) -> bool:
+def _are_options(options: dict[str, Any]) -> bool:
     from psycopg import ProgrammingError  # noqa: PLC0415  loads slowly
     from psycopg.conninfo import make_conninfo  # noqa: PLC0415  as above
 
@@ -128,12 +128,13 @@ def _cache_url(value: str) -> str:
     _require_escapes(value)
     try:
         parts = urlsplit(value)
-        complete = parts.scheme in CACHE_SCHEMES and parts.hostname and parts.port != 0
+        host = parts.hostname or ""
+        complete = parts.scheme in CACHE_SCHEMES and host and parts.port != 0
     except ValueError:
-        complete = False
+        host, complete = "", False
     if value and not complete:
         raise ValueError("must be a redis:// or rediss:// address (Valkey speaks it too)")
-    _require_hosts(parts.hostname or "")
+    _require_hosts(host)
     if value and not _is_understood(value):
         raise ValueError("names a database that is no number, or a wrong option, after the host")
     return value

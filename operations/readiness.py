@@ -87,6 +87,10 @@ class Readiness:
         thread = threading.Thread(target=self._answer, args=(answers,), daemon=True)
         thread.start()
         thread.join(self._deadline_seconds)
+        if thread.is_alive():
+            logger.warning(
+                "Not ready. There was no answer in time: see DATABASE_URL and CACHE_URL."
+            )
         return answers == [True]
 
     def _answer(self, answers: list[bool]) -> None:

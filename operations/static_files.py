@@ -3,10 +3,11 @@
 import os
 from pathlib import Path
 
-from django.apps import apps
 from django.conf import settings
+from django.contrib.staticfiles.apps import StaticFilesConfig
 from django.contrib.staticfiles.finders import get_finders
-from django.contrib.staticfiles.storage import ManifestFilesMixin, storages
+from django.contrib.staticfiles.storage import ManifestFilesMixin
+from django.core.files.storage import storages
 
 UNCOLLECTED = "The static files of this release have not been collected, so no page can be shown."
 UNREADABLE = "The collected static files cannot be read, so no page can be shown."
@@ -66,10 +67,9 @@ def _are_of_this_release() -> bool:
 
 
 def _find_sources() -> dict[str, Path]:
-    ignored = apps.get_app_config("staticfiles").ignore_patterns
     sources: dict[str, Path] = {}
     for finder in get_finders():
-        for name, storage in finder.list(ignored):
+        for name, storage in finder.list(StaticFilesConfig.ignore_patterns):
             sources.setdefault(name, Path(storage.path(name)))
     return sources
 

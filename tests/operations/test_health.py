@@ -1,5 +1,6 @@
 """The probes: one word, whoever asks, and no trace of it."""
 
+import shutil
 import threading
 import time
 from collections.abc import Callable
@@ -11,15 +12,16 @@ from django.core.cache.backends.dummy import DummyCache
 from django.db import connection, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.recorder import MigrationRecorder
-from django.db.utils import OperationalError
+from django.db.utils import DatabaseError, OperationalError
 from django.test import override_settings
 from redis import Redis
 from typing_extensions import override
 
+import config.settings
 from agent_access.database import triggers
 from agent_access.database.triggers import drop, install
 from agent_access.models import AuditEvent
-from config.environment import PROJECT_FOLDER
+from config.environment import PROJECT_FOLDER, VAR_FOLDER
 from config.shared_cache import shared_cache_settings
 from config.wsgi import application
 from operations.health import HealthApplication
@@ -184,6 +186,26 @@ def test_triggers_of_a_newer_version_are_no_fault(probe, monkeypatch):
     monkeypatch.setattr(triggers, "_read_definitions", read_changed)
     assert triggers.find_differences(connection, SQL)
     probe()
+
+
+def test_a_service_that_lost_its_tables_is_not_ready_though_it_was(probe):
+    probe()
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE agent_access_accesssettings RENAME TO lost")
+    with pytest.raises(DatabaseError):
+        probe()
+
+
+# Files are the same on every database.
+@pytest.mark.sqlite
+def test_a_service_that_lost_a_static_file_is_not_ready_though_it_was(probe, tmp_path, settings):
+    settings.STATIC_ROOT = shutil.copytree(VAR_FOLDER / "static", tmp_path / "static")
+    settings.STORAGES = config.settings.STORAGES
+    probe()
+    [style] = (tmp_path / "static" / "invoicing").glob("app.*.css")
+    style.unlink()
+    with pytest.raises(NotReadyError, match=r"static files .* Run manage.py collectstatic"):
+        probe()
 
 
 def test_migrations_of_a_newer_version_are_no_fault(probe):
