@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from django.core.cache.backends.dummy import DummyCache
-from django.db import connection, connections
+from django.db import connection, connections, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.recorder import MigrationRecorder
 from django.db.utils import DatabaseError, OperationalError
@@ -192,7 +192,7 @@ def test_a_service_that_lost_its_tables_is_not_ready_though_it_was(probe):
     probe()
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE agent_access_accesssettings RENAME TO lost")
-    with pytest.raises(DatabaseError):
+    with pytest.raises(DatabaseError), transaction.atomic():
         probe()
 
 
