@@ -32,7 +32,7 @@ def _are_new() -> bool:
 
 
 def _collect() -> None:
-    subprocess.run(  # noqa: S603  our own command
+    subprocess.run(
         [sys.executable, "manage.py", "collectstatic", "--noinput", "--verbosity", "0"],
         cwd=PROJECT_FOLDER,
         env={**os.environ, "SECRET_KEY": KEY, "DATABASE_URL": "sqlite:///none"},
