@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Django's command line, with a wrong setting told in one sentence."""
+"""Django's command line, with a mistake of the operator's told in one sentence."""
 
 import os
 import sys
@@ -7,6 +7,7 @@ import sys
 from django.conf import settings
 from django.core.exceptions import AppRegistryNotReady, ImproperlyConfigured
 from django.core.management import execute_from_command_line
+from django.db import DatabaseError, InterfaceError
 
 from config.environment import QUICKSTART_FILE
 from invoicing.quickstart.errors import QuickstartError
@@ -23,6 +24,12 @@ def main() -> None:
         sys.exit(f"Wrong setting: {error}")
     except QuickstartError as error:
         sys.exit(str(error))
+    except (DatabaseError, InterfaceError, OSError) as error:
+        # Commands of Django's own: those of ours catch what they can explain.
+        sentence = None if "--traceback" in sys.argv else _explain(error)
+        if sentence is None:
+            raise
+        sys.exit(sentence)
     except KeyboardInterrupt:
         # While Django loads, or in a command of its own.
         print("Stopped before it was done.", file=sys.stderr)  # noqa: T201  said to a person
@@ -36,6 +43,14 @@ def _execute() -> None:
         # Django tried a command although the settings are wrong: this raises what is.
         _ = settings.INSTALLED_APPS
         raise
+
+
+def _explain(error: Exception) -> str | None:
+    from agent_access.database.failures import explain  # noqa: PLC0415  after the settings
+
+    if isinstance(error, OSError):
+        return f"{error.filename} cannot be used: {error.strerror}." if error.filename else None
+    return explain(error)
 
 
 if __name__ == "__main__":

@@ -57,7 +57,7 @@ def check_cache(**kwargs: Any) -> list[checks.CheckMessage]:
     return [
         checks.Warning(
             "The limits hold within one process only, since the cache is not shared.",
-            hint="Set CACHES to Redis or Valkey before more than one process serves.",
+            hint=f"Set {conf.cache_setting()} to Redis or Valkey before several processes serve.",
             id="agent_access.W002",
         )
     ]

@@ -16,6 +16,7 @@ DEFAULTS: dict[str, Any] = {
     "LIMIT_PER_ADDRESS": 60,
     "LIMIT_REGISTER": 10,
     "LIMIT_TOKEN": 30,
+    "CACHE_SETTING": "CACHES",
     "RAISE_UNFORESEEN": False,
 }
 KEYS = ("BASE_URL", "HOST", *DEFAULTS)
@@ -63,6 +64,12 @@ def limit_token() -> int:
     """Return the token and revocation requests, together, of one client address in a minute."""
     quota: int = _setting("LIMIT_TOKEN")
     return quota
+
+
+def cache_setting() -> str:
+    """Return by which name whoever operates the project knows the setting of the cache."""
+    name: str = _setting("CACHE_SETTING")
+    return name
 
 
 def raise_unforeseen() -> bool:

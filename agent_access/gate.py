@@ -1,9 +1,10 @@
 """The outermost layer: HTTPS, the one host and port, no Origin at the tools, nothing stored."""
 
 import ipaddress
+import logging
 import re
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import orjson
 from django.conf import settings
@@ -11,6 +12,7 @@ from django.core.exceptions import BadRequest
 from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
 from django.http import HttpRequest, HttpResponse
 from django.urls import Resolver404, resolve
+from django.utils.html import format_html
 from typing_extensions import override
 
 from agent_access import conf
@@ -26,6 +28,8 @@ from agent_access.errors import (
 from agent_access.request_facts import begin_request
 from agent_access.tools import API_PATH
 
+logger = logging.getLogger(__name__)
+
 ErrorResponder = Callable[[ToolError], HttpResponse]
 
 _tool_paths: dict[str, ErrorResponder] = {}
@@ -39,8 +43,12 @@ TOOL_POLICY = "default-src 'none'; frame-ancestors 'none'"
 
 PAGE = (
     "<!doctype html><html lang=en><meta charset=utf-8><title>Not allowed</title>"
-    "<h1>Not allowed</h1><p>This application answers only at its own https address.</p></html>"
+    '<h1>Not allowed</h1><p>This application answers only at <a href="{url}">{url}</a>.</p></html>'
 )
+# As much of a header field as the log quotes.
+QUOTED_CHARACTERS = 100
+# What may be a credential that somebody sent there is left out.
+LONG_RUN = re.compile(r"[\w-]{32,}")
 
 
 class _Request(WSGIRequest):
@@ -97,8 +105,8 @@ class GateMiddleware:
         if respond:
             # Cookies never authenticate a call, so nothing at the tools may see them (ADR 8).
             request.META.pop("HTTP_COOKIE", None)
-        cause = _find_refusal(request, at_tools=respond is not None)
-        response = _refuse(respond, cause) if cause else self.get_response(request)
+        faults = list(_find_faults(request, at_tools=respond is not None))
+        response = _refuse(respond, faults) if faults else self.get_response(request)
         discard_body(request)
         if not _is_immutable(response):
             response["Cache-Control"] = "no-store"
@@ -179,23 +187,35 @@ def _is_immutable(response: HttpResponse) -> bool:
     return "immutable" in response.get("Cache-Control", "")
 
 
-def _find_refusal(request: HttpRequest, *, at_tools: bool) -> str:
-    """Return why the request may not enter, or nothing if it may.
+class _Fault(NamedTuple):
+    """Why a request may not enter: `cause` for whoever sent it, `seen` for the log."""
+
+    cause: str
+    seen: str
+
+
+def _find_faults(request: HttpRequest, *, at_tools: bool) -> Iterator[_Fault]:
+    """Yield what keeps the request out, if anything does.
 
     A target in absolute form has a host of its own, which should count instead of the Host header
     (RFC 9112 section 3.2.2). WSGI does not have to tell it, and granian does not where there is a
     Host header.
     """
-    scheme = _scheme(request)
-    if scheme != "https":
-        return NOT_HTTPS
-    if not request.path_info.startswith("/"):  # `*` and `host:port` name no place here
-        return OTHER_HOST
+    own_scheme, own_host = conf.base_url().split("://", 1)
     # The host and port in the form in which BASE_URL is kept.
     host = DEFAULT_PORT.sub(r"\1", request.META.get("HTTP_HOST", "").lower())
-    if f"{scheme}://{host}" != conf.base_url():
-        return OTHER_HOST
-    return ORIGIN_SENT if at_tools and "HTTP_ORIGIN" in request.META else ""
+    if host != own_host:
+        yield _Fault(OTHER_HOST, f"Host is {_quote(request, 'HTTP_HOST')}, not {own_host}")
+    if not request.path_info.startswith("/"):  # `*` and `host:port` name no place here
+        yield _Fault(OTHER_HOST, "its target has no path")
+    scheme = _scheme(request)
+    if scheme != own_scheme and conf.trusted_proxies():
+        seen = _quote(request, "HTTP_X_FORWARDED_PROTO")
+        yield _Fault(NOT_HTTPS, f"X-Forwarded-Proto is {seen}, not {own_scheme}")
+    elif scheme != own_scheme:
+        yield _Fault(NOT_HTTPS, f"it came over {scheme}, and TRUSTED_PROXIES is 0")
+    if at_tools and "HTTP_ORIGIN" in request.META:
+        yield _Fault(ORIGIN_SENT, "it has an Origin header")
 
 
 def _scheme(request: HttpRequest) -> str:
@@ -206,12 +226,19 @@ def _scheme(request: HttpRequest) -> str:
     return str(request.META["wsgi.url_scheme"])
 
 
-def _refuse(respond: ErrorResponder | None, cause: str) -> HttpResponse:
+def _refuse(respond: ErrorResponder | None, faults: Sequence[_Fault]) -> HttpResponse:
     """Return the refusal, with the policy of the tools, which is enough for the page too."""
-    error = ForbiddenError(cause)
-    response = respond(error) if respond else HttpResponse(PAGE, status=error.status)
+    logger.warning("A request was refused: %s.", "; ".join(fault.seen for fault in faults))
+    error = ForbiddenError(faults[0].cause)
+    page = format_html(PAGE, url=conf.base_url())
+    response = respond(error) if respond else HttpResponse(page, status=error.status)
     response["Content-Security-Policy"] = TOOL_POLICY
     return response
+
+
+def _quote(request: HttpRequest, name: str) -> str:
+    value: str | None = request.META.get(name)
+    return "missing" if value is None else ascii(LONG_RUN.sub("...", value)[:QUOTED_CHARACTERS])
 
 
 def refuse_as_json(error: ToolError) -> HttpResponse:

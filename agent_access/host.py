@@ -94,6 +94,12 @@ class Host(Protocol):
     def answer_failure(self, failure: Exception) -> ToolError | None:
         """Return what answers an exception of the project's own, or None for any other."""
 
+    def missing_for_agents(self) -> Sequence[str]:
+        """Return what an agent cannot do without and nobody has entered yet, for the operator.
+
+        One sentence each, which says where to enter it; nothing if an agent is of use.
+        """
+
     def work_of(self, connection_id: UUID, viewer: Any) -> Sequence[Work]:
         """Return the latest things that a connection made, without their contents.
 

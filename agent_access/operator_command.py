@@ -7,15 +7,15 @@ from typing import Any, NoReturn
 
 from django.core.management import BaseCommand, CommandError
 from django.core.management.base import CommandParser
-from django.db import DatabaseError, DataError, IntegrityError, InterfaceError, connection
+from django.db import DatabaseError, InterfaceError
 from typing_extensions import override
 
-from agent_access.database.schema import lacks_migrations
+from agent_access.database.failures import explain
 
+# The tag of system checks that every command of ours runs; a project may register some.
+ENVIRONMENT = "environment"
 WRONG_ARGUMENTS = 2
 INTERRUPTED = 130  # as shells tell of a program that Ctrl-C ended
-NOT_MIGRATED = "The database {name} is not up to date: run manage.py migrate first."
-NOT_THERE = "The database cannot be opened or written, or did not answer in time: see DATABASE_URL."
 STOPPED = "Stopped before it was done."
 UNWRITTEN = "The output cannot be written; what was done before stays done."
 
@@ -28,7 +28,7 @@ class OperatorCommand(BaseCommand):
     """
 
     # A server refuses dangerous settings at its start; a script just wants an answer.
-    requires_system_checks: tuple[str, ...] = ()
+    requires_system_checks: tuple[str, ...] = (ENVIRONMENT,)
 
     @override
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
@@ -42,10 +42,11 @@ class OperatorCommand(BaseCommand):
         try:
             answer = super().execute(*args, **options)
             self.stdout.flush()
-        except (DataError, IntegrityError):  # mistakes of ours
-            raise
         except (DatabaseError, InterfaceError) as error:
-            raise CommandError(_explain_database_error()) from error
+            sentence = explain(error)
+            if sentence is None:
+                raise
+            raise CommandError(sentence) from error
         except OSError as error:  # from a pipe that nobody reads to its end, or a full disk
             # Another program that called it goes on, with an output of its own.
             if self._called_from_command_line:  # type: ignore[attr-defined]  # unknown to the types
@@ -77,11 +78,3 @@ def _refuse_arguments(parser: CommandParser) -> Any:
 def _discard_output() -> None:
     """Let Python, as it ends, write what is left of the output to where it can be written."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _explain_database_error() -> str:
-    try:
-        name = connection.settings_dict["NAME"]
-        return NOT_MIGRATED.format(name=name) if lacks_migrations() else NOT_THERE
-    except (DatabaseError, InterfaceError):
-        return NOT_THERE

@@ -26,7 +26,7 @@ from benchmarks.subjects import (
 
 APPLICATION = "config.wsgi:application"
 BASE_URL = "https://invoices.example"
-SECRET_KEY = "for-benchmarks-only-and-guarding-nothing"  # noqa: S105  it guards made-up data
+SECRET_KEY = "for-benchmarks-only-and-guarding-nothing-whatsoever"  # noqa: S105  it guards made-up data
 # The product's own limits stay as they are, so the load comes from many connections and addresses.
 CONNECTIONS = 400
 REQUESTS_PER_ADDRESS = 50
@@ -49,7 +49,11 @@ def serve(database_url: str, folder: Path) -> Iterator["Product"]:
     """Serve the sample company."""
     settings = environment(database_url)
     os.environ.update(settings)
-    for command in (["migrate", "--verbosity", "0"], ["load_sample_company", "--force", "--json"]):
+    for command in (
+        ["collectstatic", "--noinput"],
+        ["migrate", "--verbosity", "0"],
+        ["load_sample_company", "--force", "--json"],
+    ):
         subprocess.run(  # noqa: S603  our own command
             [sys.executable, "manage.py", *command], cwd=PROJECT, check=True, capture_output=True
         )

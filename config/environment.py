@@ -2,12 +2,19 @@
 
 import os
 import re
+from collections.abc import Iterable
+from difflib import get_close_matches
 from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 import dj_database_url
+from django.core.checks.security.base import (
+    SECRET_KEY_INSECURE_PREFIX,
+    SECRET_KEY_MIN_LENGTH,
+    SECRET_KEY_MIN_UNIQUE_CHARACTERS,
+)
 from django.core.exceptions import ImproperlyConfigured
 from pydantic import AfterValidator, Field, SecretStr, ValidationError
 from pydantic_core import ErrorDetails
@@ -20,12 +27,27 @@ VAR_FOLDER = PROJECT_FOLDER / "var"
 QUICKSTART_FILE = VAR_FOLDER / "quickstart.env"
 
 LOCAL_URL = "https://localhost:8443"
-SECRET_KEY_LENGTH = 32
+# The standard of Django's own check (security.W009), which only warns.
+STRONG_KEY = (
+    f"a random text of at least {SECRET_KEY_MIN_LENGTH} characters, such as"
+    ' python3 -c "import secrets; print(secrets.token_urlsafe(48))" prints'
+)
 HTTPS_PORT = 443
 LAST_PORT = 65535
-DATABASE_SCHEMES = ("sqlite", "postgres", "postgresql")
+SQLITE = "sqlite"
+DATABASE_SCHEMES = (SQLITE, "postgres", "postgresql")
 CACHE_SCHEMES = ("redis", "rediss")
 
+POSTGRESQL_NAME_LENGTH = 63
+# Read by the metrics' library itself.
+METRICS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+# Of difflib: BASEURL has 0.93 of BASE_URL, and TRUSTED_PROXY 0.86 of TRUSTED_PROXIES.
+LIKENESS = 0.85
+
+UNESCAPED = (
+    "has a sign that must be escaped in a name or a password: write / as %2F, # as %23, ? as %3F,"
+    " @ as %40, [ as %5B and ] as %5D"
+)
 LABEL = r"[a-z0-9]([a-z0-9-]*[a-z0-9])?"
 HOST = rf"(?P<name>{LABEL}(\.{LABEL})*)|\[(?P<ipv6>[0-9a-f:.]+)\]"
 APPLICATION_URL = re.compile(rf"https://({HOST})(:(?P<port>[0-9]+))?/?", re.ASCII | re.IGNORECASE)
@@ -55,24 +77,64 @@ def _host_and_port(url: str) -> tuple[str, int]:
 
 
 def _database_url(value: str) -> str:
+    _require_escapes(value)
     try:
-        name = dj_database_url.parse(value).get("NAME")
+        parts = dj_database_url.parse(value)
     except ValueError:
-        name = None
+        parts = {}
+    name = parts.get("NAME")
     # A database in memory would be another one for every thread, and gone at the next start.
     if value.split(":", maxsplit=1)[0] not in DATABASE_SCHEMES or name in {None, "", ":memory:"}:
         raise ValueError("must be a postgresql:// or sqlite:/// address that names a database")
+    if not value.startswith(SQLITE):
+        _require_hosts(parts["HOST"])
+        if len(str(name)) > POSTGRESQL_NAME_LENGTH:
+            raise ValueError(f"names a database with more than {POSTGRESQL_NAME_LENGTH} characters")
+        if not _are_options(parts.get("OPTIONS", {})):
+            raise ValueError("has an option after the database's name that PostgreSQL has not")
     return value
 
 
+def _require_hosts(hosts: str) -> None:
+    """Refuse what would end in a UnicodeError when it is looked up."""
+    try:
+        for host in hosts.split(","):
+            if not host.startswith("/"):  # the folder of a socket
+                host.encode("idna")
+    except UnicodeError:
+        raise ValueError("names a host that cannot be one: look for two dots in a row") from None
+
+
+def _are_options(options: dict[str, Any]) -> bool:
+    from psycopg import ProgrammingError  # noqa: PLC0415  loads slowly
+    from psycopg.conninfo import make_conninfo  # noqa: PLC0415  as above
+
+    try:
+        make_conninfo(**options)
+    except ProgrammingError:
+        return False
+    return True
+
+
+def _require_escapes(url: str) -> None:
+    """Refuse what would be taken for the end of the host, and the rest for another address."""
+    scheme, _, rest = url.partition("://")
+    user = "" if scheme == SQLITE else rest.rpartition("@")[0]
+    if "#" in rest or any(sign in user for sign in "/?[]"):
+        raise ValueError(UNESCAPED)
+
+
 def _cache_url(value: str) -> str:
+    _require_escapes(value)
     try:
         parts = urlsplit(value)
-        complete = parts.scheme in CACHE_SCHEMES and parts.hostname and parts.port != 0
+        host = parts.hostname or ""
+        complete = parts.scheme in CACHE_SCHEMES and host and parts.port != 0
     except ValueError:
-        complete = False
+        host, complete = "", False
     if value and not complete:
         raise ValueError("must be a redis:// or rediss:// address (Valkey speaks it too)")
+    _require_hosts(host)
     if value and not _is_understood(value):
         raise ValueError("names a database that is no number, or a wrong option, after the host")
     return value
@@ -121,15 +183,23 @@ def _readable_secret(value: SecretStr) -> SecretStr:
 def _secret_key(value: SecretStr) -> SecretStr:
     if "," in value.get_secret_value():
         raise ValueError("must have no comma, since commas separate former keys")
+    if not _is_strong(value.get_secret_value()):
+        raise ValueError(f"must be {STRONG_KEY}")
     return value
 
 
 def _former_keys(value: SecretStr) -> SecretStr:
-    if any(len(key) < SECRET_KEY_LENGTH for key in split_keys(value)):
-        raise ValueError(
-            f"must be former keys of at least {SECRET_KEY_LENGTH} characters, with commas between"
-        )
+    if not all(map(_is_strong, split_keys(value))):
+        raise ValueError(f"must be former keys with commas between, each {STRONG_KEY}")
     return value
+
+
+def _is_strong(key: str) -> bool:
+    return (
+        len(key) >= SECRET_KEY_MIN_LENGTH
+        and len(set(key)) >= SECRET_KEY_MIN_UNIQUE_CHARACTERS
+        and not key.startswith(SECRET_KEY_INSECURE_PREFIX)
+    )
 
 
 def split_keys(keys: SecretStr) -> list[str]:
@@ -152,7 +222,7 @@ class Environment(BaseSettings):
     )
 
     BASE_URL: Annotated[str, AfterValidator(_application_url)] = LOCAL_URL
-    SECRET_KEY: Annotated[Secret, Field(min_length=SECRET_KEY_LENGTH), AfterValidator(_secret_key)]
+    SECRET_KEY: Annotated[Secret, AfterValidator(_secret_key)]
     SECRET_KEY_FALLBACKS: Annotated[Secret, AfterValidator(_former_keys)] = SecretStr("")
     DATABASE_URL: Annotated[Text, AfterValidator(_database_url), Field(repr=False)] = (
         f"sqlite:///{VAR_FOLDER / 'invoicing.sqlite3'}"
@@ -168,6 +238,21 @@ class Environment(BaseSettings):
     METRICS_ADDRESS: Annotated[str, AfterValidator(_metrics_address)] = ""
 
 
+def find_misspelt(names: Iterable[str]) -> dict[str, str]:
+    """Return which of the environment's names are like a setting that is not set, and which.
+
+    Nobody knows for whom they are: they may be another program's.
+    """
+    ours = [*Environment.model_fields, METRICS_FOLDER]
+    unset = [name for name in ours if name not in names]
+    found = {
+        name: get_close_matches(name.upper(), unset, n=1, cutoff=LIKENESS)
+        for name in names
+        if name not in ours
+    }
+    return {name: likely[0] for name, likely in sorted(found.items()) if likely}
+
+
 # A shell that lost the variable would otherwise work on an empty database, and report success.
 NO_DATABASE = (
     "DATABASE_URL is missing: name the database, since BASE_URL is not this machine, such as"
@@ -175,8 +260,7 @@ NO_DATABASE = (
 )
 # By pydantic's type of error, the words after the variable's name.
 MISTAKES = {
-    "missing": "is missing: set it to a long random text (./dev run makes one by itself)",
-    "too_short": "must have at least {min_length} characters",
+    "missing": f"is missing: set it to {STRONG_KEY}",
     "literal_error": "must be {expected}",
     "bool_parsing": "must be on or off",
     "int_parsing": "must be a whole number",

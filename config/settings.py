@@ -5,6 +5,7 @@ from csp.constants import NONE, SELF
 
 from config.environment import PROJECT_FOLDER, VAR_FOLDER, read_environment, split_keys
 from invoicing.application_url import loopback_address
+from operations.log_lines import TEXT
 
 ENVIRONMENT = read_environment()
 
@@ -208,6 +209,7 @@ USE_TZ = True
 
 AGENT_ACCESS = {
     "BASE_URL": BASE_URL,
+    "CACHE_SETTING": "CACHE_URL",
     "HOST": "invoicing.agent_host.InvoicingHost",
     "TRUSTED_PROXIES": ENVIRONMENT.TRUSTED_PROXIES,
     "LIMIT_PER_CONNECTION": ENVIRONMENT.LIMIT_PER_CONNECTION,
@@ -245,7 +247,7 @@ LOGGING = {
     "formatters": {
         "text": {
             "()": "operations.log_lines.TextLines",
-            "fmt": "{asctime} {levelname} {name} [{request_id}] {message}",
+            "fmt": TEXT,
             "style": "{",
         },
         "json": {"()": "operations.log_lines.JsonLines"},
@@ -265,6 +267,7 @@ LOGGING = {
 
 # Django's warnings that do not apply, each with the reason.
 SILENCED_SYSTEM_CHECKS = [
+    "security.W004",  # HSTS: it follows BASE_URL, and operations.W005 warns of a loopback one
     "security.W005",  # HSTS for subdomains: they belong to the company, not to this service
     "security.W008",  # redirect to HTTPS: the gate refuses plain HTTP and sends no credential on
     "security.W021",  # HSTS preload: the company's choice for its whole domain

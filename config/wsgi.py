@@ -1,4 +1,4 @@
-"""The WSGI application that a server loads; with a dangerous setting the server does not start."""
+"""The WSGI application that a server loads; one that could show no page does not start."""
 
 import gc
 import logging
@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from threading import Thread
+from typing import NoReturn
 
 import django
 from django.conf import settings
@@ -16,9 +17,12 @@ from django.core.exceptions import ImproperlyConfigured
 from agent_access.gate import GateApplication
 from mcp_gateway.endpoint import load_views
 from operations.health import HealthApplication
+from operations.log_lines import is_json, server_lines
 from operations.metrics import serve_metrics
-from operations.readiness import Readiness, ServiceProbe
+from operations.readiness import NotReadyError, Readiness, ServiceProbe, require_files
 from operations.request_log import RequestLog
+
+logger = logging.getLogger(__name__)
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -40,20 +44,48 @@ def load_application() -> HealthApplication:
     """Return the application; end the process with one sentence if it must not serve."""
     logging.captureWarnings(capture=True)
     try:
-        django.setup(set_prefix=False)
-        from agent_access.checks import require_safe_settings  # noqa: PLC0415  after setup()
-
-        require_safe_settings()
-        serve_metrics(settings.METRICS_ADDRESS)
+        return _load()
     except ImproperlyConfigured as error:
-        sys.exit(f"Wrong setting: {error}")
+        _end(f"Wrong setting: {error}")
+    except NotReadyError as error:
+        _end(str(error))
+    except Exception:
+        # The server would write the trace as it is, over many lines.
+        logger.critical("The service does not start.", exc_info=True)
+        sys.exit(1)
+
+
+def _load() -> HealthApplication:
+    django.setup(set_prefix=False)
+    _require_what_it_needs()
+    serve_metrics(settings.METRICS_ADDRESS)
     # Imports the views now, so that the first caller need not wait for them.
     import_module(settings.ROOT_URLCONF)
     is_ready = Readiness(ServiceProbe()).read
+    is_ready()  # logs what is missing, though nobody may ever probe
     application = HealthApplication(RequestLog(GateApplication()), is_ready=is_ready)
     # MCP's views are imported in the background: they take a third as long as all else.
     Thread(target=load_views).start()
     return application
+
+
+def _require_what_it_needs() -> None:
+    """Raise for what no later moment can mend; log what is merely suspicious."""
+    from agent_access.checks import require_safe_settings  # noqa: PLC0415  after setup()
+    from config.checks import check_names  # noqa: PLC0415  as above
+
+    require_safe_settings()
+    require_files()
+    for found in check_names():
+        logger.warning("%s %s", found.msg, found.hint)
+
+
+def _end(sentence: str) -> NoReturn:
+    """End the process; the sentence is a line of the log where that is of JSON."""
+    if is_json():
+        record = logger.makeRecord(logger.name, logging.CRITICAL, __file__, 0, sentence, (), None)
+        sentence = server_lines().format(record)
+    sys.exit(sentence)
 
 
 application = load_application()

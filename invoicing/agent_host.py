@@ -12,6 +12,7 @@ from agent_access.models.connections import RevokedReason
 from agent_access.tools import JSONSchema, Tool
 from invoicing.access import people_listed
 from invoicing.agent_tools.failures import answer_failure
+from invoicing.agent_tools.missing import find_missing
 from invoicing.agent_tools.record_names import find_ids, find_names
 from invoicing.agent_tools.schemas import schema_filler
 from invoicing.agent_tools.work import address_of_work, find_work
@@ -93,6 +94,9 @@ class InvoicingHost:
 
     def answer_failure(self, failure: Exception) -> ToolError | None:
         return answer_failure(failure)
+
+    def missing_for_agents(self) -> Sequence[str]:
+        return find_missing()
 
     def work_of(self, connection_id: UUID, viewer: User) -> Sequence[Work]:
         return find_work(connection_id, viewer)

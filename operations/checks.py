@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from ipaddress import ip_address
-from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -11,9 +10,10 @@ from django.db import connections
 
 from agent_access import conf
 from agent_access.checks import is_local_only
-from agent_access.database.schema import predates_squash
+from agent_access.database.schema import lacks_migrations, predates_squash
+from operations.readiness import CacheGoneError, try_cache
+from operations.static_files import find_fault
 
-MANIFEST = "staticfiles.json"
 # The last state with the migrations that those of today took the place of.
 LAST_UNSQUASHED = "7fc2028"
 SQLITE = "django.db.backends.sqlite3"
@@ -28,6 +28,19 @@ MAY_TAMPER = """
             AND has_table_privilege(format('%I.%I', schemaname, tablename), 'TRUNCATE, TRIGGER')
         )
 """
+
+
+@checks.register(checks.Tags.security, deploy=True)
+def check_address(**kwargs: Any) -> list[checks.CheckMessage]:
+    if not is_local_only():
+        return []
+    return [
+        checks.Warning(
+            "BASE_URL is this machine, so requests from any other are refused.",
+            hint="Set BASE_URL to the address that people and agents use.",
+            id="operations.W005",
+        )
+    ]
 
 
 @checks.register(checks.Tags.security, deploy=True)
@@ -79,15 +92,35 @@ def check_proxies(**kwargs: Any) -> list[checks.CheckMessage]:
 
 @checks.register(checks.Tags.staticfiles, deploy=True)
 def check_static_files(**kwargs: Any) -> list[checks.CheckMessage]:
-    if Path(settings.STATIC_ROOT, MANIFEST).is_file():
+    fault = find_fault()
+    return [checks.Error(fault[0], hint=fault[1], id="operations.E003")] if fault else []
+
+
+@checks.register(checks.Tags.database, deploy=True)
+def check_tables(databases: Sequence[str] | None = None, **kwargs: Any) -> list[checks.Error]:
+    """Require tables; deploy=True, since migrate runs the other checks and makes the tables."""
+    if not databases or not lacks_migrations():
         return []
     return [
-        checks.Warning(
-            "The static files have not been collected: no page can be shown.",
-            hint="Run manage.py collectstatic --noinput.",
-            id="operations.W005",
+        checks.Error(
+            "The database is not up to date: tables or columns of this release are missing.",
+            hint="Run manage.py migrate with the role that owns the tables.",
+            id="operations.E004",
         )
     ]
+
+
+@checks.register(checks.Tags.database, deploy=True)
+def check_cache_answers(
+    databases: Sequence[str] | None = None, **kwargs: Any
+) -> list[checks.CheckMessage]:
+    """Try the cache where somebody asks to try the database."""
+    try:
+        if databases:
+            try_cache()
+    except CacheGoneError as error:
+        return [checks.Error(str(error), id="operations.E005")]
+    return []
 
 
 @checks.register(checks.Tags.database)

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import os
 import time
 from datetime import UTC, datetime
 
@@ -12,6 +13,7 @@ from operations.traces import format_trace, redact_secrets
 
 # The key of logging's `extra` under which a record carries further fields, as a mapping.
 FACTS = "facts"
+TEXT = "{asctime} {levelname} {name} [{request_id}] {message}"
 # The loggers of Django's SuspiciousOperation and its kinds.
 REFUSALS = "django.security."
 FORGED_FORMS = "django.security.csrf"
@@ -41,6 +43,16 @@ def _leave_out_what_was_sent(record: logging.LogRecord) -> None:
         record.args = (str(reason).partition(" - ")[0], *rest)
     else:
         record.msg, record.args = REFUSED, ()
+
+
+def server_lines() -> logging.Formatter:
+    """Return the formatter of what the server itself says, which loads no settings of Django."""
+    return JsonLines() if is_json() else TextLines(TEXT, style="{")
+
+
+def is_json() -> bool:
+    """Tell which LOG_FORMAT the environment names; a wrong one is told elsewhere."""
+    return os.environ.get("LOG_FORMAT") == "json"
 
 
 class TextLines(logging.Formatter):

@@ -58,11 +58,11 @@ def serve_metrics(address: str) -> None:
 
     Of several processes on one machine the first serves them, for all if they share a folder. Once
     it has ended another takes over, since a restart may start the new processes first. Raises
-    ImproperlyConfigured if there is no shared folder and none can be made.
+    ImproperlyConfigured if the shared folder is of no use: each request is counted there.
     """
+    registry = _registry()
     if not address:
         return
-    registry = _registry()
     if obstacle := _try_to_serve(address, registry):
         # Usually another process of ours has the address.
         level = logging.INFO if obstacle.errno == errno.EADDRINUSE else logging.WARNING
@@ -94,8 +94,11 @@ def _registry() -> CollectorRegistry:
         # What cleans /tmp up may have deleted it before this process took the place of another.
         Path(os.environ[SHARED_FOLDER]).mkdir(mode=0o700, exist_ok=True)
         MultiProcessCollector(shared)  # type: ignore[no-untyped-call]  # the library's own gap
+        if not os.access(os.environ[SHARED_FOLDER], os.W_OK | os.X_OK):
+            raise PermissionError
     except (OSError, ValueError):
         raise ImproperlyConfigured(
-            f"{SHARED_FOLDER} must name a folder that is there or can be made."
+            f"{SHARED_FOLDER} must name a folder that is there or can be made, and that this"
+            " account may write."
         ) from None
     return shared

@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from tests.postgresql import find_binaries, run_cluster
+from tests.static_files import collect_static_files
 
 DATABASES = ("sqlite", "postgresql")
 
@@ -17,7 +18,7 @@ DATABASES = ("sqlite", "postgresql")
 # file of settings has an effect on tests.
 SETTINGS = {
     "BASE_URL": "https://invoices.example",
-    "SECRET_KEY": "a-key-for-tests-which-guards-nothing-at-all",
+    "SECRET_KEY": "a-key-for-tests-which-guards-nothing-at-all-whatsoever",
     "SECRET_KEY_FALLBACKS": "",
     "CACHE_URL": "",
     "DEMO_MODE": "off",
@@ -50,6 +51,8 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None
         url = _find_postgresql(cleanup, folder)
     early_config.stash[DATABASE_URL] = url
     os.environ.update(SETTINGS, DATABASE_URL=url or "sqlite:///none")
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        collect_static_files()  # once: it would take each worker two seconds
     return (yield)
 
 

@@ -1,11 +1,13 @@
 """The HTTPS server of the quickstart, which tells when it is ready."""
 
+import json
 import multiprocessing
 import signal
 import ssl
 import threading
 from collections.abc import Callable
 from http.client import HTTPException, HTTPSConnection
+from pathlib import Path
 from urllib.parse import urlsplit
 from wsgiref.types import WSGIApplication
 
@@ -24,7 +26,12 @@ PAUSE_SECONDS = 0.1
 
 
 def serve(
-    application: str, *, base_url: str, certificate: Certificate, on_ready: Callable[[], None]
+    application: str,
+    *,
+    base_url: str,
+    certificate: Certificate,
+    log_config: Path,
+    on_ready: Callable[[], None],
 ) -> None:
     """Serve until Ctrl-C or SIGTERM; requests under way are finished.
 
@@ -42,6 +49,7 @@ def serve(
         blocking_threads=THREADS,
         websockets=False,
         log_level=LogLevels.error,  # it would warn that eight threads are many
+        log_dictconfig=json.loads(log_config.read_text(encoding="utf-8")),
         ssl_cert=certificate.server,
         ssl_key=certificate.server,
         ssl_protocol_min=SSLProtocols.tls12,

@@ -159,7 +159,7 @@ def test_a_misspelt_setting_is_an_error_that_names_the_right_ones(settings):
     assert error.msg == "AGENT_ACCESS has an unknown key: TRUSTED_PROXY."
     assert error.hint == (
         "Its keys are BASE_URL, HOST, TRUSTED_PROXIES, LIMIT_PER_CONNECTION, LIMIT_PER_ADDRESS,"
-        " LIMIT_REGISTER, LIMIT_TOKEN, RAISE_UNFORESEEN."
+        " LIMIT_REGISTER, LIMIT_TOKEN, CACHE_SETTING, RAISE_UNFORESEEN."
     )
 
 

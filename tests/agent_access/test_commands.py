@@ -14,9 +14,11 @@ from agent_access.connections import INVALID_NAME
 from agent_access.models import AccessSettings, AuditEvent, Connection
 from agent_access.tools import registry
 from agent_access.verification import read_heads
+from invoicing.access import Permission
+from invoicing.models import Customer, TaxRate
 from tests.agent_access.tampering import run_sql
 from tests.agents import HttpAgent
-from tests.factories import UserFactory
+from tests.factories import CompanyFactory, CustomerFactory, TaxRateFactory, UserFactory
 from tests.snapshots import take_snapshot
 
 
@@ -35,6 +37,7 @@ def assert_refused(sentence: str, command: str, *arguments: str) -> None:
     assert (take_snapshot(), AuditEvent.objects.count()) == (before, events)
 
 
+@pytest.mark.usefixtures("customer", "tax_rate")
 def test_access_is_switched_and_told_with_the_database(company, delegate):
     name = connection.settings_dict["NAME"]
     off, on = (f"Agent access is {state} in the database {name}." for state in ("off", "on"))
@@ -54,8 +57,9 @@ def test_status_changes_nothing(access_on):
     assert (take_snapshot(), AuditEvent.objects.count()) == (before, events)
 
 
+@pytest.mark.usefixtures("customer", "tax_rate")
 def test_the_switch_prints_one_json_object(company, delegate):
-    facts = {"access_on": True, "live_connections": 0, "revoked_connections": 0}
+    facts = {"access_on": True, "live_connections": 0, "revoked_connections": 0, "missing": []}
     assert json.loads(run("agent_access", "on", "--json")) == facts
     connect(delegate)
     assert json.loads(run("agent_access", "status", "--json")) == facts | {"live_connections": 1}
@@ -63,7 +67,45 @@ def test_the_switch_prints_one_json_object(company, delegate):
         "access_on": False,
         "live_connections": 0,
         "revoked_connections": 1,
+        "missing": [],
     }
+
+
+ADMIN = "https://invoices.example/admin/invoices"
+COMPANY = f"There is no company yet: sign in as superuser and add it at {ADMIN}/company/add/"
+PERMISSIONS = (
+    "Nobody for whom an agent could act has a permission yet: choose people's permissions at"
+    f" {ADMIN}/user/"
+)
+CUSTOMER = (
+    f"There is no active customer yet, so no draft can be written: add one at {ADMIN}/customer/add/"
+)
+TAX_RATE = (
+    f"There is no active tax rate yet, so every line is untaxed: add one at {ADMIN}/taxrate/add/"
+)
+
+
+@pytest.mark.django_db
+def test_the_switch_says_what_an_agent_lacks_until_it_is_there():
+    def missing() -> list[str]:
+        told = run("agent_access", "status").splitlines()
+        assert json.loads(run("agent_access", "on", "--json"))["missing"] == told[1:]
+        return told[1:]
+
+    assert missing() == [COMPANY, PERMISSIONS, CUSTOMER, TAX_RATE]
+    CompanyFactory.create()
+    customer = CustomerFactory.create(is_active=False)
+    assert missing() == [PERMISSIONS, CUSTOMER, TAX_RATE]
+    UserFactory.create(is_guest=True, permissions=tuple(Permission))
+    assert missing() == [PERMISSIONS, CUSTOMER, TAX_RATE]
+    UserFactory.create(permissions=(Permission.VIEW_DOCUMENT,))
+    assert missing() == [CUSTOMER, TAX_RATE]
+    Customer.objects.filter(pk=customer.pk).update(is_active=True)
+    rate = TaxRateFactory.create()
+    assert missing() == []
+    TaxRate.objects.filter(pk=rate.pk).update(is_active=False)
+    assert missing() == [TAX_RATE]
+    assert run("agent_access", "off").count("\n") == 1
 
 
 @pytest.mark.parametrize("arguments", [[], ["maybe"], ["on", "off"], ["ON"]])

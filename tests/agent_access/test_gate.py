@@ -6,6 +6,7 @@ from uuid import UUID
 import pytest
 from django.test import RequestFactory
 
+from agent_access.credentials import make_credential
 from agent_access.errors import NOT_HTTPS, ORIGIN_SENT, OTHER_HOST
 from agent_access.gate import TOOL_POLICY, client_address
 from tests.agents import HttpAgent
@@ -110,6 +111,51 @@ def test_a_page_at_a_wrong_address_gets_a_plain_error_page(anybody):
     assert answer.headers["Content-Type"].startswith("text/html")
     assert answer.headers["Cache-Control"] == "no-store"
     assert b"<h1>Not allowed</h1>" in answer.content
+    address = b'<a href="https://invoices.example">https://invoices.example</a>'
+    assert b"<p>This application answers only at %s.</p>" % address in answer.content
+
+
+LONG = "x." * 51
+CREDENTIAL = make_credential()
+
+
+@pytest.mark.parametrize(
+    ("proxies", "headers", "fault"),
+    [
+        (1, {"Host": "10.0.0.7:8000"}, "Host is '10.0.0.7:8000', not invoices.example"),
+        (1, {"X-Forwarded-Proto": "http"}, "X-Forwarded-Proto is 'http', not https"),
+        (
+            1,
+            {"Host": "other.example", "X-Forwarded-Proto": "https, http"},
+            (
+                "Host is 'other.example', not invoices.example;"
+                " X-Forwarded-Proto is 'https, http', not https"
+            ),
+        ),
+        (1, {"X-Forwarded-Proto": None}, "X-Forwarded-Proto is missing, not https"),
+        (1, {"Host": "x\n\u0142"}, r"Host is 'x\n\u0142', not invoices.example"),
+        (1, {"Host": LONG}, f"Host is '{LONG[:100]}', not invoices.example"),
+        (1, {"Host": f"{CREDENTIAL}.a"}, "Host is '....a', not invoices.example"),
+        (1, {"Origin": "null"}, "it has an Origin header"),
+        (0, {"X-Forwarded-Proto": "https"}, "it came over http, and TRUSTED_PROXIES is 0"),
+    ],
+)
+def test_the_log_says_what_the_gate_refused_and_the_answer_does_not(
+    anybody, settings, caplog, proxies, headers, fault
+):
+    settings.AGENT_ACCESS |= {"TRUSTED_PROXIES": proxies}
+    sent = {"X-Forwarded-Proto": "https", **headers}
+    sent = {name: value for name, value in sent.items() if value is not None}
+    assert_refused(
+        anybody.request("GET", "/api/v1/tools", headers=sent, **{"wsgi.url_scheme": "http"})
+    )
+    [line] = [each for each in caplog.records if each.name == "agent_access.gate"]
+    assert (line.levelname, line.getMessage()) == ("WARNING", f"A request was refused: {fault}.")
+
+
+def test_nothing_is_said_of_a_request_that_enters(anybody, caplog):
+    anybody.request("GET", "/api/v1/tools")
+    assert [each for each in caplog.records if each.name == "agent_access.gate"] == []
 
 
 @pytest.mark.parametrize("path", ["/", "/documents", "/apix/v1/tools"])

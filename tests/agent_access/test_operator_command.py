@@ -10,10 +10,19 @@ from unittest.mock import Mock
 
 import pytest
 from django.core.management import CommandError, call_command, get_commands, load_command_class
-from django.db import InterfaceError, InternalError, OperationalError, ProgrammingError
+from django.db import (
+    DataError,
+    IntegrityError,
+    InterfaceError,
+    InternalError,
+    OperationalError,
+    ProgrammingError,
+    connection,
+)
 
 import manage
-from agent_access.operator_command import NOT_MIGRATED, NOT_THERE, UNWRITTEN, OperatorCommand
+from agent_access.database.failures import NOT_MIGRATED, NOT_THERE
+from agent_access.operator_command import UNWRITTEN, OperatorCommand
 
 # What a command says is the same on both databases.
 pytestmark = pytest.mark.sqlite
@@ -70,17 +79,27 @@ def test_called_by_another_program_it_raises_the_sentence():
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize(
-    "error", [OperationalError, InterfaceError, ProgrammingError, InternalError]
-)
+@pytest.mark.parametrize("error", [OperationalError, InterfaceError, InternalError])
 def test_a_database_that_does_not_answer_or_takes_no_writes_is_named(monkeypatch, error):
     def fail() -> None:
-        raise error("no password for the secret server")
+        raise error("the server is gone.\nDETAIL: what was sent")
 
     monkeypatch.setattr("agent_access.models.settings.AccessSettings.read", fail)
     with pytest.raises(CommandError) as refusal:
         call_command("agent_access", "status")
-    assert str(refusal.value) == NOT_THERE
+    name = connection.settings_dict["NAME"]
+    assert str(refusal.value) == NOT_THERE.format(name=name, reason="the server is gone")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("error", [DataError, IntegrityError, ProgrammingError])
+def test_a_mistake_of_ours_is_not_called_the_operators(monkeypatch, error):
+    def fail() -> None:
+        raise error("syntax error")
+
+    monkeypatch.setattr("agent_access.models.settings.AccessSettings.read", fail)
+    with pytest.raises(error):
+        call_command("agent_access", "status")
 
 
 def test_ctrl_c_before_a_command_begins_ends_it_with_one_sentence(capsys, monkeypatch):
@@ -149,7 +168,8 @@ def test_a_file_that_is_no_database_is_named(tmp_path, line):
         check=False,
     )
     assert (told.returncode, told.stdout) == (1, "")
-    assert told.stderr == f"CommandError: {NOT_THERE}\n"
+    sentence = NOT_THERE.format(name=file, reason="file is not a database")
+    assert told.stderr == f"CommandError: {sentence}\n"
 
 
 def test_ctrl_c_ends_a_command_with_one_sentence(capsys, monkeypatch):

@@ -19,6 +19,7 @@ from tests.breaking.evidence import Evidence, read_evidence
 from tests.breaking.servers import Server, wait_until_ready
 from tests.breaking.wire import HOST
 from tests.postgresql import Cluster, find_binaries, run_cluster
+from tests.static_files import collect_static_files
 from tests.valkey import run_valkey
 
 DATABASE = "breaking"
@@ -27,7 +28,7 @@ HIGH_LIMIT = "1000000"
 SETTINGS = {
     "DJANGO_SETTINGS_MODULE": "tests.breaking.settings",
     "BASE_URL": f"https://{HOST}",
-    "SECRET_KEY": "a-key-for-tests-which-guards-nothing-at-all",
+    "SECRET_KEY": "a-key-for-tests-which-guards-nothing-at-all-whatsoever",
     "TRUSTED_PROXIES": "1",
     "LIMIT_PER_CONNECTION": HIGH_LIMIT,
     "LIMIT_PER_ADDRESS": HIGH_LIMIT,
@@ -134,6 +135,7 @@ def open_grounds(folder: Path, *, clients: int, schema: str = "") -> Iterator[Gr
     binaries = find_binaries()
     if binaries is None:
         raise NoPostgresqlError
+    collect_static_files()
     folder.chmod(0o711)
     place = folder / "postgresql"
     with (

@@ -6,20 +6,38 @@ from pathlib import Path
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from config.environment import PROJECT_FOLDER, Environment, read_environment, split_keys
+from config.environment import (
+    PROJECT_FOLDER,
+    Environment,
+    find_misspelt,
+    read_environment,
+    split_keys,
+)
 from tests.environment import SETTINGS
 
 # Nothing here needs a database: once is enough.
 pytestmark = pytest.mark.sqlite
 
-KEY = "the-key-of-this-installation-0123456789"
+KEY = "the-key-of-this-installation-0123456789-0123456789-0"
 ADDRESS = "BASE_URL must be https, a host and perhaps a port, such as https://invoices.example."
 DATABASE = "DATABASE_URL must be a postgresql:// or sqlite:/// address that names a database."
 CACHE = "CACHE_URL must be a redis:// or rediss:// address (Valkey speaks it too)."
+ESCAPE = (
+    "{} has a sign that must be escaped in a name or a password: write / as %2F, # as %23, ? as"
+    " %3F, @ as %40, [ as %5B and ] as %5D."
+)
+NO_HOST = "{} names a host that cannot be one: look for two dots in a row."
+UNKNOWN_OPTION = "DATABASE_URL has an option after the database's name that PostgreSQL has not."
 OPTION = "CACHE_URL names a database that is no number, or a wrong option, after the host."
 LOG = "LOG_FORMAT must be 'text' or 'json'."
 METRICS = "METRICS_ADDRESS must be an IP address and a port, such as 127.0.0.1:9100."
-MISSING_KEY = "SECRET_KEY is missing: set it to a long random text (./dev run makes one by itself)."
+STRONG = (
+    "a random text of at least 50 characters, such as"
+    ' python3 -c "import secrets; print(secrets.token_urlsafe(48))" prints.'
+)
+MISSING_KEY = f"SECRET_KEY is missing: set it to {STRONG}"
+WEAK_KEY = f"SECRET_KEY must be {STRONG}"
+WEAK_FORMER_KEY = f"SECRET_KEY_FALLBACKS must be former keys with commas between, each {STRONG}"
 
 WRONG_SETTINGS = [
     ("BASE_URL", "", ADDRESS),
@@ -40,25 +58,41 @@ WRONG_SETTINGS = [
     ("BASE_URL", "https://invoices.example:https", ADDRESS),
     ("BASE_URL", "https://[::zz]", ADDRESS),
     ("BASE_URL", "https://invoices.example:" + "9" * 5000, ADDRESS),
-    ("SECRET_KEY", "", "SECRET_KEY must have at least 32 characters."),
-    ("SECRET_KEY", "k" * 31, "SECRET_KEY must have at least 32 characters."),
+    ("SECRET_KEY", "", WEAK_KEY),
+    ("SECRET_KEY", KEY[:49], WEAK_KEY),
+    ("SECRET_KEY", "abcd" * 20, WEAK_KEY),
+    ("SECRET_KEY", f"django-insecure-{KEY}", WEAK_KEY),
     ("SECRET_KEY", "\udcff" * 40, "SECRET_KEY must be text in UTF-8."),
     (
         "SECRET_KEY",
-        "k" * 32 + ",",
+        f"{KEY},",
         "SECRET_KEY must have no comma, since commas separate former keys.",
     ),
     ("SECRET_KEY_FALLBACKS", "\udcff" * 40, "SECRET_KEY_FALLBACKS must be text in UTF-8."),
-    (
-        "SECRET_KEY_FALLBACKS",
-        f"{KEY},short",
-        "SECRET_KEY_FALLBACKS must be former keys of at least 32 characters, with commas between.",
-    ),
+    ("SECRET_KEY_FALLBACKS", f"{KEY},short", WEAK_FORMER_KEY),
+    ("SECRET_KEY_FALLBACKS", f"{KEY},{KEY[:49]}", WEAK_FORMER_KEY),
     ("DATABASE_URL", "", DATABASE),
     ("DATABASE_URL", "mysql://invoices:hunter2@db.example/invoices", DATABASE),
     ("DATABASE_URL", "postgresql://invoices:hunter2@db.example", DATABASE),
     ("DATABASE_URL", "postgresql://invoices:hunter2@db.example:port/invoices", DATABASE),
     ("DATABASE_URL", "postgresql://invoices:hunter2@[db.example/invoices", DATABASE),
+    *(
+        (
+            "DATABASE_URL",
+            f"postgresql://invoices:{typed}@db.example/invoices",
+            ESCAPE.format("DATABASE_URL"),
+        )
+        for typed in ("12/ter", "12#ter", "12?ter", "12[ter", "12]ter", "h/@er")
+    ),
+    ("DATABASE_URL", "postgresql://db..example/invoices", NO_HOST.format("DATABASE_URL")),
+    ("DATABASE_URL", "postgresql://db.example,db..example/i", NO_HOST.format("DATABASE_URL")),
+    ("DATABASE_URL", "postgresql://db.example/invoices?ssl_mode=require", UNKNOWN_OPTION),
+    (
+        "DATABASE_URL",
+        f"postgresql://db.example/{'i' * 64}",
+        "DATABASE_URL names a database with more than 63 characters.",
+    ),
+    ("DATABASE_URL", "sqlite:////srv/books#1.sqlite3", ESCAPE.format("DATABASE_URL")),
     ("DATABASE_URL", "sqlite:///", DATABASE),
     ("DATABASE_URL", "sqlite:///:memory:", DATABASE),
     ("DATABASE_URL", "sqlite://:memory:", DATABASE),
@@ -71,6 +105,11 @@ WRONG_SETTINGS = [
     ("CACHE_URL", "redis://", CACHE),
     ("CACHE_URL", "redis://:hunter2@[cache.example", CACHE),
     ("CACHE_URL", "redis://:hunter2@cache.example:port", CACHE),
+    *(
+        ("CACHE_URL", f"redis://:{typed}@cache.example/0", ESCAPE.format("CACHE_URL"))
+        for typed in ("12/ter", "12#ter", "12?ter", "12[ter", "12]ter", "h/@er")
+    ),
+    ("CACHE_URL", "redis://cache..example/0", NO_HOST.format("CACHE_URL")),
     ("CACHE_URL", "redis://cache.example/first", OPTION),
     ("CACHE_URL", "redis://cache.example/0/1", OPTION),
     ("CACHE_URL", "redis://cache.example/0?patience=5", OPTION),
@@ -226,8 +265,41 @@ def test_a_cache_may_have_a_database_and_options(monkeypatch, quickstart_file, a
     assert address == read_environment(quickstart_file).CACHE_URL
 
 
+@pytest.mark.parametrize(
+    "address",
+    [
+        "postgresql://invoices:p@ss:w%2Frd@db.example:5432/invoices?sslmode=verify-full",
+        "postgresql://invoices@/invoices?host=db1,db2&target_session_attrs=any",
+        "postgresql://postgres@%2Ftmp%2Fpostgresql/invoices",
+        "sqlite:////srv/books@home.sqlite3",
+    ],
+)
+def test_a_database_may_have_an_escaped_password_and_options(
+    monkeypatch, quickstart_file, address
+) -> None:
+    monkeypatch.setenv("DATABASE_URL", address)
+    assert address == read_environment(quickstart_file).DATABASE_URL
+
+
+@pytest.mark.parametrize(
+    ("names", "found"),
+    [
+        (["BASEURL"], {"BASEURL": "BASE_URL"}),
+        (["base_url"], {"base_url": "BASE_URL"}),
+        (["LIMIT_PER_CONECTION"], {"LIMIT_PER_CONECTION": "LIMIT_PER_CONNECTION"}),
+        (["TRUSTED_PROXY", "PATH"], {"TRUSTED_PROXY": "TRUSTED_PROXIES"}),
+        (["DATABASE_URI"], {"DATABASE_URI": "DATABASE_URL"}),
+        (["PROMETHEUS_MULTI_PROC_DIR"], {"PROMETHEUS_MULTI_PROC_DIR": "PROMETHEUS_MULTIPROC_DIR"}),
+        (["BASEURL", "BASE_URL"], {}),
+        (["DATABASE_NAME", "LOG_LEVEL", "REDIS_URL", "SECRET_KEY_BASE", "CACHE_TTL"], {}),
+    ],
+)
+def test_a_name_that_is_nearly_one_of_ours_is_found(names, found) -> None:
+    assert find_misspelt(names) == found
+
+
 def test_former_secret_keys_stand_with_commas_between(monkeypatch, quickstart_file) -> None:
-    older, oldest = "o" * 32, "x" * 40
+    older, oldest = KEY[::-1], f"{KEY}-oldest"
     monkeypatch.setenv("SECRET_KEY_FALLBACKS", f"{older}, {oldest}")
     assert split_keys(read_environment(quickstart_file).SECRET_KEY_FALLBACKS) == [older, oldest]
 
@@ -283,7 +355,7 @@ def test_a_test_run_sets_every_variable_so_that_none_leaks_in() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "sentence"),
     [
-        ("SECRET_KEY", "hunter2", "SECRET_KEY must have at least 32 characters."),
+        ("SECRET_KEY", "hunter2", WEAK_KEY),
         ("DATABASE_URL", "mysql://invoices:hunter2@db.example/invoices", DATABASE),
     ],
 )

@@ -1,5 +1,6 @@
 """A server that must not serve ends with one sentence."""
 
+import json
 import os
 import subprocess
 import sys
@@ -11,6 +12,10 @@ from config.environment import PROJECT_FOLDER
 GATE_FIRST = (
     "The gate must be the first middleware."
     " Put agent_access.gate.GateMiddleware at the beginning of MIDDLEWARE."
+)
+FOLDER = (
+    "PROMETHEUS_MULTIPROC_DIR must name a folder that is there or can be made, and that this"
+    " account may write."
 )
 UNSAFE = """
 from django.conf import settings
@@ -41,7 +46,7 @@ import config.wsgi
                 "METRICS_ADDRESS": "127.0.0.1:9100",
                 "PROMETHEUS_MULTIPROC_DIR": "/nowhere/metrics",
             },
-            "PROMETHEUS_MULTIPROC_DIR must name a folder that is there or can be made.",
+            FOLDER,
         ),
     ],
     ids=["a wrong setting", "no gate", "no folder for metrics"],
@@ -56,6 +61,30 @@ def test_a_server_with_a_wrong_setting_does_not_start(program, environment, sent
         check=False,
     )
     assert (told.returncode, told.stdout, told.stderr) == (1, "", f"Wrong setting: {sentence}\n")
+
+
+BROKEN_VIEWS = """
+from django.conf import settings
+import config.settings
+config.settings.ROOT_URLCONF = "nowhere"
+import config.wsgi
+"""
+
+
+@pytest.mark.sqlite
+def test_a_mistake_of_ours_at_the_start_is_a_line_of_the_log():
+    told = subprocess.run(  # noqa: S603  our own program
+        [sys.executable, "-c", BROKEN_VIEWS],
+        cwd=PROJECT_FOLDER,
+        env={**os.environ, "BASE_URL": "https://localhost", "LOG_FORMAT": "json"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    [line] = map(json.loads, told.stderr.splitlines())
+    assert (told.returncode, line["level"]) == (1, "CRITICAL")
+    assert line["message"] == "The service does not start."
+    assert line["trace"].endswith("ModuleNotFoundError: No module named 'nowhere'")
 
 
 LOADED = """

@@ -1,5 +1,6 @@
 """The probes: one word, whoever asks, and no trace of it."""
 
+import shutil
 import threading
 import time
 from collections.abc import Callable
@@ -8,23 +9,23 @@ from typing import Any
 
 import pytest
 from django.core.cache.backends.dummy import DummyCache
-from django.db import connection, connections
+from django.db import connection, connections, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.recorder import MigrationRecorder
-from django.db.utils import OperationalError
+from django.db.utils import DatabaseError, OperationalError
 from django.test import override_settings
 from redis import Redis
-from redis.exceptions import ReadOnlyError
 from typing_extensions import override
 
+import config.settings
 from agent_access.database import triggers
 from agent_access.database.triggers import drop, install
 from agent_access.models import AuditEvent
-from config.environment import PROJECT_FOLDER
+from config.environment import PROJECT_FOLDER, VAR_FOLDER
 from config.shared_cache import shared_cache_settings
 from config.wsgi import application
 from operations.health import HealthApplication
-from operations.readiness import Readiness, ServiceProbe
+from operations.readiness import NotReadyError, Readiness, ServiceProbe
 from tests.operations.wsgi import call
 from tests.ports import free_port
 
@@ -103,7 +104,7 @@ def test_a_probe_needs_neither_tls_nor_the_right_host_and_is_not_written_down(ho
 class GoneCache(DummyCache):
     @override
     def set(self, *args: object, **options: object) -> None:
-        raise ConnectionError("redis://:hunter2@cache.internal:6379")
+        raise ConnectionError("no route to the cache.")
 
 
 @pytest.fixture
@@ -119,23 +120,28 @@ def test_a_service_with_its_database_and_cache_is_ready(probe):
 
 def test_a_service_without_its_cache_is_not_ready(probe):
     broken = {"default": {"BACKEND": f"{__name__}.GoneCache"}}
-    with override_settings(CACHES=broken), pytest.raises(ConnectionError):
+    with override_settings(CACHES=broken), pytest.raises(NotReadyError) as missing:
         probe()
+    assert str(missing.value) == (
+        "The cache that counts requests cannot be used (no route to the cache): see CACHE_URL."
+    )
 
 
 def test_a_service_without_its_database_is_not_ready(probe):
     def fail(*args: object) -> None:
         raise OperationalError("gone")
 
-    with connection.execute_wrapper(fail), pytest.raises(OperationalError):
+    with connection.execute_wrapper(fail), pytest.raises(NotReadyError) as missing:
         probe()
+    name = connection.settings_dict["NAME"]
+    assert str(missing.value) == f"The database {name} cannot be used (gone): see DATABASE_URL."
 
 
 def test_a_service_whose_cache_takes_no_writes_is_not_ready(probe, valkey_server):
     with closing(Redis.from_url(valkey_server.connection_url)) as server:
         server.replicaof("127.0.0.1", free_port())
     shared = {"default": shared_cache_settings(valkey_server.connection_url)}
-    with override_settings(CACHES=shared), pytest.raises(ReadOnlyError):
+    with override_settings(CACHES=shared), pytest.raises(NotReadyError, match="see CACHE_URL"):
         probe()
 
 
@@ -143,7 +149,7 @@ def test_a_service_waits_for_its_migrations_and_asks_for_them_until_they_are_the
     recorded = MigrationRecorder.Migration.objects.filter(app="agent_access")
     kept = list(recorded)
     recorded.delete()
-    with pytest.raises(RuntimeError, match="some migrations have not been applied"):
+    with pytest.raises(NotReadyError, match=r"is not up to date: run manage.py migrate first"):
         probe()
     recorded.bulk_create(kept)
     probe()
@@ -153,7 +159,9 @@ def test_a_service_waits_for_its_migrations_and_asks_for_them_until_they_are_the
 
 def test_a_service_waits_for_its_triggers_after_a_migrate_that_broke_off(probe):
     drop(connection, SQL)
-    with pytest.raises(RuntimeError, match="triggers are missing"):
+    with pytest.raises(
+        NotReadyError, match=r"lacks triggers, since a migrate broke off: run manage.py migrate"
+    ):
         probe()
     install(connection, SQL)
     probe()
@@ -163,7 +171,9 @@ def test_a_service_waits_for_its_triggers_after_a_migrate_that_broke_off(probe):
 def test_a_disabled_trigger_is_a_missing_one(probe):
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE invoices_line DISABLE TRIGGER invoices_line_issued_update")
-    with pytest.raises(RuntimeError, match="triggers are missing"):
+    with pytest.raises(
+        NotReadyError, match=r"lacks triggers, since a migrate broke off: run manage.py migrate"
+    ):
         probe()
 
 
@@ -176,6 +186,26 @@ def test_triggers_of_a_newer_version_are_no_fault(probe, monkeypatch):
     monkeypatch.setattr(triggers, "_read_definitions", read_changed)
     assert triggers.find_differences(connection, SQL)
     probe()
+
+
+def test_a_service_that_lost_its_tables_is_not_ready_though_it_was(probe):
+    probe()
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE agent_access_accesssettings RENAME TO lost")
+    with pytest.raises(DatabaseError), transaction.atomic():
+        probe()
+
+
+# Files are the same on every database.
+@pytest.mark.sqlite
+def test_a_service_that_lost_a_static_file_is_not_ready_though_it_was(probe, tmp_path, settings):
+    settings.STATIC_ROOT = shutil.copytree(VAR_FOLDER / "static", tmp_path / "static")
+    settings.STORAGES = config.settings.STORAGES
+    probe()
+    [style] = (tmp_path / "static" / "invoicing").glob("app.*.css")
+    style.unlink()
+    with pytest.raises(NotReadyError, match=r"static files .* Run manage.py collectstatic"):
+        probe()
 
 
 def test_migrations_of_a_newer_version_are_no_fault(probe):

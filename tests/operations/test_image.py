@@ -30,7 +30,7 @@ LOCKED = (PROJECT_FOLDER / "requirements-dev.txt").read_text(encoding="utf-8")
 IGNORED = (PROJECT_FOLDER / ".dockerignore").read_text(encoding="utf-8").splitlines()
 SETTINGS = {
     "BASE_URL": "https://invoices.example",
-    "SECRET_KEY": "a-key-for-tests-which-guards-nothing-at-all",
+    "SECRET_KEY": "a-key-for-tests-which-guards-nothing-at-all-whatsoever",
     "DATABASE_URL": "postgresql://nobody@127.0.0.1:1/invoicing",
     "TRUSTED_PROXIES": "1",
 }

@@ -43,7 +43,7 @@ def served(monkeypatch: pytest.MonkeyPatch, settings, tmp_path) -> list[str]:
     """The addresses at which a server would have begun to serve."""
     addresses: list[str] = []
 
-    def serve(application, *, base_url, certificate, on_ready) -> None:
+    def serve(application, *, base_url, certificate, log_config, on_ready) -> None:
         addresses.append(base_url)
         on_ready()
 

@@ -95,11 +95,11 @@ class Quickstart:
 
 
 @contextmanager
-def started(house: Path, *arguments: str) -> Iterator[Quickstart]:
+def started(house: Path, *arguments: str, **settings: str) -> Iterator[Quickstart]:
     command = [sys.executable, str(house / "manage.py"), "quickstart", *arguments]
     with subprocess.Popen(  # noqa: S603  our own command
         command,
-        env=ENVIRONMENT,
+        env=ENVIRONMENT | settings,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -191,12 +191,22 @@ def test_a_persons_first_minutes(house, port):
         "access_on": True,
         "live_connections": 1,
         "revoked_connections": 0,
+        "missing": [],
     }
 
-    with started(house) as second:
+    with started(house, LOG_FORMAT="json") as second:
         assert "Sample company: kept as it is." in second.said
         assert "CREDENTIAL=ivc_...\n" in second.said
-        assert second.stop(signal.SIGTERM) == ("Stopped.\n", 0)
+        address = f"https://localhost:{port}/api/v1/tools"
+        subprocess.run(  # noqa: S603  as a person would
+            ["curl", "-sS", "--cacert", str(house / "var" / "ca.pem"), address],  # noqa: S607  theirs
+            capture_output=True,
+            check=True,
+        )
+        rest, status = second.stop(signal.SIGTERM)
+    *log, last = rest.splitlines()
+    assert [json.loads(line)["path"] for line in log] == ["/api/v1/tools"]
+    assert (last, status) == ("Stopped.", 0)
 
 
 def test_a_taken_port_is_told_in_one_sentence(house):
@@ -218,7 +228,10 @@ def test_a_wrong_setting_is_told_in_one_sentence(house, port):
     assert (refused.returncode, refused.stdout, refused.stderr) == (
         1,
         "",
-        "Wrong setting: SECRET_KEY must have at least 32 characters.\n",
+        (
+            "Wrong setting: SECRET_KEY must be a random text of at least 50 characters, such as"
+            ' python3 -c "import secrets; print(secrets.token_urlsafe(48))" prints.\n'
+        ),
     )
 
 

@@ -1,4 +1,4 @@
-"""The owner's main switch, for scripts."""
+"""The owner's main switch, for scripts; and what agents still lack."""
 
 import json
 from argparse import ArgumentParser
@@ -7,6 +7,7 @@ from typing import Any
 from django.db import connection
 from typing_extensions import override
 
+from agent_access import conf
 from agent_access.connections import live_connections
 from agent_access.models.settings import AccessSettings
 from agent_access.operator_command import OperatorCommand
@@ -30,14 +31,19 @@ class Command(OperatorCommand):
             "access_on": AccessSettings.read().access_on,
             "live_connections": live_connections().count(),
             "revoked_connections": revoked,
+            "missing": [] if state == "off" else list(conf.host().missing_for_agents()),
         }
         self.stdout.write(json.dumps(facts) if options["json"] else _sentence(facts))
 
 
 def _sentence(facts: dict[str, Any]) -> str:
-    """Return the state, with the database: a shell without its settings asks another one."""
+    """Return the state, with the database: a shell without its settings asks another one.
+
+    What agents lack follows, each on a line of its own.
+    """
     state = "on" if facts["access_on"] else "off"
     place = connection.settings_dict["NAME"]
     ended = f" {facts['revoked_connections']} were ended." if facts["revoked_connections"] else ""
     live = facts["live_connections"]
-    return f"Agent access is {state} in the database {place}. Live connections: {live}.{ended}"
+    sentence = f"Agent access is {state} in the database {place}. Live connections: {live}.{ended}"
+    return "\n".join([sentence, *facts["missing"]])

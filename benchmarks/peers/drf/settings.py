@@ -4,7 +4,7 @@ import os
 
 import dj_database_url
 
-SECRET_KEY = "for-benchmarks-only-and-guarding-nothing"  # noqa: S105  as it says
+SECRET_KEY = "for-benchmarks-only-and-guarding-nothing-whatsoever"  # noqa: S105  as it says
 DEBUG = False
 ALLOWED_HOSTS = ["*"]
 APPEND_SLASH = False

@@ -7,7 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.core import checks
 from django.core.management import CommandError, call_command
-from django.db import DEFAULT_DB_ALIAS, DatabaseError, connection
+from django.db import DEFAULT_DB_ALIAS, connection
 from django.utils import timezone
 from typing_extensions import override
 
@@ -79,10 +79,6 @@ class Command(OperatorCommand):
             credential = self._prepare_access()
         except QuickstartError as error:
             raise CommandError(str(error)) from None
-        except DatabaseError:
-            raise CommandError(
-                "The database cannot be opened or written: see DATABASE_URL."
-            ) from None
         except KeyboardInterrupt:
             raise CommandError("Stopped before it was ready; the next start continues.") from None
         self._show_people(password)
@@ -171,6 +167,7 @@ class Command(OperatorCommand):
             settings.WSGI_APPLICATION,
             base_url=settings.BASE_URL,
             certificate=certificate,
+            log_config=settings.BASE_DIR / "deploy" / "granian.json",
             on_ready=lambda: self._say(f"Ready: {settings.BASE_URL} answers. Ctrl-C stops it."),
         )
         self._say("Stopped.")

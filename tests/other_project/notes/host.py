@@ -53,6 +53,9 @@ class NotesHost:
                 return NotebookFullAnswer()
         return None
 
+    def missing_for_agents(self) -> Sequence[str]:
+        return ()  # a first note needs nothing
+
     def work_of(self, connection_id: UUID, viewer: User) -> Sequence[Work]:
         return ()  # a note does not know which connection made it
 
