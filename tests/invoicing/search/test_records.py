@@ -18,7 +18,7 @@ from invoicing.search.paging import PageRequest
 from invoicing.search.records import find_customers, find_documents
 from invoicing.search.table import LISTS_PER_STATEMENT, TABLE
 from invoicing.search.texts import texts_of_customer, texts_of_document
-from invoicing.search.words import matches, words_of
+from invoicing.search.words import matches, sought_in
 from invoicing.services.bulk_documents import NewDocument, write_documents
 from invoicing.services.customers import change_customer, create_customers
 from tests.factories import (
@@ -35,8 +35,24 @@ from tests.plans import gather_statistics, plans_of
 pytestmark = pytest.mark.django_db
 
 LONG = "n" * 17
-SYLLABLES = ("an", "ant", "ä", "be", "20", "東京", "商", "กรุง", "カ", "ł", LONG, f"{LONG}x")
-SEPARATORS = (" ", "-", "", "")
+SYLLABLES = (
+    "an",
+    "ant",
+    "ä",
+    "be",
+    "20",
+    "東京",
+    "商",
+    "กรุง",
+    "カ",
+    "ł",
+    "ø",
+    "한국",
+    "007",
+    LONG,
+    f"{LONG}x",
+)
+SEPARATORS = (" ", "-", "'", "", "")
 CUSTOMERS = 30
 DOCUMENTS = 45
 SEARCHES = 30
@@ -49,8 +65,8 @@ def make_text(random: Random, syllables: int) -> str:
 
 def compare_all(records: Iterable[Any], texts: Callable[[Any], Iterable[str]], search: str) -> Any:
     """Find without an index: what a search means, said once more."""
-    words = words_of(search)
-    return [each.pk for each in records if not search.strip() or matches(words, texts(each))]
+    sought = sought_in(search)
+    return [each.pk for each in records if not search.strip() or matches(sought, texts(each))]
 
 
 def walk(find: Callable[..., Any], user: Any, *, limit: int, **page: Any) -> list[UUID]:
