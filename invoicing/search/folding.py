@@ -29,7 +29,7 @@ _PLAIN = {
     "þ": "th",
     "ð": "d",
     "ŋ": "n",
-    "ı": "i",
+    "\N{LATIN SMALL LETTER DOTLESS I}": "i",
     "ȷ": "j",
     "ĸ": "k",
     "ə": "e",
@@ -46,7 +46,7 @@ _PLAIN = {
     "\u06a9": "\u0643",  # Persian kaf
 }
 _WITH = re.compile(r"((?:LATIN|CYRILLIC) SMALL LETTER \w+) WITH .*")
-# Letters for Unicode, apostrophes for those who write Hawaiʻi and Saʿdi.
+# Letters for Unicode, apostrophes for those who write Hawai'i and Sa'di with them.
 _APOSTROPHES = re.compile("[\u02b9-\u02c1\ua78b\ua78c]")
 _KATAKANA = re.compile("[\u30a1-\u30f6\u30fd\u30fe]")
 _HIRAGANA_FROM_KATAKANA = -0x60

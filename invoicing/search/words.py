@@ -71,7 +71,7 @@ def forms_of(text: str) -> frozenset[str]:
     for spelling in spellings_of(text):
         for words in _groups_of(spelling):
             forms.update(words)
-            forms.update(word.lstrip("0") for word in words if word.startswith("0"))
+            forms.update(word.lstrip("0") for word in words if word.isdecimal())
             if len(words) > 1:
                 forms.update("".join(words[place:]) for place in range(_JOINED_FROM))
     return frozenset(filter(None, forms))

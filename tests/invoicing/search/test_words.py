@@ -14,6 +14,7 @@ from invoicing.search.words import (
     sought_in,
     words_of,
 )
+from tests.typed_searches import TYPED
 
 
 @pytest.mark.parametrize(
@@ -72,95 +73,7 @@ def test_every_word_of_the_search_begins_a_word_of_the_record(search, texts) -> 
     assert matches(sought_in(search), texts)
 
 
-# What people type, and the name or number that they mean.
-FOUND = [
-    # letters that Unicode does not decompose
-    ("boeuf", "Œuvre Bœuf SARL"),
-    ("oeuvre", "Œuvre Bœuf SARL"),
-    ("aero", "Ærø Færge ApS"),
-    ("faerge", "Ærø Færge ApS"),
-    ("thordur", "Þórður Ísleifsson ehf."),
-    ("thorsdottir", "Kaja Þórsdóttir"),
-    ("able", "Ⱥble"),
-    ("ALESUND", "Ǻlesund"),
-    ("saami", "Šaami"),
-    ("gadan", "Ɠaɗaŋ"),
-    ("elet", "Ələt"),
-    ("DIYARBAKIR", "Diyarbakır"),
-    ("жана", "Җаңа"),
-    ("hawaii", "Hawaiʻi"),
-    ("saidi", "Saʿidi"),
-    # Arabic
-    ("التجارية", "مؤسسة القاهرة التجاريـة"),
-    ("القاهره", "مؤسسة القاهرة"),
-    ("مستشفي", "مستشفى"),
-    ("ایران", "ايران"),
-    ("احمد", "أَحمد"),
-    # punctuation inside a name
-    ("obrien", "O'Brien & Sons"),
-    ("o'brien", "OBrien & Sons"),
-    ("O\u2019Brien", "O'Brien & Sons"),
-    ("brien", "O\u02bcBrien & Sons"),
-    ("oneill", "Smith-O'Neill"),
-    ("mcdonalds", "McDonald\u2019s Deli"),
-    ("loreal", "L'Oréal-like Beauty"),
-    ("eonx", "E.ONX Energie"),
-    ("attx", "AT&Tx Telecom"),
-    ("at&t", "ATTx Telecom"),
-    ("AT&T", "AT & T"),
-    ("cocacolax", "Coca-Colax Drinks"),
-    ("coca colax", "Coca-Colax Drinks"),
-    ("coca-colax", "Cocacolax Drinks"),
-    ("coca-colax", "Coca Colax Drinks"),
-    ("7elevenx", "7-Elevenx Stores"),
-    ("7-eleven", "7Eleven"),
-    ("ap moller", "A.P. Møller-Test"),
-    ("a.b.c.", "ABC Ltd"),
-    ("abc", "A.B.C. Ltd"),
-    ("us steelx", "U.S. Steelx"),
-    ("nestles", "Nestlé's"),
-    ("rhonepoulencx", "Rhône-Poulencx"),
-    ("smithjones", "Smith-Jones Associates"),
-    ("dangelo", "Chiara D'Angelo"),
-    ("almansoori", "Farid Al-Mansoori"),
-    # German and Danish transcription
-    ("mueller", "Müller & Söhne KG"),
-    ("muller", "Müller & Söhne KG"),
-    ("müller", "Mueller KG"),
-    ("müller", "Muller KG"),
-    ("moeller", "A.P. Møller-Test"),
-    ("aarhus", "Århus"),
-    ("århus", "Aarhus"),
-    ("müller-lüdenscheidt", "Muellerluedenscheidt"),
-    # numbers
-    ("85", "INV-2026-0085"),
-    ("#85", "INV-2026-0085"),
-    ("85", "INV-2026-0850"),
-    ("2026-85", "INV-2026-0085"),
-    ("INV 85", "INV-2026-0085"),
-    ("INV20260085", "INV-2026-0085"),
-    ("20260085", "INV-2026-0085"),
-    ("inv-2026-0085", "INV20260085"),
-    ("PO4711", "PO-4711/2026"),
-    ("PO4711", "PO 4711/B"),
-    ("po 4711", "PO4711"),
-    ("0", "Studio 000"),
-    ("2026", "٢٠٢٦"),
-    ("२०२६", "2026"),
-    # other scripts
-    ("てすと", "株式会社東京テスト"),
-    ("テスト", "株式会社東京てすと"),
-    ("ｶﾞｽ", "東京がす"),
-    ("ジョンスミス", "ジョン・スミス"),
-    ("스미스", "존 스미스"),
-    ("시험", "한국시험주식회사"),
-    ("株", "㈱東京"),
-    ("東京", "㈱東京"),
-    ("full 100", "Ｆｕｌｌ １００"),
-]
-
-
-@pytest.mark.parametrize(("search", "text"), FOUND)
+@pytest.mark.parametrize(("search", "text"), TYPED)
 def test_what_people_type_finds_what_they_mean_in_the_table_and_in_the_record(search, text) -> None:
     assert matches(sought_in(search), ["other", text])
     prefixes = prefixes_of([text])
@@ -181,6 +94,7 @@ def test_what_people_type_finds_what_they_mean_in_the_table_and_in_the_record(se
         ("coca-cola", ["Coca Pepsi"]),
         ("cacola", ["Coca-Cola"]),
         ("po4711", ["PO 47 11"]),
+        ("4711b", ["04711B"]),
         ("ltd2000", ["2000 Ltd"]),
         ("ller", ["Müller"]),
         ("muller paris", ["Müller"]),
@@ -199,7 +113,7 @@ def test_a_record_without_such_words_is_not_found(search, texts) -> None:
     ("text", "prefixes"),
     [
         ("Inv 20", {"i", "in", "inv", "inv2", "inv20", "2", "20"}),
-        ("A-0b", {"a", "a0", "a0b", "0", "0b", "b"}),
+        ("A-0b", {"a", "a0", "a0b", "0", "0b"}),
         ("Bü 0", {"b", "bu", "bue", "bu0", "bue0", "0"}),
         ("a" * 20, {"a" * length for length in range(1, 17)}),
         ("東京", {"東", "東京", "京"}),
