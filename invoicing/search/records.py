@@ -32,8 +32,8 @@ from invoicing.search.words import matches, required_prefixes, sought_in
 # first is a little more than two pages of 25, which is enough where most rows match all words.
 STEPS_PER_CALL = 4000
 _STEPS_AT_ONCE = (60, 940, 3000)
-# The walk follows the rarest word, or the longest of those that more than so many records have: to
-# count further would cost more than it saves.
+# The walk follows the rarest word: to count further than this would cost more than it saves, so of
+# those that more records have it is the one whose records lie farthest apart.
 _COUNTED = 400
 _RECORDS_AT_ONCE = 500
 
@@ -170,13 +170,16 @@ def _walk_by_the_rarest(walk: Walk, page: PageRequest) -> Walk | None:
     each = list(dict.fromkeys(chain.from_iterable(words)))
     counts = count_rows(each, after=page.after, newest_first=page.newest_first, most=_COUNTED)
 
-    def count(any_of: AnyOf) -> int:
-        return sum(counts[word] for word in any_of)
+    def rank(any_of: AnyOf) -> tuple[int, int]:
+        """Return the count; then, of what very many have, how near they follow each other."""
+        rows, reached = zip(*(counts[word] for word in any_of), strict=True)
+        places = [int.from_bytes(place) for place in reached]
+        return min(sum(rows), _COUNTED), max(places) if page.newest_first else -min(places)
 
-    first, *others = sorted(words, key=count)
+    first, *others = sorted(words, key=rank)
     # Only those who see all customers are spared a walk that finds nothing: the counts are of all
     # records, so the time saved would tell others what hidden records say.
-    if walk.customers is None and not count(first):
+    if walk.customers is None and not any(counts[word].rows for word in first):
         return None
     return replace(walk, words=first, other_words=others)
 

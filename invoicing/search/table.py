@@ -54,6 +54,13 @@ class Step(NamedTuple):
     has_all: bool
 
 
+class Count(NamedTuple):
+    """How many records have a word, and the record to which these were counted, or the end."""
+
+    rows: int
+    reached: bytes
+
+
 @dataclass(frozen=True, kw_only=True)
 class Walk:
     """The records that have one of `words`, in order of ID; of some customers, or of all (None)."""
@@ -104,17 +111,22 @@ def take_steps(walk: Walk, *, after: UUID | None, steps: int) -> list[Step]:
 
 def count_rows(
     words: Sequence[bytes], *, after: UUID | None, newest_first: bool, most: int
-) -> dict[bytes, int]:
+) -> dict[bytes, Count]:
     """Count the records behind `after` that have each word, but no further than to `most`."""
-    counted = "SELECT %s, count(*) FROM ({each}) AS counted"
-    one = counted.format(each=_list_sql("word = %s", newest_first=newest_first))
+    each = _list_sql("word = %s", newest_first=newest_first)
+    # The subquery has the last of them only if there are so many.
+    one = f"SELECT %s, count(*), ({each} OFFSET %s) FROM ({each}) AS counted"  # noqa: S608  words of our own
     bound = _bound(after, newest_first=newest_first)
     parameters: list[int | bytes] = []
     for place, word in enumerate(words):
-        parameters += [place, word, bound, most]
+        parameters += [place, word, bound, 1, most - 1, word, bound, most]
+    end = b"" if newest_first else b"\xff" * 16
     with connection.cursor() as cursor:
         cursor.execute(" UNION ALL ".join([one] * len(words)), parameters)
-        return {words[int(place)]: count for place, count in cursor.fetchall()}
+        return {
+            words[int(place)]: Count(rows, end if reached is None else bytes(reached))
+            for place, rows, reached in cursor.fetchall()
+        }
 
 
 def _lists(walk: Walk, *, after: UUID | None, steps: int) -> Iterable[Sequence[tuple[bytes, ...]]]:

@@ -230,6 +230,18 @@ def test_the_rarest_word_leads_so_that_few_steps_find_it(few_steps):
     assert ([document.pk for document in found], cursor) == ([documents[90].pk], None)
 
 
+@pytest.mark.parametrize("newest_first", [False, True], ids=["oldest", "newest"])
+def test_of_words_that_very_many_have_the_one_farthest_apart_leads(
+    few_steps, monkeypatch, newest_first
+):
+    monkeypatch.setattr(records, "_COUNTED", 3)
+    documents = make_many(100, references=lambda n: "common" if n % 20 else "common bit")
+    found, _ = find_documents(
+        make_staff(), PageRequest(search="common bit", limit=5, newest_first=newest_first)
+    )
+    assert {document.pk for document in found} == {each.pk for each in documents[::20]}
+
+
 def test_a_call_that_finds_nothing_visible_walks_on_to_a_record_that_it_may_name(few_steps):
     customers = create_customers(CustomerFactory.build_batch(90, name="Acme"))
     hidden = [customer.pk for customer in customers[2:80]]
@@ -241,6 +253,20 @@ def test_a_call_that_finds_nothing_visible_walks_on_to_a_record_that_it_may_name
     assert [customer.pk for customer in found] == [visible[1], visible[2]]
     assert cursor == visible[2]
     assert walk(find_customers, make_staff(), search="acme", limit=3) == visible
+
+
+def test_a_record_that_has_several_forms_of_a_word_is_found_once(manager, monkeypatch):
+    monkeypatch.setattr(table, "LISTS_PER_STATEMENT", 4)
+    customers = create_customers(CustomerFactory.build_batch(7, name="Coca-Cola"))
+    manager.managed_customers.set(customers)
+    for reference in ("Müll Muell", "cola", "coca", "cocacola"):
+        for customer in customers:
+            make_draft(customer=customer, reference=reference)
+    documents = list(Document.objects.order_by("id").values_list("pk", flat=True))
+    for user, newest_first in product((manager, make_staff()), (False, True)):
+        for search, expected in (("coca-cola", documents), ("x-müll", []), ("müll", documents[:7])):
+            found = walk(find_documents, user, search=search, limit=3, newest_first=newest_first)
+            assert found == (expected[::-1] if newest_first else expected), search
 
 
 def test_a_row_that_nobody_removed_shows_nothing(few_steps):
