@@ -9,6 +9,6 @@ class AgentAccessConfig(AppConfig):
     @override
     def ready(self) -> None:
         from agent_access import checks  # noqa: F401, PLC0415  models must be loaded first
-        from agent_access.database import triggers  # noqa: PLC0415  as above
+        from agent_access.database import constraints, triggers  # noqa: F401, PLC0415  as above
 
         triggers.keep_installed(self, check_id="agent_access.W001")
