@@ -10,7 +10,7 @@ class AgentAccessConfig(AppConfig):
     @override
     def ready(self) -> None:
         from agent_access import checks  # noqa: F401, PLC0415  models must be loaded first
-        from agent_access.database import triggers  # noqa: PLC0415  as above
+        from agent_access.database import constraints, triggers  # noqa: F401, PLC0415  as above
         from agent_access.identifiers import IdConverter  # noqa: PLC0415  as above
 
         register_converter(IdConverter, "id")

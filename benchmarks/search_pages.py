@@ -71,6 +71,9 @@ def document_cases(user: User) -> Iterator[Case]:
         "common before the cursor": replace(PAGE, search="inv", after=last_issued()),
         "common and rare word": replace(PAGE, search=f"inv {rare}"),
         "two common words": replace(PAGE, search="inv 2026"),
+        "number with punctuation": replace(PAGE, search="INV-2026-85"),
+        "only common parts": replace(PAGE, search="inv-2026"),
+        "a letter either way": replace(PAGE, search="büro"),
     }
     for what, page in searches.items():
         yield f"documents.list, {what}", partial(find_documents, user, page)

@@ -5,11 +5,14 @@ An app has a folder `sql` with one file per database, `triggers.postgresql.sql` 
 with `--` is a comment. Statements are
 
     CREATE TRIGGER name ... ON table ...
-    CREATE FUNCTION name() RETURNS trigger LANGUAGE plpgsql AS $$body$$     (PostgreSQL only)
+    CREATE FUNCTION name() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+        AS $$body$$
 
-with the functions first. The file is compared with what the database holds, letter by letter:
-a SQLite trigger as it was typed, a function by its body, a PostgreSQL trigger in the form that
-pg_get_triggerdef(oid, true) prints, on one line.
+with the functions, which only PostgreSQL has, first. A body names a table as {schema}.table, the
+schema of the project's tables: the fixed path keeps out whatever others make in that schema. The
+file is compared with what the database holds, letter by letter: a SQLite trigger as it was typed,
+a function by its path and body, a PostgreSQL trigger in the form that pg_get_triggerdef(oid, true)
+prints, on one line.
 """
 
 import re
@@ -37,9 +40,12 @@ FUNCTION = "FUNCTION"
 
 _COMMENT = re.compile(r"^--.*\n?", re.MULTILINE)
 _BEGINNING = re.compile(r"^(?=CREATE )", re.MULTILINE)
+_SCHEMA = "{schema}"
 _HEAD = re.compile(r"CREATE (?P<kind>TRIGGER|FUNCTION) (?P<name>\w+)")
 _TABLE = re.compile(r"\bON (\w+)")
-_BODY = re.compile(r"\$\$(.*)\$\$", re.DOTALL)
+_FUNCTION = re.compile(
+    r"SET (?P<name>\w+) = (?P<value>[\w, ]+?)\s+AS \$\$(?P<body>.*)\$\$", re.DOTALL
+)
 
 
 # The SQL folders of all apps.
@@ -62,9 +68,9 @@ class CreateStatement:
 
     @property
     def definition(self) -> str:
-        """What the database stores of it: the body of a function, the whole text of a trigger."""
-        body = _BODY.search(self.sql)
-        return body[1] if body else self.sql
+        """What the database stores: a function's setting and body, the whole text of a trigger."""
+        function = _FUNCTION.search(self.sql)
+        return "{name}={value}{body}".format(**function.groupdict()) if function else self.sql
 
     @property
     def replacement(self) -> str:
@@ -212,6 +218,8 @@ def _describe_difference(statement: CreateStatement, *, is_there: bool) -> str:
 def _read_statements(connection: BaseDatabaseWrapper, folder: Path) -> list[CreateStatement]:
     """Return the file's statements for the tables that exist, and none where none does."""
     text = (folder / f"triggers.{connection.vendor}.sql").read_text(encoding="utf-8")
+    if _SCHEMA in text:
+        text = text.replace(_SCHEMA, _find_schema(connection))
     tables = connection.introspection.table_names()
     blocks = (block.strip() for block in _BEGINNING.split(_COMMENT.sub("", text)))
     statements = [_parse(block) for block in blocks if block]
@@ -222,6 +230,12 @@ def _read_statements(connection: BaseDatabaseWrapper, folder: Path) -> list[Crea
         for statement in statements
         if statement.kind == FUNCTION or statement.table in tables
     ]
+
+
+def _find_schema(connection: BaseDatabaseWrapper) -> str:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT quote_ident(current_schema())")
+        return str(cursor.fetchone()[0])
 
 
 def _parse(block: str) -> CreateStatement:
@@ -254,7 +268,7 @@ def _held_by_postgresql(connection: BaseDatabaseWrapper) -> dict[tuple[str, str]
               FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid
              WHERE NOT tgisinternal AND pg_table_is_visible(tgrelid)
              UNION ALL
-            SELECT 'FUNCTION', proname, prosrc
+            SELECT 'FUNCTION', proname, concat(array_to_string(proconfig, ', '), prosrc)
               FROM pg_proc
              WHERE prorettype = 'trigger'::regtype AND pg_function_is_visible(oid)
             """

@@ -1,6 +1,6 @@
 -- Audit events are only ever added.
 
-CREATE FUNCTION agent_access_refuse_audit_change() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION agent_access_refuse_audit_change() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     RAISE EXCEPTION 'audit events are never changed or deleted';
 END;

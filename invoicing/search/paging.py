@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.db.models import Model, QuerySet
 
-from invoicing.search.words import matches, words_of
+from invoicing.search.words import matches, sought_in
 
 # Interface: Limits, "Search text".
 SEARCH_LENGTH = 100
@@ -46,12 +46,12 @@ def _search_page(
     rows: QuerySet[_Record], page: PageRequest, *, texts: Callable[[_Record], Iterable[str]]
 ) -> tuple[list[_Record], UUID | None]:
     found: list[_Record] = []
-    words = words_of(page.search)
-    if not words:
+    sought = sought_in(page.search)
+    if not sought:
         return found, None
     for _ in range(SCANNED_ROWS_PER_CALL // SCAN_BATCH_ROWS):
         batch = list(in_order(rows, page)[:SCAN_BATCH_ROWS])
-        found += [record for record in batch if matches(words, texts(record))]
+        found += [record for record in batch if matches(sought, texts(record))]
         if len(found) > page.limit or len(batch) < SCAN_BATCH_ROWS:
             return cut_page(found, page.limit)
         page = replace(page, after=batch[-1].pk)

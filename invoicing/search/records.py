@@ -15,16 +15,25 @@ from django.db.models import Model, QuerySet
 from invoicing.access import customers_visible_to, documents_visible_to, managed_customer_ids
 from invoicing.models import Customer, Document, DocumentStatus, User
 from invoicing.search.paging import PageRequest, cut_page, in_order
-from invoicing.search.table import Kind, Step, Walk, count_rows, label_of, take_steps, word_of
+from invoicing.search.table import (
+    AnyOf,
+    Kind,
+    Step,
+    Walk,
+    count_rows,
+    label_of,
+    take_steps,
+    word_of,
+)
 from invoicing.search.texts import texts_of_customer, texts_of_document
-from invoicing.search.words import matches, required_prefixes, words_of
+from invoicing.search.words import matches, required_prefixes, sought_in
 
 # The most rows of the table that one call walks, in batches that grow while little is found. The
 # first is a little more than two pages of 25, which is enough where most rows match all words.
 STEPS_PER_CALL = 4000
 _STEPS_AT_ONCE = (60, 940, 3000)
-# The walk follows the rarest word, or the longest of those that more than so many records have: to
-# count further would cost more than it saves.
+# The walk follows the rarest word: to count further than this would cost more than it saves, so of
+# those that more records have it is the one whose records lie farthest apart.
 _COUNTED = 400
 _RECORDS_AT_ONCE = 500
 
@@ -94,14 +103,14 @@ class _Search(Generic[_Record]):
 
     def read(self, steps: Sequence[Step]) -> Iterator[_Record]:
         """Yield the matching records of the steps, reading first only as many as a page needs."""
-        words = words_of(self.page.search)
+        sought = sought_in(self.page.search)
         rest = [step.record for step in steps if step.has_all]
         size = self.page.limit + 1
         while rest:
             batch, rest, size = rest[:size], rest[size:], _RECORDS_AT_ONCE
             records = self.wanted.in_bulk(batch)
             found = [records[pk] for pk in batch if pk in records]
-            yield from (each for each in found if not words or matches(words, self.texts(each)))
+            yield from (each for each in found if not sought or matches(sought, self.texts(each)))
 
     def last_visible(self, steps: Sequence[Step]) -> UUID | None:
         """Return the last record of the steps that the user sees, for the cursor."""
@@ -139,15 +148,16 @@ def _find(search: _Search[_Record]) -> tuple[list[_Record], UUID | None]:
 def _plan(search: _Search[_Record]) -> Walk | None:
     """Return the walk by the rarest word, or None if no record can match."""
     page = search.page
-    prefixes = required_prefixes(words_of(page.search))
+    prefixes = required_prefixes(sought_in(page.search))
     if search.managed == [] or (page.search.strip() and not prefixes):
         return None
-    longest = sorted(prefixes, key=lambda prefix: (-len(prefix), prefix))
-    words = [word_of(search.kind, prefix) for prefix in longest[:_WORDS_WALKED]]
+    longest = sorted(map(sorted, prefixes), key=lambda any_of: (-min(map(len, any_of)), any_of))
+    words = [tuple(word_of(search.kind, each) for each in any_of) for any_of in longest]
+    words = words[:_WORDS_WALKED]
     if search.label or not words:
-        words.append(label_of(search.kind, search.label))
+        words.append((label_of(search.kind, search.label),))
     walk = Walk(
-        word=words[0],
+        words=words[0],
         other_words=words[1:],
         customers=search.managed,
         newest_first=page.newest_first,
@@ -156,14 +166,22 @@ def _plan(search: _Search[_Record]) -> Walk | None:
 
 
 def _walk_by_the_rarest(walk: Walk, page: PageRequest) -> Walk | None:
-    words = [walk.word, *walk.other_words]
-    counts = count_rows(words, after=page.after, newest_first=page.newest_first, most=_COUNTED)
-    rarest_first = sorted(words, key=counts.__getitem__)
+    words = [walk.words, *walk.other_words]
+    each = list(dict.fromkeys(chain.from_iterable(words)))
+    counts = count_rows(each, after=page.after, newest_first=page.newest_first, most=_COUNTED)
+
+    def rank(any_of: AnyOf) -> tuple[int, int]:
+        """Return the count; then, of what very many have, how near they follow each other."""
+        rows, reached = zip(*(counts[word] for word in any_of), strict=True)
+        places = [int.from_bytes(place) for place in reached]
+        return min(sum(rows), _COUNTED), max(places) if page.newest_first else -min(places)
+
+    first, *others = sorted(words, key=rank)
     # Only those who see all customers are spared a walk that finds nothing: the counts are of all
     # records, so the time saved would tell others what hidden records say.
-    if walk.customers is None and not counts[rarest_first[0]]:
+    if walk.customers is None and not any(counts[word].rows for word in first):
         return None
-    return replace(walk, word=rarest_first[0], other_words=rarest_first[1:])
+    return replace(walk, words=first, other_words=others)
 
 
 def _batch_sizes(walk: Walk, limit: int) -> Iterator[int]:

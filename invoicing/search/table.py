@@ -8,7 +8,7 @@ else keeps a page as quick among a million records as among a thousand.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import islice
+from itertools import product
 from typing import NamedTuple
 from uuid import UUID
 
@@ -43,19 +43,30 @@ class Row(NamedTuple):
     record: bytes
 
 
+# Words of which one is enough.
+AnyOf = tuple[bytes, ...]
+
+
 class Step(NamedTuple):
-    """A record on a walk, and whether it has all other words of the walk too."""
+    """A record on a walk, and whether it has one of each of the walk's other words too."""
 
     record: UUID
     has_all: bool
 
 
+class Count(NamedTuple):
+    """How many records have a word, and the record to which these were counted, or the end."""
+
+    rows: int
+    reached: bytes
+
+
 @dataclass(frozen=True, kw_only=True)
 class Walk:
-    """The records that have `word`, in order of ID; of some customers, or of all (None)."""
+    """The records that have one of `words`, in order of ID; of some customers, or of all (None)."""
 
-    word: bytes
-    other_words: Sequence[bytes] = ()
+    words: AnyOf
+    other_words: Sequence[AnyOf] = ()
     customers: Sequence[UUID] | None = None
     newest_first: bool = False
 
@@ -100,31 +111,37 @@ def take_steps(walk: Walk, *, after: UUID | None, steps: int) -> list[Step]:
 
 def count_rows(
     words: Sequence[bytes], *, after: UUID | None, newest_first: bool, most: int
-) -> dict[bytes, int]:
+) -> dict[bytes, Count]:
     """Count the records behind `after` that have each word, but no further than to `most`."""
-    counted = "SELECT %s, count(*) FROM ({each}) AS counted"
-    one = counted.format(each=_list_sql("word = %s", newest_first=newest_first))
+    each = _list_sql("word = %s", newest_first=newest_first)
+    # The subquery has the last of them only if there are so many.
+    one = f"SELECT %s, count(*), ({each} OFFSET %s) FROM ({each}) AS counted"  # noqa: S608  words of our own
     bound = _bound(after, newest_first=newest_first)
     parameters: list[int | bytes] = []
     for place, word in enumerate(words):
-        parameters += [place, word, bound, most]
+        parameters += [place, word, bound, 1, most - 1, word, bound, most]
+    end = b"" if newest_first else b"\xff" * 16
     with connection.cursor() as cursor:
         cursor.execute(" UNION ALL ".join([one] * len(words)), parameters)
-        return {words[int(place)]: count for place, count in cursor.fetchall()}
+        return {
+            words[int(place)]: Count(rows, end if reached is None else bytes(reached))
+            for place, rows, reached in cursor.fetchall()
+        }
 
 
 def _lists(walk: Walk, *, after: UUID | None, steps: int) -> Iterable[Sequence[tuple[bytes, ...]]]:
     """Yield the lists to read, in batches; each as the values of the index's first columns."""
     if walk.customers is None:
-        yield [(walk.word,)]
+        yield [(word,) for word in walk.words]
         return
     # Each once: two customers with the same key share a list.
     keys = sorted({key_of_customer(customer) for customer in walk.customers})
     if len(keys) > LISTS_PER_STATEMENT:
         keys = _keys_ahead(walk, keys, after=after, steps=steps)
-    lists = ((walk.word, key) for key in keys)
-    while batch := list(islice(lists, LISTS_PER_STATEMENT)):
-        yield batch
+    at_once = LISTS_PER_STATEMENT // len(walk.words)
+    for start in range(0, len(keys), at_once):
+        # All lists of a record are in one statement, which names it once.
+        yield list(product(walk.words, keys[start : start + at_once]))
 
 
 def _keys_ahead(
@@ -136,8 +153,10 @@ def _keys_ahead(
     record of any other customer there are that many already.
     """
     bound = _bound(after, newest_first=walk.newest_first)
-    first = _list_sql("word = %s AND customer = own.column1", newest_first=walk.newest_first)
     direction = "DESC" if walk.newest_first else "ASC"
+    each = _list_sql("word = %s AND customer = own.column1", newest_first=walk.newest_first)
+    merged = " UNION ALL ".join(f"SELECT record FROM ({each}) AS list" for _ in walk.words)  # noqa: S608  words of our own
+    first = f"{merged} ORDER BY record {direction} LIMIT 1"
     ahead: list[tuple[bytes, bytes]] = []
     for start in range(0, len(keys), CUSTOMERS_PER_STATEMENT):
         batch = keys[start : start + CUSTOMERS_PER_STATEMENT]
@@ -147,7 +166,8 @@ def _keys_ahead(
             f" ORDER BY first {direction} NULLS LAST LIMIT %s"
         )
         with connection.cursor() as cursor:
-            cursor.execute(sql, [walk.word, bound, 1, *batch, steps])
+            each_word = [value for word in walk.words for value in (word, bound, 1)]
+            cursor.execute(sql, [*each_word, *batch, steps])
             rows = cursor.fetchall()
         ahead += [(bytes(record), bytes(key)) for record, key in rows if record is not None]
     ahead.sort(reverse=walk.newest_first)
@@ -160,24 +180,30 @@ def _take_steps(
     named = "word = %s" if walk.customers is None else "word = %s AND customer = %s"
     each = _list_sql(named, newest_first=walk.newest_first)
     bound = _bound(after, newest_first=walk.newest_first)
-    # OFFSET 0 makes PostgreSQL look up each record, instead of reading all rows of the word.
-    has_word = (
-        f"EXISTS (SELECT 1 FROM {TABLE} AS other WHERE other.word = %s"  # noqa: S608  names of our own
-        " AND other.record = walked.record LIMIT 1 OFFSET 0)"
-    )
-    has_all = " AND ".join([has_word] * len(walk.other_words)) or "TRUE"
+    has_all = " AND ".join(map(_has_any_sql, walk.other_words)) or "TRUE"
     direction = "DESC" if walk.newest_first else "ASC"
-    merged = " UNION ALL ".join(f"SELECT record FROM ({each}) AS list" for _ in lists)  # noqa: S608  words of our own
+    # A record may have several words that the walk is by.
+    union = " UNION ALL " if len(walk.words) == 1 else " UNION "
+    merged = union.join(f"SELECT record FROM ({each}) AS list" for _ in lists)  # noqa: S608  words of our own
     sql = (
         f"SELECT record, {has_all} FROM"  # noqa: S608  words of our own, values as parameters
         f" ({merged} ORDER BY record {direction} LIMIT %s) AS walked ORDER BY record {direction}"
     )
-    parameters: list[bytes | int] = [*walk.other_words]
+    parameters: list[bytes | int] = [word for words in walk.other_words for word in words]
     for one in lists:
         parameters += [*one, bound, steps]
     with connection.cursor() as cursor:
         cursor.execute(sql, [*parameters, steps])
         return [Step(UUID(bytes=bytes(record)), bool(rest)) for record, rest in cursor.fetchall()]
+
+
+def _has_any_sql(words: AnyOf) -> str:
+    # OFFSET 0 makes PostgreSQL look up each record, instead of reading all rows of the word.
+    return (
+        f"EXISTS (SELECT 1 FROM {TABLE} AS other"  # noqa: S608  names of our own
+        f" WHERE other.word IN ({', '.join(['%s'] * len(words))})"
+        " AND other.record = walked.record LIMIT 1 OFFSET 0)"
+    )
 
 
 def _list_sql(named: str, *, newest_first: bool) -> str:

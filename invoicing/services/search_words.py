@@ -19,11 +19,19 @@ _ROWS_PER_STATEMENT = 5000
 _INSERT = f"INSERT INTO {TABLE} (word, customer, record)"
 _REPLACING = "ON CONFLICT (word, record) DO UPDATE SET customer = excluded.customer"
 # The values go in their binary form (%b), which takes a third of the time of text.
-_ADD = f"{_INSERT} SELECT * FROM unnest(%b::bytea[], %b::bytea[], %b::bytea[])"  # noqa: S608  names of our own
+_ROWS = "SELECT * FROM unnest(%b::bytea[], %b::bytea[], %b::bytea[])"
+_ADD = f"{_INSERT} {_ROWS}"
 _REMOVE = (
     f"DELETE FROM {TABLE} AS kept"  # noqa: S608  names of our own
     " USING unnest(%b::bytea[], %b::bytea[]) AS gone (word, record)"
     " WHERE kept.word = gone.word AND kept.record = gone.record"
+)
+# OFFSET 0 makes PostgreSQL look up each row, instead of reading the whole table.
+_ADD_MISSING = (
+    f"{_INSERT} WITH new (word, customer, record) AS ({{new}}) SELECT * FROM new"  # noqa: S608  names of our own
+    f" WHERE NOT EXISTS (SELECT 1 FROM {TABLE} AS kept WHERE kept.word = new.word"
+    " AND kept.record = new.record AND kept.customer = new.customer LIMIT 1 OFFSET 0)"
+    f" {_REPLACING}"
 )
 _RECORDS_AT_ONCE = 500
 
@@ -70,6 +78,25 @@ def replace_rows(before: Collection[Row], after: Collection[Row]) -> None:
 def compose_replacement(before: Collection[Row], after: Collection[Row]) -> Statements:
     """Return the statements of replace_rows(), for at most some thousand rows that differ."""
     return _compose_batch(*_compare(before, after))
+
+
+def write_missing_rows(rows: Collection[Row]) -> int:
+    """Write the rows that do not exist or have another customer; return how many these were.
+
+    Rows that are right are only read, so to do this again costs little.
+    """
+    ordered, written = sorted(rows), 0
+    for start in range(0, len(ordered), _ROWS_PER_STATEMENT):
+        batch = ordered[start : start + _ROWS_PER_STATEMENT]
+        written += execute_together({"missing_words": _compose_missing(batch)})
+    return written
+
+
+def _compose_missing(rows: Sequence[Row]) -> Statement:
+    if connection.vendor == "postgresql":
+        return _ADD_MISSING.format(new=_ROWS), _columns(rows, 3)
+    values = [value for row in rows for value in row]
+    return _ADD_MISSING.format(new=_values(rows)), values
 
 
 def _compare(

@@ -13,7 +13,7 @@ from django.http import HttpRequest, QueryDict
 
 from invoicing.identifiers import read_uuid
 from invoicing.search.paging import SEARCH_LENGTH, PageRequest, cut_page
-from invoicing.search.words import matches, words_of
+from invoicing.search.words import matches, sought_in
 
 PAGE_LENGTH = 25
 
@@ -57,8 +57,8 @@ def list_matching(
 ) -> Listing[_Record]:
     """Return the requested page of matching records, by name; for kinds with few records."""
     search, ordered = read_search(request.GET), queryset.order_by(Lower("name"), "id")
-    words = words_of(search)
-    found: Any = [each for each in ordered if matches(words, texts(each))] if search else ordered
+    sought = sought_in(search)
+    found: Any = [each for each in ordered if matches(sought, texts(each))] if search else ordered
     return list_numbered(request, found)
 
 

@@ -1,18 +1,29 @@
 """What a search finds in each kind of record: every word begins a word, however it is written."""
 
+from itertools import cycle
 from typing import Any
 
 import pytest
 from django.db import connection
 
-from invoicing.models import Skill
+from invoicing.models import DocumentType, Skill
 from invoicing.search import records
 from invoicing.services.customers import change_customer, create_customers
-from tests.factories import CustomerFactory, TeamFactory, UserFactory, make_draft, make_issued
+from invoicing.services.numbering import next_numbers
+from tests.factories import (
+    CustomerFactory,
+    TeamFactory,
+    UserFactory,
+    make_draft,
+    make_issued,
+)
 from tests.interface.refusals import invalid, seen
 from tests.tool_table import LISTS
+from tests.typed_searches import TYPED
 
 pytestmark = pytest.mark.usefixtures("many_calls")
+
+NAMED = ("customers.search", "people.list", "teams.list")
 
 ACME = "Acme 2000 Ltd"
 MUELLER = "Müller & Söhne GmbH"
@@ -43,7 +54,8 @@ FOUND = [
     ("muller", [MUELLER]),
     ("MÜLLER sohne", [MUELLER]),
     ("Müller&Söhne", [MUELLER]),
-    ("mueller", []),
+    ("mueller", [MUELLER]),
+    ("muellers", []),
     ("lodz", [LODZ]),
     ("works", [LODZ]),
     ("łódź-wo", [LODZ]),
@@ -56,6 +68,10 @@ FOUND = [
     ("京都", []),
     ("neill", [ONEILL]),
     ("o'neill", [ONEILL]),
+    ("oneill", [ONEILL]),
+    ("o\u2019neill", [ONEILL]),
+    ("oneil bro", [ONEILL]),
+    ("onell", []),
     ("café", [CAFE_APART]),
     ("cafe", [CAFE_APART]),
     ("ＡＣＭＥ", [ACME]),  # noqa: RUF001  full-width letters are the subject
@@ -112,13 +128,59 @@ def test_documents_are_found_by_number_code_reference_and_customer(agent):
     assert documents_found(agent, "001") == []
     assert documents_found(agent, issued.draft_code) == [first]
     assert documents_found(agent, draft.draft_code.removeprefix("D-").lower()) == [second]
-    assert documents_found(agent, "po4711") == []
+    assert documents_found(agent, "po4711") == [first]
+    assert documents_found(agent, "po471") == [first]
+    assert documents_found(agent, "4711po") == []
     assert documents_found(agent, "4711") == [first]
     assert documents_found(agent, "zeta") == [second]
     assert documents_found(agent, "ltd") == [first, second]
     assert documents_found(agent, "hidden") == []
     assert documents_found(agent, "consulting") == []
     assert documents_found(agent, "?") == []
+
+
+NUMBERS = [
+    ("85", "INV-2026-0085"),
+    ("#85", "INV-2026-0085"),
+    ("2026-85", "INV-2026-0085"),
+    ("INV 85", "INV-2026-0085"),
+    ("inv-85", "INV-2026-0085"),
+    ("INV20260085", "INV-2026-0085"),
+    ("085", None),
+    ("PO4711", "INV-2026-0086"),
+    ("po-4711", "INV-2026-0086"),
+    ("po 4711/2026", "INV-2026-0086"),
+]
+
+
+def test_a_document_is_found_by_its_number_however_it_is_written(agent):
+    next_numbers(DocumentType.INVOICE, 2026, count=84)
+    for reference in ("", "PO-4711/2026"):
+        make_issued(customer=CustomerFactory.create(name="Acme"), reference=reference)
+
+    for search, number in NUMBERS:
+        body = agent.call("documents.list", {"search": search}).body
+        found = [each["number"] for each in body["data"]]
+        assert found == ([number] if number else []), search
+
+
+def test_85_finds_all_numbers_that_begin_so(agent):
+    for skipped in (84, 764):
+        next_numbers(DocumentType.INVOICE, 2026, count=skipped)
+        make_issued(customer=CustomerFactory.create(name="Acme"))
+    found = agent.call("documents.list", {"search": "85"}).body["data"]
+    assert [each["number"] for each in found] == ["INV-2026-0085", "INV-2026-0850"]
+
+
+def test_customers_people_and_teams_are_found_by_what_people_type(agent, delegate):
+    texts = sorted({text for _, text in TYPED})
+    create_customers([CustomerFactory.build(name=text) for text in texts])
+    for text in texts:
+        UserFactory.create(name=text)
+        TeamFactory.create(name=text)
+    # One page holds all that any of these searches finds.
+    for (search, text), tool in zip(TYPED, cycle(NAMED), strict=False):
+        assert text in names(agent, tool, search), (tool, search)
 
 
 def test_an_issued_document_is_found_by_the_buyers_name_as_it_was_frozen(agent):

@@ -51,8 +51,9 @@ def test_a_customer_is_written_with_the_beginnings_of_its_name() -> None:
 def test_a_document_is_written_with_its_words_its_customer_and_its_status() -> None:
     customer = CustomerFactory.create(name="Abc")
     draft = make_draft(customer=customer, reference="Xy")
-    code = [draft.draft_code[2:].lower()[:end] for end in range(1, 9)]
-    expected = {"d", *code, "a", "ab", "abc", "x", "xy"}
+    code = draft.draft_code.removeprefix("D-").lower()
+    beginnings = {code[:end] for end in range(1, 9)}
+    expected = {"d", *beginnings, "a", "ab", "abc", "x", "xy"}
     assert words_of_record(draft) == {
         *(word_of(Kind.DOCUMENT, each) for each in expected),
         label_of(Kind.DOCUMENT),

@@ -82,7 +82,52 @@ def test_no_statement_changes_an_issued_document(issued, change) -> None:
 )
 def test_no_temporary_table_stands_in_for_the_documents(issued, statement) -> None:
     execute("CREATE TEMPORARY TABLE invoices_document (id uuid, status text)")
-    with pytest.raises(IntegrityError, match="stands in the place"), transaction.atomic():
+    with pytest.raises(IntegrityError, match="issued document"), transaction.atomic():
+        execute(statement)
+
+
+# What a role makes that may create in the schema: operators for the very types that the guards
+# compare, and statements that would then be let through.
+EQUAL = """
+    CREATE FUNCTION never(varchar, varchar) RETURNS boolean LANGUAGE sql RETURN false;
+    CREATE OPERATOR = (LEFTARG = varchar, RIGHTARG = varchar, FUNCTION = never);
+"""
+LESS = """
+    CREATE FUNCTION never({kind}, {kind}) RETURNS boolean LANGUAGE sql RETURN false;
+    CREATE OPERATOR < (LEFTARG = {kind}, RIGHTARG = {kind}, FUNCTION = never);
+"""
+GUARDED = [
+    (EQUAL, "UPDATE invoices_document SET notes = 'forged' WHERE status::text = 'issued'"),
+    (EQUAL, "DELETE FROM invoices_document WHERE status::text = 'issued'"),
+    (EQUAL, "UPDATE invoices_line SET description = 'forged'"),
+    (EQUAL, "DELETE FROM invoices_taxrow"),
+    (
+        LESS.format(kind="integer") + LESS.format(kind="bigint"),
+        "UPDATE invoices_numberseries SET last_value = last_value - 1",
+    ),
+]
+
+
+@pytest.fixture
+def hostile(issued) -> None:
+    """Act as a role that reads and writes rows and may create in the schema."""
+    execute("CREATE ROLE hostile")
+    execute("GRANT CREATE, USAGE ON SCHEMA public TO hostile")
+    execute("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO hostile")
+    execute("SET CONSTRAINTS ALL IMMEDIATE")
+    execute("SET LOCAL ROLE hostile")
+
+
+@pytest.mark.postgresql
+@pytest.mark.requirement("document.frozen")
+@pytest.mark.parametrize(("operators", "statement"), GUARDED)
+def test_no_operator_of_a_hostile_role_gets_in_the_way_of_a_guard(
+    hostile, operators, statement
+) -> None:
+    execute(operators)
+    execute("SET LOCAL search_path = public, pg_catalog")
+    refused = "issued document|number series"
+    with pytest.raises(IntegrityError, match=refused), transaction.atomic():
         execute(statement)
 
 
@@ -321,6 +366,18 @@ def test_an_altered_sqlite_trigger_is_named() -> None:
             FOR EACH ROW EXECUTE FUNCTION invoices_keep_issued_part()
             """,
             "trigger invoices_line_issued_delete",
+        ),
+        (
+            "ALTER FUNCTION invoices_keep_issued_part() RESET search_path",
+            "function invoices_keep_issued_part",
+        ),
+        (
+            "ALTER FUNCTION invoices_keep_issued_part() SET search_path = public",
+            "function invoices_keep_issued_part",
+        ),
+        (
+            "ALTER FUNCTION invoices_keep_issued_part() SET work_mem = '1MB'",
+            "function invoices_keep_issued_part",
         ),
         (
             """

@@ -18,7 +18,7 @@ from invoicing.search.paging import PageRequest
 from invoicing.search.records import find_customers, find_documents
 from invoicing.search.table import LISTS_PER_STATEMENT, TABLE
 from invoicing.search.texts import texts_of_customer, texts_of_document
-from invoicing.search.words import matches, words_of
+from invoicing.search.words import matches, sought_in
 from invoicing.services.bulk_documents import NewDocument, write_documents
 from invoicing.services.customers import change_customer, create_customers
 from tests.factories import (
@@ -35,8 +35,24 @@ from tests.plans import gather_statistics, plans_of
 pytestmark = pytest.mark.django_db
 
 LONG = "n" * 17
-SYLLABLES = ("an", "ant", "ä", "be", "20", "東京", "商", "กรุง", "カ", "ł", LONG, f"{LONG}x")
-SEPARATORS = (" ", "-", "", "")
+SYLLABLES = (
+    "an",
+    "ant",
+    "ä",
+    "be",
+    "20",
+    "東京",
+    "商",
+    "กรุง",
+    "カ",
+    "ł",
+    "ø",
+    "한국",
+    "007",
+    LONG,
+    f"{LONG}x",
+)
+SEPARATORS = (" ", "-", "'", "", "")
 CUSTOMERS = 30
 DOCUMENTS = 45
 SEARCHES = 30
@@ -49,8 +65,8 @@ def make_text(random: Random, syllables: int) -> str:
 
 def compare_all(records: Iterable[Any], texts: Callable[[Any], Iterable[str]], search: str) -> Any:
     """Find without an index: what a search means, said once more."""
-    words = words_of(search)
-    return [each.pk for each in records if not search.strip() or matches(words, texts(each))]
+    sought = sought_in(search)
+    return [each.pk for each in records if not search.strip() or matches(sought, texts(each))]
 
 
 def walk(find: Callable[..., Any], user: Any, *, limit: int, **page: Any) -> list[UUID]:
@@ -214,6 +230,18 @@ def test_the_rarest_word_leads_so_that_few_steps_find_it(few_steps):
     assert ([document.pk for document in found], cursor) == ([documents[90].pk], None)
 
 
+@pytest.mark.parametrize("newest_first", [False, True], ids=["oldest", "newest"])
+def test_of_words_that_very_many_have_the_one_farthest_apart_leads(
+    few_steps, monkeypatch, newest_first
+):
+    monkeypatch.setattr(records, "_COUNTED", 3)
+    documents = make_many(100, references=lambda n: "common" if n % 20 else "common bit")
+    found, _ = find_documents(
+        make_staff(), PageRequest(search="common bit", limit=5, newest_first=newest_first)
+    )
+    assert {document.pk for document in found} == {each.pk for each in documents[::20]}
+
+
 def test_a_call_that_finds_nothing_visible_walks_on_to_a_record_that_it_may_name(few_steps):
     customers = create_customers(CustomerFactory.build_batch(90, name="Acme"))
     hidden = [customer.pk for customer in customers[2:80]]
@@ -225,6 +253,20 @@ def test_a_call_that_finds_nothing_visible_walks_on_to_a_record_that_it_may_name
     assert [customer.pk for customer in found] == [visible[1], visible[2]]
     assert cursor == visible[2]
     assert walk(find_customers, make_staff(), search="acme", limit=3) == visible
+
+
+def test_a_record_that_has_several_forms_of_a_word_is_found_once(manager, monkeypatch):
+    monkeypatch.setattr(table, "LISTS_PER_STATEMENT", 4)
+    customers = create_customers(CustomerFactory.build_batch(7, name="Coca-Cola"))
+    manager.managed_customers.set(customers)
+    for reference in ("Müll Muell", "cola", "coca", "cocacola"):
+        for customer in customers:
+            make_draft(customer=customer, reference=reference)
+    documents = list(Document.objects.order_by("id").values_list("pk", flat=True))
+    for user, newest_first in product((manager, make_staff()), (False, True)):
+        for search, expected in (("coca-cola", documents), ("x-müll", []), ("müll", documents[:7])):
+            found = walk(find_documents, user, search=search, limit=3, newest_first=newest_first)
+            assert found == (expected[::-1] if newest_first else expected), search
 
 
 def test_a_row_that_nobody_removed_shows_nothing(few_steps):

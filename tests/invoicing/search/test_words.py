@@ -5,8 +5,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from invoicing.search import words
-from invoicing.search.words import matches, prefixes_of, required_prefixes, words_of
+from invoicing.search import folding
+from invoicing.search.words import (
+    forms_of,
+    matches,
+    prefixes_of,
+    required_prefixes,
+    sought_in,
+    words_of,
+)
+from tests.typed_searches import TYPED
 
 
 @pytest.mark.parametrize(
@@ -19,13 +27,13 @@ from invoicing.search.words import matches, prefixes_of, required_prefixes, word
         ("Smørrebrød", ["smorrebrod"]),
         ("İstanbul Isparta", ["istanbul", "isparta"]),
         ("\uff26\uff35\uff2c\uff2c\u3000\uff37idth", ["full", "width"]),
-        ("東京タワー Ltd", ["東京タワー", "ltd"]),
+        ("東京タワー Ltd", ["東京たわー", "ltd"]),
         ("株式会社ABC", ["株式会社", "abc"]),
         ("한국 전력", ["한국", "전력"]),
         ("हिन्दी", ["हिन्दी"]),
         ("ﬁrst_second", ["first", "second"]),
         ("Donau\u00addampf", ["donaudampf"]),
-        ("\u0645\u06cc\u200c\u062e\u0648", ["\u0645\u06cc\u062e\u0648"]),
+        ("\u0645\u06cc\u200c\u062e\u0648", ["\u0645\u064a\u062e\u0648"]),
         ("क्\u200dषत्रिय", ["क्षत्रिय"]),
         ("葛\U000e0100城市", ["葛城市"]),
         ("\ufeffAc\u200bme", ["acme"]),
@@ -62,30 +70,51 @@ def test_what_is_unseen_and_no_part_of_a_word_parts_words(character) -> None:
     ],
 )
 def test_every_word_of_the_search_begins_a_word_of_the_record(search, texts) -> None:
-    assert matches(words_of(search), texts)
+    assert matches(sought_in(search), texts)
+
+
+@pytest.mark.parametrize(("search", "text"), TYPED)
+def test_what_people_type_finds_what_they_mean_in_the_table_and_in_the_record(search, text) -> None:
+    assert matches(sought_in(search), ["other", text])
+    prefixes = prefixes_of([text])
+    assert all(any_of & prefixes for any_of in required_prefixes(sought_in(search)))
 
 
 @pytest.mark.parametrize(
     ("search", "texts"),
     [
         ("001", ["INV-2026-0001"]),
+        ("26", ["INV-2026-0001"]),
+        ("inv 2", ["INV-1999-0001"]),
+        ("inv-1", ["INV 2026-0085"]),
+        ("mueller", ["Muller"]),
+        ("muller", ["Mueller"]),
+        ("oe", ["Oslo", "Essen"]),
+        ("cocacola", ["Coca Pepsi-Cola"]),
+        ("coca-cola", ["Coca Pepsi"]),
+        ("cacola", ["Coca-Cola"]),
+        ("po4711", ["PO 47 11"]),
+        ("4711b", ["04711B"]),
+        ("ltd2000", ["2000 Ltd"]),
         ("ller", ["Müller"]),
         ("muller paris", ["Müller"]),
         ("か", ["がく"]),
         ("京東", ["東京"]),
-        ("국", ["한국"]),
+        ("국한", ["한국 전력"]),
         ("!?", ["anything"]),
         ("acmeb", ["ACME", "Berlin"]),
     ],
 )
 def test_a_record_without_such_words_is_not_found(search, texts) -> None:
-    assert not matches(words_of(search), texts)
+    assert not matches(sought_in(search), texts)
 
 
 @pytest.mark.parametrize(
     ("text", "prefixes"),
     [
-        ("Inv 20", {"i", "in", "inv", "2", "20"}),
+        ("Inv 20", {"i", "in", "inv", "inv2", "inv20", "2", "20"}),
+        ("A-0b", {"a", "a0", "a0b", "0", "0b"}),
+        ("Bü 0", {"b", "bu", "bue", "bu0", "bue0", "0"}),
         ("a" * 20, {"a" * length for length in range(1, 17)}),
         ("東京", {"東", "東京", "京"}),
         ("東京商事", {"東", "京", "商", "事", "東京", "京商", "商事", "東京商", "京商事"}),
@@ -101,7 +130,7 @@ def test_a_record_is_found_by_the_prefixes_of_its_words(text, prefixes) -> None:
     [
         ("inv", {"inv"}),
         ("in inv", {"inv"}),
-        ("inv 2026", {"inv", "2026"}),
+        ("inv ltd", {"inv", "ltd"}),
         ("a" * 20, {"a" * 16}),
         ("京", {"京"}),
         ("東京商事", {"東京商", "京商事"}),
@@ -109,25 +138,48 @@ def test_a_record_is_found_by_the_prefixes_of_its_words(text, prefixes) -> None:
     ],
 )
 def test_a_search_needs_few_beginnings_that_few_records_have(search, needed) -> None:
-    assert required_prefixes(words_of(search)) == needed
+    assert required_prefixes(sought_in(search)) == {frozenset({each}) for each in needed}
 
 
-TEXT = st.text("abä東京カฟ ก-1é", max_size=24)
+@pytest.mark.parametrize(
+    ("search", "needed"),
+    [
+        ("inv-85", [{"inv"}, {"85", "inv85"}]),
+        ("inv 85", [{"inv"}, {"85", "inv85"}]),
+        ("müll", [{"mull", "muell"}]),
+        ("aa-" + "b" * 20, [{"aa"}, {"b" * 16, "aa" + "b" * 14}]),
+        ("a aa-b", [{"aa"}, {"aab", "b"}]),
+    ],
+)
+def test_a_word_with_several_forms_needs_the_beginning_of_one(search, needed) -> None:
+    assert required_prefixes(sought_in(search)) == {frozenset(any_of) for any_of in needed}
+
+
+def test_a_text_of_many_parts_has_few_forms() -> None:
+    assert len(forms_of("-".join("abcdefghij" * 5))) == 10 + 4
+
+
+TEXT = st.text("abäøuœ東京カ한국ฟ ก-'10é", max_size=24)
 
 
 @given(search=TEXT, texts=st.lists(TEXT, max_size=3))
 def test_what_matches_has_all_the_beginnings_that_are_needed(search, texts) -> None:
-    if matches(words_of(search), texts):
-        assert required_prefixes(words_of(search)) <= prefixes_of(texts)
+    if matches(sought_in(search), texts):
+        prefixes = prefixes_of(texts)
+        assert all(any_of & prefixes for any_of in required_prefixes(sought_in(search)))
+
+
+@given(text=TEXT)
+def test_a_text_finds_itself(text) -> None:
+    assert matches(sought_in(text), [text]) or not words_of(text)
 
 
 def test_a_text_that_grows_costs_no_look_at_each_of_its_characters(monkeypatch) -> None:
     """NFKD makes 18 characters of this one, and a search compares thousands of references."""
-    looks = [Mock(wraps=words._is_accent), Mock(wraps=words._is_of_a_word)]
-    monkeypatch.setattr(words, "_is_accent", looks[0])
-    monkeypatch.setattr(words, "_is_of_a_word", looks[1])
+    look = Mock(wraps=folding._plain)
+    monkeypatch.setattr(folding, "_plain", look)
     assert len(words_of("\ufdfa" * 100)) == 301
-    assert 0 < sum(each.call_count for each in looks) < 50
+    assert 0 < look.call_count < 50
 
 
 def test_references_of_agents_leave_little_in_the_memory_of_a_worker() -> None:

@@ -1,0 +1,115 @@
+"""Finds what the tables have lost of the constraints that the models declare.
+
+They are the first guard of every rule that two calls at once could break, and whoever owns a table
+can drop one. Which constraints there should be only the models say: a database does not remember.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from django.apps import apps
+from django.core import checks
+from django.db import connections
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.models import CheckConstraint, Field, Model, UniqueConstraint
+
+REPAIR = (
+    "If this release has migrated the database, somebody has changed it since: find out who, and"
+    " what was written meanwhile. manage.py sqlmigrate prints the statement that adds it again."
+)
+
+# What the database has under each name: "columns", and what kind of constraint it is.
+Held = Mapping[str, Mapping[str, Any]]
+_IsHeld = Callable[[Mapping[str, Any]], bool]
+
+
+@checks.register(checks.Tags.database, deploy=True)
+def check_constraints(
+    databases: Iterable[str] | None = None, **kwargs: Any
+) -> list[checks.CheckMessage]:
+    """Warn of each lost constraint; with --deploy only, since migrate may be about to add it."""
+    return [
+        checks.Warning(f"The database has lost {lost}.", hint=REPAIR, id="agent_access.W010")
+        for alias in databases or ()
+        for lost in find_lost_constraints(connections[alias])
+    ]
+
+
+def find_lost_constraints(database: BaseDatabaseWrapper) -> list[str]:
+    """Return words for each constraint of a model that its table lacks, and does not enforce.
+
+    A table that does not exist yet lacks none.
+    """
+    lost: list[str] = []
+    with database.cursor() as cursor:
+        tables = database.introspection.table_names(cursor)
+        for model in apps.get_models(include_auto_created=True):
+            if model._meta.can_migrate(database) and model._meta.db_table in tables:
+                held = database.introspection.get_constraints(cursor, model._meta.db_table)
+                lost += _find_lost(model, held, database)
+    return [*lost, *_find_disabled(database)]
+
+
+def _find_lost(model: type[Model], held: Held, database: BaseDatabaseWrapper) -> Iterator[str]:
+    table = model._meta.db_table
+    for what, is_held in _expected_of(model, database):
+        if not any(map(is_held, held.values())):
+            yield f"the {what} of {table}"
+    for constraint in model._meta.constraints:
+        kind = _kind_of(constraint)
+        if kind and not held.get(constraint.name, {}).get(kind):
+            yield f"the constraint {constraint.name} of {table}"
+
+
+def _kind_of(constraint: Any) -> str | None:
+    kinds = {CheckConstraint: "check", UniqueConstraint: "unique"}
+    return next((kind for of, kind in kinds.items() if isinstance(constraint, of)), None)
+
+
+def _expected_of(
+    model: type[Model], database: BaseDatabaseWrapper
+) -> Iterator[tuple[str, _IsHeld]]:
+    """Yield what fields declare, in words, and how to recognise it, as its name may be any."""
+    key = [str(field.column) for field in model._meta.pk_fields]
+    yield "primary key", lambda held: held["primary_key"] and held["columns"] == key
+    for names in model._meta.unique_together:
+        columns = [str(model._meta.get_field(name).column) for name in names]
+        yield f"unique ({', '.join(columns)})", _unique(columns)
+    for field in model._meta.local_concrete_fields:
+        yield from _expected_of_field(field, database)
+
+
+def _expected_of_field(
+    field: "Field[Any, Any]", database: BaseDatabaseWrapper
+) -> Iterator[tuple[str, _IsHeld]]:
+    column = str(field.column)
+    if field.unique and not field.primary_key:
+        yield f"unique {column}", _unique([column])
+    if field.db_parameters(database)["check"]:
+        # SQLite's list has a column as often as the check names it.
+        yield f"check of {column}", lambda held: held["check"] and {*held["columns"]} == {column}
+    if field.remote_field and getattr(field, "db_constraint", False):
+        target = field.target_field  # type: ignore[attr-defined]  # a foreign key has it
+        named = (target.model._meta.db_table, target.column)
+        yield (
+            f"foreign key {column}",
+            lambda held: held["foreign_key"] == named and held["columns"] == [column],
+        )
+
+
+def _unique(columns: list[str]) -> _IsHeld:
+    return lambda held: held["unique"] and held["columns"] == columns
+
+
+def _find_disabled(database: BaseDatabaseWrapper) -> Iterator[str]:
+    """Yield the tables whose foreign keys PostgreSQL keeps but does not enforce."""
+    if database.vendor != "postgresql":
+        return
+    with database.cursor() as cursor:
+        cursor.execute(
+            "SELECT DISTINCT relname FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid"
+            " WHERE tgisinternal AND tgenabled <> 'O' AND pg_table_is_visible(tgrelid)"
+            " ORDER BY relname"
+        )
+        for (table,) in cursor.fetchall():
+            yield f"the enforcement of foreign keys of {table}"

@@ -1,0 +1,148 @@
+"""What the daily check says of tables that have lost a constraint."""
+
+import pytest
+from django.core.checks import run_checks
+from django.db import connection
+
+from agent_access.database.constraints import find_lost_constraints
+from agent_access.models import AccessSettings
+from invoicing.models import Document
+from tests.factories import make_draft
+
+pytestmark = pytest.mark.django_db
+
+
+[NAMED, *_] = AccessSettings._meta.constraints
+
+
+def execute(sql: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(sql)
+
+
+def test_a_migrated_database_has_lost_nothing() -> None:
+    make_draft()
+    assert find_lost_constraints(connection) == []
+
+
+def name_in_database(table: str, **wanted: object) -> str:
+    """Return PostgreSQL's name of the constraint of a table that has these facts."""
+    with connection.cursor() as cursor:
+        held = connection.introspection.get_constraints(cursor, table)
+    [name] = [
+        name for name, facts in held.items() if all(facts[key] == wanted[key] for key in wanted)
+    ]
+    return name
+
+
+@pytest.mark.postgresql
+@pytest.mark.parametrize(
+    ("table", "wanted", "lost"),
+    [
+        (
+            "invoices_line",
+            {"foreign_key": ("invoices_document", "id")},
+            "the foreign key document_id of invoices_line",
+        ),
+        (
+            "invoices_user_skills",
+            {"unique": True, "columns": ["user_id", "skill_id"]},
+            "the unique (user_id, skill_id) of invoices_user_skills",
+        ),
+        (
+            "invoices_user",
+            {"unique": True, "columns": ["email"]},
+            "the unique email of invoices_user",
+        ),
+        (
+            "invoices_line",
+            {"primary_key": True},
+            "the primary key of invoices_line",
+        ),
+    ],
+)
+def test_what_a_field_declares_is_missed(table, wanted, lost) -> None:
+    execute(f"ALTER TABLE {table} DROP CONSTRAINT {name_in_database(table, **wanted)} CASCADE")
+    assert find_lost_constraints(connection) == [lost]
+
+
+@pytest.mark.postgresql
+@pytest.mark.parametrize("constraint", Document._meta.constraints, ids=lambda each: each.name)
+def test_what_a_model_declares_by_name_is_missed(constraint) -> None:
+    name = constraint.name
+    execute(f"ALTER TABLE invoices_document DROP CONSTRAINT IF EXISTS {name}")
+    execute(f"DROP INDEX IF EXISTS {name}")
+    assert find_lost_constraints(connection) == [f"the constraint {name} of invoices_document"]
+
+
+@pytest.mark.postgresql
+def test_foreign_keys_that_are_not_enforced_are_told() -> None:
+    execute("ALTER TABLE invoices_line DISABLE TRIGGER ALL")
+    assert find_lost_constraints(connection) == ["the enforcement of foreign keys of invoices_line"]
+
+
+SKILLS = "id integer NOT NULL{key}, user_id char(32){user}, skill_id char(32){skill}{unique}"
+DECLARED = {
+    "key": " PRIMARY KEY",
+    "user": " REFERENCES invoices_user (id)",
+    "skill": " REFERENCES invoices_skill (id)",
+    "unique": ', CONSTRAINT "pair" UNIQUE ("user_id", "skill_id")',
+}
+
+
+@pytest.mark.sqlite  # which changes the constraints of a table by making it anew
+def test_a_table_that_was_made_anew_with_less_is_told() -> None:
+    execute("DROP TABLE invoices_user_skills")
+    execute(f"CREATE TABLE invoices_user_skills ({SKILLS.format(**DECLARED)})")
+    assert find_lost_constraints(connection) == []
+    execute("DROP TABLE invoices_user_skills")
+    nothing = dict.fromkeys(DECLARED, "")
+    execute(f"CREATE TABLE invoices_user_skills ({SKILLS.format(**nothing)})")
+    assert find_lost_constraints(connection) == [
+        f"the {what} of invoices_user_skills"
+        for what in (
+            "primary key",
+            "unique (user_id, skill_id)",
+            "foreign key user_id",
+            "foreign key skill_id",
+        )
+    ]
+
+
+@pytest.mark.sqlite  # as above
+@pytest.mark.parametrize(
+    ("check", "lost"),
+    [
+        (
+            ' CHECK ((JSON_VALID("modules_off") OR "modules_off" IS NULL))',
+            "the check of modules_off of agent_access_accesssettings",
+        ),
+        (
+            f' CONSTRAINT "{NAMED.name}" CHECK',
+            f"the constraint {NAMED.name} of agent_access_accesssettings",
+        ),
+    ],
+)
+def test_a_check_that_was_left_out_is_told(check, lost) -> None:
+    table = AccessSettings._meta.db_table
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT sql FROM sqlite_master WHERE name = %s", [table])
+        [(sql,)] = cursor.fetchall()
+    assert check in sql
+    left = sql.replace(check, " CHECK" if "CONSTRAINT" in check else "")
+    execute(f"DROP TABLE {table}")
+    execute(left)
+    assert find_lost_constraints(connection) == [lost]
+
+
+def test_only_the_daily_check_warns_and_says_what_to_do(monkeypatch) -> None:
+    monkeypatch.setattr(
+        "agent_access.database.constraints.find_lost_constraints", lambda _: ["the unique name"]
+    )
+    for include, told in ((False, []), (True, ["The database has lost the unique name."])):
+        found = run_checks(
+            tags=["database"], databases=["default"], include_deployment_checks=include
+        )
+        warnings = [each for each in found if each.id == "agent_access.W010"]
+        assert [each.msg for each in warnings] == told
+        assert all("find out who" in str(each.hint) for each in warnings)
