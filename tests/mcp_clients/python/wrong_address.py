@@ -1,4 +1,4 @@
-"""The official Python client 1.x at an address that is not there: what its caller is told."""
+"""The official Python client 1.x where nothing is found: what its caller is told."""
 
 import asyncio
 import json
