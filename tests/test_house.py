@@ -23,6 +23,7 @@ CONTRACTS = {
     contract["id"]: contract["name"] for contract in PROJECT["tool"]["importlinter"]["contracts"]
 }
 LOCK_FILES = ("requirements.txt", "requirements-dev.txt", "requirements-bench.txt")
+CLIENTS_LOCK = "tests/mcp_clients/python/requirements.txt"
 
 # Contract, file, and the line that breaks the contract when the file gets it.
 BREACHES = [
@@ -153,18 +154,25 @@ def test_every_dependency_is_pinned_and_locked() -> None:
         assert pinned(pins).items() <= locked(name).items()
 
 
+def test_every_client_in_python_is_pinned_and_locked() -> None:
+    wanted = (PROJECT_FOLDER / CLIENTS_LOCK).with_suffix(".in").read_text(encoding="utf-8")
+    pins = re.findall(r"^[^#\s]+", wanted, re.MULTILINE)
+    assert len(pinned(pins)) == len(pins) > 0
+    assert pinned(pins).items() <= locked(CLIENTS_LOCK).items()
+
+
 def test_each_lock_holds_the_one_before() -> None:
     for fewer, more in pairwise(LOCK_FILES):
         assert locked(fewer).items() <= locked(more).items()
 
 
-@pytest.mark.parametrize("name", LOCK_FILES)
+@pytest.mark.parametrize("name", [*LOCK_FILES, CLIENTS_LOCK])
 def test_a_lock_file_names_no_index_and_no_folder_of_one_machine(name) -> None:
     lock = (PROJECT_FOLDER / name).read_text(encoding="utf-8")
     assert re.findall(r"https?:|file:|index-url|find-links|(?<!\w)/\w+/", lock) == []
 
 
-@pytest.mark.parametrize("name", LOCK_FILES)
+@pytest.mark.parametrize("name", [*LOCK_FILES, CLIENTS_LOCK])
 def test_a_lock_file_has_a_hash_for_every_package(name) -> None:
     lock = (PROJECT_FOLDER / name).read_text(encoding="utf-8")
     entries = re.findall(r"^[\w.-]+(?:\[.*?\])?==.*(?:\n    .*)*", lock, re.MULTILINE)

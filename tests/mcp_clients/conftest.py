@@ -11,21 +11,31 @@ from django.db import connection as database
 from invoicing.models import User
 from tests.agents import HttpAgent
 from tests.https_server import HttpsServer
-from tests.mcp_clients.credential_proxy import run_proxy
-from tests.mcp_clients.node_packages import ABSENT, is_installed
+from tests.mcp_clients import node_packages, python_packages
+from tests.mcp_clients.credential_proxy import Proxy, run_proxy
 from tests.oauth.programs import Browser, parameters_of
 from tests.tool_table import SCOPES
 
 Decide = Callable[..., dict[str, str]]
 
 
+def miss(what: str) -> None:
+    if os.environ.get("REQUIRE_MCP_CLIENTS") == "1":
+        pytest.fail(f"REQUIRE_MCP_CLIENTS=1, but: {what}")
+    pytest.skip(what)
+
+
 @pytest.fixture(scope="session")
 def _node() -> None:
-    if is_installed():
-        return
-    if os.environ.get("REQUIRE_NODE") == "1":
-        pytest.fail(f"REQUIRE_NODE=1, but: {ABSENT}")
-    pytest.skip(ABSENT)
+    if not node_packages.is_installed():
+        miss(node_packages.ABSENT)
+
+
+@pytest.fixture(scope="session")
+def python_clients() -> None:
+    """Skip the test, or fail, if the environment of the Python clients is not filled."""
+    if not python_packages.is_installed():
+        miss(python_packages.ABSENT)
 
 
 @pytest.fixture
@@ -39,10 +49,16 @@ def node_environment(_node: None, https_server: HttpsServer, agent: HttpAgent) -
 
 
 @pytest.fixture
-def proxied_url(_node: None, https_server: HttpsServer, agent: HttpAgent) -> Iterator[str]:
-    """The URL of a local HTTP proxy that adds the credential and speaks TLS to the server."""
-    with run_proxy(https_server, str(agent.credential)) as url:
-        yield url
+def proxy(https_server: HttpsServer, agent: HttpAgent) -> Iterator[Proxy]:
+    """A local HTTP proxy that adds the credential and speaks TLS to the server."""
+    with run_proxy(https_server, str(agent.credential)) as running:
+        yield running
+
+
+@pytest.fixture
+def proxied_url(_node: None, proxy: Proxy) -> str:
+    """The URL of the proxy, for the clients of npm."""
+    return proxy.url
 
 
 @pytest.fixture

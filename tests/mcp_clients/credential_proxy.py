@@ -1,7 +1,9 @@
-"""A small proxy for the conformance suite, which knows neither credentials nor TLS."""
+"""A small proxy that adds credential and TLS, which the conformance suite knows nothing of."""
 
+import json
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from http.client import HTTPSConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
@@ -16,19 +18,28 @@ from tests.https_server import HttpsServer
 NOT_PASSED_ON = {"host", "connection", "transfer-encoding", "content-length", "authorization"}
 
 
+@dataclass(frozen=True)
+class Proxy:
+    """The address of the MCP endpoint, and the method in each request's message so far."""
+
+    url: str
+    methods: list[str]
+
+
 @contextmanager
-def run_proxy(server: HttpsServer, credential: str) -> Iterator[str]:
-    """Serve on this machine until the block ends; yield the address of the MCP endpoint."""
+def run_proxy(server: HttpsServer, credential: str) -> Iterator[Proxy]:
+    """Serve on this machine until the block ends."""
 
     class Handler(CredentialProxy):
         target = server
         authorization = f"Bearer {credential}"
+        methods: list[str] = []
 
     proxy = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     thread = Thread(target=proxy.serve_forever, daemon=True)
     thread.start()
     try:
-        yield f"http://localhost:{proxy.server_port}/mcp"
+        yield Proxy(f"http://localhost:{proxy.server_port}/mcp", Handler.methods)
     finally:
         proxy.shutdown()
         thread.join()
@@ -41,8 +52,11 @@ class CredentialProxy(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     target: HttpsServer
     authorization: str
+    methods: list[str]
 
     def pass_on(self) -> None:
+        body = self._read_body()
+        self.methods.append(json.loads(body)["method"] if body else self.command)
         fields = {
             name: value for name, value in self.headers.items() if name.lower() not in NOT_PASSED_ON
         }
@@ -52,7 +66,7 @@ class CredentialProxy(BaseHTTPRequestHandler):
             str(address.hostname), address.port, context=self.target.ssl_context, timeout=30
         )
         with closing(upstream):
-            upstream.request(self.command, self.path, self._read_body(), fields)
+            upstream.request(self.command, self.path, body, fields)
             answer = upstream.getresponse()
             self._answer(answer.status, answer.getheaders(), answer.read())
 

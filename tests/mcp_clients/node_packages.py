@@ -17,6 +17,7 @@ FOLDER = VAR_FOLDER / "mcp_clients"
 INSTALLED = FOLDER / "installed.json"  # a copy of the lock file that the folder was filled from
 
 SUITE = "node_modules/@modelcontextprotocol/conformance/dist/index.js"
+REMOTE = "node_modules/mcp-remote/dist/proxy.js"
 INSPECTOR = "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js"
 
 ABSENT = "The MCP clients of npm are not installed; ./dev conformance installs them."
@@ -30,7 +31,7 @@ def run_node(
 ) -> subprocess.CompletedProcess[str]:
     """Run Node where it finds the packages; `text` goes to its standard input."""
     return subprocess.run(  # noqa: S603  our own command
-        [_wheel() / "bin" / "node", *arguments],
+        [find_node(), *arguments],
         cwd=FOLDER,
         env={**os.environ, **(environment or {})},
         input=text,
@@ -44,7 +45,7 @@ def run_node(
 def start_node(*arguments: str | Path, environment: Mapping[str, str]) -> subprocess.Popen[str]:
     """Start Node where it finds the packages, with pipes to speak with it."""
     return subprocess.Popen(  # noqa: S603  our own command
-        [_wheel() / "bin" / "node", *arguments],
+        [find_node(), *arguments],
         cwd=FOLDER,
         env={**os.environ, **environment},
         stdin=subprocess.PIPE,
@@ -54,9 +55,14 @@ def start_node(*arguments: str | Path, environment: Mapping[str, str]) -> subpro
     )
 
 
-def run_script(name: str, *arguments: str, environment: Mapping[str, str]) -> Any:
-    """Run a script of this folder as if it lay beside the packages; return the JSON it prints."""
-    source = (WANTED / name).read_text(encoding="utf-8")
+def run_script(
+    name: str, *arguments: str, documented: str = "", environment: Mapping[str, str]
+) -> Any:
+    """Run a script of this folder as if it lay beside the packages; return the JSON it prints.
+
+    The lines `documented` come before those of the script.
+    """
+    source = documented + (WANTED / name).read_text(encoding="utf-8")
     done = run_node("--input-type=module", "-", *arguments, text=source, environment=environment)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
@@ -83,6 +89,10 @@ def install() -> int:
         return done.returncode
     shutil.copy(WANTED / "package-lock.json", INSTALLED)
     return 0
+
+
+def find_node() -> Path:
+    return _wheel() / "bin" / "node"
 
 
 def _wheel() -> Path:
