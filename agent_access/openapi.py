@@ -13,7 +13,7 @@ from agent_access.openapi_schemas import (
     join_schemas,
     refer_to_refusals,
 )
-from agent_access.tools import API_PATH, JSONSchema, Tool, registry
+from agent_access.tools import API_PATH, JSONSchema, Tool, registry, without_null
 
 VERSION = "3.1.0"
 SECURITY = "bearer"
@@ -151,7 +151,10 @@ def _describe_parameters(tool: Tool) -> Iterator[JSONSchema]:
     if not tool.takes_body:
         required = tool.input_schema.get("required", ())
         for name, schema in tool.input_schema["properties"].items():
-            yield _describe_parameter(name, "query", schema, is_required=name in required)
+            # A query string cannot express null.
+            yield _describe_parameter(
+                name, "query", without_null(schema), is_required=name in required
+            )
 
 
 def _describe_parameter(

@@ -64,6 +64,8 @@ class PlainJsonSchema(GenerateJsonSchema):
 
 def with_null(schema: JSONSchema) -> JSONSchema:
     """Return the schema with null as another type and, if it has any choices, another choice."""
+    if not isinstance(schema.get("type"), str):
+        return schema
     plain = {key: value for key, value in schema.items() if key != "const"}
     choices = schema.get("enum", [schema["const"]] if "const" in schema else [])
     return (
@@ -161,14 +163,17 @@ class Tool:
     def input_schema(self) -> JSONSchema:
         """Return the static JSON Schema (2020-12) of the query or body: closed and inlined.
 
-        Of a query it has no null, which a query string cannot express.
+        Every optional field may be null, which means that it is left out.
         """
         schema = self.input.model_json_schema(schema_generator=PlainJsonSchema)
         inlined: JSONSchema = inline_references(schema, schema.get("$defs", {}))
-        fields = inlined.get("properties", {})
-        if not self.takes_body:
-            fields = {name: without_null(field) for name, field in fields.items()}
-        return inlined | {"properties": fields}
+        required = inlined.get("required", ())
+        fields = inlined.get("properties", {}).items()
+        return inlined | {
+            "properties": {
+                name: field if name in required else with_null(field) for name, field in fields
+            }
+        }
 
 
 class ToolRegistry:

@@ -4,12 +4,10 @@ import re
 from typing import Any
 
 from agent_access.inputs import ID_SCHEMA, KEY_SCHEMA
-from agent_access.tools import JSONSchema, Tool, registry, without_null
+from agent_access.tools import JSONSchema, Tool, registry
 
 ID = "id"
 KEY = "idempotency_key"
-
-OPTIONAL = "May be left out or null."
 
 DOTTED_NAME = re.compile(r"\b[a-z_]+\.[a-z_]+\b")
 
@@ -50,30 +48,15 @@ def _id_schema(tool: Tool) -> JSONSchema:
 
 
 def _translate(schema: Any) -> Any:
-    """Return the schema in a form that every client reads, with MCP's names of tools.
-
-    Some models' dialects know only one type per field and no null in an enum, so null is left out;
-    the texts of the fields say that it is taken.
-    """
+    """Return the schema with MCP's names of tools in all its texts."""
     if isinstance(schema, list):
         return [_translate(inner) for inner in schema]
     if not isinstance(schema, dict):
         return schema
     plain = {key: _translate(inner) for key, inner in schema.items()}
-    if isinstance(fields := plain.get("properties"), dict):
-        needed = plain.get("required", ())
-        plain["properties"] = {
-            name: field if name in needed else _mark_optional(field)
-            for name, field in fields.items()
-        }
     if isinstance(text := plain.get("description"), str):
         plain["description"] = _rename(text)
-    return without_null(plain)
-
-
-def _mark_optional(field: JSONSchema) -> JSONSchema:
-    text = f"{field.get('description', '')} {OPTIONAL}".strip()
-    return field | {"description": text}
+    return plain
 
 
 def _rename(text: str) -> str:

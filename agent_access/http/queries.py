@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from typing import Any
 from urllib.parse import parse_qsl
 
 from django.http import HttpRequest
@@ -42,6 +43,6 @@ def _parse(request: HttpRequest) -> list[tuple[str, str]]:
     return parse_qsl(query, keep_blank_values=True, errors="surrogateescape")
 
 
-def _value(text: str, schema: dict[str, object]) -> str | int:
-    is_integer = schema.get("type") == "integer"
+def _value(text: str, schema: dict[str, Any]) -> str | int:
+    is_integer = "integer" in schema.get("type", "")
     return int(text) if is_integer and INTEGER.fullmatch(text) else text

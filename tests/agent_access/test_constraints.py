@@ -1,5 +1,7 @@
 """What the daily check says of tables that have lost a constraint."""
 
+from typing import Any
+
 import pytest
 from django.core.checks import run_checks
 from django.db import connection
@@ -28,7 +30,7 @@ def test_a_migrated_database_has_lost_nothing() -> None:
 def name_in_database(table: str, **wanted: object) -> str:
     """Return PostgreSQL's name of the constraint of a table that has these facts."""
     with connection.cursor() as cursor:
-        held = connection.introspection.get_constraints(cursor, table)
+        held: dict[str, Any] = connection.introspection.get_constraints(cursor, table)
     [name] = [
         name for name, facts in held.items() if all(facts[key] == wanted[key] for key in wanted)
     ]

@@ -126,10 +126,12 @@ INNER = {
 }
 
 
-def test_a_query_has_no_way_to_say_null():
-    fields = make_tool(input=Outer, method="GET").input_schema["properties"]
-    assert fields["choice"] == {"type": "string", "enum": ["a", "b"]}
-    assert fields["count"] == {"type": "integer"}
+def test_an_optional_field_with_a_default_may_be_null_too():
+    class Counted(ToolInput):
+        count: int = 25
+
+    [count] = make_tool(input=Counted).input_schema["properties"].values()
+    assert count == {"type": ["integer", "null"], "default": 25}
 
 
 def test_a_tool_without_arguments_still_has_properties():

@@ -34,7 +34,7 @@ def write_before_the_receipt(call: ToolCall, arguments: Any, inputs: ToolInput) 
     with transaction.atomic(durable=True):
         known = Receipt.objects.filter(connection=call.connection, key=call.idempotency_key)
         receipt = known.filter(call_digest=digest).first()
-        kept = receipts.stored_result(receipt) if receipt else None
+        kept = receipts.stored_result(call, receipt) if receipt else None
         if kept is not None:
             audit.record_call(execution._fact(call, is_replay=True))
             return kept

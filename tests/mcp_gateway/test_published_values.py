@@ -4,6 +4,7 @@ import pytest
 
 from tests.factories import TeamFactory
 from tests.mcp_agent import read_answer
+from tests.schemas import objects_within
 from tests.tool_table import LISTS
 
 
@@ -56,9 +57,10 @@ def test_null_stands_for_no_required_field_and_for_no_unknown_one(agent):
     ]
 
 
-def test_the_schemas_say_of_each_optional_field_that_it_may_be_left_out_or_null(agent):
+def test_the_schemas_say_of_each_optional_field_that_it_may_be_null(agent):
     for tool in agent.send("tools/list").body["result"]["tools"]:
-        schema = tool["inputSchema"]
-        for name, field in schema["properties"].items():
-            said = field.get("description", "").endswith("May be left out or null.")
-            assert said == (name not in schema.get("required", ())), (tool["name"], name)
+        for schema in objects_within(tool["inputSchema"]):
+            required = schema.get("required", ())
+            for name, field in schema.get("properties", {}).items():
+                is_nullable = "null" in field["type"] and None in field.get("enum", [None])
+                assert is_nullable == (name not in required), (tool["name"], name)
