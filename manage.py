@@ -50,7 +50,7 @@ def _explain(error: Exception) -> str | None:
 
     if isinstance(error, OSError):
         return f"{error.filename} cannot be used: {error.strerror}." if error.filename else None
-    return explain(error)
+    return explain(error, is_migrating=sys.argv[1:2] == ["migrate"])
 
 
 if __name__ == "__main__":

@@ -22,8 +22,11 @@ UNDEFINED_WORDS = ("no such table", "no such column")
 FILE_WORDS = ("unable to open database file", "attempt to write a readonly database")
 
 
-def explain(error: Exception) -> str | None:
-    """Return the sentence, or None for what no operator can mend: a mistake of ours."""
+def explain(error: Exception, *, is_migrating: bool = False) -> str | None:
+    """Return the sentence, or None for what no operator can mend: a mistake of ours.
+
+    In a migration itself a table that is missing is none that another migrate would make.
+    """
     if isinstance(error, DataError | IntegrityError):
         return None
     driver_error = _driver_error(error)
@@ -37,7 +40,7 @@ def explain(error: Exception) -> str | None:
     if state == INSUFFICIENT_PRIVILEGE:
         return NOT_ALLOWED.format(**told)
     if state in UNDEFINED or str(error).startswith(UNDEFINED_WORDS):
-        return NOT_MIGRATED.format(**told) if _is_out_of_date() else None
+        return None if is_migrating or not _is_out_of_date() else NOT_MIGRATED.format(**told)
     if isinstance(error, ProgrammingError):
         return None
     is_file = any(words in told["reason"] for words in FILE_WORDS)
