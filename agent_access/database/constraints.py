@@ -73,8 +73,7 @@ def _expected_of(
     key = [str(field.column) for field in model._meta.pk_fields]
     yield "primary key", lambda held: held["primary_key"] and held["columns"] == key
     for names in model._meta.unique_together:
-        fields: list[Any] = [model._meta.get_field(name) for name in names]
-        columns = [str(field.column) for field in fields]
+        columns = [str(getattr(model._meta.get_field(name), "column", name)) for name in names]
         yield f"unique ({', '.join(columns)})", _unique(columns)
     for field in model._meta.local_concrete_fields:
         yield from _expected_of_field(field, database)
