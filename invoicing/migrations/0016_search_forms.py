@@ -16,7 +16,7 @@ class Migration(migrations.Migration):
     atomic = False
 
     dependencies = [
-        ('invoices', '0013_issued_by'),
+        ('invoices', '0015_folded_email_addresses'),
     ]
 
     operations = [
