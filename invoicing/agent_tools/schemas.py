@@ -44,7 +44,12 @@ def _fill_draft(schema: JSONSchema, rates: Sequence[TaxRate]) -> JSONSchema:
 
 
 def _replace_choices(schema: JSONSchema, choices: Sequence[str]) -> JSONSchema:
-    """Return the schema with an enum instead of a pattern; null stays allowed if it was."""
+    """Return the schema with an enum instead of a pattern; null stays allowed if it was.
+
+    Without any choice it stays as it is: many clients refuse an enum of nothing but null.
+    """
+    if not choices:
+        return schema
     is_nullable = "null" in schema["type"]
     kept = {key: value for key, value in schema.items() if key not in {"pattern", "format"}}
     enum: list[Any] = [*choices, None] if is_nullable else [*choices]

@@ -150,7 +150,7 @@ def test_the_schemas_name_the_fields_of_the_interface(agent):
         tool: each["required"] for tool, each in schemas.items() if "required" in each
     } == REQUIRED
     assert schemas["teams.list"]["properties"]["limit"] == {
-        "type": "integer",
+        "type": ["integer", "null"],
         "minimum": 1,
         "maximum": 50,
         "default": 25,
