@@ -11,10 +11,11 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 from agent_access.errors import FieldProblem, ValidationFailedError
 from agent_access.identifiers import read_id
 from agent_access.models.receipts import KEY_LENGTH, KEY_PATTERN
-from agent_access.tools import JSONSchema, ToolInput
+from agent_access.tools import NULL, JSONSchema, ToolInput
 
 # JSON has no type for IDs.
 ID_SCHEMA: JSONSchema = {"type": "string", "format": "uuid"}
+ID_PATTERN = r"[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}"
 
 KEY_HEADER = "Idempotency-Key"
 KEY_SCHEMA: JSONSchema = {
@@ -102,7 +103,11 @@ def _read_blank(value: Any) -> Any:
 # Fields of inputs. The ID of a record:
 RecordId = Annotated[UUID, BeforeValidator(_parse_id), WithJsonSchema(ID_SCHEMA)]
 # The ID from which a list goes on, or to which it is limited; an empty one is none:
-OptionalId = Annotated[RecordId | None, BeforeValidator(_read_blank)]
+OptionalId = Annotated[
+    RecordId | None,
+    BeforeValidator(_read_blank),
+    WithJsonSchema({"type": ["string", NULL], "pattern": f"^({ID_PATTERN})?$"}),
+]
 # The last annotation of an integer, behind its limits:
 WHOLE = BeforeValidator(_read_whole)
 

@@ -18,8 +18,8 @@ from pydantic import (
     field_validator,
 )
 
-from agent_access.inputs import ID_SCHEMA, NOT_A_STRING, WHOLE, OptionalId, RecordId, problem
-from agent_access.tools import JSONSchema, ToolInput, with_null
+from agent_access.inputs import NOT_A_STRING, WHOLE, OptionalId, RecordId, problem
+from agent_access.tools import JSONSchema, ToolInput
 from invoicing import draft_rules
 from invoicing.errors import ControlCharacterError
 from invoicing.fixed_point import parse_fixed_point
@@ -47,8 +47,9 @@ FRACTION_PATTERN = r"[1-9][0-9]{0,3}|0[1-9][0-9]{0,2}|00[1-9][0-9]?|000[1-9]"
 QUANTITY_PATTERN = rf"^([1-9][0-9]{{0,10}}(\.[0-9]{{1,4}})?|0\.({FRACTION_PATTERN}))$"
 DATE_PATTERN = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 DATE_SCHEMA: JSONSchema = {"type": "string", "format": "date", "pattern": DATE_PATTERN}
+# A UUIDv7, or nothing.
 CURSOR_PATTERN = (
-    r"^[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-7[0-9A-Fa-f]{3}-[89ABab][0-9A-Fa-f]{3}-[0-9A-Fa-f]{12}$"
+    r"^([0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-7[0-9A-Fa-f]{3}-[89ABab][0-9A-Fa-f]{3}-[0-9A-Fa-f]{12})?$"
 )
 CURRENCY_PATTERN = r"^[A-Z]{3}$"
 LANGUAGE_PATTERN = r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$"
@@ -105,7 +106,7 @@ def _clean_description(value: str) -> str:
 Cursor = Annotated[
     OptionalId,
     AfterValidator(_check_cursor),
-    WithJsonSchema(with_null(ID_SCHEMA | {"pattern": CURSOR_PATTERN})),
+    WithJsonSchema({"type": ["string", "null"], "pattern": CURSOR_PATTERN}),
 ]
 IsoDate = Annotated[date, BeforeValidator(_parse_date), WithJsonSchema(DATE_SCHEMA)]
 Quantity = Annotated[

@@ -15,6 +15,7 @@ from typing_extensions import TypedDict
 
 from agent_access.calls import Record
 from agent_access.errors import ConflictError, ValidationFailedError
+from agent_access.inputs import ID_PATTERN
 from agent_access.openapi import describe_api
 from agent_access.openapi_schemas import refer_to, refer_to_refusals
 from agent_access.tools import inline_references, registry
@@ -114,9 +115,9 @@ def test_a_query_parameter_is_never_null(document):
         "maximum": 50,
         "default": 25,
     }
-    assert parameters["team_id"]["schema"] == {"type": "string", "format": "uuid"}
+    assert parameters["team_id"]["schema"] == {"type": "string", "pattern": f"^({ID_PATTERN})?$"}
     after = parameters["after"]["schema"]
-    assert after == {"type": "string", "format": "uuid", "pattern": CURSOR_PATTERN}
+    assert after == {"type": "string", "pattern": CURSOR_PATTERN}
     assert not any(each["required"] for each in parameters.values())
 
 

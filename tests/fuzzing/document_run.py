@@ -75,12 +75,6 @@ def send_what_is_taken(
     return send_all(transport, case, session=session, **settings)
 
 
-@schemathesis.hook
-def filter_query(_: Any, query: Told | None) -> bool:
-    """Try no empty cursor or filter: it is taken as absent, though no schema promises that."""
-    return "" not in [(query or {}).get(name) for name in ("after", "team_id")]
-
-
 @schemathesis.check
 def refused_for_what_no_schema_says(
     context: CheckContext, response: Response, case: Case[Any]

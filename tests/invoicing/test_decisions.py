@@ -143,10 +143,6 @@ def turn_off(settings):
     turn_access(on=False)
 
 
-def make_guest(settings):
-    User.objects.filter(connections__isnull=False).update(is_guest=True)
-
-
 def transfer(settings):
     Company.objects.update(owner=UserFactory.create())
 
@@ -156,9 +152,7 @@ def move(settings):
 
 
 @pytest.mark.requirement("revocation.stops_calls", "revocation.other_endings")
-@pytest.mark.parametrize(
-    "end", [expire, revoke, close_the_chain_first, turn_off, make_guest, transfer, move]
-)
+@pytest.mark.parametrize("end", [expire, revoke, close_the_chain_first, turn_off, transfer, move])
 def test_what_its_connection_cannot_execute_any_more_is_not_approved(
     delegate, approval, settings, end
 ):
@@ -249,3 +243,13 @@ def test_issuing_by_hand_locks_the_chain_of_the_administration_last(delegate, dr
     numbered = next(each for each in statements if "UPDATE invoices_numberseries" in each)
     locked = next(each for each in statements if 'FROM "agent_access_chainhead"' in each)
     assert statements.index(numbered) < statements.index(locked)
+
+
+def test_who_became_a_guest_decides_nothing_any_more(delegate, approval):
+    """That ends the web session as well as the connection."""
+    User.objects.filter(pk=delegate.pk).update(is_guest=True)
+    before = take_snapshot()
+    for decision in (Decision.APPROVED, Decision.REJECTED):
+        with pytest.raises(PermissionMissingError):
+            decide(delegate, approval, decision)
+    assert take_snapshot() == before

@@ -1,5 +1,6 @@
 """The probes: one word, whoever asks, and no trace of it."""
 
+import json
 import shutil
 import threading
 import time
@@ -202,8 +203,8 @@ def test_a_service_that_lost_a_static_file_is_not_ready_though_it_was(probe, tmp
     settings.STATIC_ROOT = shutil.copytree(VAR_FOLDER / "static", tmp_path / "static")
     settings.STORAGES = config.settings.STORAGES
     probe()
-    [style] = (tmp_path / "static" / "invoicing").glob("app.*.css")
-    style.unlink()
+    manifest = json.loads((tmp_path / "static" / "staticfiles.json").read_text(encoding="utf-8"))
+    (tmp_path / "static" / manifest["paths"]["invoicing/app.css"]).unlink()
     with pytest.raises(NotReadyError, match=r"static files .* Run manage.py collectstatic"):
         probe()
 

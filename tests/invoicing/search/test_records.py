@@ -264,7 +264,7 @@ def test_a_record_that_has_several_forms_of_a_word_is_found_once(manager, monkey
             make_draft(customer=customer, reference=reference)
     documents = list(Document.objects.order_by("id").values_list("pk", flat=True))
     for user, newest_first in product((manager, make_staff()), (False, True)):
-        for search, expected in (("coca-cola", documents), ("x-müll", []), ("müll", documents[:7])):
+        for search, expected in (("coca-cola", documents), ("u-müll", []), ("müll", documents[:7])):
             found = walk(find_documents, user, search=search, limit=3, newest_first=newest_first)
             assert found == (expected[::-1] if newest_first else expected), search
 
