@@ -242,6 +242,8 @@ def _parse(block: str) -> CreateStatement:
     head = _HEAD.match(block)
     if head is None:
         raise ValueError(f"not a CREATE TRIGGER or CREATE FUNCTION statement: {block}")
+    if head["kind"] == FUNCTION and not _FUNCTION.search(block):
+        raise ValueError(f"a function without its search_path: {block}")
     on = _TABLE.search(block) if head["kind"] == TRIGGER else None
     table = on[1] if on else ""
     return CreateStatement(head["kind"], head["name"], table, sql=block.removesuffix(";"))

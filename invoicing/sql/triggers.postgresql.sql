@@ -120,7 +120,7 @@ CREATE TRIGGER invoices_user_truncate BEFORE TRUNCATE ON invoices_user FOR EACH 
 -- program. It never falls, as a save of what was read before would make it. The password's hash may be made
 -- anew, which is told by its own count, and ends nothing.
 
-CREATE FUNCTION invoices_raise_session_revision() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION invoices_raise_session_revision() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     least integer := OLD.session_revision;
 BEGIN

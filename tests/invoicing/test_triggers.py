@@ -462,6 +462,11 @@ def test_a_file_with_another_kind_of_statement_is_refused() -> None:
         triggers._parse("CREATE TABLE evil (id int)")
 
 
+def test_a_function_that_does_not_fix_its_path_is_refused() -> None:
+    with pytest.raises(ValueError, match="without its search_path"):
+        triggers._parse("CREATE FUNCTION open() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN$$;")
+
+
 @pytest.mark.postgresql
 @pytest.mark.django_db
 def test_a_trigger_of_an_earlier_release_goes_when_its_function_changes() -> None:
