@@ -212,7 +212,7 @@ Rate = Annotated[int, Field(ge=1, le=1_000_000)]
 
 
 class Environment(BaseSettings):
-    """One field per environment variable; README and .env.example list the same names.
+    """One field per environment variable; docs/settings.md and .env.example list the same names.
 
     Values come from the environment first, on one's own machine then from the quickstart's file.
     """

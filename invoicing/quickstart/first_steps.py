@@ -1,9 +1,9 @@
 """The first walk of a person and an agent: the one copy of the lines to paste into a shell.
 
-`./dev run` prints it, README shows it with the answers, and the owner's page of a new connection
-has as much of it as the grants allow. It goes through bash, dash and zsh, line by line or all at
-once: it has `echo` for comments, which an interactive zsh would run as commands, and `printf` for
-answers, whose backslashes some `echo` would read.
+`./dev run` prints it, README shows it, docs/agents.md has the answers, and the owner's page of a
+new connection has as much of it as the grants allow. It goes through bash, dash and zsh, line by
+line or all at once: it has `echo` for comments, which an interactive zsh would run as commands,
+and `printf` for answers, whose backslashes some `echo` would read.
 """
 
 import shlex

@@ -19,23 +19,15 @@ from config.environment import PROJECT_FOLDER
 from invoicing.agent_tools.inputs import PRICE
 from invoicing.models import Document
 from tests.mcp_clients import node_packages, python_packages
+from tests.mcp_clients.clients_page import ADDRESS, PAGE, read_block
 from tests.mcp_clients.node_packages import REMOTE, WANTED
 from tests.tool_table import LINE, MCP_NAMES, REQUIRED_OF_A_LINE
 
 # What the clients get is the same on both databases: once is enough.
 pytestmark = pytest.mark.sqlite
 
-PAGE = (PROJECT_FOLDER / "docs" / "clients.md").read_text(encoding="utf-8")
-ADDRESS = "https://localhost:8443/mcp"
-
 MANY = 25
 SESSION = ["initialize", "notifications/initialized"]
-
-
-def read_block(heading: str, language: str) -> str:
-    """Return the section's first block of this language."""
-    section = PAGE.split(f"\n## {heading}\n")[1]
-    return section.split(f"```{language}\n")[1].split("```")[0]
 
 
 @pytest.fixture
@@ -257,7 +249,9 @@ def test_the_python_client_of_yesterday_calls_any_404_a_terminated_session(
 
 
 def test_the_page_names_the_versions_that_are_tried_here():
-    lock = python_packages.LOCK.read_text(encoding="utf-8")
+    # The official client of Python is one of the tests' own packages.
+    own = PROJECT_FOLDER / "requirements-dev.txt"
+    lock = python_packages.LOCK.read_text(encoding="utf-8") + own.read_text(encoding="utf-8")
     for name, version in re.findall(r"([\w-]+)(?:\[\w+\])?==([\w.]+)", PAGE):
         assert f"\n{name}=={version} " in lock
     packages = json.loads((WANTED / "package-lock.json").read_text(encoding="utf-8"))["packages"]

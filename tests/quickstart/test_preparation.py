@@ -256,25 +256,24 @@ def test_ctrl_c_before_it_is_ready_is_told_in_a_sentence(served, monkeypatch):
     assert served == []
 
 
-def read_readme(heading: str, language: str) -> list[str]:
-    """Return the blocks of a language that stand under the heading."""
-    text = (PROJECT_FOLDER / "README.md").read_text(encoding="utf-8")
-    section = text.split(f"\n## {heading}\n")[1].split("\n## ")[0]
-    return re.findall(rf"```{language}\n(.*?)```", section, re.DOTALL)
+def read_blocks(document: str, language: str) -> list[str]:
+    """Return the blocks of a language that a document shows."""
+    text = (PROJECT_FOLDER / document).read_text(encoding="utf-8")
+    return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
 
 
 @pytest.mark.django_db
-def test_the_readme_shows_what_is_printed(served, settings, monkeypatch):
+def test_readme_and_the_page_for_clients_show_what_is_printed(served, settings, monkeypatch):
     monkeypatch.delenv("SAMPLE_PASSWORD", raising=False)
     output = start(password=None)
     output = output.replace(f"CA={settings.VAR_DIR}/", "CA=$PWD/var/")
     output = CREDENTIAL.sub("ivc_...", output)
-    signing_in = read_readme("A session with an agent", "text")[0]
+    [signing_in] = read_blocks("README.md", "text")
     output = re.sub(r"(?<=Password:  )\S+", signing_in.split("Password:  ")[1].split()[0], output)
 
     for_people, for_agents = output.split("\nFor ")[1:]
     assert for_people.partition("\n\n")[2] == signing_in
     lines, for_mcp = for_agents.partition("\n\n")[2].split("\nThe same for MCP clients")
-    assert lines == "\n".join(read_readme("A session with an agent", "sh"))
+    assert lines == "\n".join(read_blocks("README.md", "sh"))
     mcp_lines = for_mcp.partition("\n\n")[2].partition("Ready: ")[0]
-    assert mcp_lines == "\n".join(read_readme("For MCP clients", "sh"))
+    assert mcp_lines == "\n".join(read_blocks("docs/clients.md", "sh"))
