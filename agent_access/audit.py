@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cache
 from typing import Any
 from uuid import UUID
 
@@ -15,8 +14,6 @@ from django.db import connection
 from django.utils import timezone
 from uuid_utils.compat import uuid7
 
-from agent_access.database.rows import Rows
-from agent_access.database.statements import NOTHING, Statements, execute_together
 from agent_access.database.transactions import relaxed_commit
 from agent_access.errors import UnauthenticatedError
 from agent_access.models.audit import ADMINISTRATION, AuditEvent, ChainHead, Transport
@@ -29,26 +26,38 @@ REVOKED = "connection:revoked"
 # Those over which agents call.
 CALL_TRANSPORTS = (Transport.HTTP, Transport.MCP)
 
-HEADS = Rows(ChainHead)
-EVENTS = Rows(AuditEvent, without=("sequence", "digest"))
-
-# On PostgreSQL. Local to the transaction, which for a relaxed event is its one statement.
-RELAX_COMMIT = "SELECT set_config('synchronous_commit', 'off', true)"
-ADVANCE_HEAD = """
-    UPDATE {heads} SET
-        sequence = sequence + 1,
-        digest = encode(sha256(convert_to(
-            '["' || digest || '",' || %s::text || ',' || (sequence + 1) || ',' || %s::text || ']',
-            'UTF8'
-        )), 'hex'),
-        last_used_at = COALESCE(%s, last_used_at)
-    {where_from}
-    WHERE chain = %s AND (is_open OR %s)
-    RETURNING sequence, digest
-"""
-INSERT_EVENT = """
-    INSERT INTO {events} (sequence, digest, {columns})
-    SELECT moved.sequence, moved.digest, {values} FROM moved
+# PostgreSQL appends in one statement, so that the head is locked as briefly as possible. It
+# computes the digest of the same text as `digest_event`, since it alone knows the previous one. A
+# relaxed event is a transaction by itself, whose commit does not wait for the disk.
+APPEND = """
+    WITH relaxed AS (
+        SELECT set_config(
+            'synchronous_commit',
+            CASE WHEN %(relaxed)s THEN 'off' ELSE current_setting('synchronous_commit') END,
+            true
+        )
+    ), moved AS (
+        UPDATE agent_access_chainhead SET
+            sequence = sequence + 1,
+            digest = encode(sha256(convert_to(
+                '["' || digest || '",' || %(before)s::text || ',' || (sequence + 1) || ','
+                || %(after)s::text || ']',
+                'UTF8'
+            )), 'hex'),
+            last_used_at = COALESCE(%(used_at)s, last_used_at)
+        FROM relaxed
+        WHERE chain = %(chain)s AND (is_open OR %(also_closed)s)
+        RETURNING sequence, digest
+    )
+    INSERT INTO agent_access_auditevent (
+        sequence, digest, id, chain, occurred_at, actor_id, connection_id, action, target, outcome,
+        detail, transport, request_id, client_address
+    )
+    SELECT
+        moved.sequence, moved.digest, %(id)s, %(chain)s, %(occurred_at)s, %(actor_id)s::uuid,
+        %(connection_id)s::uuid, %(action)s, %(target)s, %(outcome)s, %(detail)s, %(transport)s,
+        %(request_id)s, %(client_address)s
+    FROM moved
 """
 
 # An event's values by column; a new event has no sequence and digest yet.
@@ -118,16 +127,13 @@ def close_chains(chains: Collection[str]) -> None:
     ChainHead.objects.filter(chain__in=chains).update(is_open=False)
 
 
-def record_call(
-    fact: Fact, *, relaxed: bool = False, extra_statements: Statements = NOTHING
-) -> None:
+def record_call(fact: Fact, *, relaxed: bool = False) -> None:
     """Append a successful call; raise UnauthenticatedError if the connection was revoked meanwhile.
 
     Locks the chain's head row, the last lock that a call takes. A relaxed event is committed by
-    itself, without waiting for the disk. The extra statements are executed with it, on PostgreSQL
-    as part of the same statement.
+    itself, without waiting for the disk.
     """
-    if not _append(fact, only_open=True, relaxed=relaxed, extra_statements=extra_statements):
+    if not _append(fact, only_open=True, relaxed=relaxed):
         raise UnauthenticatedError
 
 
@@ -182,24 +188,15 @@ def lock_administration() -> ChainHead:
     return ChainHead.objects.select_for_update().get_or_create(chain=ADMINISTRATION)[0]
 
 
-def _append(
-    fact: Fact,
-    *,
-    only_open: bool = False,
-    relaxed: bool = False,
-    extra_statements: Statements = NOTHING,
-) -> bool:
+def _append(fact: Fact, *, only_open: bool = False, relaxed: bool = False) -> bool:
     """Advance the head and insert the event; return False if the chain is closed to it."""
     if not relaxed:
         _require_transaction()
     event = _make_event(str(fact.connection_id), fact)
     if connection.vendor == "postgresql":
-        is_appended = _append_in_one_statement(
-            event, extra_statements, only_open=only_open, relaxed=relaxed
-        )
+        is_appended = _append_in_one_statement(event, only_open=only_open, relaxed=relaxed)
     else:
         with relaxed_commit() if relaxed else nullcontext():
-            execute_together(extra_statements)
             is_appended = _append_in_steps(event, only_open=only_open)
     if not is_appended:
         ChainHead.objects.get(chain=event["chain"])  # a missing head is a bug: DoesNotExist
@@ -228,31 +225,19 @@ def _make_event(chain: str, fact: Fact) -> Columns:
     }
 
 
-def _append_in_one_statement(
-    event: Columns, extra_statements: Statements, *, only_open: bool, relaxed: bool
-) -> bool:
-    """Append in one statement, so that the head is locked as briefly as possible.
-
-    The database computes the digest, since it alone knows the previous one, of the same text as
-    `digest_event`.
-    """
+def _append_in_one_statement(event: Columns, *, only_open: bool, relaxed: bool) -> bool:
     before, after = _serialize_facts(event)
-    moving = [before, after, _minute_of_use(event), event["chain"], not only_open]
-    relaxing = {"relaxed": (RELAX_COMMIT, ())} if relaxed else {}
-    added = [event[column] for column in EVENTS.columns]
-    move, add = _append_statements(relaxed=relaxed)
-    return bool(
-        execute_together(
-            {**extra_statements, **relaxing, "moved": (move, moving), "added": (add, added)}
-        )
-    )
-
-
-@cache
-def _append_statements(*, relaxed: bool) -> tuple[str, str]:
-    move = ADVANCE_HEAD.format(heads=HEADS.table, where_from="FROM relaxed" if relaxed else "")
-    columns, values = ", ".join(EVENTS.columns), ", ".join(EVENTS.placeholders)
-    return move, INSERT_EVENT.format(events=EVENTS.table, columns=columns, values=values)
+    parameters = {
+        **event,
+        "before": before,
+        "after": after,
+        "used_at": _minute_of_use(event),
+        "also_closed": not only_open,
+        "relaxed": relaxed,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(APPEND, parameters)
+        return bool(cursor.rowcount == 1)
 
 
 def _append_in_steps(event: Columns, *, only_open: bool) -> bool:

@@ -14,7 +14,7 @@ from django.contrib.contenttypes.models import ContentType
 from django.db import connection as database
 
 from agent_access import conf
-from agent_access.database.rows import JSON_FUNCTIONS, Rows, quote
+from agent_access.database.selected import Selected, quote
 from agent_access.models.connections import Connection
 from agent_access.models.settings import AccessSettings
 
@@ -43,8 +43,11 @@ PERMISSIONS = """(
     )
 )"""
 
-CONNECTIONS = Rows(Connection)
-SETTINGS = Rows(AccessSettings)
+# By vendor: the function that makes a JSON array of rows.
+JSON_ARRAY = {"postgresql": "json_agg", "sqlite": "json_group_array"}
+
+CONNECTIONS = Selected(Connection)
+SETTINGS = Selected(AccessSettings)
 
 
 @dataclass(frozen=True)
@@ -82,9 +85,9 @@ def may_differ(seen: Any, now: Any) -> bool:
 
 
 def _read(row: tuple[Any, ...], read_at: float) -> Caller:
-    user_from, settings_from = len(CONNECTIONS.columns), -2 - len(SETTINGS.columns)
+    user_from, settings_from = CONNECTIONS.width, -2 - SETTINGS.width
     connection = CONNECTIONS.read(row[:user_from])
-    connection.user = _users().read_from_db(row[user_from:settings_from])
+    connection.user = _users().read(row[user_from:settings_from])
     if _asks_tables_alone():
         vars(connection.user)[PERMISSION_CACHE] = set(orjson.loads(row[-1] or "[]"))
     switches = row[settings_from:-2]
@@ -96,13 +99,13 @@ def _read(row: tuple[Any, ...], read_at: float) -> Caller:
 def _read_owner_id(value: Any) -> UUID | None:
     if not _tells_owner():
         return conf.host().owner_id()
-    owner_id: UUID | None = _users().convert_key(value)
+    owner_id: UUID | None = _users().read_key(value)
     return owner_id
 
 
 @cache
-def _users() -> Rows[Any]:
-    return Rows(get_user_model())
+def _users() -> Selected[Any]:
+    return Selected(get_user_model())
 
 
 @cache
@@ -121,7 +124,7 @@ def _asks_tables_alone() -> bool:
 @cache
 def _statement(wanted: str, vendor: str) -> str:
     users = _users()
-    selected = (CONNECTIONS.select("held"), users.select("person"), SETTINGS.select("switches"))
+    selected = (CONNECTIONS.columns("held"), users.columns("person"), SETTINGS.columns("switches"))
     return CALLER.format(
         columns=", ".join(selected),
         owner=f"({conf.host().owner_statement() or 'NULL'})",
@@ -140,7 +143,7 @@ def _permissions_subquery(vendor: str) -> str:
     own = users.model._meta.get_field("user_permissions")
     groups = users.model._meta.get_field("groups")
     return PERMISSIONS.format(
-        many=JSON_FUNCTIONS[vendor]["many"],
+        many=JSON_ARRAY[vendor],
         permissions=Permission._meta.db_table,
         content_types=ContentType._meta.db_table,
         own=quote(own.m2m_db_table()),

@@ -27,12 +27,13 @@ from agent_access.errors import (
     UnauthenticatedError,
     UnavailableError,
 )
+from agent_access.fields import ToolInput
 from agent_access.inputs import find_key_problem, parse_input
 from agent_access.models.connections import Connection, ConnectionKind
 from agent_access.models.settings import AccessSettings
-from agent_access.receipts import claim_receipt, compose_answer, stored_result
+from agent_access.receipts import claim_receipt, keep_answer, stored_result
 from agent_access.request_facts import note
-from agent_access.tools import Tool, ToolInput, registry
+from agent_access.tools import Tool, registry
 
 logger = logging.getLogger(__name__)
 
@@ -127,14 +128,13 @@ def _read(call: ToolCall, inputs: ToolInput) -> ToolResult:
 def _write(call: ToolCall, arguments: Arguments, inputs: ToolInput) -> ToolResult:
     with transaction.atomic(durable=True):
         receipt = claim_receipt(call, arguments.values)
-        result, kept = stored_result(call, receipt), {}
+        result = stored_result(call, receipt)
         if result is None:
             answer = _run_tool(call, inputs)
             result = ToolResult(call.tool.status, answer.body())
             receipt.record_id = answer.record_id
-            kept = {"answer": compose_answer(receipt, call.tool, result)}
-        fact = _fact(call, record_id=receipt.record_id, is_replay=result.is_replay)
-        audit.record_call(fact, extra_statements=kept)
+            keep_answer(receipt, call.tool, result)
+        audit.record_call(_fact(call, record_id=receipt.record_id, is_replay=result.is_replay))
         # After the last wait, for the chain's lock.
         _check_still_allowed(call, receipt.record_id, is_replay=result.is_replay)
         _require_live(call.connection)

@@ -9,8 +9,9 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from agent_access.errors import ToolError
+from agent_access.fields import JSONSchema
 from agent_access.models.connections import RevokedReason
-from agent_access.tools import JSONSchema, Tool
+from agent_access.tools import Tool
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,8 @@ from typing_extensions import TypedDict
 from agent_access import conf
 from agent_access.calls import CallContext, Record
 from agent_access.execution import is_granted
-from agent_access.tools import API_PATH, JSONSchema, Method, NoInput, Tool, registry
+from agent_access.fields import JSONSchema
+from agent_access.tools import API_PATH, Method, NoInput, Tool, registry
 
 
 class ToolDescription(TypedDict):

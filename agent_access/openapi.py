@@ -5,7 +5,8 @@ from itertools import groupby
 
 from agent_access import conf, errors
 from agent_access.errors import ToolError
-from agent_access.inputs import ID_SCHEMA, KEY_HEADER, KEY_SCHEMA
+from agent_access.fields import ID_SCHEMA, JSONSchema
+from agent_access.inputs import KEY_HEADER, KEY_SCHEMA
 from agent_access.listing import TOOLS_LIST
 from agent_access.openapi_schemas import (
     describe_bodies,
@@ -13,7 +14,7 @@ from agent_access.openapi_schemas import (
     join_schemas,
     refer_to_refusals,
 )
-from agent_access.tools import API_PATH, JSONSchema, Tool, registry, without_null
+from agent_access.tools import API_PATH, Tool, registry, without_null
 
 VERSION = "3.1.0"
 SECURITY = "bearer"

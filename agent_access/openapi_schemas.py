@@ -11,7 +11,8 @@ from typing_extensions import override
 
 from agent_access.calls import Page
 from agent_access.errors import MAX_PROBLEMS, ToolError, ValidationFailedError
-from agent_access.tools import NULL, JSONSchema, PlainJsonSchema, Tool
+from agent_access.fields import JSONSchema
+from agent_access.tools import NULL, PlainJsonSchema, Tool
 
 PATH = "#/components/schemas/{}"
 

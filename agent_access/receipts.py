@@ -9,13 +9,9 @@ from django.utils import timezone
 
 from agent_access import sealing
 from agent_access.calls import ToolCall, ToolResult
-from agent_access.database.rows import Rows
-from agent_access.database.statements import Statement
 from agent_access.errors import ANSWER_GONE, KEY_USED, ConflictError
 from agent_access.models.receipts import Receipt
 from agent_access.tools import Tool
-
-RECEIPTS = Rows(Receipt)
 
 
 def claim_receipt(call: ToolCall, arguments: Mapping[str, Any]) -> Receipt:
@@ -33,8 +29,8 @@ def claim_receipt(call: ToolCall, arguments: Mapping[str, Any]) -> Receipt:
         call_digest=digest,
         created_at=timezone.now(),
     )
-    if RECEIPTS.insert_if_new(claim):
-        return claim
+    # If the key is known, this inserts nothing. A call that is still running is waited for.
+    Receipt.objects.bulk_create([claim], ignore_conflicts=True)
     receipt = Receipt.objects.get(connection=call.connection, key=call.idempotency_key)
     if receipt.call_digest != digest:
         raise ConflictError(KEY_USED, fields=[call.key_field])
@@ -51,16 +47,12 @@ def digest_call(call: ToolCall, arguments: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def compose_answer(receipt: Receipt, tool: Tool, result: ToolResult) -> Statement:
-    """Return the statement that stores the answer, for the transaction that claimed the receipt."""
+def keep_answer(receipt: Receipt, tool: Tool, result: ToolResult) -> None:
+    """Store the answer, in the transaction that claimed the receipt."""
     body = sealing.seal(result.body) if tool.answers_secret else result.body
-    kept = {
-        "record_id": receipt.record_id,
-        "status": result.status,
-        "answer": body.decode(),
-        "is_encrypted": tool.answers_secret,
-    }
-    return RECEIPTS.compose_update(kept, RECEIPTS.equal(id=receipt.id))
+    receipt.status, receipt.answer = result.status, body.decode()
+    receipt.is_encrypted = tool.answers_secret
+    receipt.save(update_fields=["record_id", "status", "answer", "is_encrypted"])
 
 
 def stored_result(call: ToolCall, receipt: Receipt) -> ToolResult | None:

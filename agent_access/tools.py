@@ -9,28 +9,19 @@ from typing import Any, Literal
 from uuid import UUID
 
 from django.core.exceptions import ImproperlyConfigured
-from pydantic import BaseModel, ConfigDict
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 from typing_extensions import override
 
 from agent_access.errors import ToolError
+from agent_access.fields import JSONSchema, ToolInput
 
 API_PATH = "/api/v1"
 
-JSONSchema = dict[str, Any]
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 
 NULL = "null"
 NAME = re.compile(r"[a-z_]+\.[a-z_]+")
-
-
-class ToolInput(BaseModel):
-    """The arguments of a tool, without its target and its idempotency key: strict and closed."""
-
-    model_config = ConfigDict(
-        strict=True, extra="forbid", frozen=True, validate_default=True, hide_input_in_errors=True
-    )
 
 
 class NoInput(ToolInput):
@@ -38,7 +29,7 @@ class NoInput(ToolInput):
 
 
 class PlainJsonSchema(GenerateJsonSchema):
-    """Optional values as `type: [.., null]`, since many clients drop `anyOf`; no null defaults."""
+    """Optional values as `type: [.., null]`, since many clients drop `anyOf`; no empty defaults."""
 
     @override
     def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
@@ -47,7 +38,7 @@ class PlainJsonSchema(GenerateJsonSchema):
 
     @override
     def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
-        if schema.get("default", ...) is None:
+        if schema.get("default", ...) in {None, ""}:
             return self.generate_inner(schema["schema"])
         return super().default_schema(schema)
 

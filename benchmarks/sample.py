@@ -8,13 +8,11 @@ from agent_access.models import Connection
 from agent_access.switches import turn_access
 from agent_access.tools import registry
 from benchmarks.subjects import References, make_draft_input
-from invoicing.agent_tools.functions import _read_draft
-from invoicing.agent_tools.inputs import DraftInput
+from invoicing.draft_fields import DraftInput
 from invoicing.models import Customer, Decision, Document, NumberSeries, TaxRate, User
 from invoicing.sample_company.loading import BOOKKEEPER
 from invoicing.services.approvals import decide_approval, prepare_approval
-from invoicing.services.draft_input import Maker
-from invoicing.services.drafts import create_draft
+from invoicing.services.drafts import ConnectionRef, create_draft
 
 
 class Sample:
@@ -37,10 +35,10 @@ class Sample:
     def approve(self, connection: Connection) -> tuple[str, str]:
         """Return the ID and the nonce of an approved issue of a new draft of ten lines."""
         draft = DraftInput.model_validate(make_draft_input(self.references, lines=10))
-        maker = Maker(connection.id, connection.name)
-        document = create_draft(self._user, _read_draft(draft), maker=maker)
+        maker = ConnectionRef(connection.id, connection.name)
+        document = create_draft(self._user, draft, connection=maker)
         snapshot, nonce = prepare_approval(
-            self._user, document.id, lock_version=1, maker=maker, clock=timezone.now
+            self._user, document.id, lock_version=1, connection=maker, clock=timezone.now
         )
         approval = snapshot.approval
         decide_approval(

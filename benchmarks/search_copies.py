@@ -4,7 +4,8 @@ Each copy has a number, a draft code and a reference of its own, and the words o
 not searched, and left out.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 from uuid import UUID
 
 from django.db import connection, transaction
@@ -20,7 +21,6 @@ from invoicing.models import (
     SearchWord,
 )
 from invoicing.search.table import TABLE, Row
-from invoicing.services.bulk_rows import insert_rows
 from invoicing.services.customers import create_customers
 from invoicing.services.search_words import rows_of_document
 
@@ -54,6 +54,20 @@ _NEW_ISSUED = {
     "series_id": "series.id",
     "series_value": "last_value + n",
 }
+
+
+def insert_rows(table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Insert rows of values as the database keeps them: COPY on PostgreSQL."""
+    names = ", ".join(columns)
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            with cursor.copy(f"COPY {table} ({names}) FROM STDIN") as copy:
+                for row in rows:
+                    copy.write_row(row)
+        else:
+            marks = ", ".join(["%s"] * len(columns))
+            sql = f"INSERT INTO {table} ({names}) VALUES ({marks})"  # noqa: S608  no value is in the text
+            cursor.executemany(sql, list(rows))
 
 
 def fill_database(documents: int) -> None:

@@ -7,10 +7,10 @@ from django.conf import settings
 from django.db.models import QuerySet
 
 from agent_access.errors import ToolError
+from agent_access.fields import JSONSchema
 from agent_access.host import ScopeTerms, Service, ShellLines, Work
 from agent_access.models.connections import RevokedReason
-from agent_access.tools import JSONSchema, Tool
-from invoicing.access import people_listed
+from agent_access.tools import Tool
 from invoicing.agent_tools.failures import answer_failure
 from invoicing.agent_tools.missing import find_missing
 from invoicing.agent_tools.record_names import find_ids, find_names
@@ -19,7 +19,6 @@ from invoicing.agent_tools.work import address_of_work, find_work
 from invoicing.models import Company, User
 from invoicing.quickstart.authority import find_authority
 from invoicing.quickstart.first_steps import FirstSteps
-from invoicing.rows import COMPANIES
 
 SERVICE = Service(
     name="agent-invoicing",
@@ -70,7 +69,7 @@ class InvoicingHost:
         return Company.objects.values_list("owner_id", flat=True).first()
 
     def owner_statement(self) -> str:
-        return COMPANIES.first_value_statement("owner_id")
+        return f"SELECT owner_id FROM {Company._meta.db_table} ORDER BY id LIMIT 1"  # noqa: S608  names only
 
     def delegate_problem(self, user: User) -> RevokedReason | None:
         if not user.is_active:
@@ -78,7 +77,7 @@ class InvoicingHost:
         return RevokedReason.USER_BECAME_GUEST if user.is_guest else None
 
     def delegates(self) -> QuerySet[User]:
-        return people_listed().order_by("name", "email")
+        return User.objects.listed().order_by("name", "email")
 
     def scopes(self) -> Mapping[str, ScopeTerms]:
         return SCOPES

@@ -11,7 +11,7 @@ from agent_access.connections import ended_connections
 from invoicing.approval_states import ApprovalState
 from invoicing.models import Decision, Document, DocumentStatus, IssueApproval, User
 from invoicing.search.paging import PageRequest, cut_page, in_order
-from invoicing.services.approvals import ApprovalSnapshot, approvals_visible_to, read_approvals
+from invoicing.services.approvals import ApprovalSnapshot, read_approvals
 
 PAGE_LENGTH = 25
 
@@ -29,7 +29,7 @@ def pending_for(user: User, *, now: datetime) -> QuerySet[IssueApproval]:
     a document that the person cannot see is in no list; by its link it can be rejected, no more.
     """
     return (
-        approvals_visible_to(user)
+        IssueApproval.objects.visible_to(user)
         .filter(
             decision="",
             expires_at__gt=now,
@@ -82,7 +82,7 @@ def read_decisions_on(user: User, document: Document, *, now: datetime) -> list[
     These are the approvals that can still be used, as many as a page has; if there is none, the
     last decision, if that is a rejection.
     """
-    decided = approvals_visible_to(user).filter(
+    decided = IssueApproval.objects.visible_to(user).filter(
         document=document, lock_version=document.lock_version, decided_at__isnull=False
     )
     live = decided.exclude(Exists(ended_connections(user).filter(pk=OuterRef("connection_id"))))
@@ -101,7 +101,7 @@ def read_others(user: User, *, before: UUID | None, now: datetime) -> InboxPage:
     """Return a page of the approvals that are not pending, newest first."""
     pending = pending_for(user, now=now).values("pk")
     page = PageRequest(after=before, limit=PAGE_LENGTH, newest_first=True)
-    return _read_page(approvals_visible_to(user).exclude(pk__in=pending), page, now=now)
+    return _read_page(IssueApproval.objects.visible_to(user).exclude(pk__in=pending), page, now=now)
 
 
 def _read_page(

@@ -9,12 +9,9 @@ from django.utils import timezone
 from agent_access import audit
 from agent_access.audit import Actor, Fact, Origin
 from agent_access.connections import ended_connections
-from invoicing.access import (
-    ISSUE_PERMISSIONS,
-    require_still_allowed,
-    require_still_signed_in,
-)
+from invoicing.access import ISSUE_PERMISSIONS
 from invoicing.errors import ConnectionEndedError
+from invoicing.locks import require_still_allowed, require_still_signed_in
 from invoicing.models import Decision, Document, User
 from invoicing.services import approvals, issuing_by_hand
 from invoicing.services.approvals import ApprovalSnapshot

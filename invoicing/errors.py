@@ -1,7 +1,8 @@
 """What can go wrong in the invoicing domain, without a word about HTTP."""
 
-from dataclasses import dataclass
 from enum import Enum, auto
+
+from agent_access.errors import FieldProblem as FieldProblem  # noqa: PLC0414  exported to services
 
 
 class InvoicingError(Exception):
@@ -30,23 +31,11 @@ class ConflictError(InvoicingError):
         self.cause = cause
 
 
-@dataclass(frozen=True)
-class FieldProblem:
-    """What is wrong with one field.
-
-    `path` is dotted, such as `line_items.0.quantity`. `problem` is a fixed text that reads on from
-    the field's name; it never repeats what was submitted.
-    """
-
-    path: str
-    problem: str
-
-
 class DraftInvalidError(InvoicingError):
     """The draft cannot be written; `problems` holds everything that is wrong with it."""
 
     def __init__(self, problems: tuple[FieldProblem, ...]) -> None:
-        super().__init__(", ".join(problem.path for problem in problems))
+        super().__init__(", ".join(problem.field for problem in problems))
         self.problems = problems
 
 

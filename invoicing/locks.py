@@ -6,43 +6,17 @@ SQLite has no row locks; there the transaction itself is the lock (transaction_m
 """
 
 from collections.abc import Collection
-from functools import partial
 from typing import Any, TypeVar
 from uuid import UUID
 
-from django.db import connection, transaction
+from django.db import connection
 from django.db.models import Model, QuerySet
 
-from agent_access.database.rows import Condition
-from invoicing.access import customer_condition
-from invoicing.errors import RecordNotFoundError
+from invoicing.access import Permission
+from invoicing.errors import PermissionMissingError, RecordNotFoundError
 from invoicing.models import Customer, Document, IssueApproval, User
-from invoicing.rows import APPROVALS, CUSTOMERS, DOCUMENTS
-
-# Exclusive; rows that refer to the locked one can still be written.
-_LOCKED = "FOR NO KEY UPDATE OF record"
-# Shared; an exclusive lock would let only one draft of a customer be written at a time.
-_HELD = "FOR SHARE OF record"
-# PostgreSQL locks in the order in which these are named.
-_LOCKED_WITH_DOCUMENT = "FOR NO KEY UPDATE OF record, document FOR SHARE OF customer"
-_APPROVAL = """
-    SELECT {approval_columns}, {document_columns}, {customer_columns}
-    FROM {approvals} AS record
-    JOIN {documents} AS document ON document.id = record.document_id
-    JOIN {customers} AS customer ON customer.id = document.customer_id
-    WHERE {named} {locks}
-"""
 
 _Record = TypeVar("_Record", bound=Model)
-
-
-def joined_transaction() -> transaction.Atomic:
-    """Begin a transaction, or join the caller's without a savepoint.
-
-    An error in here then rolls back all that the caller did, too. An agent's call has begun a
-    transaction already; this spares it the two statements of a savepoint.
-    """
-    return transaction.atomic(savepoint=False)
 
 
 def require_transaction() -> None:
@@ -56,10 +30,15 @@ def lock_record(records: QuerySet[_Record], pk: UUID | int) -> _Record:
 
     Rows that refer to it can still be written.
     """
-    require_transaction()
-    for record in records.select_for_update(of=("self",), no_key=True).filter(pk=pk):
+    for record in _locked(records.filter(pk=pk)):
         return record
     raise RecordNotFoundError
+
+
+def _locked(records: QuerySet[_Record]) -> QuerySet[_Record]:
+    """Return the query that locks the records, in order of ID: no two calls wait in a circle."""
+    require_transaction()
+    return records.order_by("pk").select_for_update(of=("self",), no_key=True)
 
 
 def lock_person(pk: UUID) -> User:
@@ -77,92 +56,53 @@ def lock_approval(pk: UUID, *, visible_to: User | None, **wanted: Any) -> IssueA
 
     Raises RecordNotFoundError if there is none, or if the person cannot see the document.
     """
-    named = APPROVALS.equal(id=pk, **wanted)
-    # If the statement waited for a lock and the document got another customer meanwhile,
-    # PostgreSQL found none to join. Ask again.
-    approval = _lock_with_document(named) or _lock_with_document(named)
-    if approval is None:
-        raise RecordNotFoundError
-    scope, scope_values = customer_condition(visible_to, "record.id")
-    customer_id = approval.document.customer_id
-    # A statement that waits sees the account managers from before the wait, so ask after it.
-    if scope_values and not CUSTOMERS.find(CUSTOMERS.equal(id=customer_id), (scope, scope_values)):
-        raise RecordNotFoundError
+    approval = lock_record(IssueApproval.objects.filter(**wanted), pk)
+    approval.document = lock_draft(approval.document_id, visible_to=visible_to)
     return approval
-
-
-def lock_document(pk: UUID, *, visible_to: User | None) -> Document:
-    """Return the document, locked; raises RecordNotFoundError if the person cannot see it.
-
-    None sees every document; the argument has no default, so that no caller forgets it.
-    """
-    require_transaction()
-    conditions = DOCUMENTS.equal(id=pk), customer_condition(visible_to, "record.customer_id")
-    find = partial(DOCUMENTS.find, *conditions, suffix=_lock_clause(_LOCKED))
-    # If the statement waited for the lock and the document got another customer meanwhile,
-    # PostgreSQL checked that one against the scope from before the wait. Ask again.
-    for document in find() or find():
-        return document
-    raise RecordNotFoundError
 
 
 def lock_draft(pk: UUID, *, visible_to: User | None) -> Document:
-    """Return the document, locked, with its customer held; raises as lock_document does.
+    """Return the document and its customer, locked; raises RecordNotFoundError if it is hidden.
 
-    What is compared with the draft and what is frozen of it are then of one moment.
+    What is compared with the draft and what is frozen of it are then of one moment. None sees every
+    document; the argument has no default, so that no caller forgets it.
     """
-    document = lock_document(pk, visible_to=visible_to)
-    document.customer = hold_customer(document.customer_id, visible_to=visible_to)
+    document = lock_record(Document.objects.all(), pk)
+    customers = lock_customers([document.customer_id], visible_to=visible_to)
+    if document.customer_id not in customers:
+        raise RecordNotFoundError
+    document.customer = customers[document.customer_id]
     return document
 
 
-def hold_customer(pk: UUID, *, visible_to: User | None) -> Customer:
-    """Hold one as hold_customers does; raises RecordNotFoundError if the person cannot see it."""
-    for customer in hold_customers([pk], visible_to=visible_to):
-        return customer
-    raise RecordNotFoundError
+def lock_customers(pks: Collection[UUID], *, visible_to: User | None) -> dict[UUID, Customer]:
+    """Return by ID those of the customers that the person can see, locked exclusively.
 
-
-def hold_customers(pks: Collection[UUID], *, visible_to: User | None) -> list[Customer]:
-    """Return those of the customers that the person can see, under a shared lock ("held").
-
-    Nobody changes them before the transaction ends, so a name that a document is found by, or
-    frozen with, is still the customer's at commit. Others can hold the same customers.
+    A name that a document is found by, or frozen with, is then still the customer's at commit.
     """
-    require_transaction()
-    named, scope = CUSTOMERS.among("id", pks), customer_condition(visible_to, "record.id")
-    in_order = "ORDER BY record.id"
-    held = CUSTOMERS.find(named, scope, suffix=f"{in_order} {_lock_clause(_HELD)}")
-    _, scope_values = scope
-    # If the statement waited for a lock, it saw the account managers from before the wait.
-    return CUSTOMERS.find(named, scope, suffix=in_order) if scope_values else held
+    locked = {each.pk: each for each in _locked(Customer.objects.filter(pk__in=pks))}
+    if visible_to is None:
+        return locked
+    # Asked after the wait for the locks: account managers may have changed meanwhile.
+    seen = Customer.objects.visible_to(visible_to).filter(pk__in=pks).values_list("pk", flat=True)
+    return {pk: locked[pk] for pk in seen if pk in locked}
 
 
-def _lock_with_document(named: Condition) -> IssueApproval | None:
-    require_transaction()
-    where, values = named
-    statement = _APPROVAL.format(
-        approval_columns=APPROVALS.select("record"),
-        document_columns=DOCUMENTS.select("document"),
-        customer_columns=CUSTOMERS.select("customer"),
-        approvals=APPROVALS.table,
-        documents=DOCUMENTS.table,
-        customers=CUSTOMERS.table,
-        named=where,
-        locks=_lock_clause(_LOCKED_WITH_DOCUMENT),
-    )
-    with connection.cursor() as cursor:
-        cursor.execute(statement, values)
-        row = cursor.fetchone()
-    if row is None:
-        return None
-    document_from, customer_from = len(APPROVALS.columns), -len(CUSTOMERS.columns)
-    approval = APPROVALS.read(row[:document_from])
-    approval.document = DOCUMENTS.read(row[document_from:customer_from])
-    approval.document.customer = CUSTOMERS.read(row[customer_from:])
-    return approval
+def require_still_allowed(user: User, pk: UUID, *permissions: Permission) -> None:
+    """Check a person's permissions and scope again, after a wait for a lock.
+
+    Raises PermissionMissingError if a permission was withdrawn or the web session ended meanwhile,
+    and RecordNotFoundError if the document is out of scope by now.
+    """
+    anew = require_still_signed_in(user)
+    if not anew.has_perms(permissions):
+        raise PermissionMissingError
+    Document.objects.visible_to(anew).find(pk)
 
 
-def _lock_clause(clause: str) -> str:
-    """Return the clause; nothing for SQLite, which has none."""
-    return clause if connection.features.has_select_for_update else ""
+def require_still_signed_in(user: User) -> User:
+    """Return the person as of now; raises PermissionMissingError if the web session ended."""
+    anew = User.objects.get(pk=user.pk)
+    if anew.session_revision != user.session_revision:
+        raise PermissionMissingError
+    return anew

@@ -3,7 +3,6 @@
 from django.contrib.auth.models import Permission as PermissionRow
 from django.db.models import Q
 
-from invoicing.access import customers_visible_to, may_be_delegate
 from invoicing.models import Company, Customer, User
 
 OWNS = "owns_the_installation"
@@ -27,7 +26,7 @@ def is_owner(user: User) -> bool:
 
 def is_administrator(user: User) -> bool:
     """Tell whether the person may enter the administration at all."""
-    return may_be_delegate(user) and (user.is_staff or is_owner(user))
+    return user.is_listed and (user.is_staff or is_owner(user))
 
 
 def may_give_every_right(user: User) -> bool:
@@ -62,7 +61,7 @@ def may_change_sign_in(by: User, person: User) -> bool:
 def _reaches_further(person: User, by: User) -> bool:
     """Tell whether the person manages a customer that `by` cannot see."""
     theirs = Customer.objects.filter(account_managers=person)
-    return theirs.exclude(pk__in=customers_visible_to(by).values("pk")).exists()
+    return theirs.exclude(pk__in=Customer.objects.visible_to(by).values("pk")).exists()
 
 
 def rights_of(person: User) -> set[str]:

@@ -21,7 +21,7 @@ from mcp_types import (
 from mcp_types.jsonrpc import HEADER_MISMATCH, INVALID_PARAMS, UNSUPPORTED_PROTOCOL_VERSION
 from mcp_types.methods import serialize_server_result
 
-from agent_access.inputs import safe_name
+from agent_access.fields import safe_name
 from mcp_gateway.jsonrpc import Message, ProtocolError
 
 LEGACY_VERSIONS = ("2025-03-26", "2025-06-18", "2025-11-25")

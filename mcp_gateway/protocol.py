@@ -24,7 +24,7 @@ from agent_access.errors import (
     ValidationFailedError,
 )
 from agent_access.execution import execute
-from agent_access.inputs import NOT_A_STRING, REQUIRED, holds_json
+from agent_access.fields import NOT_A_STRING, REQUIRED, holds_json
 from agent_access.tools import NoInput, Tool, registry
 from mcp_gateway.eras import INITIALIZE, LEGACY_VERSIONS, SUPPORTED_VERSIONS, Era
 from mcp_gateway.jsonrpc import Message, ProtocolError

@@ -3,8 +3,9 @@
 import re
 from typing import Any
 
-from agent_access.inputs import ID_SCHEMA, KEY_SCHEMA
-from agent_access.tools import JSONSchema, Tool, registry
+from agent_access.fields import ID_SCHEMA, JSONSchema
+from agent_access.inputs import KEY_SCHEMA
+from agent_access.tools import Tool, registry
 
 ID = "id"
 KEY = "idempotency_key"

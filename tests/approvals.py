@@ -8,17 +8,16 @@ from invoicing.models import Decision, Document, IssueApproval, User
 from invoicing.services.approvals import (
     ApprovalSnapshot,
     Execution,
-    approvals_visible_to,
     decide_approval,
     execute_approval,
     prepare_approval,
     read_approval,
 )
 from invoicing.services.document_facts import fingerprint_facts, read_facts
-from invoicing.services.draft_input import Maker
+from invoicing.services.drafts import ConnectionRef
 from invoicing.services.issuing import Clock
 from tests.clocks import at
-from tests.factories import make_maker
+from tests.factories import make_connection_ref
 
 PREPARED_AT = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 A_MINUTE_LATER = PREPARED_AT + timedelta(minutes=1)
@@ -40,7 +39,7 @@ class Prepared:
     nonce: str
 
     def read(self, *, now: datetime = A_MINUTE_LATER) -> ApprovalSnapshot:
-        return read_approval(approvals_visible_to(self.user), self.approval.pk, now=now)
+        return read_approval(IssueApproval.objects.visible_to(self.user), self.approval.pk, now=now)
 
     def decide(
         self,
@@ -83,10 +82,18 @@ def _write_number(snapshot: ApprovalSnapshot, document: Document) -> str:
 
 
 def prepare(
-    draft: Document, *, user: User, maker: Maker | None = None, now: datetime = PREPARED_AT
+    draft: Document,
+    *,
+    user: User,
+    connection: ConnectionRef | None = None,
+    now: datetime = PREPARED_AT,
 ) -> Prepared:
     """Ask the user to approve the issue of the draft as it stands."""
     snapshot, nonce = prepare_approval(
-        user, draft.pk, lock_version=draft.lock_version, maker=maker or make_maker(), clock=at(now)
+        user,
+        draft.pk,
+        lock_version=draft.lock_version,
+        connection=connection or make_connection_ref(),
+        clock=at(now),
     )
     return Prepared(user=user, approval=snapshot.approval, nonce=nonce)

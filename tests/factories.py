@@ -1,6 +1,6 @@
 """Valid records for tests, made by the services where there is one."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime
 from typing import Any, TypeVar
 from uuid import uuid4
@@ -13,11 +13,11 @@ from factory.django import DjangoModelFactory
 from typing_extensions import override
 
 from invoicing.access import Permission
-from invoicing.fixed_point import SCALE
+from invoicing.draft_fields import DraftInput, LineItemInput
+from invoicing.fixed_point import SCALE, format_fixed_point
 from invoicing.models import Company, Customer, Document, DocumentType, TaxRate, Team, User
 from invoicing.services.customers import create_customers
-from invoicing.services.draft_input import DraftInput, LineInput, Maker
-from invoicing.services.drafts import create_draft
+from invoicing.services.drafts import ConnectionRef, create_draft
 from invoicing.services.issuing import issue_document
 from tests.clocks import at
 
@@ -153,33 +153,39 @@ def make_staff(*permissions: str, **fields: Any) -> User:
     return UserFactory.create(permissions=[Permission.VIEW_ALL_CUSTOMERS, *permissions], **fields)
 
 
-def line_input(**fields: Any) -> LineInput:
-    """Return a line of 2 x 50.00 without discount or tax, changed by `fields`."""
-    defaults: dict[str, Any] = {
-        "description": "Consulting",
-        "quantity": 2 * SCALE,
-        "unit_price": 5000,
-    }
-    return LineInput(**(defaults | fields))
+def line_input(**fields: Any) -> LineItemInput:
+    """Return a line of 2 x 50.00 without discount or tax, changed by `fields`.
+
+    They are given as columns keep them; what the wire has as a text is written as one.
+    """
+    asked = {"description": "Consulting", "quantity": 2 * SCALE, "unit_price": 5000, **fields}
+    asked["quantity"] = format_fixed_point(asked["quantity"])
+    return LineItemInput.model_validate(_as_on_the_wire(asked))
 
 
-def draft_input(customer: Customer, *lines: LineInput, **fields: Any) -> DraftInput:
+def draft_input(customer: Customer, *lines: LineItemInput, **fields: Any) -> DraftInput:
     """Return a valid draft in EUR with these lines, or one, changed by `fields`."""
-    defaults: dict[str, Any] = {
+    asked = {
+        "customer_id": customer.id,
         "currency_code": "EUR",
         "issue_date": ISSUE_DATE,
         "due_date": DUE_DATE,
+        **fields,
     }
-    line_items = lines or (line_input(),)
-    return DraftInput(customer_id=customer.id, line_items=line_items, **(defaults | fields))
+    line_items = [*lines] or [line_input()]
+    return DraftInput.model_validate({**_as_on_the_wire(asked), "line_items": line_items})
+
+
+def _as_on_the_wire(asked: Mapping[str, Any]) -> dict[str, str | None]:
+    return {name: None if value is None else str(value) for name, value in asked.items()}
 
 
 def make_draft(
     *,
     user: User | None = None,
     customer: Customer | None = None,
-    lines: tuple[LineInput, ...] = (),
-    maker: Maker | None = None,
+    lines: tuple[LineItemInput, ...] = (),
+    connection: ConnectionRef | None = None,
     document_type: DocumentType = DocumentType.INVOICE,
     **fields: Any,
 ) -> Document:
@@ -187,7 +193,7 @@ def make_draft(
     user = user or make_staff()
     customer = customer or CustomerFactory.create()
     draft = draft_input(customer, *lines, **fields)
-    return create_draft(user, draft, maker=maker, document_type=document_type)
+    return create_draft(user, draft, connection=connection, document_type=document_type)
 
 
 def make_issued(*, issued_at: datetime = ISSUED_AT, **draft: Any) -> Document:
@@ -197,6 +203,6 @@ def make_issued(*, issued_at: datetime = ISSUED_AT, **draft: Any) -> Document:
     return issue_document(make_draft(**draft), clock=at(issued_at))
 
 
-def make_maker(name: str = "Ledger agent") -> Maker:
+def make_connection_ref(name: str = "Ledger agent") -> ConnectionRef:
     """Return the ID and name of a connection, which need not exist, as a document keeps them."""
-    return Maker(connection_id=uuid4(), connection_name=name)
+    return ConnectionRef(connection_id=uuid4(), connection_name=name)

@@ -1,13 +1,16 @@
 """The rules of the house are checked by tools; here the tools are shown to check."""
 
+import io
 import re
 import shutil
 import subprocess
 import sys
+import tokenize
 import tomllib
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
+from tokenize import NAME, STRING
 
 import pytest
 from pydantic import SecretStr
@@ -49,7 +52,6 @@ BREACHES = [
     ("plain", "invoicing/search/words.py", "import invoicing.models"),
     ("services", "invoicing/services/drafts.py", "import agent_access.calls"),
     ("services", "invoicing/services/drafts.py", "import invoicing.agent_tools.inputs"),
-    ("services", "invoicing/services/drafts.py", "import pydantic"),
     ("agents", "invoicing/pages.py", "import agent_access.connections"),
     ("mcp-gateway", "mcp_gateway/views.py", "import agent_access.http.views"),
 ]
@@ -245,3 +247,57 @@ def test_the_example_of_the_environment_shows_the_defaults() -> None:
         "DEMO_MODE": "off",
         "DATABASE_URL": "sqlite:///var/invoicing.sqlite3",
     }
+
+
+def product_files(*kinds: str) -> list[Path]:
+    """Return the files of the product, without the sample company and the quickstart's example."""
+    folders = [PROJECT_FOLDER / room for room in (*ROOMS, "templates")]
+    files = [path for folder in folders for path in folder.rglob("*") if path.suffix in kinds]
+    aside = {"sample_company", "quickstart", "__pycache__"}
+    return [path for path in files if not aside.intersection(path.parts)]
+
+
+def names_in(path: Path) -> set[str]:
+    """Return the names and the texts of a module, or the names that a template looks up."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".html":
+        return set(re.findall(r"\.(\w+)", " ".join(re.findall(r"{[{%].*?[}%]}", text))))
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    return {token.string.strip("\"'") for token in tokens if token.type in {NAME, STRING}}
+
+
+@pytest.mark.parametrize("field", ["reference", "unit"])
+def test_an_optional_text_of_a_draft_is_named_in_six_files(field) -> None:
+    naming = [path for path in product_files(".py", ".html") if field in names_in(path)]
+    # The OpenAPI document's references are none.
+    files = {path.relative_to(PROJECT_FOLDER).as_posix() for path in naming}
+    assert len(files - {"agent_access/openapi.py"}) <= 6, files
+
+
+# What may execute a statement written by hand (ADR 13), and what speaks to the database about
+# itself: its transactions, triggers, constraints and settings.
+BY_HAND = {
+    "agent_access/audit.py",
+    "agent_access/callers.py",
+    "invoicing/agent_tools/reading.py",
+    "invoicing/search/table.py",
+}
+ABOUT_THE_DATABASE = {
+    "agent_access/database/constraints.py",
+    "agent_access/database/transactions.py",
+    "agent_access/database/triggers.py",
+    "config/postgresql/base.py",
+    "operations/checks.py",
+    "operations/readiness.py",
+}
+
+
+def test_sql_is_written_by_hand_in_the_named_modules_only() -> None:
+    by_hand = re.compile(r"cursor\.execute|\.executemany\(|\.raw\(|RawSQL|\.extra\(|\bcursor\(")
+    found = {
+        path.relative_to(PROJECT_FOLDER).as_posix()
+        for path in product_files(".py")
+        if "migrations" not in path.parts and by_hand.search(path.read_text(encoding="utf-8"))
+    }
+    assert found - BY_HAND - ABOUT_THE_DATABASE == set()
+    assert found >= BY_HAND

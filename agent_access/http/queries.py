@@ -9,10 +9,10 @@ from django.http import HttpRequest
 
 from agent_access.calls import Arguments
 from agent_access.errors import FieldProblem
-from agent_access.inputs import UNKNOWN_FIELD, safe_name
+from agent_access.fields import UNKNOWN_FIELD, safe_name
 from agent_access.tools import Tool
 
-INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,17})")
+INTEGER = re.compile(r"(-?(?:0|[1-9][0-9]{0,17}))(?:\.0+)?")
 
 
 def read_query(request: HttpRequest, tool: Tool) -> Arguments:
@@ -45,4 +45,5 @@ def _parse(request: HttpRequest) -> list[tuple[str, str]]:
 
 def _value(text: str, schema: dict[str, Any]) -> str | int:
     is_integer = "integer" in schema.get("type", "")
-    return int(text) if is_integer and INTEGER.fullmatch(text) else text
+    written = INTEGER.fullmatch(text) if is_integer else None
+    return int(written[1]) if written else text

@@ -16,9 +16,10 @@ from agent_access.errors import (
     ValidationFailedError,
 )
 from agent_access.execution import execute, find_tool_error
+from agent_access.fields import holds_json
 from agent_access.gate import refuse_as_json
 from agent_access.http.queries import find_unknown_parameters, read_query
-from agent_access.inputs import KEY_HEADER, holds_json
+from agent_access.inputs import KEY_HEADER
 from agent_access.models.audit import Transport
 from agent_access.tools import Tool
 

@@ -8,7 +8,6 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from typing_extensions import override
 
-from invoicing.access import customers_visible_to
 from invoicing.admin.fields import PeopleField
 from invoicing.admin.records import RecordAdmin, RecordForm
 from invoicing.languages import countries_by_name
@@ -60,4 +59,4 @@ class CustomerAdmin(RecordAdmin):
 
     @override
     def records_of(self, user: User) -> QuerySet[Customer]:
-        return Customer.objects.all() if is_owner(user) else customers_visible_to(user)
+        return Customer.objects.all() if is_owner(user) else Customer.objects.visible_to(user)

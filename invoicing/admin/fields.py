@@ -12,7 +12,6 @@ from django.db.models import Case, Model, Q, QuerySet, When
 from typing_extensions import override
 
 from agent_access.visible_text import mark_invisible
-from invoicing.access import people_listed
 from invoicing.admin.permission_words import WORDS
 from invoicing.models import User
 
@@ -62,7 +61,7 @@ class PeopleField(CheckboxesField):
 
     @override
     def offer(self, held: QuerySet[Any]) -> None:
-        fitting = Q(pk__in=people_listed().values("pk")) | Q(pk__in=held.values("pk"))
+        fitting = Q(pk__in=User.objects.listed().values("pk")) | Q(pk__in=held.values("pk"))
         self.queryset = User.objects.filter(fitting).order_by("name", "email")
 
     @override

@@ -9,7 +9,6 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from typing_extensions import override
 
-from invoicing.access import people_listed
 from invoicing.admin.fields import PersonField
 from invoicing.administration.acts import actor_of, count_connections
 from invoicing.administration.ownership import UNFIT_OWNER, transfer_ownership
@@ -40,7 +39,7 @@ class TransferForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.owner = owner
         successor: Any = self.fields["successor"]
-        successor.queryset = people_listed().exclude(pk=owner.pk).order_by("name", "email")
+        successor.queryset = User.objects.listed().exclude(pk=owner.pk).order_by("name", "email")
 
     def clean_password(self) -> str:
         return check_own_password(self.owner, self.cleaned_data["password"])

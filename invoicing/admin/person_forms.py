@@ -8,7 +8,6 @@ from django import forms
 from django.contrib.auth.models import Group
 from typing_extensions import override
 
-from invoicing.access import people_listed
 from invoicing.admin.fields import CheckboxesField, HoursField, PermissionsField, PersonField
 from invoicing.admin.records import RecordForm
 from invoicing.administration.people import digest_person
@@ -34,7 +33,7 @@ class PersonForm(RecordForm):
         help_text="Dates and times are shown to this person in it.",
         error_messages={"invalid_choice": UNKNOWN_ZONE},
     )
-    manager = PersonField(people_listed().order_by("name", "email"), required=False)
+    manager = PersonField(User.objects.listed().order_by("name", "email"), required=False)
     skills = CheckboxesField(Skill.objects.all())
     groups = CheckboxesField(Group.objects.order_by("name"), label="Roles")
     user_permissions = PermissionsField(label="Permissions in addition to those of the roles")
@@ -55,7 +54,7 @@ class PersonForm(RecordForm):
             self.initial.setdefault(WEEKDAYS[weekday], []).append((start, end))
         known = User.objects.filter(pk=self.instance.manager_id)
         manager: Any = self.fields["manager"]
-        manager.queryset = (people_listed() | known).order_by("name", "email")
+        manager.queryset = (User.objects.listed() | known).order_by("name", "email")
 
     @override
     def digest(self) -> str:

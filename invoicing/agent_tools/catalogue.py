@@ -3,13 +3,9 @@
 from http import HTTPStatus
 
 from agent_access.tools import NoInput, Tool
-from invoicing.access import (
-    APPROVE_PERMISSIONS,
-    ISSUE_PERMISSIONS,
-    Permission,
-    document_for,
-)
+from invoicing.access import APPROVE_PERMISSIONS, ISSUE_PERMISSIONS, Permission
 from invoicing.agent_tools import failures, functions, inputs
+from invoicing.draft_fields import DraftInput
 
 # A model reads each description to choose a tool and to recover from errors, so it says what the
 # tool does, what it does not do, and what comes next. MCP translates the dotted names of tools.
@@ -65,7 +61,6 @@ CATALOGUE = (
         permissions=(Permission.VIEW_DOCUMENT,),
         input=inputs.PageInput,
         run=functions.list_documents,
-        needs_snapshot=False,
     ),
     Tool(
         name="documents.get",
@@ -99,7 +94,7 @@ CATALOGUE = (
         module="invoices",
         scope="invoices:read",
         permissions=(Permission.VIEW_DOCUMENT,),
-        input=inputs.DraftInput,
+        input=DraftInput,
         run=functions.preview_document,
     ),
     Tool(
@@ -115,10 +110,10 @@ CATALOGUE = (
         module="invoices",
         scope="invoices:prepare",
         permissions=(Permission.MANAGE,),
-        input=inputs.DraftInput,
+        input=DraftInput,
         run=functions.create_draft,
         writes=True,
-        find_record=document_for,
+        find_record=functions.find_document,
         status=HTTPStatus.CREATED,
     ),
     Tool(
@@ -140,7 +135,7 @@ CATALOGUE = (
         run=functions.update_draft,
         writes=True,
         is_destructive=True,
-        find_record=document_for,
+        find_record=functions.find_document,
     ),
     Tool(
         name="documents.issue_prepare",
@@ -161,7 +156,7 @@ CATALOGUE = (
         input=inputs.IssuePrepareInput,
         run=functions.prepare_issue,
         writes=True,
-        find_record=document_for,
+        find_record=functions.find_document,
         status=HTTPStatus.ACCEPTED,
         answers_secret=True,
     ),
@@ -202,7 +197,7 @@ CATALOGUE = (
         run=functions.issue_document,
         writes=True,
         is_destructive=True,
-        find_record=document_for,
+        find_record=functions.find_document,
         refusals=tuple(failures.APPROVAL_REFUSALS.values()),
     ),
     Tool(

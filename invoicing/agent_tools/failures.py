@@ -101,9 +101,7 @@ def answer_failure(failure: Exception) -> errors.ToolError | None:
         case ConflictError(cause=cause):
             return errors.ConflictError(CONFLICTS[cause], fields=CONFLICTING_FIELDS.get(cause, ()))
         case DraftInvalidError():
-            return errors.ValidationFailedError(
-                errors.FieldProblem(wrong.path, wrong.problem) for wrong in failure.problems
-            )
+            return errors.ValidationFailedError(failure.problems)
         case ApprovalStateError():
             return APPROVAL_REFUSALS[failure.state]()
     return None

@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db.models import Q
 from django.urls import reverse
 
-from invoicing.access import Permission, people_listed
+from invoicing.access import Permission
 from invoicing.models import Company, Customer, TaxRate, User
 
 NO_COMPANY = "There is no company yet: sign in as superuser and add it at {address}"
@@ -44,4 +44,4 @@ def _anybody_has_a_permission() -> bool:
     for way in ("user_permissions", "groups__permissions"):
         names = {f"{way}__content_type__app_label": app, f"{way}__codename__in": codenames}
         permitted |= Q(**names)
-    return people_listed().filter(permitted).exists()
+    return User.objects.listed().filter(permitted).exists()

@@ -1,4 +1,4 @@
-"""The reads that agents make most: each is one statement, and so of one moment (ADR 13)."""
+"""The read that agents make most: one statement, and so of one moment (ADR 13)."""
 
 from functools import cache
 from operator import itemgetter
@@ -8,57 +8,44 @@ from uuid import UUID
 import orjson
 from django.db import connection
 
-from agent_access.database.rows import Rows
-from invoicing.access import customer_condition
-from invoicing.agent_tools import outputs
+from invoicing.access import Permission
+from invoicing.draft_fields import COLUMNS
 from invoicing.errors import RecordNotFoundError
-from invoicing.models import Document, Line, TaxRow, User
+from invoicing.models import Customer, Document, Line, TaxRow, User
+from invoicing.shown import LINE, TAX_ROW, Shown
 
-SHOWN_DOCUMENTS = Rows(Document, only=outputs.DOCUMENT_COLUMNS)
-SUMMARIES = Rows(Document, only=outputs.SUMMARY_COLUMNS)
-# Without the columns that nobody needs within a document.
-SHOWN_LINES = Rows(Line, without=("id", "document_id"))
-SHOWN_TAX_ROWS = Rows(TaxRow, without=("id", "document_id"))
-
+# By vendor: the functions that make a JSON array of rows, and a JSON object of one row.
+JSON_FUNCTIONS = {
+    "postgresql": ("json_agg", "json_build_object"),
+    "sqlite": ("json_group_array", "json_object"),
+}
 DOCUMENT = (
-    "SELECT {columns}, {lines}, {tax_rows} FROM {table} AS document WHERE id = %s AND {scope}"
+    "SELECT document.*, {lines}, {tax_rows} FROM {table} AS document WHERE id = %s AND {scope}"
 )
-PAGE = "SELECT {columns} FROM {table} AS document WHERE {after} ORDER BY id LIMIT %s"
-OF_DOCUMENT = "record.document_id = document.id"
+# For no rows, PostgreSQL returns null instead of an array.
+PARTS = (
+    "(SELECT CAST({many}({one}({members})) AS text) FROM {table} WHERE document_id = document.id)"
+)
+MANAGED = "customer_id IN (SELECT customer_id FROM {table} WHERE user_id = %s)"
 
-Columns = dict[str, Any]
+Values = dict[str, Any]
 
 
-def read_document(user: User, pk: UUID) -> tuple[Columns, list[Columns], list[Columns]]:
+def read_document(user: User, pk: UUID) -> tuple[Document, list[Values], list[Values]]:
     """Return a document, its lines and its tax rows; raises RecordNotFoundError, also if hidden."""
-    scope, values = customer_condition(user, "document.customer_id")
-    with connection.cursor() as cursor:
-        cursor.execute(_document_statement(scope), [SHOWN_DOCUMENTS.adapt("id", pk), *values])
-        row = cursor.fetchone()
-    if row is None:
-        raise RecordNotFoundError
-    *header, lines, tax_rows = row
-    return SHOWN_DOCUMENTS.read_columns(header), _read_parts(lines), _read_parts(tax_rows)
+    sees_all = user.has_perm(Permission.VIEW_ALL_CUSTOMERS)
+    wanted = [pk] if sees_all else [pk, user.pk]
+    adapt = Document._meta.pk.get_db_prep_value
+    statement = _statement(connection.vendor, sees_all=sees_all)
+    found: Any = Document.objects.raw(statement, [adapt(each, connection) for each in wanted])
+    for document in found:
+        return document, _read_parts(document.lines_json), _read_parts(document.tax_rows_json)
+    raise RecordNotFoundError
 
 
-def read_page(*, after: UUID | None, limit: int) -> tuple[list[Columns], UUID | None]:
-    """Return up to `limit` documents in order of ID, and the cursor of the next page or None.
-
-    It checks no scope, so it is only for those who may see all customers.
-    """
-    beginning = [] if after is None else [SUMMARIES.adapt("id", after)]
-    with connection.cursor() as cursor:
-        cursor.execute(_page_statement(is_first=after is None), [*beginning, limit + 1])
-        rows = [SUMMARIES.read_columns(row) for row in cursor.fetchall()]
-    return rows[:limit], rows[limit - 1]["id"] if len(rows) > limit else None
-
-
-def _read_parts(parts: str | None) -> list[Columns]:
-    """Return lines or tax rows in order of position, with IDs as text.
-
-    For no rows, PostgreSQL returns null instead of an array.
-    """
-    rows: list[Columns] = orjson.loads(parts or "[]")
+def _read_parts(parts: str | None) -> list[Values]:
+    """Return lines or tax rows in order of position, with IDs as text."""
+    rows: list[Values] = orjson.loads(parts or "[]")
     for row in rows:
         rate_id = row["tax_rate_id"]
         if rate_id and "-" not in rate_id:  # as SQLite keeps it
@@ -67,20 +54,18 @@ def _read_parts(parts: str | None) -> list[Columns]:
 
 
 @cache
-def _document_statement(scope: str) -> str:
+def _statement(vendor: str, *, sees_all: bool) -> str:
+    managed = MANAGED.format(table=Customer.account_managers.through._meta.db_table)
     return DOCUMENT.format(
-        columns=SHOWN_DOCUMENTS.select("document"),
-        lines=SHOWN_LINES.as_json(OF_DOCUMENT),
-        tax_rows=SHOWN_TAX_ROWS.as_json(OF_DOCUMENT),
-        table=SHOWN_DOCUMENTS.table,
-        scope=scope,
+        lines=f"{_parts(vendor, LINE, Line)} AS lines_json",
+        tax_rows=f"{_parts(vendor, TAX_ROW, TaxRow)} AS tax_rows_json",
+        table=Document._meta.db_table,
+        scope="TRUE" if sees_all else managed,
     )
 
 
-@cache
-def _page_statement(*, is_first: bool) -> str:
-    return PAGE.format(
-        columns=SUMMARIES.select("document"),
-        table=SUMMARIES.table,
-        after="TRUE" if is_first else "id > %s",
-    )
+def _parts(vendor: str, shown: Shown, model: type[Line | TaxRow]) -> str:
+    many, one = JSON_FUNCTIONS[vendor]
+    columns = {name: COLUMNS.get(name, name) for name in (*shown.names, "position")}
+    members = ", ".join(f"'{name}', {column}" for name, column in columns.items())
+    return PARTS.format(many=many, one=one, members=members, table=model._meta.db_table)

@@ -6,8 +6,8 @@ from uuid import UUID
 
 from django.db.models import Q, QuerySet
 
-from invoicing.access import Permission, customers_visible_to
-from invoicing.models import Company, Document, IssueApproval, TaxRate, Team, User
+from invoicing.access import Permission
+from invoicing.models import Company, Customer, Document, IssueApproval, TaxRate, Team, User
 
 
 def find_names(record_ids: Collection[UUID], viewer: User) -> dict[UUID, str]:
@@ -32,7 +32,7 @@ def _named_records(viewer: User) -> Iterator[QuerySet[Any]]:
     asked = IssueApproval.objects.select_related("document")
     yield asked.only("document__number", "document__draft_code")
     if viewer.has_perm(Permission.VIEW_CUSTOMER):
-        yield customers_visible_to(viewer).only("name")
+        yield Customer.objects.visible_to(viewer).only("name")
     yield TaxRate.objects.all()
     yield Team.objects.only("name")
     yield Company.objects.only("name")

@@ -6,8 +6,9 @@ from typing import Any
 
 from django.conf import settings
 
-from agent_access.tools import JSONSchema, Tool
-from invoicing.agent_tools.inputs import DraftInput
+from agent_access.fields import JSONSchema
+from agent_access.tools import Tool
+from invoicing.draft_fields import DraftInput
 from invoicing.models import TaxRate
 from invoicing.money import SUPPORTED_CURRENCIES
 

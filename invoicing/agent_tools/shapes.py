@@ -4,33 +4,24 @@ The OpenAPI document is made of the annotations of the functions, and shows the 
 """
 
 from datetime import date, datetime
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 from uuid import UUID
 
 from pydantic import Field, WithJsonSchema
 from typing_extensions import TypedDict
 
-from agent_access.inputs import ID_SCHEMA
-from invoicing.agent_tools.inputs import (
-    AMOUNT_PATTERN,
-    CURRENCY_PATTERN,
-    DATE_SCHEMA,
-    LANGUAGE_PATTERN,
-    MAX_LOCK_VERSION,
-    NONCE_LENGTH,
-    QUANTITY_PATTERN,
-)
+from agent_access.fields import ID_SCHEMA
+from invoicing import shown
+from invoicing.agent_tools.inputs import MAX_LOCK_VERSION, NONCE_LENGTH
 from invoicing.approval_states import ApprovalState
-from invoicing.draft_rules import DESCRIPTION_LENGTH, NOTES_LENGTH, REFERENCE_LENGTH, UNIT_LENGTH
+from invoicing.field_kinds import AMOUNT_PATTERN, CURRENCY_PATTERN, DATE_SCHEMA
 from invoicing.identifiers import CROCKFORD_BASE_32, DRAFT_CODE_CHARACTERS, DRAFT_CODE_PREFIX
 from invoicing.models import DocumentStatus, DocumentType
 from invoicing.models.approvals import REJECTION_REASON_LENGTH
 from invoicing.money import MOST_DECIMALS
-from invoicing.totals import DiscountType
 
 DRAFT_CODE_PATTERN = rf"^{DRAFT_CODE_PREFIX}[{CROCKFORD_BASE_32}]{{{DRAFT_CODE_CHARACTERS}}}$"
 NUMBER_PATTERN = r"^[A-Z]+-[0-9]{4}-[0-9]{4,}$"
-PERCENTAGE_PATTERN = r"^(100|[1-9]?[0-9])(\.[0-9]{1,4})?$"
 UTC_PATTERN = r"^[0-9-]{10}T[0-9:.]+Z$"
 TIME_PATTERN = r"^([01][0-9]|2[0-3]):[0-5][0-9]$"
 
@@ -46,8 +37,6 @@ Url = Annotated[str, WithJsonSchema({"type": "string", "format": "uri"})]
 Amount = Annotated[
     str, Field(pattern=AMOUNT_PATTERN, description='In minor units: "12500" is 125.00 EUR.')
 ]
-Quantity = Annotated[str, Field(pattern=QUANTITY_PATTERN)]
-Percentage = Annotated[str, Field(pattern=PERCENTAGE_PATTERN)]
 LockVersion = Annotated[int, Field(ge=1, le=MAX_LOCK_VERSION)]
 CurrencyCode = Annotated[str, Field(pattern=CURRENCY_PATTERN)]
 MinorUnit = Annotated[
@@ -89,38 +78,19 @@ class DocumentSummary(Header):
     href: Annotated[Url, Field(description="The document's page, for people.")]
 
 
-class Line(TypedDict):
-    description: Annotated[str, Field(min_length=1, max_length=DESCRIPTION_LENGTH)]
-    quantity: Quantity
-    unit: Annotated[str, Field(max_length=UNIT_LENGTH)] | None
-    unit_price: Amount
-    discount_type: DiscountType | None
-    discount_value: Annotated[
-        str | None,
-        Field(
-            pattern=AMOUNT_PATTERN,
-            description="percent: basis points (1000 is 10 %); amount: minor units.",
-        ),
-    ]
-    tax_rate_id: Id | None
-    discount_amount: Amount
-    net_amount: Amount
+# Derived from the models and from what may be asked of a draft.
+if TYPE_CHECKING:
+    Line: TypeAlias = dict[str, Any]
+    TaxRow: TypeAlias = dict[str, Any]
+
+    class Texts(TypedDict):
+        language: str
+
+else:
+    Line, TaxRow, Texts = shown.LINE.type, shown.TAX_ROW.type, shown.TEXTS.type
 
 
-class TaxRow(TypedDict):
-    """What all lines of one rate come to."""
-
-    tax_rate_id: Id
-    name: str
-    percentage: Percentage
-    taxable_amount: Amount
-    tax_amount: Amount
-
-
-class Content(TypedDict):
-    language: Annotated[str, Field(pattern=LANGUAGE_PATTERN)]
-    notes: Annotated[str, Field(max_length=NOTES_LENGTH)] | None
-    reference: Annotated[str, Field(max_length=REFERENCE_LENGTH)] | None
+class Content(Texts):
     line_items: list[Line]
     tax_breakdown: list[TaxRow]
 

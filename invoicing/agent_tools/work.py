@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from agent_access.host import Work
-from invoicing.access import Permission, documents_visible_to
+from invoicing.access import Permission
 from invoicing.models import Document, DocumentType, IssueApproval, User
 from invoicing.services.approvals import ApprovalSnapshot, read_approvals
 
@@ -46,7 +46,7 @@ def _find_links(document_ids: Collection[UUID], viewer: User) -> dict[UUID, str]
     """Return the addresses of the documents that the viewer may open, by ID."""
     if not viewer.has_perm(Permission.VIEW_DOCUMENT):
         return {}
-    visible = documents_visible_to(viewer).filter(pk__in=document_ids)
+    visible = Document.objects.visible_to(viewer).filter(pk__in=document_ids)
     return {pk: reverse("document", args=[pk]) for pk in visible.values_list("pk", flat=True)}
 
 

@@ -1,7 +1,7 @@
 from invoicing.models.approvals import Decision, IssueApproval
 from invoicing.models.company import Company
 from invoicing.models.customers import Customer
-from invoicing.models.documents import Document, DocumentStatus, Line, Parts, TaxRow
+from invoicing.models.documents import Document, DocumentStatus, Line, TaxRow
 from invoicing.models.numbering import DocumentType, NumberSeries
 from invoicing.models.people import Role, Skill, Team, TimeOff, TimeOffKind, User, WorkingHours
 from invoicing.models.search_words import SearchWord
@@ -17,7 +17,6 @@ __all__ = [
     "IssueApproval",
     "Line",
     "NumberSeries",
-    "Parts",
     "Role",
     "SearchWord",
     "Skill",

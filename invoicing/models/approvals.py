@@ -1,11 +1,14 @@
 """Requests to issue a document, and what the delegated person decided."""
 
+from typing import ClassVar, Self
+
 from django.db import models
 from django.db.models import Q
 
+from invoicing.access import Permission
 from invoicing.models.documents import Document
 from invoicing.models.people import User
-from invoicing.models.records import Record
+from invoicing.models.records import Record, RecordQuerySet
 
 DIGEST_LENGTH = 64
 EXECUTE_KEY_LENGTH = 80
@@ -15,6 +18,19 @@ REJECTION_REASON_LENGTH = 500
 class Decision(models.TextChoices):
     APPROVED = "approved"
     REJECTED = "rejected"
+
+
+class IssueApprovalQuerySet(RecordQuerySet["IssueApproval"]):
+    def asked_of(self, user: User) -> Self:
+        """Return all that this person has, or had, to decide, whatever they may see now."""
+        return self.filter(delegated_user=user)
+
+    def visible_to(self, user: User) -> Self:
+        """Return those asked of this person whose document they see."""
+        if not user.has_perm(Permission.VIEW_DOCUMENT):
+            return self.none()
+        documents = Document.objects.visible_to(user).values("pk")
+        return self.asked_of(user).filter(document__in=documents)
 
 
 class IssueApproval(Record):
@@ -46,6 +62,8 @@ class IssueApproval(Record):
     executed_at = models.DateTimeField(null=True)
     execute_key = models.CharField(max_length=EXECUTE_KEY_LENGTH, blank=True, default="")
     result = models.TextField(blank=True, default="")
+
+    objects: ClassVar[IssueApprovalQuerySet] = IssueApprovalQuerySet.as_manager()  # type: ignore[assignment]  # a manager of it
 
     class Meta:
         indexes = [

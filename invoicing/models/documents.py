@@ -1,20 +1,20 @@
 """Invoices and credit notes, as drafts and as issued."""
 
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import ClassVar, Self
 
 from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 from typing_extensions import override
 
-from invoicing.draft_rules import REFERENCE_LENGTH, UNIT_LENGTH
+from invoicing.access import Permission
+from invoicing.draft_fields import REFERENCE_LENGTH, SUBJECT, UNIT_LENGTH
 from invoicing.fixed_point import format_fixed_point
 from invoicing.identifiers import new_draft_code
 from invoicing.models.customers import Customer
 from invoicing.models.numbering import DocumentType, NumberSeries
 from invoicing.models.people import User
-from invoicing.models.records import Record
+from invoicing.models.records import Record, RecordQuerySet
 from invoicing.models.taxes import TaxRate
 from invoicing.money import MAX_AMOUNT, MOST_DECIMALS
 from invoicing.totals import BASIS_POINTS, DiscountType, LineAmounts, TaxFacts
@@ -36,6 +36,14 @@ def _discount_in_range(kind: DiscountType, largest: int) -> Q:
     # A check constraint that is NULL passes, so both columns are tested for being set.
     is_set = Q(discount_type__isnull=False, discount_value__isnull=False)
     return is_set & Q(discount_type=kind, discount_value__range=(0, largest))
+
+
+class DocumentQuerySet(RecordQuerySet["Document"]):
+    def visible_to(self, user: User) -> Self:
+        """Return those of the customers in the user's scope."""
+        if user.has_perm(Permission.VIEW_ALL_CUSTOMERS):
+            return self
+        return self.filter(customer__in=Customer.objects.visible_to(user).values("pk"))
 
 
 class Document(Record):
@@ -100,8 +108,7 @@ class Document(Record):
     buyer_address = models.TextField(blank=True, default="")
     buyer_vat_number = models.CharField(max_length=20, blank=True, default="")
 
-    # A cache, filled where a service reads or writes them: services.document_parts.parts_of().
-    parts: "Parts"
+    objects: ClassVar[DocumentQuerySet] = DocumentQuerySet.as_manager()  # type: ignore[assignment]  # a manager of it
 
     class Meta:
         permissions = [
@@ -162,6 +169,11 @@ class Document(Record):
         return self.number or self.draft_code
 
     @property
+    def subject(self) -> str:
+        """The text by which lists and searches tell the customer's documents apart."""
+        return str(getattr(self, SUBJECT))
+
+    @property
     def is_issued(self) -> bool:
         return self.status == DocumentStatus.ISSUED
 
@@ -178,18 +190,6 @@ class Document(Record):
     def is_draft_invoice(self) -> bool:
         """Tell whether it can be updated and its issue prepared, as only draft invoices can."""
         return self.type == DocumentType.INVOICE and not self.is_issued
-
-    @override
-    def refresh_from_db(
-        self,
-        using: str | None = None,
-        fields: Iterable[str] | None = None,
-        from_queryset: models.QuerySet["Document"] | None = None,
-    ) -> None:
-        """Drop the cached parts as well, as Django drops what it has prefetched."""
-        super().refresh_from_db(using, fields, from_queryset)
-        if fields is None:
-            vars(self).pop("parts", None)
 
 
 class Line(Record):
@@ -289,10 +289,3 @@ class TaxRow(Record):
         return TaxFacts(
             id=self.tax_rate_id, name=self.name, percentage=self.percentage_ten_thousandths
         )
-
-
-class Parts(NamedTuple):
-    """The lines and the tax rows of a document, each in order of position."""
-
-    lines: Sequence[Line]
-    tax_rows: Sequence[TaxRow]

@@ -1,6 +1,6 @@
 """The people of the company, who are its user accounts as well."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.contrib.auth.hashers import check_password, make_password
@@ -13,7 +13,7 @@ from django.utils.crypto import salted_hmac
 from typing_extensions import override
 
 from invoicing.email_addresses import fold_address
-from invoicing.models.records import Record
+from invoicing.models.records import Record, RecordQuerySet
 
 # One whose domain has another spelling in ASCII is stored with that one.
 NOT_ASCII = 'Write this e-mail address in ASCII, its domain as "xn--...".'
@@ -38,8 +38,21 @@ class Role(Group):
         default_permissions = ()  # may_give_every_right() decides who may change roles
 
 
+class UserQuerySet(RecordQuerySet["User"]):
+    def listed(self) -> Self:
+        """Return the active staff without guests, for whom connections may act."""
+        return self.filter(is_active=True, is_guest=False)
+
+
 class UserManager(BaseUserManager["User"]):
     """Makes people; e-mail addresses are kept folded, so that each has one, however it is typed."""
+
+    @override
+    def get_queryset(self) -> UserQuerySet:
+        return UserQuerySet(self.model, using=self._db)
+
+    def listed(self) -> UserQuerySet:
+        return self.get_queryset().listed()
 
     @override
     @classmethod
@@ -129,6 +142,11 @@ class User(Record, AbstractBaseUser, PermissionsMixin):
     def __str__(self) -> str:
         return self.name
 
+    @property
+    def is_listed(self) -> bool:
+        """Tell whether UserQuerySet.listed() has this person."""
+        return self.is_active and not self.is_guest
+
     @override
     def check_password(self, raw_password: str | None) -> bool:
         """Tell whether this is the password; a hash made in an outdated way is made anew."""
@@ -150,12 +168,20 @@ class User(Record, AbstractBaseUser, PermissionsMixin):
         return digest.hexdigest()
 
 
+class TeamQuerySet(RecordQuerySet["Team"]):
+    def listed(self) -> Self:
+        """Return those that are not archived."""
+        return self.filter(archived_at__isnull=True)
+
+
 class Team(Record):
     name = models.CharField(max_length=200)
     description = models.TextField(blank=True, default="")
     leads = models.ManyToManyField(User, blank=True, related_name="led_teams")
     members = models.ManyToManyField(User, blank=True, related_name="teams")
     archived_at = models.DateTimeField(null=True, blank=True)
+
+    objects: ClassVar[TeamQuerySet] = TeamQuerySet.as_manager()  # type: ignore[assignment]  # a manager of it
 
     @override
     def __str__(self) -> str:

@@ -1,9 +1,25 @@
 """What all records share."""
 
+from typing import TypeVar
+from uuid import UUID
+
 from django.db import models
 
+from invoicing.errors import RecordNotFoundError
 from invoicing.identifiers import new_id
 from invoicing.languages import APPLICATION_LANGUAGE, name_of_country
+
+_Record = TypeVar("_Record", bound=models.Model)
+
+
+class RecordQuerySet(models.QuerySet[_Record]):
+    """Records of one kind. What a user may see is a queryset: `visible_to(user)`."""
+
+    def find(self, pk: UUID) -> _Record:
+        """Return the record; raises RecordNotFoundError where it is missing, hidden or left out."""
+        for record in self.filter(pk=pk):
+            return record
+        raise RecordNotFoundError
 
 
 class Record(models.Model):

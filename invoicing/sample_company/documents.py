@@ -5,15 +5,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from functools import partial
 from typing import TypeVar
-from uuid import UUID
 
+from invoicing.draft_fields import DraftInput
 from invoicing.models import DocumentType, TaxRate
 from invoicing.money import round_half_up
+from invoicing.sample_company.bulk import NewDocument
 from invoicing.sample_company.customers import Account
 from invoicing.sample_company.staff import Staff
 from invoicing.sample_company.tables import Row, read_table
-from invoicing.services.bulk_documents import NewDocument
-from invoicing.services.draft_input import DraftInput, LineInput
 from invoicing.services.drafts import create_draft
 from invoicing.services.issuing import issue_document
 from invoicing.totals import DiscountType
@@ -26,8 +25,7 @@ ISSUED_TENTHS = 7
 
 # Numerator and denominator: minor units of the currency for one euro cent.
 PRICES = {"EUR": (1, 1), "USD": (11, 10), "JPY": (8, 5), "BHD": (41, 10)}
-# In ten-thousandths.
-QUANTITIES = (10_000, 20_000, 15_000, 5_000, 120_000, 7_500, 33_333, 250_000)
+QUANTITIES = ("1", "2", "1.5", "0.5", "12", "0.75", "3.3333", "25")
 NOTES = (
     "Thank you for your order.",
     "Please name the invoice number when you pay.",
@@ -96,51 +94,52 @@ def _plan(master_data: MasterData, index: int, *, first_draft: int) -> NewDocume
 def _draft(master_data: MasterData, account: Account, index: int) -> DraftInput:
     days = index * DAYS_OF_BUSINESS // master_data.document_count
     issue_date = FIRST_ISSUE_DATE + timedelta(days=days)
-    return DraftInput(
-        customer_id=account.customer.id,
-        currency_code=account.currency_code,
-        issue_date=issue_date,
-        due_date=issue_date + timedelta(days=_pick(PAYMENT_DAYS, index)),
-        language=account.language,
-        notes=_pick(NOTES, index),
-        reference=f"PO-{26_000 + index}" if index % 3 else "",
-        line_items=tuple(
-            _line(master_data, account.currency_code, index * 5 + position * 3)
-            for position in range(1 + index * 7 % 6)
-        ),
+    due_date = issue_date + timedelta(days=_pick(PAYMENT_DAYS, index))
+    return DraftInput.model_validate(
+        {
+            "customer_id": str(account.customer.id),
+            "currency_code": account.currency_code,
+            "issue_date": issue_date.isoformat(),
+            "due_date": due_date.isoformat(),
+            "language": account.language,
+            "notes": _pick(NOTES, index),
+            "reference": f"PO-{26_000 + index}" if index % 3 else "",
+            "line_items": [
+                _line(master_data, account.currency_code, index * 5 + position * 3)
+                for position in range(1 + index * 7 % 6)
+            ],
+        }
     )
 
 
-def _line(master_data: MasterData, currency_code: str, choice: int) -> LineInput:
+def _line(master_data: MasterData, currency_code: str, choice: int) -> dict[str, str]:
     product = _pick(master_data.products, choice)
     numerator, denominator = PRICES[currency_code]
     unit_price = round_half_up(int(product["euro_cents"]) * numerator, denominator)
-    discount_type, discount_value = _discount(unit_price, choice)
-    return LineInput(
-        description=product["description"],
-        quantity=_pick(QUANTITIES, choice),
-        unit=product["unit"],
-        unit_price=unit_price,
-        discount_type=discount_type,
-        discount_value=discount_value,
-        tax_rate_id=_tax_rate_id(master_data, currency_code, product["tax"]),
-    )
+    return {
+        "description": product["description"],
+        "quantity": _pick(QUANTITIES, choice),
+        "unit": product["unit"],
+        "unit_price": str(unit_price),
+        **_discount(unit_price, choice),
+        **_tax(master_data, currency_code, product["tax"]),
+    }
 
 
-def _discount(unit_price: int, choice: int) -> tuple[DiscountType, int] | tuple[None, None]:
+def _discount(unit_price: int, choice: int) -> dict[str, str]:
     if choice % 5 == 0:
-        return DiscountType.PERCENT, 1000
+        return {"discount_type": DiscountType.PERCENT, "discount_value": "1000"}
     # A tenth of the price is never more than the line's amount: the least quantity is 0.5.
     if choice % 7 == 0:
-        return DiscountType.AMOUNT, unit_price // 10
-    return None, None
+        return {"discount_type": DiscountType.AMOUNT, "discount_value": str(unit_price // 10)}
+    return {}
 
 
-def _tax_rate_id(master_data: MasterData, currency_code: str, tax: str) -> UUID | None:
+def _tax(master_data: MasterData, currency_code: str, tax: str) -> dict[str, str]:
     if tax == "none":
-        return None
+        return {}
     abroad = {"USD": "sales", "JPY": "zero", "BHD": "zero"}
-    return master_data.tax_rates[abroad.get(currency_code, tax)].id
+    return {"tax_rate_id": str(master_data.tax_rates[abroad.get(currency_code, tax)].id)}
 
 
 def _working_time(day: date) -> datetime:

@@ -10,6 +10,7 @@ from django.db import IntegrityError, transaction
 from tqdm import tqdm
 
 from invoicing.models import Company, User
+from invoicing.sample_company import bulk
 from invoicing.sample_company.customers import retire_customers, write_customers
 from invoicing.sample_company.documents import (
     MasterData,
@@ -18,7 +19,6 @@ from invoicing.sample_company.documents import (
     write_tax_rates,
 )
 from invoicing.sample_company.staff import DOMAIN, write_staff
-from invoicing.services import bulk_documents
 
 DEFAULT_DOCUMENTS = 120
 BATCH_DOCUMENTS = 1000
@@ -67,7 +67,7 @@ def load_sample_company(*, password: str, documents: int = DEFAULT_DOCUMENTS) ->
         progress.update(first)
         for start in range(first, documents, BATCH_DOCUMENTS):
             batch = range(start, min(start + BATCH_DOCUMENTS, documents))
-            bulk_documents.write_documents(plan_documents(master_data, batch))
+            bulk.write_documents(plan_documents(master_data, batch))
             progress.update(len(batch))
 
 

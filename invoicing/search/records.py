@@ -12,7 +12,7 @@ from uuid import UUID
 
 from django.db.models import Model, QuerySet
 
-from invoicing.access import customers_visible_to, documents_visible_to, managed_customer_ids
+from invoicing.access import Permission
 from invoicing.models import Customer, Document, DocumentStatus, User
 from invoicing.search.paging import PageRequest, cut_page, in_order
 from invoicing.search.table import (
@@ -56,8 +56,8 @@ def find_documents(
     walks a bounded number of rows, so that a page with a cursor may be short, or even empty. The
     cursor is the ID of a document that the user sees, or None on the last page.
     """
-    visible = documents_visible_to(user).select_related("customer")
-    managed = managed_customer_ids(user)
+    visible = Document.objects.visible_to(user).select_related("customer")
+    managed = _managed_customer_ids(user)
     asked = {"status": status, "connection_id": connection_id}
     wanted = visible.filter(**{name: value for name, value in asked.items() if value})
     # The few documents of one connection have an index of their own.
@@ -75,13 +75,20 @@ def find_customers(
     user: User, page: PageRequest, *, active_only: bool = True
 ) -> tuple[list[Customer], UUID | None]:
     """Return up to `limit` customers that the user sees, and the cursor, like find_documents()."""
-    visible = customers_visible_to(user)
+    visible = Customer.objects.visible_to(user)
     if active_only:
         visible = visible.filter(is_active=True)
     if not page.search.strip():
         return cut_page(in_order(visible, page)[: page.limit + 1], page.limit)
-    managed = managed_customer_ids(user)
+    managed = _managed_customer_ids(user)
     return _find(_Search(visible, visible, managed, Kind.CUSTOMER, texts_of_customer, page))
+
+
+def _managed_customer_ids(user: User) -> list[UUID] | None:
+    """Return the IDs of the customers that the user manages, or None if they may see all."""
+    if user.has_perm(Permission.VIEW_ALL_CUSTOMERS):
+        return None
+    return list(Customer.objects.visible_to(user).order_by("pk").values_list("pk", flat=True))
 
 
 @dataclass(frozen=True)

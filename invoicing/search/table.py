@@ -1,4 +1,4 @@
-"""Reads the word table: each walk and each count is one statement, the same on both databases.
+"""The statements about the word table that Django cannot write: each walk and each count is one.
 
 A list is the part of an index with one word, or with one word and one customer, in order of record.
 The SQL is written by hand because each list must be cut with LIMIT before they are merged: nothing
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db import connection
@@ -23,6 +23,15 @@ TABLE = SearchWord._meta.db_table
 # manages more customers than LISTS_PER_STATEMENT, those whose records come next are found first.
 LISTS_PER_STATEMENT = 200
 CUSTOMERS_PER_STATEMENT = 10_000
+
+# OFFSET 0 makes PostgreSQL look up each row, instead of reading the whole table.
+INSERT_MISSING = (
+    f"INSERT INTO {TABLE} (word, customer, record)"  # noqa: S608  names of our own
+    " WITH new (word, customer, record) AS ({new}) SELECT * FROM new"
+    f" WHERE NOT EXISTS (SELECT 1 FROM {TABLE} AS kept WHERE kept.word = new.word"
+    " AND kept.record = new.record AND kept.customer = new.customer LIMIT 1 OFFSET 0)"
+    " ON CONFLICT (word, record) DO UPDATE SET customer = excluded.customer"
+)
 
 # Marks labels such as "=draft". No word of a search can hold this sign.
 _LABEL = "="
@@ -98,6 +107,22 @@ def rows_of(
     words |= {label_of(kind), label_of(kind, label)}
     key = key_of_customer(customer)
     return {Row(word, key, record.bytes) for word in words}
+
+
+def insert_missing(rows: Sequence[Row]) -> int:
+    """Insert the rows that do not exist, correct those with another customer; return how many.
+
+    The others are looked up one by one and not written again.
+    """
+    if connection.vendor == "postgresql":
+        new = "SELECT * FROM unnest(%b::bytea[], %b::bytea[], %b::bytea[])"
+        values: list[Any] = [[row[place] for row in rows] for place in range(3)]
+    else:
+        new = f"VALUES {', '.join(['(%s, %s, %s)'] * len(rows))}"
+        values = [value for row in rows for value in row]
+    with connection.cursor() as cursor:
+        cursor.execute(INSERT_MISSING.format(new=new), values)
+        return int(cursor.rowcount)
 
 
 def take_steps(walk: Walk, *, after: UUID | None, steps: int) -> list[Step]:

@@ -19,7 +19,7 @@ def texts_of_document(document: Document) -> Iterator[str]:
     yield document.number or ""
     # Two words: as one, for which nobody looks, it would take a tenth of the document's rows.
     yield document.draft_code.replace("-", "- ")
-    yield document.reference
+    yield document.subject
     yield document.customer_name
 
 

@@ -14,14 +14,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils.crypto import constant_time_compare
 
-from agent_access.database.statements import Statements
-from invoicing.access import (
-    APPROVE_PERMISSIONS,
-    Permission,
-    documents_visible_to,
-    require_still_allowed,
-    require_still_signed_in,
-)
+from invoicing.access import APPROVE_PERMISSIONS
 from invoicing.approval_states import (
     TRANSITIONS,
     WINDOW,
@@ -31,9 +24,13 @@ from invoicing.approval_states import (
     state_of,
 )
 from invoicing.errors import ApprovalStateError, RecordNotFoundError
-from invoicing.locks import joined_transaction, lock_approval, lock_draft
+from invoicing.locks import (
+    lock_approval,
+    lock_draft,
+    require_still_allowed,
+    require_still_signed_in,
+)
 from invoicing.models import Decision, Document, IssueApproval, User
-from invoicing.rows import APPROVALS
 from invoicing.services.document_facts import (
     Facts,
     canonical_json,
@@ -41,8 +38,7 @@ from invoicing.services.document_facts import (
     fingerprint_of,
     read_facts,
 )
-from invoicing.services.draft_input import Maker
-from invoicing.services.drafts import name_conflict
+from invoicing.services.drafts import ConnectionRef, name_conflict
 from invoicing.services.issuing import Clock, issue_locked, require_issuable
 
 # Returns the JSON that executing answers, to be stored for retries.
@@ -85,18 +81,6 @@ def digest_nonce(nonce: str) -> str:
     return hashlib.sha256(nonce.encode()).hexdigest()
 
 
-def approvals_asked_of(user: User) -> QuerySet[IssueApproval]:
-    """Return all approvals that this person has, or had, to decide, whatever they may see now."""
-    return IssueApproval.objects.filter(delegated_user=user)
-
-
-def approvals_visible_to(user: User) -> QuerySet[IssueApproval]:
-    """Return the approvals that this person has, or had, to decide and whose document they see."""
-    if not user.has_perm(Permission.VIEW_DOCUMENT):
-        return IssueApproval.objects.none()
-    return approvals_asked_of(user).filter(document__in=documents_visible_to(user).values("id"))
-
-
 def find_executed(document: Document) -> IssueApproval | None:
     """Return the approval by which the document was issued, or None if a person issued it."""
     executed = IssueApproval.objects.filter(document=document, executed_at__isnull=False)
@@ -104,14 +88,14 @@ def find_executed(document: Document) -> IssueApproval | None:
 
 
 def prepare_approval(
-    user: User, document_id: UUID, *, lock_version: int, maker: Maker, clock: Clock
+    user: User, document_id: UUID, *, lock_version: int, connection: ConnectionRef, clock: Clock
 ) -> tuple[ApprovalSnapshot, str]:
     """Ask the user to approve the issue of a draft as it stands; return the approval and its nonce.
 
     Only a digest of the nonce is stored. Raises RecordNotFoundError, ConflictError if the document
     is no draft invoice at this version, or cannot be issued as it is stored.
     """
-    with joined_transaction():
+    with transaction.atomic():
         document = lock_draft(document_id, visible_to=user)
         if not document.is_draft_invoice or document.lock_version != lock_version:
             raise name_conflict(document)
@@ -122,8 +106,8 @@ def prepare_approval(
         approval = IssueApproval.objects.create(
             document=document,
             delegated_user=user,
-            connection_id=maker.connection_id,
-            connection_name=maker.connection_name,
+            connection_id=connection.connection_id,
+            connection_name=connection.connection_name,
             lock_version=lock_version,
             facts=canonical,
             fingerprint=fingerprint_of(canonical),
@@ -235,7 +219,7 @@ def execute_approval(
     another connection or nonce, ApprovalStateError unless it is approved, and ConflictError if the
     draft cannot be issued.
     """
-    with joined_transaction():
+    with transaction.atomic():
         snapshot = _lock_and_read(
             pk,
             delegated_user_id=user.pk,
@@ -255,28 +239,23 @@ def execute_approval(
 def _issue(
     snapshot: ApprovalSnapshot, key: str, clock: Clock, serialise_result: SerialiseResult
 ) -> IssueApproval:
-    """Issue the draft, and write with it that the approval, which is locked, was executed.
+    """Issue the draft and write that the approval, which is locked, was executed.
 
     Should the lock fail: the database executes no approval twice, too late, or undecided.
     """
     approval = snapshot.approval
-
-    def compose_execution(document: Document) -> Statements:
-        now = document.issued_at
-        # Issuing may have waited for the number series until the window was over.
-        if now is None or now >= approval.expires_at:
-            raise ApprovalStateError(ApprovalState.EXPIRED)
-        approval.executed_at, approval.execute_key = now, key
-        executed = ApprovalSnapshot(approval, snapshot.current, now)
-        approval.result = serialise_result(executed, document)
-        changed = {"executed_at": now, "execute_key": key, "result": approval.result}
-        return {"executed": APPROVALS.compose_update(changed, APPROVALS.equal(id=approval.pk))}
-
-    issue_locked(
+    document = issue_locked(
         approval.document,
         snapshot.current,
         issued_by_id=approval.delegated_user_id,
         clock=clock,
-        companions=compose_execution,
     )
+    now = document.issued_at
+    # Issuing may have waited for the number series until the window was over.
+    if now is None or now >= approval.expires_at:
+        raise ApprovalStateError(ApprovalState.EXPIRED)
+    approval.executed_at, approval.execute_key = now, key
+    executed = ApprovalSnapshot(approval, snapshot.current, now)
+    approval.result = serialise_result(executed, document)
+    approval.save(update_fields=["executed_at", "execute_key", "result"])
     return approval

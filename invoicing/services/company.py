@@ -1,6 +1,5 @@
 """The company of this installation, and its owner."""
 
-from invoicing.access import may_be_delegate
 from invoicing.errors import ConflictError, OwnerUnfitError
 from invoicing.models import Company, User
 
@@ -15,7 +14,7 @@ def transfer_ownership(company: Company, *, to: User) -> None:
 
     Raises ConflictError if the owner changed since the company was read.
     """
-    if not may_be_delegate(to):
+    if not to.is_listed:
         raise OwnerUnfitError
     if not Company.objects.filter(pk=company.pk, owner=company.owner_id).update(owner=to):
         raise ConflictError

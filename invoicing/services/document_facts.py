@@ -7,91 +7,17 @@ quantities and percentages decimal strings, dates ISO 8601.
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from typing import Any, NotRequired, TypedDict
+from typing import Any
 
-from agent_access.database.rows import EVERY
-from invoicing.models import Company, Customer, Document, Line, TaxRow
-from invoicing.rows import COMPANIES
-from invoicing.services.document_parts import parts_of, read_parts
+from django.db.models import prefetch_related_objects
 
+from invoicing.models import Company, Customer, Document, Line, TaxRate, TaxRow
+from invoicing.services.draft_content import TOTALS
+from invoicing.shown import LINE, TAX_ROW, TEXTS
 
-class PartyFacts(TypedDict):
-    """The seller or the customer; an issued document keeps no ID of it."""
-
-    id: NotRequired[str]
-    name: str
-    address: str
-    vat_number: str
-
-
-class SellerFacts(PartyFacts):
-    """The company; approvals prepared before documents had bank details lack those."""
-
-    iban: NotRequired[str]
-    bic: NotRequired[str]
-
-
-class CustomerFacts(PartyFacts):
-    """The customer; a draft's facts also tell whether it is active."""
-
-    is_active: NotRequired[bool]
-
-
-class LineFacts(TypedDict):
-    """One line; `discount_value` is the amount, or the percentage in basis points."""
-
-    description: str
-    quantity: str
-    unit: str
-    unit_price: int
-    discount_type: str | None
-    discount_value: int | None
-    tax_rate_id: str | None
-    discount_amount: int
-    net_amount: int
-
-
-class TaxRowFacts(TypedDict):
-    """The tax on all lines of one rate; a draft's facts also tell whether it is active."""
-
-    tax_rate_id: str
-    name: str
-    percentage: str
-    taxable_amount: int
-    tax_amount: int
-    is_active: NotRequired[bool]
-
-
-class Parties(TypedDict):
-    """Who invoices whom."""
-
-    seller: SellerFacts
-    customer: CustomerFacts
-
-
-class FrozenFacts(Parties):
-    """The facts of which an issued document has a copy of its own."""
-
-    tax_breakdown: list[TaxRowFacts]
-
-
-class Facts(FrozenFacts):
-    """All facts of a document; `status` and `language` are its codes."""
-
-    status: str
-    lock_version: int
-    issue_date: str
-    due_date: str
-    currency_code: str
-    minor_unit: int
-    language: str
-    notes: str
-    reference: str
-    line_items: list[LineFacts]
-    net_total: int
-    discount_total: int
-    tax_total: int
-    grand_total: int
+# Nested dictionaries and lists, with the names that the wire has for the same.
+Facts = dict[str, Any]
+UNSET = (None, "")
 
 
 def read_facts(documents: Sequence[Document]) -> list[Facts]:
@@ -99,15 +25,28 @@ def read_facts(documents: Sequence[Document]) -> list[Facts]:
 
     Raises Company.DoesNotExist where there is no company yet.
     """
-    [companies] = read_parts(documents, (COMPANIES, EVERY))
-    if not companies:
-        raise Company.DoesNotExist
-    [seller] = companies
+    seller = Company.objects.get()
+    read_parts(documents)
     return [_facts(document, seller) for document in documents]
 
 
+def read_parts(documents: Sequence[Document]) -> None:
+    """Read customers, lines and tax rows where a document has them not yet, and all their rates.
+
+    Each rate is read once, so that it cannot be two things in one answer.
+    """
+    prefetch_related_objects(documents, "customer", "lines", "tax_rows")
+    parts = [part for document in documents for part in _parts_of(document) if part.tax_rate_id]
+    rates = TaxRate.objects.in_bulk({part.tax_rate_id for part in parts})
+    for part in parts:
+        part.tax_rate = rates[part.tax_rate_id]
+
+
+def _parts_of(document: Document) -> list[Line | TaxRow]:
+    return [*document.lines.all(), *document.tax_rows.all()]
+
+
 def _facts(document: Document, seller: Company) -> Facts:
-    lines, tax_rows = parts_of(document)
     return {
         "status": document.status,
         "lock_version": document.lock_version,
@@ -116,19 +55,14 @@ def _facts(document: Document, seller: Company) -> Facts:
         "due_date": document.due_date.isoformat(),
         "currency_code": document.currency_code,
         "minor_unit": document.minor_unit,
-        "language": document.language,
-        "notes": document.notes,
-        "reference": document.reference,
-        "line_items": [_line(line) for line in lines],
-        "tax_breakdown": [_tax_row(row) for row in tax_rows],
-        "net_total": document.net_total,
-        "discount_total": document.discount_total,
-        "tax_total": document.tax_total,
-        "grand_total": document.grand_total,
+        **TEXTS.facts_of(document),
+        "line_items": [LINE.facts_of(line) for line in document.lines.all()],
+        "tax_breakdown": [_tax_row(row) for row in document.tax_rows.all()],
+        **{name: getattr(document, name) for name in TOTALS},
     }
 
 
-def parties_of(document: Document, seller: Company) -> Parties:
+def parties_of(document: Document, seller: Company) -> Facts:
     """Return those facts that come from the seller and the customer, as they are now."""
     customer = document.customer
     return {
@@ -141,7 +75,7 @@ def parties_of(document: Document, seller: Company) -> Parties:
     }
 
 
-def _party(party: Company | Customer, language: str) -> PartyFacts:
+def _party(party: Company | Customer, language: str) -> Facts:
     return {
         "id": str(party.id),
         "name": party.name,
@@ -150,30 +84,11 @@ def _party(party: Company | Customer, language: str) -> PartyFacts:
     }
 
 
-def _line(line: Line) -> LineFacts:
-    return {
-        "description": line.description,
-        "quantity": line.quantity,
-        "unit": line.unit,
-        "unit_price": line.unit_price,
-        "discount_type": line.discount_type,
-        "discount_value": line.discount_value,
-        "tax_rate_id": str(line.tax_rate_id) if line.tax_rate_id else None,
-        "discount_amount": line.discount_amount,
-        "net_amount": line.net_amount,
-    }
-
-
-def _tax_row(row: TaxRow) -> TaxRowFacts:
-    return {
-        "tax_rate_id": str(row.tax_rate_id),
-        # The rate as it is now, so that a change of it counts as a difference.
-        "name": row.tax_rate.name,
-        "percentage": row.tax_rate.percentage,
-        "taxable_amount": row.taxable_amount,
-        "tax_amount": row.tax_amount,
-        "is_active": row.tax_rate.is_active,
-    }
+def _tax_row(row: TaxRow) -> Facts:
+    """Return the row with the rate as it is now, so that a change of it counts as a difference."""
+    rate = row.tax_rate
+    now = {"name": rate.name, "percentage": rate.percentage, "is_active": rate.is_active}
+    return TAX_ROW.facts_of(row) | now
 
 
 def read_document(document: Document) -> Facts:
@@ -182,7 +97,7 @@ def read_document(document: Document) -> Facts:
     return {**facts, **_frozen(document)} if document.is_issued else facts
 
 
-def _frozen(document: Document) -> FrozenFacts:
+def _frozen(document: Document) -> Facts:
     return {
         "seller": {
             "name": document.seller_name,
@@ -196,16 +111,7 @@ def _frozen(document: Document) -> FrozenFacts:
             "address": document.buyer_address,
             "vat_number": document.buyer_vat_number,
         },
-        "tax_breakdown": [
-            {
-                "tax_rate_id": str(row.tax_rate_id),
-                "name": row.name,
-                "percentage": row.percentage,
-                "taxable_amount": row.taxable_amount,
-                "tax_amount": row.tax_amount,
-            }
-            for row in parts_of(document).tax_rows
-        ],
+        "tax_breakdown": [TAX_ROW.facts_of(row) for row in document.tax_rows.all()],
     }
 
 
@@ -225,8 +131,11 @@ def fingerprint_facts(facts: Facts) -> str:
 
 
 def find_differences(prepared: Any, current: Any, path: str = "") -> Iterator[str]:
-    """Yield the dotted paths that differ, such as `line_items.0.unit_price`, in their order."""
-    if prepared == current:
+    """Yield the dotted paths that differ, such as `line_items.0.unit_price`, in their order.
+
+    A fact that is left out and an empty text are the same.
+    """
+    if prepared == current or (prepared in UNSET and current in UNSET):
         return
     if isinstance(prepared, dict) and isinstance(current, dict):
         for key in dict.fromkeys((*current, *prepared)):

@@ -1,99 +1,117 @@
 """Previews, creates and updates drafts."""
 
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from invoicing.errors import ConflictCause, ConflictError, DraftCodeUsedError
-from invoicing.locks import hold_customer, joined_transaction, lock_document
-from invoicing.models import Customer, Document, DocumentStatus, DocumentType, Parts, User
-from invoicing.services.document_parts import insert_document, insert_parts
-from invoicing.services.draft_input import DraftInput, Maker
-from invoicing.services.draft_resolution import resolve_draft
-from invoicing.services.draft_rows import header_of, make_parts
-from invoicing.services.search_words import replace_rows, rows_of_document
+from invoicing.draft_fields import DraftInput
+from invoicing.errors import (
+    ConflictCause,
+    ConflictError,
+    DraftCodeUsedError,
+    RecordNotFoundError,
+)
+from invoicing.locks import lock_customers, lock_record
+from invoicing.models import Customer, Document, DocumentStatus, DocumentType, Line, TaxRow, User
+from invoicing.services.draft_content import DraftContent, fill_draft, read_active_rates
+from invoicing.services.search_words import replace_rows, rows_of_document, write_rows
 
 
-def preview_draft(user: User, draft: DraftInput) -> Document:
-    """Return the document that create_draft would save, with its parts, but save nothing.
+class ConnectionRef(NamedTuple):
+    """The connection through which an agent acts, as documents and approvals keep it."""
 
-    Raises DraftInvalidError.
-    """
-    resolved = resolve_draft(user, draft)
-    document = Document(created_by=user, **header_of(resolved))
-    document.parts = make_parts(document, resolved)
-    return document
+    connection_id: UUID
+    connection_name: str
+
+
+def preview_draft(user: User, asked: DraftInput) -> DraftContent:
+    """Return what create_draft would save, but save nothing; raises DraftInvalidError."""
+    customer = Customer.objects.visible_to(user).filter(pk=asked.customer_id).first()
+    return fill_draft(Document(created_by=user), asked, customer, read_active_rates(asked))
 
 
 def create_draft(
     user: User,
-    draft: DraftInput,
+    asked: DraftInput,
     *,
-    maker: Maker | None = None,
+    connection: ConnectionRef | None = None,
     document_type: DocumentType = DocumentType.INVOICE,
     draft_code: str | None = None,
 ) -> Document:
-    """Save a draft and return it with its lines and tax rows; raises DraftInvalidError.
+    """Save a draft and return it; raises DraftInvalidError.
 
     Raises DraftCodeUsedError if a document with the given draft code exists, so that a form sent
     twice makes one draft.
     """
-    with joined_transaction():
-        resolved = resolve_draft(user, draft, for_writing=True)
-        document = Document(type=document_type, created_by=user, **header_of(resolved))
-        if maker is not None:
-            document.connection_id = maker.connection_id
-            document.connection_name = maker.connection_name
-        parts = make_parts(document, resolved)
-        if draft_code is None:
-            insert_document(document, parts)
-        else:
-            document.draft_code = draft_code
-            _insert_once(document, parts)
+    document = Document(type=document_type, created_by=user)
+    if connection is not None:
+        document.connection_id, document.connection_name = connection
+    if draft_code is not None:
+        document.draft_code = draft_code
+    with transaction.atomic():
+        customers = lock_customers([asked.customer_id], visible_to=user)
+        content = fill_draft(
+            document, asked, customers.get(asked.customer_id), read_active_rates(asked)
+        )
+        _insert_once(document)
+        _insert_parts(content)
+        write_rows(rows_of_document(document))
     return document
 
 
-def _insert_once(document: Document, parts: Parts) -> None:
+def _insert_once(document: Document) -> None:
     try:
         with transaction.atomic():
-            insert_document(document, parts)
+            document.save(force_insert=True)
     except IntegrityError:
         if Document.objects.filter(draft_code=document.draft_code).exists():
             raise DraftCodeUsedError from None
         raise
 
 
-def update_draft(user: User, pk: UUID, draft: DraftInput, *, lock_version: int) -> Document:
-    """Replace the whole draft and return it with its lines and tax rows.
+def _insert_parts(content: DraftContent) -> None:
+    Line.objects.bulk_create(content.lines)
+    TaxRow.objects.bulk_create(content.tax_rows)
+
+
+def update_draft(user: User, pk: UUID, asked: DraftInput, *, lock_version: int) -> Document:
+    """Replace the whole draft and return it.
 
     Checks in this order: raises RecordNotFoundError, then DraftInvalidError, then ConflictError if
     the document is not a draft invoice at this lock version.
     """
-    with joined_transaction():
-        document = lock_document(pk, visible_to=user)
-        resolved = resolve_draft(user, draft, for_writing=True)
-        header = header_of(resolved) | {
-            "lock_version": lock_version + 1,
-            "updated_at": timezone.now(),
-        }
-        changed = Document.objects.filter(
-            pk=pk,
-            type=DocumentType.INVOICE,
-            status=DocumentStatus.DRAFT,
-            lock_version=lock_version,
-        ).update(**header)
-        if not changed:
-            raise name_conflict(document)
-        document.customer = _hold_former_customer(user, document, resolved.customer)
+    with transaction.atomic():
+        document = lock_record(Document.objects.all(), pk)
+        customers = lock_customers({document.customer_id, asked.customer_id}, visible_to=user)
+        if document.customer_id not in customers:
+            raise RecordNotFoundError
+        document.customer = customers[document.customer_id]
         found_by = rows_of_document(document)
-        for name, value in header.items():
-            setattr(document, name, value)
+        content = fill_draft(
+            document, asked, customers.get(asked.customer_id), read_active_rates(asked)
+        )
+        _replace_header(document, content.header, lock_version)
         replace_rows(found_by, rows_of_document(document))
         document.lines.all().delete()
         document.tax_rows.all().delete()
-        insert_parts(document, make_parts(document, resolved))
+        _insert_parts(content)
     return document
+
+
+def _replace_header(document: Document, header: Mapping[str, Any], lock_version: int) -> None:
+    """Write the header if the document is still a draft invoice at this lock version."""
+    document.lock_version, document.updated_at = lock_version + 1, timezone.now()
+    changed = Document.objects.filter(
+        pk=document.pk,
+        type=DocumentType.INVOICE,
+        status=DocumentStatus.DRAFT,
+        lock_version=lock_version,
+    ).update(**header, lock_version=document.lock_version, updated_at=document.updated_at)
+    if not changed:
+        raise name_conflict(document)
 
 
 def name_conflict(document: Document) -> ConflictError:
@@ -101,10 +119,3 @@ def name_conflict(document: Document) -> ConflictError:
     if not document.is_draft_invoice:
         return ConflictError(ConflictCause.NO_DRAFT_INVOICE)
     return ConflictError(ConflictCause.OLD_VERSION)
-
-
-def _hold_former_customer(user: User, document: Document, customer: Customer) -> Customer:
-    """Hold the customer that the draft had, since its name decides which word rows to remove."""
-    if document.customer_id == customer.id:
-        return customer
-    return hold_customer(document.customer_id, visible_to=user)

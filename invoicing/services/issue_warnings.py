@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from enum import StrEnum
 
-from invoicing.access import documents_visible_to
 from invoicing.approval_states import ApprovalState
 from invoicing.models import Document, DocumentStatus, IssueApproval, NumberSeries, User
 from invoicing.services.approvals import ApprovalSnapshot, read_approvals
@@ -84,7 +83,7 @@ def _find_missing(facts: Facts) -> Iterator[Missing]:
 
 
 def _same_total(user: User, draft: Document, *, since: datetime) -> Document | None:
-    newest = documents_visible_to(user).filter(customer=draft.customer_id).order_by("-id")
+    newest = Document.objects.visible_to(user).filter(customer=draft.customer_id).order_by("-id")
     # A query of its own: for a subquery of so many, PostgreSQL would read the whole table.
     oldest_compared = newest.values_list("pk", flat=True)[COMPARED - 1 : COMPARED].first()
     compared = newest.filter(pk__gte=oldest_compared) if oldest_compared else newest

@@ -7,27 +7,20 @@ from uuid import UUID
 
 from django.db import transaction
 
-from agent_access.database.statements import NOTHING, Statements, execute_together
 from invoicing.errors import ConflictCause, ConflictError
 from invoicing.locks import lock_draft, require_transaction
 from invoicing.models import Document, DocumentStatus, DocumentType
-from invoicing.rows import DOCUMENTS
-from invoicing.services.document_facts import Facts, Parties, read_facts
-from invoicing.services.document_parts import parts_of
+from invoicing.services.document_facts import Facts, read_facts
 from invoicing.services.numbering import AssignedNumber, next_number
-from invoicing.services.search_words import compose_replacement, rows_of_document
+from invoicing.services.search_words import replace_rows, rows_of_document
 from invoicing.totals import calculate_totals
 
 # Tells the time. It is read only after the locks, for which a call may have waited.
 Clock = Callable[[], datetime]
-# Given the document as it is about to be frozen, composes what is written together with it.
-Companions = Callable[[Document], Statements]
 
 
 def issue_document(document: Document, *, clock: Clock) -> Document:
-    """Issue the draft at the document's lock version, in the name of who wrote it.
-
-    Returns it, frozen, with its parts.
+    """Issue the draft at the document's lock version, in the name of who wrote it; return it.
 
     The caller has checked permissions. Raises ConflictError if the document is no draft, was
     changed since it was read, or disagrees with its customer or tax rates by now, and
@@ -41,24 +34,27 @@ def issue_document(document: Document, *, clock: Clock) -> Document:
         return issue_locked(draft, facts, issued_by_id=draft.created_by_id, clock=clock)
 
 
-def issue_locked(
-    draft: Document,
-    facts: Facts,
-    *,
-    issued_by_id: UUID,
-    clock: Clock,
-    companions: Companions = lambda _: NOTHING,
-) -> Document:
+def issue_locked(draft: Document, facts: Facts, *, issued_by_id: UUID, clock: Clock) -> Document:
     """Issue, as issue_document does, a draft that this transaction read with locks.lock_draft().
 
-    The facts are the draft's, as the caller read and perhaps compared them: they are frozen. So
-    that others wait less for the number series, companions are executed with the freeze.
+    The facts are the draft's, as the caller read and perhaps compared them: they are frozen. The
+    series is locked last, and the clock read after it, so that later numbers have later times.
     """
     require_transaction()
     if draft.is_issued:
         raise ConflictError(ConflictCause.NO_DRAFT_INVOICE)
     require_issuable(draft)
-    _freeze(draft, facts, issued_by_id, clock, companions)
+    found_by = rows_of_document(draft)
+    number = next_number(DocumentType(draft.type), draft.issue_date.year)
+    frozen = frozen_columns(draft, facts, number, issued_by_id=issued_by_id, issued_at=clock())
+    unchanged = Document.objects.filter(
+        pk=draft.pk, status=DocumentStatus.DRAFT, lock_version=draft.lock_version
+    )
+    if not unchanged.update(**frozen):
+        raise ConflictError
+    for name, value in frozen.items():
+        setattr(draft, name, value)
+    replace_rows(found_by, rows_of_document(draft))
     return draft
 
 
@@ -66,43 +62,22 @@ def require_issuable(draft: Document) -> None:
     """Raise ConflictError if the draft cannot be issued as it is stored.
 
     Its customer or a rate is inactive, or its taxes and totals are not those of its rates now.
+    The draft's facts have been read, and its rates with them.
     """
-    lines, tax_rows = parts_of(draft)
+    lines = draft.lines.all()
     rates_active = all(line.tax_rate.is_active for line in lines if line.tax_rate)
     if not draft.customer.is_active or not rates_active:
         raise ConflictError(ConflictCause.INACTIVE_REFERENCE)
     totals = calculate_totals([line.amounts for line in lines])
     computed = [(row.rate, row.taxable_amount, row.tax_amount) for row in totals.tax_breakdown]
-    kept = [(row.facts, row.taxable_amount, row.tax_amount) for row in tax_rows]
+    kept = [(row.facts, row.taxable_amount, row.tax_amount) for row in draft.tax_rows.all()]
     if computed != kept or totals.grand_total != draft.grand_total:
         raise ConflictError(ConflictCause.OTHER_TOTALS)
 
 
-def _freeze(
-    draft: Document, facts: Facts, issued_by_id: UUID, clock: Clock, companions: Companions
-) -> None:
-    """Take the number last, then write all else in one statement: others wait for the series.
-
-    The clock is read while the series is locked, so that later numbers have later times.
-    """
-    found_by = rows_of_document(draft)
-    number = next_number(DocumentType(draft.type), draft.issue_date.year)
-    frozen = frozen_columns(draft, facts, number, issued_by_id=issued_by_id, issued_at=clock())
-    unchanged = DOCUMENTS.equal(
-        id=draft.pk, status=DocumentStatus.DRAFT, lock_version=draft.lock_version
-    )
-    for name, value in frozen.items():
-        setattr(draft, name, value)
-    words = compose_replacement(found_by, rows_of_document(draft))
-    freeze = {"frozen": DOCUMENTS.compose_update(frozen, unchanged)}
-    # The freeze comes last: its rows are those that are counted.
-    if not execute_together({**words, **companions(draft), **freeze}):
-        raise ConflictError
-
-
 def frozen_columns(
     draft: Document,
-    parties: Parties,
+    parties: Facts,
     number: AssignedNumber,
     *,
     issued_by_id: UUID,

@@ -5,9 +5,9 @@ from uuid import UUID
 from django.db import transaction
 from django.utils.crypto import constant_time_compare
 
-from invoicing.access import ISSUE_PERMISSIONS, require_still_allowed
+from invoicing.access import ISSUE_PERMISSIONS
 from invoicing.errors import ConflictError
-from invoicing.locks import lock_draft
+from invoicing.locks import lock_draft, require_still_allowed
 from invoicing.models import Document, User
 from invoicing.services.document_facts import fingerprint_facts, read_facts
 from invoicing.services.issuing import Clock, issue_locked

@@ -12,6 +12,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from tqdm import tqdm
 
+from invoicing.draft_fields import SUBJECT
 from invoicing.models import Customer, Document, DocumentStatus
 from invoicing.services.search_words import rows_of_customer, rows_of_document, write_missing_rows
 
@@ -24,7 +25,7 @@ _OF_DOCUMENT = (
     "status",
     "number",
     "draft_code",
-    "reference",
+    SUBJECT,
     "buyer_name",
     "customer_id",
     "customer__name",

@@ -13,6 +13,7 @@ from django.urls import reverse
 from invoicing.access import ISSUE_PERMISSIONS, Permission
 from invoicing.approval_states import ApprovalState
 from invoicing.decisions import find_given_up
+from invoicing.draft_fields import SUBJECT
 from invoicing.languages import APPLICATION_LANGUAGE, name_of_language
 from invoicing.models import Decision, Document, User
 from invoicing.services.approvals import ApprovalSnapshot
@@ -50,7 +51,7 @@ class Entry:
 
     href: str
     document: str
-    reference: str
+    subject: str
     customer: str
     total: str
     connection_name: str
@@ -79,7 +80,7 @@ def _describe_entry(snapshot: ApprovalSnapshot, user: User, *, has_ended: bool) 
     return Entry(
         href=reverse("approval", args=[approval.id]),
         document=_name_of(approval.document, state),
-        reference=facts["reference"],
+        subject=facts[SUBJECT],
         customer=facts["customer"]["name"],
         total=_format_total(facts),
         connection_name=approval.connection_name,

@@ -25,12 +25,10 @@ from invoicing.errors import (
     PermissionMissingError,
 )
 from invoicing.identifiers import read_uuid
-from invoicing.models import Decision, User
+from invoicing.models import Decision, IssueApproval, User
 from invoicing.models.approvals import DIGEST_LENGTH, REJECTION_REASON_LENGTH
 from invoicing.services.approvals import (
     ApprovalSnapshot,
-    approvals_asked_of,
-    approvals_visible_to,
     read_approval,
 )
 from invoicing.text import normalise_text
@@ -115,7 +113,7 @@ def tell_standing(request: SignedInRequest, pk: UUID) -> HttpResponse:
 
 
 def _read(request: SignedInRequest, pk: UUID) -> ApprovalSnapshot:
-    return read_approval(approvals_asked_of(request.user), pk, now=timezone.now())
+    return read_approval(IssueApproval.objects.asked_of(request.user), pk, now=timezone.now())
 
 
 def _show(
@@ -142,7 +140,7 @@ def _show(
 
 def _describe(user: User, snapshot: ApprovalSnapshot) -> tuple[HiddenReview, str]:
     """Return what the review page says to this person, and its template."""
-    if approvals_visible_to(user).filter(pk=snapshot.approval.pk).exists():
+    if IssueApproval.objects.visible_to(user).filter(pk=snapshot.approval.pk).exists():
         return describe_review(snapshot, user), "invoicing/review.html"
     return describe_hidden(snapshot, user), "invoicing/review_hidden.html"
 

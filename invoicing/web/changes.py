@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from invoicing.languages import name_of_language
-from invoicing.services.document_facts import CustomerFacts, Facts, PartyFacts, TaxRowFacts
+from invoicing.services.document_facts import Facts
+from invoicing.web.paper_labels import labels_in
 from invoicing.web.papers import Paper, PaperLine, lay_out
 
 
@@ -27,7 +28,7 @@ def find_changes(before: Facts, after: Facts) -> list[Change]:
 
 def _statements(facts: Facts) -> Iterator[tuple[str, str]]:
     """Yield a label and the formatted text for every fact except IDs; no label comes twice."""
-    paper = lay_out(facts)
+    paper, labels = lay_out(facts), labels_in("en")
     yield "Status", facts["status"]
     yield "Version of the draft", str(facts["lock_version"])
     yield from _party("Seller", facts["seller"])
@@ -38,8 +39,8 @@ def _statements(facts: Facts) -> Iterator[tuple[str, str]]:
     yield "Due date", paper.due_date
     yield "Currency", f"{paper.currency_code}, {facts['minor_unit']} decimals"
     yield "Language", name_of_language(facts["language"])
-    yield "Reference", paper.reference
-    yield "Notes", paper.notes
+    for name, text in paper.texts.items():
+        yield labels[name], text
     for number, line in enumerate(paper.lines, start=1):
         yield f"Line {number}", _line(line)
     yield from _taxes(facts, paper)
@@ -49,18 +50,21 @@ def _statements(facts: Facts) -> Iterator[tuple[str, str]]:
     yield "Total", paper.grand_total
 
 
-def _party(role: str, party: PartyFacts) -> Iterator[tuple[str, str]]:
+def _party(role: str, party: Facts) -> Iterator[tuple[str, str]]:
     yield role, party["name"]
     yield f"{role}’s address", party["address"]  # noqa: RUF001  an apostrophe for readers
     yield f"{role}’s VAT number", party["vat_number"]  # noqa: RUF001  an apostrophe for readers
 
 
 def _line(line: PaperLine) -> str:
-    quantity = f"{line.quantity} {line.unit}".strip()
-    calculated = f"{quantity} × {line.unit_price}"  # noqa: RUF001  the sign of multiplication
+    calculated = f"{line.quantity} × {line.unit_price}"  # noqa: RUF001  the sign of multiplication
     discount = f"Discount {line.discount}" if line.discount else ""
     tax = f"Tax {line.tax} {line.tax_name}".strip() if line.tax else ""
-    return "\n".join(filter(None, (line.description, calculated, discount, tax, line.amount)))
+    return "\n".join(
+        filter(
+            None, (line.description, *line.texts.values(), calculated, discount, tax, line.amount)
+        )
+    )
 
 
 def _taxes(facts: Facts, paper: Paper) -> Iterator[tuple[str, str]]:
@@ -71,5 +75,5 @@ def _taxes(facts: Facts, paper: Paper) -> Iterator[tuple[str, str]]:
         yield f"Tax {number} is active", _yes_or_no(row)
 
 
-def _yes_or_no(facts: CustomerFacts | TaxRowFacts) -> str:
+def _yes_or_no(facts: Facts) -> str:
     return "yes" if facts["is_active"] else "no"

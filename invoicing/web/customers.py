@@ -5,8 +5,9 @@ from uuid import UUID
 from django.http import HttpResponse
 from django.shortcuts import render
 
-from invoicing.access import Permission, customer_for, customers_visible_to
+from invoicing.access import Permission
 from invoicing.languages import APPLICATION_LANGUAGE
+from invoicing.models import Customer
 from invoicing.search.paging import PageRequest
 from invoicing.search.records import find_customers
 from invoicing.web.listings import list_by_name, list_numbered, read_search
@@ -20,7 +21,7 @@ FOUND_AT_MOST = 200
 def list_customers(request: SignedInRequest) -> HttpResponse:
     search = read_search(request.GET)
     if not search:
-        listing = list_by_name(request, customers_visible_to(request.user))
+        listing = list_by_name(request, Customer.objects.visible_to(request.user))
         return render(request, "invoicing/customers.html", {"listing": listing})
     page_request = PageRequest(search=search, limit=FOUND_AT_MOST)
     found, cursor = find_customers(request.user, page_request, active_only=False)
@@ -31,7 +32,7 @@ def list_customers(request: SignedInRequest) -> HttpResponse:
 
 @page(Permission.VIEW_CUSTOMER)
 def show_customer(request: SignedInRequest, pk: UUID) -> HttpResponse:
-    customer = customer_for(request.user, pk)
+    customer = Customer.objects.visible_to(request.user).find(pk)
     context = {
         "customer": customer,
         "address": customer.format_address(APPLICATION_LANGUAGE),

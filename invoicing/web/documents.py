@@ -8,7 +8,7 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
-from invoicing.access import ISSUE_PERMISSIONS, Permission, document_for
+from invoicing.access import ISSUE_PERMISSIONS, Permission
 from invoicing.approval_inbox import read_decisions_on, read_pending_of
 from invoicing.identifiers import read_uuid
 from invoicing.languages import APPLICATION_LANGUAGE
@@ -70,7 +70,7 @@ def _row(document: Document) -> Row:
 
 @page(Permission.VIEW_DOCUMENT)
 def show_document(request: SignedInRequest, pk: UUID) -> HttpResponse:
-    document = document_for(request.user, pk)
+    document = Document.objects.visible_to(request.user).find(pk)
     may_edit = document.is_draft_invoice and request.user.has_perm(Permission.MANAGE)
     now = timezone.now()
     asked = read_pending_of(request.user, document, now=now)

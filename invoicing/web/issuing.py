@@ -8,7 +8,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 
-from invoicing.access import ISSUE_PERMISSIONS, document_for
+from invoicing.access import ISSUE_PERMISSIONS
 from invoicing.decisions import issue_by_hand
 from invoicing.errors import ConflictError
 from invoicing.models import Document, DocumentType, User
@@ -29,12 +29,12 @@ def may_issue(user: User, document: Document) -> bool:
 @page(*ISSUE_PERMISSIONS, methods=("GET", "POST"))
 def issue(request: SignedInRequest, pk: UUID) -> HttpResponse:
     if request.method != "POST":
-        return _show(request, document_for(request.user, pk))
+        return _show(request, Document.objects.visible_to(request.user).find(pk))
     fingerprint = request.POST.get("fingerprint", "")
     try:
         issue_by_hand(request.user, pk, fingerprint=fingerprint, origin=web_origin())
     except ConflictError:
-        return _answer_conflict(request, document_for(request.user, pk))
+        return _answer_conflict(request, Document.objects.visible_to(request.user).find(pk))
     return show_done(pk)
 
 

@@ -8,14 +8,9 @@ from unicodedata import east_asian_width
 
 from stdnum import iban
 
+from invoicing.draft_fields import DRAFT_TEXTS, LINE_TEXTS
 from invoicing.models import Document, DocumentType
-from invoicing.services.document_facts import (
-    Facts,
-    LineFacts,
-    PartyFacts,
-    TaxRowFacts,
-    read_document,
-)
+from invoicing.services.document_facts import Facts, read_document
 from invoicing.totals import DiscountType
 from invoicing.web.formats import Formats
 from invoicing.web.paper_labels import labels_in
@@ -40,8 +35,8 @@ class PaperLine:
     """
 
     description: str
+    texts: Mapping[str, str]
     quantity: str
-    unit: str
     unit_price: str
     discount: str
     tax: str
@@ -55,7 +50,7 @@ class PaperLine:
 
     def width_of(self, figure: str) -> int:
         """Return the width of a column's text in characters; a quantity includes its unit."""
-        unit = f" {self.unit}" if figure == "quantity" else ""
+        unit = f" {self.texts['unit']}" if figure == "quantity" else ""
         return _width_of(f"{getattr(self, figure)}{unit}")
 
 
@@ -81,13 +76,12 @@ class Paper:
     labels: Mapping[str, str]
     title: str
     number: str
-    seller: PartyFacts
-    buyer: PartyFacts
+    seller: Facts
+    buyer: Facts
     issue_date: str
     due_date: str
-    reference: str
     currency_code: str
-    notes: str
+    texts: Mapping[str, str]
     has_long_notes: bool
     lines: list[PaperLine]
     last_line_begin: str
@@ -131,7 +125,7 @@ def lay_out(
 ) -> Paper:
     """Format facts, such as those that an approval was prepared with.
 
-    An old approval lacks facts that were added since: these are NotRequired.
+    An old approval lacks facts that were added since.
     """
     formats = Formats(facts["language"], facts["currency_code"], facts["minor_unit"])
     seller = facts["seller"]
@@ -150,9 +144,8 @@ def lay_out(
         buyer=facts["customer"],
         issue_date=formats.day(facts["issue_date"]),
         due_date=formats.day(facts["due_date"]),
-        reference=facts["reference"],
         currency_code=facts["currency_code"],
-        notes=facts["notes"],
+        texts={name: facts.get(name, "") for name in DRAFT_TEXTS},
         has_long_notes=_count_lines(facts["notes"]) > KEPT_LINES,
         lines=lines,
         last_line_begin=begin,
@@ -171,16 +164,16 @@ def lay_out(
 
 
 def _line(
-    line: LineFacts,
-    rates: Mapping[str, TaxRowFacts],
+    line: Facts,
+    rates: Mapping[str, Facts],
     percentages: Mapping[str, int],
     formats: Formats,
 ) -> PaperLine:
     rate = rates.get(line["tax_rate_id"] or "")
     return PaperLine(
         description=line["description"],
+        texts={name: line.get(name, "") for name in LINE_TEXTS},
         quantity=formats.quantity(line["quantity"]),
-        unit=line["unit"],
         unit_price=formats.amount(line["unit_price"]),
         discount=_discount(line, formats),
         tax=formats.percentage(rate["percentage"]) if rate else "",
@@ -224,7 +217,7 @@ def _width_of(text: str) -> int:
     return sum(2 if east_asian_width(character) in "WF" else 1 for character in text)
 
 
-def _discount(line: LineFacts, formats: Formats) -> str:
+def _discount(line: Facts, formats: Formats) -> str:
     value = line["discount_value"]
     if value is None:
         return ""
@@ -234,7 +227,7 @@ def _discount(line: LineFacts, formats: Formats) -> str:
     return f"{formats.basis_points(value)} = {amount}"
 
 
-def _tax(row: TaxRowFacts, formats: Formats) -> PaperTax:
+def _tax(row: Facts, formats: Formats) -> PaperTax:
     return PaperTax(
         name=row["name"],
         percentage=formats.percentage(row["percentage"]),

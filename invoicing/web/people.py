@@ -7,8 +7,8 @@ from django.db.models import Prefetch, prefetch_related_objects
 from django.http import HttpResponse
 from django.shortcuts import render
 
-from invoicing.access import Permission, people_listed, person_listed, teams_listed
-from invoicing.models import User
+from invoicing.access import Permission
+from invoicing.models import Team, User
 from invoicing.search.texts import texts_of_people
 from invoicing.services.working_hours import WEEKDAYS
 from invoicing.web.listings import list_matching
@@ -25,18 +25,20 @@ class Day:
 
 @page(Permission.VIEW_PERSON)
 def list_people(request: SignedInRequest) -> HttpResponse:
-    listing = list_matching(request, people_listed(), texts=texts_of_people())
-    prefetch_related_objects(listing.records, Prefetch("teams", teams_listed().order_by("name")))
+    listing = list_matching(request, User.objects.listed(), texts=texts_of_people())
+    prefetch_related_objects(
+        listing.records, Prefetch("teams", Team.objects.listed().order_by("name"))
+    )
     return render(request, "invoicing/people.html", {"listing": listing})
 
 
 @page(Permission.VIEW_PERSON)
 def show_person(request: SignedInRequest, pk: UUID) -> HttpResponse:
-    person = person_listed(pk)
+    person = User.objects.listed().find(pk)
     context = {
         "person": person,
-        "manager": people_listed().filter(reports=person).first(),
-        "teams": teams_listed().filter(members=person).order_by("name"),
+        "manager": User.objects.listed().filter(reports=person).first(),
+        "teams": Team.objects.listed().filter(members=person).order_by("name"),
         "skills": person.skills.all(),
         "week": _week(person),
     }

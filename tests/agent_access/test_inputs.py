@@ -6,9 +6,9 @@ import pytest
 from pydantic import AfterValidator, Field
 
 from agent_access.errors import MAX_PROBLEMS, FieldProblem, ValidationFailedError
-from agent_access.inputs import WHOLE, find_key_problem, parse_input, problem, safe_name
+from agent_access.fields import WHOLE, ToolInput, problem, safe_name
+from agent_access.inputs import find_key_problem, parse_input
 from agent_access.models.receipts import KEY_LENGTH
-from agent_access.tools import ToolInput
 
 LIST_AS_TEXT = "must be a list, not a string with JSON in it: send the list itself"
 OBJECT_AS_TEXT = "must be an object, not a string with JSON in it: send the object itself"

@@ -15,7 +15,7 @@ from typing_extensions import TypedDict
 
 from agent_access.calls import Record
 from agent_access.errors import ConflictError, ValidationFailedError
-from agent_access.inputs import ID_PATTERN
+from agent_access.fields import ID_PATTERN
 from agent_access.openapi import describe_api
 from agent_access.openapi_schemas import refer_to, refer_to_refusals
 from agent_access.tools import inline_references, registry

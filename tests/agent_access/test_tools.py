@@ -7,7 +7,8 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 from pydantic import BaseModel, Field, ValidationError
 
-from agent_access.tools import NoInput, Tool, ToolInput, ToolRegistry
+from agent_access.fields import ToolInput
+from agent_access.tools import NoInput, Tool, ToolRegistry
 
 
 def make_tool(name: str = "notes.read", **changes: Any) -> Tool:

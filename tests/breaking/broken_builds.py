@@ -14,9 +14,8 @@ from django.db import transaction
 
 from agent_access import audit, execution, receipts
 from agent_access.calls import ToolCall, ToolResult
-from agent_access.database.statements import execute_together
+from agent_access.fields import ToolInput
 from agent_access.models import Receipt
-from agent_access.tools import ToolInput
 from invoicing.locks import lock_approval
 from invoicing.models import Document, DocumentType, NumberSeries, User
 from invoicing.services import approvals, issuing, numbering
@@ -45,7 +44,7 @@ def write_before_the_receipt(call: ToolCall, arguments: Any, inputs: ToolInput) 
     with transaction.atomic(durable=True):
         claimed = receipts.claim_receipt(call, arguments.values)
         claimed.record_id = answer.record_id
-        execute_together({"answer": receipts.compose_answer(claimed, call.tool, result)})
+        receipts.keep_answer(claimed, call.tool, result)
     return result
 
 

@@ -22,9 +22,9 @@ from tests.factories import (
     draft_input,
     give_password,
     line_input,
+    make_connection_ref,
     make_draft,
     make_issued,
-    make_maker,
 )
 
 # A page looks and acts the same on both databases; tests/web/ asks both.
@@ -57,8 +57,10 @@ def lines(tax_rate) -> tuple[Any, ...]:
 
 @pytest.fixture
 def draft(delegate, customer, lines) -> Document:
-    maker = make_maker("Ledger agent")
-    return make_draft(user=delegate, customer=customer, lines=lines, language="de", maker=maker)
+    maker = make_connection_ref("Ledger agent")
+    return make_draft(
+        user=delegate, customer=customer, lines=lines, language="de", connection=maker
+    )
 
 
 @pytest.fixture
@@ -143,14 +145,14 @@ def test_a_customer_among_many_is_found_with_the_enter_key(open_page, delegate):
 
 def test_a_text_that_deceives_is_seen_through(open_page, delegate, customer):
     hidden = "Pay to \u202e1000 DE\u202c\u200b now"
-    maker = make_maker(hidden)
+    maker = make_connection_ref(hidden)
     document = make_draft(
         user=delegate,
         customer=customer,
         lines=(line_input(description=f"{hidden}\nשבת 12 דרך", unit="שע"),),
         notes=f"{hidden}\nThank you.",
         reference=hidden,
-        maker=maker,
+        connection=maker,
     )
     page = open_page(f"/documents/{document.id}", delegate)
     expect(page.get_by_text("U+202E").first).to_be_visible()
@@ -297,7 +299,7 @@ def test_the_longest_words_and_the_largest_amounts_fit(open_page, delegate, tax_
         customer=customer,
         lines=(line,),
         currency_code="BHD",
-        maker=make_maker("A" * 100),
+        connection=make_connection_ref("A" * 100),
         notes="N" * 5000,
         reference="R" * 100,
     )

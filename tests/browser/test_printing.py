@@ -11,7 +11,7 @@ from pypdf import PdfReader
 from invoicing.access import Permission
 from invoicing.models import Customer, User
 from tests.approvals import prepare
-from tests.factories import line_input, make_draft, make_issued, make_maker, make_staff
+from tests.factories import line_input, make_connection_ref, make_draft, make_issued, make_staff
 
 # A sheet is the same on both databases.
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.sqlite]
@@ -128,7 +128,7 @@ def test_a_printed_invoice_bears_nothing_of_the_browser_nor_an_address_of_the_ho
 
 def test_a_draft_prints_without_the_question_that_waits(open_page, delegate, customer):
     draft = make_draft(user=delegate, customer=customer, language="de")
-    prepare(draft, user=delegate, maker=make_maker(), now=timezone.now())
+    prepare(draft, user=delegate, connection=make_connection_ref(), now=timezone.now())
     page = open_page(f"/documents/{draft.id}", delegate)
     question = page.get_by_text("asks you to issue this invoice")
     expect(question).to_be_visible()

@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from agent_access.models import AuditEvent
 from invoicing.fixed_point import SCALE
 from invoicing.models import Customer, Decision
-from invoicing.services.draft_input import Maker
+from invoicing.services.drafts import ConnectionRef
 from invoicing.totals import DiscountType
 from tests.approvals import Prepared, prepare
 from tests.browser.inspection import find_violations, follow, inspect
@@ -34,8 +34,8 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.sqlite]
 def prepared(delegate, customer, tax_rate, connection) -> Prepared:
     lines = (line_input(tax_rate_id=tax_rate.id),)
     draft = make_draft(user=delegate, customer=customer, lines=lines, notes="Thank you.")
-    maker = Maker(connection.id, "Ledger agent")
-    return prepare(draft, user=delegate, maker=maker, now=timezone.now())
+    maker = ConnectionRef(connection.id, "Ledger agent")
+    return prepare(draft, user=delegate, connection=maker, now=timezone.now())
 
 
 def test_a_person_signs_in_reads_and_approves(open_page, delegate, prepared):
@@ -114,8 +114,8 @@ def test_the_time_left_and_its_end_stand_beside_the_buttons(
     open_page, delegate, customer, connection
 ):
     draft = make_draft(user=delegate, customer=customer, lines=(line_input(),) * 30)
-    maker = Maker(connection.id, "Ledger agent")
-    prepared = prepare(draft, user=delegate, maker=maker, now=timezone.now())
+    maker = ConnectionRef(connection.id, "Ledger agent")
+    prepared = prepare(draft, user=delegate, connection=maker, now=timezone.now())
     page = open_page("/people", delegate)
     page.clock.install()
     page.goto(path_of(prepared))
@@ -230,8 +230,8 @@ def pictured(delegate, connection) -> Prepared:
     }
     make_issued(issued_at=timezone.now() - timedelta(days=6), **draft)
     document = make_draft(user=delegate, **draft)
-    maker = Maker(connection.id, "Ledger agent")
-    return prepare(document, user=delegate, maker=maker, now=timezone.now())
+    maker = ConnectionRef(connection.id, "Ledger agent")
+    return prepare(document, user=delegate, connection=maker, now=timezone.now())
 
 
 def test_every_state_reads_well(open_page, delegate, pictured):

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from agent_access.connections import revoke_connection
 from agent_access.models.connections import RevokedReason
-from invoicing.services.draft_input import Maker
+from invoicing.services.drafts import ConnectionRef
 from invoicing.web.drafts.customers import LONGEST_LIST
 from tests.approvals import Prepared, prepare
 from tests.browser.inspection import fits
@@ -34,8 +34,8 @@ COVERED = """() => {
 @pytest.fixture
 def prepared(delegate, customer, connection) -> Prepared:
     draft = make_draft(user=delegate, customer=customer)
-    maker = Maker(connection.id, "Ledger agent")
-    return prepare(draft, user=delegate, maker=maker, now=timezone.now())
+    maker = ConnectionRef(connection.id, "Ledger agent")
+    return prepare(draft, user=delegate, connection=maker, now=timezone.now())
 
 
 def run_on(page: Any, **time: int) -> None:
@@ -75,8 +75,8 @@ def test_a_list_of_approvals_shows_each_end_and_tells_the_first_alone(
     open_page, delegate, prepared
 ):
     approval = prepared.approval
-    maker = Maker(approval.connection_id, "Ledger agent")
-    prepare(approval.document, user=delegate, maker=maker, now=approval.prepared_at)
+    maker = ConnectionRef(approval.connection_id, "Ledger agent")
+    prepare(approval.document, user=delegate, connection=maker, now=approval.prepared_at)
     page = open_page("/people", delegate)
     page.clock.install()
     page.goto("/approvals")

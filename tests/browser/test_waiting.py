@@ -13,7 +13,7 @@ from agent_access.connections import revoke_connection
 from agent_access.models.connections import RevokedReason
 from invoicing.access import Permission
 from invoicing.models import Customer, Document
-from invoicing.services.draft_input import Maker
+from invoicing.services.drafts import ConnectionRef
 from tests.approvals import Prepared, prepare
 from tests.browser.inspection import inspect
 from tests.factories import grant, make_draft, withdraw
@@ -33,8 +33,8 @@ def draft(delegate, customer) -> Document:
 @pytest.fixture
 def ask(delegate, draft, connection) -> Any:
     """Return a function with which the agent asks for the issue of the draft."""
-    maker = Maker(connection.id, "Ledger agent")
-    return lambda: prepare(draft, user=delegate, maker=maker, now=timezone.now())
+    maker = ConnectionRef(connection.id, "Ledger agent")
+    return lambda: prepare(draft, user=delegate, connection=maker, now=timezone.now())
 
 
 def open_with_clock(open_page: Any, user: Any, path: str) -> Page:

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from agent_access.models import AccessSettings
 from invoicing.access import Permission
 from invoicing.models import Company, Role, Skill, User
-from invoicing.services.draft_input import Maker
+from invoicing.services.drafts import ConnectionRef
 from tests.admin.forms import snapshot_of_books
 from tests.approvals import prepare
 from tests.browsers import Browser, SignIn
@@ -61,8 +61,8 @@ def forms(sign_in: SignIn, owner, sign_in_on, connection, customer, tax_rate) ->
     """Every page that shows a form which is sent to the page itself, and the one of an approval."""
     make_issued(customer=customer)
     draft = make_draft(user=owner, customer=customer)
-    maker = Maker(connection.id, "Ledger agent")
-    approval = prepare(draft, user=owner, maker=maker, now=timezone.now()).approval
+    maker = ConnectionRef(connection.id, "Ledger agent")
+    approval = prepare(draft, user=owner, connection=maker, now=timezone.now()).approval
     TeamFactory.create(members=[owner])
     Role.objects.create(name="Viewer")
     Skill.objects.create(name="Typing")

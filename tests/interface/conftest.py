@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from agent_access.models import Connection
 from invoicing.models import Customer, Document, User
-from invoicing.services.draft_input import Maker
+from invoicing.services.drafts import ConnectionRef
 from tests.agents import HttpAgent
 from tests.approvals import Prepared, prepare
 from tests.factories import make_draft
@@ -63,8 +63,8 @@ def calls_of(
 
 
 def _approve(draft: Document, connection: Connection) -> Prepared:
-    maker, now = Maker(connection.id, connection.name), timezone.now()
-    prepared = prepare(draft, user=connection.user, maker=maker, now=now)
+    maker, now = ConnectionRef(connection.id, connection.name), timezone.now()
+    prepared = prepare(draft, user=connection.user, connection=maker, now=now)
     prepared.decide(now=now)
     return prepared
 

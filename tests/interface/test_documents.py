@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 
 from invoicing.models import Customer, DocumentType
-from invoicing.services.draft_input import Maker
+from invoicing.services.drafts import ConnectionRef
 from invoicing.totals import DiscountType
 from tests.factories import TaxRateFactory, line_input, make_draft, make_issued
 from tests.interface.refusals import NO_DRAFT_INVOICE, refusal, seen
@@ -48,7 +48,7 @@ def issued(customer):
     return make_issued(
         customer=customer,
         lines=(discounted, line_input(quantity=5_000, unit="h")),
-        maker=Maker(connection_id=uuid4(), connection_name="Ledger agent"),
+        connection=ConnectionRef(connection_id=uuid4(), connection_name="Ledger agent"),
         notes="With thanks",
         language="de",
         issued_at=datetime(2026, 3, 2, 9, 30, tzinfo=UTC),

@@ -31,9 +31,9 @@ from tests.clocks import at
 from tests.factories import (
     UserFactory,
     line_input,
+    make_connection_ref,
     make_draft,
     make_issued,
-    make_maker,
     withdraw,
 )
 from tests.snapshots import take_snapshot
@@ -68,8 +68,8 @@ def refuse(error, action: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 @pytest.mark.requirement("approval.created_by_prepare", "approval.window")
 def test_preparing_keeps_the_facts_and_ten_minutes_and_no_nonce(delegate, draft):
-    maker = make_maker("Ledger agent")
-    prepared = prepare(draft, user=delegate, maker=maker)
+    maker = make_connection_ref("Ledger agent")
+    prepared = prepare(draft, user=delegate, connection=maker)
     kept = IssueApproval.objects.get()
 
     assert (kept.document_id, kept.delegated_user_id) == (draft.id, delegate.id)
@@ -194,7 +194,7 @@ def test_a_decision_is_kept_with_its_time_and_only_a_rejection_with_a_reason(del
 def test_another_connection_or_nonce_or_person_finds_no_approval(colleague, prepared):
     prepared.decide()
     own = {"connection_id": prepared.approval.connection_id, "nonce": prepared.nonce, "key": "k"}
-    foreign = make_maker().connection_id
+    foreign = make_connection_ref().connection_id
     attempts = [
         (prepared.user, own | {"connection_id": foreign}),
         (prepared.user, own | {"nonce": prepared.nonce[:-1]}),

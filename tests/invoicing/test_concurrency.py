@@ -1,14 +1,13 @@
 """Real transactions in threads; SQLite lets one write at a time, so these are PostgreSQL's."""
 
 from concurrent.futures import ThreadPoolExecutor, wait
-from uuid import UUID
 
 import pytest
 from django.db import IntegrityError, OperationalError, connection, transaction
 
 from invoicing.errors import ConflictError
 from invoicing.identifiers import new_id
-from invoicing.locks import hold_customers, lock_approval, lock_document
+from invoicing.locks import lock_approval, lock_record
 from invoicing.models import Company, Customer, Document, IssueApproval, Line, NumberSeries, User
 from invoicing.sample_company.loading import CompanyExistsError, load_sample_company
 from invoicing.services.drafts import update_draft
@@ -102,17 +101,6 @@ def test_an_update_and_an_issue_of_one_draft_never_both_succeed() -> None:
     assert issued == outcomes.count("issue") == NumberSeries.objects.get().last_value
 
 
-def test_two_writers_of_drafts_hold_one_customer_at_the_same_time() -> None:
-    customer = CustomerFactory.create()
-
-    def hold(_: int) -> list[Customer]:
-        with transaction.atomic():
-            return hold_customers([customer.pk], visible_to=None)
-
-    with transaction.atomic():
-        assert hold(0) == in_threads(hold, [1])[0] == [customer]
-
-
 def test_an_approval_is_locked_before_its_document_and_that_before_its_customer(
     delegate: User, draft: Document
 ) -> None:
@@ -120,7 +108,7 @@ def test_an_approval_is_locked_before_its_document_and_that_before_its_customer(
 
     def hold_the_document() -> None:
         with transaction.atomic():
-            lock_document(draft.pk, visible_to=None)
+            lock_record(Document.objects.all(), draft.pk)
             encounter.wait_here()
             with pytest.raises(OperationalError), transaction.atomic():
                 IssueApproval.objects.select_for_update(nowait=True).get()
@@ -131,20 +119,6 @@ def test_an_approval_is_locked_before_its_document_and_that_before_its_customer(
             encounter.come(lambda: lock_approval(pk, visible_to=None))
 
     run_together([hold_the_document, lock_all])
-
-
-def test_two_approvals_of_one_customer_are_used_at_the_same_time(
-    delegate: User, customer: Customer
-) -> None:
-    drafts = [make_draft(user=delegate, customer=customer) for _ in range(2)]
-    pks = [prepare(draft, user=delegate).approval.pk for draft in drafts]
-
-    def lock(pk: UUID) -> UUID:
-        with transaction.atomic():
-            return lock_approval(pk, visible_to=None).pk
-
-    with transaction.atomic():
-        assert [lock(pks[0]), *in_threads(lock, pks[1:])] == pks
 
 
 def test_a_line_added_by_hand_cannot_overtake_an_issue_under_way() -> None:

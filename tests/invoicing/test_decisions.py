@@ -240,7 +240,7 @@ def test_issuing_by_hand_locks_the_chain_of_the_administration_last(delegate, dr
     with CaptureQueriesContext(database) as queries:
         issue(delegate, draft, fingerprint=shown)
     statements = [query["sql"] for query in queries]
-    numbered = next(each for each in statements if "UPDATE invoices_numberseries" in each)
+    numbered = next(each for each in statements if 'UPDATE "invoices_numberseries"' in each)
     locked = next(each for each in statements if 'FROM "agent_access_chainhead"' in each)
     assert statements.index(numbered) < statements.index(locked)
 

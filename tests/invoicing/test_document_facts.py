@@ -205,12 +205,12 @@ def test_a_rate_is_read_once_so_that_it_cannot_be_two_things_at_once(prepared):
     prepared.decide()
     changed: list[int] = []
 
-    def change_after_the_lines(run: Any, sql: str, *rest: Any) -> Any:
+    def change_after_the_rates(run: Any, sql: str, *rest: Any) -> Any:
         result = run(sql, *rest)
-        if 'FROM "invoices_line"' in sql:
+        if 'FROM "invoices_taxrate"' in sql and not changed:
             changed.append(TaxRate.objects.update(is_active=False))
         return result
 
-    with database.execute_wrapper(change_after_the_lines):
+    with database.execute_wrapper(change_after_the_rates):
         prepared.execute()
     assert (changed, Document.objects.get().number) == ([1], "INV-2026-0001")

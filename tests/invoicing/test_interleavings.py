@@ -13,7 +13,7 @@ from invoicing.administration.records import change_record
 from invoicing.decisions import issue_by_hand
 from invoicing.errors import InvoicingError
 from invoicing.models import Customer
-from invoicing.services.draft_input import Maker
+from invoicing.services.drafts import ConnectionRef
 from invoicing.services.record_changes import digest_record
 from tests.administration import ORIGIN, acting
 from tests.approvals import fingerprint_draft, prepare
@@ -57,7 +57,9 @@ def acts(connect, owner, draft_body) -> dict[str, Act]:
     make_issued(user=person, customer=customer)  # of a series that has begun
     draft, another = (make_draft(user=person, customer=customer) for _ in range(2))
     now = timezone.now()
-    prepared = prepare(draft, user=person, maker=Maker(connection.id, "Agent"), now=now)
+    prepared = prepare(
+        draft, user=person, connection=ConnectionRef(connection.id, "Agent"), now=now
+    )
     prepared.decide(now=now)
     seen, seen_person = digest_record(customer), digest_person(person)
 

@@ -3,7 +3,7 @@
 import re
 from decimal import Decimal
 
-from invoicing.agent_tools.inputs import QUANTITY_PATTERN
+from invoicing.field_kinds import QUANTITY_PATTERN
 from invoicing.fixed_point import parse_fixed_point
 
 

@@ -57,7 +57,7 @@ class Office:
 
     def written(self) -> dict[str, Any]:
         customer, reference = self.customer(), self.random.choice(REFERENCES)
-        return {"draft": draft_input(customer, reference=reference)}
+        return {"asked": draft_input(customer, reference=reference)}
 
     def add_customer(self) -> None:
         changes = {"name": self.name(), "account_managers": [self.user]}

@@ -120,18 +120,6 @@ def test_very_many_rows_are_written_and_removed_in_batches(monkeypatch) -> None:
     assert kept_rows() == true_rows()
 
 
-@pytest.mark.postgresql  # SQLite has one writer, and no circle
-def test_whoever_writes_words_takes_their_rows_in_one_order() -> None:
-    draft = make_draft(reference="former words")
-    before = rows_of_document(draft)
-    draft.reference = "others instead"
-    statements = search_words.compose_replacement(before, rows_of_document(draft))
-    for name in ("gone_words", "new_words"):
-        _, (words, *_) = statements[name]
-        assert len(words) > 5
-        assert words == sorted(words)
-
-
 @pytest.mark.sqlite  # PostgreSQL gets another statement
 def test_words_are_removed_without_reading_the_whole_table() -> None:
     draft = make_draft(reference="former words")
@@ -179,7 +167,7 @@ def test_whoever_writes_while_a_customer_is_renamed_leaves_no_former_word(
         encounter.wait_here()
         return rows_of_document(document)
 
-    for writer in ("document_parts", "drafts", "issuing"):
+    for writer in ("drafts", "issuing"):
         monkeypatch.setattr(f"invoicing.services.{writer}.rows_of_document", note_reading)
 
     def write() -> None:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from invoicing.draft_rules import MAX_QUANTITY
 from invoicing.errors import AmountTooLargeError
+from invoicing.field_kinds import MAX_QUANTITY
 from invoicing.totals import DiscountType, LineAmounts, TaxFacts, calculate_totals
 
 # Nothing here needs a database: once is enough.

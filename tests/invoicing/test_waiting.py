@@ -20,7 +20,13 @@ from tests.approvals import (
     prepare,
 )
 from tests.clocks import Watch
-from tests.factories import CustomerFactory, UserFactory, draft_input, make_draft, make_maker
+from tests.factories import (
+    CustomerFactory,
+    UserFactory,
+    draft_input,
+    make_connection_ref,
+    make_draft,
+)
 from tests.snapshots import take_snapshot
 from tests.threads import Encounter, in_threads, run_together
 
@@ -54,7 +60,7 @@ def test_the_window_begins_when_the_draft_is_locked(delegate, draft, watch, wait
         delegate,
         draft.pk,
         lock_version=1,
-        maker=make_maker(),
+        connection=make_connection_ref(),
         clock=watch,
     )
 

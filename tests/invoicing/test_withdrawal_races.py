@@ -17,7 +17,7 @@ from invoicing.decisions import decide_approval
 from invoicing.errors import ConnectionEndedError
 from invoicing.locks import lock_customer
 from invoicing.models import Decision, Document, IssueApproval, User
-from invoicing.services.draft_input import Maker
+from invoicing.services.drafts import ConnectionRef
 from tests.administration import ORIGIN
 from tests.approvals import prepare
 from tests.factories import UserFactory, make_draft, withdraw
@@ -95,8 +95,8 @@ def test_what_is_withdrawn_while_a_call_waits_for_its_chain_is_not_used(
 def test_what_is_revoked_between_reading_and_deciding_is_not_approved(connect, delegate, customer):
     """The revocation has closed the chain, and is committed while the decision waits for it."""
     connection, _ = connect(delegate)
-    draft, maker = make_draft(customer=customer), Maker(connection.id, "Test agent")
-    approval = prepare(draft, user=delegate, maker=maker, now=timezone.now()).approval
+    draft, maker = make_draft(customer=customer), ConnectionRef(connection.id, "Test agent")
+    approval = prepare(draft, user=delegate, connection=maker, now=timezone.now()).approval
     encounter = Encounter()
 
     def revoke() -> str:
@@ -156,7 +156,9 @@ def test_a_customer_that_is_taken_away_while_a_call_waits_for_it_is_out_of_reach
     customer.account_managers.add(manager)
     connection, agent = connect(manager)
     draft, now = make_draft(customer=customer), timezone.now()
-    prepared = prepare(draft, user=manager, maker=Maker(connection.id, "Test agent"), now=now)
+    prepared = prepare(
+        draft, user=manager, connection=ConnectionRef(connection.id, "Test agent"), now=now
+    )
     prepared.decide(now=now)
     encounter = Encounter()
 

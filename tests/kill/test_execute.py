@@ -20,7 +20,7 @@ from agent_access.models import AuditEvent, ChainHead
 from agent_access.verification import find_breaks
 from config.environment import PROJECT_FOLDER
 from invoicing.models import Document, NumberSeries
-from invoicing.services.draft_input import Maker
+from invoicing.services.drafts import ConnectionRef
 from tests.agents import HOST
 from tests.approvals import Prepared, prepare
 from tests.factories import make_draft
@@ -73,8 +73,8 @@ def approve(delegate, customer, connection):
 
     def approve_another() -> Prepared:
         draft = make_draft(user=delegate, customer=customer)
-        maker = Maker(connection.id, connection.name)
-        prepared = prepare(draft, user=delegate, maker=maker, now=timezone.now())
+        maker = ConnectionRef(connection.id, connection.name)
+        prepared = prepare(draft, user=delegate, connection=maker, now=timezone.now())
         prepared.decide(now=timezone.now())
         return prepared
 

@@ -16,7 +16,6 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from agent_access.switches import turn_access
 from config.environment import PROJECT_FOLDER
-from invoicing.agent_tools.inputs import PRICE
 from invoicing.models import Document
 from tests.mcp_clients import node_packages, python_packages
 from tests.mcp_clients.clients_page import ADDRESS, PAGE, read_block
@@ -28,6 +27,12 @@ pytestmark = pytest.mark.sqlite
 
 MANY = 25
 SESSION = ["initialize", "notifications/initialized"]
+
+
+PRICE = (
+    'must be a string of minor units, such as "12500" for 125.00 EUR, in at most 18 digits without'
+    " leading zeros"
+)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from time_machine import TimeMachineFixture
 from agent_access.models import Connection
 from invoicing.access import Permission
 from invoicing.models import Company, Customer, TaxRate, User
-from invoicing.services.draft_input import Maker
+from invoicing.services.drafts import ConnectionRef
 from tests.approvals import A_MINUTE_LATER, Prepared, prepare
 from tests.browsers import Browser, SignIn
 from tests.factories import line_input, make_draft, make_staff
@@ -33,7 +33,7 @@ def prepared(
     """An approval that the delegate can decide."""
     lines = (line_input(tax_rate_id=tax_rate.id),)
     draft = make_draft(user=delegate, customer=customer, lines=lines, notes="Thank you.")
-    return prepare(draft, user=delegate, maker=Maker(connection.id, "Ledger agent"))
+    return prepare(draft, user=delegate, connection=ConnectionRef(connection.id, "Ledger agent"))
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def filled(customer: Customer, tax_rate: TaxRate) -> dict[str, Any]:
         "language": "de",
         "reference": "PO 7",
         "notes": "Thank you.\r\nSee you.",
-        "lines": "1",
+        "line-TOTAL_FORMS": "1",
         "line-0-description": "Consulting",
         "line-0-quantity": "1.5",
         "line-0-unit": "h",

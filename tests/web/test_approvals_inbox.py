@@ -12,7 +12,7 @@ from invoicing import approval_inbox
 from invoicing.access import Permission
 from invoicing.identifiers import new_id
 from invoicing.models import Customer, Decision, Document
-from invoicing.services.draft_input import Maker
+from invoicing.services.drafts import ConnectionRef
 from tests.approvals import PREPARED_AT, TEN_MINUTES_LATER, prepare
 from tests.factories import make_draft, withdraw
 from tests.web.forms import text_of
@@ -33,8 +33,8 @@ def test_an_empty_inbox_says_what_it_is_for(sign_in, delegate):
 
 
 def test_what_waits_stands_first_and_is_counted(sign_in, delegate, draft):
-    maker = Maker(new_id(), "Ledger agent")
-    rejected, waiting = [prepare(draft, user=delegate, maker=maker) for _ in range(2)]
+    maker = ConnectionRef(new_id(), "Ledger agent")
+    rejected, waiting = [prepare(draft, user=delegate, connection=maker) for _ in range(2)]
     rejected.decide(Decision.REJECTED)
     answer = sign_in(delegate).get("/approvals")
     row = f"Acme Ltd {draft.draft_code} March 2, 2026, 09:00 UTC by Ledger agent"
@@ -61,8 +61,8 @@ def test_what_waits_is_told_apart_by_its_reference(sign_in, delegate, customer):
 def test_a_draft_says_to_its_person_alone_that_an_agent_asks_for_its_issue(
     sign_in, delegate, colleague, draft
 ):
-    maker = Maker(new_id(), "Ledger agent")
-    rejected, waiting = [prepare(draft, user=delegate, maker=maker) for _ in range(2)]
+    maker = ConnectionRef(new_id(), "Ledger agent")
+    rejected, waiting = [prepare(draft, user=delegate, connection=maker) for _ in range(2)]
     rejected.decide(Decision.REJECTED)
     path = f"/documents/{draft.id}"
     answer = sign_in(delegate).get(path)
@@ -77,8 +77,8 @@ def test_a_draft_says_to_its_person_alone_that_an_agent_asks_for_its_issue(
 
 def test_a_draft_says_to_its_person_what_they_decided_of_it(sign_in, delegate, draft, connect):
     connection, _ = connect(delegate)
-    maker = Maker(connection.id, "Ledger agent")
-    rejected, approved, late = [prepare(draft, user=delegate, maker=maker) for _ in range(3)]
+    maker = ConnectionRef(connection.id, "Ledger agent")
+    rejected, approved, late = [prepare(draft, user=delegate, connection=maker) for _ in range(3)]
     browser = sign_in(delegate)
 
     def told() -> str:
@@ -133,8 +133,8 @@ def test_once_the_connection_has_ended_nothing_waits_for_the_agent(
     sign_in, delegate, draft, connect
 ):
     connection, _ = connect(delegate)
-    maker = Maker(connection.id, connection.name)
-    _, approved, rejected = [prepare(draft, user=delegate, maker=maker) for _ in range(3)]
+    maker = ConnectionRef(connection.id, connection.name)
+    _, approved, rejected = [prepare(draft, user=delegate, connection=maker) for _ in range(3)]
     approved.decide(Decision.APPROVED)
     rejected.decide(Decision.REJECTED)
     browser = sign_in(delegate)

@@ -120,7 +120,10 @@ def test_another_search_lets_go_of_the_customer_chosen_before(writer_desk, many)
     assert read_form(again)["customer_id"] == ""
     assert "Client 007 Ltd, Amsterdam" in options_of(again)
     wider = writer_desk.post(NEW, {**form, "customer_search": "client 00", "add_line": ""})
-    assert (read_form(wider)["customer_id"], read_form(wider)["lines"]) == (str(many[7].id), "2")
+    assert (read_form(wider)["customer_id"], read_form(wider)["line-TOTAL_FORMS"]) == (
+        str(many[7].id),
+        "2",
+    )
 
 
 def test_a_draft_is_saved_for_the_customer_that_was_found(writer_desk, many, tax_rate):

@@ -14,9 +14,9 @@ from tests.factories import (
     TeamFactory,
     UserFactory,
     line_input,
+    make_connection_ref,
     make_draft,
     make_issued,
-    make_maker,
 )
 from tests.web.disguises import EVIL, HIDDEN, without_typed_values
 
@@ -53,18 +53,18 @@ def evil(person):
         "lines": (line,),
         **dict.fromkeys(HEADER_TEXTS, EVIL),
         "notes": f"{EVIL}\n{EVIL}",
-        "maker": make_maker(EVIL),
+        "connection": make_connection_ref(EVIL),
     }
 
 
 def pages_about(evil):
     draft, issued = make_draft(**evil), make_issued(**evil)
-    rejected = prepare(draft, user=evil["user"], maker=evil["maker"])
+    rejected = prepare(draft, user=evil["user"], connection=evil["connection"])
     rejected.decide(Decision.REJECTED, reason=EVIL)
-    stale = prepare(make_draft(**evil), user=evil["user"], maker=evil["maker"])
+    stale = prepare(make_draft(**evil), user=evil["user"], connection=evil["connection"])
     stale_draft = Document.objects.get(pk=stale.approval.document_id)
     Document.objects.filter(pk=stale_draft.pk).update(reference=f"{EVIL}{HIDDEN}", lock_version=2)
-    prepare(draft, user=evil["user"], maker=evil["maker"])
+    prepare(draft, user=evil["user"], connection=evil["connection"])
     return [
         *(f"/approvals/{pk}" for pk in IssueApproval.objects.values_list("pk", flat=True)),
         f"/documents/{draft.pk}",
@@ -101,7 +101,7 @@ def test_every_page_names_what_hides_and_keeps_it_to_itself(sign_in, evil):
 
 @pytest.mark.usefixtures("clock")
 def test_the_review_page_shows_the_text_around_them_as_it_was_typed(sign_in, evil):
-    prepared = prepare(make_draft(**evil), user=evil["user"], maker=evil["maker"])
+    prepared = prepare(make_draft(**evil), user=evil["user"], connection=evil["connection"])
     page = sign_in(evil["user"]).get(f"/approvals/{prepared.approval.pk}").content.decode()
 
     assert f"by the agent <strong><bdi>{SHOWN.search(page)[0]}</bdi></strong> on" in page  # type: ignore[index]  # it is there

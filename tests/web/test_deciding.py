@@ -15,7 +15,7 @@ from invoicing.fixed_point import SCALE
 from invoicing.locks import lock_approval
 from invoicing.models import Customer, Decision, IssueApproval, User
 from invoicing.services import approvals
-from invoicing.services.draft_input import Maker
+from invoicing.services.drafts import ConnectionRef
 from tests.approvals import PREPARED_AT, TEN_MINUTES_LATER, Prepared, prepare
 from tests.factories import (
     CustomerFactory,
@@ -125,9 +125,9 @@ def test_rejecting_carries_the_reason(desk, prepared):
 
 def test_a_decision_leads_on_to_the_request_that_expires_next(desk, prepared, delegate):
     draft = make_draft(user=delegate, customer=prepared.approval.document.customer)
-    maker = Maker(prepared.approval.connection_id, "Ledger agent")
+    maker = ConnectionRef(prepared.approval.connection_id, "Ledger agent")
     following, last = [
-        prepare(draft, user=delegate, maker=maker, now=PREPARED_AT + each * SECOND)
+        prepare(draft, user=delegate, connection=maker, now=PREPARED_AT + each * SECOND)
         for each in (1, 2)
     ]
     assert "Another request" not in read(desk.get(path_of(prepared)))
@@ -144,12 +144,12 @@ def test_a_request_that_nobody_can_decide_any_more_is_not_the_next(
     desk, prepared, delegate, connect
 ):
     """Another is stale since its customer changed, and one is of a connection that has ended."""
-    maker = Maker(prepared.approval.connection_id, "Ledger agent")
+    maker = ConnectionRef(prepared.approval.connection_id, "Ledger agent")
     ended, _ = connect(delegate)
     drafts = [make_draft(user=delegate, customer=CustomerFactory.create()) for _ in range(3)]
-    makers = maker, Maker(ended.id, ended.name), maker
+    makers = maker, ConnectionRef(ended.id, ended.name), maker
     stale, _, decidable = [
-        prepare(draft, user=delegate, maker=each)
+        prepare(draft, user=delegate, connection=each)
         for draft, each in zip(drafts, makers, strict=True)
     ]
     Customer.objects.filter(pk=drafts[0].customer_id).update(street="Elsewhere 1")
@@ -165,8 +165,8 @@ def test_a_request_that_nobody_can_decide_any_more_is_not_the_next(
 
 def test_who_may_not_see_a_document_is_led_on_as_well(desk, prepared, delegate):
     own = CustomerFactory.create(account_managers=[delegate])
-    maker = Maker(prepared.approval.connection_id, "Ledger agent")
-    following = prepare(make_draft(user=delegate, customer=own), user=delegate, maker=maker)
+    maker = ConnectionRef(prepared.approval.connection_id, "Ledger agent")
+    following = prepare(make_draft(user=delegate, customer=own), user=delegate, connection=maker)
     withdraw(delegate, Permission.VIEW_ALL_CUSTOMERS)
     send(desk, prepared, "reject")
     page = desk.get(path_of(prepared))

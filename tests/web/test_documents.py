@@ -22,9 +22,9 @@ from tests.factories import (
     TaxRateFactory,
     UserFactory,
     line_input,
+    make_connection_ref,
     make_draft,
     make_issued,
-    make_maker,
     make_staff,
 )
 from tests.web.forms import main_of, text_of
@@ -114,9 +114,9 @@ def test_out_of_a_search_a_button_leads_back_to_all(reader):
 
 
 def test_the_list_is_narrowed_to_what_one_connection_made(reader):
-    night, day = make_maker("Night agent"), make_maker("Day agent")
-    many = [make_draft(maker=night).draft_code for _ in range(26)]
-    issued, other = make_issued(maker=night), make_draft(maker=day)
+    night, day = make_connection_ref("Night agent"), make_connection_ref("Day agent")
+    many = [make_draft(connection=night).draft_code for _ in range(26)]
+    issued, other = make_issued(connection=night), make_draft(connection=day)
     query = f"?connection={night.connection_id}"
     first = reader.get(f"/documents{query}")
     text = text_of(first)
@@ -138,9 +138,9 @@ def test_the_list_is_narrowed_to_what_one_connection_made(reader):
 
 
 def test_what_a_connection_made_is_shown_within_the_readers_reach(company, sign_in, customer):
-    agents = make_maker("Ledger agent")
-    mine = make_draft(maker=agents, customer=customer)
-    hidden = make_draft(maker=agents)
+    agents = make_connection_ref("Ledger agent")
+    mine = make_draft(connection=agents, customer=customer)
+    hidden = make_draft(connection=agents)
     manager = UserFactory.create(permissions=[Permission.VIEW_DOCUMENT])
     customer.account_managers.add(manager)
     text = text_of(sign_in(manager).get(f"/documents?connection={agents.connection_id}"))
@@ -212,7 +212,7 @@ def test_a_line_names_its_tax_where_two_of_the_document_have_one_percentage(read
 
 
 def test_a_draft_made_by_an_agent_names_the_connection(reader):
-    draft = make_draft(maker=make_maker("Ledger agent"))
+    draft = make_draft(connection=make_connection_ref("Ledger agent"))
     assert "By agent: Ledger agent" in text_of(reader.get("/documents"))
     page = text_of(reader.get(f"/documents/{draft.id}"))
     assert "Written by the agent “Ledger agent” for" in page

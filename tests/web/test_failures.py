@@ -136,7 +136,7 @@ def test_a_nul_in_an_address_is_no_failure(patient, path):
 
 @pytest.mark.parametrize("method", ["get", "post"])
 def test_a_nul_that_reaches_the_database_is_the_senders_mistake(patient, monkeypatch, method):
-    monkeypatch.setattr("invoicing.web.issuing.document_for", raising(DataError(SECRET)))
+    monkeypatch.setattr(Document.objects, "visible_to", raising(DataError(SECRET)))
     monkeypatch.setattr("invoicing.web.issuing.issue_by_hand", raising(DataError(SECRET)))
     path = f"/documents/{new_id()}/issue"
     answer = getattr(patient, method)(path, {"fingerprint": "a\0b"})

@@ -11,7 +11,7 @@ from agent_access.connections import revoke_connection
 from agent_access.models.connections import Connection, RevokedReason
 from invoicing.identifiers import new_id
 from invoicing.models import Company, Customer, Decision
-from invoicing.services.draft_input import Maker
+from invoicing.services.drafts import ConnectionRef
 from tests.approvals import PREPARED_AT, TEN_MINUTES_LATER, prepare
 from tests.factories import line_input, make_draft, make_issued
 from tests.snapshots import take_snapshot
@@ -241,8 +241,8 @@ def test_a_draft_that_looks_the_same_is_named_while_it_may_be_issued_too(desk, c
 def test_a_look_alike_is_not_named_once_its_connection_has_ended(desk, clock, delegate, connection):
     draft = make_draft(user=delegate)
     alike = make_draft(user=delegate, customer=draft.customer)
-    maker = Maker(connection.id, connection.name)
-    one, other = prepare(draft, user=delegate), prepare(alike, user=delegate, maker=maker)
+    maker = ConnectionRef(connection.id, connection.name)
+    one, other = prepare(draft, user=delegate), prepare(alike, user=delegate, connection=maker)
     other.decide()
     assert alike.draft_code in read(desk.get(path_of(one)))
     revoke_connection(connection.id, reason=RevokedReason.OWNER_REVOKED)
@@ -294,7 +294,7 @@ def test_nothing_in_names_notes_or_reasons_becomes_markup(desk, clock, delegate,
     draft = make_draft(
         user=delegate, customer=customer, lines=(line,), notes=attack, reference=attack
     )
-    prepared = prepare(draft, user=delegate, maker=Maker(new_id(), attack))
+    prepared = prepare(draft, user=delegate, connection=ConnectionRef(new_id(), attack))
     pages = [desk.get(path) for path in ("/approvals", path_of(prepared))]
     prepared.decide(Decision.REJECTED, reason=attack)
     pages.append(desk.get(path_of(prepared)))

@@ -6,7 +6,7 @@ from django.db.models import Q, QuerySet
 from django.db.models.functions import Lower
 
 from agent_access.visible_text import mark_invisible
-from invoicing.access import Permission, customers_visible_to
+from invoicing.access import Permission
 from invoicing.identifiers import read_uuid
 from invoicing.models import Customer, Document, User
 from invoicing.search.paging import PageRequest
@@ -54,7 +54,7 @@ def _offered(user: User) -> QuerySet[Customer]:
     """Return the active customers in scope, or none for a person who may not see customers."""
     if not user.has_perm(Permission.VIEW_CUSTOMER):
         return Customer.objects.none()
-    return customers_visible_to(user).filter(is_active=True)
+    return Customer.objects.visible_to(user).filter(is_active=True)
 
 
 def _search(user: User, search: str) -> list[Customer]:
@@ -73,7 +73,9 @@ def _search(user: User, search: str) -> list[Customer]:
 def _kept(user: User, document: Document | None, chosen: str) -> QuerySet[Customer]:
     of_document = Q(pk=document.customer_id) if document else Q(pk=None)
     offered = _offered(user).filter(Q(pk=read_uuid(chosen))).values("pk")
-    return customers_visible_to(user).filter(of_document | Q(pk__in=offered)).order_by("name")
+    return (
+        Customer.objects.visible_to(user).filter(of_document | Q(pk__in=offered)).order_by("name")
+    )
 
 
 def _suggest(listed: list[Customer], search: str, chosen: str) -> str:

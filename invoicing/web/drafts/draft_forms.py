@@ -1,30 +1,21 @@
-"""The form of the header and those of all lines of a draft, handled as one."""
+"""The form of a draft's header and the formset of its lines, handled as one."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import date
 from typing import Any
-from uuid import UUID
 
 from django import forms
+from pydantic import ValidationError
 
+from agent_access.fields import find_problems
+from invoicing.draft_fields import DraftInput
 from invoicing.errors import FieldProblem
-from invoicing.models import Document, Line
-from invoicing.services.draft_input import DraftInput, LineInput
-from invoicing.totals import DiscountType
+from invoicing.models import Line
+from invoicing.services.draft_content import DraftContent
 from invoicing.web.drafts.choices import Choices
-from invoicing.web.drafts.forms import HeaderForm, LineForm
+from invoicing.web.drafts.forms import LINES_PREFIX, HeaderForm, LineForm, LineFormSet
 from invoicing.web.drafts.typed import TypedDraft
 from invoicing.web.formats import Formats
-
-# In place of what cannot be read, so that the service can check all else.
-_UNREAD_HEADER = {
-    "customer_id": UUID(int=0),
-    "currency_code": "",
-    "issue_date": date.min,
-    "due_date": date.max,
-}
-_UNREAD_LINE = {"description": "?", "quantity": 1, "unit_price": 0}
 
 
 @dataclass(frozen=True)
@@ -41,35 +32,52 @@ class DraftForms:
 
     typed: TypedDraft
     header: HeaderForm
-    lines: list[LineForm]
+    lines: "forms.BaseFormSet[LineForm]"
     errors: list[str] = field(default_factory=list)
 
     @classmethod
     def showing(cls, typed: TypedDraft, choices: Choices) -> "DraftForms":
         """Return unbound forms: they show the texts without checking them."""
-        lines = [_line_form(typed, i, choices, initial=line) for i, line in enumerate(typed.lines)]
+        lines = _line_forms(typed, choices, initial=typed.lines)
         return cls(typed, HeaderForm(initial=typed.header, choices=choices), lines)
 
     @classmethod
     def checking(cls, typed: TypedDraft, choices: Choices) -> "DraftForms":
         """Return bound forms: they check the texts."""
-        lines = [
-            _line_form(
-                typed, i, choices, data={f"line-{i}-{name}": text for name, text in line.items()}
-            )
-            for i, line in enumerate(typed.lines)
-        ]
+        lines = _line_forms(typed, choices, data=typed.data_of_lines(LINES_PREFIX))
         return cls(typed, HeaderForm(typed.header, choices=choices), lines)
 
-    def is_valid(self) -> bool:
-        # A list, not a generator: every form is checked, and a person sees all mistakes at once.
-        answers = [form.is_valid() for form in (self.header, *self.lines)]
-        return all(answers)
+    def read(self) -> DraftInput | None:
+        """Return the draft, judged by the rules of the tools, or None and mark all mistakes."""
+        is_readable = all([self.header.is_valid(), self.lines.is_valid()])
+        lines = [line.cleaned_data for line in self.lines]
+        try:
+            draft = DraftInput.model_validate({**self.header.cleaned_data, "line_items": lines})
+        except ValidationError as error:
+            for problem, code in find_problems(error):
+                self._add(problem, code)
+            return None
+        return draft if is_readable else None
 
-    def show_readings(self, preview: Document) -> None:
+    def add_problems(self, problems: tuple[FieldProblem, ...]) -> None:
+        """Mark what only the database could find."""
+        for problem in problems:
+            self._add(problem)
+
+    def _add(self, problem: FieldProblem, code: str = "") -> None:
+        match problem.field.split("."):
+            case ["line_items", index, name]:
+                _mark(self.lines[int(index)], name, problem, code)
+            case ["line_items"]:
+                self.errors.append(f"The lines {problem.problem}.")
+            case [name]:
+                _mark(self.header, name, problem, code)
+
+    def show_readings(self, preview: DraftContent) -> None:
         """Say in each line how its numbers were understood."""
-        formats = Formats(preview.language, preview.currency_code, preview.minor_unit)
-        for form, line in zip(self.lines, preview.parts.lines, strict=True):
+        document = preview.document
+        formats = Formats(document.language, document.currency_code, document.minor_unit)
+        for form, line in zip(self.lines, preview.lines, strict=True):
             form.reading = _describe_reading(line, formats)
 
     def find_mistakes(self) -> Iterator[Mistake]:
@@ -79,33 +87,18 @@ class DraftForms:
             for each in _marked(line):
                 yield Mistake(f"Line {number}, {str(each.label).lower()}", each.id_for_label)
 
-    def read(self) -> DraftInput:
-        """Return the draft, with stand-ins for the fields with errors."""
-        header = {**_UNREAD_HEADER, **self.header.cleaned_data}
-        return DraftInput(**header, line_items=tuple(map(_read_line, self.lines)))
 
-    def add_problems(self, problems: Iterable[FieldProblem]) -> None:
-        """Add the problems that the service found to the fields that they name."""
-        unread = set(self.header.errors)
-        for problem in problems:
-            match problem.path.split("."):
-                case ["line_items", index, name]:
-                    self.lines[int(index)].add_error(name, _as_sentence(problem))
-                case ["line_items"]:
-                    self.errors.append(f"The lines {problem.problem}.")
-                case [name] if name not in unread:
-                    self.header.add_error(name, _as_sentence(problem))
+def _line_forms(
+    typed: TypedDraft, choices: Choices, **values: Any
+) -> "forms.BaseFormSet[LineForm]":
+    of_each = {"choices": choices, "minor_unit": typed.minor_unit}
+    return LineFormSet(prefix=LINES_PREFIX, form_kwargs=of_each, **values)
 
 
-def _read_line(line: LineForm) -> LineInput:
-    """Return the line without what has errors; without its discount if that cannot be judged."""
-    read = {name: value for name, value in line.cleaned_data.items() if name not in line.errors}
-    judged_by = {"discount_type"}
-    if read.get("discount_type") is DiscountType.AMOUNT:
-        judged_by |= {"quantity", "unit_price"}
-    if not judged_by.isdisjoint(line.errors):
-        read |= {"discount_type": None, "discount_value": None}
-    return LineInput(**{**_UNREAD_LINE, **read})
+def _mark(form: forms.Form, name: str, problem: FieldProblem, code: str) -> None:
+    """Add the problem to a field that could be read, in the form's own words if it has any."""
+    if name not in form.errors:
+        form.add_error(name, form.fields[name].error_messages.get(code) or _as_sentence(problem))
 
 
 def _describe_reading(line: Line, formats: Formats) -> str:
@@ -123,7 +116,3 @@ def _marked(form: forms.Form) -> Iterator[forms.BoundField]:
 def _as_sentence(problem: FieldProblem) -> str:
     """Return a problem, which reads on from a field's name, as a sentence of its own."""
     return f"{problem.problem[0].upper()}{problem.problem[1:]}."
-
-
-def _line_form(typed: TypedDraft, index: int, choices: Choices, **values: Any) -> LineForm:
-    return LineForm(prefix=f"line-{index}", choices=choices, minor_unit=typed.minor_unit, **values)

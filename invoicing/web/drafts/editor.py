@@ -11,17 +11,13 @@ from django.db import transaction
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 
-from invoicing.access import (
-    Permission,
-    document_for,
-    documents_visible_to,
-    require_still_allowed,
-)
-from invoicing.draft_rules import MAX_LINES
+from invoicing.access import Permission
+from invoicing.draft_fields import MAX_LINES, DraftInput
 from invoicing.errors import ConflictError, DraftCodeUsedError, DraftInvalidError
 from invoicing.identifiers import read_uuid
+from invoicing.locks import require_still_allowed
 from invoicing.models import Document, User
-from invoicing.services.draft_input import DraftInput
+from invoicing.services.draft_content import DraftContent
 from invoicing.services.drafts import create_draft, preview_draft, update_draft
 from invoicing.web.drafts.changes import compare_drafts
 from invoicing.web.drafts.choices import Choices, choices_for
@@ -46,7 +42,7 @@ def new_draft(request: SignedInRequest) -> HttpResponse:
 
 @page(*WRITE_PERMISSIONS, methods=("GET", "POST"), keeps_typed=True)
 def edit_draft(request: SignedInRequest, pk: UUID) -> HttpResponse:
-    document = document_for(request.user, pk)
+    document = Document.objects.visible_to(request.user).find(pk)
     editor = Editor(request, _choices(request, document), document)
     if request.method == "POST":
         return editor.answer(request.POST)
@@ -97,12 +93,10 @@ class Editor:
         return self._render(DraftForms.showing(typed, self.choices), **context)
 
     def _check(self, forms: DraftForms) -> HttpResponse:
-        """Calculate or save a valid draft, or show all mistakes: the forms' and the service's."""
-        is_valid, draft = forms.is_valid(), forms.read()
+        """Calculate or save a valid draft, or show all mistakes."""
         try:
-            if is_valid:
+            if draft := forms.read():
                 return self._carry_out(forms, draft)
-            preview_draft(self.user, draft)
         except DraftInvalidError as error:
             forms.add_problems(error.problems)
         return self._render(forms, status=HTTPStatus.UNPROCESSABLE_ENTITY)
@@ -119,7 +113,7 @@ class Editor:
             return self._render(
                 forms,
                 status=HTTPStatus.CONFLICT,
-                saved=document_for(self.user, pk),
+                saved=Document.objects.visible_to(self.user).find(pk),
                 preview=preview_draft(self.user, draft),
             )
         return show_done(pk)
@@ -129,7 +123,9 @@ class Editor:
         try:
             made = self._write(partial(create_draft, self.user, draft, draft_code=code))
         except DraftCodeUsedError:
-            own = documents_visible_to(self.user).filter(draft_code=code, created_by=self.user)
+            own = Document.objects.visible_to(self.user).filter(
+                draft_code=code, created_by=self.user
+            )
             return self._answer_again(own.first(), forms, draft)
         return show_done(made.pk)
 
@@ -145,7 +141,7 @@ class Editor:
     ) -> HttpResponse:
         """Redirect to the draft that this form made before, or show the form if the two differ."""
         preview = preview_draft(self.user, draft)
-        typed = typed_draft_of(preview, preview.parts.lines)
+        typed = typed_draft_of(preview.document, preview.lines)
         if made and typed_draft_of(made, made.lines.all()) == typed:
             return show_done(made.pk)
         return self._render(
@@ -157,7 +153,7 @@ class Editor:
         forms: DraftForms,
         *,
         status: HTTPStatus = HTTPStatus.OK,
-        preview: Document | None = None,
+        preview: DraftContent | None = None,
         saved: Document | None = None,
         **context: Any,
     ) -> HttpResponse:
@@ -165,7 +161,7 @@ class Editor:
         saved = saved or self._find_saved_meanwhile()
         typed = forms.typed
         if preview:
-            typed = typed_draft_of(preview, preview.parts.lines)
+            typed = typed_draft_of(preview.document, preview.lines)
             forms.show_readings(preview)
         context |= {
             "document": self.document,
@@ -177,7 +173,7 @@ class Editor:
             "is_refused": is_refused,
             "mistakes": list(forms.find_mistakes()) if is_refused else [],
             "conflict": self._describe_conflict(saved, typed) if saved else None,
-            "totals": _format_totals(preview) if preview else None,
+            "totals": _format_totals(preview.document) if preview else None,
         }
         return render(self.request, "invoicing/draft.html", context, status=status)
 

@@ -1,14 +1,20 @@
-"""The forms of a draft's header and of a line, as people fill them in."""
+"""The forms of a draft's header and of its lines, which people fill in.
 
+They read only what people write in another way than programs, numbers and dates, and clean it to
+the notation of the wire. Every limit is judged by the rules of the tools (`draft_fields.py`).
+"""
+
+from collections.abc import Callable
 from datetime import date
 from typing import Any
-from uuid import UUID
 
 from django import forms
 from django.core.validators import MinValueValidator
 from typing_extensions import override
 
-from invoicing.fixed_point import DECIMALS
+from invoicing.draft_fields import MAX_LINES, PERCENT_PROBLEM
+from invoicing.field_kinds import AMOUNT_PROBLEM
+from invoicing.fixed_point import DECIMALS, format_fixed_point
 from invoicing.totals import DiscountType
 from invoicing.web.drafts.choices import Choices
 from invoicing.web.typed_numbers import MistypedNumberError, parse_typed
@@ -17,19 +23,32 @@ NUMBER_LENGTH = 30
 PERCENT_DECIMALS = 2
 FIRST_DAY = date(1900, 1, 1)
 FOUR_DIGITS = "Write the year with four digits, such as 2026."
+# By code of the problem, in place of texts about minor units and basis points.
+NUMBER_MESSAGES = {
+    AMOUNT_PROBLEM: "Must be a whole number of at most 18 digits.",
+    PERCENT_PROBLEM: "Must be at most 100 %.",
+}
 
 
 def _number(label: str, *, required: bool = True) -> forms.CharField:
     widget = forms.TextInput(attrs={"inputmode": "decimal", "autocomplete": "off"})
-    return forms.CharField(label=label, required=required, max_length=NUMBER_LENGTH, widget=widget)
+    return forms.CharField(
+        label=label,
+        required=required,
+        max_length=NUMBER_LENGTH,
+        widget=widget,
+        error_messages=NUMBER_MESSAGES,
+    )
 
 
-def _text(label: str, *, rows: int = 0, required: bool = False) -> forms.CharField:
-    # The service limits the length. A form field would count CR LF as two, and a browser an emoji:
-    # it would cut what is pasted, and send no form with a changed text that an agent may write.
+def _text(label: str, *, rows: int = 0, required: bool = False, width: str = "") -> forms.CharField:
+    # The rules limit the length. A form field would count CR LF as two, and a browser an emoji: it
+    # would cut what is pasted, and send no form with a changed text that an agent may write.
     attrs = {"dir": "auto"}
     widget = forms.Textarea(attrs={**attrs, "rows": rows}) if rows else forms.TextInput(attrs=attrs)
-    return forms.CharField(label=label, required=required, strip=False, widget=widget)
+    field = forms.CharField(label=label, required=required, strip=False, widget=widget)
+    field.width = width  # type: ignore[attr-defined]  # a class of the style sheet
+    return field
 
 
 def _date(label: str) -> forms.DateField:
@@ -46,37 +65,50 @@ def _date(label: str) -> forms.DateField:
 class HeaderForm(forms.Form):
     """The header of a draft: the fields of DraftInput except its lines."""
 
-    customer_id = forms.TypedChoiceField(label="Customer", coerce=UUID)
+    customer_id = forms.ChoiceField(label="Customer")
+    reference = _text("Reference", width="w6")
     issue_date = _date("Issue date")
     due_date = _date("Due date")
     currency_code = forms.ChoiceField(label="Currency")
     language = forms.ChoiceField(label="Language")
-    reference = _text("Reference")
     notes = _text("Notes on the invoice", rows=3)
 
     def __init__(self, *args: Any, choices: Choices, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.fields["customer_id"].width = "w6"  # type: ignore[attr-defined]  # as in _text()
         for name, options in choices.of_header.items():
             self.fields[name].choices = options  # type: ignore[attr-defined]  # a ChoiceField
 
+    def brief_fields(self) -> list[forms.BoundField]:
+        """Return the fields above the lines."""
+        return [field for field in self if not isinstance(field.field.widget, forms.Textarea)]
+
+    def long_fields(self) -> list[forms.BoundField]:
+        """Return the fields below the lines: texts of several lines."""
+        return [field for field in self if isinstance(field.field.widget, forms.Textarea)]
+
+    @override
+    def clean(self) -> None:
+        for name, value in self.cleaned_data.items():
+            if isinstance(value, date):
+                self.cleaned_data[name] = value.isoformat()
+
 
 class LineForm(forms.Form):
-    """The fields of LineInput: amounts are typed in the currency, cleaned to its minor units.
+    """The fields of LineItemInput.
 
     `reading` says how the numbers were understood, once they are calculated.
     """
 
     reading = ""
 
-    description = _text("Description", rows=2, required=True)
+    description = _text("Description", rows=2, required=True, width="w12")
     quantity = _number("Quantity")
     unit = _text("Unit")
     unit_price = _number("Unit price")
+    tax_rate_id = forms.TypedChoiceField(label="Tax", required=False, empty_value=None)
     discount_value = _number("Discount", required=False)
-    discount_type = forms.TypedChoiceField(
-        label="Discount in", required=False, coerce=DiscountType, empty_value=None
-    )
-    tax_rate_id = forms.TypedChoiceField(label="Tax", required=False, coerce=UUID, empty_value=None)
+    discount_type = forms.TypedChoiceField(label="Discount in", required=False, empty_value=None)
 
     def __init__(self, *args: Any, choices: Choices, minor_unit: int, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -86,20 +118,37 @@ class LineForm(forms.Form):
 
     @override
     def clean(self) -> None:
-        self._parse("quantity", decimals=DECIMALS)
-        self._parse("unit_price", decimals=self.minor_unit)
+        self._read("quantity", decimals=DECIMALS, write=format_fixed_point)
+        self._read("unit_price", decimals=self.minor_unit)
         is_percent = self.cleaned_data.get("discount_type") == DiscountType.PERCENT
         decimals = PERCENT_DECIMALS if is_percent else self.minor_unit
-        self._parse("discount_value", decimals=decimals, is_percentage=is_percent)
-        if self.cleaned_data.get("discount_value") is None:
-            # The list always has a type selected; without a value it means nothing.
-            self.cleaned_data["discount_type"] = None
+        self._read("discount_value", decimals=decimals, is_percentage=is_percent)
+        # The list always has a type selected; without a value it means nothing, and neither does a
+        # value without a type.
+        if "discount_type" in self.errors or self.cleaned_data.get("discount_value") is None:
+            self.cleaned_data |= {"discount_type": None, "discount_value": None}
 
-    def _parse(self, name: str, *, decimals: int, is_percentage: bool = False) -> None:
+    def _read(
+        self,
+        name: str,
+        *,
+        decimals: int,
+        write: Callable[[int], str] = str,
+        is_percentage: bool = False,
+    ) -> None:
         text = self.cleaned_data.get(name)
         try:
-            self.cleaned_data[name] = (
+            number = (
                 parse_typed(text, decimals=decimals, is_percentage=is_percentage) if text else None
             )
         except MistypedNumberError as mistake:
             self.add_error(name, str(mistake))
+        else:
+            self.cleaned_data[name] = None if number is None else write(number)
+
+
+# One more than allowed, so that it is refused and not cut.
+LineFormSet = forms.formset_factory(
+    LineForm, extra=0, max_num=MAX_LINES, absolute_max=MAX_LINES + 1
+)
+LINES_PREFIX = "line"

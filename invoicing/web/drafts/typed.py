@@ -5,12 +5,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from typing import Any
 
 from django.conf import settings
 from django.http import QueryDict
 from django.utils import timezone
 
-from invoicing.draft_rules import MAX_LINES
+from invoicing.draft_fields import MAX_LINES
 from invoicing.errors import UnknownCurrencyError
 from invoicing.fixed_point import DECIMALS
 from invoicing.models import Document, Line, User
@@ -18,7 +19,7 @@ from invoicing.money import SUPPORTED_CURRENCIES, minor_unit
 from invoicing.search.paging import PageRequest
 from invoicing.search.records import find_documents
 from invoicing.totals import DiscountType
-from invoicing.web.drafts.forms import PERCENT_DECIMALS, HeaderForm, LineForm
+from invoicing.web.drafts.forms import LINES_PREFIX, PERCENT_DECIMALS, HeaderForm, LineForm
 from invoicing.web.formats import local_date
 from invoicing.web.typed_numbers import avoid_grouping, format_typed
 
@@ -27,7 +28,7 @@ DAYS_TO_PAY = timedelta(days=30)
 # How many of the newest documents tell which currency is usual.
 DOCUMENTS_OF_HABIT = 25
 
-_LINE_FIELD = re.compile(r"line-([0-9]{1,4})-[a-z_]+", re.ASCII)
+_LINE_FIELD = re.compile(rf"{LINES_PREFIX}-([0-9]{{1,4}})-[a-z_]+", re.ASCII)
 
 Typed = Mapping[str, str]
 
@@ -39,6 +40,14 @@ class TypedDraft:
     header: Typed
     lines: list[Typed]
     minor_unit: int
+
+    def data_of_lines(self, prefix: str) -> dict[str, Any]:
+        """Return the texts of the lines as a formset takes them."""
+        count = len(self.lines)
+        data: dict[str, Any] = {f"{prefix}-TOTAL_FORMS": count, f"{prefix}-INITIAL_FORMS": count}
+        for index, line in enumerate(self.lines):
+            data |= {f"{prefix}-{index}-{name}": text for name, text in line.items()}
+        return data
 
     def with_customer(self, customer_id: str) -> "TypedDraft":
         return replace(self, header={**self.header, "customer_id": customer_id})
@@ -59,7 +68,7 @@ def read_typed(data: QueryDict) -> TypedDraft:
     """Return what was typed, without checking it."""
     header = {name: _read_text(data, name) for name in HeaderForm.base_fields}
     lines: list[Typed] = [
-        {name: _read_text(data, f"line-{index}-{name}") for name in LineForm.base_fields}
+        {name: _read_text(data, f"{LINES_PREFIX}-{index}-{name}") for name in LineForm.base_fields}
         for index in range(_count_lines(data))
     ]
     return TypedDraft(header, lines, _known_minor_unit(header["currency_code"]))
@@ -72,7 +81,7 @@ def _read_text(data: QueryDict, name: str) -> str:
 
 def _count_lines(data: QueryDict) -> int:
     """Return how many lines were sent, at most one more than allowed, so that it is refused."""
-    text = data.get("lines", "")[:4]
+    text = data.get(f"{LINES_PREFIX}-TOTAL_FORMS", "")[:4]
     said = min(int(text), MAX_LINES) if text.isascii() and text.isdigit() else 1
     sent = (int(match[1]) + 1 for name in data if (match := _LINE_FIELD.fullmatch(name)))
     return min(max(said, 1, *sent), MAX_LINES + 1)
@@ -105,29 +114,17 @@ def new_typed_draft(user: User) -> TypedDraft:
 
 def typed_draft_of(document: Document, lines: Iterable[Line]) -> TypedDraft:
     """Return a saved or previewed draft as a person would type it."""
-    header = {
-        "customer_id": str(document.customer_id),
-        "issue_date": document.issue_date.isoformat(),
-        "due_date": document.due_date.isoformat(),
-        "currency_code": document.currency_code,
-        "language": document.language,
-        "reference": document.reference,
-        "notes": document.notes,
-    }
-    return TypedDraft(
-        header, [_write_line(line, document.minor_unit) for line in lines], document.minor_unit
-    )
+    header = {name: str(getattr(document, name)) for name in HeaderForm.base_fields}
+    decimals = document.minor_unit
+    return TypedDraft(header, [_write_line(line, decimals) for line in lines], decimals)
 
 
 def _write_line(line: Line, decimals: int) -> Typed:
-    return {
-        "description": line.description,
+    texts = {name: str(getattr(line, name) or "") for name in LineForm.base_fields}
+    return texts | {
         "quantity": avoid_grouping(line.quantity, decimals=DECIMALS),
-        "unit": line.unit,
         "unit_price": format_typed(line.unit_price, decimals=decimals),
         "discount_value": _write_discount(line, decimals),
-        "discount_type": line.discount_type or "",
-        "tax_rate_id": str(line.tax_rate_id or ""),
     }
 
 

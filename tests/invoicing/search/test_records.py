@@ -11,15 +11,14 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from invoicing.access import customers_visible_to, documents_visible_to
 from invoicing.models import Customer, Document, DocumentStatus
+from invoicing.sample_company.bulk import NewDocument, write_documents
 from invoicing.search import records, table
 from invoicing.search.paging import PageRequest
 from invoicing.search.records import find_customers, find_documents
 from invoicing.search.table import LISTS_PER_STATEMENT, TABLE
 from invoicing.search.texts import texts_of_customer, texts_of_document
 from invoicing.search.words import matches, sought_in
-from invoicing.services.bulk_documents import NewDocument, write_documents
 from invoicing.services.customers import change_customer, create_customers
 from tests.factories import (
     CompanyFactory,
@@ -123,7 +122,9 @@ def test_documents_are_found_as_if_each_was_compared(corpus, everybody, manager)
     matched = 0
     for user, newest_first in product((everybody, manager), (False, True)):
         order = "-id" if newest_first else "id"
-        documents = list(documents_visible_to(user).select_related("customer").order_by(order))
+        documents = list(
+            Document.objects.visible_to(user).select_related("customer").order_by(order)
+        )
         for search, limit in zip(searches, cycle((2, 5, 30)), strict=False):
             expected = compare_all(documents, texts_of_document, search)
             page: dict[str, Any] = {"search": search, "newest_first": newest_first}
@@ -135,7 +136,7 @@ def test_documents_are_found_as_if_each_was_compared(corpus, everybody, manager)
 def test_customers_are_found_as_if_each_was_compared(corpus, everybody, manager):
     matched = 0
     for user in (everybody, manager):
-        active = list(customers_visible_to(user).filter(is_active=True).order_by("id"))
+        active = list(Customer.objects.visible_to(user).filter(is_active=True).order_by("id"))
         for search in make_searches(corpus):
             expected = compare_all(active, texts_of_customer, search)
             assert walk(find_customers, user, search=search, limit=3) == expected, search
@@ -147,7 +148,9 @@ def test_the_documents_of_one_status_are_found_among_all(corpus, everybody, mana
     for user, status, search in product(
         (everybody, manager), DocumentStatus, ("", "an", "2026", "an 2026")
     ):
-        documents = documents_visible_to(user).select_related("customer").filter(status=status)
+        documents = (
+            Document.objects.visible_to(user).select_related("customer").filter(status=status)
+        )
         expected = compare_all(documents.order_by("id"), texts_of_document, search)
         find = partial(find_documents, status=status)
         assert walk(find, user, search=search, limit=4) == expected, (status, search)

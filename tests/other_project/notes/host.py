@@ -6,9 +6,10 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from agent_access.errors import NotFoundError, ToolError
+from agent_access.fields import JSONSchema
 from agent_access.host import ScopeTerms, Service, ShellLines, Work
 from agent_access.models.connections import RevokedReason
-from agent_access.tools import JSONSchema, Tool
+from agent_access.tools import Tool
 
 from .models import User
 from .tools import NotebookFullAnswer, NotebookFullError, NoteUnknownError

@@ -9,8 +9,8 @@ from typing_extensions import TypedDict
 
 from agent_access import errors
 from agent_access.calls import CallContext, Page, Record
-from agent_access.inputs import WHOLE, OptionalId
-from agent_access.tools import Tool, ToolInput
+from agent_access.fields import WHOLE, OptionalId, ToolInput
+from agent_access.tools import Tool
 
 from .models import Note
 

@@ -1,26 +1,22 @@
 """Writes many documents at once, for load tests, with the same totals and numbers as one by one."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import transaction
 
+from invoicing.draft_fields import DraftInput
 from invoicing.identifiers import new_draft_code
-from invoicing.locks import hold_customers
-from invoicing.models import Document, DocumentType, TaxRate, User
-from invoicing.rows import DOCUMENTS, LINES, TAX_ROWS
-from invoicing.search.table import TABLE, Row
-from invoicing.services.bulk_rows import insert_records, insert_rows
+from invoicing.locks import lock_customers
+from invoicing.models import Document, DocumentType, Line, TaxRate, TaxRow, User
 from invoicing.services.company import current_company
 from invoicing.services.document_facts import parties_of
-from invoicing.services.draft_input import DraftInput
-from invoicing.services.draft_resolution import ResolvedDraft, resolve_with
-from invoicing.services.draft_rows import header_of, make_parts
+from invoicing.services.draft_content import DraftContent, fill_draft
 from invoicing.services.issuing import frozen_columns
 from invoicing.services.numbering import next_numbers
-from invoicing.services.search_words import rows_of_document
+from invoicing.services.search_words import rows_of_document, write_rows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,28 +35,30 @@ def write_documents(new_documents: Sequence[NewDocument]) -> None:
     Nobody's permissions are checked. Raises DraftInvalidError for the first invalid draft.
     """
     with transaction.atomic():
-        resolved = _resolve([new.draft for new in new_documents])
-        documents = [_draft(*pair) for pair in zip(new_documents, resolved, strict=True)]
+        drafts = _fill(new_documents)
+        documents = [draft.document for draft in drafts]
         _renew_taken_codes(documents)
         _issue(documents, [new.issued_at for new in new_documents])
-        parts = [make_parts(*pair) for pair in zip(documents, resolved, strict=True)]
         # Documents last: the triggers refuse new lines of a document that is issued already.
-        insert_records(LINES, [line for each in parts for line in each.lines])
-        insert_records(TAX_ROWS, [row for each in parts for row in each.tax_rows])
-        insert_rows(TABLE, Row._fields, _words_of(documents))
-        insert_records(DOCUMENTS, documents)
+        Line.objects.bulk_create(line for draft in drafts for line in draft.lines)
+        TaxRow.objects.bulk_create(row for draft in drafts for row in draft.tax_rows)
+        Document.objects.bulk_create(documents)
+        write_rows({row for document in documents for row in rows_of_document(document)})
 
 
-def _resolve(drafts: Iterable[DraftInput]) -> list[ResolvedDraft]:
-    drafts = list(drafts)
-    held = hold_customers({draft.customer_id for draft in drafts}, visible_to=None)
-    customers = {customer.id: customer for customer in held if customer.is_active}
-    rates = {rate.id: rate for rate in TaxRate.objects.filter(is_active=True)}
-    return [resolve_with(draft, customers.get(draft.customer_id), rates) for draft in drafts]
-
-
-def _draft(new: NewDocument, resolved: ResolvedDraft) -> Document:
-    return Document(type=new.type, created_by=new.author, **header_of(resolved))
+def _fill(new_documents: Sequence[NewDocument]) -> list[DraftContent]:
+    wanted = {new.draft.customer_id for new in new_documents}
+    customers = lock_customers(wanted, visible_to=None)
+    rates = TaxRate.objects.filter(is_active=True).in_bulk()
+    return [
+        fill_draft(
+            Document(type=new.type, created_by=new.author),
+            new.draft,
+            customers.get(new.draft.customer_id),
+            rates,
+        )
+        for new in new_documents
+    ]
 
 
 def _renew_taken_codes(documents: Sequence[Document]) -> None:
@@ -93,8 +91,3 @@ def _issue(documents: Sequence[Document], instants: Sequence[datetime | None]) -
             )
             for name, value in columns.items():
                 setattr(document, name, value)
-
-
-def _words_of(documents: Iterable[Document]) -> list[Row]:
-    # Sorted, since inserting in the order of the index takes half the time.
-    return sorted(row for document in documents for row in rows_of_document(document))

@@ -1,0 +1,117 @@
+"""Turns a draft as it was asked for into rows, or names everything that the database refuses."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from django.conf import settings
+
+from invoicing.draft_fields import DraftInput, LineItemInput, columns_of
+from invoicing.errors import AmountTooLargeError, DraftInvalidError, FieldProblem
+from invoicing.models import Customer, Document, Line, TaxRate, TaxRow
+from invoicing.money import SUPPORTED_CURRENCIES, minor_unit
+from invoicing.totals import LineAmounts, Totals, calculate_totals
+
+TOTALS = ("net_total", "discount_total", "tax_total", "grand_total")
+
+
+class DraftContent(NamedTuple):
+    """A document with its lines and tax rows, none of them saved yet; `header` has its columns."""
+
+    document: Document
+    header: Mapping[str, Any]
+    lines: Sequence[Line]
+    tax_rows: Sequence[TaxRow]
+
+
+def fill_draft(
+    document: Document,
+    asked: DraftInput,
+    customer: Customer | None,
+    rates: Mapping[UUID, TaxRate],
+) -> DraftContent:
+    """Set what the draft decides on the document, and return it with new lines and tax rows.
+
+    The customer is the one that was asked for, if the user sees it, and the rates are all active
+    ones among those asked for. Raises DraftInvalidError with all problems at once.
+    """
+    problems = [*_find_problems(asked, customer, rates)]
+    amounts = [_amounts_of(item, rates) for item in asked.line_items]
+    totals = None
+    try:
+        totals = calculate_totals(amounts)
+    except AmountTooLargeError:
+        problems.append(FieldProblem("line_items", "lead to an amount of more than 18 digits"))
+    if totals is None or problems:
+        raise DraftInvalidError(tuple(problems))
+    header = {
+        **columns_of(asked, without=("customer_id", "line_items", "lock_version")),
+        "customer": customer,
+        "language": asked.language or settings.LANGUAGE_CODE,
+        "minor_unit": minor_unit(asked.currency_code),
+        **{name: getattr(totals, name) for name in TOTALS},
+    }
+    for name, value in header.items():
+        setattr(document, name, value)
+    lines, tax_rows = _make_lines(document, asked, totals), _make_tax_rows(document, totals)
+    return DraftContent(document, header, lines, tax_rows)
+
+
+def read_active_rates(asked: DraftInput) -> Mapping[UUID, TaxRate]:
+    """Return the active tax rates that the lines ask for, by ID."""
+    wanted = {item.tax_rate_id for item in asked.line_items if item.tax_rate_id}
+    return TaxRate.objects.filter(is_active=True).in_bulk(wanted) if wanted else {}
+
+
+def _find_problems(
+    asked: DraftInput, customer: Customer | None, rates: Mapping[UUID, TaxRate]
+) -> Iterator[FieldProblem]:
+    if customer is None or not customer.is_active:
+        yield FieldProblem("customer_id", "is not an active customer within reach")
+    if asked.currency_code not in SUPPORTED_CURRENCIES:
+        yield FieldProblem("currency_code", "is not a supported currency")
+    if asked.language not in {None, *dict(settings.LANGUAGES)}:
+        yield FieldProblem("language", "is not a supported language")
+    for index, item in enumerate(asked.line_items):
+        if item.tax_rate_id and item.tax_rate_id not in rates:
+            yield FieldProblem(f"line_items.{index}.tax_rate_id", "is not an active tax rate")
+
+
+def _amounts_of(item: LineItemInput, rates: Mapping[UUID, TaxRate]) -> LineAmounts:
+    rate = rates.get(item.tax_rate_id) if item.tax_rate_id else None
+    return LineAmounts(
+        quantity=item.quantity,
+        unit_price=item.unit_price,
+        discount_type=item.discount_type,
+        discount_value=item.discount_value,
+        tax_rate=rate.facts if rate else None,
+    )
+
+
+def _make_lines(document: Document, asked: DraftInput, totals: Totals) -> list[Line]:
+    return [
+        Line(
+            document=document,
+            position=position,
+            **columns_of(item),
+            discount_amount=line.discount_amount,
+            net_amount=line.net_amount,
+        )
+        for position, (item, line) in enumerate(zip(asked.line_items, totals.lines, strict=True))
+    ]
+
+
+def _make_tax_rows(document: Document, totals: Totals) -> list[TaxRow]:
+    """Return tax rows in the order in which lines first use their rates."""
+    return [
+        TaxRow(
+            document=document,
+            position=position,
+            tax_rate_id=row.rate.id,
+            name=row.rate.name,
+            percentage_ten_thousandths=row.rate.percentage,
+            taxable_amount=row.taxable_amount,
+            tax_amount=row.tax_amount,
+        )
+        for position, row in enumerate(totals.tax_breakdown)
+    ]
