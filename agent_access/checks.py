@@ -16,6 +16,8 @@ from agent_access.tools import registry
 logger = logging.getLogger(__name__)
 
 GATE = "agent_access.gate.GateMiddleware"
+# Settings of django-ratelimit that would limit nobody, each with the value that it must have.
+COUNTING = {"RATELIMIT_ENABLE": True, "RATELIMIT_FAIL_OPEN": False}
 LOCAL_CACHES = ("locmem", "dummy", "filebased", "db")
 LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "::1")
 
@@ -50,7 +52,8 @@ def check_keys(**kwargs: Any) -> list[checks.CheckMessage]:
 @checks.register(checks.Tags.caches)
 def check_cache(**kwargs: Any) -> list[checks.CheckMessage]:
     """Limits are counted in the cache: each process of a server would count for itself."""
-    backend = str(settings.CACHES["default"]["BACKEND"])
+    alias = getattr(settings, "RATELIMIT_USE_CACHE", "default")
+    backend = str(settings.CACHES[alias]["BACKEND"])
     is_local = any(f".{kind}." in backend for kind in LOCAL_CACHES)
     if not is_local or is_local_only():
         return []
@@ -60,6 +63,20 @@ def check_cache(**kwargs: Any) -> list[checks.CheckMessage]:
             hint=f"Set {conf.cache_setting()} to Redis or Valkey before several processes serve.",
             id="agent_access.W002",
         )
+    ]
+
+
+@checks.register(checks.Tags.security)
+def check_counting(**kwargs: Any) -> list[checks.CheckMessage]:
+    """Refuse what switches django-ratelimit off: every call would be answered with 503."""
+    return [
+        checks.Error(
+            f"{name} must be {value}: otherwise nothing is counted, and no call is let in.",
+            hint=f"Remove {name} from the settings; the limits are keys of AGENT_ACCESS.",
+            id="agent_access.E008",
+        )
+        for name, value in COUNTING.items()
+        if getattr(settings, name, value) is not value
     ]
 
 
@@ -126,7 +143,7 @@ def require_safe_settings() -> None:
     Django runs system checks before commands; a WSGI server would start without them.
     """
     conf.host()
-    for message in (*check_gate(), *check_cache()):
+    for message in (*check_gate(), *check_counting(), *check_cache()):
         sentence = f"{message.msg} {message.hint}"
         if message.is_serious():
             raise ImproperlyConfigured(sentence)

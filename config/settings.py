@@ -20,6 +20,8 @@ BASE_URL = ENVIRONMENT.BASE_URL
 ALLOWED_HOSTS = ["*"]
 APPEND_SLASH = False
 
+# Two libraries of agent_access are no apps here. Of REST framework, an app would add pages and
+# translations; of django-ratelimit, checks of the cache that refuse what agent_access.W002 judges.
 INSTALLED_APPS = [
     # Before auth, whose changepassword would leave connections alive, and whose createsuperuser no
     # audit event.

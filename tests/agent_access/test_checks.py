@@ -11,6 +11,7 @@ from django.test import override_settings
 from agent_access import conf
 from agent_access.checks import (
     check_cache,
+    check_counting,
     check_gate,
     check_keys,
     check_scopes,
@@ -50,6 +51,28 @@ def test_a_gate_that_is_not_the_first_layer_is_an_error(settings, middleware):
 def test_layers_below_the_gate_are_the_projects_own(settings):
     settings.MIDDLEWARE = (GATE, "django.middleware.common.CommonMiddleware")
     assert check_gate() == []
+
+
+@pytest.mark.parametrize(
+    "switch", [{"RATELIMIT_ENABLE": False}, {"RATELIMIT_FAIL_OPEN": True}], ids=str
+)
+def test_a_setting_that_switches_the_limits_off_is_an_error(settings, switch):
+    assert check_counting() == []
+    for name, value in switch.items():
+        setattr(settings, name, value)
+    assert identifiers(check_counting()) == ["agent_access.E008"]
+    with pytest.raises(ImproperlyConfigured, match=next(iter(switch))):
+        require_safe_settings()
+
+
+def test_the_cache_that_must_be_shared_is_the_one_that_counts(settings):
+    settings.AGENT_ACCESS |= {"BASE_URL": "https://invoices.example"}
+    settings.RATELIMIT_USE_CACHE = "counts"
+    one, other = {"BACKEND": LOCAL, "LOCATION": ""}, {"BACKEND": SHARED, "LOCATION": ""}
+    with override_settings(CACHES={"default": one, "counts": other}):
+        assert check_cache() == []
+    with override_settings(CACHES={"default": other, "counts": one}):
+        assert identifiers(check_cache()) == ["agent_access.W002"]
 
 
 @pytest.mark.parametrize(

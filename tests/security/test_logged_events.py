@@ -1,10 +1,10 @@
 """What the log says of those who try the doors: who, from where, how it ended, and no secret."""
 
 import logging
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from django.core.cache import cache
 
 from agent_access.credentials import make_credential
 from tests.factories import PASSWORD, UserFactory
@@ -55,7 +55,7 @@ def test_an_attempt_that_cannot_be_counted_is_not_told_as_one_too_many(
     def fail(*args: object) -> None:
         raise ConnectionError
 
-    monkeypatch.setattr("agent_access.windows.cache", SimpleNamespace(add=fail))
+    monkeypatch.setattr(cache, "add", fail)
     assert try_to_sign_in(person.email, PASSWORD) == 503
     assert last(request_lines) == (503, "", ADDRESS, "")
 

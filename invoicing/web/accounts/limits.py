@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from django.http import HttpResponse
 
-from agent_access.windows import count
+from agent_access.throttling import count
 from invoicing.models import User
 from invoicing.visits import web_origin
 from invoicing.web.failures import show_unavailable
@@ -81,7 +81,7 @@ def give_attempt_back(counted: Iterable[Limit]) -> None:
     attempt counts, so that simultaneous guesses meet the limit too.
     """
     for limit in counted:
-        _count(_given_back(limit.group), limit.bucket)
+        _count(_given_back(limit))
 
 
 def count_code() -> None:
@@ -108,22 +108,23 @@ def _failures() -> tuple[type[Exception], ...]:
     return RedisError, OSError, ValueError
 
 
-def _given_back(group: str) -> str:
-    """Return the group that counts what was given back; the same bucket has the same windows."""
-    return f"{group}.given-back"
+def _given_back(limit: Limit) -> Limit:
+    """Return what counts the attempts given back: the same bucket has the same windows."""
+    return limit._replace(group=f"{limit.group}.given-back")
 
 
 def _spend(limit: Limit) -> None:
-    spent, left = _count(limit.group, limit.bucket)
+    spent, left = _count(limit)
     if spent <= limit.most:
         return
-    if spent - _count(_given_back(limit.group), limit.bucket, step=0)[0] > limit.most:
+    if spent - _count(_given_back(limit), increment=False)[0] > limit.most:
         raise LimitReachedError(left)
 
 
-def _count(group: str, bucket: str, *, step: int = 1) -> tuple[int, int]:
+def _count(limit: Limit, *, increment: bool = True) -> tuple[int, int]:
+    group, bucket, most = limit
     try:
-        return count(group, bucket, seconds=WINDOW_SECONDS, step=step)
+        return count(group, bucket, quota=most, seconds=WINDOW_SECONDS, increment=increment)
     except _failures():
         logger.exception("Attempts cannot be counted.")
         raise LimitUnknownError from None
