@@ -1,5 +1,7 @@
 """The checks before any tool, in the interface's order, for every transport."""
 
+from functools import cached_property
+
 from django.db import transaction
 from django.http import HttpRequest
 
@@ -18,11 +20,9 @@ from agent_access.throttling import Allowance, rate_limit_headers, spend
 class Admission:
     """The admission of one request: the switches, the caller, and what is left of the limits.
 
-    Made before any check, so that a refused request can report what is left too.
+    Made before any check, so that a refused request can report what is left too. Each check first
+    makes those before it, and each is made once: no transport can mix up their order.
     """
-
-    _caller: Caller | None
-    _settings: AccessSettings
 
     def __init__(self, request: HttpRequest, *, transport: Transport) -> None:
         note(transport=transport)
@@ -37,35 +37,51 @@ class Admission:
 
     def require_access_on(self) -> None:
         """Raise NotFoundError while access is off; one statement reads both switches and caller."""
-        self._caller = identify(self._request)
-        self._settings = self._caller.settings if self._caller else AccessSettings.read()
         if not self._settings.access_on:
             raise NotFoundError
 
-    def admit(self, *, action: str) -> Caller:
-        """Authenticate the caller within both limits.
+    @cached_property
+    def address(self) -> Allowance:
+        """What the client's address has left; raises UnavailableError (no cache)."""
+        self.require_access_on()
+        return self._spend("address", self.origin.client_network, conf.limit_per_address())
 
-        Raises RateLimitedError, UnauthenticatedError or UnavailableError (no cache). `action` is
-        what the audit calls the request if the connection exceeds its limit: once per window.
-        """
-        address = self._spend("address", self.origin.client_network, conf.limit_per_address())
-        address.enforce()
-        caller = self._authenticate()
-        connection_id = caller.connection.id
-        note(connection_id=connection_id)
-        allowance = self._spend("connection", str(connection_id), conf.limit_per_connection())
-        if allowance.is_first_excess:
-            self.record_refusal(caller, action=action, outcome=RateLimitedError.code)
-        allowance.enforce()
-        return caller
-
-    def _authenticate(self) -> Caller:
+    @cached_property
+    def caller(self) -> Caller:
+        """Who calls, within the limit of the address; raises UnauthenticatedError."""
+        self.address.enforce()
         try:
-            return authenticate(self._request, self._caller, origin=self.origin)
+            caller = authenticate(self._request, self._identified, origin=self.origin)
         except UnauthenticatedError as error:
             if self._settings.browser_sign_in_on and self.origin.transport == Transport.MCP:
                 error.discovery = challenge_parameters()
             raise
+        note(connection_id=caller.connection.id)
+        return caller
+
+    def count_connection(self, *, action: str) -> Allowance:
+        """Return what the caller's connection has left.
+
+        `action` is what the audit calls the request if it exceeds the limit: once per window.
+        """
+        bucket = str(self.caller.connection.id)
+        allowance = self._spend("connection", bucket, conf.limit_per_connection())
+        if allowance.is_first_excess:
+            self.record_refusal(self.caller, action=action, outcome=RateLimitedError.code)
+        return allowance
+
+    def admit(self, *, action: str) -> Caller:
+        """Return the caller, within both limits; raises what the checks raise."""
+        self.count_connection(action=action).enforce()
+        return self.caller
+
+    @cached_property
+    def _identified(self) -> Caller | None:
+        return identify(self._request)
+
+    @cached_property
+    def _settings(self) -> AccessSettings:
+        return self._identified.settings if self._identified else AccessSettings.read()
 
     def _spend(self, policy: str, bucket: str, quota: int) -> Allowance:
         allowance = spend(policy, bucket=bucket, quota=quota)

@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path, re_path
 
-from agent_access.http.views import serve
+from agent_access.http.views import ToolView
 from agent_access.listing import TOOLS_LIST
 from agent_access.tools import API_PATH, Tool, registry
 
@@ -27,8 +27,8 @@ def _route(tool_path: str) -> str:
 
 urlpatterns: list[URLPattern] = [
     *(
-        path(_route(tool_path), serve, {"tools": tools})
+        path(_route(tool_path), ToolView.as_view(tools=tools))
         for tool_path, tools in sorted(_tools_by_path().items(), key=_literal_first)
     ),
-    re_path(rf"^{ROOT}(?:/[\s\S]*)?\Z", serve, {"tools": {}}),  # line feeds included
+    re_path(rf"^{ROOT}(?:/[\s\S]*)?\Z", ToolView.as_view()),  # line feeds included
 ]

@@ -1,13 +1,15 @@
-"""The REST surface: one view for every tool."""
+"""The HTTP tools: one view of REST framework for every path."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
-from django.contrib.auth.decorators import login_not_required
-from django.http import HttpRequest, HttpResponse
-from django.views.decorators.csrf import csrf_exempt
+from django.http import HttpRequest
+from rest_framework.permissions import BasePermission
+from rest_framework.response import Response
+from rest_framework.views import APIView
+from typing_extensions import override
 
 from agent_access.admission import Admission
-from agent_access.bodies import read_json
 from agent_access.calls import Arguments, ToolCall
 from agent_access.errors import (
     OBJECT_AS_TEXT,
@@ -15,70 +17,123 @@ from agent_access.errors import (
     NotFoundError,
     ValidationFailedError,
 )
-from agent_access.execution import execute, find_tool_error
+from agent_access.execution import execute
 from agent_access.fields import holds_json
-from agent_access.gate import refuse_as_json
+from agent_access.http.authentication import ConnectionAuthentication
+from agent_access.http.exceptions import exception_handler
+from agent_access.http.parsers import StrictJSONParser
 from agent_access.http.queries import find_unknown_parameters, read_query
+from agent_access.http.renderers import NoNegotiation, ToolRenderer
+from agent_access.http.requests import ToolRequest
+from agent_access.http.throttles import AddressThrottle, ConnectionThrottle
 from agent_access.inputs import KEY_HEADER
 from agent_access.models.audit import Transport
 from agent_access.tools import Tool
 
 
-@csrf_exempt
-@login_not_required
-def serve(
-    request: HttpRequest, *, tools: Mapping[str, Tool], target: str | None = None
-) -> HttpResponse:
-    """Answer one path; `tools` are its tools by HTTP method, none where the path is unknown.
+class ToolView(APIView):
+    """Answers one path; `tools` are its tools by HTTP method, none where the path is unknown.
 
-    The answer is JSON whatever Accept says; no value of it is refused.
+    Every policy is set here, so that a project's REST_FRAMEWORK setting changes no answer.
     """
-    admission = Admission(request, transport=Transport.HTTP)
-    try:
-        response = _answer(request, admission, tools, target)
-    except Exception as exception:  # noqa: BLE001  the last handler: every failure gets an answer
-        # The error is not kept in a variable: its traceback refers to this frame, in a cycle.
-        response = refuse_as_json(find_tool_error(exception))
-    for name, value in admission.headers.items():
-        response[name] = value
-    return response
 
+    tools: Mapping[str, Tool] = {}
 
-def _answer(
-    request: HttpRequest, admission: Admission, tools: Mapping[str, Tool], target: str | None
-) -> HttpResponse:
-    admission.require_access_on()
-    if not tools:
-        raise NotFoundError
-    tool = tools.get(str(request.method))
-    if tool is None:
-        raise MethodNotAllowedError(sorted(tools))
-    caller = admission.admit(action=tool.name)
-    result = execute(
-        ToolCall(
-            tool=tool,
-            caller=caller,
-            origin=admission.origin,
-            read_arguments=lambda: _read_arguments(request, tool),
-            target=target,
-            idempotency_key=request.META.get("HTTP_IDEMPOTENCY_KEY"),
-            key_field=KEY_HEADER,
+    address_throttle_class = AddressThrottle
+    authentication_classes = [ConnectionAuthentication]
+    throttle_classes = [ConnectionThrottle]
+    permission_classes: Sequence[type[BasePermission]] = []
+    parser_classes = [StrictJSONParser]
+    renderer_classes = [ToolRenderer]
+    content_negotiation_class = NoNegotiation
+    metadata_class = None
+    versioning_class = None
+    schema = None
+    format_kwarg = None  # no suffix of a path has a say either
+    default_response_headers: Mapping[str, str] = {}  # no Allow, no Vary
+
+    @override
+    def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> ToolRequest:
+        tool_request = ToolRequest(
+            request,
+            parsers=self.get_parsers(),
+            authenticators=self.get_authenticators(),
+            negotiator=self.get_content_negotiator(),
         )
-    )
-    return HttpResponse(
-        result.body,
-        status=result.status,
-        headers=result.headers,
-        content_type="application/json",
-    )
+        self.admission = tool_request.admission = Admission(request, transport=Transport.HTTP)
+        return tool_request
 
+    @override
+    def initial(self, request: ToolRequest, *args: Any, **kwargs: Any) -> None:
+        """Run the checks before a tool in the interface's order, which is not REST framework's.
 
-def _read_arguments(request: HttpRequest, tool: Tool) -> Arguments:
-    if not tool.takes_body:
-        return read_query(request, tool)
-    body = read_json(request)
-    if holds_json(body):
-        raise ValidationFailedError(message=OBJECT_AS_TEXT.format(name="body"))
-    if not isinstance(body, dict):
-        raise ValidationFailedError
-    return Arguments(body, find_unknown_parameters(request))
+        The body is left for `execute`, which audits that it could not be read.
+        """
+        self.admission.require_access_on()
+        self.tool = self.find_tool(request)
+        self.check_address(request)
+        self.perform_authentication(request)
+        self.check_throttles(request)
+        self.check_permissions(request)
+
+    def find_tool(self, request: ToolRequest) -> Tool:
+        """Return the tool; raise NotFoundError or MethodNotAllowedError if there is none."""
+        if not self.tools:
+            raise NotFoundError
+        tool = self.tools.get(request.method)
+        if tool is None:
+            raise MethodNotAllowedError(sorted(self.tools))
+        return tool
+
+    def check_address(self, request: ToolRequest) -> None:
+        """Refuse who calls too often before asking who it is."""
+        throttle = self.address_throttle_class()
+        if not throttle.allow_request(request, self):
+            self.throttled(request, throttle.wait())
+
+    def call(self, request: ToolRequest, target: str | None = None) -> Response:
+        result = execute(
+            ToolCall(
+                tool=self.tool,
+                caller=request.auth,
+                origin=self.admission.origin,
+                read_arguments=lambda: self.read_arguments(request),
+                target=target,
+                idempotency_key=request.META.get("HTTP_IDEMPOTENCY_KEY"),
+                key_field=KEY_HEADER,
+            )
+        )
+        return Response(result.body, status=result.status, headers=result.headers)
+
+    # Whatever `initial` lets pass. It refuses HEAD, for which Django would make one of GET.
+    get = head = post = put = patch = delete = call
+
+    def read_arguments(self, request: ToolRequest) -> Arguments:
+        """Return the query, or the body as the parser reads it."""
+        if not self.tool.takes_body:
+            return read_query(request, self.tool)
+        body = request.data
+        if holds_json(body):
+            raise ValidationFailedError(message=OBJECT_AS_TEXT.format(name="body"))
+        if not isinstance(body, dict):
+            raise ValidationFailedError
+        return Arguments(body, find_unknown_parameters(request))
+
+    @override
+    def get_exception_handler(self) -> Callable[[Exception, Mapping[str, Any]], Response]:
+        return exception_handler
+
+    @override
+    def finalize_response(
+        self, request: ToolRequest, response: Response, *args: Any, **kwargs: Any
+    ) -> Response:
+        """Render the answer, since the gate does not, with what is left of the limits.
+
+        Then view, request and answer no longer refer to each other, so that all are free at once
+        and not when the collector comes.
+        """
+        self.headers = self.admission.headers
+        finished = super().finalize_response(request, response, *args, **kwargs).render()
+        finished.renderer_context = {}
+        request.parser_context.clear()
+        return finished

@@ -127,7 +127,7 @@ def end_before_bodies(end, monkeypatch) -> Callable[[], None]:
         end()
         return read_json(request)
 
-    return lambda: monkeypatch.setattr("agent_access.http.views.read_json", end_first)
+    return lambda: monkeypatch.setattr("agent_access.http.parsers.read_json", end_first)
 
 
 @pytest.mark.requirement("revocation.stops_calls", "error.unauthenticated")

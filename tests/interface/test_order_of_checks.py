@@ -1,5 +1,7 @@
-"""A request with many mistakes gets the answer of the first check that it fails."""
+"""A request with several mistakes gets the answer of the first check that it fails."""
 
+import json
+from itertools import combinations
 from typing import Any
 from uuid import uuid4
 
@@ -8,10 +10,11 @@ import pytest
 from agent_access.models import AccessSettings, Connection
 from tests.interface.calls import Call
 from tests.interface.http_requests import request_of
+from tests.mcp_agent import PATH, McpAgent, read_answer
 from tests.snapshots import take_snapshot
 
-# The order is one function's; test_refusals.py asks both databases for each check.
-pytestmark = [pytest.mark.http, pytest.mark.sqlite]
+# The order is that of one process; test_refusals.py asks both databases for each check.
+pytestmark = pytest.mark.sqlite
 
 
 class Mistakes:
@@ -28,9 +31,22 @@ class Mistakes:
 
     def send(self) -> Any:
         call = Call(tool="drafts.update", arguments=self.fields, id=self.target, key=self.key)
-        request = request_of(call)
+        over_mcp = isinstance(self.agent, McpAgent)
+        request = self._message_of(call) if over_mcp else request_of(call)
         headers = request["headers"] | self.changes.pop("headers", {})
-        return self.agent.request(**(request | self.changes | {"headers": headers}))
+        answer = self.agent.request(**(request | self.changes | {"headers": headers}))
+        return read_answer(answer, call.tool) if over_mcp else answer
+
+    def _message_of(self, call: Call) -> dict[str, Any]:
+        arguments = {"id": call.id, **call.arguments, "idempotency_key": call.key}
+        params = self.agent.with_meta({"name": "drafts_update", "arguments": arguments})
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+        return {
+            "method": "POST",
+            "path": PATH,
+            "headers": self.agent.headers_of(message),
+            "body": json.dumps(message).encode(),
+        }
 
     def add_header(self, name: str, value: str) -> None:
         self.changes.setdefault("headers", {})[name] = value
@@ -46,7 +62,8 @@ class Mistakes:
         AccessSettings.objects.update(access_on=False)
 
     def call_an_unknown_path(self) -> None:
-        self.changes["path"] = "/api/v1/nothing"
+        root = PATH if isinstance(self.agent, McpAgent) else "/api/v1"
+        self.changes["path"] = f"{root}/nothing"
 
     def call_with_a_wrong_method(self) -> None:
         self.changes["method"] = "PATCH"
@@ -97,15 +114,15 @@ class Mistakes:
         self.fields["lock_version"] = 99
 
 
-# In the order of the interface; every request fails a check and all those below it.
+# In the order of the interface, with the status and the fields, the limit or the code.
 CHECKS = {
     Mistakes.come_from_outside: (403, "forbidden"),
     Mistakes.meet_access_off: (404, "not_found"),
     Mistakes.call_an_unknown_path: (404, "not_found"),
     Mistakes.call_with_a_wrong_method: (405, "method_not_allowed"),
-    Mistakes.exceed_the_limit_of_the_address: (429, "rate_limited"),
+    Mistakes.exceed_the_limit_of_the_address: (429, "address"),
     Mistakes.send_no_credential: (401, "unauthenticated"),
-    Mistakes.exceed_the_limit_of_the_connection: (429, "rate_limited"),
+    Mistakes.exceed_the_limit_of_the_connection: (429, "connection"),
     Mistakes.send_a_wrong_content_type: (415, "json_required"),
     Mistakes.send_a_large_body: (413, "payload_too_large"),
     Mistakes.send_an_unreadable_body: (422, []),
@@ -120,6 +137,8 @@ CHECKS = {
     Mistakes.send_a_stale_version: (409, ["lock_version"]),
 }
 ORDER = list(CHECKS)
+PAIRS = list(combinations(ORDER, 2))
+OVER_MCP: dict[Any, tuple[int, Any]] = {Mistakes.send_an_unreadable_body: (400, [])}
 
 
 @pytest.fixture
@@ -130,9 +149,13 @@ def mistakes(agent: Any, connection: Connection, calls: dict[str, Call], setting
     )
 
 
-def answer_of(mistakes: Mistakes) -> tuple[int, Any]:
+def assert_refused_by(check: Any, mistakes: Mistakes) -> None:
     answer = mistakes.send()
-    return answer.status, answer.error.get("fields", answer.code)
+    detail = answer.error.get("fields", answer.code)
+    if answer.status == 429:  # the last limit that was counted
+        detail = answer.headers["RateLimit"].rpartition(", ")[2].split('"')[1]
+    expected = CHECKS | (OVER_MCP if isinstance(mistakes.agent, McpAgent) else {})
+    assert (answer.status, detail) == expected[check]
 
 
 @pytest.mark.parametrize("check", ORDER, ids=[check.__name__ for check in ORDER])
@@ -142,8 +165,18 @@ def test_a_check_answers_before_all_that_come_later(mistakes, check):
         mistake(mistakes)
     before = take_snapshot()
 
-    assert answer_of(mistakes) == CHECKS[check]
+    assert_refused_by(check, mistakes)
     assert take_snapshot() == before
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"), PAIRS, ids=[f"{one.__name__}-{other.__name__}" for one, other in PAIRS]
+)
+@pytest.mark.usefixtures("_clock_stands_still")
+def test_of_two_mistakes_the_earlier_check_answers(mistakes, earlier, later):
+    later(mistakes)
+    earlier(mistakes)
+    assert_refused_by(earlier, mistakes)
 
 
 @pytest.mark.parametrize("check", ORDER, ids=[check.__name__ for check in ORDER])
@@ -152,7 +185,7 @@ def test_each_check_refuses_by_itself(mistakes, check):
     check(mistakes)
     before = take_snapshot()
 
-    assert answer_of(mistakes) == CHECKS[check]
+    assert_refused_by(check, mistakes)
     assert take_snapshot() == before
 
 
