@@ -27,16 +27,9 @@ REVOKED = "connection:revoked"
 CALL_TRANSPORTS = (Transport.HTTP, Transport.MCP)
 
 # PostgreSQL appends in one statement, so that the head is locked as briefly as possible. It
-# computes the digest of the same text as `digest_event`, since it alone knows the previous one. A
-# relaxed event is a transaction by itself, whose commit does not wait for the disk.
+# computes the digest of the same text as `digest_event`, since it alone knows the previous one.
 APPEND = """
-    WITH relaxed AS (
-        SELECT set_config(
-            'synchronous_commit',
-            CASE WHEN %(relaxed)s THEN 'off' ELSE current_setting('synchronous_commit') END,
-            true
-        )
-    ), moved AS (
+    WITH {relaxed} moved AS (
         UPDATE agent_access_chainhead SET
             sequence = sequence + 1,
             digest = encode(sha256(convert_to(
@@ -45,7 +38,7 @@ APPEND = """
                 'UTF8'
             )), 'hex'),
             last_used_at = COALESCE(%(used_at)s, last_used_at)
-        FROM relaxed
+        {from_relaxed}
         WHERE chain = %(chain)s AND (is_open OR %(also_closed)s)
         RETURNING sequence, digest
     )
@@ -59,6 +52,12 @@ APPEND = """
         %(request_id)s, %(client_address)s
     FROM moved
 """
+APPEND_STRICTLY = APPEND.format(relaxed="", from_relaxed="")
+# A relaxed event is a transaction by itself, whose commit does not wait for the disk.
+APPEND_RELAXED = APPEND.format(
+    relaxed="relaxed AS (SELECT set_config('synchronous_commit', 'off', true)),",
+    from_relaxed="FROM relaxed",
+)
 
 # An event's values by column; a new event has no sequence and digest yet.
 Columns = Mapping[str, Any]
@@ -233,10 +232,9 @@ def _append_in_one_statement(event: Columns, *, only_open: bool, relaxed: bool) 
         "after": after,
         "used_at": _minute_of_use(event),
         "also_closed": not only_open,
-        "relaxed": relaxed,
     }
     with connection.cursor() as cursor:
-        cursor.execute(APPEND, parameters)
+        cursor.execute(APPEND_RELAXED if relaxed else APPEND_STRICTLY, parameters)
         return bool(cursor.rowcount == 1)
 
 

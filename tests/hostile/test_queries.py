@@ -17,7 +17,7 @@ REFUSED: list[tuple[str, list[str]]] = [
     ("limit=-1", ["limit"]),
     ("limit=", ["limit"]),
     ("limit", ["limit"]),
-    ("limit=1.0", ["limit"]),
+    ("limit=1.5", ["limit"]),
     ("limit=1e1", ["limit"]),
     ("limit=+5", ["limit"]),
     ("limit=%2B5", ["limit"]),

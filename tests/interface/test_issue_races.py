@@ -95,7 +95,7 @@ class FailAfterLock:
                 self.is_locked = False
                 raise ConnectionError("a failure between the lock and the commit")
         result = run(sql, params, many, context)
-        if sql.startswith("UPDATE invoices_numberseries"):
+        if sql.startswith('UPDATE "invoices_numberseries"'):
             self.is_locked = True
         return result
 
