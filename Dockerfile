@@ -10,7 +10,6 @@ COPY config config
 COPY deploy deploy
 COPY invoicing invoicing
 COPY mcp_gateway mcp_gateway
-COPY operations operations
 COPY templates templates
 # The service must read what a checkout under umask 077 keeps to its owner.
 RUN SECRET_KEY=signs-nothing-while-the-static-files-are-collected python manage.py collectstatic --noinput --verbosity 0 \

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from config.environment import PROJECT_FOLDER
 
-PRODUCT = ("agent_access", "config", "invoicing", "mcp_gateway", "operations")
+PRODUCT = ("agent_access", "config", "invoicing", "mcp_gateway")
 NO_CODE = {
     tokenize.COMMENT,
     tokenize.NL,

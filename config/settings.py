@@ -4,8 +4,8 @@ import dj_database_url
 from csp.constants import NONE, SELF
 
 from config.environment import PROJECT_FOLDER, VAR_FOLDER, read_environment, split_keys
+from config.operations.log_lines import TEXT
 from invoicing.application_url import loopback_address
-from operations.log_lines import TEXT
 
 ENVIRONMENT = read_environment()
 
@@ -37,7 +37,7 @@ INSTALLED_APPS = [
     "agent_access.oauth",  # before the toolkit, some of whose commands it refuses
     "oauth2_provider",
     "mcp_gateway",
-    "operations",
+    "config.operations",
 ]
 MIDDLEWARE = [
     "agent_access.gate.GateMiddleware",
@@ -245,14 +245,14 @@ METRICS_ADDRESS = ENVIRONMENT.METRICS_ADDRESS
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "filters": {"refused": {"()": "operations.log_lines.RefusedRequests"}},
+    "filters": {"refused": {"()": "config.operations.log_lines.RefusedRequests"}},
     "formatters": {
         "text": {
-            "()": "operations.log_lines.TextLines",
+            "()": "config.operations.log_lines.TextLines",
             "fmt": TEXT,
             "style": "{",
         },
-        "json": {"()": "operations.log_lines.JsonLines"},
+        "json": {"()": "config.operations.log_lines.JsonLines"},
     },
     "handlers": {
         "stderr": {

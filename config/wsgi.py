@@ -15,12 +15,12 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
 from agent_access.gate import GateApplication
+from config.operations.health import HealthApplication
+from config.operations.log_lines import is_json, server_lines
+from config.operations.metrics import serve_metrics
+from config.operations.readiness import NotReadyError, Readiness, ServiceProbe, require_files
+from config.operations.request_log import RequestLog
 from mcp_gateway.endpoint import load_views
-from operations.health import HealthApplication
-from operations.log_lines import is_json, server_lines
-from operations.metrics import serve_metrics
-from operations.readiness import NotReadyError, Readiness, ServiceProbe, require_files
-from operations.request_log import RequestLog
 
 logger = logging.getLogger(__name__)
 

@@ -54,7 +54,7 @@ def _sort_nothing_by_chance(connection: Any, **_: Any) -> None:
 @pytest.fixture(autouse=True, scope="session")
 def _every_module_is_loaded() -> None:
     """Import all modules, so that none is first imported while a test replaces something."""
-    for name in ("agent_access", "invoicing", "mcp_gateway", "operations"):
+    for name in ("agent_access", "invoicing", "mcp_gateway", "config.operations"):
         for module in walk_packages(import_module(name).__path__, f"{name}."):
             import_module(module.name)
 
@@ -103,7 +103,7 @@ def many_calls(settings: Any) -> None:
 @pytest.fixture
 def request_lines(caplog: pytest.LogCaptureFixture) -> Callable[[], list[dict[str, Any]]]:
     """Return a function that returns the facts of the request lines logged so far."""
-    caplog.set_level(logging.INFO, logger="operations.request_log")
+    caplog.set_level(logging.INFO, logger="config.operations.request_log")
     return lambda: [vars(each)["facts"] for each in caplog.records if hasattr(each, "facts")]
 
 

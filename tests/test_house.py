@@ -20,7 +20,7 @@ from config.environment import PROJECT_FOLDER, Environment
 # Nothing here needs a database: once is enough.
 pytestmark = pytest.mark.sqlite
 
-ROOMS = ("agent_access", "config", "invoicing", "mcp_gateway", "operations")
+ROOMS = ("agent_access", "config", "invoicing", "mcp_gateway")
 PROJECT = tomllib.loads((PROJECT_FOLDER / "pyproject.toml").read_text(encoding="utf-8"))
 CONTRACTS = {
     contract["id"]: contract["name"] for contract in PROJECT["tool"]["importlinter"]["contracts"]

@@ -15,7 +15,7 @@ from django.db.migrations.recorder import MigrationRecorder
 from agent_access.database import schema
 from agent_access.database.schema import predates_squash
 from config.environment import PROJECT_FOLDER
-from operations import checks
+from config.operations import checks
 
 SQUASHED = "0001_squashed_0010_fewer_indexes"
 SOUND = {

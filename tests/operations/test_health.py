@@ -23,10 +23,10 @@ from agent_access.database import triggers
 from agent_access.database.triggers import drop, install
 from agent_access.models import AuditEvent
 from config.environment import PROJECT_FOLDER, VAR_FOLDER
+from config.operations.health import HealthApplication
+from config.operations.readiness import NotReadyError, Readiness, ServiceProbe
 from config.shared_cache import shared_cache_settings
 from config.wsgi import application
-from operations.health import HealthApplication
-from operations.readiness import NotReadyError, Readiness, ServiceProbe
 from tests.operations.wsgi import call
 from tests.ports import free_port
 

@@ -12,8 +12,8 @@ from uuid import uuid4
 import pytest
 
 from agent_access.request_facts import forget_request, note
+from config.operations.log_lines import JsonLines, TextLines
 from config.settings import LOGGING
-from operations.log_lines import JsonLines, TextLines
 from tests.browsers import Browser
 
 TEXT = TextLines("{levelname} {name} [{request_id}] {message}", style="{")

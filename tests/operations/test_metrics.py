@@ -19,8 +19,8 @@ from agent_access.errors import ToolError
 from agent_access.models.audit import Transport
 from agent_access.tools import registry
 from config.environment import PROJECT_FOLDER
+from config.operations.metrics import serve_metrics
 from invoicing.visits import SignInOutcome
-from operations.metrics import serve_metrics
 from tests.operations.wsgi import send
 from tests.ports import free_port
 
@@ -30,8 +30,8 @@ LABEL = re.compile(r'(\w+)="([^"]*)"')
 # A process that counts some requests and then answers for itself, or for all in the folder.
 PROCESS = """
 import json, sys
-from operations import metrics
-from operations.metrics import count_request, serve_metrics
+from config.operations import metrics
+from config.operations.metrics import count_request, serve_metrics
 metrics.PAUSE_SECONDS = 0.05
 from agent_access.request_facts import RequestFacts
 for _ in range(int(sys.argv[1])):

@@ -11,10 +11,10 @@ from django.utils import timezone
 
 from agent_access.credentials import make_credential
 from agent_access.request_facts import UNKNOWN, current_facts
+from config.operations.log_lines import JsonLines
+from config.operations.request_log import RequestLog, redact_path
 from invoicing.identifiers import new_id
 from invoicing.services import drafts
-from operations.log_lines import JsonLines
-from operations.request_log import RequestLog, redact_path
 from tests.approvals import prepare
 from tests.factories import make_draft
 from tests.operations.wsgi import call, send
@@ -47,7 +47,7 @@ def test_a_call_is_one_line_that_names_its_tool(agent, connection, request_lines
 
 
 def test_nothing_is_known_of_the_request_before(agent, connection, caplog):
-    caplog.set_level(logging.INFO, logger="operations.request_log")
+    caplog.set_level(logging.INFO, logger="config.operations.request_log")
     caplog.handler.setFormatter(JsonLines())
     known = send("GET", "/api/v1/customers", credential=agent.credential)
     unknown = send("GET", "/api/v1/customers")
@@ -185,7 +185,7 @@ def test_an_answer_is_given_and_logged_even_if_it_cannot_be_counted(
     def fail(*_: Any, **__: Any) -> None:
         raise FileNotFoundError
 
-    monkeypatch.setattr("operations.request_log.count_request", fail)
+    monkeypatch.setattr("config.operations.request_log.count_request", fail)
     assert send("GET", "/api/v1/customers", credential=agent.credential).status == 200
     assert [line["status"] for line in request_lines()] == [200]
     assert "A request could not be counted." in caplog.text

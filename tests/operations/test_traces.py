@@ -7,7 +7,7 @@ import pytest
 from typing_extensions import override
 
 from agent_access.credentials import make_credential
-from operations.traces import format_trace, redact_secrets
+from config.operations.traces import format_trace, redact_secrets
 
 IDENTIFIER = "0190f1f0-0000-7000-8000-00000000abcd"
 

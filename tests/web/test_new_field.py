@@ -12,7 +12,7 @@ from config.environment import PROJECT_FOLDER
 
 PATCH = PROJECT_FOLDER / "tests" / "optional_text.patch"
 TREE = (
-    *("agent_access", "config", "invoicing", "mcp_gateway", "operations", "templates", "tests"),
+    *("agent_access", "config", "invoicing", "mcp_gateway", "templates", "tests"),
     *("manage.py", "pyproject.toml", "requirements.txt"),
 )
 

@@ -13,7 +13,7 @@ from django.db import DatabaseError, InterfaceError, connection
 from agent_access.database.failures import NO_FILE, NOT_MIGRATED, explain
 from agent_access.database.schema import lacks_migrations
 from agent_access.database.triggers import SQLITE, lacks_triggers
-from operations.static_files import COLLECT, UNCOLLECTED, are_there, find_fault
+from config.operations.static_files import COLLECT, UNCOLLECTED, are_there, find_fault
 
 logger = logging.getLogger(__name__)
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing_extensions import override
 
 from agent_access.request_facts import current_facts
-from operations.traces import format_trace, redact_secrets
+from config.operations.traces import format_trace, redact_secrets
 
 # The key of logging's `extra` under which a record carries further fields, as a mapping.
 FACTS = "facts"

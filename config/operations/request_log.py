@@ -12,9 +12,9 @@ from typing import Any
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from agent_access.request_facts import current_facts, forget_request
-from operations.health import answer_word
-from operations.log_lines import FACTS
-from operations.metrics import count_request
+from config.operations.health import answer_word
+from config.operations.log_lines import FACTS
+from config.operations.metrics import count_request
 
 logger = logging.getLogger(__name__)
 

@@ -11,8 +11,8 @@ from django.db import connections
 from agent_access import conf
 from agent_access.checks import is_local_only
 from agent_access.database.schema import lacks_migrations, predates_squash
-from operations.readiness import CacheGoneError, try_cache
-from operations.static_files import find_fault
+from config.operations.readiness import CacheGoneError, try_cache
+from config.operations.static_files import find_fault
 
 # The last state with the migrations that those of today took the place of.
 LAST_UNSQUASHED = "7fc2028"

@@ -3,8 +3,8 @@ from typing_extensions import override
 
 
 class OperationsConfig(AppConfig):
-    name = "operations"
+    name = "config.operations"
 
     @override
     def ready(self) -> None:
-        from operations import checks  # noqa: F401, PLC0415  the registry is ready only now
+        from config.operations import checks  # noqa: F401, PLC0415  the registry is ready only now
