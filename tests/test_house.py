@@ -33,8 +33,7 @@ BREACHES = [
     ("house", "agent_access/tools.py", "import invoicing.money"),
     ("house", "agent_access/tools.py", "import config.settings"),
     ("house", "agent_access/tools.py", "import mcp_gateway.schemas"),
-    ("house", "agent_access/tools.py", "import operations.health"),
-    ("house", "operations/health.py", "import invoicing.money"),
+    ("house", "agent_access/tools.py", "import config.operations.health"),
     ("house", "invoicing/money.py", "import config.environment"),
     ("house", "mcp_gateway/schemas.py", "import invoicing.money"),
     ("house", "invoicing/money.py", "import mcp_gateway.jsonrpc"),
@@ -289,8 +288,8 @@ ABOUT_THE_DATABASE = {
     "agent_access/database/transactions.py",
     "agent_access/database/triggers.py",
     "config/postgresql/base.py",
-    "operations/checks.py",
-    "operations/readiness.py",
+    "config/operations/checks.py",
+    "config/operations/readiness.py",
 }
 
 

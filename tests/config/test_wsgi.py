@@ -92,7 +92,7 @@ import sys
 import django
 django.setup()
 import config.urls
-print([name for name in ("mcp_types", "requests") if name in sys.modules])
+print([name for name in ("mcp_types", "oauth2_provider.oauth2_backends") if name in sys.modules])
 """
 
 

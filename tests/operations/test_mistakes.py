@@ -98,7 +98,7 @@ def test_without_tables_every_command_names_migrate(empty_database):
     ) in told
     code, told = start(**settings)
     assert code == 0
-    assert told.endswith(f" operations.readiness [-] Not ready. {sentence}")
+    assert told.endswith(f" config.operations.readiness [-] Not ready. {sentence}")
 
 
 @pytest.mark.postgresql
