@@ -1,9 +1,8 @@
 """The checks before any tool, in the interface's order, for every transport."""
 
-from functools import cached_property
-
 from django.db import transaction
 from django.http import HttpRequest
+from django.utils.functional import cached_property
 
 from agent_access import audit, conf
 from agent_access.audit import Fact, make_origin

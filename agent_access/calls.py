@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Generic, TypeVar
 from uuid import UUID
 
 import orjson
+from django.utils.functional import cached_property
 
 from agent_access.audit import Origin
 from agent_access.callers import Caller

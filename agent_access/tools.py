@@ -3,12 +3,12 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from http import HTTPStatus
 from typing import Any, Literal
 from uuid import UUID
 
 from django.core.exceptions import ImproperlyConfigured
+from django.utils.functional import cached_property
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 from typing_extensions import override

@@ -1,11 +1,12 @@
 """A model's columns in a statement written by hand, and its records from the rows that it gives."""
 
 from collections.abc import Callable, Sequence
-from functools import cache, cached_property
+from functools import cache
 from typing import Any, Generic, TypeVar
 
 from django.db import DEFAULT_DB_ALIAS, connection
 from django.db.models import Field, Model
+from django.utils.functional import cached_property
 
 Record = TypeVar("Record", bound=Model)
 

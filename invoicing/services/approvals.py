@@ -5,7 +5,6 @@ import secrets
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
 from typing import Any
 from uuid import UUID
 
@@ -13,6 +12,7 @@ import orjson
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils.crypto import constant_time_compare
+from django.utils.functional import cached_property
 
 from invoicing.access import APPROVE_PERMISSIONS
 from invoicing.approval_states import (

@@ -4,9 +4,10 @@ import json
 import threading
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+from django.utils.functional import cached_property
 
 from tests.breaking.wire import OK, UNAVAILABLE, Call, Reply
 
