@@ -22,7 +22,8 @@ from tests.ports import free_port
 pytestmark = pytest.mark.django_db
 
 CREATE = ("createsuperuser", "--email", "a@b.example", "--name", "A", "--noinput")
-EMPTY = "empty_of_mistakes"
+# The two tests that make it run at once in two workers, on one server.
+EMPTY = f"empty_of_mistakes_{os.environ.get('PYTEST_XDIST_WORKER', 'main')}"
 NOT_ALLOWED = (
     "The database role mistaken_service may not do this (permission denied for schema public): in"
     " DATABASE_URL, migrations need the role that owns the tables.\n"
