@@ -90,7 +90,7 @@ def test_no_word_of_how_a_connection_ended_is_cut_in_two_at_any_width(
 def test_the_fields_of_a_draft_show_what_they_hold_at_every_width(open_page, delegate, customer):
     draft = make_draft(customer=customer, lines=(line_input(unit="pieces"),))
     page = open_page(f"/documents/{draft.id}/edit", delegate)
-    unit = page.get_by_label("Unit", exact=True)
+    unit = page.get_by_label("Unit (optional)", exact=True)
     for width in WIDTHS:
         look(page, width)
         assert page.evaluate(NARROW) == [], width
