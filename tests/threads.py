@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier, Event
+from time import monotonic
 from typing import TypeVar
 
 from django.db import connection, connections
@@ -58,8 +59,9 @@ class Encounter:
         self._is_reached.set()
         if connection.vendor == "sqlite":
             return self._is_done.wait(UNSEEN_SECONDS)
+        until = monotonic() + PATIENCE_SECONDS
         while not (self._is_done.wait(0.01) or is_lock_awaited()):
-            pass
+            assert monotonic() < until, "the other act waits, and not for a lock of the database"
         return self._is_done.is_set()
 
     def pass_by(self) -> None:
