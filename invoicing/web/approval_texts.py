@@ -3,10 +3,8 @@
 import hashlib
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import Any
-from uuid import UUID
 
 from django.urls import reverse
 
@@ -18,10 +16,10 @@ from invoicing.languages import APPLICATION_LANGUAGE, name_of_language
 from invoicing.models import Decision, Document, User
 from invoicing.services.approvals import ApprovalSnapshot
 from invoicing.services.document_facts import Facts
-from invoicing.web.changes import Change, find_changes
+from invoicing.web.changes import find_changes
 from invoicing.web.formats import Formats, format_clock, format_instant
 from invoicing.web.issue_warnings import WarningText, describe_warnings
-from invoicing.web.papers import Paper, lay_out
+from invoicing.web.papers import lay_out
 
 STATES = {
     ApprovalState.PENDING: "Waiting for you",
@@ -45,52 +43,42 @@ HEADINGS = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class Entry:
-    """A line of the inbox; once nothing can expire, `seconds_left` is 0 and `time_left` empty."""
-
-    href: str
-    document: str
-    subject: str
-    customer: str
-    total: str
-    connection_name: str
-    prepared_at: str
-    state: str
-    is_waiting: bool
-    is_issued: bool
-    seconds_left: int
-    time_left: str
+# What a template of these pages says about an approval, by name.
+Told = dict[str, Any]
 
 
-def describe_entries(snapshots: Sequence[ApprovalSnapshot], user: User) -> list[Entry]:
+def describe_entries(snapshots: Sequence[ApprovalSnapshot], user: User) -> list[Told]:
+    """Describe lines of the inbox."""
     given_up = find_given_up(snapshots, user)
     return [
         _describe_entry(each, user, has_ended=each.approval.pk in given_up) for each in snapshots
     ]
 
 
-def _describe_entry(snapshot: ApprovalSnapshot, user: User, *, has_ended: bool) -> Entry:
-    """Describe one; once its connection `has_ended`, there is no time left to issue anything."""
+def _describe_entry(snapshot: ApprovalSnapshot, user: User, *, has_ended: bool) -> Told:
+    """Describe one; once its connection `has_ended`, there is no time left to issue anything.
+
+    Once nothing can expire, `seconds_left` is 0 and `time_left` empty.
+    """
     approval, facts, state = snapshot.approval, snapshot.prepared, snapshot.state
     seconds = _seconds_left(snapshot)
     is_given_up = has_ended and seconds > 0
     if is_given_up:
         seconds = 0
-    return Entry(
-        href=reverse("approval", args=[approval.id]),
-        document=_name_of(approval.document, state),
-        subject=facts[SUBJECT],
-        customer=facts["customer"]["name"],
-        total=_format_total(facts),
-        connection_name=approval.connection_name,
-        prepared_at=format_instant(approval.prepared_at, user),
-        state=CONNECTION_ENDED if is_given_up else STATES[state],
-        is_waiting=state == ApprovalState.PENDING and not is_given_up,
-        is_issued=state == ApprovalState.EXECUTED,
-        seconds_left=seconds,
-        time_left=_format_duration(seconds),
-    )
+    return {
+        "href": reverse("approval", args=[approval.id]),
+        "document": _name_of(approval.document, state),
+        "subject": facts[SUBJECT],
+        "customer": facts["customer"]["name"],
+        "total": _format_total(facts),
+        "connection_name": approval.connection_name,
+        "prepared_at": format_instant(approval.prepared_at, user),
+        "state": CONNECTION_ENDED if is_given_up else STATES[state],
+        "is_waiting": state == ApprovalState.PENDING and not is_given_up,
+        "is_issued": state == ApprovalState.EXECUTED,
+        "seconds_left": seconds,
+        "time_left": _format_duration(seconds),
+    }
 
 
 def _format_total(facts: Facts) -> str:
@@ -116,65 +104,17 @@ def _format_duration(seconds: int) -> str:
     return f"{seconds // 60} min {seconds % 60} s" if seconds else ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class HiddenReview:
-    """What the review page says if the person cannot see the document any more."""
+def describe_hidden(snapshot: ApprovalSnapshot, user: User) -> Told:
+    """Describe a request whose document this person cannot see any more.
 
-    id: UUID
-    state: str
-    connection_name: str
-    prepared_at: str
-    expires_at: str
-    seconds_left: int
-    time_left: str
-    fingerprint: str
-    may_view_documents: bool
-
-    @property
-    def standing(self) -> str:
-        """Return the state, and a digest of all that is said, for the page's script.
-
-        It differs once the page would say something else, except how much time is left.
-        """
-        said = asdict(self) | {"seconds_left": None, "time_left": None}
-        digest = hashlib.sha256(repr(said).encode()).hexdigest()
-        return f"{self.state} {digest}"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Review(HiddenReview):
-    """What the review page says; the texts of times that have not come are empty.
-
-    To issue, for which the agent asks next, takes one permission more than to approve.
+    What became of it they may not know.
     """
-
-    heading: str
-    total: str
-    decided_at: str
-    is_approved: bool
-    rejection_reason: str
-    executed_at: str
-    number: str
-    draft_code: str
-    lock_version: int
-    language: str
-    document_href: str
-    may_approve: bool
-    may_issue: bool
-    paper: Paper
-    has_connection_ended: bool
-    changes: list[Change]
-    warnings: list[WarningText]
-
-
-def describe_hidden(snapshot: ApprovalSnapshot, user: User) -> HiddenReview:
-    """Describe a request; what became of its document this person may not know any more."""
     known = {ApprovalState.PENDING, ApprovalState.REJECTED}
     state = snapshot.state if snapshot.state in known else "over"
-    return HiddenReview(**_describe_request(snapshot, user) | {"state": state})
+    return _with_standing(_describe_request(snapshot, user) | {"state": state})
 
 
-def _describe_request(snapshot: ApprovalSnapshot, user: User) -> dict[str, Any]:
+def _describe_request(snapshot: ApprovalSnapshot, user: User) -> Told:
     approval, seconds = snapshot.approval, _seconds_left(snapshot)
     return {
         "id": approval.id,
@@ -189,28 +129,44 @@ def _describe_request(snapshot: ApprovalSnapshot, user: User) -> dict[str, Any]:
     }
 
 
-def describe_review(snapshot: ApprovalSnapshot, user: User) -> Review:
+def _with_standing(review: Told) -> Told:
+    """Add the state, and a digest of all that is said, for the page's script.
+
+    It differs once the page would say something else, except how much time is left.
+    """
+    said = review | {"seconds_left": None, "time_left": None}
+    digest = hashlib.sha256(repr(said).encode()).hexdigest()
+    return review | {"standing": f"{review['state']} {digest}"}
+
+
+def describe_review(snapshot: ApprovalSnapshot, user: User) -> Told:
+    """Describe a request with its document; the texts of times that have not come are empty.
+
+    To issue, for which the agent asks next, takes one permission more than to approve.
+    """
     approval, facts, state = snapshot.approval, snapshot.prepared, snapshot.state
     has_ended = _has_connection_ended(snapshot, user)
-    return Review(
-        **_describe_request(snapshot, user),
-        heading=HEADING_OF_ENDED if has_ended else HEADINGS[state],
-        total=_format_total(facts),
-        decided_at=format_instant(approval.decided_at, user),
-        is_approved=approval.decision == Decision.APPROVED,
-        rejection_reason=approval.rejection_reason,
-        executed_at=format_instant(approval.executed_at, user),
-        number=approval.document.number or "",
-        draft_code=approval.document.draft_code,
-        lock_version=approval.lock_version,
-        language=name_of_language(facts["language"]),
-        document_href=reverse("document", args=[approval.document_id]),
-        may_approve=user.has_perm(Permission.FINALIZE),
-        may_issue=user.has_perms(ISSUE_PERMISSIONS),
-        paper=lay_out(facts, number=_number(snapshot)),
-        has_connection_ended=has_ended,
-        changes=find_changes(facts, snapshot.current) if snapshot.stale_fields else [],
-        warnings=_warn(snapshot, user) if state == ApprovalState.PENDING else [],
+    return _with_standing(
+        {
+            **_describe_request(snapshot, user),
+            "heading": HEADING_OF_ENDED if has_ended else HEADINGS[state],
+            "total": _format_total(facts),
+            "decided_at": format_instant(approval.decided_at, user),
+            "is_approved": approval.decision == Decision.APPROVED,
+            "rejection_reason": approval.rejection_reason,
+            "executed_at": format_instant(approval.executed_at, user),
+            "number": approval.document.number or "",
+            "draft_code": approval.document.draft_code,
+            "lock_version": approval.lock_version,
+            "language": name_of_language(facts["language"]),
+            "document_href": reverse("document", args=[approval.document_id]),
+            "may_approve": user.has_perm(Permission.FINALIZE),
+            "may_issue": user.has_perms(ISSUE_PERMISSIONS),
+            "paper": lay_out(facts, number=_number(snapshot)),
+            "has_connection_ended": has_ended,
+            "changes": find_changes(facts, snapshot.current) if snapshot.stale_fields else [],
+            "warnings": _warn(snapshot, user) if state == ApprovalState.PENDING else [],
+        }
     )
 
 

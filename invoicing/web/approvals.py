@@ -9,12 +9,7 @@ from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 
-from invoicing.approval_inbox import (
-    InboxPage,
-    find_waiting,
-    read_others,
-    read_pending,
-)
+from invoicing.approval_inbox import InboxPage, find_waiting, read_others, read_pending
 from invoicing.approval_states import ApprovalState
 from invoicing.decisions import decide_approval
 from invoicing.errors import (
@@ -27,18 +22,10 @@ from invoicing.errors import (
 from invoicing.identifiers import read_uuid
 from invoicing.models import Decision, IssueApproval, User
 from invoicing.models.approvals import DIGEST_LENGTH, REJECTION_REASON_LENGTH
-from invoicing.services.approvals import (
-    ApprovalSnapshot,
-    read_approval,
-)
+from invoicing.services.approvals import ApprovalSnapshot, read_approval
 from invoicing.text import normalise_text
 from invoicing.visits import note_routine, web_origin
-from invoicing.web.approval_texts import (
-    HiddenReview,
-    describe_entries,
-    describe_hidden,
-    describe_review,
-)
+from invoicing.web.approval_texts import Told, describe_entries, describe_hidden, describe_review
 from invoicing.web.pages import SignedInRequest, page
 
 # The values of the buttons of the form, which scripts rely on.
@@ -109,7 +96,7 @@ def tell_standing(request: SignedInRequest, pk: UUID) -> HttpResponse:
     """Tell asking.js, on a review page that is not final, whether that page is outdated."""
     note_routine()
     review, _ = _describe(request.user, _read(request, pk))
-    return JsonResponse({"standing": review.standing})
+    return JsonResponse({"standing": review["standing"]})
 
 
 def _read(request: SignedInRequest, pk: UUID) -> ApprovalSnapshot:
@@ -138,7 +125,7 @@ def _show(
     return render(request, template, context, status=status)
 
 
-def _describe(user: User, snapshot: ApprovalSnapshot) -> tuple[HiddenReview, str]:
+def _describe(user: User, snapshot: ApprovalSnapshot) -> tuple[Told, str]:
     """Return what the review page says to this person, and its template."""
     if IssueApproval.objects.visible_to(user).filter(pk=snapshot.approval.pk).exists():
         return describe_review(snapshot, user), "invoicing/review.html"
@@ -151,7 +138,9 @@ def _find_next(user: User, *, now: datetime) -> str:
     It is one of the inbox's first page: stale ones there are told by reading their drafts.
     """
     waiting, _ = read_pending(user, after=None, now=now)
-    return next((each.href for each in describe_entries(waiting, user) if each.is_waiting), "")
+    return next(
+        (each["href"] for each in describe_entries(waiting, user) if each["is_waiting"]), ""
+    )
 
 
 def _decide(request: SignedInRequest, pk: UUID, form: DecisionForm) -> HttpResponse:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from invoicing.draft_fields import DRAFT_TEXTS, LINE_TEXTS
 from invoicing.languages import name_of_language
 from invoicing.services.document_facts import Facts
 from invoicing.web.paper_labels import labels_in
@@ -32,22 +33,22 @@ def _statements(facts: Facts) -> Iterator[tuple[str, str]]:
     yield "Status", facts["status"]
     yield "Version of the draft", str(facts["lock_version"])
     yield from _party("Seller", facts["seller"])
-    yield "Bank details", "\n".join(filter(None, (paper.iban, paper.bic)))
+    yield "Bank details", "\n".join(filter(None, (paper["iban"], paper["bic"])))
     yield from _party("Customer", facts["customer"])
     yield "Customer is active", _yes_or_no(facts["customer"])
-    yield "Issue date", paper.issue_date
-    yield "Due date", paper.due_date
-    yield "Currency", f"{paper.currency_code}, {facts['minor_unit']} decimals"
+    yield "Issue date", paper["issue_date"]
+    yield "Due date", paper["due_date"]
+    yield "Currency", f"{facts['currency_code']}, {facts['minor_unit']} decimals"
     yield "Language", name_of_language(facts["language"])
-    for name, text in paper.texts.items():
-        yield labels[name], text
-    for number, line in enumerate(paper.lines, start=1):
+    for name in DRAFT_TEXTS:
+        yield labels[name], facts.get(name, "")
+    for number, line in enumerate(paper["lines"], start=1):
         yield f"Line {number}", _line(line)
-    yield from _taxes(facts, paper)
-    yield "Discounts", paper.discount_total
-    yield "Net total", paper.net_total
-    yield "Tax total", paper.tax_total
-    yield "Total", paper.grand_total
+    yield from _taxes(paper)
+    yield "Discounts", paper["discount_total"]
+    yield "Net total", paper["net_total"]
+    yield "Tax total", paper["tax_total"]
+    yield "Total", paper["grand_total"]
 
 
 def _party(role: str, party: Facts) -> Iterator[tuple[str, str]]:
@@ -57,22 +58,22 @@ def _party(role: str, party: Facts) -> Iterator[tuple[str, str]]:
 
 
 def _line(line: PaperLine) -> str:
-    calculated = f"{line.quantity} × {line.unit_price}"  # noqa: RUF001  the sign of multiplication
-    discount = f"Discount {line.discount}" if line.discount else ""
-    tax = f"Tax {line.tax} {line.tax_name}".strip() if line.tax else ""
-    return "\n".join(
-        filter(
-            None, (line.description, *line.texts.values(), calculated, discount, tax, line.amount)
-        )
-    )
+    parts = [
+        line["description"],
+        *(line.get(name, "") for name in LINE_TEXTS),
+        f"{line['quantity']} × {line['unit_price']}",  # noqa: RUF001  the sign of multiplication
+        f"Discount {line['discount']}" if line["discount"] else "",
+        f"Tax {line['tax']} {line['tax_name']}".strip() if line["tax"] else "",
+        line["amount"],
+    ]
+    return "\n".join(filter(None, parts))
 
 
-def _taxes(facts: Facts, paper: Paper) -> Iterator[tuple[str, str]]:
-    rows = zip(paper.taxes, facts["tax_breakdown"], strict=True)
-    for number, (tax, row) in enumerate(rows, start=1):
-        computed = f"{tax.taxable_amount}: {tax.tax_amount}"
-        yield f"Tax {number}", f"{tax.name} {tax.percentage}\n{computed}"
-        yield f"Tax {number} is active", _yes_or_no(row)
+def _taxes(paper: Paper) -> Iterator[tuple[str, str]]:
+    for number, tax in enumerate(paper["taxes"], start=1):
+        computed = f"{tax['taxable_amount']}: {tax['tax_amount']}"
+        yield f"Tax {number}", f"{tax['name']} {tax['percentage']}\n{computed}"
+        yield f"Tax {number} is active", _yes_or_no(tax)
 
 
 def _yes_or_no(facts: Facts) -> str:

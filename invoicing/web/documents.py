@@ -1,7 +1,7 @@
 """The pages on which a person reads documents."""
 
-from dataclasses import dataclass
 from functools import partial
+from typing import Any
 from uuid import UUID
 
 from django.http import HttpResponse
@@ -23,16 +23,6 @@ from invoicing.web.pages import ALREADY, DONE, SignedInRequest, page
 from invoicing.web.papers import paper_of_document
 
 FILTERS = {"": "All", DocumentStatus.DRAFT: "Drafts", DocumentStatus.ISSUED: "Issued"}
-
-
-@dataclass(frozen=True)
-class Row:
-    """A document in the list."""
-
-    document: Document
-    issue_date: str
-    due_date: str
-    grand_total: str
 
 
 @page(Permission.VIEW_DOCUMENT)
@@ -58,14 +48,14 @@ def list_documents(request: SignedInRequest) -> HttpResponse:
     return render(request, "invoicing/documents.html", context)
 
 
-def _row(document: Document) -> Row:
+def _row(document: Document) -> dict[str, Any]:
     formats = Formats(APPLICATION_LANGUAGE, document.currency_code, document.minor_unit)
-    return Row(
-        document=document,
-        issue_date=formats.short_day(document.issue_date),
-        due_date=formats.short_day(document.due_date),
-        grand_total=formats.money(document.grand_total),
-    )
+    return {
+        "document": document,
+        "issue_date": formats.short_day(document.issue_date),
+        "due_date": formats.short_day(document.due_date),
+        "grand_total": formats.money(document.grand_total),
+    }
 
 
 @page(Permission.VIEW_DOCUMENT)

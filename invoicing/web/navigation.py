@@ -1,8 +1,6 @@
 """The navigation at the head of every page: the sections that this person may see."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.contrib import admin
 from django.http import HttpRequest
@@ -13,32 +11,18 @@ from invoicing.approval_inbox import Waiting, find_waiting
 from invoicing.models import User
 
 
-@dataclass(frozen=True)
-class Section:
-    """A part of the application; without a permission, everybody who is signed in may see it.
-
-    `find_waiting` tells what waits there for a person.
-    """
+class Section(NamedTuple):
+    """A part of the application; without a permission, everybody who is signed in may see it."""
 
     label: str
     route: str
     permission: Permission | None = None
-    find_waiting: Callable[[User], Waiting] | None = None
 
 
-@dataclass(frozen=True)
-class Link:
-    """An entry of the navigation; `waiting` is None where nothing ever waits for anybody."""
-
-    label: str
-    href: str
-    is_current: bool
-    waiting: Waiting | None = None
-
-
+APPROVALS = Section("Approvals", "approvals")
 SECTIONS = (
     Section("Documents", "documents", Permission.VIEW_DOCUMENT),
-    Section("Approvals", "approvals", find_waiting=find_waiting),
+    APPROVALS,
     Section("Customers", "customers", Permission.VIEW_CUSTOMER),
     Section("People", "people", Permission.VIEW_PERSON),
 )
@@ -58,19 +42,19 @@ def navigation(request: HttpRequest) -> dict[str, Any]:
     user = getattr(request, "user", None)
     if not isinstance(user, User):
         return {"navigation": []}
-    links = [_link(request, section) for section in sections_of(user)]
+    links = [
+        _link(request, *section[:2], find_waiting(user) if section is APPROVALS else None)
+        for section in sections_of(user)
+    ]
     if admin.site.has_permission(request):
-        links.append(_admin_link(request))
+        links.append(_link(request, "Administration", "admin:index"))
     return {"navigation": links}
 
 
-def _link(request: HttpRequest, section: Section) -> Link:
-    href = reverse(section.route)
-    find = section.find_waiting
-    waiting = find(request.user) if find else None  # type: ignore[arg-type]  # a person, as above
-    return Link(section.label, href, request.path.startswith(href), waiting)
-
-
-def _admin_link(request: HttpRequest) -> Link:
-    href = reverse("admin:index")
-    return Link("Administration", href, request.path.startswith(href))
+def _link(
+    request: HttpRequest, label: str, route: str, waiting: Waiting | None = None
+) -> dict[str, Any]:
+    """Return an entry; `waiting` is None where nothing ever waits for anybody."""
+    href = reverse(route)
+    is_current = request.path.startswith(href)
+    return {"label": label, "href": href, "is_current": is_current, "waiting": waiting}

@@ -1,6 +1,5 @@
 """The pages on which a person looks up colleagues, without their private data."""
 
-from dataclasses import dataclass
 from uuid import UUID
 
 from django.db.models import Prefetch, prefetch_related_objects
@@ -13,14 +12,6 @@ from invoicing.search.texts import texts_of_people
 from invoicing.services.working_hours import WEEKDAYS
 from invoicing.web.listings import list_matching
 from invoicing.web.pages import SignedInRequest, page
-
-
-@dataclass(frozen=True)
-class Day:
-    """One day of a working week; no hours means a day off."""
-
-    name: str
-    hours: list[str]
 
 
 @page(Permission.VIEW_PERSON)
@@ -45,8 +36,9 @@ def show_person(request: SignedInRequest, pk: UUID) -> HttpResponse:
     return render(request, "invoicing/person.html", context)
 
 
-def _week(person: User) -> list[Day]:
+def _week(person: User) -> list[tuple[str, list[str]]]:
+    """Return the days by name, each with its hours; no hours means a day off."""
     hours: list[list[str]] = [[] for _ in WEEKDAYS]
     for stretch in person.working_hours.all():
         hours[stretch.weekday].append(f"{stretch.start_time:%H:%M} to {stretch.end_time:%H:%M}")
-    return [Day(name.capitalize(), day) for name, day in zip(WEEKDAYS, hours, strict=True)]
+    return [(name.capitalize(), day) for name, day in zip(WEEKDAYS, hours, strict=True)]
