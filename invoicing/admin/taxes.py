@@ -10,7 +10,7 @@ from invoicing.admin.records import RecordAdmin, RecordForm
 from invoicing.fixed_point import DECIMALS
 from invoicing.models import TaxRate
 from invoicing.totals import HUNDRED_PERCENT
-from invoicing.web.typed_numbers import MistypedNumberError, parse_typed
+from invoicing.web.typed_numbers import parse_typed
 
 REPLACED = (
     "If you change the name or percentage of an active rate, it becomes inactive and a new one"
@@ -29,12 +29,8 @@ class TaxRateForm(RecordForm):
             self.initial["percentage"] = self.instance.percentage
 
     def clean_percentage(self) -> int:
-        try:
-            percentage = parse_typed(
-                self.cleaned_data["percentage"], decimals=DECIMALS, is_percentage=True
-            )
-        except MistypedNumberError as mistake:
-            raise forms.ValidationError(str(mistake)) from None
+        typed = self.cleaned_data["percentage"]
+        percentage = parse_typed(typed, decimals=DECIMALS, is_percentage=True)
         if percentage > HUNDRED_PERCENT:
             raise forms.ValidationError(TOO_MUCH)
         return percentage

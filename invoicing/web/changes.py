@@ -1,13 +1,16 @@
 """The differences between two versions of a document's facts, in words for people."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from invoicing.draft_fields import DRAFT_TEXTS, LINE_TEXTS
 from invoicing.languages import name_of_language
 from invoicing.services.document_facts import Facts
 from invoicing.web.paper_labels import labels_in
 from invoicing.web.papers import Paper, PaperLine, lay_out
+
+_Key = TypeVar("_Key")
 
 
 @dataclass(frozen=True)
@@ -19,12 +22,19 @@ class Change:
     after: str
 
 
+def differ(
+    before: Mapping[_Key, str], after: Mapping[_Key, str]
+) -> Iterator[tuple[_Key, str, str]]:
+    """Yield the keys whose texts differ, with both; what one side lacks is empty there."""
+    for key in dict.fromkeys((*after, *before)):
+        old, new = before.get(key, ""), after.get(key, "")
+        if old != new:
+            yield key, old, new
+
+
 def find_changes(before: Facts, after: Facts) -> list[Change]:
     """Return the statements that changed, in the order of the document."""
-    old, new = dict(_statements(before)), dict(_statements(after))
-    labels = dict.fromkeys((*new, *old))
-    pairs = (Change(label, old.get(label, ""), new.get(label, "")) for label in labels)
-    return [change for change in pairs if change.before != change.after]
+    return [Change(*each) for each in differ(dict(_statements(before)), dict(_statements(after)))]
 
 
 def _statements(facts: Facts) -> Iterator[tuple[str, str]]:

@@ -2,13 +2,15 @@
 
 import re
 
+from django.core.exceptions import ValidationError
+
 _TYPED = re.compile(r"([0-9]+)(?:([.,])([0-9]+))?", re.ASCII)
 # A dot or a comma right here may separate thousands: "1.500", but neither "0.500" nor "1234.500".
 _GROUPED = re.compile(r"[1-9][0-9]{0,2}[.,][0-9]{3}", re.ASCII)
 _THOUSAND_DIGITS = 3
 
 
-class MistypedNumberError(ValueError):
+class MistypedNumberError(ValidationError):
     """The text is no number, or an ambiguous one; the message says what to write."""
 
 

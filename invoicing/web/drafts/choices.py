@@ -1,21 +1,20 @@
 """What a person may choose from while writing a draft."""
 
-from collections.abc import Collection
 from dataclasses import dataclass
-from uuid import UUID
 
 from babel.numbers import get_currency_name
 from django.conf import settings
 from django.db.models import Q
 
 from agent_access.visible_text import mark_invisible
+from invoicing.identifiers import read_uuid
 from invoicing.languages import APPLICATION_LANGUAGE
 from invoicing.models import Document, TaxRate, User
 from invoicing.money import SUPPORTED_CURRENCIES
 from invoicing.totals import DiscountType
 from invoicing.web.drafts.customers import CustomerChoices, choose_customers
-
-Options = list[tuple[str, str]]
+from invoicing.web.drafts.forms import Options
+from invoicing.web.drafts.typed import TypedDraft
 
 NOTHING_CHOSEN = ("", "Please choose")
 NO_TAX = ("", "No tax")
@@ -27,45 +26,38 @@ class Choices:
     """The options of each list, by the name of its field."""
 
     customers: CustomerChoices
-    of_header: dict[str, Options]
-    of_line: dict[str, Options]
+    options: dict[str, Options]
 
     def label(self, name: str, value: str) -> str:
         """Return the label of a value in a list; for fields without a list, the value itself."""
-        options = self.of_header.get(name) or self.of_line.get(name) or []
-        return dict(options).get(value, value)
+        return dict(self.options.get(name, [])).get(value, value)
 
 
 def choices_for(
-    user: User,
-    document: Document | None,
-    *,
-    search: str,
-    chosen: str,
-    chosen_rates: Collection[UUID],
+    user: User, document: Document | None, typed: TypedDraft, *, search: str
 ) -> Choices:
     """Return what the person may choose, and what draft and form have already, even if inactive.
 
-    `search` is the search for a customer, `chosen` the customer ID in the form, or empty.
+    `search` is the search for a customer.
     """
+    chosen = typed.header["customer_id"]
     customers = choose_customers(user, document, search=search, chosen=chosen)
     return Choices(
-        customers=customers,
-        of_header={
+        customers,
+        {
             "customer_id": [NOTHING_CHOSEN, *customers.options],
             "currency_code": _currencies(document),
             "language": list(settings.LANGUAGES),
-        },
-        of_line={
             "discount_type": DISCOUNT_KINDS,
-            "tax_rate_id": [NO_TAX, *_tax_rates(document, chosen_rates)],
+            "tax_rate_id": [NO_TAX, *_tax_rates(document, typed)],
         },
     )
 
 
-def _tax_rates(document: Document | None, chosen: Collection[UUID]) -> Options:
+def _tax_rates(document: Document | None, typed: TypedDraft) -> Options:
+    chosen = filter(None, (read_uuid(line["tax_rate_id"]) for line in typed.lines))
     used = document.lines.values("tax_rate") if document else []
-    found = TaxRate.objects.filter(Q(is_active=True) | Q(pk__in=used) | Q(pk__in=chosen))
+    found = TaxRate.objects.filter(Q(is_active=True) | Q(pk__in=used) | Q(pk__in=list(chosen)))
     in_order = found.order_by("-percentage_ten_thousandths", "name", "pk")
     return [(str(each.id), _mark(each)) for each in in_order]
 

@@ -1,9 +1,5 @@
 """The form of a draft's header and the formset of its lines, handled as one."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any
-
 from django import forms
 from pydantic import ValidationError
 
@@ -13,39 +9,30 @@ from invoicing.errors import FieldProblem
 from invoicing.models import Line
 from invoicing.services.draft_content import DraftContent
 from invoicing.web.drafts.choices import Choices
-from invoicing.web.drafts.forms import LINES_PREFIX, HeaderForm, LineForm, LineFormSet
+from invoicing.web.drafts.forms import LINES_PREFIX, HeaderForm, LineFormSet
 from invoicing.web.drafts.typed import TypedDraft
 from invoicing.web.formats import Formats
 
 
-@dataclass(frozen=True)
-class Mistake:
-    """A field with an error: its label on the page, and the ID of its input element."""
-
-    label: str
-    field_id: str
-
-
-@dataclass
 class DraftForms:
-    """The forms of the header and the lines, of `typed`; `errors` are those of no single field."""
+    """The forms of the header and the lines, of `typed`; `errors` are those of no single field.
 
-    typed: TypedDraft
-    header: HeaderForm
-    lines: "forms.BaseFormSet[LineForm]"
-    errors: list[str] = field(default_factory=list)
+    They show the texts; only if `is_checked`, they check them.
+    """
 
-    @classmethod
-    def showing(cls, typed: TypedDraft, choices: Choices) -> "DraftForms":
-        """Return unbound forms: they show the texts without checking them."""
-        lines = _line_forms(typed, choices, initial=typed.lines)
-        return cls(typed, HeaderForm(initial=typed.header, choices=choices), lines)
-
-    @classmethod
-    def checking(cls, typed: TypedDraft, choices: Choices) -> "DraftForms":
-        """Return bound forms: they check the texts."""
-        lines = _line_forms(typed, choices, data=typed.data_of_lines(LINES_PREFIX))
-        return cls(typed, HeaderForm(typed.header, choices=choices), lines)
+    def __init__(self, typed: TypedDraft, choices: Choices, *, is_checked: bool = False) -> None:
+        options = choices.options
+        self.typed = typed
+        self.header = HeaderForm(
+            typed.header if is_checked else None, initial=typed.header, options=options
+        )
+        self.lines = LineFormSet(
+            typed.data_of_lines() if is_checked else None,
+            initial=typed.lines,
+            prefix=LINES_PREFIX,
+            form_kwargs={"options": options, "minor_unit": typed.minor_unit},
+        )
+        self.errors: list[str] = []
 
     def read(self) -> DraftInput | None:
         """Return the draft, judged by the rules of the tools, or None and mark all mistakes."""
@@ -80,20 +67,6 @@ class DraftForms:
         for form, line in zip(self.lines, preview.lines, strict=True):
             form.reading = _describe_reading(line, formats)
 
-    def find_mistakes(self) -> Iterator[Mistake]:
-        """Yield the fields with errors, the header's first."""
-        yield from (Mistake(str(each.label), each.id_for_label) for each in _marked(self.header))
-        for number, line in enumerate(self.lines, start=1):
-            for each in _marked(line):
-                yield Mistake(f"Line {number}, {str(each.label).lower()}", each.id_for_label)
-
-
-def _line_forms(
-    typed: TypedDraft, choices: Choices, **values: Any
-) -> "forms.BaseFormSet[LineForm]":
-    of_each = {"choices": choices, "minor_unit": typed.minor_unit}
-    return LineFormSet(prefix=LINES_PREFIX, form_kwargs=of_each, **values)
-
 
 def _mark(form: forms.Form, name: str, problem: FieldProblem, code: str) -> None:
     """Add the problem to a field that could be read, in the form's own words if it has any."""
@@ -107,10 +80,6 @@ def _describe_reading(line: Line, formats: Formats) -> str:
     gross = " \N{MULTIPLICATION SIGN} ".join(factors)
     discount = f" \N{MINUS SIGN} {formats.money(line.discount_amount)}"
     return f"{gross}{discount if line.discount_amount else ''} = {formats.money(line.net_amount)}"
-
-
-def _marked(form: forms.Form) -> Iterator[forms.BoundField]:
-    return (each for each in form if each.errors)
 
 
 def _as_sentence(problem: FieldProblem) -> str:

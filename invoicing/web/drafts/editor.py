@@ -14,7 +14,6 @@ from django.shortcuts import redirect, render
 from invoicing.access import Permission
 from invoicing.draft_fields import MAX_LINES, DraftInput
 from invoicing.errors import ConflictError, DraftCodeUsedError, DraftInvalidError
-from invoicing.identifiers import read_uuid
 from invoicing.locks import require_still_allowed
 from invoicing.models import Document, User
 from invoicing.services.draft_content import DraftContent
@@ -34,34 +33,26 @@ WRITE_PERMISSIONS = (Permission.VIEW_DOCUMENT, Permission.MANAGE)
 
 @page(*WRITE_PERMISSIONS, methods=("GET", "POST"), keeps_typed=True)
 def new_draft(request: SignedInRequest) -> HttpResponse:
-    editor = Editor(request, _choices(request))
-    if request.method != "POST":
-        return editor.show(new_typed_draft(request.user))
-    return editor.answer(request.POST)
+    return _answer(request)
 
 
 @page(*WRITE_PERMISSIONS, methods=("GET", "POST"), keeps_typed=True)
 def edit_draft(request: SignedInRequest, pk: UUID) -> HttpResponse:
     document = Document.objects.visible_to(request.user).find(pk)
-    editor = Editor(request, _choices(request, document), document)
-    if request.method == "POST":
-        return editor.answer(request.POST)
-    if not document.is_draft_invoice:
+    if request.method != "POST" and not document.is_draft_invoice:
         return redirect("document", pk=pk)
-    return editor.show(typed_draft_of(document, document.lines.all()))
+    return _answer(request, document)
 
 
-def _choices(request: SignedInRequest, document: Document | None = None) -> Choices:
+def _answer(request: SignedInRequest, document: Document | None = None) -> HttpResponse:
+    typed = read_typed(request.POST)
     search = read_search(request.POST, "customer_search")
-    chosen = request.POST.get("customer_id", "")
-    rates = (read_uuid(line["tax_rate_id"]) for line in read_typed(request.POST).lines)
-    return choices_for(
-        request.user,
-        document,
-        search=search,
-        chosen=chosen,
-        chosen_rates={rate for rate in rates if rate},
-    )
+    choices = choices_for(request.user, document, typed, search=search)
+    editor = Editor(request, choices, document)
+    if request.method == "POST":
+        return editor.answer(typed)
+    saved = typed_draft_of(document, document.lines.all()) if document else None
+    return editor.show(saved or new_typed_draft(request.user))
 
 
 @dataclass(frozen=True)
@@ -76,9 +67,9 @@ class Editor:
     def user(self) -> User:
         return self.request.user
 
-    def answer(self, data: QueryDict) -> HttpResponse:
+    def answer(self, typed: TypedDraft) -> HttpResponse:
         """Do what the pressed button asks for: search, add or remove a line, resume, or check."""
-        typed, is_search = read_typed(data), _is_search(data)
+        data, is_search = self.request.POST, _is_search(self.request.POST)
         if is_search:
             typed = typed.with_customer(self.choices.customers.suggested)
         if "add_line" in data:
@@ -87,10 +78,10 @@ class Editor:
             return self.show(typed.without_line(_read_number(data, "remove_line")))
         if is_search or RESUME in data:
             return self.show(typed, has_searched=is_search)
-        return self._check(DraftForms.checking(typed, self.choices))
+        return self._check(DraftForms(typed, self.choices, is_checked=True))
 
     def show(self, typed: TypedDraft, **context: Any) -> HttpResponse:
-        return self._render(DraftForms.showing(typed, self.choices), **context)
+        return self._render(DraftForms(typed, self.choices), **context)
 
     def _check(self, forms: DraftForms) -> HttpResponse:
         """Calculate or save a valid draft, or show all mistakes."""
@@ -157,7 +148,6 @@ class Editor:
         saved: Document | None = None,
         **context: Any,
     ) -> HttpResponse:
-        is_refused = status == HTTPStatus.UNPROCESSABLE_ENTITY
         saved = saved or self._find_saved_meanwhile()
         typed = forms.typed
         if preview:
@@ -170,8 +160,7 @@ class Editor:
             "lock_version": self._lock_version_to_send(),
             "forms": forms,
             "may_add_lines": len(forms.lines) < MAX_LINES,
-            "is_refused": is_refused,
-            "mistakes": list(forms.find_mistakes()) if is_refused else [],
+            "is_refused": status == HTTPStatus.UNPROCESSABLE_ENTITY,
             "conflict": self._describe_conflict(saved, typed) if saved else None,
             "totals": _format_totals(preview.document) if preview else None,
         }

@@ -4,7 +4,7 @@ They read only what people write in another way than programs, numbers and dates
 the notation of the wire. Every limit is judged by the rules of the tools (`draft_fields.py`).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import date
 from typing import Any
 
@@ -16,8 +16,9 @@ from invoicing.draft_fields import MAX_LINES, PERCENT_PROBLEM
 from invoicing.field_kinds import AMOUNT_PROBLEM
 from invoicing.fixed_point import DECIMALS, format_fixed_point
 from invoicing.totals import DiscountType
-from invoicing.web.drafts.choices import Choices
 from invoicing.web.typed_numbers import MistypedNumberError, parse_typed
+
+Options = list[tuple[str, str]]
 
 NUMBER_LENGTH = 30
 PERCENT_DECIMALS = 2
@@ -62,22 +63,26 @@ def _date(label: str) -> forms.DateField:
     )
 
 
-class HeaderForm(forms.Form):
+class DraftForm(forms.Form):
+    """A form whose lists offer these options, by the names of their fields."""
+
+    def __init__(self, *args: Any, options: Mapping[str, Options], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name in self.fields.keys() & options.keys():
+            self.fields[name].choices = options[name]  # type: ignore[attr-defined]  # a ChoiceField
+
+
+class HeaderForm(DraftForm):
     """The header of a draft: the fields of DraftInput except its lines."""
 
     customer_id = forms.ChoiceField(label="Customer")
+    customer_id.width = "w6"  # type: ignore[attr-defined]  # as in _text()
     reference = _text("Reference", width="w6")
     issue_date = _date("Issue date")
     due_date = _date("Due date")
     currency_code = forms.ChoiceField(label="Currency")
     language = forms.ChoiceField(label="Language")
     notes = _text("Notes on the invoice", rows=3)
-
-    def __init__(self, *args: Any, choices: Choices, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["customer_id"].width = "w6"  # type: ignore[attr-defined]  # as in _text()
-        for name, options in choices.of_header.items():
-            self.fields[name].choices = options  # type: ignore[attr-defined]  # a ChoiceField
 
     def brief_fields(self) -> list[forms.BoundField]:
         """Return the fields above the lines."""
@@ -94,7 +99,7 @@ class HeaderForm(forms.Form):
                 self.cleaned_data[name] = value.isoformat()
 
 
-class LineForm(forms.Form):
+class LineForm(DraftForm):
     """The fields of LineItemInput.
 
     `reading` says how the numbers were understood, once they are calculated.
@@ -110,11 +115,9 @@ class LineForm(forms.Form):
     discount_value = _number("Discount", required=False)
     discount_type = forms.TypedChoiceField(label="Discount in", required=False, empty_value=None)
 
-    def __init__(self, *args: Any, choices: Choices, minor_unit: int, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, minor_unit: int, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.minor_unit = minor_unit
-        for name, options in choices.of_line.items():
-            self.fields[name].choices = options  # type: ignore[attr-defined]  # a ChoiceField
 
     @override
     def clean(self) -> None:
@@ -137,14 +140,14 @@ class LineForm(forms.Form):
         is_percentage: bool = False,
     ) -> None:
         text = self.cleaned_data.get(name)
+        if not text:
+            self.cleaned_data[name] = None
+            return
         try:
-            number = (
-                parse_typed(text, decimals=decimals, is_percentage=is_percentage) if text else None
-            )
+            number = parse_typed(text, decimals=decimals, is_percentage=is_percentage)
+            self.cleaned_data[name] = write(number)
         except MistypedNumberError as mistake:
-            self.add_error(name, str(mistake))
-        else:
-            self.cleaned_data[name] = None if number is None else write(number)
+            self.add_error(name, mistake)
 
 
 # One more than allowed, so that it is refused and not cut.

@@ -41,13 +41,15 @@ class TypedDraft:
     lines: list[Typed]
     minor_unit: int
 
-    def data_of_lines(self, prefix: str) -> dict[str, Any]:
+    def data_of_lines(self) -> dict[str, Any]:
         """Return the texts of the lines as a formset takes them."""
-        count = len(self.lines)
-        data: dict[str, Any] = {f"{prefix}-TOTAL_FORMS": count, f"{prefix}-INITIAL_FORMS": count}
-        for index, line in enumerate(self.lines):
-            data |= {f"{prefix}-{index}-{name}": text for name, text in line.items()}
-        return data
+        counts = dict.fromkeys(("TOTAL_FORMS", "INITIAL_FORMS"), len(self.lines))
+        texts = {
+            f"{index}-{name}": text
+            for index, line in enumerate(self.lines)
+            for name, text in line.items()
+        }
+        return {f"{LINES_PREFIX}-{name}": value for name, value in (counts | texts).items()}
 
     def with_customer(self, customer_id: str) -> "TypedDraft":
         return replace(self, header={**self.header, "customer_id": customer_id})
