@@ -48,6 +48,7 @@ UNESCAPED = (
     "has a sign that must be escaped in a name or a password: write / as %2F, # as %23, ? as %3F,"
     " @ as %40, [ as %5B and ] as %5D"
 )
+# A pattern, since the types of pydantic take line breaks, empty ports and hosts that cannot be.
 LABEL = r"[a-z0-9]([a-z0-9-]*[a-z0-9])?"
 HOST = rf"(?P<name>{LABEL}(\.{LABEL})*)|\[(?P<ipv6>[0-9a-f:.]+)\]"
 APPLICATION_URL = re.compile(rf"https://({HOST})(:(?P<port>[0-9]+))?/?", re.ASCII | re.IGNORECASE)

@@ -18,6 +18,8 @@ from config.operations.static_files import find_fault
 LAST_UNSQUASHED = "7fc2028"
 SQLITE = "django.db.backends.sqlite3"
 
+KINDS = {"E": checks.Error, "I": checks.Info, "W": checks.Warning}
+
 # Owners and superusers may do all of this; the service's role need not and should not. Who makes a
 # function, an operator or a table of the right name can deceive a trigger.
 MAY_TAMPER = """
@@ -30,138 +32,118 @@ MAY_TAMPER = """
 """
 
 
-@checks.register(checks.Tags.security, deploy=True)
-def check_address(**kwargs: Any) -> list[checks.CheckMessage]:
-    if not is_local_only():
-        return []
-    return [
-        checks.Warning(
-            "BASE_URL is this machine, so requests from any other are refused.",
-            hint="Set BASE_URL to the address that people and agents use.",
-            id="operations.W005",
-        )
-    ]
+Found = list[checks.CheckMessage]
+
+
+def _find(number: str, is_so: object, message: str, hint: str | None) -> Found:
+    """Return the message with this number if it is so."""
+    return [KINDS[number[0]](message, hint=hint, id=f"operations.{number}")] if is_so else []
 
 
 @checks.register(checks.Tags.security, deploy=True)
-def check_database(**kwargs: Any) -> list[checks.CheckMessage]:
-    if is_local_only() or settings.DATABASES["default"]["ENGINE"] != SQLITE:
-        return []
-    return [
-        checks.Warning(
-            "SQLite is for one machine, and only one process writes at a time.",
-            hint="Set DATABASE_URL to a PostgreSQL database.",
-            id="operations.W001",
-        )
-    ]
+def check_address(**kwargs: Any) -> Found:
+    return _find(
+        "W005",
+        is_local_only(),
+        "BASE_URL is this machine, so requests from any other are refused.",
+        "Set BASE_URL to the address that people and agents use.",
+    )
 
 
 @checks.register(checks.Tags.security, deploy=True)
-def check_metrics(**kwargs: Any) -> list[checks.CheckMessage]:
-    if not settings.METRICS_ADDRESS or not _is_open(settings.METRICS_ADDRESS):
-        return []
-    return [
-        checks.Warning(
-            "Anybody who reaches this machine can read the metrics.",
-            hint="Set METRICS_ADDRESS to a loopback address, or one of a private network.",
-            id="operations.W002",
-        )
-    ]
+def check_database(**kwargs: Any) -> Found:
+    return _find(
+        "W001",
+        settings.DATABASES["default"]["ENGINE"] == SQLITE and not is_local_only(),
+        "SQLite is for one machine, and only one process writes at a time.",
+        "Set DATABASE_URL to a PostgreSQL database.",
+    )
 
 
 @checks.register(checks.Tags.security, deploy=True)
-def check_proxies(**kwargs: Any) -> list[checks.CheckMessage]:
-    if conf.trusted_proxies() and is_local_only():
-        return [
-            checks.Warning(
-                "BASE_URL is this machine, so no proxy is in front: callers can claim any address.",
-                hint="Set TRUSTED_PROXIES to 0, or BASE_URL to the address of the proxy.",
-                id="operations.W003",
-            )
-        ]
-    if conf.trusted_proxies() or is_local_only():
-        return []
-    return [
-        checks.Info(
-            "No proxy is trusted, so this service must terminate TLS itself.",
-            hint="Behind a proxy that does, set TRUSTED_PROXIES to 1.",
-            id="operations.I001",
-        )
-    ]
+def check_metrics(**kwargs: Any) -> Found:
+    return _find(
+        "W002",
+        settings.METRICS_ADDRESS and _is_open(settings.METRICS_ADDRESS),
+        "Anybody who reaches this machine can read the metrics.",
+        "Set METRICS_ADDRESS to a loopback address, or one of a private network.",
+    )
+
+
+@checks.register(checks.Tags.security, deploy=True)
+def check_proxies(**kwargs: Any) -> Found:
+    believed = _find(
+        "W003",
+        conf.trusted_proxies() and is_local_only(),
+        "BASE_URL is this machine, so no proxy is in front: callers can claim any address.",
+        "Set TRUSTED_PROXIES to 0, or BASE_URL to the address of the proxy.",
+    )
+    return believed + _find(
+        "I001",
+        not conf.trusted_proxies() and not is_local_only(),
+        "No proxy is trusted, so this service must terminate TLS itself.",
+        "Behind a proxy that does, set TRUSTED_PROXIES to 1.",
+    )
 
 
 @checks.register(checks.Tags.staticfiles, deploy=True)
-def check_static_files(**kwargs: Any) -> list[checks.CheckMessage]:
-    fault = find_fault()
-    return [checks.Error(fault[0], hint=fault[1], id="operations.E003")] if fault else []
+def check_static_files(**kwargs: Any) -> Found:
+    message, hint = find_fault() or ("", "")
+    return _find("E003", message, message, hint)
 
 
 @checks.register(checks.Tags.database, deploy=True)
-def check_tables(databases: Sequence[str] | None = None, **kwargs: Any) -> list[checks.Error]:
+def check_tables(databases: Sequence[str] | None = None, **kwargs: Any) -> Found:
     """Require tables; deploy=True, since migrate runs the other checks and makes the tables."""
-    if not databases or not lacks_migrations():
-        return []
-    return [
-        checks.Error(
-            "The database is not up to date: tables or columns of this release are missing.",
-            hint="Run manage.py migrate with the role that owns the tables.",
-            id="operations.E004",
-        )
-    ]
+    return _find(
+        "E004",
+        databases and lacks_migrations(),
+        "The database is not up to date: tables or columns of this release are missing.",
+        "Run manage.py migrate with the role that owns the tables.",
+    )
 
 
 @checks.register(checks.Tags.database, deploy=True)
-def check_cache_answers(
-    databases: Sequence[str] | None = None, **kwargs: Any
-) -> list[checks.CheckMessage]:
+def check_cache_answers(databases: Sequence[str] | None = None, **kwargs: Any) -> Found:
     """Try the cache where somebody asks to try the database."""
     try:
         if databases:
             try_cache()
     except CacheGoneError as error:
-        return [checks.Error(str(error), id="operations.E005")]
+        return _find("E005", error, str(error), None)
     return []
 
 
 @checks.register(checks.Tags.database)
-def check_encoding(databases: Sequence[str] | None = None, **kwargs: Any) -> list[checks.Error]:
+def check_encoding(databases: Sequence[str] | None = None, **kwargs: Any) -> Found:
     """Require UTF-8, as others refuse some texts or count bytes; an Error stops migrate."""
-    if all(map(_keeps_utf8, databases or [])):
-        return []
-    return [
-        checks.Error(
-            "The database has an encoding other than UTF-8.",
-            hint="Create it with createdb --encoding=UTF8 --template=template0.",
-            id="operations.E001",
-        )
-    ]
+    return _find(
+        "E001",
+        not all(map(_keeps_utf8, databases or [])),
+        "The database has an encoding other than UTF-8.",
+        "Create it with createdb --encoding=UTF8 --template=template0.",
+    )
 
 
 @checks.register(checks.Tags.database)
-def check_age(databases: Sequence[str] | None = None, **kwargs: Any) -> list[checks.Error]:
+def check_age(databases: Sequence[str] | None = None, **kwargs: Any) -> Found:
     """Stop a migrate that could only end in a trace."""
-    if not any(predates_squash(connections[alias]) for alias in databases or []):
-        return []
-    return [
-        checks.Error(
-            "The database is too old for this release.",
-            hint=f"Run manage.py migrate of commit {LAST_UNSQUASHED} first: see CHANGELOG.md.",
-            id="operations.E002",
-        )
-    ]
+    return _find(
+        "E002",
+        any(predates_squash(connections[alias]) for alias in databases or []),
+        "The database is too old for this release.",
+        f"Run manage.py migrate of commit {LAST_UNSQUASHED} first: see CHANGELOG.md.",
+    )
 
 
 @checks.register(checks.Tags.database, deploy=True)
-def check_role(databases: Sequence[str] | None = None, **kwargs: Any) -> list[checks.CheckMessage]:
-    if not any(map(_may_tamper, databases or [])):
-        return []
-    return [
-        checks.Warning(
-            "The service's database role can remove or deceive what guards issued documents.",
-            hint="Let another role own the tables; give this one no more than deploy/roles.sql.",
-            id="operations.W004",
-        )
-    ]
+def check_role(databases: Sequence[str] | None = None, **kwargs: Any) -> Found:
+    return _find(
+        "W004",
+        any(map(_may_tamper, databases or [])),
+        "The service's database role can remove or deceive what guards issued documents.",
+        "Let another role own the tables; give this one no more than deploy/roles.sql.",
+    )
 
 
 def _is_open(address: str) -> bool:
