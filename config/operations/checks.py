@@ -1,5 +1,6 @@
 """System checks of what is fine on a developer's machine and dangerous in production."""
 
+import os
 from collections.abc import Sequence
 from ipaddress import ip_address
 from typing import Any
@@ -11,6 +12,8 @@ from django.db import connections
 from agent_access import conf
 from agent_access.checks import is_local_only
 from agent_access.database.schema import lacks_migrations, predates_squash
+from agent_access.operator_command import ENVIRONMENT
+from config.environment import find_misspelt
 from config.operations.readiness import CacheGoneError, try_cache
 from config.operations.static_files import find_fault
 
@@ -38,6 +41,19 @@ Found = list[checks.CheckMessage]
 def _find(number: str, is_so: object, message: str, hint: str | None) -> Found:
     """Return the message with this number if it is so."""
     return [KINDS[number[0]](message, hint=hint, id=f"operations.{number}")] if is_so else []
+
+
+@checks.register(ENVIRONMENT)
+def check_names(**kwargs: Any) -> Found:
+    """Look at the environment itself, in which a misspelt setting has no effect."""
+    return [
+        checks.Warning(
+            f"The variable {name} is no setting of this service, and has no effect.",
+            hint=f"Name it {likely}, unless it belongs to another program.",
+            id="config.W001",
+        )
+        for name, likely in find_misspelt(os.environ).items()
+    ]
 
 
 @checks.register(checks.Tags.security, deploy=True)
