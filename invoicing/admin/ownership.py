@@ -58,16 +58,21 @@ def transfer(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
     if not is_owner(owner):
         raise Http404
     context |= {"title": "Transfer the ownership", "connections": count_connections()}
+
+    def show(form: TransferForm, *, status: int = 200, **more: Any) -> HttpResponse:
+        values = {**context, "form": form, **more}
+        return render(request, "admin/invoices/transfer.html", values, status=status)
+
     if request.method != "POST":
-        return _show(request, context, TransferForm(owner=owner))
+        return show(TransferForm(owner=owner))
     try:
         count_attempt(account=owner.email, device=find_device(request, owner.email))
     except AttemptRefusedError as refusal:
-        return answer_refused(refusal, partial(_show, request, context, TransferForm(owner=owner)))
+        return answer_refused(refusal, partial(show, TransferForm(owner=owner)))
     form = TransferForm(request.POST, owner=owner)
     if form.is_valid() and _transfer_to_chosen(request, form):
         return redirect("home")
-    return _show(request, context, form, status=422)
+    return show(form, status=422)
 
 
 def _transfer_to_chosen(request: HttpRequest, form: TransferForm) -> bool:
@@ -78,15 +83,3 @@ def _transfer_to_chosen(request: HttpRequest, form: TransferForm) -> bool:
     except (PermissionMissingError, ConflictError):
         raise PermissionDenied from None
     return form.is_valid()
-
-
-def _show(
-    request: HttpRequest,
-    context: dict[str, Any],
-    form: TransferForm,
-    *,
-    status: int = 200,
-    **more: Any,
-) -> HttpResponse:
-    values = {**context, "form": form, **more}
-    return render(request, "admin/invoices/transfer.html", values, status=status)

@@ -3,12 +3,14 @@
 from typing import Any, NamedTuple
 
 from django.contrib import admin
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.urls import reverse
 
 from invoicing.access import Permission
 from invoicing.approval_inbox import Waiting, find_waiting
 from invoicing.models import User
+from invoicing.web.pages import SignedInRequest, page
 
 
 class Section(NamedTuple):
@@ -35,6 +37,12 @@ def sections_of(user: User) -> list[Section]:
         for section in SECTIONS
         if section.permission is None or user.has_perm(section.permission)
     ]
+
+
+@page()
+def home(request: SignedInRequest) -> HttpResponse:
+    """Redirect to the first section that this person may see."""
+    return redirect(sections_of(request.user)[0].route)
 
 
 def navigation(request: HttpRequest) -> dict[str, Any]:

@@ -2,12 +2,12 @@
 
 from django.urls import path
 
-from invoicing.web import approvals, customers, documents, home, issuing, people
+from invoicing.web import approvals, customers, documents, issuing, navigation, people
 from invoicing.web.accounts import account, set_password, sign_in
 from invoicing.web.drafts import editor
 
 urlpatterns = [
-    path("", home.home, name="home"),
+    path("", navigation.home, name="home"),
     path("sign-in", sign_in.sign_in, name="sign-in"),
     path("sign-out", sign_in.sign_out, name="sign-out"),
     path("set-password", set_password.set_password, name="set-password"),

@@ -1,17 +1,17 @@
 """What differs between the saved draft and the one that was typed."""
 
-from collections.abc import Iterator
-
 from invoicing.web.changes import Change, differ
 from invoicing.web.drafts.choices import Choices
 from invoicing.web.drafts.forms import HeaderForm, LineForm
 from invoicing.web.drafts.typed import TypedDraft
 
 
-def compare_drafts(saved: TypedDraft, typed: TypedDraft, choices: Choices) -> Iterator[Change]:
-    """Yield what differs, field by field, as the form shows it."""
-    for (label, name), before, after in differ(_texts(saved), _texts(typed)):
-        yield Change(label, choices.label(name, before), choices.label(name, after))
+def compare_drafts(saved: TypedDraft, typed: TypedDraft, choices: Choices) -> list[Change]:
+    """Return what differs, field by field, as the form shows it."""
+    return [
+        Change(label, choices.label(name, before), choices.label(name, after))
+        for (label, name), before, after in differ(_texts(saved), _texts(typed))
+    ]
 
 
 def _texts(draft: TypedDraft) -> dict[tuple[str, str], str]:

@@ -153,6 +153,7 @@ class Editor:
         if preview:
             typed = typed_draft_of(preview.document, preview.lines)
             forms.show_readings(preview)
+        kept = typed_draft_of(saved, saved.lines.all()) if saved else typed
         context |= {
             "document": self.document,
             "draft_code": self._draft_code_to_send(status),
@@ -161,7 +162,9 @@ class Editor:
             "forms": forms,
             "may_add_lines": len(forms.lines) < MAX_LINES,
             "is_refused": status == HTTPStatus.UNPROCESSABLE_ENTITY,
-            "conflict": self._describe_conflict(saved, typed) if saved else None,
+            # What was saved meanwhile stands beside what was typed, so that nothing is lost.
+            "saved": saved,
+            "changes": compare_drafts(kept, typed, self.choices),
             "totals": _format_totals(preview.document) if preview else None,
         }
         return render(self.request, "invoicing/draft.html", context, status=status)
@@ -171,11 +174,6 @@ class Editor:
         document = self.document
         is_outdated = document and document.lock_version != self._lock_version_to_send()
         return document if is_outdated else None
-
-    def _describe_conflict(self, saved: Document, typed: TypedDraft) -> dict[str, Any]:
-        """Return what was saved meanwhile beside what was typed, so that nothing is lost."""
-        changes = compare_drafts(typed_draft_of(saved, saved.lines.all()), typed, self.choices)
-        return {"changes": list(changes), "saved": saved}
 
     def _draft_code_to_send(self, status: HTTPStatus) -> str:
         """Return the draft code as it was sent, or a new one if it was used or is invalid."""

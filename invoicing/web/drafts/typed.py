@@ -12,7 +12,6 @@ from django.http import QueryDict
 from django.utils import timezone
 
 from invoicing.draft_fields import MAX_LINES
-from invoicing.errors import UnknownCurrencyError
 from invoicing.fixed_point import DECIMALS
 from invoicing.models import Document, Line, User
 from invoicing.money import SUPPORTED_CURRENCIES, minor_unit
@@ -73,7 +72,9 @@ def read_typed(data: QueryDict) -> TypedDraft:
         {name: _read_text(data, f"{LINES_PREFIX}-{index}-{name}") for name in LineForm.base_fields}
         for index in range(_count_lines(data))
     ]
-    return TypedDraft(header, lines, _known_minor_unit(header["currency_code"]))
+    code = header["currency_code"]
+    known = code if code in SUPPORTED_CURRENCIES else DEFAULT_CURRENCY
+    return TypedDraft(header, lines, minor_unit(known))
 
 
 def _read_text(data: QueryDict, name: str) -> str:
@@ -87,13 +88,6 @@ def _count_lines(data: QueryDict) -> int:
     said = min(int(text), MAX_LINES) if text.isascii() and text.isdigit() else 1
     sent = (int(match[1]) + 1 for name in data if (match := _LINE_FIELD.fullmatch(name)))
     return min(max(said, 1, *sent), MAX_LINES + 1)
-
-
-def _known_minor_unit(currency_code: str) -> int:
-    try:
-        return minor_unit(currency_code)
-    except UnknownCurrencyError:
-        return minor_unit(DEFAULT_CURRENCY)
 
 
 def new_typed_draft(user: User) -> TypedDraft:
