@@ -9,6 +9,7 @@ from cryptography.x509 import load_pem_x509_certificate
 
 from invoicing.application_url import LOOPBACK_ADDRESSES
 from invoicing.quickstart.authority import AUTHORITY_FILE
+from invoicing.quickstart.settings_file import replace_file
 
 VALIDITY = timedelta(days=397)  # what browsers accept
 RENEWAL = timedelta(days=30)
@@ -57,8 +58,4 @@ def _make(authority: Path, server: Path, expires_at: datetime) -> None:
     )
     server.unlink(missing_ok=True)
     issuer.cert_pem.write_to_path(authority)
-    fresh = server.with_suffix(".new")
-    fresh.unlink(missing_ok=True)
-    fresh.touch(mode=0o600)
-    issued.private_key_and_cert_chain_pem.write_to_path(fresh)
-    fresh.replace(server)
+    replace_file(server, issued.private_key_and_cert_chain_pem.bytes())

@@ -33,7 +33,7 @@ def prepare_settings(file: Path, arguments: Sequence[str]) -> None:
         if wanted != kept:
             # First, since commands beside a running service read this file.
             require_free_port(_find(wanted, "BASE_URL") or "")
-            _replace(file, wanted)
+            replace_file(file, wanted.encode())
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is no text"
         raise QuickstartError(f"{file} cannot be kept: {reason}.") from None
@@ -70,10 +70,10 @@ def _set(text: str, name: str, value: str) -> str:
     return "\n".join([*others, f"{name}={value}", ""])
 
 
-def _replace(file: Path, text: str) -> None:
+def replace_file(file: Path, content: bytes) -> None:
     """Write the file atomically, never readable by others."""
     fresh = file.with_suffix(".new")
     fresh.unlink(missing_ok=True)
     fresh.touch(mode=0o600)
-    fresh.write_text(text, encoding="utf-8")
+    fresh.write_bytes(content)
     fresh.replace(file)

@@ -64,11 +64,11 @@ class Formats:
 
     def day(self, day: date | str) -> str:
         """Write a day in full: "March 2, 2026"."""
-        return self._write_date(day, "long")
+        return _write_day(day, "long", self.language)
 
     def short_day(self, day: date | str) -> str:
         """Write a day for a column: "Mar 2, 2026"."""
-        return self._write_date(day, "medium")
+        return _write_day(day, "medium", self.language)
 
     def _write_amount(self, pattern: str, amount: int) -> str:
         exact = _with_decimals(pattern, self.minor_unit, self.minor_unit)
@@ -79,10 +79,6 @@ class Formats:
             number, locale_of(self.language), currency=self.currency_code, currency_digits=False
         )
         return written
-
-    def _write_date(self, day: date | str, length: Literal["medium", "long"]) -> str:
-        known = day if isinstance(day, date) else date.fromisoformat(day)
-        return _write_day(known, length, self.language)
 
 
 def format_instant(instant: datetime | None, user: User) -> str:
@@ -104,11 +100,12 @@ def format_day(day: date) -> str:
     return _write_day(day, "long", APPLICATION_LANGUAGE)
 
 
-def _write_day(day: date, length: Literal["medium", "long"], language: str) -> str:
+def _write_day(day: date | str, length: Literal["medium", "long"], language: str) -> str:
+    known = day if isinstance(day, date) else date.fromisoformat(day)
     locale = locale_of(language)
     # Four digits of the year, by CLDR as many as it has: the year 26 would pass for 2026.
     pattern = locale.date_formats[length].pattern.replace("y", "yyyy")
-    return format_date(day, pattern, locale=locale)
+    return format_date(known, pattern, locale=locale)
 
 
 def local_date(instant: datetime, user: User) -> date:

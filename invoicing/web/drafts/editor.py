@@ -1,8 +1,6 @@
 """The pages on which a person writes a draft."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from http import HTTPStatus
 from typing import Any
 from uuid import UUID
@@ -99,7 +97,9 @@ class Editor:
             return self._create(forms, draft)
         pk, lock_version = self.document.pk, self._read_lock_version()
         try:
-            self._write(partial(update_draft, self.user, pk, draft, lock_version=lock_version))
+            with transaction.atomic():
+                update_draft(self.user, pk, draft, lock_version=lock_version)
+                self._require_still_allowed(pk)
         except ConflictError:
             return self._render(
                 forms,
@@ -112,7 +112,9 @@ class Editor:
     def _create(self, forms: DraftForms, draft: DraftInput) -> HttpResponse:
         code = read_code(self.user, self.request.POST.get("draft_code", ""))
         try:
-            made = self._write(partial(create_draft, self.user, draft, draft_code=code))
+            with transaction.atomic():
+                made = create_draft(self.user, draft, draft_code=code)
+                self._require_still_allowed(made.pk)
         except DraftCodeUsedError:
             own = Document.objects.visible_to(self.user).filter(
                 draft_code=code, created_by=self.user
@@ -120,12 +122,9 @@ class Editor:
             return self._answer_again(own.first(), forms, draft)
         return show_done(made.pk)
 
-    def _write(self, write: Callable[[], Document]) -> Document:
-        """Write the draft; roll back if the right to do so was lost during a wait for a lock."""
-        with transaction.atomic():
-            document = write()
-            require_still_allowed(self.user, document.pk, *WRITE_PERMISSIONS)
-        return document
+    def _require_still_allowed(self, pk: UUID) -> None:
+        """Refuse what was written if the right to do so was lost during a wait for a lock."""
+        require_still_allowed(self.user, pk, *WRITE_PERMISSIONS)
 
     def _answer_again(
         self, made: Document | None, forms: DraftForms, draft: DraftInput
