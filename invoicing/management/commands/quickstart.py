@@ -8,6 +8,7 @@ from django.conf import settings
 from django.core import checks
 from django.core.management import CommandError, call_command
 from django.db import DEFAULT_DB_ALIAS, connection
+from django.template.loader import render_to_string
 from django.utils import timezone
 from typing_extensions import override
 
@@ -32,29 +33,9 @@ from invoicing.quickstart.ports import require_free_port
 from invoicing.quickstart.server import serve
 from invoicing.sample_company.loading import BOOKKEEPER, choose_password, load_sample_company
 
-FOR_PEOPLE = """
-For people, in a browser, which warns about the certificate made for this machine:
-
-Address:   {base_url}/
-Sign in:   {person} (bookkeeper, for whom the agent acts)
-           {owner} (owner; agents are at {base_url}/admin/)
-Password:  {password}
-"""
 SHOWN_NOW = "{password} (of both, shown only now)"
 AS_GIVEN = "the one that you gave"
 AS_BEFORE = "as before; one_time_link prints a link to choose a new one"
-CREDENTIAL_NOW = """
-For an agent, which acts for {user} for {days} days, in a second shell with curl,
-line by line or all at once. Its credential, in the first line, is shown only now:
-"""
-NO_CREDENTIAL = """
-For an agent, in a second shell with curl, line by line or all at once. Its credential was shown
-when its connection was created. This creates another connection:
-
-{python} manage.py connect_agent --user {user} --days {days} \\
-  --scopes {scopes}
-"""
-FOR_MCP = "\nThe same for MCP clients, Claude Code and the Inspector, in that shell:"
 PLACEHOLDER = "ivc_..."
 SEARCH = "search=altmuhl"  # finds a customer of the sample company, whose name has an umlaut
 
@@ -81,8 +62,7 @@ class Command(OperatorCommand):
             raise CommandError(str(error)) from None
         except KeyboardInterrupt:
             raise CommandError("Stopped before it was ready; the next start continues.") from None
-        self._show_people(password)
-        self._show_agents(certificate, credential)
+        self._show(certificate, password, credential)
         self._serve(certificate)
 
     def _check_address(self, port: int | None) -> None:
@@ -142,12 +122,7 @@ class Command(OperatorCommand):
             self._say(f"No connection was made. {error}")
             return None
 
-    def _show_people(self, password: str) -> None:
-        owner = Company.objects.get().owner.email
-        facts = {"base_url": settings.BASE_URL, "person": BOOKKEEPER, "owner": owner}
-        self._say(FOR_PEOPLE.format(password=password, **facts))
-
-    def _show_agents(self, certificate: Certificate, credential: str | None) -> None:
+    def _show(self, certificate: Certificate, password: str, credential: str | None) -> None:
         steps = FirstSteps(
             base_url=settings.BASE_URL,
             credential=credential or PLACEHOLDER,
@@ -155,12 +130,17 @@ class Command(OperatorCommand):
             query=SEARCH,
             authority=certificate.authority,
         )
-        opening = CREDENTIAL_NOW if credential else NO_CREDENTIAL
-        facts = {"user": BOOKKEEPER, "days": MAX_DAYS, "scopes": ",".join(registry.scopes)}
-        self._say(opening.format(python=sys.executable, **facts))
-        self._say(f"\n{steps.write_secrets()}{steps.write()}")
-        self._say(FOR_MCP)
-        self._say(f"\n{steps.write_for_mcp()}")
+        values = {
+            "steps": steps,
+            "person": BOOKKEEPER,
+            "owner": Company.objects.get().owner.email,
+            "password": password,
+            "credential": credential,
+            "days": MAX_DAYS,
+            "python": sys.executable,
+            "scopes": ",".join(registry.scopes),
+        }
+        self._say(render_to_string("invoicing/quickstart.txt", values).rstrip())
 
     def _serve(self, certificate: Certificate) -> None:
         serve(
