@@ -18,7 +18,7 @@ from invoicing.services.approvals import ApprovalSnapshot
 from invoicing.services.document_facts import Facts
 from invoicing.web.changes import find_changes
 from invoicing.web.formats import Formats, format_clock, format_instant
-from invoicing.web.issue_warnings import WarningText, describe_warnings
+from invoicing.web.issue_warnings import render_warnings
 from invoicing.web.papers import lay_out
 
 STATES = {
@@ -165,7 +165,7 @@ def describe_review(snapshot: ApprovalSnapshot, user: User) -> Told:
             "paper": lay_out(facts, number=_number(snapshot)),
             "has_connection_ended": has_ended,
             "changes": find_changes(facts, snapshot.current) if snapshot.stale_fields else [],
-            "warnings": _warn(snapshot, user) if state == ApprovalState.PENDING else [],
+            "warnings": _warn(snapshot, user) if state == ApprovalState.PENDING else "",
         }
     )
 
@@ -181,6 +181,6 @@ def _number(snapshot: ApprovalSnapshot) -> str:
     return snapshot.approval.document.number or "" if is_executed else ""
 
 
-def _warn(snapshot: ApprovalSnapshot, user: User) -> list[WarningText]:
+def _warn(snapshot: ApprovalSnapshot, user: User) -> str:
     draft = snapshot.approval.document
-    return list(describe_warnings(user, draft, snapshot.prepared, now=snapshot.now))
+    return render_warnings(user, draft, snapshot.prepared, now=snapshot.now)

@@ -16,7 +16,7 @@ from invoicing.services.approvals import find_executed
 from invoicing.services.document_facts import fingerprint_facts, read_document
 from invoicing.services.issuing import require_issuable
 from invoicing.visits import web_origin
-from invoicing.web.issue_warnings import describe_warnings
+from invoicing.web.issue_warnings import render_warnings
 from invoicing.web.pages import ALREADY, SignedInRequest, page, show_done
 from invoicing.web.papers import lay_out
 
@@ -60,7 +60,7 @@ def _show(
         "fingerprint": fingerprint_facts(facts),
         "has_changed": has_changed,
         "can_be_issued": _can_be_issued(document),
-        "warnings": list(describe_warnings(request.user, document, facts, now=timezone.now())),
+        "warnings": render_warnings(request.user, document, facts, now=timezone.now()),
     }
     status = HTTPStatus.CONFLICT if has_changed else HTTPStatus.OK
     return render(request, "invoicing/issue.html", context, status=status)

@@ -88,12 +88,8 @@ def continue_after_sign_in(request: HttpRequest) -> HttpResponse:
 
 def ask_to_sign_in_again(request: HttpRequest) -> HttpResponse:
     """Return the sign-in page for a form that was sent too late; it carries what was typed."""
-    values = {
-        "form": SignInForm(),
-        "next": request.path,
-        "typed": read_late_form(request).urlencode(),
-    }
-    return render(request, "invoicing/sign_in.html", values, status=HTTPStatus.FORBIDDEN)
+    typed = read_late_form(request).urlencode()
+    return _show(request, SignInForm(), status=HTTPStatus.FORBIDDEN, next=request.path, typed=typed)
 
 
 def _note_refusal(form: SignInForm) -> None:
@@ -105,11 +101,10 @@ def _note_refusal(form: SignInForm) -> None:
 def _show(
     request: HttpRequest, form: SignInForm, *, status: int = 200, **context: Any
 ) -> HttpResponse:
-    typed = request.POST.get("typed", "")
     values = {
         "form": form,
         "next": _next_path(request),
-        "typed": typed,
+        "typed": request.POST.get("typed", ""),
         "is_late": LATE in request.GET,
         **context,
     }
