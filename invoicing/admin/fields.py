@@ -15,7 +15,7 @@ from agent_access.visible_text import mark_invisible
 from invoicing.admin.permission_words import WORDS
 from invoicing.models import User
 
-_STRETCH = re.compile(r"(\d{1,2}:\d{2})\s*(?:-|\u2013|to)\s*(\d{1,2}:\d{2})", re.ASCII)
+_STRETCH = re.compile(r"(\d{1,2}):(\d{2})\s*(?:-|\u2013|to)\s*(\d{1,2}):(\d{2})", re.ASCII)
 UNOFFERED = "Choose from the list only."
 MOST_STRETCHES = 10
 TOO_MANY_STRETCHES = f"A day has at most {MOST_STRETCHES} stretches of hours."
@@ -127,12 +127,7 @@ def format_hours(hours: Iterable[tuple[time, time]]) -> str:
 def _parse_stretch(text: str) -> tuple[time, time]:
     match = _STRETCH.fullmatch(text.strip())
     try:
-        start, end = map(_parse_time, match.groups() if match else ())
+        hour, minute, last_hour, last_minute = map(int, match.groups() if match else ())
+        return time(hour, minute), time(last_hour, last_minute)
     except ValueError:
         raise ValidationError(MISTYPED_HOURS) from None
-    return start, end
-
-
-def _parse_time(text: str) -> time:
-    hour, minute = map(int, text.split(":"))
-    return time(hour, minute)
