@@ -50,10 +50,10 @@ def navigation(request: HttpRequest) -> dict[str, Any]:
     user = getattr(request, "user", None)
     if not isinstance(user, User):
         return {"navigation": []}
-    links = [
-        _link(request, *section[:2], find_waiting(user) if section is APPROVALS else None)
-        for section in sections_of(user)
-    ]
+    links = []
+    for section in sections_of(user):
+        waiting = find_waiting(user) if section is APPROVALS else None
+        links.append(_link(request, section.label, section.route, waiting))
     if admin.site.has_permission(request):
         links.append(_link(request, "Administration", "admin:index"))
     return {"navigation": links}

@@ -83,27 +83,30 @@ def lay_out(
 
 
 def _lines(facts: Facts, formats: Formats) -> list[PaperLine]:
-    """Return the lines; without a discount or a tax rate, their texts are empty.
+    rates = {row["tax_rate_id"]: row for row in facts["tax_breakdown"]}
+    percentages = Counter(row["percentage"] for row in facts["tax_breakdown"])
+    return [_line(line, rates, percentages, formats) for line in facts["line_items"]]
+
+
+def _line(
+    line: Facts, rates: Mapping[str, Facts], percentages: Mapping[str, int], formats: Formats
+) -> PaperLine:
+    """Return a line; without a discount or a tax rate, their texts are empty.
 
     `tax_name` is set if rates of the document share a percentage: export and reverse charge are
     both 0 %.
     """
-    rates = {row["tax_rate_id"]: row for row in facts["tax_breakdown"]}
-    percentages = Counter(row["percentage"] for row in facts["tax_breakdown"])
-    return [
-        {
-            **line,
-            "is_tall": _is_tall(line["description"]),
-            "quantity": formats.quantity(line["quantity"]),
-            "unit_price": formats.amount(line["unit_price"]),
-            "discount": _discount(line, formats),
-            "tax": formats.percentage(rate["percentage"]) if rate else "",
-            "tax_name": rate["name"] if rate and percentages[rate["percentage"]] > 1 else "",
-            "amount": formats.amount(line["net_amount"]),
-        }
-        for line in facts["line_items"]
-        for rate in [rates.get(line["tax_rate_id"] or "")]
-    ]
+    rate = rates.get(line["tax_rate_id"] or "")
+    return {
+        **line,
+        "is_tall": _is_tall(line["description"]),
+        "quantity": formats.quantity(line["quantity"]),
+        "unit_price": formats.amount(line["unit_price"]),
+        "discount": _discount(line, formats),
+        "tax": formats.percentage(rate["percentage"]) if rate else "",
+        "tax_name": rate["name"] if rate and percentages[rate["percentage"]] > 1 else "",
+        "amount": formats.amount(line["net_amount"]),
+    }
 
 
 def _is_tall(description: str) -> bool:
@@ -163,6 +166,9 @@ def _discount(line: Facts, formats: Formats) -> str:
 
 
 def _tax(row: Facts, formats: Formats) -> Facts:
-    amounts = ("taxable_amount", "tax_amount")
-    percentage = formats.percentage(row["percentage"])
-    return row | {"percentage": percentage} | {name: formats.money(row[name]) for name in amounts}
+    return {
+        **row,
+        "percentage": formats.percentage(row["percentage"]),
+        "taxable_amount": formats.money(row["taxable_amount"]),
+        "tax_amount": formats.money(row["tax_amount"]),
+    }
