@@ -42,10 +42,10 @@ class DatabaseWrapper(base.DatabaseWrapper):
     an idle one there is not. So the check before each request (CONN_HEALTH_CHECKS) needs no round
     trip, and still finds the connections that a restart of the database has closed.
 
-    Django's own pool (`"pool"`, of psycopg_pool) was tried in place of all this. It closes what a
-    thread leaves, but while a server is silent every thread that asks waits until the pool's
-    time-out, again and again; it does not give up a query that hangs; and its check before each
-    request is a round trip.
+    Django's own pool (`"pool"`, of psycopg_pool) does not take the place of this. It closes what a
+    thread leaves; but each thread that asks a silent server waits for the pool's time-out, again
+    and again; it does not give up a query that hangs; and its check before each request is a round
+    trip.
     """
 
     Database = driver
