@@ -158,6 +158,11 @@ class Browser:
         return self.send(path, fields)
 
 
+def refusal_of(answer: Answer) -> tuple[int, str]:
+    """Return the status, and OAuth's word for what is wrong."""
+    return answer.status, answer.body["error"]
+
+
 def parameters_of(response: Any) -> dict[str, str]:
     """Return the parameters with which a redirect returns to the client."""
     assert response.status_code == 302, response.content

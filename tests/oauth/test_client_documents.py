@@ -3,6 +3,7 @@
 import json
 from datetime import timedelta
 from typing import Any
+from unittest.mock import Mock
 from urllib.parse import urlsplit
 
 import pytest
@@ -15,61 +16,54 @@ from agent_access.models import AuditEvent, Connection
 from agent_access.oauth import client_documents
 from agent_access.oauth.fetching import Document, FetchError
 from agent_access.oauth.models import Application
+from tests.interface.refusals import nothing_changes
 from tests.oauth.programs import Browser, Program, parameters_of
-from tests.snapshots import take_snapshot
 
 CLIENT = "https://client.example/oauth/client.json"
 RETURN_ADDRESS = "https://client.example/callback"
 
-# The shapes that were published in 2026.
-CLAUDE = {
-    "client_id": "https://claude.ai/oauth/mcp-oauth-client-metadata",
-    "client_name": "Claude",
-    "client_uri": "https://claude.ai",
-    "redirect_uris": ["https://claude.ai/api/mcp/auth_callback"],
-    "grant_types": [
-        "authorization_code",
-        "refresh_token",
-        "urn:ietf:params:oauth:grant-type:jwt-bearer",
-    ],
-    "response_types": ["code"],
-    "token_endpoint_auth_method": "none",
-}
-CLAUDE_CODE = {
-    "client_id": "https://claude.ai/oauth/claude-code-client-metadata",
-    "client_name": "Claude Code",
-    "client_uri": "https://claude.ai",
-    "redirect_uris": ["http://localhost/callback", "http://127.0.0.1/callback"],
-    "grant_types": ["authorization_code", "refresh_token"],
-    "response_types": ["code"],
-    "token_endpoint_auth_method": "none",
-}
-CHATGPT = {
-    "client_id": "https://chatgpt.com/oauth/client.json",
-    "client_name": "ChatGPT",
-    "redirect_uris": ["https://chatgpt.com/connector_platform_oauth_redirect"],
-    "grant_types": ["authorization_code", "refresh_token"],
-    "response_types": ["code"],
-    "token_endpoint_auth_method": "private_key_jwt",
-    "token_endpoint_auth_methods_supported": ["none", "private_key_jwt"],
-    "token_endpoint_auth_signing_alg": "RS256",
-    "jwks_uri": "https://chatgpt.com/oauth/jwks.json",
-}
 
-VS_CODE = {
-    "client_id": "https://vscode.dev/oauth/client-metadata.json",
-    "client_name": "Visual Studio Code",
-    "client_uri": "https://vscode.dev/product",
-    "logo_uri": "https://code.visualstudio.com/assets/branding/code-stable.png",
-    "redirect_uris": ["http://127.0.0.1:33418/", "https://vscode.dev/redirect"],
-    "grant_types": [
-        "authorization_code",
-        "refresh_token",
-        "urn:ietf:params:oauth:grant-type:device_code",
-    ],
+def describe(**changes: Any) -> dict[str, Any]:
+    document = {
+        "client_id": CLIENT,
+        "client_name": "Ledger agent",
+        "redirect_uris": [RETURN_ADDRESS],
+    }
+    merged = document | changes
+    return {name: value for name, value in merged.items() if value is not ...}
+
+
+USUAL = {
+    "grant_types": ["authorization_code", "refresh_token"],
     "response_types": ["code"],
     "token_endpoint_auth_method": "none",
-    "application_type": "native",
+}
+# The shapes that were published in 2026.
+PUBLISHED = {
+    "Claude": describe(
+        client_id="https://claude.ai/oauth/mcp-oauth-client-metadata",
+        redirect_uris=["https://claude.ai/api/mcp/auth_callback"],
+        **USUAL | {"grant_types": [*USUAL["grant_types"], "urn:ietf:params:oauth:x"]},
+    ),
+    "Claude Code": describe(
+        client_id="https://claude.ai/oauth/claude-code-client-metadata",
+        redirect_uris=["http://localhost/callback", "http://127.0.0.1/callback"],
+        **USUAL,
+    ),
+    "ChatGPT": describe(
+        client_id="https://chatgpt.com/oauth/client.json",
+        redirect_uris=["https://chatgpt.com/connector_platform_oauth_redirect"],
+        **USUAL | {"token_endpoint_auth_method": "private_key_jwt"},
+        token_endpoint_auth_methods_supported=["none", "private_key_jwt"],
+        jwks_uri="https://chatgpt.com/oauth/jwks.json",
+    ),
+    "Visual Studio Code": describe(
+        client_id="https://vscode.dev/oauth/client-metadata.json",
+        redirect_uris=["http://127.0.0.1:33418/", "https://vscode.dev/redirect"],
+        logo_uri="https://code.visualstudio.com/assets/branding/code-stable.png",
+        application_type="native",
+        **USUAL,
+    ),
 }
 
 
@@ -99,16 +93,6 @@ def web(monkeypatch, sign_in_on) -> Web:
     return web
 
 
-def describe(**changes: Any) -> dict[str, Any]:
-    document = {
-        "client_id": CLIENT,
-        "client_name": "Ledger agent",
-        "redirect_uris": [RETURN_ADDRESS],
-    }
-    merged = document | changes
-    return {name: value for name, value in merged.items() if value is not ...}
-
-
 @pytest.fixture
 def known(web) -> Program:
     return Program(client_id=CLIENT, return_address=RETURN_ADDRESS)
@@ -121,73 +105,35 @@ def test_a_client_known_by_its_document_signs_in(known, web, browser, delegate):
     code = parameters_of(browser.allow(known.authorize_path(), delegate))["code"]
     assert known.exchange(code).status == 200
     held = Connection.objects.get()
-    assert (held.client_id, held.client_name, held.client_host) == (
-        CLIENT,
-        "Ledger agent",
-        "client.example",
-    )
+    told = (held.client_id, held.client_name, held.client_host)
+    assert told == (CLIENT, "Ledger agent", "client.example")
     assert web.asked == [CLIENT]
     registered = AuditEvent.objects.get(action="client:registered")
     assert (registered.target, registered.transport) == (CLIENT, "web")
 
 
 @pytest.mark.requirement("sign_in.public_clients")
-@pytest.mark.parametrize(
-    "published",
-    [CLAUDE, CLAUDE_CODE, CHATGPT, VS_CODE],
-    ids=["claude", "code", "gpt", "vs_code"],
-)
+@pytest.mark.parametrize("published", PUBLISHED.values(), ids=PUBLISHED)
 def test_the_documents_of_the_known_hosts_are_accepted_under_the_documents_host(
     web, browser, delegate, published
 ):
-    web.publish(str(published["client_id"]), published)
-    address = str(published["redirect_uris"][0]).replace("localhost/", "localhost:51234/")
-    program = Program(client_id=str(published["client_id"]), return_address=address)
+    client_id = published["client_id"]
+    web.publish(client_id, published)
+    address = published["redirect_uris"][0].replace("localhost/", "localhost:51234/")
+    program = Program(client_id=client_id, return_address=address)
     code = parameters_of(browser.allow(program.authorize_path(), delegate))["code"]
     assert program.exchange(code).status == 200
-    host = urlsplit(program.client_id).hostname
-    assert Connection.objects.get().client_host == host
+    assert Connection.objects.get().client_host == urlsplit(client_id).hostname
 
 
 @pytest.mark.parametrize("person", ["nobody", "delegate"])
 def test_only_the_signed_in_owner_makes_us_read_a_document(known, web, delegate, person):
-    before = take_snapshot()
-    Browser(delegate if person == "delegate" else None).open(known.authorize_path())
-    assert known.exchange("x").body["error"] == "invalid_client"
-    assert known.refresh("x").body["error"] == "invalid_client"
-    assert known.revoke("x").body["error"] == "invalid_client"
+    browser = Browser(delegate if person == "delegate" else None)
+    with nothing_changes(but="sessions.Session"):
+        browser.open(known.authorize_path())
+        for ask in (known.exchange, known.refresh, known.revoke):
+            assert ask("x").body["error"] == "invalid_client"
     assert web.asked == []
-    before.pop("sessions.Session")
-    after = take_snapshot()
-    after.pop("sessions.Session")
-    after_users, before_users = after.pop("invoices.User"), before.pop("invoices.User")
-    assert len(after_users) == len(before_users)
-    assert after == before
-
-
-UNFIT_DOCUMENTS = [
-    b"",
-    b"not json",
-    b"[]",
-    b'"text"',
-    b"\xff",
-    b"{" * 40,
-    describe(client_id="https://other.example/client.json"),
-    describe(client_id=...),
-    describe(client_id=CLIENT + "/"),
-    describe(redirect_uris=...),
-    describe(redirect_uris=[]),
-    describe(redirect_uris=[f"https://client.example/{number}" for number in range(6)]),
-    describe(redirect_uris=["http://evil.example/callback"]),
-    describe(redirect_uris=["javascript:alert(1)", "cursor://callback"]),
-    describe(client_name=7),
-    describe(grant_types=["client_credentials"]),
-    describe(response_types=["token"]),
-    describe(client_secret="x"),
-    describe(client_secret_expires_at=0),
-    describe(token_endpoint_auth_method="client_secret_basic"),
-    describe(token_endpoint_auth_method="private_key_jwt"),
-]
 
 
 @pytest.mark.requirement("sign_in.return_addresses")
@@ -201,15 +147,30 @@ def test_of_a_documents_return_addresses_the_unfit_ones_are_left_out(known, web,
     assert Application.objects.get().return_addresses == [RETURN_ADDRESS]
 
 
-@pytest.mark.parametrize("published", UNFIT_DOCUMENTS)
+# What registrations are refused for too, test_registration.py tries in all its forms.
+UNFIT_DOCUMENTS = {
+    "empty": b"",
+    "no JSON": b"not json",
+    "no object": b"[]",
+    "no UTF-8": b"\xff",
+    "another client": describe(client_id=f"{CLIENT}/"),
+    "no client": describe(client_id=...),
+    "no fit return address": describe(redirect_uris=["http://evil.example/callback"]),
+    "another kind of client": describe(grant_types=["client_credentials"]),
+    "a secret": describe(client_secret="x"),
+    "the end of a secret": describe(client_secret_expires_at=0),
+    "a secret at the exchange": describe(token_endpoint_auth_method="client_secret_basic"),
+    "a key at the exchange": describe(token_endpoint_auth_method="private_key_jwt"),
+}
+
+
+@pytest.mark.parametrize("published", UNFIT_DOCUMENTS.values(), ids=UNFIT_DOCUMENTS)
 def test_an_unfit_document_gets_a_page_and_keeps_nothing(known, web, browser, published):
     web.publish(CLIENT, published)
-    before = take_snapshot()
-    response = browser.open(known.authorize_path())
-    assert response.status_code == 400
-    assert "Location" not in response
+    with nothing_changes():
+        response = browser.open(known.authorize_path())
+    assert (response.status_code, "Location" in response) == (400, False)
     assert b"document is not valid" in response.content
-    assert take_snapshot() == before
 
 
 @pytest.mark.parametrize(
@@ -217,16 +178,10 @@ def test_an_unfit_document_gets_a_page_and_keeps_nothing(known, web, browser, pu
     [
         "https://client.example",
         "https://client.example?x=/",
-        "https://client.example/#x",
         "https://client.example/a/../client.json",
         "https://client.example/./client.json",
         "https://client.example/a/..",
         "https://user@client.example/client.json",
-        "https://client.example:0/client.json",
-        "https://client.example:65536/client.json",
-        "https://[::ffff:]/client.json",
-        "https://client.example/\\evil",
-        "https://CLIENT.example/client.json",
         "https://client.example/" + "x" * 300,
     ],
 )
@@ -246,14 +201,10 @@ UNCOUNTED = [
 def test_where_documents_cannot_be_counted_the_owner_reads_to_come_back(
     known, web, browser, monkeypatch, error, told
 ):
-    def fail(*args: Any, **options: Any) -> None:
-        raise error
-
-    monkeypatch.setattr(client_documents, "spend", fail)
+    monkeypatch.setattr(client_documents, "spend", Mock(side_effect=error))
     browser.client.raise_request_exception = False
     response = browser.open(known.authorize_path())
-    assert response.status_code == 503
-    assert told in response.content.decode()
+    assert (response.status_code, told in response.content.decode()) == (503, True)
     assert web.asked == []
 
 
@@ -299,8 +250,8 @@ def test_ten_documents_a_minute_are_read_for_one_address(web, browser, settings)
     assert b"try again in the next" in pages[-1].content
     assert web.asked == clients[:10]
     assert browser.open(programs[0].authorize_path()).status_code == 200
-    elsewhere = browser.open(programs[10].authorize_path(), REMOTE_ADDR="192.0.2.2")
-    assert elsewhere.status_code == 200
+    path = programs[10].authorize_path()
+    assert browser.open(path, REMOTE_ADDR="192.0.2.2").status_code == 200
 
 
 @pytest.mark.usefixtures("_clock_stands_still")
