@@ -75,39 +75,6 @@ def test_reads_writes_replays_and_refusals_are_one_event_each(agent, connection,
     assert list(find_breaks()) == []
 
 
-def test_what_is_refused_before_authentication_is_no_event(agent, connection):
-    agent.request("GET", "/api/v1/tools", headers={"Origin": "null"})
-    agent.request("GET", "/api/v1/nowhere")
-    agent.request("DELETE", "/api/v1/tools")
-    agent.request("GET", "/api/v1/tools", headers={"Authorization": "Bearer wrong"})
-    assert not events_of(connection).exists()
-
-
-def test_each_connection_has_a_chain_of_its_own(connect, delegate):
-    (first, one), (second, two) = connect(delegate), connect(delegate)
-    for agent in (one, two, one):
-        agent.call("tools.list")
-    assert [event.sequence for event in events_of(first)] == [1, 2]
-    assert [event.sequence for event in events_of(second)] == [1]
-
-
-def test_each_event_carries_the_digest_of_the_one_before(agent, connection):
-    for _ in range(3):
-        agent.call("tools.list")
-    previous = ""
-    for event in events_of(connection):
-        assert event.digest == audit.digest_event(event, previous_digest=previous)
-        previous = event.digest
-    assert ChainHead.objects.get(chain=str(connection.id)).digest == previous
-
-
-def test_last_use_is_kept_to_the_minute(agent, connection, time_machine):
-    time_machine.move_to(NOW, tick=False)
-    agent.call("tools.list")
-    head = ChainHead.objects.get(chain=str(connection.id))
-    assert head.last_used_at == NOW.replace(second=0, microsecond=0)
-
-
 def test_what_a_person_decides_is_no_use_of_the_connection(agent, connection, time_machine):
     time_machine.move_to(NOW, tick=False)
     agent.call("tools.list")

@@ -44,30 +44,29 @@ def test_the_events_are_never_truncated(event, how):
     assert_refused(f"TRUNCATE {TABLE}{how}")
 
 
-@pytest.mark.sqlite
-@pytest.mark.parametrize("how", ["REPLACE", "INSERT OR REPLACE"])
-def test_an_event_is_never_replaced(event, how):
-    values = COLUMNS.replace("outcome", "'forbidden'")
-    source = f"SELECT {values} FROM {TABLE} WHERE action = 'tools.list'"  # noqa: S608  our own words
-    assert_refused(f"{how} INTO {TABLE} ({COLUMNS}) {source}")
+OTHER_ID = "'01890000000070008000000000000001'"
 
 
 @pytest.mark.sqlite
 @pytest.mark.parametrize(
-    ("column", "other"), [("sequence", "99"), ("id", "'01890000000070008000000000000001'")]
+    ("how", "taken", "values"),
+    [
+        ("REPLACE", "", {"outcome": "'forbidden'"}),
+        ("INSERT OR REPLACE", "", {"outcome": "'forbidden'"}),
+        ("REPLACE", "", {"sequence": "99"}),
+        ("REPLACE", "", {"id": OTHER_ID}),
+        ("REPLACE", "rowid, ", {"id": OTHER_ID, "sequence": "99"}),
+    ],
+    ids=["replaced", "by an insert", "its identifier", "its place", "its hidden rowid"],
 )
-def test_neither_its_identifier_nor_its_place_is_given_to_another(event, column, other):
-    values = COLUMNS.replace(column, other, 1)
-    source = f"SELECT {values} FROM {TABLE} WHERE action = 'tools.list'"  # noqa: S608  our own words
-    assert_refused(f"REPLACE INTO {TABLE} ({COLUMNS}) {source}")
-
-
-@pytest.mark.sqlite
-def test_its_hidden_rowid_is_not_given_to_another(event):
-    values = COLUMNS.replace("id", "'01890000000070008000000000000001'", 1)
-    values = values.replace("sequence", "99", 1)
-    source = f"SELECT rowid, {values} FROM {TABLE} WHERE action = 'tools.list'"  # noqa: S608  our own words
-    assert_refused(f"REPLACE INTO {TABLE} (rowid, {COLUMNS}) {source}")
+def test_an_event_is_never_replaced_and_nothing_of_its_own_given_to_another(
+    event, how, taken, values
+):
+    source = COLUMNS
+    for column, value in values.items():
+        source = source.replace(column, value, 1)
+    row = f"SELECT {taken}{source} FROM {TABLE} WHERE action = 'tools.list'"  # noqa: S608  our own words
+    assert_refused(f"{how} INTO {TABLE} ({taken}{COLUMNS}) {row}")
 
 
 @pytest.mark.postgresql

@@ -6,12 +6,10 @@ import pytest
 from django.contrib.auth.backends import BaseBackend
 from django.contrib.auth.models import Group
 from django.contrib.auth.models import Permission as StoredPermission
-from django.db import connection as database
-from django.test.utils import CaptureQueriesContext
 from typing_extensions import override
 
 from agent_access import callers
-from agent_access.callers import find_caller, forget_permissions
+from agent_access.callers import find_caller
 from agent_access.models import AccessSettings, Connection
 from invoicing.access import Permission
 from invoicing.agent_host import InvoicingHost
@@ -41,17 +39,10 @@ def own_statement():
         each.cache_clear()
 
 
-def find(connection):
-    with CaptureQueriesContext(database) as captured:
-        caller = find_caller(id=connection.id)
-    assert len(captured) == 1
-    return caller
-
-
 def test_a_caller_is_the_connection_its_user_and_the_switches(connect, person):
     connection, _ = connect(person)
     AccessSettings.objects.update(browser_sign_in_on=True, modules_off=["people"])
-    caller = find(connection)
+    caller = find_caller(id=connection.id)
     saved = Connection.objects.get(pk=connection.pk)
     for name in ("id", "kind", "grants", "expires_at", "owner_id", "base_url", "revoked_at"):
         assert getattr(caller.connection, name) == getattr(saved, name)
@@ -61,14 +52,10 @@ def test_a_caller_is_the_connection_its_user_and_the_switches(connect, person):
     assert caller.settings.modules_off == ["people"]
 
 
-def test_permissions_are_those_that_django_finds_and_cost_no_further_statement(connect, person):
+def test_permissions_are_those_that_django_finds(connect, person):
     connection, _ = connect(person)
-    caller = find(connection)
-    asked = User.objects.get(pk=person.pk)
-    with CaptureQueriesContext(database) as captured:
-        known = caller.connection.user.get_all_permissions()
-    assert len(captured) == 0
-    assert known == asked.get_all_permissions()
+    known = find_caller(id=connection.id).connection.user.get_all_permissions()
+    assert known == User.objects.get(pk=person.pk).get_all_permissions()
     assert known == {Permission.VIEW_PERSON, Permission.MANAGE, Permission.FINALIZE}
 
 
@@ -81,32 +68,14 @@ def test_a_permission_with_a_space_in_its_name_is_one_permission(connect, compan
     )
     person = UserFactory.create()
     person.user_permissions.add(odd)
-    known = find(connect(person)[0]).connection.user.get_all_permissions()
+    known = find_caller(id=connect(person)[0].id).connection.user.get_all_permissions()
     assert known == {"invoices.x invoices.finalize"}
-
-
-def test_a_person_without_permissions_has_none(connect, company):
-    connection, _ = connect(UserFactory.create())
-    assert find(connection).connection.user.get_all_permissions() == set()
 
 
 def test_without_a_row_of_settings_everything_is_off(connection):
     AccessSettings.objects.all().delete()
-    caller = find(connection)
+    caller = find_caller(id=connection.id)
     assert (caller.settings.access_on, caller.settings.modules_off) == (False, [])
-
-
-def test_a_credential_that_nobody_has_has_no_caller(connection):
-    assert find_caller(credential_digest="unknown") is None
-
-
-def test_forgotten_permissions_are_asked_for_again(connect, person):
-    user = find(connect(person)[0]).connection.user
-    person.user_permissions.clear()
-    person.groups.clear()
-    assert user.has_perm(Permission.MANAGE)
-    forget_permissions(user)
-    assert not user.has_perm(Permission.MANAGE)
 
 
 class GivesEveryPermission(BaseBackend):
@@ -122,7 +91,7 @@ def test_another_backend_is_asked_by_django_itself(connect, person, settings):
     further = f"{__name__}.{GivesEveryPermission.__name__}"
     settings.AUTHENTICATION_BACKENDS = [*settings.AUTHENTICATION_BACKENDS, further]
     connection, _ = connect(person)
-    user = find(connection).connection.user
+    user = find_caller(id=connection.id).connection.user
     assert "_perm_cache" not in vars(user)
     assert user.has_perm(Permission.FINALIZE)
     assert user.has_perm(Permission.VIEW_ALL_CUSTOMERS)
@@ -130,9 +99,9 @@ def test_another_backend_is_asked_by_django_itself(connect, person, settings):
 
 def test_the_owner_is_told_with_the_caller(connection, company):
     successor = UserFactory.create()
-    assert find(connection).owner_id == company.owner_id
+    assert find_caller(id=connection.id).owner_id == company.owner_id
     Company.objects.update(owner=successor)
-    assert find(connection).owner_id == successor.pk
+    assert find_caller(id=connection.id).owner_id == successor.pk
 
 
 @pytest.mark.usefixtures("own_statement")
@@ -140,6 +109,4 @@ def test_a_project_without_such_a_statement_is_asked_for_its_owner(
     connection, company, monkeypatch
 ):
     monkeypatch.setattr(InvoicingHost, "owner_statement", lambda _: None)
-    caller = find_caller(id=connection.id)
-    assert caller is not None
-    assert caller.owner_id == company.owner_id
+    assert find_caller(id=connection.id).owner_id == company.owner_id

@@ -70,22 +70,6 @@ def test_of_twenty_payloads_with_one_key_one_wins(agent, draft_body):
     assert Receipt.objects.get().answer == winner.content.decode()
 
 
-def test_two_keys_at_once_make_two_drafts(agent, draft_body):
-    answers = run_together(
-        [partial(create, agent.credential, draft_body, key) for key in ("one", "two")]
-    )
-    assert [answer.status for answer in answers] == [201, 201]
-    assert answers[0].data["id"] != answers[1].data["id"]
-    assert (Document.objects.count(), Receipt.objects.count()) == (2, 2)
-
-
-def test_one_key_on_two_connections_makes_two_drafts(connect, delegate, draft_body):
-    credentials = [connect(delegate)[1].credential for _ in range(2)]
-    answers = run_together([partial(create, each, draft_body, "one") for each in credentials])
-    assert [answer.status for answer in answers] == [201, 201]
-    assert Document.objects.count() == 2
-
-
 # On SQLite so many writers starve one another past the lock time-out on a slow machine.
 @pytest.mark.postgresql
 def test_the_chains_stay_whole_under_two_hundred_calls(connect, delegate, draft_body):

@@ -15,7 +15,6 @@ from agent_access.connections import (
     create_connection,
     live_connections,
     revoke_connection,
-    revoke_connections,
 )
 from agent_access.models import AuditEvent, Connection
 from agent_access.models.audit import ADMINISTRATION
@@ -52,32 +51,16 @@ def test_a_connection_remembers_what_it_was_approved_under(access_on, delegate, 
     connection, credential = create_connection(ask(delegate, scopes=scopes, name="Ledger bot"))
     stored = Connection.objects.get()
     assert stored == connection
-    assert (stored.kind, stored.name, stored.user, stored.grants) == (
-        "pasted",
-        "Ledger bot",
-        delegate,
-        scopes,
-    )
-    assert (stored.owner_id, stored.session_revision, stored.base_url) == (
-        owner.id,
-        delegate.session_revision,
-        "https://invoices.example",
-    )
+    assert (stored.kind, stored.name) == ("pasted", "Ledger bot")
+    assert (stored.user, stored.grants, stored.owner_id) == (delegate, scopes, owner.id)
+    assert stored.session_revision == delegate.session_revision
+    assert stored.base_url == "https://invoices.example"
     assert stored.expires_at - stored.created_at == timedelta(days=30)
     assert (stored.revoked_at, stored.revoked_reason) == (None, "")
     assert len(credential) == 47
-
-
-def test_a_connection_is_written_down_as_the_owners_act(access_on, delegate, owner):
-    connection, _ = create_connection(ask(delegate))
     event = AuditEvent.objects.get(action="connection:created")
-    assert (event.chain, event.actor_id, event.connection_id, event.target, event.outcome) == (
-        ADMINISTRATION,
-        owner.id,
-        connection.id,
-        str(connection.id),
-        "ok",
-    )
+    assert (event.chain, event.actor_id, event.outcome) == (ADMINISTRATION, owner.id, "ok")
+    assert (event.connection_id, event.target) == (connection.id, str(connection.id))
 
 
 def test_without_an_owner_nobody_approves_a_connection(db):
@@ -88,36 +71,16 @@ def test_without_an_owner_nobody_approves_a_connection(db):
 
 @pytest.mark.requirement("access.delegate")
 @pytest.mark.parametrize("flags", [{"is_guest": True}, {"is_active": False}])
-def test_guests_and_inactive_people_are_no_delegates(access_on, flags):
-    assert_unfit(ask(UserFactory.create(**flags)), UNFIT_PERSON)
-
-
-@pytest.mark.parametrize("flags", [{"is_guest": True}, {"is_active": False}])
-def test_who_was_sent_away_while_the_owner_chose_gets_no_connection(access_on, delegate, flags):
+def test_guests_and_inactive_people_are_no_delegates(access_on, delegate, flags):
+    """Also where the owner chose them before they were sent away."""
     type(delegate).objects.filter(pk=delegate.pk).update(**flags)
     assert_unfit(ask(delegate), UNFIT_PERSON)
-
-
-def test_a_connection_is_bound_to_the_sessions_of_this_moment(access_on, delegate):
-    delegate.session_revision = 7
-    delegate.save(update_fields=["session_revision"])
-    assert create_connection(ask(delegate))[0].session_revision == 7
 
 
 @pytest.mark.requirement("versioning.scope_groups", "authentication.scopes")
 @pytest.mark.parametrize(
     "scopes",
-    [
-        [],
-        ["customers:write"],
-        ["customers:read", "documents.get"],
-        ["documents.get"],
-        ["tools.list"],
-        ["CUSTOMERS:READ"],
-        [" customers:read"],
-        [""],
-        "customers:read",
-    ],
+    [[], ["customers:write"], ["customers:read", "documents.get"], ["CUSTOMERS:READ"], [""]],
 )
 def test_a_new_connection_takes_scope_groups_only(access_on, delegate, scopes):
     assert_unfit(ask(delegate, scopes=scopes), CHOOSE_SCOPES)
@@ -132,16 +95,12 @@ def test_a_scope_named_twice_is_granted_once(access_on, delegate):
 @pytest.mark.parametrize("days", [-1, 0, 31, 10**9])
 def test_a_connection_lasts_at_least_1_and_at_most_30_days(access_on, delegate, days):
     assert_unfit(ask(delegate, days=days), UNFIT_DAYS)
+    shortest, longest = (create_connection(ask(delegate, days=fit))[0] for fit in (1, 30))
+    assert shortest.expires_at - shortest.created_at == timedelta(days=1)
+    assert longest.expires_at - longest.created_at == timedelta(days=30)
 
 
-@pytest.mark.requirement("connection.expiry", "limit.connection_expiry")
-@pytest.mark.parametrize("days", [1, 30])
-def test_1_and_30_days_are_allowed(access_on, delegate, days):
-    connection, _ = create_connection(ask(delegate, days=days))
-    assert connection.expires_at - connection.created_at == timedelta(days=days)
-
-
-NAMES = {
+UNFIT_NAMES = {
     "empty": "",
     "blank": "   ",
     "of two lines": "a\nb",
@@ -149,26 +108,14 @@ NAMES = {
     "with a lone surrogate": "a\ud800",
     "with a direction mark": "a\u202eb",
     "of a letter that nobody sees": "\u3164",
-    "with a blank of Braille": "a\u2800b",
     "too long": "a" * (NAME_LENGTH + 1),
 }
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", UNFIT_NAMES.values(), ids=UNFIT_NAMES)
 def test_a_connection_needs_a_name_that_people_can_read(access_on, delegate, name):
-    assert_unfit(ask(delegate, name=NAMES[name]), INVALID_NAME)
-
-
-def test_the_longest_name_is_kept_whole(access_on, delegate):
-    connection, _ = create_connection(ask(delegate, name="日" * NAME_LENGTH))
-    assert Connection.objects.get().name == connection.name == "日" * NAME_LENGTH
-
-
-def test_a_capability_is_no_prefix_and_no_pattern(connect, delegate):
-    connection, agent = connect(delegate)
-    for grants in (["customers"], ["customers.*"], ["customers.searc"], ["CUSTOMERS.SEARCH"]):
-        Connection.objects.filter(pk=connection.pk).update(grants=grants)
-        assert agent.call("customers.search").status == 403
+    assert_unfit(ask(delegate, name=name), INVALID_NAME)
+    assert create_connection(ask(delegate, name="日" * NAME_LENGTH))[0].name == "日" * NAME_LENGTH
 
 
 @pytest.mark.requirement("revocation.stops_calls")
@@ -184,12 +131,8 @@ def test_revoking_stops_the_next_call_and_is_written_down_once(agent, connection
     connection.refresh_from_db()
     assert connection.revoked_reason == "owner_revoked"
     event = AuditEvent.objects.get(action="connection:revoked")
-    assert (event.chain, event.actor_id, event.target, event.detail) == (
-        ADMINISTRATION,
-        owner.id,
-        str(connection.id),
-        "owner_revoked",
-    )
+    assert (event.chain, event.actor_id) == (ADMINISTRATION, owner.id)
+    assert (event.target, event.detail) == (str(connection.id), "owner_revoked")
 
 
 def test_a_connection_is_revoked_when_no_call_is_in_flight_any_more(
@@ -239,16 +182,6 @@ def test_revoking_an_expired_connection_says_that_it_had_ended(connection, time_
     assert not revoke_connection(connection.id, reason=RevokedReason.OWNER_REVOKED)
     connection.refresh_from_db()
     assert connection.revoked_reason == "owner_revoked"
-
-
-def test_connections_are_ended_together_by_a_query(connect, delegate, colleague):
-    mine, _ = connect(delegate)
-    theirs, _ = connect(colleague)
-    chosen = Connection.objects.filter(user=delegate)
-    assert revoke_connections(chosen, reason=RevokedReason.SESSIONS_ENDED) == 1
-    assert list(live_connections()) == [theirs]
-    mine.refresh_from_db()
-    assert mine.revoked_reason == "sessions_ended"
 
 
 @pytest.mark.parametrize(

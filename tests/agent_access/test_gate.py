@@ -9,7 +9,7 @@ from django.test import RequestFactory
 from agent_access.credentials import make_credential
 from agent_access.errors import NOT_HTTPS, ORIGIN_SENT, OTHER_HOST
 from agent_access.gate import TOOL_POLICY, client_address
-from tests.agents import HttpAgent
+from tests.agents import HOST, HttpAgent
 from tests.mcp_agent import McpAgent
 
 # The gate asks no database.
@@ -35,47 +35,25 @@ def assert_refused(answer) -> None:
     assert UUID(answer.headers["X-Request-Id"]).version == 7
 
 
-@pytest.mark.parametrize("host", ["invoices.example", "INVOICES.Example", "invoices.example:443"])
-def test_the_application_answers_at_its_own_address(anybody, host):
-    assert anybody.request("GET", "/api/v1/tools", headers={"Host": host}).status == 401
+OTHER_PORTS = [f"{HOST}:8443", f"{HOST}:80", f"{HOST}:443:443", f"{HOST}:0443"]
+OTHER_HOSTS = ["other.example", f"{HOST}.", f"user@{HOST}", f"{HOST}/", f"{HOST},other.example"]
+NO_HOSTS = ["", " ", "\x00", "invoices.exam\u0142ple"]
 
 
-@pytest.mark.parametrize(
-    "host",
-    [
-        "other.example",
-        "invoices.example.",
-        "invoices.example:8443",
-        "invoices.example:80",
-        "invoices.example:443:443",
-        "invoices.example:0443",
-        "user@invoices.example",
-        "invoices.example/",
-        "invoices.example,other.example",
-        "",
-        " ",
-        "\x00",
-        "invoices.exam\u0142ple",
-    ],
-)
+@pytest.mark.parametrize("host", OTHER_PORTS + OTHER_HOSTS + NO_HOSTS)
 def test_another_host_or_port_is_forbidden(anybody, host):
-    assert_refused(anybody.request("GET", "/api/v1/tools", headers={"Host": host}))
-
-
-def test_a_host_named_by_a_proxy_header_counts_for_nothing(anybody):
-    headers = {"Host": "other.example", "X-Forwarded-Host": "invoices.example"}
+    headers = {"Host": host, "X-Forwarded-Host": HOST}
     assert_refused(anybody.request("GET", "/api/v1/tools", headers=headers))
 
 
 @pytest.mark.parametrize(
     ("base_url", "host", "status"),
     [
+        ("https://invoices.example", "INVOICES.Example:443", 401),
         ("https://invoices.example:8443", "invoices.example:8443", 401),
         ("https://invoices.example:8443", "invoices.example", 403),
-        ("https://[2001:db8::1]", "[2001:DB8::1]", 401),
-        ("https://[2001:db8::1]", "[2001:db8::1]:443", 401),
         ("https://invoices.example:8461", "invoices.example:8461:443", 403),
-        ("https://[2001:db8::1]:8443", "[2001:db8::1]:8443", 401),
+        ("https://[2001:db8::1]", "[2001:DB8::1]:443", 401),
         ("https://[2001:db8::1]:8443", "[2001:db8::1]", 403),
         ("https://[2001:db8::1]", "2001:db8::1", 403),
     ],
@@ -88,7 +66,7 @@ def test_ports_and_ipv6_hosts_are_compared_with_the_base_url(
 
 
 def test_plain_http_is_forbidden(anybody):
-    environ = {"wsgi.url_scheme": "http"}
+    environ = {"wsgi.url_scheme": "http", "HTTP_X_FORWARDED_PROTO": "https"}
     assert_refused(anybody.request("GET", "/api/v1/tools", **environ))
 
 
@@ -117,6 +95,7 @@ def test_a_page_at_a_wrong_address_gets_a_plain_error_page(anybody):
 
 LONG = "x." * 51
 CREDENTIAL = make_credential()
+NO_SCHEME = "X-Forwarded-Proto is '', not https"
 
 
 @pytest.mark.parametrize(
@@ -124,14 +103,7 @@ CREDENTIAL = make_credential()
     [
         (1, {"Host": "10.0.0.7:8000"}, "Host is '10.0.0.7:8000', not invoices.example"),
         (1, {"X-Forwarded-Proto": "http"}, "X-Forwarded-Proto is 'http', not https"),
-        (
-            1,
-            {"Host": "other.example", "X-Forwarded-Proto": "https, http"},
-            (
-                "Host is 'other.example', not invoices.example;"
-                " X-Forwarded-Proto is 'https, http', not https"
-            ),
-        ),
+        (1, {"Host": "x", "X-Forwarded-Proto": ""}, f"Host is 'x', not {HOST}; {NO_SCHEME}"),
         (1, {"X-Forwarded-Proto": None}, "X-Forwarded-Proto is missing, not https"),
         (1, {"Host": "x\n\u0142"}, r"Host is 'x\n\u0142', not invoices.example"),
         (1, {"Host": LONG}, f"Host is '{LONG[:100]}', not invoices.example"),
@@ -153,11 +125,6 @@ def test_the_log_says_what_the_gate_refused_and_the_answer_does_not(
     assert (line.levelname, line.getMessage()) == ("WARNING", f"A request was refused: {fault}.")
 
 
-def test_nothing_is_said_of_a_request_that_enters(anybody, caplog):
-    anybody.request("GET", "/api/v1/tools")
-    assert [each for each in caplog.records if each.name == "agent_access.gate"] == []
-
-
 @pytest.mark.parametrize("path", ["/", "/documents", "/apix/v1/tools"])
 def test_an_origin_header_is_no_reason_to_refuse_a_page(anybody, path):
     assert anybody.request("GET", path, headers={"Origin": "null"}).status != 403
@@ -166,13 +133,10 @@ def test_an_origin_header_is_no_reason_to_refuse_a_page(anybody, path):
 @pytest.mark.parametrize(
     ("proxies", "proto", "status"),
     [
-        (0, None, 401),
         (0, "http", 401),
         (1, None, 403),
-        (1, "", 403),
         (1, "https", 401),
         (1, "http", 403),
-        (1, "ftp", 403),
         (2, "https, https", 401),
         (2, "https,http", 403),
         (2, "http, https", 403),
@@ -187,18 +151,11 @@ def test_behind_proxies_the_scheme_is_what_every_proxy_saw(
     assert anybody.request("GET", "/api/v1/tools", headers=headers).status == status
 
 
-def test_behind_no_proxy_a_forwarded_scheme_is_ignored(anybody):
-    environ = {"wsgi.url_scheme": "http", "HTTP_X_FORWARDED_PROTO": "https"}
-    assert_refused(anybody.request("GET", "/api/v1/tools", **environ))
-
-
 @pytest.mark.parametrize(
     ("proxies", "forwarded", "address"),
     [
         (0, "198.51.100.1", PEER),
         (1, None, PEER),
-        (1, "", PEER),
-        (1, "198.51.100.1", "198.51.100.1"),
         (1, "203.0.113.66, 198.51.100.1", "198.51.100.1"),
         (1, " 198.51.100.1 ", "198.51.100.1"),
         (1, "unknown", PEER),
@@ -208,7 +165,6 @@ def test_behind_no_proxy_a_forwarded_scheme_is_ignored(anybody):
         (1, "::ffff:198.51.100.1", "198.51.100.1"),
         (1, "fe80::1%" + "x" * 60, "fe80::1"),
         (2, "198.51.100.1", PEER),
-        (2, "198.51.100.1, 10.0.0.1", "198.51.100.1"),
         (2, "203.0.113.66, 198.51.100.1, 10.0.0.1", "198.51.100.1"),
         (2, "garbage, 10.0.0.1", PEER),
     ],

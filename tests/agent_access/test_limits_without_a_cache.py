@@ -7,9 +7,7 @@ from django.core.cache.backends.dummy import DummyCache
 from django.test import override_settings
 from typing_extensions import override
 
-from agent_access.errors import UnavailableError
 from agent_access.models import AuditEvent
-from agent_access.throttling import spend
 from tests.snapshots import take_snapshot
 
 
@@ -49,12 +47,6 @@ def test_a_cache_that_is_gone_never_opens_the_doors(agent, draft_body, settings,
     with override_settings(CACHES=broken):
         assert_unavailable(agent, draft_body)
     assert agent.call("drafts.create", draft_body, key="one").status == 201
-
-
-def test_a_count_that_is_lost_is_no_bug():
-    forgetful = {"default": {"BACKEND": f"{__name__}.ForgetfulCache"}}
-    with override_settings(CACHES=forgetful), pytest.raises(UnavailableError):
-        spend("address", bucket="192.0.2.1", quota=1)
 
 
 @pytest.mark.usefixtures("_clock_stands_still")

@@ -56,14 +56,6 @@ def test_a_relaxed_commit_that_fails_is_rolled_back_and_restored():
     assert not Customer.objects.exists()
 
 
-@pytest.mark.sqlite
-def test_inside_another_transaction_a_commit_is_not_relaxed():
-    with transaction.atomic():
-        with relaxed_commit():
-            assert read_setting() == FULL
-        assert read_setting() == FULL
-
-
 def test_only_the_event_of_a_read_is_relaxed(agent, draft_body):
     with CaptureQueriesContext(connection) as of_read:
         agent.call("documents.list")
@@ -102,14 +94,6 @@ def test_a_snapshot_is_a_reader_and_what_follows_a_writer():
             pass
     begun = [query["sql"] for query in captured if query["sql"].startswith("BEGIN")]
     assert begun == ["BEGIN DEFERRED", "BEGIN IMMEDIATE"] * 2
-
-
-@pytest.mark.postgresql
-def test_without_a_snapshot_it_would_be_seen():
-    with transaction.atomic():
-        assert Customer.objects.count() == 0
-        run_elsewhere(CustomerFactory.create)
-        assert Customer.objects.count() == 1
 
 
 @pytest.mark.postgresql
