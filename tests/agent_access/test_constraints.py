@@ -37,35 +37,22 @@ def name_in_database(table: str, **wanted: object) -> str:
     return name
 
 
+LINE, SKILLS, USER = "invoices_line", "invoices_user_skills", "invoices_user"
+
+
 @pytest.mark.postgresql
 @pytest.mark.parametrize(
     ("table", "wanted", "lost"),
     [
-        (
-            "invoices_line",
-            {"foreign_key": ("invoices_document", "id")},
-            "the foreign key document_id of invoices_line",
-        ),
-        (
-            "invoices_user_skills",
-            {"unique": True, "columns": ["user_id", "skill_id"]},
-            "the unique (user_id, skill_id) of invoices_user_skills",
-        ),
-        (
-            "invoices_user",
-            {"unique": True, "columns": ["email"]},
-            "the unique email of invoices_user",
-        ),
-        (
-            "invoices_line",
-            {"primary_key": True},
-            "the primary key of invoices_line",
-        ),
+        (LINE, {"foreign_key": ("invoices_document", "id")}, "foreign key document_id"),
+        (SKILLS, {"columns": ["user_id", "skill_id"]}, "unique (user_id, skill_id)"),
+        (USER, {"unique": True, "columns": ["email"]}, "unique email"),
+        (LINE, {"primary_key": True}, "primary key"),
     ],
 )
 def test_what_a_field_declares_is_missed(table, wanted, lost) -> None:
     execute(f"ALTER TABLE {table} DROP CONSTRAINT {name_in_database(table, **wanted)} CASCADE")
-    assert find_lost_constraints(connection) == [lost]
+    assert find_lost_constraints(connection) == [f"the {lost} of {table}"]
 
 
 @pytest.mark.postgresql
@@ -83,7 +70,7 @@ def test_foreign_keys_that_are_not_enforced_are_told() -> None:
     assert find_lost_constraints(connection) == ["the enforcement of foreign keys of invoices_line"]
 
 
-SKILLS = "id integer NOT NULL{key}, user_id char(32){user}, skill_id char(32){skill}{unique}"
+COLUMNS = "id integer NOT NULL{key}, user_id char(32){user}, skill_id char(32){skill}{unique}"
 DECLARED = {
     "key": " PRIMARY KEY",
     "user": " REFERENCES invoices_user (id)",
@@ -94,35 +81,23 @@ DECLARED = {
 
 @pytest.mark.sqlite  # which changes the constraints of a table by making it anew
 def test_a_table_that_was_made_anew_with_less_is_told() -> None:
-    execute("DROP TABLE invoices_user_skills")
-    execute(f"CREATE TABLE invoices_user_skills ({SKILLS.format(**DECLARED)})")
-    assert find_lost_constraints(connection) == []
-    execute("DROP TABLE invoices_user_skills")
-    nothing = dict.fromkeys(DECLARED, "")
-    execute(f"CREATE TABLE invoices_user_skills ({SKILLS.format(**nothing)})")
-    assert find_lost_constraints(connection) == [
-        f"the {what} of invoices_user_skills"
-        for what in (
-            "primary key",
-            "unique (user_id, skill_id)",
-            "foreign key user_id",
-            "foreign key skill_id",
-        )
-    ]
+    def find_lost_of(declared: dict[str, str]) -> list[str]:
+        execute(f"DROP TABLE {SKILLS}")
+        execute(f"CREATE TABLE {SKILLS} ({COLUMNS.format(**declared)})")
+        return find_lost_constraints(connection)
+
+    keys = ("primary key", "unique (user_id, skill_id)", "foreign key user_id")
+    lost = [f"the {key} of {SKILLS}" for key in (*keys, "foreign key skill_id")]
+    assert find_lost_of(DECLARED) == []
+    assert find_lost_of(dict.fromkeys(DECLARED, "")) == lost
 
 
 @pytest.mark.sqlite  # as above
 @pytest.mark.parametrize(
     ("check", "lost"),
     [
-        (
-            ' CHECK ((JSON_VALID("modules_off") OR "modules_off" IS NULL))',
-            "the check of modules_off of agent_access_accesssettings",
-        ),
-        (
-            f' CONSTRAINT "{NAMED.name}" CHECK',
-            f"the constraint {NAMED.name} of agent_access_accesssettings",
-        ),
+        (' CHECK ((JSON_VALID("modules_off") OR "modules_off" IS NULL))', "check of modules_off"),
+        (f' CONSTRAINT "{NAMED.name}" CHECK', f"constraint {NAMED.name}"),
     ],
 )
 def test_a_check_that_was_left_out_is_told(check, lost) -> None:
@@ -134,13 +109,12 @@ def test_a_check_that_was_left_out_is_told(check, lost) -> None:
     left = sql.replace(check, " CHECK" if "CONSTRAINT" in check else "")
     execute(f"DROP TABLE {table}")
     execute(left)
-    assert find_lost_constraints(connection) == [lost]
+    assert find_lost_constraints(connection) == [f"the {lost} of {table}"]
 
 
 def test_only_the_daily_check_warns_and_says_what_to_do(monkeypatch) -> None:
-    monkeypatch.setattr(
-        "agent_access.database.constraints.find_lost_constraints", lambda _: ["the unique name"]
-    )
+    find = "agent_access.database.constraints.find_lost_constraints"
+    monkeypatch.setattr(find, lambda _: ["the unique name"])
     for include, told in ((False, []), (True, ["The database has lost the unique name."])):
         found = run_checks(
             tags=["database"], databases=["default"], include_deployment_checks=include

@@ -1,6 +1,7 @@
 """The OpenAPI document: what it says of each tool, and that it is kept true."""
 
 import json
+from dataclasses import replace
 from io import StringIO
 from typing import Any
 from unittest.mock import Mock
@@ -8,21 +9,16 @@ from unittest.mock import Mock
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
-from django.core.management.base import SystemCheckError
 from jsonschema import ValidationError
 from openapi_spec_validator import OpenAPIV31SpecValidator, validate
 from typing_extensions import TypedDict
 
 from agent_access.calls import Record
-from agent_access.errors import ConflictError, ValidationFailedError
 from agent_access.fields import ID_PATTERN
 from agent_access.openapi import describe_api
-from agent_access.openapi_schemas import refer_to, refer_to_refusals
 from agent_access.tools import inline_references, registry
 from config.environment import PROJECT_FOLDER
-from invoicing.agent_host import InvoicingHost
 from invoicing.agent_tools.inputs import CURSOR_PATTERN
-from tests.agents import Answer
 from tests.api_document import check_documented, codes_of
 from tests.schemas import objects_within
 from tests.tool_table import TABLE, WITH_BODY, WITH_TARGET, WRITING
@@ -40,14 +36,9 @@ REFUSALS = {
     "rate_limited": 429,
     "unavailable": 503,
 }
+APPROVAL_STATES = ["pending", "rejected", "stale", "used"]
 ISSUE_REFUSALS = {
-    409: [
-        "conflict",
-        "approval_pending",
-        "approval_rejected",
-        "approval_stale",
-        "approval_used",
-    ],
+    409: ["conflict", *(f"approval_{state}" for state in APPROVAL_STATES)],
     410: ["approval_expired"],
 }
 
@@ -68,12 +59,6 @@ def test_the_committed_document_is_the_one_that_the_command_prints():
     call_command("openapi", stdout=printed)
     committed = (PROJECT_FOLDER / "docs/openapi.json").read_text(encoding="utf-8")
     assert printed.getvalue() == committed, "Write it anew: ./dev openapi"
-
-
-def test_a_scope_without_words_is_told_in_words(monkeypatch):
-    monkeypatch.setattr(InvoicingHost, "scopes", lambda _host: {})
-    with pytest.raises(SystemCheckError, match="The host does not describe the scope people:read"):
-        call_command("openapi", skip_checks=False)
 
 
 def test_the_document_is_valid_openapi(document):
@@ -104,17 +89,12 @@ def test_an_operation_says_its_scope_its_status_and_what_it_takes(document, tool
 
 
 def test_a_query_parameter_is_never_null(document):
-    parameters = {
-        each["name"]: each for each in operation_of(document, "people.list")["parameters"]
-    }
+    listed = operation_of(document, "people.list")["parameters"]
+    parameters = {each["name"]: each for each in listed}
     assert list(parameters) == ["search", "limit", "after", "team_id"]
     assert parameters["search"]["schema"] == {"type": "string", "maxLength": 100}
-    assert parameters["limit"]["schema"] == {
-        "type": "integer",
-        "minimum": 1,
-        "maximum": 50,
-        "default": 25,
-    }
+    page = {"type": "integer", "minimum": 1, "maximum": 50, "default": 25}
+    assert parameters["limit"]["schema"] == page
     assert parameters["team_id"]["schema"] == {"type": "string", "pattern": f"^({ID_PATTERN})?$"}
     after = parameters["after"]["schema"]
     assert after == {"type": "string", "pattern": CURSOR_PATTERN}
@@ -155,69 +135,36 @@ def test_every_field_of_an_answer_is_always_there(document):
 
 
 # Generated clients call their types by the names of the schemas; what has none they number.
-def bodies_of(document: dict[str, Any]) -> list[Any]:
-    """Return the schema of each body that is sent or answered."""
-    return [
-        each["content"]["application/json"]["schema"]
-        for each in objects_within(document)
-        if "content" in each
-    ]
+class CustomerPage(TypedDict):
+    """A shape that another project may have: a leaf of a book."""
+
+    leaf: int
 
 
-def test_every_body_and_every_object_in_it_has_a_name(document):
-    assert all(body.keys() == {"$ref"} for body in bodies_of(document))
+def test_no_shape_takes_the_name_of_another_body(monkeypatch):
+    run = Mock(__annotations__={"return": Record[CustomerPage]})
+    monkeypatch.setitem(vars(registry.find("people.get")), "run", run)
+    with pytest.raises(ImproperlyConfigured, match="CustomerPage is the name of two bodies"):
+        describe_api()
+
+
+# Generated clients call their types by the names of the schemas; what has none they number.
+def test_every_body_and_every_object_in_it_has_one_name(document):
+    contents = [each["content"] for each in objects_within(document) if "content" in each]
+    assert all(each["application/json"]["schema"].keys() == {"$ref"} for each in contents)
     schemas = document["components"]["schemas"]
     named = list(schemas.values())
     objects = [each for each in objects_within(schemas) if "additionalProperties" in each]
     unnamed = [each for each in objects if each not in named]
     assert unnamed == [schemas["ToolDescription"]["properties"]["input_schema"]]
-
-
-def test_a_choice_of_several_places_has_one_name(document):
     choices = [each["enum"] for each in objects_within(document) if "enum" in each]
     assert [choice for choice in choices if choices.count(choice) > 1] == []
-
-
-def test_one_name_holds_one_thing(document):
-    schemas = document["components"]["schemas"]
-    assert schemas["DocumentRecord"]["properties"] == {"data": refer_to("Document")}
-    page = schemas["DocumentSummaryPage"]["properties"]
-    assert page["data"] == {"type": "array", "items": refer_to("DocumentSummary")}
-    drafts = [schemas[name]["properties"] for name in ("DraftInput", "DraftUpdateInput")]
-    assert [draft["line_items"]["items"] for draft in drafts] == [refer_to("LineItemInput")] * 2
-
-
-class Refusal(TypedDict):
-    """A shape that another project may have."""
-
-    why: str
-
-
-class CustomerPage(TypedDict):
-    """Likewise: a leaf of a book."""
-
-    leaf: int
-
-
-@pytest.mark.parametrize(
-    ("name", "answer"), [("Refusal", Record[Refusal]), ("CustomerPage", Record[CustomerPage])]
-)
-def test_no_shape_takes_the_name_of_another_body(monkeypatch, name, answer):
-    run = Mock(__annotations__={"return": answer})
-    monkeypatch.setitem(vars(registry.find("people.get")), "run", run)
-    with pytest.raises(ImproperlyConfigured, match=f"{name} is the name of two bodies"):
-        describe_api()
 
 
 def test_a_pattern_says_the_whole_text(document):
     """Some generated clients search for it, others compare the beginning or all of the text."""
     patterns = [each["pattern"] for each in objects_within(document) if "pattern" in each]
     assert [each for each in patterns if not (each[0] == "^" and each[-1] == "$")] == []
-
-
-def test_a_generated_client_speaks_https_of_itself(document):
-    [server] = document["servers"]
-    assert (server["url"], [*server["variables"]]) == ("https://{host}", ["host"])
 
 
 def test_the_refusals_are_those_of_the_interface(document):
@@ -243,54 +190,18 @@ def test_an_operation_names_each_refusal_by_its_status(document, tool):
         assert responses[str(REFUSALS[code])] == {"$ref": f"#/components/responses/{code}"}
 
 
-def test_only_a_wrong_field_always_names_fields(document):
-    schemas = document["components"]["schemas"]
-    assert schemas["ToolError"]["required"] == ["code", "message"]
-    assert schemas["ValidationError"]["properties"]["problems"]["maxItems"] == 20
-    assert schemas["ValidationError"]["required"] == ["code", "message", "problems", "fields"]
-    assert refer_to_refusals([ConflictError]) == refer_to("Refusal")
-    assert refer_to_refusals([ValidationFailedError]) == refer_to("ValidationRefusal")
-    assert refer_to_refusals([ValidationFailedError, ConflictError]) == {
-        "anyOf": [refer_to("ValidationRefusal"), refer_to("Refusal")]
-    }
-
-
-@pytest.mark.parametrize(
-    ("code", "header"),
-    [
-        ("unauthenticated", "WWW-Authenticate"),
-        ("rate_limited", "Retry-After"),
-        ("method_not_allowed", "Allow"),
-    ],
-)
-def test_a_refusal_names_the_header_field_of_its_own(document, code, header):
-    responses = document["components"]["responses"]
-    assert [name for name, each in responses.items() if header in each["headers"]] == [code]
-    assert document["components"]["headers"][header]["required"] is True
-
-
-def changed(answer: Answer, **parts: Any) -> Answer:
-    body = json.dumps(parts.get("body", answer.body)).encode()
-    headers = {**answer.headers, **parts.get("headers", {})}
-    return Answer(parts.get("status", answer.status), headers, body)
+def test_a_refusal_names_the_header_field_of_its_own(document):
+    responses, headers = (document["components"][each] for each in ("responses", "headers"))
+    own = {"WWW-Authenticate": "unauthenticated", "Retry-After": "rate_limited"}
+    for header, code in (own | {"Allow": "method_not_allowed"}).items():
+        assert [name for name, each in responses.items() if header in each["headers"]] == [code]
+        assert headers[header]["required"] is True
 
 
 def test_an_answer_that_the_document_does_not_have_is_noticed(agent, customer):
-    method, path = TABLE["customers.search"].route
     answer = agent.call("customers.search")
     [entry] = answer.data
-    check_documented(method, path, answer)
-    for wrong in (
-        {"data": [entry | {"street": "Hidden Lane"}], "next": None},
-        {"data": [{"id": entry["id"]}], "next": None},
-        {"data": [entry | {"id": "7"}], "next": None},
-        {"data": [entry], "next": 7},
-        {"data": [entry]},
-    ):
+    for wrong in ({"data": [entry | {"street": "Hidden Lane"}], "next": None}, {"data": [entry]}):
+        content = json.dumps(wrong).encode()
         with pytest.raises(ValidationError):
-            check_documented(method, path, changed(answer, body=wrong))
-    with pytest.raises(KeyError, match="409"):
-        check_documented(method, path, changed(answer, status=409))
-    bare = Answer(answer.status, {"Cache-Control": "no-store"}, answer.content)
-    with pytest.raises(AssertionError, match="X-Request-Id"):
-        check_documented(method, path, bare)
+            check_documented(*TABLE["customers.search"].route, replace(answer, content=content))
