@@ -119,6 +119,19 @@ def make_program(*addresses: str, name: str = "Ledger agent", **fields: Any) -> 
     return Program(client_id=str(client.client_id), return_address=addresses[0])
 
 
+def answer_of(acts_as: User, *, scopes: Any = ("customers:read",), days: Any = 30) -> Any:
+    """Return the fields with which the consent form allows what was asked."""
+    return {
+        "decision": "allow",
+        "acts_as": acts_as.pk,
+        "scopes": list(scopes),
+        "expires_in_days": days,
+    }
+
+
+REFUSAL = {"decision": "refuse"}
+
+
 @dataclass
 class Browser:
     """A person's browser: signed in, or not."""
@@ -149,13 +162,7 @@ class Browser:
         scopes: Any = ("customers:read", "invoices:read"),
         days: Any = 30,
     ) -> Any:
-        fields = {
-            "decision": "allow",
-            "acts_as": acts_as.pk,
-            "scopes": list(scopes),
-            "expires_in_days": days,
-        }
-        return self.send(path, fields)
+        return self.send(path, answer_of(acts_as, scopes=scopes, days=days))
 
 
 def refusal_of(answer: Answer) -> tuple[int, str]:

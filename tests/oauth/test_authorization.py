@@ -8,9 +8,15 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 from agent_access.oauth.authorization import MAX_LENGTH, TOO_LONG
-from agent_access.oauth.models import Application
-from tests.oauth.programs import BASE_URL, RESOURCE, RETURN_ADDRESS, Browser, parameters_of
-from tests.snapshots import take_snapshot
+from tests.interface.refusals import nothing_changes
+from tests.oauth.programs import (
+    BASE_URL,
+    RESOURCE,
+    RETURN_ADDRESS,
+    Browser,
+    parameters_of,
+    refusal_of,
+)
 from tests.tool_table import SCOPES
 
 # What is compared and told is the same on both databases.
@@ -20,66 +26,43 @@ RFC_7636_CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
 
 
 def assert_page(response) -> None:
-    assert response.status_code == 400
-    assert "Location" not in response
+    assert (response.status_code, "Location" in response) == (400, False)
     assert b"No access can be allowed here" in response.content
 
 
+def assert_no_way_in(browser, path: str) -> None:
+    assert_page(browser.open(path))
+    assert_page(browser.send(path, {"decision": "refuse"}))
+
+
 @pytest.mark.requirement("sign_in.unknown_client")
-def test_an_unknown_client_gets_a_page_and_no_redirect(program, browser, subtests):
-    before = take_snapshot()
-    unknown = ("", "nobody", "x" * 300, "client%00", "%FF")
-    for query in ("", *(f"&client_id={client_id}" for client_id in unknown)):
-        with subtests.test(query=query):
-            path = program.authorize_path(client_id=None) + query
-            assert_page(browser.open(path))
-            assert_page(browser.send(path, {"decision": "refuse"}))
-    assert take_snapshot() == before
+@pytest.mark.parametrize("query", ["", "client_id=", "client_id=nobody", "client_id=%FF"])
+def test_an_unknown_client_gets_a_page_and_no_redirect(program, browser, query):
+    with nothing_changes():
+        assert_no_way_in(browser, f"{program.authorize_path(client_id=None)}&{query}")
 
 
+HOST = "https://client.example"
 TRICKS = [
-    "https://client.example/callback/",
-    "https://client.example/Callback",
-    "https://client.example/callback?",
-    "https://client.example/callback?x=1",
-    "https://client.example/callback#",
-    "https://client.example/callback#x",
-    "https://client.example/%63allback",
-    "https://client.example/x/../callback",
-    "https://client.example//callback",
-    "https://client.example:443/callback",
-    "https://client.example:8443/callback",
-    "https://client.example:99999/callback",
-    "https://client.example:port/callback",
-    "https://CLIENT.example/callback",
-    "HTTPS://client.example/callback",
-    "http://client.example/callback",
-    "https://client.example.evil.example/callback",
-    "https://client.example@evil.example/callback",
-    "https://evil.example/https://client.example/callback",
-    "https://client.example\\@evil.example/callback",
-    "https:\\\\client.example/callback",
-    "//client.example/callback",
-    "/callback",
-    "https://client.example/callback\n",
-    " https://client.example/callback",
-    "https://client.example/callback https://evil.example",
-    "javascript:alert(1)",
-    "http://127.0.0.1:1/callback",
-    "https://[::1",
+    *(f"{HOST}{path}" for path in ("/callback/", "/Callback", "/%63allback", "//callback")),
+    *(f"{HOST}/{path}" for path in ("x/../callback", "callback?", "callback?x=1", "callback#x")),
+    *(f"{HOST}:{port}/callback" for port in ("443", "8443", "99999", "port")),
+    *(f"{HOST}{more}/callback" for more in (".evil.example", "@evil.example", "\\@evil.example")),
+    *("https://CLIENT.example/callback", "HTTPS://client.example/callback"),
+    *("http://client.example/callback", "//client.example/callback", "/callback"),
+    *("https:\\\\client.example/callback", "https://[::1", "javascript:alert(1)"),
+    *(f"https://evil.example/{RETURN_ADDRESS}", "http://127.0.0.1:1/callback"),
+    *(f"{RETURN_ADDRESS}\n", f" {RETURN_ADDRESS}", f"{RETURN_ADDRESS} https://evil.example"),
 ]
 
 
 @once
 @pytest.mark.requirement("sign_in.unknown_client", "sign_in.return_addresses")
 def test_an_unregistered_return_address_gets_a_page_and_no_redirect(program, browser, subtests):
-    before = take_snapshot()
-    for address in TRICKS:
-        with subtests.test(address=address):
-            path = program.authorize_path(redirect_uri=address)
-            assert_page(browser.open(path))
-            assert_page(browser.send(path, {"decision": "refuse"}))
-    assert take_snapshot() == before
+    with nothing_changes():
+        for address in TRICKS:
+            with subtests.test(address=address):
+                assert_no_way_in(browser, program.authorize_path(redirect_uri=address))
 
 
 @once
@@ -90,18 +73,14 @@ def test_an_unregistered_return_address_gets_a_page_and_no_redirect(program, bro
         ("http://127.0.0.1/cb", "http://127.0.0.1:51234/cb", True),
         ("http://localhost/cb", "http://localhost:1/cb", True),
         ("http://[::1]/cb", "http://[::1]:65535/cb", True),
-        ("http://127.0.0.1", "http://127.0.0.1:9", True),
         ("http://127.0.0.1/cb?a=1", "http://127.0.0.1:9/cb?a=1", True),
         ("http://127.0.0.1/cb", "http://127.0.0.1:65536/cb", False),
         ("http://127.0.0.1/cb", "http://127.0.0.1:0/cb", False),
-        ("http://127.0.0.1/cb", "http://127.0.0.1:/cb", False),
         ("http://127.0.0.1/cb", "http://127.0.0.1:9/", False),
         ("http://127.0.0.1/cb", "http://localhost:9/cb", False),
         ("http://127.0.0.1/cb", "http://127.0.0.1.evil.example/cb", False),
         ("http://127.0.0.1/cb", "http://127.0.0.1:9@evil.example/cb", False),
         ("http://127.0.0.1:1/cb", "http://127.0.0.1:2/cb", False),
-        ("http://127.0.0.1:1/cb", "http://127.0.0.1/cb", False),
-        ("https://client.example/cb", "https://client.example:9/cb", False),
         ("https://localhost/cb", "https://localhost:9/cb", False),
     ],
 )
@@ -120,51 +99,45 @@ def test_a_repeated_parameter_gets_a_page(program, browser, subtests):
             assert_page(browser.open(program.authorize_path() + f"&{name}=evil"))
 
 
-WRONG: list[tuple[dict[str, Any], str]] = [
-    ({"response_type": None}, "invalid_request"),
-    ({"response_type": "token"}, "unsupported_response_type"),
-    ({"response_type": "code token"}, "unsupported_response_type"),
-    ({"response_type": "none"}, "unsupported_response_type"),
-    ({"code_challenge": None}, "invalid_request"),
-    ({"code_challenge": "short"}, "invalid_request"),
-    ({"code_challenge": RFC_7636_CHALLENGE + "x"}, "invalid_request"),
-    ({"code_challenge": "x" * 200}, "invalid_request"),
-    ({"code_challenge": RFC_7636_CHALLENGE[:-1] + "="}, "invalid_request"),
-    ({"code_challenge_method": None}, "invalid_request"),
-    ({"code_challenge_method": "plain"}, "invalid_request"),
-    ({"code_challenge_method": "s256"}, "invalid_request"),
-    ({"response_mode": "fragment"}, "invalid_request"),
-    ({"response_mode": "form_post"}, "invalid_request"),
-    ({"response_mode": "query.jwt"}, "invalid_request"),
-    ({"response_mode": "Query"}, "invalid_request"),
-    ({"resource": None}, "invalid_target"),
-    ({"resource": BASE_URL}, "invalid_target"),
-    ({"resource": f"{RESOURCE}/"}, "invalid_target"),
-    ({"resource": "https://other.example/mcp"}, "invalid_target"),
-    ({"resource": [RESOURCE, "https://other.example/mcp"]}, "invalid_target"),
-]
+OTHER = "https://other.example/mcp"
+CHALLENGES = [None, "short", f"{RFC_7636_CHALLENGE}x", "x" * 200, f"{RFC_7636_CHALLENGE[:-1]}="]
+WRONG: dict[str, list[dict[str, Any]]] = {
+    "invalid_request": [
+        {"response_type": None},
+        *({"code_challenge": each} for each in CHALLENGES),
+        *({"code_challenge_method": each} for each in (None, "plain", "s256")),
+        *({"response_mode": each} for each in ("fragment", "form_post", "query.jwt", "Query")),
+    ],
+    "unsupported_response_type": [
+        {"response_type": each} for each in ("token", "code token", "none")
+    ],
+    "invalid_target": [
+        {"resource": each} for each in (None, BASE_URL, f"{RESOURCE}/", OTHER, [RESOURCE, OTHER])
+    ],
+}
 
 
 @once
 @pytest.mark.requirement("sign_in.pkce", "sign_in.resource_sent", "sign_in.errors")
 @pytest.mark.parametrize("decision", [None, "allow", "refuse"])
+@pytest.mark.parametrize("error", WRONG)
 def test_a_wrong_request_of_a_known_client_goes_back_only_if_the_owner_wants(
-    program, browser, subtests, decision
+    program, browser, subtests, error, decision
 ):
-    before = take_snapshot()
-    for change, error in WRONG:
-        with subtests.test(change=str(change)):
-            path = program.authorize_path(**change)
-            opened = browser.send(path, {"decision": decision}) if decision else browser.open(path)
-            assert_link_back(opened, error)
-    assert take_snapshot() == before
+    with nothing_changes():
+        for change in WRONG[error]:
+            with subtests.test(change=str(change)):
+                path = program.authorize_path(**change)
+                sent = {"decision": decision}
+                assert_link_back(
+                    browser.send(path, sent) if decision else browser.open(path), error
+                )
 
 
 def assert_link_back(response, error: str) -> None:
     """Expect a page, from which only the owner's click leads to the client, with the error."""
     page = response.content.decode()
-    assert response.status_code == 400
-    assert "Location" not in response
+    assert (response.status_code, "Location" in response) == (400, False)
     assert "Allow access" not in page
     assert f"<code>{RETURN_ADDRESS}</code>" in page
     [(address, label)] = re.findall(r'href="(https://[^"]+)"[^>]*>([^<]+)</a>', page)
@@ -177,17 +150,10 @@ def assert_link_back(response, error: str) -> None:
     assert "code" not in answer
 
 
-def test_a_wrong_request_of_an_allowed_client_goes_nowhere_by_itself_either(program, browser, pair):
-    response = browser.open(program.authorize_path(response_type="token"))
-    assert (response.status_code, "Location" in response) == (400, False)
-
-
 def test_markup_in_the_state_of_a_wrong_request_is_only_a_text(program, browser):
     state = "\"><script>alert(1)</script>'"
     path = program.authorize_path(response_type="token", state=state)
-    page = browser.open(path).content.decode()
-    assert "<script>" not in page
-    assert page.count("javascript:") == 0
+    assert "<script>" not in browser.open(path).content.decode()
 
 
 @once
@@ -195,10 +161,8 @@ def test_markup_in_the_state_of_a_wrong_request_is_only_a_text(program, browser)
     ("asked", "offered"),
     [
         (None, SCOPES),
-        ("", SCOPES),
         (" ", SCOPES),
         ("openid profile offline_access", SCOPES),
-        ("everything", SCOPES),
         ("customers:read offline_access", ("customers:read",)),
         ("openid people:read  customers:read people:read", ("customers:read", "people:read")),
         ("CUSTOMERS:READ invoices:read,people:read invoices:read", ("invoices:read",)),
@@ -215,22 +179,12 @@ def test_scopes_that_are_not_ours_are_ignored(program, browser, delegate, asked,
     assert program.exchange(code).body["scope"] == " ".join(offered)
 
 
-def test_a_scope_that_was_not_asked_for_cannot_be_allowed(program, browser, delegate):
-    path = program.authorize_path(scope="customers:read offline_access")
-    before = take_snapshot()
-    for scopes in (["invoices:execute"], ["offline_access"], ["customers:read", "offline_access"]):
-        assert browser.allow(path, delegate, scopes=scopes).status_code == 422
-    assert take_snapshot() == before
-
-
 @pytest.mark.requirement("sign_in.unknown_client", "sign_in.return_addresses")
 @pytest.mark.parametrize("sent", [None, ""])
 def test_a_client_with_several_return_addresses_must_name_one(register_program, browser, sent):
     program = register_program(RETURN_ADDRESS, "http://localhost/callback")
-    before, path = take_snapshot(), program.authorize_path(redirect_uri=sent)
-    assert_page(browser.open(path))
-    assert_page(browser.send(path, {"decision": "refuse"}))
-    assert take_snapshot() == before
+    with nothing_changes():
+        assert_no_way_in(browser, program.authorize_path(redirect_uri=sent))
 
 
 @pytest.mark.parametrize("state", [None, "", "a b&c=d#e%20\u00e4", "x" * 2000])
@@ -247,10 +201,8 @@ def test_a_request_has_room_for_its_answer_or_makes_no_connection(
     response = browser.allow(program.authorize_path(state=longest), delegate)
     assert parameters_of(response)["state"] == longest
 
-    before, path = take_snapshot(), program.authorize_path(state=f"{longest}xxxx")
-    assert_page(browser.open(path))
-    assert_page(browser.send(path, {"decision": "allow"}))
-    assert take_snapshot() == before
+    with nothing_changes():
+        assert_no_way_in(browser, program.authorize_path(state=f"{longest}xxxx"))
 
 
 @pytest.mark.sqlite  # no database decides how long an address may be
@@ -263,16 +215,7 @@ def test_whoever_is_signed_out_is_told_of_a_request_that_is_too_long_to_come_bac
     assert TOO_LONG in page.content.decode()
 
 
-def test_the_parameters_of_a_return_address_stay(register_program, browser, delegate):
-    program = register_program("https://client.example/cb?tenant=7&x=")
-    response = browser.allow(program.authorize_path(), delegate)
-    answer = parameters_of(response)
-    assert (answer["tenant"], answer["x"], answer["iss"]) == ("7", "", BASE_URL)
-    assert sorted(answer) == ["code", "iss", "state", "tenant", "x"]
-    assert program.exchange(answer["code"]).status == 200
-
-
-@pytest.mark.parametrize("query", ["t=%E9", "flag", "a=1&&b=2", "a=b;c=d", "a=%2F+%20", "a=/?", ""])
+@pytest.mark.parametrize("query", ["tenant=7&x=", "t=%E9", "a=1&&b=2", "a=b;c=d", "a=%2F+%20", ""])
 def test_the_query_of_a_return_address_stays_as_it_was_registered(
     register_program, browser, delegate, query
 ):
@@ -293,7 +236,6 @@ def test_the_query_of_a_return_address_stays_as_it_was_registered(
     "extra",
     [
         {"response_mode": "query"},
-        {"response_mode": ""},
         {"user": "1", "client": "x", "allowed": "x", "scopes": "invoices:execute"},
         {"request_uri": "https://evil.example/", "nonce": "n" * 300, "claims": "{}"},
     ],
@@ -304,8 +246,17 @@ def test_parameters_that_mean_nothing_here_change_nothing(program, browser, dele
     assert sorted(parameters_of(response)) == ["code", "iss", "state"]
 
 
-def test_a_client_forgotten_between_page_and_decision_gets_nothing(program, browser, delegate):
-    path = program.authorize_path()
-    assert browser.open(path).status_code == 200
-    Application.objects.all().delete()
-    assert_page(browser.allow(path, delegate))
+@pytest.mark.parametrize("sent", [None, ""])
+@pytest.mark.parametrize("sent_again", [None, RETURN_ADDRESS])
+def test_a_client_with_one_return_address_may_leave_it_out(
+    program, browser, delegate, sent, sent_again
+):
+    """RFC 6749 sections 3.1.2.3 and 4.1.3: then the exchange may leave it out, too."""
+    path = program.authorize_path(redirect_uri=sent)
+    assert f"<code>{RETURN_ADDRESS}</code>" in browser.open(path).content.decode()
+    response = browser.allow(path, delegate)
+    assert response["Location"].startswith(f"{RETURN_ADDRESS}?code=")
+    code = parameters_of(response)["code"]
+    wrong = program.exchange(code, redirect_uri="https://x.example/")
+    assert refusal_of(wrong) == (400, "invalid_grant")
+    assert program.exchange(code, redirect_uri=sent_again).status == 200

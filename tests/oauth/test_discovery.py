@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from agent_access.gate import TOOL_POLICY
 from agent_access.switches import turn_sign_in
 from tests.agents import BAD_CREDENTIAL, CHALLENGE, HttpAgent
 from tests.mcp_agent import McpAgent
@@ -66,33 +67,28 @@ def test_a_document_follows_the_application_url(machine, settings, path, documen
     assert (answer.status, answer.body) == (200, expected)
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "/.well-known/oauth-protected-resource/",
-        "/.well-known/oauth-protected-resource/api/v1",
-        "/.well-known/oauth-protected-resource/mcp/",
-        "/.well-known/oauth-authorization-server/",
-        "/.well-known/oauth-authorization-server/api/v1",
-        "/.well-known/oauth-authorization-server/mcp/",
-        "/.well-known/openid-configuration",
-        "/.well-known/openid-configuration/mcp",
-        "/mcp/.well-known/openid-configuration",
-        "/mcp/.well-known/oauth-authorization-server",
-        "/oauth/token/",
-    ],
-)
-def test_beside_the_documents_there_is_nothing_and_programs_can_read_that(machine, path):
-    answer = machine.send("GET", path)
+NOTHING = [
+    *(f"{path}{more}" for path, _ in DOCUMENTS[1:3] for more in ("/", "/api/v1", "/mcp/", "/x")),
+    *("/.well-known/openid-configuration", "/.well-known/openid-configuration/mcp"),
+    *("/mcp/.well-known/openid-configuration", "/mcp/.well-known/oauth-authorization-server"),
+    *("/oauth/token/", "/oauth/register/x"),
+]
+
+
+@pytest.mark.requirement("sign_in.errors")
+@pytest.mark.parametrize("method", ["GET", "POST"])
+@pytest.mark.parametrize("path", NOTHING)
+def test_beside_the_documents_there_is_nothing_and_programs_can_read_that(machine, path, method):
+    answer = machine.send(method, path)
     assert (answer.status, answer.headers["Content-Type"]) == (404, "application/json")
+    assert answer.headers["Content-Security-Policy"] == TOOL_POLICY
     assert "error" in answer.body
     assert b"issuer" not in answer.content
 
 
-@pytest.mark.parametrize("path", ["/oauth/introspect", "/oauth"])
-def test_there_are_no_further_endpoints(machine, path):
-    assert machine.send("GET", path, headers={"Accept": "application/json"}).status == 404
-    assert b"issuer" not in machine.send("GET", path).content
+def test_there_are_no_further_endpoints(machine):
+    for path in ("/oauth/introspect", "/oauth"):
+        assert machine.send("GET", path, headers={"Accept": "application/json"}).status == 404
 
 
 @pytest.mark.requirement("transport.origin_at_sign_in", "sign_in.errors")
@@ -125,15 +121,13 @@ def test_a_document_is_only_read(machine, path, document, method):
     assert answer.headers["Allow"] == "GET"
 
 
-def test_mcp_tells_a_stranger_where_to_sign_in(machine):
-    answer = McpAgent(None).request("POST", "/mcp")
+@pytest.mark.parametrize(
+    ("token", "challenge"), [(None, CHALLENGE), ("iva_" + "A" * 43, BAD_CREDENTIAL)]
+)
+def test_mcp_tells_strangers_and_bad_tokens_where_to_sign_in(machine, token, challenge):
+    answer = McpAgent(token).request("POST", "/mcp")
     assert answer.status == 401
-    assert answer.headers["WWW-Authenticate"] == f"{CHALLENGE}, {DISCOVERY}"
-
-
-def test_mcp_tells_whoever_has_a_bad_token_where_to_sign_in(machine):
-    answer = McpAgent("iva_" + "A" * 43).request("POST", "/mcp")
-    assert answer.headers["WWW-Authenticate"] == f"{BAD_CREDENTIAL}, {DISCOVERY}"
+    assert answer.headers["WWW-Authenticate"] == f"{challenge}, {DISCOVERY}"
 
 
 def test_the_http_tools_name_no_resource(machine):
@@ -158,18 +152,13 @@ def reader(program, browser, delegate) -> str:
 
 
 def test_mcp_names_the_granted_and_the_needed_scopes(reader):
-    body = (
-        b'{"jsonrpc":"2.0","id":7,"method":"tools/call",'
-        b'"params":{"name":"documents_list","arguments":{}}}'
-    )
-    answer = McpAgent(reader).request("POST", "/mcp", body=body)
-    assert answer.status == 403
+    call = {"name": "documents_list", "arguments": {}}
+    answer = McpAgent(reader).send("tools/call", call)
+    assert (answer.status, answer.body["error"]["data"]["code"]) == (403, "forbidden")
     assert answer.headers["WWW-Authenticate"] == (
         f'{CHALLENGE}, error="insufficient_scope", '
         f'scope="customers:read invoices:read people:read", resource_metadata="{METADATA}"'
     )
-    assert answer.body["id"] == 7
-    assert answer.body["error"]["data"]["code"] == "forbidden"
 
 
 def test_a_missing_permission_is_no_missing_scope(reader, delegate):

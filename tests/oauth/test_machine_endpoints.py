@@ -8,12 +8,11 @@ import pytest
 from django.core.cache import cache
 from django.db import DatabaseError
 
-from agent_access.gate import TOOL_POLICY
 from agent_access.models import AuditEvent
 from agent_access.oauth import exchange
 from agent_access.oauth.endpoints import FORM
-from tests.oauth.programs import Machine
-from tests.snapshots import take_snapshot
+from tests.interface.refusals import nothing_changes
+from tests.oauth.programs import Machine, refusal_of
 
 ENDPOINTS = ["/oauth/register", "/oauth/token", "/oauth/revoke"]
 FORMS = ["/oauth/token", "/oauth/revoke"]
@@ -32,25 +31,6 @@ def test_only_post_is_answered(machine, path, method):
         assert answer.body["error"] == "invalid_request"
 
 
-@pytest.mark.requirement("sign_in.errors")
-@pytest.mark.parametrize("method", ["GET", "POST"])
-@pytest.mark.parametrize(
-    "path",
-    [
-        "/oauth/token/",
-        "/oauth/register/x",
-        "/.well-known/oauth-protected-resource/x",
-        "/.well-known/oauth-authorization-server/x",
-        "/.well-known/openid-configuration",
-        "/.well-known/openid-configuration/mcp",
-    ],
-)
-def test_below_an_endpoint_there_is_nothing_for_programs(machine, path, method):
-    answer = machine.send(method, path)
-    assert (answer.status, answer.body["error"]) == (404, "not_found")
-    assert answer.headers["Content-Security-Policy"] == TOOL_POLICY
-
-
 @pytest.mark.requirement("limit.sign_in_body")
 @pytest.mark.parametrize("path", ENDPOINTS)
 @pytest.mark.parametrize("length", [None, "1", "16385", "99999999999"])
@@ -61,30 +41,19 @@ def test_a_body_over_sixteen_kibibytes_is_refused(machine, path, length):
     if length == "1":  # a lie, where the server ends the stream itself
         environ |= {"wsgi.input_terminated": True, "wsgi.input": BytesIO(body)}
     answer = machine.send("POST", path, body, content_type=kind, **environ)
-    assert (answer.status, answer.body["error"]) == (413, "invalid_request")
-
-
-@pytest.mark.requirement("limit.sign_in_body")
-@pytest.mark.parametrize("path", FORMS)
-def test_a_body_of_sixteen_kibibytes_is_read(machine, path):
-    body = b"client_id=x&token=".ljust(16384, b"x")
-    answer = machine.send("POST", path, body, content_type=FORM)
-    assert answer.status in {400, 401}
+    assert refusal_of(answer) == (413, "invalid_request")
+    assert machine.send("POST", path, body[:-1], content_type=kind).status in {400, 401}
 
 
 @pytest.mark.parametrize("path", ENDPOINTS)
 @pytest.mark.parametrize("kind", ["text/plain", "multipart/form-data; boundary=x", ""])
 def test_another_kind_of_body_is_refused(machine, path, kind):
     answer = machine.send("POST", path, b"client_id=x", content_type=kind)
-    assert (answer.status, answer.body["error"]) == (415, "invalid_request")
+    assert refusal_of(answer) == (415, "invalid_request")
 
 
 BAD_FORMS = [
-    b"client_id=a&client_id=b",
-    b"client_id=%00",
-    b"client_id=a%00b&token=x",
-    b"client_id=%ff",
-    b"client_id=\xc3\xa4",
+    *(b"client_id=a&client_id=b", b"client_id=a%00b", b"client_id=%ff", b"client_id=\xc3\xa4"),
     b"&".join(b"p%d=1" % number for number in range(200)),
 ]
 
@@ -94,13 +63,13 @@ BAD_FORMS = [
 @pytest.mark.parametrize("body", BAD_FORMS)
 def test_unreadable_parameters_are_refused(machine, path, body):
     answer = machine.send("POST", path, body, content_type=FORM)
-    assert (answer.status, answer.body["error"]) == (400, "invalid_request")
+    assert refusal_of(answer) == (400, "invalid_request")
 
 
 @pytest.mark.parametrize("path", FORMS)
 def test_parameters_of_the_url_are_refused(program, path):
     answer = program.post_form(f"{path}?client_id={program.client_id}", {"token": "x"})
-    assert (answer.status, answer.body["error"]) == (400, "invalid_request")
+    assert refusal_of(answer) == (400, "invalid_request")
 
 
 @pytest.mark.parametrize(
@@ -108,13 +77,7 @@ def test_parameters_of_the_url_are_refused(program, path):
     [
         ({"grant_type": None}, 400, "unsupported_grant_type"),
         ({"grant_type": "password"}, 400, "unsupported_grant_type"),
-        ({"grant_type": "client_credentials"}, 400, "unsupported_grant_type"),
         ({"grant_type": "openid"}, 400, "unsupported_grant_type"),
-        (
-            {"grant_type": "urn:ietf:params:oauth:grant-type:device_code"},
-            400,
-            "unsupported_grant_type",
-        ),
         ({"client_id": None}, 401, "invalid_client"),
         ({"client_id": "nobody"}, 401, "invalid_client"),
         ({"client_id": "https://client.example/client.json"}, 401, "invalid_client"),
@@ -127,15 +90,14 @@ def test_parameters_of_the_url_are_refused(program, path):
 def test_a_wrong_token_request_gets_the_word_of_oauth_and_what_to_send(
     program, fields, status, error
 ):
-    before = take_snapshot()
-    answer = program.exchange("not-a-code", **fields)
-    assert (answer.status, answer.body["error"]) == (status, error)
+    with nothing_changes():
+        answer = program.exchange("not-a-code", **fields)
+    assert refusal_of(answer) == (status, error)
     assert DESCRIPTION.fullmatch(answer.body["error_description"])
     assert answer.headers["Content-Type"] == "application/json"
     assert answer.headers["Cache-Control"] == "no-store"
     challenge = 'Bearer error="invalid_client"' if status == 401 else None
     assert answer.headers.get("WWW-Authenticate") == challenge
-    assert take_snapshot() == before
 
 
 @pytest.mark.usefixtures("_clock_stands_still")
@@ -146,7 +108,7 @@ def test_ten_registrations_a_minute_are_answered_for_one_address(sign_in_on, set
     statuses = [here.post_json("/oauth/register", {}).status for _ in range(10)]
     assert statuses == [400] * 10
     refused = here.post_json("/oauth/register", {})
-    assert (refused.status, refused.body["error"]) == (429, "temporarily_unavailable")
+    assert refusal_of(refused) == (429, "temporarily_unavailable")
     assert 1 <= int(refused.headers["Retry-After"]) <= 60
     assert there.post_json("/oauth/register", {}).status == 400
 
@@ -176,7 +138,7 @@ def test_thirty_token_and_revocation_requests_a_minute_are_answered_together(sig
     assert statuses == [400] * 30
     for path in FORMS:
         refused = here.post_form(path, {})
-        assert (refused.status, refused.body["error"]) == (429, "temporarily_unavailable")
+        assert refusal_of(refused) == (429, "temporarily_unavailable")
         assert 1 <= int(refused.headers["Retry-After"]) <= 60
     assert here.send("GET", "/.well-known/oauth-authorization-server").status == 200
     assert Machine("192.0.2.2").post_form("/oauth/token", {}).status == 400
@@ -186,23 +148,13 @@ def test_thirty_token_and_revocation_requests_a_minute_are_answered_together(sig
 def test_without_the_cache_nobody_is_let_in_uncounted(program, monkeypatch):
     monkeypatch.setattr(cache, "add", Mock(side_effect=OSError))
     monkeypatch.setattr(cache, "incr", Mock(side_effect=OSError))
-    answer = program.exchange("x")
-    assert (answer.status, answer.body["error"]) == (503, "temporarily_unavailable")
+    assert refusal_of(program.exchange("x")) == (503, "temporarily_unavailable")
 
 
 @pytest.mark.usefixtures("as_in_production")
 def test_a_failure_is_told_without_its_cause(program, code, monkeypatch):
     monkeypatch.setattr(exchange, "Server", Mock(side_effect=DatabaseError("secret cause")))
-    before = take_snapshot()
-    answer = program.exchange(code)
-    assert (answer.status, answer.body["error"]) == (503, "temporarily_unavailable")
+    with nothing_changes():
+        answer = program.exchange(code)
+    assert refusal_of(answer) == (503, "temporarily_unavailable")
     assert b"secret" not in answer.content
-    assert take_snapshot() == before
-
-
-def test_cookies_mean_nothing_to_the_endpoints(program, browser):
-    plain = program.post_form("/oauth/token", {})
-    cookies = "; ".join(f"{k}={v.value}" for k, v in browser.client.cookies.items())
-    answer = program.post_form("/oauth/token", {}, headers={"Cookie": cookies})
-    assert (answer.status, answer.content) == (plain.status, plain.content)
-    assert "Set-Cookie" not in answer.headers

@@ -10,82 +10,42 @@ from django.utils import timezone
 from agent_access.models import AuditEvent
 from agent_access.oauth import registration
 from agent_access.oauth.models import Application
+from tests.interface.refusals import nothing_changes
 from tests.oauth.editors import CURSOR, VS_CODE
-from tests.oauth.programs import RETURN_ADDRESS
-from tests.snapshots import take_snapshot
+from tests.oauth.programs import RETURN_ADDRESS, refusal_of
 
 FIT = [
-    "https://client.example/callback",
-    "https://client.example",
-    "https://client.example:8443/a/b?x=1&y=%20",
-    "https://xn--mnchen-3ya.example/",
-    "https://127.0.0.1.evil.example/",
-    "http://localhost/callback",
-    "http://localhost:6274/oauth/callback",
-    "http://127.0.0.1",
-    "http://127.0.0.1:33418/",
-    "http://[::1]:9/x",
-    "http://[::1]/x",
+    *(
+        "https://client.example/callback",
+        "https://client.example",
+        "https://xn--mnchen-3ya.example/",
+    ),
+    *("https://client.example:8443/a/b?x=1&y=%20", "https://127.0.0.1.evil.example/"),
+    *("http://localhost/callback", "http://localhost:6274/oauth/callback", "http://127.0.0.1"),
+    *("http://127.0.0.1:33418/", "http://[::1]:9/x", "http://[::1]/x"),
     "https://" + "a." * 126 + "b/",  # the longest host of DNS, 253 characters
 ]
+# From what is wrong, to what stands where the scheme, the host, the port or the rest should be.
+SCHEMES = ["//client.example/", "client.example/", "cursor://callback", "javascript:alert(1)"]
+SCHEMES += ["data:text/html,x", "ftp://client.example/", "http://client.example/", "https:///x"]
+SCHEMES += ["https:client.example", "https://", "", " https://client.example/"]
+NO_LOOPBACK = ["127.0.0.1.evil.example", "localhost.evil.example", "localhost@evil.example"]
+NO_LOOPBACK += ["127.0.0.2", "0.0.0.0", "127.1", "2130706433", "0x7f000001", "LOCALHOST"]  # noqa: S104  a host to refuse
+NO_LOOPBACK += ["[::ffff:127.0.0.1]", "[0:0:0:0:0:0:0:1]", "[::1%25lo]", "localhost."]
+NO_LOOPBACK += ["localhost\\@evil.example"]
+PORTS = ["0", "65536", "99999", "080", ""]
+HOSTS = ["client.example\\@evil.example", "user@client.example", "user:secret@client.example"]
+HOSTS += ["[:::]", "cli\u0435nt.example", "client..example", "-client.example", "*.example"]
+HOSTS += ["client.example:0", "client.example:65536", "a." * 126 + "bc"]
+RESTS = ["#", "#part", " b", "a\tb", "\x00", "\n", "%zz", "\u202e", "a" * 2000]
+RESTS += ["?code=x", "?a=1&iss=https%3A%2F%2Fevil.example", "?state"]
 UNFIT = [
-    "",
-    " https://client.example/",
-    "https://client.example/ b",
-    "client.example/callback",
-    "//client.example/callback",
-    "cursor://anysphere.cursor-mcp/oauth/callback",
-    "javascript:alert(1)",
-    "data:text/html,x",
-    "ftp://client.example/",
-    "http://client.example/callback",
-    "http://127.0.0.1.evil.example/",
-    "http://localhost.evil.example/",
-    "http://localhost@evil.example/",
-    "http://127.0.0.2/",
-    "http://0.0.0.0/",
-    "http://127.1/",
-    "http://2130706433/",
-    "http://0x7f000001/",
-    "http://[::ffff:127.0.0.1]/",
-    "http://[0:0:0:0:0:0:0:1]/",
-    "http://[::1%25lo]/",
-    "http://LOCALHOST/",
-    "http://localhost./",
-    "http://localhost:0/",
-    "http://localhost:65536/",
-    "http://localhost:99999/",
-    "http://localhost:080/",
-    "http://localhost:/",
-    "http://localhost\\@evil.example/",
-    "https://client.example\\@evil.example/",
-    "https://user@client.example/",
-    "https://user:secret@client.example/",
-    "https://client.example/#",
-    "https://client.example/#part",
-    "https://client.example/a\tb",
-    "https://client.example/\x00",
-    "https://client.example/\n",
-    "https://client.example/%zz",
-    "https://client.example/\u202e",
-    "https://[:::]/callback",
-    "https://cli\u0435nt.example/",
-    "https:///callback",
-    "https:client.example",
-    "https://",
-    "https://client..example/",
-    "https://-client.example/",
-    "https://client.example:0/",
-    "https://client.example:65536/",
-    "https://*.example/",
-    "https://client.example/?code=x",
-    "https://client.example/?a=1&iss=https%3A%2F%2Fevil.example",
-    "https://client.example/?state",
-    "https://client.example/" + "a" * 2000,
-    "https://" + "a." * 126 + "bc/",
-    None,
-    7,
-    ["https://client.example/"],
+    *SCHEMES,
+    *(f"http://{host}/" for host in NO_LOOPBACK),
+    *(f"http://localhost:{port}/" for port in PORTS),
+    *(f"https://{host}/" for host in HOSTS),
+    *(f"https://client.example/{rest}" for rest in RESTS),
+    *(None, 7, ["https://client.example/"]),
 ]
 
 
@@ -132,13 +92,15 @@ def test_a_fit_return_address_is_registered_as_it_is(machine, address):
 
 @pytest.mark.requirement("sign_in.return_addresses", "sign_in.errors")
 def test_an_unfit_return_address_alone_is_refused(machine, subtests):
-    before = take_snapshot()
-    for address in UNFIT:
-        with subtests.test(address=ascii(address)[:60]):
-            answer = register(machine, redirect_uris=[address])
-            assert (answer.status, answer.body["error"]) == (400, "invalid_redirect_uri")
-            assert "of those sent, 0 can be kept" in answer.body["error_description"]
-    assert take_snapshot() == before
+    with nothing_changes():
+        for address in UNFIT:
+            with subtests.test(address=ascii(address)[:60]):
+                answer = register(machine, redirect_uris=[address])
+                assert refusal_of(answer) == (400, "invalid_redirect_uri")
+                assert "of those sent, 0 can be kept" in answer.body["error_description"]
+        for no_list in (None, RETURN_ADDRESS, {}):
+            answer = register(machine, redirect_uris=no_list)
+            assert refusal_of(answer) == (400, "invalid_redirect_uri")
 
 
 @pytest.mark.requirement("sign_in.return_addresses")
@@ -180,30 +142,23 @@ def test_whatever_scope_a_client_registers_with_it_may_ask_for_any(machine, scop
     assert "scope" not in answer.body
 
 
-@pytest.mark.parametrize("uris", [None, "https://client.example/", {}, 7, True])
-def test_return_addresses_are_a_list(machine, uris):
-    answer = register(machine, redirect_uris=uris)
-    assert (answer.status, answer.body["error"]) == (400, "invalid_redirect_uri")
-
-
 @pytest.mark.parametrize(
     "metadata",
     [
         {"client_name": 7},
-        {"client_name": {"en": "x"}},
-        {"grant_types": ["implicit"]},
         {"grant_types": ["refresh_token"]},
         {"grant_types": "authorization_code"},
         {"grant_types": [["authorization_code"]]},
-        {"response_types": ["token"]},
         {"response_types": []},
     ],
 )
 def test_metadata_of_another_kind_of_client_is_refused(machine, metadata):
-    before = take_snapshot()
-    answer = register(machine, **metadata)
-    assert (answer.status, answer.body["error"]) == (400, "invalid_client_metadata")
-    assert take_snapshot() == before
+    with nothing_changes():
+        answer = register(machine, **metadata)
+    assert refusal_of(answer) == (400, "invalid_client_metadata")
+
+
+ACCENTED = "Ti\u1ebfng Vi\u1ec7t \u0939\u093f\u0928\u094d\u0926\u0940"
 
 
 @pytest.mark.parametrize(
@@ -218,14 +173,9 @@ def test_metadata_of_another_kind_of_client_is_refused(machine, metadata):
         ("\u3164Led\u115fger\ufe0f\u2800\uffa0 \u034fagent\U000e0101", "Ledger agent"),
         ("\u2067\u061cLedger\ufeff\u00ad\u2060\u180e\u200f", "Ledger"),
         ("Le" + "\u0301\u0302\u0303\u0304" * 20 + "dger", "L\u00e9\u0302\u0303dger"),
-        (
-            "Ti\u1ebfng Vi\u1ec7t \u0939\u093f\u0928\u094d\u0926\u0940",
-            "Ti\u1ebfng Vi\u1ec7t \u0939\u093f\u0928\u094d\u0926\u0940",
-        ),
-        ("\u3164\u2800", "client.example"),
+        (ACCENTED, ACCENTED),
         ("L" * 300, "L" * 100),
-        ("\u202e\u200b", "client.example"),
-        ("", "client.example"),
+        ("\u202e\u200b\u3164\u2800", "client.example"),
         (None, "client.example"),
     ],
 )
@@ -237,10 +187,7 @@ def test_a_client_without_a_name_is_called_by_the_end_of_its_long_host(machine):
     """The beginning is what a stranger chooses freely."""
     host = "accounts.bank.example." + "a." * 100 + "evil.example"
     answer = register(machine, redirect_uris=[f"https://{host}/"])
-    name = answer.body["client_name"]
-    assert len(name) == 100
-    assert name.startswith("…")
-    assert host.endswith(name[1:])
+    assert answer.body["client_name"] == f"…{host[-99:]}"
 
 
 @pytest.mark.parametrize(
@@ -249,7 +196,7 @@ def test_a_client_without_a_name_is_called_by_the_end_of_its_long_host(machine):
 )
 def test_a_body_that_is_no_object_is_refused(machine, body):
     answer = machine.send("POST", "/oauth/register", body)
-    assert (answer.status, answer.body["error"]) == (400, "invalid_client_metadata")
+    assert refusal_of(answer) == (400, "invalid_client_metadata")
 
 
 def test_a_registration_without_a_connection_is_forgotten_after_thirty_days(

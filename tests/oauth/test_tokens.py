@@ -14,7 +14,7 @@ from agent_access.oauth.models import Grant, RefreshToken
 from tests.agents import HttpAgent
 from tests.mcp_agent import McpAgent
 from tests.oauth.endings import reason_of
-from tests.oauth.programs import RESOURCE, parameters_of
+from tests.oauth.programs import BASE_URL, RESOURCE, parameters_of, refusal_of
 from tests.tool_table import SCOPES
 
 
@@ -31,15 +31,10 @@ def test_a_code_gives_a_pair_of_tokens(program, code):
     assert answer.headers["Cache-Control"] == "no-store"
 
 
-@pytest.mark.requirement("authentication.access_token")
-@pytest.mark.parametrize("agent_kind", [HttpAgent, McpAgent])
-def test_an_access_token_calls_the_tools_over_both_transports(agent_kind, pair):
-    assert agent_kind(pair["access_token"]).call("customers.search").status == 200
-
-
-@pytest.mark.requirement("sign_in.refresh_token_calls_nothing")
+@pytest.mark.requirement("authentication.access_token", "sign_in.refresh_token_calls_nothing")
 @pytest.mark.parametrize("agent_kind", [HttpAgent, McpAgent])
 def test_a_refresh_token_calls_nothing(agent_kind, pair):
+    assert agent_kind(pair["access_token"]).call("customers.search").status == 200
     answer = agent_kind(pair["refresh_token"]).request("GET", "/api/v1/tools")
     assert (answer.status, answer.code) == (401, "unauthenticated")
 
@@ -81,38 +76,7 @@ def test_a_code_lasts_five_minutes(program, obtain_code):
         clock.move_to(now + timedelta(minutes=5) - timedelta(microseconds=1))
         assert program.exchange(first).status == 200
         clock.move_to(now + timedelta(minutes=5))
-        answer = program.exchange(second)
-    assert (answer.status, answer.body["error"]) == (400, "invalid_grant")
-
-
-def test_a_code_used_twice_ends_its_connection_long_after_it_expired(
-    program, code, pair, browser_connection
-):
-    with time_machine.travel(timezone.now() + timedelta(days=2)):
-        assert program.exchange(code).status == 400
-    assert reason_of(browser_connection) == "code_reuse"
-
-
-def test_a_used_code_from_another_client_ends_the_connection_too(
-    register_program, code, pair, browser_connection
-):
-    thief = register_program("https://thief.example/")
-    assert thief.exchange(code).body["error"] == "invalid_grant"
-    assert reason_of(browser_connection) == "code_reuse"
-
-
-def test_another_clients_code_gives_nothing_and_stays_good(register_program, program, code):
-    thief = register_program(program.return_address)
-    answer = thief.exchange(code)
-    assert (answer.status, answer.body["error"]) == (400, "invalid_grant")
-    assert program.exchange(code).status == 200
-
-
-@pytest.mark.parametrize("address", [None, "https://client.example/callback/", "https://x.example"])
-def test_a_code_with_another_return_address_gives_nothing(program, code, address):
-    answer = program.exchange(code, redirect_uri=address)
-    assert answer.status == 400
-    assert answer.body["error"] == ("invalid_grant" if address else "invalid_request")
+        assert refusal_of(program.exchange(second)) == (400, "invalid_grant")
 
 
 @pytest.mark.requirement("sign_in.access_token", "limit.access_token_lifetime")
@@ -149,36 +113,14 @@ def test_a_refresh_gives_a_new_pair(program, pair):
     assert HttpAgent(answer.body["access_token"]).call("tools.list").status == 200
 
 
-def test_a_refresh_leaves_the_tokens_of_other_connections(program, obtain_code):
-    one, other = (program.exchange(obtain_code(program)).body for _ in range(2))
-    renewed = program.refresh(one["refresh_token"])
-    assert renewed.status == 200
-    assert program.refresh(other["refresh_token"]).status == 200
-    assert program.refresh(renewed.body["refresh_token"]).status == 200
-
-
-def test_a_secret_that_a_client_sends_anyway_means_nothing(program, code):
-    pair = program.exchange(code, client_secret="made-up").body
-    assert program.refresh(pair["refresh_token"], client_secret="made-up").status == 200
-
-
 @pytest.mark.requirement("sign_in.reuse")
 def test_a_rotated_refresh_token_used_again_ends_the_connection(program, pair, browser_connection):
     newest = program.refresh(program.refresh(pair["refresh_token"]).body["refresh_token"]).body
-    answer = program.refresh(pair["refresh_token"])
-    assert (answer.status, answer.body["error"]) == (400, "invalid_grant")
+    assert refusal_of(program.refresh(pair["refresh_token"])) == (400, "invalid_grant")
     assert reason_of(browser_connection) == "refresh_reuse"
     for token in (pair["access_token"], newest["access_token"]):
         assert HttpAgent(token).call("tools.list").status == 401
     assert program.refresh(newest["refresh_token"]).body["error"] == "invalid_grant"
-
-
-def test_another_clients_refresh_token_gives_nothing_and_stays_good(
-    register_program, program, pair
-):
-    thief = register_program("https://thief.example/")
-    assert thief.refresh(pair["refresh_token"]).body["error"] == "invalid_grant"
-    assert program.refresh(pair["refresh_token"]).status == 200
 
 
 def test_a_refresh_may_ask_for_less_and_for_all_again(program, pair):
@@ -198,15 +140,10 @@ def test_neither_exchange_nor_refresh_widens_the_scope(program, browser, delegat
     pair = program.exchange(code, scope="customers:read invoices:execute").body
     assert pair["scope"] == "customers:read"
     answer = program.refresh(pair["refresh_token"], scope="customers:read invoices:read")
-    assert (answer.status, answer.body) == (
-        400,
-        {
-            "error": "invalid_scope",
-            "error_description": (
-                "The owner did not allow all of these scopes. Refresh without scope for all that"
-                " are allowed, or ask the owner for access again."
-            ),
-        },
+    assert refusal_of(answer) == (400, "invalid_scope")
+    assert answer.body["error_description"] == (
+        "The owner did not allow all of these scopes. Refresh without scope for all that are"
+        " allowed, or ask the owner for access again."
     )
     assert program.refresh(pair["refresh_token"]).body["scope"] == "customers:read"
 
@@ -214,13 +151,10 @@ def test_neither_exchange_nor_refresh_widens_the_scope(program, browser, delegat
 @pytest.mark.parametrize(
     ("asked", "given"),
     [
-        ("offline_access", "customers:read invoices:read"),
-        ("", "customers:read invoices:read"),
         (" ", "customers:read invoices:read"),
         ("openid profile", "customers:read invoices:read"),
         ("documents.list", "customers:read invoices:read"),
         ("offline_access invoices:read", "invoices:read"),
-        ("invoices:execute", None),
         ("offline_access invoices:execute", None),
         ("invoices:read offline_access invoices:execute", None),
     ],
@@ -233,7 +167,7 @@ def test_of_a_refresh_scopes_that_are_not_ours_are_ignored_and_ours_must_be_allo
     assert pair["scope"] == "customers:read invoices:read"
     answer = program.refresh(pair["refresh_token"], scope=asked)
     if given is None:
-        assert (answer.status, answer.body["error"]) == (400, "invalid_scope")
+        assert refusal_of(answer) == (400, "invalid_scope")
         answer = program.refresh(pair["refresh_token"])
         given = "customers:read invoices:read"
     assert (answer.status, answer.body["scope"]) == (200, given)
@@ -251,39 +185,23 @@ def test_a_refresh_may_name_a_capability_of_the_pilot(program, pair, browser_con
     assert program.refresh(first["refresh_token"]).body["scope"] == "customers:read people.list"
 
 
-WRONG_RESOURCES = [
-    None,
-    "",
-    "https://invoices.example",
-    "https://invoices.example/mcp/",
-    "https://other.example/mcp",
-    ["https://invoices.example/mcp", "https://other.example/mcp"],
-    ["https://invoices.example/mcp", "https://invoices.example/mcp"],
-]
-
-
 @pytest.mark.requirement("sign_in.resource_sent")
-@pytest.mark.parametrize("resource", WRONG_RESOURCES)
+@pytest.mark.parametrize(
+    "resource",
+    [
+        *(None, "", BASE_URL, f"{RESOURCE}/", "https://other.example/mcp"),
+        *([RESOURCE, "https://other.example/mcp"], [RESOURCE, RESOURCE]),
+    ],
+    ids=str,
+)
 def test_exchange_and_refresh_demand_the_resource(program, code, resource):
     answer = program.exchange(code, resource=resource)
-    assert answer.status == 400
-    assert answer.body == {
-        "error": "invalid_target",
-        "error_description": f"Send resource={RESOURCE}, exactly once.",
-    }
+    assert refusal_of(answer) == (400, "invalid_target")
+    assert answer.body["error_description"] == f"Send resource={RESOURCE}, exactly once."
     pair = program.exchange(code).body
     answer = program.refresh(pair["refresh_token"], resource=resource)
-    assert (answer.status, answer.body["error"]) == (400, "invalid_target")
+    assert refusal_of(answer) == (400, "invalid_target")
     assert program.refresh(pair["refresh_token"]).status == 200
-
-
-def test_what_ends_a_connection_ends_its_refresh_tokens(
-    program, pair, browser_connection, delegate
-):
-    delegate.session_revision += 1
-    delegate.save(update_fields=["session_revision"])
-    assert program.refresh(pair["refresh_token"]).body["error"] == "invalid_grant"
-    assert reason_of(browser_connection) == "sessions_ended"
 
 
 def test_no_code_and_no_token_is_kept_or_told(program, code, pair, signed_in_agent, caplog):
