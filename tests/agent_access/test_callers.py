@@ -10,10 +10,9 @@ from typing_extensions import override
 
 from agent_access import callers
 from agent_access.callers import find_caller
-from agent_access.models import AccessSettings, Connection
 from invoicing.access import Permission
 from invoicing.agent_host import InvoicingHost
-from invoicing.models import Company, User
+from invoicing.models import User
 from tests.factories import UserFactory
 
 
@@ -39,19 +38,6 @@ def own_statement():
         each.cache_clear()
 
 
-def test_a_caller_is_the_connection_its_user_and_the_switches(connect, person):
-    connection, _ = connect(person)
-    AccessSettings.objects.update(browser_sign_in_on=True, modules_off=["people"])
-    caller = find_caller(id=connection.id)
-    saved = Connection.objects.get(pk=connection.pk)
-    for name in ("id", "kind", "grants", "expires_at", "owner_id", "base_url", "revoked_at"):
-        assert getattr(caller.connection, name) == getattr(saved, name)
-    assert caller.connection.user == person
-    assert caller.connection.user.session_revision == person.session_revision
-    assert caller.settings.browser_sign_in_on
-    assert caller.settings.modules_off == ["people"]
-
-
 def test_permissions_are_those_that_django_finds(connect, person):
     connection, _ = connect(person)
     known = find_caller(id=connection.id).connection.user.get_all_permissions()
@@ -72,12 +58,6 @@ def test_a_permission_with_a_space_in_its_name_is_one_permission(connect, compan
     assert known == {"invoices.x invoices.finalize"}
 
 
-def test_without_a_row_of_settings_everything_is_off(connection):
-    AccessSettings.objects.all().delete()
-    caller = find_caller(id=connection.id)
-    assert (caller.settings.access_on, caller.settings.modules_off) == (False, [])
-
-
 class GivesEveryPermission(BaseBackend):
     """A further source of permissions, such as a directory of the company."""
 
@@ -95,13 +75,6 @@ def test_another_backend_is_asked_by_django_itself(connect, person, settings):
     assert "_perm_cache" not in vars(user)
     assert user.has_perm(Permission.FINALIZE)
     assert user.has_perm(Permission.VIEW_ALL_CUSTOMERS)
-
-
-def test_the_owner_is_told_with_the_caller(connection, company):
-    successor = UserFactory.create()
-    assert find_caller(id=connection.id).owner_id == company.owner_id
-    Company.objects.update(owner=successor)
-    assert find_caller(id=connection.id).owner_id == successor.pk
 
 
 @pytest.mark.usefixtures("own_statement")

@@ -8,18 +8,7 @@ from django.core.checks import run_checks
 from django.core.exceptions import ImproperlyConfigured
 from django.test import override_settings
 
-from agent_access import conf
-from agent_access.checks import (
-    check_cache,
-    check_counting,
-    check_gate,
-    check_keys,
-    check_scopes,
-    check_time_zones,
-    check_transactions,
-    check_user,
-    require_safe_settings,
-)
+from agent_access import checks, conf
 
 GATE = "agent_access.gate.GateMiddleware"
 LOCAL = "django.core.cache.backends.locmem.LocMemCache"
@@ -44,26 +33,26 @@ def test_the_project_itself_has_nothing_to_mend(settings):
 )
 def test_a_gate_that_is_not_the_first_layer_is_an_error(settings, middleware):
     settings.MIDDLEWARE = middleware
-    assert identifiers(check_gate()) == ["agent_access.E001"]
+    assert identifiers(checks.check_gate()) == ["agent_access.E001"]
     with pytest.raises(ImproperlyConfigured) as refusal:
-        require_safe_settings()
+        checks.require_safe_settings()
     assert str(refusal.value) == (
         f"The gate must be the first middleware. Put {GATE} at the beginning of MIDDLEWARE."
     )
     settings.MIDDLEWARE = (GATE, "django.middleware.common.CommonMiddleware")
-    assert check_gate() == []
+    assert checks.check_gate() == []
 
 
 @pytest.mark.parametrize(
     "switch", [{"RATELIMIT_ENABLE": False}, {"RATELIMIT_FAIL_OPEN": True}], ids=str
 )
 def test_a_setting_that_switches_the_limits_off_is_an_error(settings, switch):
-    assert check_counting() == []
+    assert checks.check_counting() == []
     for name, value in switch.items():
         setattr(settings, name, value)
-    assert identifiers(check_counting()) == ["agent_access.E008"]
+    assert identifiers(checks.check_counting()) == ["agent_access.E008"]
     with pytest.raises(ImproperlyConfigured, match=next(iter(switch))):
-        require_safe_settings()
+        checks.require_safe_settings()
 
 
 def test_the_cache_that_must_be_shared_is_the_one_that_counts(settings):
@@ -71,9 +60,9 @@ def test_the_cache_that_must_be_shared_is_the_one_that_counts(settings):
     settings.RATELIMIT_USE_CACHE = "counts"
     one, other = {"BACKEND": LOCAL, "LOCATION": ""}, {"BACKEND": SHARED, "LOCATION": ""}
     with override_settings(CACHES={"default": one, "counts": other}):
-        assert check_cache() == []
+        assert checks.check_cache() == []
     with override_settings(CACHES={"default": other, "counts": one}):
-        assert identifiers(check_cache()) == ["agent_access.W002"]
+        assert identifiers(checks.check_cache()) == ["agent_access.W002"]
 
 
 @pytest.mark.parametrize(
@@ -93,16 +82,16 @@ def test_a_cache_of_one_process_is_a_warning_beyond_this_machine(
 ):
     settings.AGENT_ACCESS |= {"BASE_URL": base_url}
     with override_settings(CACHES={"default": {"BACKEND": backend, "LOCATION": ""}}):
-        assert identifiers(check_cache()) == found
+        assert identifiers(checks.check_cache()) == found
 
 
 def test_a_server_says_that_its_limits_hold_for_one_process(settings, caplog):
     settings.AGENT_ACCESS |= {"BASE_URL": "https://invoices.example"}
-    require_safe_settings()
+    checks.require_safe_settings()
     [said] = caplog.messages
     assert said.startswith("The limits hold within one process only")
     settings.AGENT_ACCESS |= {"BASE_URL": "https://localhost:8443"}
-    require_safe_settings()
+    checks.require_safe_settings()
     assert caplog.messages == [said]
 
 
@@ -119,15 +108,20 @@ def test_what_a_project_must_set_is_named(settings, name):
         key: value for key, value in settings.AGENT_ACCESS.items() if key != name
     }
     with pytest.raises(ImproperlyConfigured, match=f"AGENT_ACCESS needs {name}"):
-        require_safe_settings()
+        checks.require_safe_settings()
 
 
 @pytest.mark.parametrize(
     ("check", "name", "wrong", "found"),
     [
-        (check_user, "agent_access.checks.get_user_model", lambda: PermissionRow, ["E002"]),
-        (check_scopes, "invoicing.agent_host.InvoicingHost.scopes", lambda _: {}, ["E005"] * 5),
-        (check_time_zones, "django.conf.settings.USE_TZ", False, ["E006"]),
+        (checks.check_user, "agent_access.checks.get_user_model", lambda: PermissionRow, ["E002"]),
+        (
+            checks.check_scopes,
+            "invoicing.agent_host.InvoicingHost.scopes",
+            lambda _: {},
+            ["E005"] * 5,
+        ),
+        (checks.check_time_zones, "django.conf.settings.USE_TZ", False, ["E006"]),
     ],
     ids=["a user model without UUIDs", "scopes without words", "times without a zone"],
 )
@@ -153,13 +147,13 @@ def test_transactions_that_a_call_cannot_use_are_an_error(monkeypatch, changes, 
     sqlite = {"ENGINE": "django.db.backends.sqlite3", "OPTIONS": options}
     project = SimpleNamespace(DATABASES={"default": sqlite | changes})
     monkeypatch.setattr("agent_access.checks.settings", project)
-    assert identifiers(check_transactions()) == found
+    assert identifiers(checks.check_transactions()) == found
 
 
 def test_a_misspelt_setting_is_an_error_that_names_the_right_ones(settings):
-    assert check_keys() == []
+    assert checks.check_keys() == []
     settings.AGENT_ACCESS |= {"TRUSTED_PROXY": 1}
-    (error,) = check_keys()
+    (error,) = checks.check_keys()
     assert error.id == "agent_access.E007"
     assert error.msg == "AGENT_ACCESS has an unknown key: TRUSTED_PROXY."
     assert error.hint == (

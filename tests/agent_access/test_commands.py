@@ -109,10 +109,8 @@ def test_a_module_is_turned_off_and_on(access_on, delegate):
     assert run("agent_module", "customers", "on") == "The module customers is on.\n"
     assert agent.call("customers.search").status == 200
     told = AuditEvent.objects.filter(action__startswith="module:").order_by("sequence")
-    assert list(told.values_list("action", "target", "transport")) == [
-        ("module:turned_off", "customers", "command"),
-        ("module:turned_on", "customers", "command"),
-    ]
+    turned = [(f"module:turned_{state}", "customers", "command") for state in ("off", "on")]
+    assert list(told.values_list("action", "target", "transport")) == turned
 
 
 def test_an_unknown_module_is_refused_with_the_known_ones(access_on):
@@ -217,14 +215,9 @@ NO_HEADS = "A line of the file is not: chain, sequence, digest."
 NO_CHAIN = "The file names no chain, so it would prove nothing."
 TWO_RUNS = "The file names a chain twice; it must hold the heads of one run."
 UNFIT_FILES = [
-    ("chain", NO_HEADS),
-    ("a b c d", NO_HEADS),
-    ("a -1 0", NO_HEADS),
-    ("a \u0663 0", NO_HEADS),
+    *((text, NO_HEADS) for text in ("chain", "a b c d", "a -1 0", "a \u0663 0", "a 1 G")),
     (f"a {'9' * 5000} 0", NO_HEADS),
-    ("a 1 G", NO_HEADS),
-    ("", NO_CHAIN),
-    ("\n\n", NO_CHAIN),
+    *((text, NO_CHAIN) for text in ("", "\n\n")),
     ("administration 1 a\nadministration 2 b\n", TWO_RUNS),
 ]
 

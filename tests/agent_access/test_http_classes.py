@@ -97,7 +97,6 @@ def send(agent: HttpAgent) -> Send:
 @pytest.mark.parametrize(
     ("call", "statuses"),
     [
-        (("GET", "/api/v1/tools", ""), [200, 401]),
         (("GET", "/api/v1/people/nobody", ""), [404, 401]),
         (("GET", "/api/v1/tools", "format=html"), [422, 401]),
         (("OPTIONS", "/api/v1/tools", ""), [405, 405]),
@@ -158,8 +157,6 @@ def test_another_view_spends_the_limits_of_the_tools(agent, send, settings, poli
     ("body", "content_type", "status", "code"),
     [
         (b'{"a": 1, "a": 2}', "application/json", 422, "validation_failed"),
-        (b"NaN", "application/json", 422, "validation_failed"),
-        (b"{}", "application/json; charset=latin-1", 415, "json_required"),
         (b"{}", "text/plain", 415, "json_required"),
         (b'"' + b"x" * 256 * 1024 + b'"', "application/json", 413, "payload_too_large"),
     ],

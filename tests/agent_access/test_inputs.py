@@ -40,10 +40,6 @@ def find_problems(arguments, also=()) -> list[tuple[str, str]]:
     return [(each.field, each.problem) for each in refusal.value.problems]
 
 
-def test_valid_arguments_become_the_input():
-    assert parse_input(Example, VALID) == Example(even=2, rows=[Row(word="abc")])
-
-
 @pytest.mark.parametrize(
     ("changes", "problems"),
     [
@@ -51,26 +47,19 @@ def test_valid_arguments_become_the_input():
         ({"even": -2}, [("even", "must be at least 0")]),
         ({"even": 12}, [("even", "must be at most 10")]),
         ({"even": "2"}, [("even", "must be an integer")]),
-        ({"even": 2.5}, [("even", "must be an integer")]),
         ({"even": float("inf")}, [("even", "must be an integer")]),
-        ({"even": True}, [("even", "must be an integer")]),
         ({"note": 1}, [("note", "must be a string")]),
         # No words of the library's own, which may hold what was sent.
         ({"code": "A"}, [("code", "is wrong")]),
         ({"note": "\ud800"}, [("note", "must be Unicode text")]),
-        ({"rows": "x"}, [("rows", "must be a list")]),
         ({"rows": ' [{"word": "a"}]'}, [("rows", LIST_AS_TEXT)]),
         ({"rows": ['{"word": "a"}']}, [("rows.0", OBJECT_AS_TEXT)]),
         ({"even": "[2]"}, [("even", "must be an integer")]),
         ({"rows": []}, [("rows", "must not be empty")]),
         ({"rows": [{"word": "a"}] * 3}, [("rows", "must have at most 2 entries")]),
-        ({"rows": ["x"]}, [("rows.0", "must be an object")]),
-        ({"rows": [{}]}, [("rows.0.word", "is required")]),
-        ({"rows": [{"word": ""}]}, [("rows.0.word", "must not be empty")]),
         ({"rows": [{"word": "abcd"}]}, [("rows.0.word", "must have at most 3 characters")]),
         ({"rows": [{"word": "a", "kind": "c"}]}, [("rows.0.kind", "must be 'a' or 'b'")]),
         ({"rows": [{"word": "a", "x": 1}]}, [("rows.0.x", "is not a field of this tool")]),
-        ({"x": 1}, [("x", "is not a field of this tool")]),
     ],
     ids=lambda value: str(value)[:40],
 )
@@ -133,7 +122,4 @@ def test_many_unknown_fields_are_bounded_and_counted():
 def test_a_name_is_repeated_only_if_it_can_be_a_fields_name(name, said):
     assert safe_name(name) == said
     assert find_problems(VALID | {name: 1}) == [(said, "is not a field of this tool")]
-
-
-def test_a_name_that_is_no_text_is_refused():
     assert find_problems(VALID | {"\ud800": 1}) == [("?", "must be Unicode text")]

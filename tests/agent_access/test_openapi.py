@@ -134,7 +134,6 @@ def test_every_field_of_an_answer_is_always_there(document):
             assert [*schema["required"], *optional] == [*schema["properties"]]
 
 
-# Generated clients call their types by the names of the schemas; what has none they number.
 class CustomerPage(TypedDict):
     """A shape that another project may have: a leaf of a book."""
 

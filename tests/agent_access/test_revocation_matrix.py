@@ -21,7 +21,7 @@ from tests.administration import acting
 from tests.agents import HOST, Answer, HttpAgent
 from tests.interface import issuing
 from tests.mcp_agent import McpAgent
-from tests.oauth.programs import Browser, Program, parameters_of
+from tests.oauth.programs import RETURN_ADDRESS, Browser, Program, make_program, parameters_of
 from tests.snapshots import take_snapshot
 from tests.tool_table import SCOPES
 
@@ -128,9 +128,7 @@ def lend(held: Held, kind: ConnectionKind, connect: Any) -> None:
         connection, agent = connect(held.delegate)
         held.id, held.secrets = connection.id, [agent.credential]
         return
-    program = held.program
-    client = {"redirect_uris": [program.return_address], "client_name": "Ledger agent"}
-    program.client_id = program.post_json("/oauth/register", client).body["client_id"]
+    program = held.program = make_program(RETURN_ADDRESS)
     path = program.authorize_path(scope=" ".join(SCOPES))
     allowed = Browser(held.owner).allow(path, held.delegate, scopes=SCOPES)
     held.code = parameters_of(allowed)["code"]

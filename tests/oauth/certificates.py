@@ -30,15 +30,12 @@ def send(*parts: bytes) -> Reply:
     return reply
 
 
-def document(body: bytes, *headers: bytes, status: bytes = b"200 OK") -> Reply:
-    """Reply with a JSON document, or with what the further headers make of it."""
-    kind = (
-        []
-        if any(h.lower().startswith(b"content-type") for h in headers)
-        else [b"Content-Type: application/json"]
-    )
+def document(
+    body: bytes, *headers: bytes, status: bytes = b"200 OK", kind: bytes = b"application/json"
+) -> Reply:
+    """Reply with a JSON document, or one of another kind."""
     length = b"Content-Length: %d" % len(body)
-    head = b"\r\n".join([b"HTTP/1.1 " + status, *kind, length, *headers])
+    head = b"\r\n".join([b"HTTP/1.1 " + status, b"Content-Type: " + kind, length, *headers])
     return send(head + b"\r\n\r\n" + body)
 
 

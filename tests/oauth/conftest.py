@@ -52,6 +52,12 @@ def program(register_program: RegisterProgram) -> Program:
 
 
 @pytest.fixture
+def path(program: Program) -> str:
+    """The address at which the program asks the owner for access."""
+    return program.authorize_path()
+
+
+@pytest.fixture
 def obtain_code(browser: Browser, delegate: User) -> Callable[..., str]:
     """Return a function that lets the owner allow a program; it returns the code."""
 

@@ -136,17 +136,6 @@ def test_only_the_signed_in_owner_makes_us_read_a_document(known, web, delegate,
     assert web.asked == []
 
 
-@pytest.mark.requirement("sign_in.return_addresses")
-def test_of_a_documents_return_addresses_the_unfit_ones_are_left_out(known, web, browser):
-    unfit = ["cursor://callback", "javascript:alert(1)", "http://evil.example/callback"]
-    web.publish(CLIENT, describe(redirect_uris=[*unfit, RETURN_ADDRESS], scope="openid"))
-    assert browser.open(known.authorize_path()).status_code == 200
-    for address in unfit:
-        response = browser.open(known.authorize_path(redirect_uri=address))
-        assert (response.status_code, "Location" in response) == (400, False)
-    assert Application.objects.get().return_addresses == [RETURN_ADDRESS]
-
-
 # What registrations are refused for too, test_registration.py tries in all its forms.
 UNFIT_DOCUMENTS = {
     "empty": b"",

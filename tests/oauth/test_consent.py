@@ -21,9 +21,9 @@ def text_of(response) -> str:
 
 
 @pytest.mark.requirement("sign_in.authorize", "sign_in.owner_checks_client")
-def test_the_page_shows_the_client_and_its_exact_return_address(program, browser):
+def test_the_page_shows_the_client_and_its_exact_return_address(path, program, browser):
     with nothing_changes():
-        response = browser.open(program.authorize_path())
+        response = browser.open(path)
     page = text_of(response)
     assert response.status_code == 200
     assert "<bdi>Ledger agent</bdi>" in page
@@ -55,10 +55,9 @@ def test_nobody_is_chosen_beforehand_and_no_scope_that_cannot_be_undone(program,
     assert [value for value, ticked in boxes if not ticked] == ["invoices:execute"]
 
 
-def test_only_active_staff_can_be_acted_for(program, browser, delegate, owner):
+def test_only_active_staff_can_be_acted_for(path, browser, delegate, owner):
     guest = UserFactory.create(name="Gwen Guest", is_guest=True)
     gone = UserFactory.create(name="Ivan Gone", is_active=False)
-    path = program.authorize_path()
     page = text_of(browser.open(path))
     assert f"Dana Delegate ({delegate.email})" in page
     assert f"Olivia Owner ({owner.email})" in page
@@ -69,13 +68,19 @@ def test_only_active_staff_can_be_acted_for(program, browser, delegate, owner):
 
 
 @pytest.mark.requirement("sign_in.authorize")
-def test_allowing_makes_the_connection_and_the_code_together(program, browser, delegate, owner):
-    response = browser.allow(program.authorize_path(), delegate, scopes=["invoices:read"], days=7)
+def test_allowing_makes_the_connection_and_the_code_together(
+    path, program, browser, delegate, owner
+):
+    response = browser.allow(path, delegate, scopes=["invoices:read"], days=7)
     answer = parameters_of(response)
     connection = Connection.objects.get()
     assert response["Location"].startswith("https://client.example/callback?")
     assert {**answer, "code": ""} == {"code": "", "state": "a state", "iss": BASE_URL}
-    assert (connection.user, connection.grants) == (delegate, ["invoices:read"])
+    assert (connection.user, connection.owner_id) == (delegate, owner.id)
+    assert (connection.kind, connection.credential_digest) == ("browser", None)
+    assert (connection.client_id, connection.client_host) == (program.client_id, "client.example")
+    assert connection.name == connection.client_name == "Ledger agent"
+    assert connection.grants == ["invoices:read"]
     assert connection.expires_at - connection.created_at == timedelta(days=7)
     assert Grant.objects.get().connection == connection
     event = AuditEvent.objects.latest("occurred_at")
@@ -83,10 +88,10 @@ def test_allowing_makes_the_connection_and_the_code_together(program, browser, d
     assert told == ("connection:created", owner.id, "web")
 
 
-def test_refusing_goes_back_without_anything(program, browser, owner):
+def test_refusing_goes_back_without_anything(path, program, browser, owner):
     fields = REFUSAL | {"redirect_uri": "https://evil.example/"}
     with nothing_changes():
-        response = browser.send(program.authorize_path(), fields)
+        response = browser.send(path, fields)
     told = {"error": "access_denied", "state": "a state", "iss": BASE_URL}
     assert parameters_of(response) == told
     assert response["Location"].startswith("https://client.example/callback?")
@@ -107,16 +112,16 @@ WRONG_CHOICES: tuple[dict[str, Any], ...] = (
 
 
 @pytest.mark.requirement("limit.connection_expiry")
-def test_a_wrong_choice_is_asked_again(program, browser, delegate, subtests):
+def test_a_wrong_choice_is_asked_again(path, browser, delegate, subtests):
     with nothing_changes():
         for change in WRONG_CHOICES:
             with subtests.test(change=str(change)):
-                response = browser.send(program.authorize_path(), answer_of(delegate) | change)
+                response = browser.send(path, answer_of(delegate) | change)
                 assert response.status_code == 422
                 assert "Allow access" in text_of(response)
-        page = text_of(browser.allow(program.authorize_path(), delegate, days=31))
+        page = text_of(browser.allow(path, delegate, days=31))
     assert "<title>Please correct: Allow access? · Invoicing</title>" in page
-    shortest, longest = (browser.allow(program.authorize_path(), delegate, days=d) for d in (1, 30))
+    shortest, longest = (browser.allow(path, delegate, days=d) for d in (1, 30))
     assert shortest.status_code == longest.status_code == 302
 
 
@@ -128,18 +133,18 @@ def test_consent_is_always_asked_and_never_remembered(program, browser, pair):
     assert Connection.objects.count() == 1
 
 
-def test_whoever_is_signed_out_signs_in_first_and_comes_back(program):
-    response = Browser().open(program.authorize_path())
+def test_whoever_is_signed_out_signs_in_first_and_comes_back(path):
+    response = Browser().open(path)
     assert response.status_code == 302
     assert response["Location"].startswith("/sign-in?next=/oauth/authorize%3F")
 
 
 @pytest.mark.parametrize("method", ["open", "allow"])
-def test_only_the_owner_can_allow_whatever_else_somebody_may(program, delegate, method):
+def test_only_the_owner_can_allow_whatever_else_somebody_may(path, delegate, method):
     delegate.is_staff = delegate.is_superuser = True
     delegate.save()
     delegate.refresh_from_db()  # the revision of their sessions
-    other, path = Browser(delegate), program.authorize_path()
+    other = Browser(delegate)
     with nothing_changes():
         response = other.open(path) if method == "open" else other.allow(path, delegate)
     assert response.status_code == 403
@@ -147,20 +152,18 @@ def test_only_the_owner_can_allow_whatever_else_somebody_may(program, delegate, 
 
 
 @pytest.mark.parametrize("method", ["HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"])
-def test_the_page_is_opened_and_answered_in_no_other_way(program, owner, method):
+def test_the_page_is_opened_and_answered_in_no_other_way(path, owner, method):
     browser = Browser(owner)
     browser.client.handler.enforce_csrf_checks = True
     headers = {"Host": browser.host}
     with nothing_changes():
-        path = program.authorize_path()
         response = browser.client.generic(method, path, secure=True, headers=headers)
     assert (response.status_code, response["Allow"]) == (405, "GET, POST")
 
 
-def test_a_forged_consent_is_refused_and_an_origin_header_is_no_obstacle(program, owner, delegate):
+def test_a_forged_consent_is_refused_and_an_origin_header_is_no_obstacle(path, owner, delegate):
     browser = Browser(owner)
     browser.client.handler.enforce_csrf_checks = True
-    path = program.authorize_path()
     tokens = re.findall(r'csrfmiddlewaretoken" value="([^"]+)"', text_of(browser.open(path)))
     fields = answer_of(delegate) | {"csrfmiddlewaretoken": tokens[-1]}
     with nothing_changes():

@@ -25,8 +25,14 @@ ANSWERED = "You already allowed this"
 
 
 @pytest.fixture
-def filled(program, browser, delegate):
-    return fill(browser, program.authorize_path(), delegate)
+def filled(path, browser, delegate):
+    return fill(browser, path, delegate)
+
+
+@pytest.fixture
+def send(path, browser, filled):
+    """Return a function that sends the filled form, with other answers if asked."""
+    return lambda **change: browser.send(path, filled | change)
 
 
 def fill(browser, path, delegate):
@@ -41,9 +47,8 @@ def assert_answered(response) -> None:
     assert ANSWERED in response.content.decode()
 
 
-def test_a_page_sent_twice_makes_one_connection_and_its_last_code_counts(program, browser, filled):
-    path = program.authorize_path()
-    first, last = (parameters_of(browser.send(path, filled)) for _ in range(2))
+def test_a_page_sent_twice_makes_one_connection_and_its_last_code_counts(program, send):
+    first, last = (parameters_of(send()) for _ in range(2))
     assert {**first, "code": ""} == {**last, "code": ""}
     assert first["code"] != last["code"]
     connection = Connection.objects.get()
@@ -55,8 +60,7 @@ def test_a_page_sent_twice_makes_one_connection_and_its_last_code_counts(program
     assert list(find_breaks()) == []
 
 
-def test_a_page_sent_again_leaves_the_code_of_another_page(program, browser, delegate):
-    path = program.authorize_path()
+def test_a_page_sent_again_leaves_the_code_of_another_page(path, program, browser, delegate):
     one, other = (fill(browser, path, delegate) for _ in range(2))
     code_of_other = parameters_of(browser.send(path, other))["code"]
     *_, code_of_one = (parameters_of(browser.send(path, one))["code"] for _ in range(2))
@@ -65,21 +69,18 @@ def test_a_page_sent_again_leaves_the_code_of_another_page(program, browser, del
     assert Connection.objects.filter(revoked_at=None).count() == 2
 
 
-def test_the_code_of_a_page_sent_again_lasts_five_minutes_of_its_own(
-    program, browser, filled, time_machine
-):
-    path, began = program.authorize_path(), timezone.now()
+def test_the_code_of_a_page_sent_again_lasts_five_minutes_of_its_own(program, send, time_machine):
+    began = timezone.now()
     time_machine.move_to(began, tick=False)
-    browser.send(path, filled)
+    send()
     time_machine.move_to(began + timedelta(minutes=4), tick=False)
-    last = parameters_of(browser.send(path, filled))["code"]
+    last = parameters_of(send())["code"]
     time_machine.move_to(began + timedelta(minutes=6), tick=False)
     assert program.exchange(last).status == 200
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_page_sent_many_times_at_once_makes_one_connection(program, owner, filled):
-    path = program.authorize_path()
+def test_a_page_sent_many_times_at_once_makes_one_connection(path, program, owner, filled):
     sends = [lambda: Browser(owner).send(path, filled)] * 4
     codes = [parameters_of(answer)["code"] for answer in run_together(sends)]
     assert Connection.objects.count() == Grant.objects.count() == 1
@@ -90,9 +91,8 @@ def test_a_page_sent_many_times_at_once_makes_one_connection(program, owner, fil
 
 @pytest.mark.django_db(transaction=True)
 def test_a_page_sent_again_while_the_client_comes_for_its_tokens_gives_a_code_that_counts(
-    program, owner, filled, monkeypatch
+    path, program, owner, filled, monkeypatch
 ):
-    path = program.authorize_path()
     encounter = Encounter()
 
     def make_slowly() -> str:
@@ -112,45 +112,37 @@ def test_a_page_sent_again_while_the_client_comes_for_its_tokens_gives_a_code_th
     assert program.exchange(last).status == 200
 
 
-def test_a_page_sent_again_after_the_client_came_for_its_tokens_changes_nothing(
-    program, browser, filled
-):
-    path = program.authorize_path()
-    code = parameters_of(browser.send(path, filled))["code"]
+def test_a_page_sent_again_after_the_client_came_for_its_tokens_changes_nothing(program, send):
+    code = parameters_of(send())["code"]
     assert program.exchange(code).status == 200
     with nothing_changes():
-        assert_answered(browser.send(path, filled))
-        assert_answered(browser.send(path, filled | REFUSAL))
+        assert_answered(send())
+        assert_answered(send(**REFUSAL))
 
 
-def test_another_answer_to_the_same_page_is_not_taken(program, browser, filled, owner, subtests):
-    path = program.authorize_path()
-    browser.send(path, filled)
+def test_another_answer_to_the_same_page_is_not_taken(send, owner, subtests):
+    send()
     others = [{"scopes": ["invoices:read"]}, {"expires_in_days": "8"}, {"acts_as": owner.pk}]
     with nothing_changes():
         for change in (*others, REFUSAL):
             with subtests.test(change=str(change)):
-                assert_answered(browser.send(path, filled | change))
+                assert_answered(send(**change))
 
 
-def test_a_page_sent_again_revives_no_connection(program, browser, filled):
-    path = program.authorize_path()
-    code = parameters_of(browser.send(path, filled))["code"]
+def test_a_page_sent_again_revives_no_connection(program, send):
+    code = parameters_of(send())["code"]
     turn_access(on=False)
     turn_access(on=True)
     turn_sign_in(on=True)
-    assert_answered(browser.send(path, filled))
+    assert_answered(send())
     assert program.exchange(code).body["error"] == "invalid_grant"
     assert Connection.objects.get().revoked_reason == "access_off"
 
 
-def test_a_page_sent_again_ends_a_connection_whose_person_ended_all_sessions(
-    program, browser, filled, delegate
-):
-    path = program.authorize_path()
-    browser.send(path, filled)
+def test_a_page_sent_again_ends_a_connection_whose_person_ended_all_sessions(send, delegate):
+    send()
     User.objects.filter(pk=delegate.pk).update(session_revision=delegate.session_revision + 1)
-    assert_answered(browser.send(path, filled))
+    assert_answered(send())
     assert Connection.objects.get().revoked_reason == "sessions_ended"
     assert AuditEvent.objects.filter(action="connection:revoked").count() == 1
 
@@ -163,9 +155,7 @@ def test_a_page_answers_no_other_request_than_its_own(program, browser, filled):
             assert (answer.status_code, TOO_OLD in answer.content.decode()) == (422, True)
 
 
-def test_a_client_that_is_forgotten_while_the_owner_decides_is_told(
-    program, browser, filled, monkeypatch
-):
+def test_a_client_that_is_forgotten_while_the_owner_decides_is_told(send, monkeypatch):
     read = authorization.read_request
 
     def read_and_forget(*args: Any, **kwargs: Any) -> AuthorizationRequest:
@@ -174,13 +164,13 @@ def test_a_client_that_is_forgotten_while_the_owner_decides_is_told(
         return asked
 
     monkeypatch.setattr(consent, "read_request", read_and_forget)
-    answer = browser.send(program.authorize_path(), filled)
+    answer = send()
     assert (answer.status_code, UNKNOWN_CLIENT in answer.content.decode()) == (400, True)
     assert not Connection.objects.exists()
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_client_that_is_allowed_just_now_is_not_swept(program, browser, filled, monkeypatch):
+def test_a_client_that_is_allowed_just_now_is_not_swept(program, send, monkeypatch):
     Application.objects.update(created=timezone.now() - timedelta(days=31))
     create, encounter = Grant.objects.create, Encounter()
 
@@ -192,6 +182,6 @@ def test_a_client_that_is_allowed_just_now_is_not_swept(program, browser, filled
         return encounter.come(lambda: forget_unused_clients(SWEEP))
 
     monkeypatch.setattr(Grant.objects, "create", create_slowly)
-    answer, _ = run_together([lambda: browser.send(program.authorize_path(), filled), sweep])
+    answer, _ = run_together([send, sweep])
     assert program.exchange(parameters_of(answer)["code"]).status == 200
     assert Application.objects.get().client_id == program.client_id

@@ -8,7 +8,7 @@ from agent_access.gate import TOOL_POLICY
 from agent_access.switches import turn_sign_in
 from tests.agents import BAD_CREDENTIAL, CHALLENGE, HttpAgent
 from tests.mcp_agent import McpAgent
-from tests.oauth.programs import BASE_URL, RESOURCE, Machine, parameters_of
+from tests.oauth.programs import BASE_URL, RESOURCE, parameters_of
 from tests.tool_table import SCOPES
 
 # What the documents say is in no database.
@@ -173,8 +173,3 @@ def test_a_pasted_credential_without_the_scope_gets_a_tool_error(connect, delega
     answer = McpAgent(http.credential).call("documents.list")
     assert (answer.status, answer.code) == (403, "forbidden")
     assert "WWW-Authenticate" not in answer.headers
-
-
-def test_without_a_switch_there_is_no_document(access_on):
-    answers = [Machine().send("GET", path) for path, _ in DOCUMENTS]
-    assert [(each.status, each.body["error"]) for each in answers] == [(404, "not_found")] * 4

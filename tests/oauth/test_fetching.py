@@ -64,7 +64,7 @@ def test_a_document_is_fetched_by_name_from_the_checked_address(authority, trust
 
 def test_a_document_may_be_as_large_as_the_limit_and_no_larger(authority, trusted):
     largest = b"[" + b" " * (MAX_BYTES - 2) + b"]"
-    with stranger(authority, document(largest, b"Content-Type: application/cimd+json")) as server:
+    with stranger(authority, document(largest, kind=b"application/cimd+json")) as server:
         assert fetch_from(server) == largest
     with stranger(authority, document(largest + b" ")) as server, pytest.raises(FetchError):
         fetch_from(server)
@@ -83,8 +83,8 @@ def test_a_chunked_document_is_read(authority, trusted):
 REFUSED_REPLIES = {
     "redirect": document(b"{}", b"Location: https://client.example/", status=b"302 Found"),
     "missing": document(b"{}", status=b"404 Not Found"),
-    "html": document(b"{}", b"Content-Type: text/html"),
-    "no application": document(b"{}", b"Content-Type: text/cimd+json"),
+    "html": document(b"{}", kind=b"text/html"),
+    "no application": document(b"{}", kind=b"text/cimd+json"),
     "no kind": send(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"),
     "large headers": document(b"{}", *[b"X: " + b"x" * 4096] * 10),
     "no http": send(b"SSH-2.0-OpenSSH_9.2\r\n"),

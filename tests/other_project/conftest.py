@@ -91,9 +91,8 @@ class Project:
         try:
             caller.request(method, path, body, sent | dict(headers or {}))
             response = caller.getresponse()
-            fields: dict[str, str] = {}
-            for name, value in response.getheaders():
-                fields[name] = f"{fields[name]}; {value}" if name in fields else value
+            cookies = "; ".join(response.headers.get_all("Set-Cookie", []))
+            fields = dict(response.getheaders()) | {"Set-Cookie": cookies}
             return Answer(response.status, fields, response.read())
         finally:
             caller.close()

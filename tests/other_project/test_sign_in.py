@@ -2,12 +2,14 @@
 
 import re
 from http.cookies import SimpleCookie
+from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
+from typing_extensions import override
 
 from tests.agents import Answer
-from tests.oauth.programs import VERIFIER, challenge_of
+from tests.oauth.programs import Program
 from tests.other_project.conftest import BASE_URL, PASSWORD, Project
 
 # What the two apps do on both databases is asked by their own tests.
@@ -16,7 +18,28 @@ pytestmark = pytest.mark.sqlite
 SETTINGS = "notes.settings_with_sign_in"
 
 RESOURCE = f"{BASE_URL}/mcp"
-RETURN_ADDRESS = "https://client.example/callback"
+
+
+class Client(Program):
+    """A client of the other project, which it calls over its socket."""
+
+    def __init__(self, project: Project) -> None:
+        super().__init__()
+        self.project = project
+        metadata = {"client_name": "Scribe", "redirect_uris": [self.return_address]}
+        self.client_id = self.post_json("/oauth/register", metadata).body["client_id"]
+
+    @override
+    def send(
+        self,
+        method: str,
+        path: str,
+        body: bytes = b"",
+        *,
+        content_type: str = "application/json",
+        **_: Any,
+    ) -> Answer:
+        return self.project.request(method, path, body, headers={"Content-Type": content_type})
 
 
 class Browser:
@@ -48,48 +71,16 @@ class Browser:
         return answer
 
 
-def register(project):
-    metadata = {"client_name": "Scribe", "redirect_uris": [RETURN_ADDRESS]}
-    return project.request("POST", "/oauth/register", metadata).body["client_id"]
-
-
-def consent_path(client_id):
-    asked = {
-        "response_type": "code",
-        "client_id": client_id,
-        "redirect_uri": RETURN_ADDRESS,
-        "scope": "notes:read notes:write",
-        "code_challenge": challenge_of(VERIFIER),
-        "code_challenge_method": "S256",
-        "resource": RESOURCE,
-    }
-    return f"/oauth/authorize?{urlencode(asked)}"
-
-
-def exchange(project, client_id, code):
-    fields = {
-        "grant_type": "authorization_code",
-        "code": code,
-        "redirect_uri": RETURN_ADDRESS,
-        "client_id": client_id,
-        "code_verifier": VERIFIER,
-        "resource": RESOURCE,
-    }
-    form = {"Content-Type": "application/x-www-form-urlencoded"}
-    return project.request("POST", "/oauth/token", urlencode(fields).encode(), headers=form)
-
-
 def test_the_owner_of_another_project_lets_a_client_in(project):
     project.manage("check", "--fail-level", "WARNING", "--database", "default")
     project.manage("browser_sign_in", "on")
-    client_id, browser = register(project), Browser(project)
-    path = consent_path(client_id)
+    client, browser = Client(project), Browser(project)
+    path = client.authorize_path(scope="notes:read notes:write", state=None, resource=RESOURCE)
 
     sent_away = browser.open(path)
     assert (sent_away.status, urlsplit(sent_away.headers["Location"]).path) == (302, "/sign-in")
-    signed_in = browser.submit(
-        sent_away.headers["Location"], {"username": "olga", "password": PASSWORD}
-    )
+    olga = {"username": "olga", "password": PASSWORD}
+    signed_in = browser.submit(sent_away.headers["Location"], olga)
     assert (signed_in.status, signed_in.headers["Location"]) == (302, path)
 
     page = browser.open(path)
@@ -106,7 +97,7 @@ def test_the_owner_of_another_project_lets_a_client_in(project):
     assert allowed.status == 302
     [code] = parse_qs(urlsplit(allowed.headers["Location"]).query)["code"]
 
-    tokens = exchange(project, client_id, code).body
+    tokens = client.exchange(code, resource=RESOURCE).body
     agent = {"Authorization": f"Bearer {tokens['access_token']}"}
     tools = project.call_mcp("tools/list", {}, headers=agent).body["result"]["tools"]
     assert [tool["name"] for tool in tools] == ["notes_list"]

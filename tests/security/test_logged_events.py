@@ -2,6 +2,7 @@
 
 import logging
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from django.core.cache import cache
@@ -52,10 +53,7 @@ def test_too_many_attempts_are_told(person, request_lines, time_machine):
 def test_an_attempt_that_cannot_be_counted_is_not_told_as_one_too_many(
     person, request_lines, monkeypatch
 ):
-    def fail(*args: object) -> None:
-        raise ConnectionError
-
-    monkeypatch.setattr(cache, "add", fail)
+    monkeypatch.setattr(cache, "add", Mock(side_effect=ConnectionError))
     assert try_to_sign_in(person.email, PASSWORD) == 503
     assert last(request_lines) == (503, "", ADDRESS, "")
 
