@@ -9,7 +9,8 @@ from django.contrib.auth.models import Permission as StoredPermission
 from typing_extensions import override
 
 from agent_access import callers
-from agent_access.callers import find_caller
+from agent_access.callers import Caller, find_caller
+from agent_access.models import Connection
 from invoicing.access import Permission
 from invoicing.agent_host import InvoicingHost
 from invoicing.models import User
@@ -27,6 +28,12 @@ def person(company):
     return user
 
 
+def find(connection: Connection) -> Caller:
+    caller = find_caller(id=connection.id)
+    assert caller is not None
+    return caller
+
+
 @pytest.fixture
 def own_statement():
     """Keep no statement of a project that is made to be another for a while."""
@@ -40,7 +47,7 @@ def own_statement():
 
 def test_permissions_are_those_that_django_finds(connect, person):
     connection, _ = connect(person)
-    known = find_caller(id=connection.id).connection.user.get_all_permissions()
+    known = find(connection).connection.user.get_all_permissions()
     assert known == User.objects.get(pk=person.pk).get_all_permissions()
     assert known == {Permission.VIEW_PERSON, Permission.MANAGE, Permission.FINALIZE}
 
@@ -54,7 +61,7 @@ def test_a_permission_with_a_space_in_its_name_is_one_permission(connect, compan
     )
     person = UserFactory.create()
     person.user_permissions.add(odd)
-    known = find_caller(id=connect(person)[0].id).connection.user.get_all_permissions()
+    known = find(connect(person)[0]).connection.user.get_all_permissions()
     assert known == {"invoices.x invoices.finalize"}
 
 
@@ -71,7 +78,7 @@ def test_another_backend_is_asked_by_django_itself(connect, person, settings):
     further = f"{__name__}.{GivesEveryPermission.__name__}"
     settings.AUTHENTICATION_BACKENDS = [*settings.AUTHENTICATION_BACKENDS, further]
     connection, _ = connect(person)
-    user = find_caller(id=connection.id).connection.user
+    user = find(connection).connection.user
     assert "_perm_cache" not in vars(user)
     assert user.has_perm(Permission.FINALIZE)
     assert user.has_perm(Permission.VIEW_ALL_CUSTOMERS)
@@ -82,4 +89,4 @@ def test_a_project_without_such_a_statement_is_asked_for_its_owner(
     connection, company, monkeypatch
 ):
     monkeypatch.setattr(InvoicingHost, "owner_statement", lambda _: None)
-    assert find_caller(id=connection.id).owner_id == company.owner_id
+    assert find(connection).owner_id == company.owner_id

@@ -9,12 +9,6 @@ from typing import Any
 import pytest
 
 from agent_access import audit, connections
-from agent_access.connections import (
-    ConnectionRequest,
-    create_connection,
-    live_connections,
-    revoke_connection,
-)
 from agent_access.models import AuditEvent, Connection, Receipt
 from agent_access.models.audit import ADMINISTRATION
 from agent_access.models.connections import RevokedReason
@@ -49,7 +43,7 @@ def test_no_call_succeeds_after_a_revocation(agent, connection, draft_body):
 
     def revoke() -> list[tuple[float, int]]:
         under_way.wait(PATIENCE_SECONDS)
-        assert revoke_connection(connection.id, reason=RevokedReason.OWNER_REVOKED)
+        assert connections.revoke_connection(connection.id, reason=RevokedReason.OWNER_REVOKED)
         return [(time.monotonic(), 0)]
 
     acts: list[Callable[[], list[tuple[float, int]]]] = [revoke]
@@ -82,7 +76,7 @@ def test_an_ending_of_one_and_of_all_never_wait_for_each_other(connect, delegate
         return encounter.come(lambda: turn_access(on=False))
 
     monkeypatch.setattr(audit, "close_chains", close_slowly)
-    end_one = partial(revoke_connection, second, reason=RevokedReason.OWNER_REVOKED)
+    end_one = partial(connections.revoke_connection, second, reason=RevokedReason.OWNER_REVOKED)
     ended: list[int] = run_together([end_one, end_all])
     assert ended == [1, 1]
     assert not Connection.objects.filter(revoked_at=None).exists()
@@ -102,8 +96,10 @@ def test_a_connection_made_while_access_goes_off_does_not_outlive_it(
         return found
 
     def make() -> int:
-        request = ConnectionRequest(user=delegate, scopes=["people:read"], days=1, name="Late")
-        create_connection(request)
+        request = connections.ConnectionRequest(
+            user=delegate, scopes=["people:read"], days=1, name="Late"
+        )
+        connections.create_connection(request)
         return 0
 
     def switch_off() -> int:
@@ -112,4 +108,4 @@ def test_a_connection_made_while_access_goes_off_does_not_outlive_it(
     monkeypatch.setattr(connections, "_check_request", check_and_wait)
     made_and_ended: list[int] = run_together([make, switch_off])
     assert made_and_ended == [0, 1]
-    assert not live_connections().exists()
+    assert not connections.live_connections().exists()

@@ -80,15 +80,8 @@ def send(agent: HttpAgent) -> Send:
         **query: str,
     ) -> Answer:
         headers = {"Host": HOST, "Authorization": f"Bearer {credential}"}
-        request = RequestFactory().generic(
-            method,
-            "/notes",
-            body,
-            content_type,
-            secure=True,
-            headers=headers,
-            QUERY_STRING=urlencode(query),
-        )
+        path, factory = f"/notes?{urlencode(query)}", RequestFactory()
+        request = factory.generic(method, path, body, content_type, secure=True, headers=headers)
         return read_answer(GateMiddleware(render)(request))
 
     return send_body

@@ -11,16 +11,8 @@ from typing import Any
 from unittest.mock import Mock
 
 import pytest
+from django import db
 from django.core.management import CommandError, call_command, get_commands, load_command_class
-from django.db import (
-    DataError,
-    IntegrityError,
-    InterfaceError,
-    InternalError,
-    OperationalError,
-    ProgrammingError,
-    connection,
-)
 
 import manage
 from agent_access.database.failures import NOT_MIGRATED, NOT_THERE
@@ -82,17 +74,17 @@ def fail_with(monkeypatch, error: type[Exception]) -> None:
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("error", [OperationalError, InterfaceError, InternalError])
+@pytest.mark.parametrize("error", [db.OperationalError, db.InterfaceError, db.InternalError])
 def test_a_database_that_does_not_answer_or_takes_no_writes_is_named(monkeypatch, error):
     fail_with(monkeypatch, error)
     with pytest.raises(CommandError) as refusal:
         call_command("agent_access", "status")
-    name = connection.settings_dict["NAME"]
+    name = db.connection.settings_dict["NAME"]
     assert str(refusal.value) == NOT_THERE.format(name=name, reason="the server is gone")
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("error", [DataError, IntegrityError, ProgrammingError])
+@pytest.mark.parametrize("error", [db.DataError, db.IntegrityError, db.ProgrammingError])
 def test_a_mistake_of_ours_is_not_called_the_operators(monkeypatch, error):
     fail_with(monkeypatch, error)
     with pytest.raises(error):

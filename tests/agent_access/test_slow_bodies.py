@@ -58,13 +58,9 @@ def test_what_is_withdrawn_meanwhile_is_missing(  # noqa: PLR0917  fixtures
     agent, delegate, draft_body, send_slowly, withdraw, code, path
 ):
     body = json.dumps(draft_body).encode()
-    answer = agent.request(
-        "POST",
-        f"/api/v1{path}",
-        body=body,
-        headers={"Idempotency-Key": "one"} if path == "/drafts" else {},
-        **send_slowly(body, lambda: withdraw(delegate)),
-    )
+    headers = {"Idempotency-Key": "one"} if path == "/drafts" else {}
+    slowly = send_slowly(body, lambda: withdraw(delegate))
+    answer = agent.request("POST", f"/api/v1{path}", body=body, headers=headers, **slowly)
     assert answer.code == code
     assert not Document.objects.exists()
 
@@ -74,9 +70,8 @@ def test_no_tool_is_listed_of_a_module_that_was_turned_off_meanwhile(agent, send
     mcp = McpAgent(agent.credential, version=LEGACY[-1])
 
     def names(**environ: Any) -> set[str]:
-        answer = mcp.request(
-            "POST", "/mcp", body=body, headers={"MCP-Protocol-Version": LEGACY[-1]}, **environ
-        )
+        headers = {"MCP-Protocol-Version": LEGACY[-1]}
+        answer = mcp.request("POST", "/mcp", body=body, headers=headers, **environ)
         return {tool["name"] for tool in answer.body["result"]["tools"]}
 
     assert {"drafts_create", "people_list"} < names()

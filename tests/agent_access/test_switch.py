@@ -8,12 +8,6 @@ from django.db import IntegrityError, transaction
 
 from agent_access import audit, connections
 from agent_access.audit import Fact, Origin
-from agent_access.connections import (
-    ConnectionNotAllowedError,
-    ConnectionRequest,
-    create_connection,
-    revoke_connection,
-)
 from agent_access.errors import UnauthenticatedError
 from agent_access.models import AccessSettings, AuditEvent, Connection
 from agent_access.models.audit import Transport
@@ -28,9 +22,13 @@ from tests.threads import run_together
 @pytest.mark.requirement("access.starts_off")
 def test_access_starts_off_and_no_connection_can_be_made(delegate):
     before = take_snapshot()
-    request = ConnectionRequest(user=delegate, scopes=["people:read"], days=1, name="Agent")
-    with pytest.raises(ConnectionNotAllowedError, match="Agent access is off; the owner must turn"):
-        create_connection(request)
+    request = connections.ConnectionRequest(
+        user=delegate, scopes=["people:read"], days=1, name="Agent"
+    )
+    with pytest.raises(
+        connections.ConnectionNotAllowedError, match="Agent access is off; the owner must turn"
+    ):
+        connections.create_connection(request)
     assert take_snapshot() == before
 
 
@@ -90,7 +88,7 @@ def test_a_switch_that_changes_nothing_ends_nothing_and_is_not_written_down(agen
 def test_an_ended_connection_keeps_its_first_reason_when_access_goes_off(connect, delegate):
     first, _ = connect(delegate)
     connect(delegate)
-    revoke_connection(first.id, reason=RevokedReason.OWNER_REVOKED)
+    connections.revoke_connection(first.id, reason=RevokedReason.OWNER_REVOKED)
     assert turn_access(on=False) == 1
     reasons = Connection.objects.order_by("id").values_list("revoked_reason", flat=True)
     assert list(reasons) == ["owner_revoked", "access_off"]

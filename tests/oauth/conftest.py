@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from agent_access.models import Connection
 from invoicing.models import User
@@ -17,6 +18,13 @@ Pair = dict[str, Any]
 @pytest.fixture(autouse=True)
 def _calls_without_limit(many_calls: None) -> None:
     """Lift the rate limits, which have tests of their own."""
+
+
+@pytest.fixture
+def clock(time_machine: Any) -> Any:
+    """Stop the clock, which a test then moves."""
+    time_machine.move_to(timezone.now(), tick=False)
+    return time_machine
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from django.test import Client
 
 from agent_access.oauth.client_metadata import ClientMetadata
+from agent_access.oauth.endpoints import FORM
 from agent_access.oauth.models import Application
 from agent_access.oauth.registration import client_fields
 from invoicing.models import User
@@ -43,16 +44,12 @@ class Machine:
         headers: Mapping[str, str] | None = None,
         **environ: Any,
     ) -> Answer:
-        response = Client().generic(
-            method,
-            path,
-            body,
-            content_type,
-            secure=True,
-            headers={"Host": HOST, **(headers or {})},
-            **{"REMOTE_ADDR": self.address, "CONTENT_TYPE": content_type, **environ},
+        sent = {"Host": HOST, **(headers or {})}
+        facts = {"REMOTE_ADDR": self.address, "CONTENT_TYPE": content_type, **environ}
+        send = Client().generic
+        return read_answer(
+            send(method, path, body, content_type, secure=True, headers=sent, **facts)
         )
-        return read_answer(response)
 
     def post_json(self, path: str, value: Any, **more: Any) -> Answer:
         return self.send("POST", path, json.dumps(value).encode(), **more)
@@ -60,9 +57,7 @@ class Machine:
     def post_form(self, path: str, fields: Mapping[str, Any], **more: Any) -> Answer:
         sent = {name: value for name, value in fields.items() if value is not None}
         body = urlencode(sent, doseq=True).encode()
-        return self.send(
-            "POST", path, body, content_type="application/x-www-form-urlencoded", **more
-        )
+        return self.send("POST", path, body, content_type=FORM, **more)
 
 
 @dataclass
@@ -149,10 +144,8 @@ class Browser:
 
     def send(self, path: str, fields: Mapping[str, Any], **headers: str) -> Any:
         body = urlencode(fields, doseq=True)
-        kind = "application/x-www-form-urlencoded"
-        return self.client.post(
-            path, body, content_type=kind, secure=True, headers={"Host": self.host, **headers}
-        )
+        sent = {"Host": self.host, **headers}
+        return self.client.post(path, body, content_type=FORM, secure=True, headers=sent)
 
     def allow(
         self,

@@ -26,12 +26,8 @@ ANY = strategies.integers(min_value=0, max_value=3)
 THIEF = "the thief"
 MINUTES = strategies.sampled_from([0, 0, 4, 5, 60, 23 * 60 + 30, 24 * 60])
 SUBSETS = strategies.sampled_from([SCOPES, SCOPES[:1], SCOPES[1:3]])
-FLAWS = strategies.sampled_from(
-    [
-        *({"client_id": client_id} for client_id in ("nobody", THIEF, None)),
-        *({"resource": None}, {"grant_type": "password"}),
-    ]
-)
+CLIENTS: list[dict[str, Any]] = [{"client_id": client_id} for client_id in ("nobody", THIEF, None)]
+FLAWS = strategies.sampled_from([*CLIENTS, {"resource": None}, {"grant_type": "password"}])
 
 
 class Access(NamedTuple):
@@ -115,8 +111,8 @@ class SignIn(Machine):
         path = program.authorize_path(scope=" ".join(SCOPES))
         answer = Browser(self.owner).allow(path, self.delegate, scopes=SCOPES, days=days)
         code, now = parameters_of(answer)["code"], timezone.now()
-        ends = {"code_until": now + timedelta(minutes=5), "expires_at": now + timedelta(days=days)}
-        self.connections.append(KnownConnection(program, code, **ends))
+        code_until, expires_at = now + timedelta(minutes=5), now + timedelta(days=days)
+        self.connections.append(KnownConnection(program, code, code_until, expires_at))
 
     @rule()
     def refuse(self) -> None:
