@@ -172,6 +172,15 @@ def test_exchange_and_refresh_demand_the_resource(program, code, resource):
     assert program.refresh(pair["refresh_token"]).status == 200
 
 
+def test_what_ends_a_connection_ends_its_refresh_tokens(
+    program, pair, browser_connection, delegate
+):
+    delegate.session_revision += 1
+    delegate.save(update_fields=["session_revision"])
+    assert program.refresh(pair["refresh_token"]).body["error"] == "invalid_grant"
+    assert reason_of(browser_connection) == "sessions_ended"
+
+
 def test_no_code_and_no_token_is_kept_or_told(program, code, pair, signed_in_agent, caplog):
     caplog.set_level(logging.DEBUG)
     refreshed = program.refresh(pair["refresh_token"]).body
