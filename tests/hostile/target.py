@@ -13,7 +13,6 @@ from django.db import close_old_connections
 
 from config.wsgi import application
 from tests.agents import HOST, Answer, HttpAgent
-from tests.snapshots import take_snapshot
 
 BODY_TOOLS = ("documents.preview", "drafts.create", "drafts.update")
 
@@ -116,7 +115,3 @@ def assert_refused(answer: Answer, status: int, fields: Sequence[str] | None = N
     assert b"Traceback" not in answer.content
     if fields is not None:
         assert answer.error["fields"] == list(fields)
-
-
-def assert_nothing_changed(before: Mapping[str, Any]) -> None:
-    assert take_snapshot() == before

@@ -8,7 +8,7 @@ from typing_extensions import override
 
 from agent_access.bodies import MAX_BODY_BYTES, MAX_DISCARDED_BYTES
 from invoicing.models import Document
-from tests.hostile.target import BODY_TOOLS, assert_nothing_changed, assert_refused
+from tests.hostile.target import BODY_TOOLS, assert_refused
 from tests.snapshots import take_snapshot
 
 # A body is read before a database is asked; test_json.py asks both for what it holds.
@@ -51,6 +51,11 @@ class SlowStream(BytesIO):
         return super().read(min(size or 1, 1000) if size != -1 else 1000)
 
 
+@pytest.fixture
+def body(target) -> bytes:
+    return json.dumps(target.body_for("drafts.create")).encode()
+
+
 def pad(target, tool: str, size: int) -> bytes:
     """Return a valid body of the tool with as many bytes."""
     body: bytes = json.dumps(target.body_for(tool)).encode()
@@ -73,7 +78,7 @@ def test_a_chunked_body_is_read_up_to_the_same_limit(target, tool, stream):
     before = take_snapshot()
     too_large = pad(target, tool, MAX_BODY_BYTES + 1)
     assert_refused(target.send(tool, b"", **chunked(stream(too_large))), 413)
-    assert_nothing_changed(before)
+    assert take_snapshot() == before
     largest = pad(target, tool, MAX_BODY_BYTES)
     assert target.send(tool, b"", **chunked(stream(largest))).status == SUCCESS[tool]
 
@@ -103,76 +108,51 @@ def test_a_body_that_is_announced_far_too_large_is_not_read(target):
     assert stream.asked == 0
 
 
+@pytest.mark.usefixtures("nothing_changes")
 @pytest.mark.parametrize("digits", ["9" * 400, "9" * 5000, "-" + "9" * 200_000])
 def test_an_integer_of_any_length_is_refused_with_its_fields_name(target, digits):
-    before = take_snapshot()
     body = json.dumps(target.body_for("drafts.update", lock_version="HERE")).encode()
     answer = target.send("drafts.update", body.replace(b'"HERE"', digits.encode()))
     assert_refused(answer, 422, fields=["lock_version"])
-    assert_nothing_changed(before)
 
 
-@pytest.mark.parametrize("length", ["", "abc", "-1", "1.5", "0x10", "\u0663", "1 2", "5, 5"])
-def test_a_length_that_is_no_number_is_an_empty_body(target, length):
-    before = take_snapshot()
-    body = json.dumps(target.body_for("drafts.create")).encode()
+@pytest.mark.usefixtures("nothing_changes")
+@pytest.mark.parametrize(
+    "length", [None, "", "abc", "-1", "1.5", "0x10", "\u0663", "1 2", "5, 5", "0", "1"]
+)
+def test_without_a_length_that_is_a_number_a_body_is_empty_and_a_short_one_cuts_it(
+    target, body, length
+):
     answer = target.send("drafts.create", body, CONTENT_LENGTH=length)
     assert_refused(answer, 422, fields=[])
-    assert_nothing_changed(before)
 
 
-def test_without_a_length_and_without_chunks_a_body_is_empty(target):
-    body = json.dumps(target.body_for("drafts.create")).encode()
-    assert_refused(target.send("drafts.create", body, CONTENT_LENGTH=None), 422, fields=[])
-
-
-def test_a_length_shorter_than_the_body_cuts_it(target):
-    before = take_snapshot()
-    body = json.dumps(target.body_for("drafts.create")).encode()
-    for length in (0, 1, len(body) - 1):
-        answer = target.send("drafts.create", body, CONTENT_LENGTH=str(length))
-        assert_refused(answer, 422, fields=[])
-    assert_nothing_changed(before)
-
-
-def test_what_follows_the_announced_length_is_not_read(target):
-    body = json.dumps(target.body_for("drafts.create")).encode()
+def test_what_follows_the_announced_length_is_not_read(target, body):
     smuggled = body + b'{"GET": "/api/v1/people HTTP/1.1"}'
     answer = target.send("drafts.create", smuggled, CONTENT_LENGTH=str(len(body)))
     assert answer.status == 201
 
 
-def test_a_body_shorter_than_its_length_is_refused(target):
-    before = take_snapshot()
-    body = json.dumps(target.body_for("drafts.create")).encode()
-    answer = target.send("drafts.create", body[:100], CONTENT_LENGTH=str(len(body)))
-    assert_refused(answer, 422, fields=[])
-    assert_nothing_changed(before)
-
-
+@pytest.mark.usefixtures("nothing_changes")
 @pytest.mark.parametrize("tool", BODY_TOOLS)
 @pytest.mark.parametrize("terminated", [True, False])
 def test_a_body_shorter_than_its_length_is_refused_though_it_is_whole_json(
     target, tool, terminated
 ):
     """To granian a connection that broke off is the end of the stream."""
-    before = take_snapshot()
     body = json.dumps(target.body_for(tool)).encode()
     environ = {"CONTENT_LENGTH": str(len(body) + 1), "wsgi.input_terminated": terminated}
     assert_refused(target.send(tool, body, **environ), 422, fields=[])
-    assert_nothing_changed(before)
 
 
-def test_a_connection_that_breaks_off_changes_nothing(target, subtests):
-    before = take_snapshot()
-    body = json.dumps(target.body_for("drafts.create")).encode()
+@pytest.mark.usefixtures("nothing_changes")
+def test_a_connection_that_breaks_off_changes_nothing(target, body, subtests):
     for content, terminated in [(b"", True), (body[:50], True), (body, True), (body[:50], False)]:
         with subtests.test(length=len(content), terminated=terminated):
             environ = chunked(BrokenStream(content))
             if not terminated:
                 environ = {"CONTENT_LENGTH": "1000", "wsgi.input": BrokenStream(content)}
             assert_refused(target.send("drafts.create", b"", **environ), 422, fields=[])
-    assert_nothing_changed(before)
 
 
 def test_whatever_a_server_raises_of_a_body_changes_no_answer(target):
@@ -200,21 +180,6 @@ def test_where_no_server_ends_the_stream_a_refused_body_is_read_to_its_length(ta
     environ = {"CONTENT_LENGTH": str(length), "wsgi.input": stream}
     assert target.request("POST", "/api/v1/documents", b"", **environ).status == 405
     assert stream.tell() == length
-
-
-def test_a_body_on_a_read_is_not_looked_at(target):
-    for body in (b"{", b"x" * 300_000):
-        assert target.request("GET", "/api/v1/documents", body).status == 200
-
-
-@pytest.mark.parametrize("tool", BODY_TOOLS)
-def test_a_body_tool_takes_no_parameters(target, tool):
-    before = take_snapshot()
-    body = target.body_for(tool)
-    query = "customer_id=1&notes=&limit=5&%00=1&notes=2"
-    answer = target.send_json(tool, body, QUERY_STRING=query)
-    assert_refused(answer, 422, fields=["customer_id", "notes", "limit", "?"])
-    assert_nothing_changed(before)
 
 
 def test_a_body_tool_names_a_bounded_number_of_parameters(target):

@@ -3,60 +3,29 @@
 import pytest
 from django.core.exceptions import BadRequest
 
-from tests.hostile.target import BODY_TOOLS, assert_nothing_changed, assert_refused
-from tests.snapshots import take_snapshot
+from tests.hostile.target import BODY_TOOLS, assert_refused
 
-# A content type is read before a database is asked.
-pytestmark = pytest.mark.sqlite
+# A content type is read before a database is asked; tests/interface has the usual ones.
+pytestmark = [pytest.mark.sqlite, pytest.mark.usefixtures("nothing_changes")]
 
 JSON_TYPES = [
-    "application/json",
-    "APPLICATION/JSON",
     " application/json ",
     "application/json;",
-    "application/json; charset=utf-8",
-    "application/json;charset=UTF-8",
     'application/json; charset="utf-8"',
-    "application/json; Charset=Utf-8",
-    "application/json; version=1",
     "application/json; charset*=utf-8''utf-8",
 ]
+OTHER_PARAMETERS = [
+    *("charset=utf-16", "charset=utf8mb4", "charset=", "charset=idna", "charset=\u00e9"),
+    *("charset=\x00", "charset=utf-8\x00", "charset=utf-8; charset=utf-16"),
+    *("charset*=utf-9''utf-8", "charset*=idna''utf-8", "charset*=utf-8''%00", "x*=nothing''y"),
+    "charset=" + "x" * 10_000,
+]
 OTHER_TYPES = [
-    None,
-    "",
-    " ",
-    ";",
-    "json",
-    "text/json",
-    "text/plain",
-    "text/plain; application/json",
-    "application/jsonp",
-    "application/json+x",
-    "application/vnd.api+json",
-    "application/x-www-form-urlencoded",
-    "multipart/form-data; boundary=x",
-    "multipart/form-data",
-    "application/xml",
-    "*/*",
-    "application/*",
-    "application/json, application/json",
-    "application/json, text/plain",
-    "application/json application/json",
-    "application/json\x00",
-    "application/json; charset=latin-1",
-    "application/json; charset=utf-16",
-    "application/json; charset=utf8mb4",
-    "application/json; charset=",
-    "application/json; charset=idna",
-    "application/json; charset=\x00",
-    "application/json; charset=utf-8\x00",
-    "application/json; charset=\u00e9",
-    "application/json; charset=" + "x" * 10_000,
-    "application/json; charset=utf-8; charset=utf-16",
-    "application/json; charset*=utf-9''utf-8",
-    "application/json; charset*=idna''utf-8",
-    "application/json; x*=nothing''y",
-    "application/json; charset*=utf-8''%00",
+    *(None, "", " ", ";", "json", "text/json", "text/plain; application/json", "*/*"),
+    *("application/jsonp", "application/json+x", "application/xml", "application/*"),
+    *("multipart/form-data", "application/json\x00", "application/json application/json"),
+    *("application/json, application/json", "application/json, text/plain"),
+    *(f"application/json; {parameters}" for parameters in OTHER_PARAMETERS),
 ]
 
 
@@ -71,25 +40,19 @@ def test_json_is_json_in_any_spelling(target, subtests):
 
 @pytest.mark.requirement("transport.json", "error.json_required")
 def test_no_other_type_and_no_other_charset_is_json(target, subtests):
-    before = take_snapshot()
     for tool in BODY_TOOLS:
         for content_type in OTHER_TYPES:
             with subtests.test(tool=tool, content_type=str(content_type)[:60]):
                 body = target.body_for(tool)
                 assert_refused(target.send_json(tool, body, CONTENT_TYPE=content_type), 415)
-    assert_nothing_changed(before)
 
 
-def test_a_content_type_cannot_break_a_read_or_the_gate(target):
+def test_a_content_type_cannot_break_a_read_the_gate_or_a_path_beyond_ascii(target):
     odd = "application/json; x*=nothing''y"
     assert target.request("GET", "/api/v1/documents", CONTENT_TYPE=odd).status == 200
     answer = target.request("GET", "/api/v1/tools", CONTENT_TYPE=odd, HTTP_HOST="other.example")
     assert_refused(answer, 403)
-
-
-def test_a_content_type_cannot_break_a_path_beyond_ascii(target):
-    """WSGI hands the bytes of a path over as Latin-1, and it is decoded only once."""
-    odd = "application/json; x*=nothing''y"
+    # WSGI hands the bytes of a path over as Latin-1, and it is decoded only once.
     assert target.request("GET", "/\xc4\x80", CONTENT_TYPE=odd).status == 404
 
 

@@ -2,29 +2,18 @@
 
 import pytest
 
-from agent_access.models import Receipt
-from tests.hostile.target import assert_nothing_changed, assert_refused
-from tests.snapshots import take_snapshot
+from tests.hostile.target import assert_refused
 
 # A header field is read before a database is asked.
-pytestmark = pytest.mark.sqlite
+pytestmark = [pytest.mark.sqlite, pytest.mark.usefixtures("nothing_changes")]
 
+# Those that a client of HTTP would not send; tests/interface has the others.
 KEYS = {
     "missing": None,
-    "empty": "",
-    "blank": " ",
     "a line end and a header": "one\r\nX-Injected: 1",
     "a line feed": "one\n",
     "a NUL": "one\x00",
-    "two keys": "one, two",
-    "one key twice": "one,one",
-    "quotes": '"one"',
-    "a space": "one two",
-    "beyond ASCII": "\xe9",
     "full width": "\uff11".encode().decode("latin-1"),
-    "a dot": "one.two",
-    "a slash": "../one",
-    "81 characters": "x" * 81,
     "a million characters": "x" * 1_000_000,
     "SQL": "' OR '1'='1",
 }
@@ -33,25 +22,20 @@ KEYS = {
 @pytest.mark.requirement("limit.idempotency_key", "idempotency.key_header")
 @pytest.mark.parametrize("tool", ["drafts.create", "drafts.update"])
 def test_a_key_is_taken_whole_or_not_at_all(target, subtests, tool):
-    before = take_snapshot()
     body = target.body_for(tool)
     for kind, key in KEYS.items():
         with subtests.test(kind=kind):
             answer = target.send_json(tool, body, HTTP_IDEMPOTENCY_KEY=key)
             assert_refused(answer, 422, fields=["Idempotency-Key"])
             assert "X-Injected" not in answer.headers
-    assert_nothing_changed(before)
 
 
 def test_a_key_in_the_body_or_the_query_is_no_key(target):
-    before = take_snapshot()
     body = target.body_for("drafts.create") | {"idempotency_key": "one"}
     environ = {"HTTP_IDEMPOTENCY_KEY": None, "QUERY_STRING": "Idempotency-Key=one"}
     answer = target.send_json("drafts.create", body, **environ)
     assert_refused(answer, 422)
-    fields = {"Idempotency-Key", "idempotency_key"}
-    assert set(answer.error["fields"]) == fields
-    assert_nothing_changed(before)
+    assert set(answer.error["fields"]) == {"Idempotency-Key", "idempotency_key"}
 
 
 def test_a_key_on_a_tool_that_does_not_write_is_not_looked_at(target):
@@ -59,7 +43,6 @@ def test_a_key_on_a_tool_that_does_not_write_is_not_looked_at(target):
         body = target.body_for("documents.preview")
         answer = target.send_json("documents.preview", body, HTTP_IDEMPOTENCY_KEY=key)
         assert answer.status == 200
-    assert not Receipt.objects.exists()
 
 
 OTHERS = (

@@ -5,8 +5,9 @@ from itertools import product
 
 import pytest
 
-from tests.hostile.target import BODY_TOOLS, assert_nothing_changed, assert_refused
-from tests.snapshots import take_snapshot
+from tests.hostile.target import BODY_TOOLS, assert_refused
+
+pytestmark = pytest.mark.usefixtures("nothing_changes")
 
 LINE = b'{"description":"x","quantity":"1","unit_price":"1"%s}'
 
@@ -17,6 +18,11 @@ def header(extra: bytes = b"", line_extra: bytes = b"") -> bytes:
 
 
 UNREADABLE = {
+    "a list": b"[{}]",
+    "a text": b'"text"',
+    "a number": b"1.5",
+    "true": b"true",
+    "null": b"null",
     "nothing": b"",
     "white space": b" \r\n\t",
     "one brace": b"{",
@@ -76,22 +82,11 @@ UNREADABLE = {
 
 @pytest.mark.requirement("error.validation_failed", "error.fields")
 def test_what_cannot_be_read_without_doubt_is_refused_without_fields(target, subtests):
-    before = take_snapshot()
     for tool, kind in product(BODY_TOOLS, UNREADABLE):
         with subtests.test(tool=tool, kind=kind):
             answer = target.send(tool, UNREADABLE[kind])
             assert_refused(answer, 422, fields=[])
             assert answer.error["problems"] == []
-    assert_nothing_changed(before)
-
-
-def test_what_is_no_object_is_refused_without_fields(target, subtests):
-    before = take_snapshot()
-    values = ["[]", "[{}]", '"text"', "1", "1.5", "true", "false", "null"]
-    for tool, value in product(BODY_TOOLS, values):
-        with subtests.test(tool=tool, value=value):
-            assert_refused(target.send(tool, value.encode()), 422, fields=[])
-    assert_nothing_changed(before)
 
 
 @pytest.mark.parametrize("tool", BODY_TOOLS)
@@ -104,14 +99,11 @@ def test_a_nesting_of_32_is_read(target, tool):
 
 
 NUMBERS = ["1e400", "-1e400", "1E9999999", "1e-9999", "0.1", "-0", "-0.0", "9" * 4_000, "1e5"]
-
-
 LINE_TEXTS = ("quantity", "unit_price", "discount_value", "description", "tax_rate_id")
 
 
 @pytest.mark.requirement("money.no_numbers")
 def test_a_number_is_no_text_however_odd(target, subtests):
-    before = take_snapshot()
     for number, field in product(NUMBERS, LINE_TEXTS):
         with subtests.test(number=number[:10], field=field):
             body = target.body_for("drafts.create")
@@ -119,11 +111,9 @@ def test_a_number_is_no_text_however_odd(target, subtests):
             text = json.dumps(body | {"line_items": [line]}).replace('"PLACE"', number)
             answer = target.send("drafts.create", text.encode())
             assert_refused(answer, 422, fields=[f"line_items.0.{field}"])
-    assert_nothing_changed(before)
 
 
 def test_a_lock_version_is_an_ordinary_integer(target, subtests):
-    before = take_snapshot()
     text = json.dumps(target.body_for("drafts.update", lock_version="PLACE"))
     # Without a fraction, 1e5 is an integer: another version than the draft's.
     answer = target.send("drafts.update", text.replace('"PLACE"', "1e5").encode())
@@ -132,7 +122,6 @@ def test_a_lock_version_is_an_ordinary_integer(target, subtests):
         with subtests.test(number=number[:10]):
             answer = target.send("drafts.update", text.replace('"PLACE"', number).encode())
             assert_refused(answer, 422, fields=["lock_version"])
-    assert_nothing_changed(before)
 
 
 def test_twenty_unknown_fields_are_named_and_more_are_counted(target):
@@ -144,7 +133,5 @@ def test_twenty_unknown_fields_are_named_and_more_are_counted(target):
 
 
 def test_fifty_thousand_unknown_fields_are_too_large_a_body(target):
-    before = take_snapshot()
     body = {f"{number:x}": 0 for number in range(50_000)}
     assert_refused(target.send_json("drafts.create", body), 413)
-    assert_nothing_changed(before)

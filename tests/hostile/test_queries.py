@@ -1,122 +1,58 @@
 """Query strings: long, repeated, odd and badly encoded."""
 
+from itertools import cycle
+
 import pytest
 
 from tests.factories import CustomerFactory
-from tests.hostile.target import assert_nothing_changed, assert_refused
-from tests.snapshots import take_snapshot
+from tests.hostile.target import assert_refused
 
 # Its types and its driver refuse values that SQLite takes.
 pytestmark = pytest.mark.postgresql
 
 LISTS = ("/api/v1/customers", "/api/v1/documents", "/api/v1/people", "/api/v1/teams")
 
-REFUSED: list[tuple[str, list[str]]] = [
-    ("limit=0", ["limit"]),
-    ("limit=51", ["limit"]),
-    ("limit=-1", ["limit"]),
-    ("limit=", ["limit"]),
-    ("limit", ["limit"]),
-    ("limit=1.5", ["limit"]),
-    ("limit=1e1", ["limit"]),
-    ("limit=+5", ["limit"]),
-    ("limit=%2B5", ["limit"]),
-    ("limit=05", ["limit"]),
-    ("limit=5%20", ["limit"]),
-    ("limit=5%0A", ["limit"]),
-    ("limit=0x5", ["limit"]),
-    ("limit=1_0", ["limit"]),
-    ("limit=%D9%A5", ["limit"]),
-    ("limit=true", ["limit"]),
-    ("limit=null", ["limit"]),
-    ("limit=NaN", ["limit"]),
-    ("limit=" + "9" * 5_000, ["limit"]),
-    ("limit=-" + "9" * 18, ["limit"]),
-    ("limit=5&limit=5", ["limit"]),
-    ("limit=5&limit=6", ["limit"]),
-    ("limit[]=5", ["?"]),
-    ("limit%00=5", ["?"]),
-    ("Limit=5", ["Limit"]),
-    ("after=1", ["after"]),
-    ("after=null", ["after"]),
-    ("after=urn:uuid:0190f1f0-0000-7000-8000-000000000000", ["after"]),
-    ("after=0190f1f0-0000-4000-8000-000000000000", ["after"]),
-    ("after=0190f1f0-0000-7000-0000-000000000000", ["after"]),
-    ("after=ffffffff-ffff-ffff-ffff-ffffffffffff", ["after"]),
-    ("after=00000000-0000-0000-0000-000000000000", ["after"]),
-    ("after=0190f1f0000070008000000000000000", ["after"]),
-    ("after={0190f1f0-0000-7000-8000-000000000000}", ["after"]),
-    ("after=0190f1f0-0000-7000-8000-00000000000%00", ["after"]),
-    ("after=x&after=y", ["after"]),
-    ("search=" + "x" * 101, ["search"]),
-    ("search=" + "%C3%A9" * 101, ["search"]),
-    ("search=%FF", ["search"]),
-    ("search=a%ED%A0%80", ["search"]),
-    ("search=%C3", ["search"]),
-    ("search=\xff", ["search"]),
-    ("search=a&search=b", ["search"]),
-    ("search=a&search=a", ["search"]),
-    ("page=1", ["page"]),
-    ("offset=1", ["offset"]),
-    ("format=xml", ["format"]),
-    ("_method=DELETE", ["_method"]),
-    ("access_token=ivc_" + "a" * 43, ["access_token"]),
-    ("ivc_" + "a" * 43 + "=1", ["?"]),
-    ("=", ["?"]),
-    ("=1", ["?"]),
-    ("%00", ["?"]),
-    ("%FF=1", ["?"]),
-    ("<script>=1", ["?"]),
-    ("a" * 41, ["?"]),
-    (";limit=5", ["?"]),
-    ("limit=5;search=a", ["limit"]),
-    ("?limit=5", ["?"]),
-    ("x=1&y=2&x=3", ["x", "y"]),
-]
+# By the field that a refusal names; what no field of ours is called, it calls "?". Values that are
+# wrong in any spelling are in tests/interface.
+REFUSED: dict[str, list[str]] = {
+    "limit": [
+        *("limit", "limit=+5", "limit=%2B5", "limit=5%20", "limit=5%0A", "limit=0x5"),
+        *("limit=%D9%A5", "limit=true", "limit=null", "limit=NaN", "limit=" + "9" * 5_000),
+        *("limit=5&limit=6", "limit=5;search=a"),
+    ],
+    "after": ["after=null", "after=0190f1f0-0000-7000-8000-00000000000%00", "after=x&after=y"],
+    "search": [
+        *("search=" + "%C3%A9" * 101, "search=%FF", "search=a%ED%A0%80", "search=%C3"),
+        *("search=\xff", "search=a&search=b"),
+    ],
+    "?": [
+        *("limit[]=5", "limit%00=5", "ivc_" + "a" * 43 + "=1", "=", "=1", "%00", "%FF=1"),
+        *("<script>=1", "a" * 41, ";limit=5", "?limit=5"),
+    ],
+    "Limit": ["Limit=5"],
+    "format": ["format=xml"],
+    "_method": ["_method=DELETE"],
+    "access_token": ["access_token=ivc_" + "a" * 43],
+}
 
 ACCEPTED = [
-    "",
-    "&",
-    "&&&",
-    "limit=1",
-    "limit=50",
-    "limit=%35",
-    "li%6Dit=5",
-    "search=",
-    "search=%20",
-    "search=+",
-    "search=%",
-    "search=%zz",
-    "search=%u0041",
-    "search=%00",
-    "search=%0A%0D",
-    "search=" + "x" * 100,
-    "search=" + "%F0%9F%92%A9" * 100,
-    "search=a%26limit=99",
-    "search=a=b=c",
-    "search=%27%20OR%201=1%20--",
-    "search=%25%5F%5C",
-    "search=\xc3\xa9",
-    "search=" + "e%CC%81" * 50,
-    "after=0190f1f0-0000-7000-8000-000000000000",
+    *("", "&", "&&&", "limit=1", "limit=%35", "li%6Dit=5", "after=", "after", "search=a&limit=5&"),
+    *("search=", "search=%20", "search=+", "search=%", "search=%zz", "search=%u0041", "search=%00"),
+    *("search=%0A%0D", "search=a%26limit=99", "search=a=b=c", "search=%27%20OR%201=1%20--"),
+    *("search=%25%5F%5C", "search=\xc3\xa9", "search=" + "e%CC%81" * 50),
+    *("search=" + "x" * 100, "search=" + "%F0%9F%92%A9" * 100),
     "after=0190F1F0-0000-7000-8000-000000000000",
-    "after=ffffffff-ffff-7fff-bfff-ffffffffffff",
-    "after=",
-    "after",
-    "search=a&limit=5&",
 ]
 
 
 @pytest.mark.requirement("limit.page", "limit.search", "error.fields")
+@pytest.mark.usefixtures("nothing_changes")
 def test_an_odd_query_is_refused_with_its_fields(target, subtests):
-    before = take_snapshot()
-    for number, (query, fields) in enumerate(REFUSED):
+    refused = [(field, query) for field, queries in REFUSED.items() for query in queries]
+    for path, (field, query) in zip(cycle(LISTS), refused, strict=False):
         with subtests.test(query=query[:50]):
-            path = LISTS[number % len(LISTS)]
             answer = target.request("GET", path, QUERY_STRING=query)
-            assert_refused(answer, 422)
-            assert sorted(answer.error["fields"]) == fields
-    assert_nothing_changed(before)
+            assert_refused(answer, 422, fields=[field])
 
 
 def test_a_strange_but_clear_query_is_answered(target, subtests):

@@ -34,58 +34,71 @@ KIND = "must be 'percent' or 'amount'"
 UNKNOWN = "is not a field of this tool"
 EMPTY = "must not be empty"
 
+NOT_TEXT: list[Any] = [True, 1, 1.5, [], {}, ["x"], {"x": "y"}]
+# What a careless reader would take for a number.
+NO_NUMBER: list[Any] = [
+    *("", "-1", "+1", "01", "1,5", "1e3", "0x1", "1_0", "\u0661", "\uff11", "¹", "½", "NaN"),
+    *("Infinity", " 1", "1 ", "1\n", "9" * 5000),
+]
+PLAIN_ID = uuid4().hex
+LINE_ENDS = ["a\nb", "a\rb", "a\r\nb"]
+
 # Field, its problem, and the values that have it.
 WRONG_HEADERS: list[tuple[str, str, list[Any]]] = [
-    ("customer_id", ID, ["", "x", "0" * 36, f"urn:uuid:{uuid4()}", uuid4().hex]),
-    ("customer_id", TEXT, [1, None, True, [], {}]),
-    ("currency_code", CURRENCY, ["", "eur", "EURO", "EU", "€", "ЕUR", " EUR"]),  # noqa: RUF001  one letter is Cyrillic
-    ("currency_code", TEXT, [978, None]),
+    ("customer_id", ID, ["", " ", "x", "1", "{}", "null", "0" * 36, PLAIN_ID]),
+    ("customer_id", ID, [f"urn:uuid:{uuid4()}"]),
+    ("customer_id", TEXT, [*NOT_TEXT, None]),
+    ("currency_code", CURRENCY, ["", "eur", "EURO", "EU", "€", "ЕUR", " EUR", "EUR ", "EUR\n"]),  # noqa: RUF001  one letter is Cyrillic
+    ("currency_code", CURRENCY, ["\uff25\uff35\uff32"]),
+    ("currency_code", TEXT, [*NOT_TEXT, 978, None]),
     ("currency_code", "is not a supported currency", ["XAU", "ZZZ", "CLF"]),
     ("issue_date", DATE, ["", "2026-3-2", "02.03.2026", "20260302", "2026-03-02T00:00:00Z"]),
-    ("issue_date", DATE, ["٢٠٢٦-٠٣-٠٢", "2026-W10-1", " 2026-03-02"]),
+    ("issue_date", DATE, ["٢٠٢٦-٠٣-٠٢", "2026-W10-1", " 2026-03-02", "+2026-04-01"]),
     ("issue_date", DAY, ["2026-02-29", "2026-13-01", "2026-00-10", "0000-01-01"]),
-    ("issue_date", TEXT, [20260302, None]),
+    ("issue_date", TEXT, [*NOT_TEXT, 20260302, None]),
     ("due_date", "must not be before the issue date", ["2026-03-01", "0001-01-01"]),
-    ("due_date", TEXT, [None, 1.5]),
+    ("due_date", DATE, ["2026-4-1", "\u0662026-04-01", "2026-W10-1"]),
+    ("due_date", DAY, ["0000-00-00", "2026-13-01"]),
+    ("due_date", TEXT, [*NOT_TEXT, None]),
     ("line_items", "must not be empty", [[]]),
-    ("line_items", "must be a list", [None, {}, "x", 1]),
-    ("line_items.0", "must be an object", [[None], ["x"], [1], [[]]]),
-    ("language", LANGUAGE, ["", "EN", "e", "en_GB", "../en"]),
-    ("language", TEXT, [1, []]),
+    ("line_items", "must be a list", [None, {}, "x", 1, True, 1.5, {"0": {}}]),
+    ("line_items.0", "must be an object", [[None], ["x"], [1], [True], [[]], [[{}]]]),
+    ("language", LANGUAGE, ["", "EN", "e", "en_GB", "../en", "english", "en-", "en\n"]),
+    ("language", TEXT, NOT_TEXT),
     ("language", "is not a supported language", ["it", "en-gb", "tlh"]),
     ("notes", "must have at most 5000 characters", ["n" * 5001, "🙂" * 5001]),
     ("notes", CONTROL, ["a\x00b", "a\x1bb", "a\x7fb", "a\x85b", "a\x0bb"]),
-    ("notes", TEXT, [1, [], {}, True]),
-    ("reference", "must have at most 100 characters", ["r" * 101]),
-    ("reference", CONTROL, ["two\nlines", "a\x00b"]),
-    ("reference", TEXT, [7]),
+    ("notes", TEXT, NOT_TEXT),
+    ("reference", "must have at most 100 characters", ["r" * 101, "🙂" * 101]),
+    ("reference", CONTROL, ["two\nlines", "a\x00b", *LINE_ENDS]),
+    ("reference", TEXT, NOT_TEXT),
     ("lock_version", UNKNOWN, [1, None]),
+    # A field is known by its exact name only.
+    ("Customer_Id", UNKNOWN, ["x"]),
+    ("customerId", UNKNOWN, ["x"]),
+    ("__proto__", UNKNOWN, ["x"]),
 ]
 
 WRONG_LINES: list[tuple[str, str, list[Any]]] = [
-    ("description", EMPTY, ["", " ", "\r\n\t", "\u200b", "\u2060 \ufeff\n\u3164"]),
-    ("description", "must have at most 1000 characters", ["d" * 1001]),
+    ("description", EMPTY, ["", " ", "\r\n\t", "\u2003\u3000", "\u200b", "\u2060 \ufeff\n\u3164"]),
+    ("description", "must have at most 1000 characters", ["d" * 1001, "🙂" * 1001]),
     ("description", CONTROL, ["a\x00b"]),
-    ("description", TEXT, [1, None]),
-    ("quantity", QUANTITY, ["0", "0.0000", "-1", "+1", "1,5", "1.00001", ".5", "1.", "01", "1e1"]),
-    ("quantity", QUANTITY, ["", " 1", "1 ", "1_0", "¹", "\uff11", "NaN", "1" * 12, "0x1"]),
-    ("quantity", TEXT, [1, 1.5, None]),
-    (
-        "unit_price",
-        PRICE,
-        ["", "-1", "+1", "1.0", "01", "00", "1 000", "1,000", "1" * 19, "\u0661"],
-    ),
-    ("unit_price", PRICE, [100, 10.5, None, "12.50", "EUR 12.50"]),
-    ("unit", "must have at most 20 characters", ["u" * 21]),
-    ("unit", CONTROL, ["a\nb"]),
-    ("unit", TEXT, [1]),
-    ("discount_type", KIND, ["", "Percent", "rate", 1]),
-    ("discount_value", DISCOUNT, ["", "-1", "1.5", "010", "1" * 19, "10%", 1000, 0.1]),
+    ("description", TEXT, [*NOT_TEXT, None]),
+    ("quantity", QUANTITY, [*NO_NUMBER, "0", "0.0000", "1.00001", ".5", "1.", "1" * 12]),
+    ("quantity", TEXT, [*NOT_TEXT, None]),
+    ("unit_price", PRICE, [*NO_NUMBER, "1.0", "00", "1 000", "1,000", "1" * 19]),
+    ("unit_price", PRICE, [*NOT_TEXT, 100, 10.5, None, "12.50", "EUR 12.50"]),
+    ("unit", "must have at most 20 characters", ["u" * 21, "🙂" * 21]),
+    ("unit", CONTROL, LINE_ENDS),
+    ("unit", TEXT, NOT_TEXT),
+    ("discount_type", KIND, ["", "Percent", "PERCENT", "percent ", "amounts", "rate", *NOT_TEXT]),
+    ("discount_value", DISCOUNT, [*NO_NUMBER, "1.5", "010", "1" * 19, "10%", *NOT_TEXT]),
     ("discount_value", PAIR, [None]),
-    ("tax_rate_id", ID, ["", "x", f"{{{uuid4()}}}"]),
-    ("tax_rate_id", TEXT, [19]),
+    ("tax_rate_id", ID, ["", "0", "x", "null", "{}", PLAIN_ID, f"{{{uuid4()}}}"]),
+    ("tax_rate_id", TEXT, NOT_TEXT),
     ("tax_rate_id", "is not an active tax rate", [str(uuid4())]),
     ("net_amount", UNKNOWN, ["100"]),
+    ("quantity_ten_thousandths", UNKNOWN, ["10000"]),
 ]
 
 
@@ -101,7 +114,6 @@ def without(fields, name):
 @pytest.mark.requirement("error.fields", "error.validation_failed", "money.no_numbers")
 @pytest.mark.requirement("draft_input.currency_code", "draft_input.issue_date", "limit.notes")
 @pytest.mark.requirement("draft_input.due_date", "draft_input.language", "limit.reference")
-@pytest.mark.usefixtures("many_calls")
 def test_a_wrong_field_is_named_with_its_problem(agent, draft_body, subtests):
     before = take_snapshot()
     for field, problem, values in WRONG_HEADERS:
@@ -116,7 +128,6 @@ def test_a_wrong_field_is_named_with_its_problem(agent, draft_body, subtests):
 
 @pytest.mark.requirement("line_item.description", "line_item.quantity", "line_item.unit_price")
 @pytest.mark.requirement("line_item.unit", "line_item.discount_type", "line_item.tax_rate_id")
-@pytest.mark.usefixtures("many_calls")
 def test_a_wrong_field_of_a_line_is_named_by_its_path(agent, draft_body, subtests):
     before = take_snapshot()
     for field, problem, values in WRONG_LINES:
