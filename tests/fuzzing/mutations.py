@@ -68,35 +68,20 @@ BOUNDARIES: tuple[Any, ...] = (
     *([], {}, [[]], [{}], [None], {"": None}, {"a": {"a": {"a": []}}}),
     *BOUNDARY_TEXTS,
 )
-ODD_VALUES = st.sampled_from(BOUNDARIES) | st.text(st.characters(exclude_categories=()), max_size=9)
+ODD_TEXTS = st.text(st.characters(exclude_categories=()), max_size=9)
+ODD_VALUES = st.sampled_from(BOUNDARIES) | st.recursive(
+    st.integers() | st.floats() | ODD_TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(ODD_TEXTS, inner, max_size=3),
+    max_leaves=8,
+)
 
-BYTES = st.sampled_from(
-    [
-        *(
-            b"\x00",
-            b"\xff",
-            b"\xc0\x80",
-            b"\xed\xa0\x80",
-            b"\xef\xbb\xbf",
-            b"\xe2\x80\xa8",
-            b"\r\n",
-        ),
-        *(
-            b"NaN",
-            b"-Infinity",
-            b"1e999",
-            b"-",
-            b"'",
-            b'"',
-            b"\\",
-            b"\\ud800",
-            b"\\u0000",
-            b"/*x*/",
-        ),
-        *(b"{", b"}", b"[", b"]", b",", b":", b'"a":1,"a":2,', b"[" * 40, b"{" * 5000, b" " * 2000),
-        *(b"&", b"=", b"%", b"%zz", b"%00", b"%c0%80", b"+", b";", b"?", b"#"),
-    ]
-) | st.binary(min_size=1, max_size=4)
+BYTES = (
+    *(b"\x00", b"\xff", b"\xc0\x80", b"\xed\xa0\x80", b"\xef\xbb\xbf", b"\xe2\x80\xa8", b"\r\n"),
+    *(b"NaN", b"-Infinity", b"1e999", b"-", b"'", b'"', b"\\", b"\\ud800", b"\\u0000", b"/*x*/"),
+    *(b"{", b"}", b"[", b"]", b",", b":", b'"a":1,"a":2,', b"[" * 40, b"{" * 5000, b" " * 2000),
+    *(b"&", b"=", b"%", b"%zz", b"%00", b"%c0%80", b"+", b";", b"?", b"#"),
+)
+ODD_BYTES = st.sampled_from(BYTES) | st.binary(min_size=1, max_size=4)
 
 FIELDS: Mapping[str, tuple[str | None, ...]] = {
     "Authorization": (None, "", "Bearer", "Bearer ", "Basic eDp5", "Bearer a, Bearer b", "\xff"),
@@ -111,14 +96,7 @@ FIELDS: Mapping[str, tuple[str | None, ...]] = {
     "Mcp-Name": (None, "", "drafts_create", "=?base64?/w==?=", "=?base64?x?=", "\xff"),
     "Accept": ("", "text/html", "*/*;q=0", "\x00"),
     "Host": (
-        None,
-        "",
-        "other.example",
-        f"{HOST}:443",
-        f"{HOST}:0",
-        f"{HOST.upper()}",
-        "[::1",
-        "\xff",
+        *(None, "", "other.example", f"{HOST}:443", f"{HOST}:0", HOST.upper(), "[::1", "\xff"),
     ),
     "Origin": ("", "null", f"https://{HOST}"),
     "Cookie": ("sessionid=x; " * 99, "\x00=;=;\xff"),
@@ -181,16 +159,18 @@ def spoilt_values(draw: Draw, value: Any) -> Any:
 
 
 NAMES = (
-    "id",
-    "status",
-    "number",
-    "grand_total",
-    "lock_version",
-    "nonce",
-    "_meta",
-    "\ud800",
-    "",
-    "x",
+    *(
+        "id",
+        "status",
+        "number",
+        "grand_total",
+        "lock_version",
+        "nonce",
+        "_meta",
+        "cursor",
+        "result",
+    ),
+    *("\ud800", "", "x"),
 )
 
 
@@ -240,7 +220,7 @@ def spoilt_bytes(draw: Draw, body: bytes) -> bytes:
         return body[:end] + body[at:]
     if kind == "end":
         return body[:at]
-    return body[:at] + draw(BYTES) + body[end if kind == "replaced" else at :]
+    return body[:at] + draw(ODD_BYTES) + body[end if kind == "replaced" else at :]
 
 
 @st.composite
@@ -257,6 +237,6 @@ def spoilt_paths(draw: Draw, path: str) -> str:
     """Draw the path with another last or middle segment, or with other bytes in it."""
     segments = path.split("/")
     place = draw(st.integers(1, len(segments) - 1))
-    odd = draw(st.sampled_from(BOUNDARY_TEXTS) | st.text(st.characters(), max_size=9))
+    odd = draw(st.sampled_from(BOUNDARY_TEXTS) | ODD_TEXTS)
     segments[place] = odd.encode(errors="surrogatepass").decode("latin-1")
     return "/".join(segments)
