@@ -21,11 +21,7 @@ CallsOf = Callable[[Connection], dict[str, Call]]
 
 @pytest.fixture
 def calls_of(
-    draft: Document,
-    colleague: User,
-    delegate: User,
-    customer: Customer,
-    draft_body: dict[str, Any],
+    draft: Document, colleague: User, delegate: User, customer: Customer, draft_body: dict[str, Any]
 ) -> CallsOf:
     """Return a function that returns a valid call of each tool, for an agent of the connection.
 

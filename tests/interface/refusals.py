@@ -10,6 +10,9 @@ from agent_access.errors import (
     KEY_USED,
     MISSING_PERMISSION,
     MISSING_SCOPE,
+    NOT_HTTPS,
+    ORIGIN_SENT,
+    OTHER_HOST,
     ToolError,
 )
 from agent_access.models import AuditEvent, Connection
@@ -74,6 +77,21 @@ def conflict(cause: ConflictCause) -> Refusal:
     named = {"fields": ["lock_version"]} if cause is ConflictCause.OLD_VERSION else {}
     return refusal("conflict", failures.CONFLICTS[cause], **named)
 
+
+# What comes from outside, and what it is told.
+OUTSIDE: dict[str, tuple[dict[str, Any], str]] = {
+    "not HTTPS": ({"wsgi.url_scheme": "http"}, NOT_HTTPS),
+    "another host": ({"headers": {"Host": "other.example"}}, OTHER_HOST),
+    "a host that only begins alike": (
+        {"headers": {"Host": "invoices.example.other.example"}},
+        OTHER_HOST,
+    ),
+    "another port": ({"headers": {"Host": "invoices.example:8443"}}, OTHER_HOST),
+    "no host": ({"headers": {"Host": ""}}, OTHER_HOST),
+    "a foreign origin": ({"headers": {"Origin": "https://other.example"}}, ORIGIN_SENT),
+    "its own origin": ({"headers": {"Origin": "https://invoices.example"}}, ORIGIN_SENT),
+    "a null origin": ({"headers": {"Origin": "null"}}, ORIGIN_SENT),
+}
 
 IN_DEMO_MODE = refusal("forbidden", DEMO_MODE)
 OLD_VERSION = conflict(ConflictCause.OLD_VERSION)

@@ -13,13 +13,7 @@ from agent_access.switches import turn_access
 from invoicing.models import Company, User
 from tests.agents import BAD_CREDENTIAL, CHALLENGE, HttpAgent
 from tests.interface.http_requests import send
-from tests.interface.refusals import (
-    audit_of,
-    nothing_changes,
-    refusal,
-    request_id_of,
-    seen,
-)
+from tests.interface.refusals import audit_of, nothing_changes, refusal, request_id_of, seen
 
 pytestmark = pytest.mark.http
 

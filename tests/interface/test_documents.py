@@ -12,27 +12,6 @@ from invoicing.totals import DiscountType
 from tests.factories import TaxRateFactory, line_input, make_draft, make_issued
 from tests.interface.refusals import NO_DRAFT_INVOICE, refusal, seen
 
-SUMMARY_FIELDS = [
-    "id",
-    "type",
-    "status",
-    "number",
-    "draft_code",
-    "customer_id",
-    "issue_date",
-    "due_date",
-    "currency_code",
-    "minor_unit",
-    "net_total",
-    "discount_total",
-    "tax_total",
-    "grand_total",
-    "lock_version",
-    "connection_id",
-    "href",
-]
-ADDED_FIELDS = ["language", "notes", "reference", "line_items", "tax_breakdown", "issued_at"]
-
 
 @pytest.fixture
 def issued(customer):
@@ -108,7 +87,7 @@ def test_a_list_gives_summaries_in_order_of_creation(agent, customer, issued):
         ],
         "next": None,
     }
-    assert list(answer.data[0]) == SUMMARY_FIELDS
+    assert list(answer.data[0]) == list(summary_of(draft))
 
 
 @pytest.mark.requirement("document.single_read", "tool.documents_get")
@@ -116,49 +95,47 @@ def test_an_issued_invoice_is_read_with_its_lines_and_taxes(agent, issued):
     (taxed, _) = issued.lines.all()
     answer = agent.call("documents.get", id=issued.id)
     assert answer.status == 200
-    assert answer.body == {
-        "data": summary_of_issued(issued)
-        | {
-            "language": "de",
-            "notes": "With thanks",
-            "reference": None,
-            "line_items": [
-                {
-                    "description": "Repair\nof the roof",
-                    "quantity": "3",
-                    "unit": None,
-                    "unit_price": "5000",
-                    "discount_type": "amount",
-                    "discount_value": "150",
-                    "tax_rate_id": str(taxed.tax_rate_id),
-                    "discount_amount": "150",
-                    "net_amount": "14850",
-                },
-                {
-                    "description": "Consulting",
-                    "quantity": "0.5",
-                    "unit": "h",
-                    "unit_price": "5000",
-                    "discount_type": None,
-                    "discount_value": None,
-                    "tax_rate_id": None,
-                    "discount_amount": "0",
-                    "net_amount": "2500",
-                },
-            ],
-            "tax_breakdown": [
-                {
-                    "tax_rate_id": str(taxed.tax_rate_id),
-                    "name": "VAT reduced",
-                    "percentage": "7",
-                    "taxable_amount": "14850",
-                    "tax_amount": "1040",
-                }
-            ],
-            "issued_at": "2026-03-02T09:30:00Z",
-        }
+    expected = summary_of_issued(issued) | {
+        "language": "de",
+        "notes": "With thanks",
+        "reference": None,
+        "line_items": [
+            {
+                "description": "Repair\nof the roof",
+                "quantity": "3",
+                "unit": None,
+                "unit_price": "5000",
+                "discount_type": "amount",
+                "discount_value": "150",
+                "tax_rate_id": str(taxed.tax_rate_id),
+                "discount_amount": "150",
+                "net_amount": "14850",
+            },
+            {
+                "description": "Consulting",
+                "quantity": "0.5",
+                "unit": "h",
+                "unit_price": "5000",
+                "discount_type": None,
+                "discount_value": None,
+                "tax_rate_id": None,
+                "discount_amount": "0",
+                "net_amount": "2500",
+            },
+        ],
+        "tax_breakdown": [
+            {
+                "tax_rate_id": str(taxed.tax_rate_id),
+                "name": "VAT reduced",
+                "percentage": "7",
+                "taxable_amount": "14850",
+                "tax_amount": "1040",
+            }
+        ],
+        "issued_at": "2026-03-02T09:30:00Z",
     }
-    assert list(answer.data) == SUMMARY_FIELDS + ADDED_FIELDS
+    assert answer.body == {"data": expected}
+    assert list(answer.data) == list(expected)
 
 
 def test_a_number_or_code_in_place_of_an_id_is_sent_to_the_search(agent, issued):

@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 
 from tests.factories import TaxRateFactory
-from tests.interface.refusals import invalid, seen
+from tests.interface.refusals import invalid, nothing_changes, seen
 from tests.snapshots import take_snapshot
 from tests.tool_table import REQUIRED_OF_A_DRAFT, REQUIRED_OF_A_LINE, TAKING_A_DRAFT
 
@@ -164,13 +164,12 @@ def test_what_the_service_owns_is_not_submitted(agent, draft, draft_body, tool):
         *(() if tool == "drafts.update" else ("id",)),
     )
     version = {"lock_version": 1} if tool == "drafts.update" else {}
-    before = take_snapshot()
-    # An answer names no more than twenty.
-    for names in (owned[:15], owned[15:]):
-        body = draft_body | version | dict.fromkeys(names, "1")
-        answer = agent.call(tool, body, id=draft.id, key="k")
-        assert seen(answer) == invalid(*((name, UNKNOWN) for name in names))
-    assert take_snapshot() == before
+    with nothing_changes():
+        # An answer names no more than twenty.
+        for names in (owned[:15], owned[15:]):
+            body = draft_body | version | dict.fromkeys(names, "1")
+            answer = agent.call(tool, body, id=draft.id, key="k")
+            assert seen(answer) == invalid(*((name, UNKNOWN) for name in names))
 
 
 def test_all_mistakes_of_a_call_are_named_at_once(agent, draft_body):
@@ -186,8 +185,8 @@ def test_all_mistakes_of_a_call_are_named_at_once(agent, draft_body):
         "notes": 1,
         "total": "5",
     }
-    before = take_snapshot()
-    answer = agent.call("drafts.create", body)
+    with nothing_changes():
+        answer = agent.call("drafts.create", body)
     assert seen(answer) == invalid(
         ("Idempotency-Key", "is required"),
         ("customer_id", "is required"),
@@ -201,7 +200,6 @@ def test_all_mistakes_of_a_call_are_named_at_once(agent, draft_body):
         ("notes", TEXT),
         ("total", UNKNOWN),
     )
-    assert take_snapshot() == before
 
 
 def test_what_contradicts_itself_is_named_before_any_record_is_looked_for(agent, draft_body):
@@ -273,7 +271,8 @@ def test_a_draft_has_up_to_100_lines(agent, draft_body):
     assert [each["description"] for each in data["line_items"]] == [
         f"Line {number}" for number in range(100)
     ]
-    before = take_snapshot()
-    answer = agent.call("drafts.create", draft_body | {"line_items": [*numbered, line]}, key="l")
+    with nothing_changes():
+        answer = agent.call(
+            "drafts.create", draft_body | {"line_items": [*numbered, line]}, key="l"
+        )
     assert seen(answer) == invalid(("line_items", "must have at most 100 entries"))
-    assert take_snapshot() == before

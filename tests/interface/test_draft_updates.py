@@ -1,14 +1,13 @@
 """A draft is replaced as a whole: what is left out is cleared, and only at its version."""
 
-from typing import Any
+from dataclasses import replace
 
 import pytest
 
 from invoicing.models import Document, Line
 from invoicing.totals import DiscountType
 from tests.factories import TaxRateFactory, line_input, make_draft
-from tests.interface.refusals import OLD_VERSION, invalid, seen
-from tests.snapshots import take_snapshot
+from tests.interface.refusals import OLD_VERSION, invalid, nothing_changes, seen
 from tests.tool_table import DRAFT, LINE, REQUIRED_OF_A_DRAFT, REQUIRED_OF_A_LINE
 
 CLEARED_LINE = dict.fromkeys(name for name in LINE if name not in REQUIRED_OF_A_LINE)
@@ -119,27 +118,28 @@ def test_each_update_raises_the_version_by_one(agent, draft, draft_body):
 @pytest.mark.requirement("error.conflict", "error.stale_update")
 def test_any_other_version_is_a_conflict_and_changes_nothing(agent, draft, draft_body):
     agent.call("drafts.update", draft_body | {"lock_version": 1}, id=draft.id, key="first")
-    before = take_snapshot()
-    for version in (1, 3, 2**31 - 1):
-        body = draft_body | {"lock_version": version, "reference": "late"}
-        answer = agent.call("drafts.update", body, id=draft.id, key="second")
-        assert seen(answer) == OLD_VERSION
-    assert take_snapshot() == before
+    with nothing_changes():
+        for version in (1, 3, 2**31 - 1):
+            body = draft_body | {"lock_version": version, "reference": "late"}
+            answer = agent.call("drafts.update", body, id=draft.id, key="second")
+            assert seen(answer) == OLD_VERSION
 
 
-def test_a_version_is_a_positive_integer(agent, draft, draft_body):
-    before = take_snapshot()
-    wrong: dict[str, list[Any]] = {
-        "must be an integer": ["1", 1.5, True, None, [1]],
-        "must be at least 1": [0, -1],
-        "must be at most 2147483647": [2**31, 10**30],
-    }
-    for problem, versions in wrong.items():
+@pytest.mark.parametrize("tool", ["drafts.update", "documents.issue_prepare"])
+@pytest.mark.parametrize(
+    ("problem", "versions"),
+    [
+        ("must be an integer", ["1", 1.5, True, None, [], [1], {}]),
+        ("must be at least 1", [0, -1]),
+        ("must be at most 2147483647", [2**31, 10**30]),
+    ],
+)
+def test_a_version_is_a_positive_integer(agent, calls, tool, problem, versions):
+    with nothing_changes():
         for version in versions:
-            body = draft_body | {"lock_version": version}
-            answer = agent.call("drafts.update", body, id=draft.id, key="k")
+            arguments = {**calls[tool].arguments, "lock_version": version}
+            answer = replace(calls[tool], arguments=arguments).made_by(agent)
             assert seen(answer) == invalid(("lock_version", problem)), version
-    assert take_snapshot() == before
 
 
 def test_an_update_that_is_wrong_keeps_the_draft_as_it_was(agent, draft, draft_body):

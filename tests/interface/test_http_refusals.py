@@ -9,19 +9,19 @@ from typing import Any
 import pytest
 import time_machine
 
-from agent_access.errors import (
-    BYTE_ORDER_MARK,
-    CONTENT_ENCODED,
-    NOT_HTTPS,
-    OBJECT_AS_TEXT,
-    ORIGIN_SENT,
-    OTHER_HOST,
-)
+from agent_access.errors import BYTE_ORDER_MARK, CONTENT_ENCODED, OBJECT_AS_TEXT
 from agent_access.models import AuditEvent
 from agent_access.switches import turn_access
 from tests.interface.http_requests import request_of, send
-from tests.interface.refusals import audit_of, invalid, refusal, request_id_of, seen
-from tests.snapshots import take_snapshot
+from tests.interface.refusals import (
+    OUTSIDE,
+    audit_of,
+    invalid,
+    nothing_changes,
+    refusal,
+    request_id_of,
+    seen,
+)
 from tests.tool_table import TABLE, WITH_BODY
 
 # What HTTP itself refuses, it refuses before a record is asked for.
@@ -30,30 +30,14 @@ pytestmark = [pytest.mark.http, pytest.mark.sqlite]
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT", "BREW")
 BELONGING = ("WWW-Authenticate", "Retry-After", "Allow")
 
-# What comes from outside, and what it is told.
-OUTSIDE: dict[str, tuple[dict[str, Any], str]] = {
-    "not HTTPS": ({"wsgi.url_scheme": "http"}, NOT_HTTPS),
-    "another host": ({"headers": {"Host": "other.example"}}, OTHER_HOST),
-    "a host that only begins alike": (
-        {"headers": {"Host": "invoices.example.other.example"}},
-        OTHER_HOST,
-    ),
-    "another port": ({"headers": {"Host": "invoices.example:8443"}}, OTHER_HOST),
-    "no host": ({"headers": {"Host": ""}}, OTHER_HOST),
-    "a foreign origin": ({"headers": {"Origin": "https://other.example"}}, ORIGIN_SENT),
-    "its own origin": ({"headers": {"Origin": "https://invoices.example"}}, ORIGIN_SENT),
-    "a null origin": ({"headers": {"Origin": "null"}}, ORIGIN_SENT),
-}
-
 
 def refuse_all(calls, agent, code, message="", *, belonging=None, **changes: Any):
     """Send every call; each must get exactly this refusal, change nothing and not be stored."""
-    before = take_snapshot()
-    for call in calls.values():
-        answer = send(call, agent, **changes)
-        assert seen(answer) == refusal(code, message), call.tool
-        assert headers_of(answer) == (belonging or {})
-    assert take_snapshot() == before
+    with nothing_changes():
+        for call in calls.values():
+            answer = send(call, agent, **changes)
+            assert seen(answer) == refusal(code, message), call.tool
+            assert headers_of(answer) == (belonging or {})
 
 
 def headers_of(answer):
@@ -83,19 +67,18 @@ def test_with_access_off_there_is_nothing(agent, connection, calls):
 @pytest.mark.usefixtures("many_calls")
 def test_a_known_address_names_its_methods_to_any_other(agent, connection, calls, subtests):
     known = str(calls["drafts.update"].id)
-    before = take_snapshot()
-    for path, method in product({row.path for row in TABLE.values()}, METHODS):
-        allowed = {row.method for row in TABLE.values() if row.path == path}
-        if method in allowed:
-            continue
-        with subtests.test(path=path, method=method):
-            answer = agent.request(method, path.replace("{id}", known))
-            assert answer.status == 405
-            assert headers_of(answer) == {"Allow": ", ".join(sorted(allowed))}
-            if method != "HEAD":
-                assert seen(answer) == refusal("method_not_allowed")
-    assert audit_of(connection) == []
-    assert take_snapshot() == before
+    with nothing_changes():
+        for path, method in product({row.path for row in TABLE.values()}, METHODS):
+            allowed = {row.method for row in TABLE.values() if row.path == path}
+            if method in allowed:
+                continue
+            with subtests.test(path=path, method=method):
+                answer = agent.request(method, path.replace("{id}", known))
+                assert answer.status == 405
+                assert headers_of(answer) == {"Allow": ", ".join(sorted(allowed))}
+                if method != "HEAD":
+                    assert seen(answer) == refusal("method_not_allowed")
+        assert audit_of(connection) == []
 
 
 UNKNOWN_PATHS = [
@@ -165,15 +148,14 @@ UNREADABLE = (
 
 
 def test_a_body_that_is_no_readable_object_fails_and_names_no_field(agent, connection, calls):
-    before = take_snapshot()
-    for body, tool in product(UNREADABLE, WITH_BODY):
-        # Django's client would leave the type out where the body is empty.
-        answer = send(calls[tool], agent, body=body, CONTENT_TYPE="application/json")
-        assert seen(answer) == invalid(), body
-        assert headers_of(answer) == {}
-    told = [(tool, "validation_failed") for tool in WITH_BODY]
-    assert audit_of(connection) == told * len(UNREADABLE)
-    assert take_snapshot() == before
+    with nothing_changes():
+        for body, tool in product(UNREADABLE, WITH_BODY):
+            # Django's client would leave the type out where the body is empty.
+            answer = send(calls[tool], agent, body=body, CONTENT_TYPE="application/json")
+            assert seen(answer) == invalid(), body
+            assert headers_of(answer) == {}
+        told = [(tool, "validation_failed") for tool in WITH_BODY]
+        assert audit_of(connection) == told * len(UNREADABLE)
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "GZIP", "br", "deflate, gzip", "x"])
@@ -207,12 +189,11 @@ def test_a_body_that_is_a_string_of_json_is_told_so(agent, calls):
 
 
 def test_a_tool_that_takes_a_body_takes_nothing_from_the_url(agent, connection, calls):
-    before = take_snapshot()
-    for tool in WITH_BODY:
-        answer = send(calls[tool], agent, query="notes=paid")
-        assert seen(answer) == invalid(("notes", "is not a field of this tool"))
-    assert audit_of(connection) == [(tool, "validation_failed") for tool in WITH_BODY]
-    assert take_snapshot() == before
+    with nothing_changes():
+        for tool in WITH_BODY:
+            answer = send(calls[tool], agent, query="notes=paid")
+            assert seen(answer) == invalid(("notes", "is not a field of this tool"))
+        assert audit_of(connection) == [(tool, "validation_failed") for tool in WITH_BODY]
 
 
 def test_a_read_needs_no_content_type_and_no_body(agent, calls):
@@ -233,9 +214,7 @@ def test_every_request_has_an_id_of_its_own_which_the_audit_keeps(agent, connect
 def test_over_a_limit_every_tool_says_how_long_to_wait(agent, connection, calls, settings, limit):
     agent.call("tools.list")
     settings.AGENT_ACCESS = {**settings.AGENT_ACCESS, limit: 1}
-    before = take_snapshot()
-
-    with time_machine.travel("2026-03-02T09:00:00Z", tick=False) as clock:
+    with nothing_changes(), time_machine.travel("2026-03-02T09:00:00Z", tick=False) as clock:
         agent.call("tools.list")
         waits = set()
         for call in calls.values():
@@ -248,4 +227,3 @@ def test_over_a_limit_every_tool_says_how_long_to_wait(agent, connection, calls,
         assert seen(agent.call("tools.list")) == refusal("rate_limited")
         clock.shift(1)
         assert agent.call("tools.list").status == 200
-    assert take_snapshot() == before

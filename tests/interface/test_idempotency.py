@@ -1,7 +1,7 @@
 """One key, one write: repeated it answers as before, for another call it is refused."""
 
 import json
-from typing import Any
+from dataclasses import replace
 
 import pytest
 
@@ -11,8 +11,7 @@ from agent_access.models.connections import RevokedReason
 from invoicing.access import Permission
 from invoicing.models import Document, IssueApproval
 from tests.factories import CustomerFactory, make_draft, withdraw
-from tests.interface.calls import Call
-from tests.interface.http_requests import request_of
+from tests.interface.http_requests import send
 from tests.interface.refusals import (
     IN_DEMO_MODE,
     KEY_OF_ANOTHER_CALL,
@@ -25,20 +24,7 @@ from tests.interface.refusals import (
     refusal,
     seen,
 )
-from tests.snapshots import take_snapshot
 from tests.tool_table import DRAFT_WRITES, ISSUE_TOOLS, WRITING
-
-
-def write(agent, call, body=None, *, raw=None, **changes: Any):
-    """Repeat a call, with another body or target or in other bytes."""
-    changed = Call(
-        tool=changes.get("tool", call.tool),
-        arguments=call.arguments if body is None else body,
-        id=changes.get("id", call.id),
-        key=call.key,
-    )
-    request = request_of(changed)
-    return agent.request(**(request if raw is None else request | {"body": raw}))
 
 
 def replay_of(answer):
@@ -50,11 +36,9 @@ def replay_of(answer):
 def test_a_retry_gives_the_very_same_bytes_and_writes_nothing(agent, connection, calls, tool):
     first = calls[tool].made_by(agent)
     assert "Idempotent-Replayed" not in first.headers
-    before = take_snapshot()
-
-    for _ in range(3):
-        assert replay_of(calls[tool].made_by(agent)) == (first.status, first.content, "true")
-    assert take_snapshot() == before
+    with nothing_changes():
+        for _ in range(3):
+            assert replay_of(calls[tool].made_by(agent)) == (first.status, first.content, "true")
     assert audit_of(connection) == [(tool, "ok")] * 4
 
 
@@ -67,15 +51,15 @@ def test_white_space_makes_no_other_call(agent, calls, tool):
         json.dumps(arguments, separators=(",", ":")),
         f"\n\t {json.dumps(arguments, ensure_ascii=False)} \r\n",
     ):
-        again = write(agent, calls[tool], raw=raw.encode())
+        again = send(calls[tool], agent, body=raw.encode())
         assert replay_of(again) == (first.status, first.content, "true")
 
 
 def test_an_escaped_character_is_the_same_value(agent, calls):
     call = calls["drafts.create"]
     body = {**call.arguments, "notes": "für"}
-    first = write(agent, call, body, raw=json.dumps(body).encode())
-    again = write(agent, call, body, raw=json.dumps(body, ensure_ascii=False).encode())
+    first = send(call, agent, body=json.dumps(body).encode())
+    again = send(call, agent, body=json.dumps(body, ensure_ascii=False).encode())
     assert replay_of(again) == (201, first.content, "true")
 
 
@@ -105,14 +89,11 @@ OTHER_BODIES = {
 @pytest.mark.parametrize("tool", DRAFT_WRITES)
 def test_the_key_of_another_body_is_a_conflict(agent, calls, subtests, tool):
     first = calls[tool].made_by(agent)
-    before = take_snapshot()
-
-    for name, change in OTHER_BODIES.items():
-        with subtests.test(change=name):
-            other = change(dict(calls[tool].arguments))
-            assert seen(write(agent, calls[tool], other)) == KEY_OF_ANOTHER_CALL
-
-    assert take_snapshot() == before
+    with nothing_changes():
+        for name, change in OTHER_BODIES.items():
+            with subtests.test(change=name):
+                other = replace(calls[tool], arguments=change(dict(calls[tool].arguments)))
+                assert seen(send(other, agent)) == KEY_OF_ANOTHER_CALL
     assert calls[tool].made_by(agent).content == first.content
 
 
@@ -120,19 +101,16 @@ def test_the_key_of_another_target_or_tool_is_a_conflict(agent, calls, customer,
     call = calls["drafts.update"]
     call.made_by(agent)
     another = make_draft(user=delegate, customer=customer)
-    before = take_snapshot()
-
-    assert seen(write(agent, call, id=another.id)) == KEY_OF_ANOTHER_CALL
-    body = dict(calls["drafts.create"].arguments)
-    assert seen(write(agent, call, body, tool="drafts.create")) == KEY_OF_ANOTHER_CALL
-    assert take_snapshot() == before
+    with nothing_changes():
+        for other in (replace(call, id=another.id), replace(calls["drafts.create"], key=call.key)):
+            assert seen(send(other, agent)) == KEY_OF_ANOTHER_CALL
 
 
 def test_whose_retry_had_another_order_of_fields_is_not_told_to_write_again(agent, calls):
     call = calls["drafts.create"]
     call.made_by(agent)
 
-    told = write(agent, call, reorder(call.arguments)).error["message"]
+    told = send(replace(call, arguments=reorder(call.arguments)), agent).error["message"]
 
     assert "was used for an earlier call" in told
     assert "the order of fields counts" in told
@@ -142,10 +120,10 @@ def test_whose_retry_had_another_order_of_fields_is_not_told_to_write_again(agen
 @pytest.mark.requirement("error.failure_stores_no_receipt")
 def test_a_refusal_leaves_the_key_free(agent, calls):
     call = calls["drafts.update"]
-    stale = {**call.arguments, "lock_version": 7}
-    assert seen(write(agent, call, stale)) == OLD_VERSION
-    wrong = {**call.arguments, "customer_id": str(call.id)}
-    assert write(agent, call, wrong).status == 422
+    stale = replace(call, arguments={**call.arguments, "lock_version": 7})
+    assert seen(send(stale, agent)) == OLD_VERSION
+    wrong = replace(call, arguments={**call.arguments, "customer_id": str(call.id)})
+    assert send(wrong, agent).status == 422
     assert Receipt.objects.count() == 0
 
     answer = call.made_by(agent)
@@ -185,11 +163,9 @@ def test_a_receipt_tells_of_the_original_write(agent, calls):
     target = first.data["id"]
     body = {**calls["drafts.create"].arguments, "lock_version": 1, "reference": "newer"}
     agent.call("drafts.update", body, id=target, key="later")
-    before = take_snapshot()
-
-    assert calls["drafts.create"].made_by(agent).content == first.content
-    assert agent.call("documents.get", id=target).data["lock_version"] == 2
-    assert take_snapshot() == before
+    with nothing_changes():
+        assert calls["drafts.create"].made_by(agent).content == first.content
+        assert agent.call("documents.get", id=target).data["lock_version"] == 2
 
 
 def take_the_grant(connection, settings):
@@ -241,12 +217,10 @@ def test_a_receipt_restores_no_lost_access(agent, connection, calls, settings, s
     for tool in WRITING:
         assert calls[tool].made_by(agent).status < 300
     lose(connection, settings)
-    before = take_snapshot()
-
-    for tool in WRITING:
-        with subtests.test(tool=tool):
-            assert seen(calls[tool].made_by(agent)) == LOSSES[lose](tool)
-    assert take_snapshot() == before
+    with nothing_changes():
+        for tool in WRITING:
+            with subtests.test(tool=tool):
+                assert seen(calls[tool].made_by(agent)) == LOSSES[lose](tool)
 
 
 @pytest.mark.requirement("error.receipt_restores_nothing", "authentication.current_permissions")

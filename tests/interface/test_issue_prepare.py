@@ -20,20 +20,6 @@ from tests.interface.refusals import (
 )
 from tests.snapshots import take_snapshot
 
-WRONG_VERSIONS = [
-    ("must be an integer", ["1", 1.5, True, None, [], {}]),
-    ("must be at least 1", [0, -1]),
-    ("must be at most 2147483647", [2**31, 10**30]),
-]
-
-
-@pytest.mark.parametrize(("problem", "values"), WRONG_VERSIONS)
-def test_a_lock_version_that_is_none_is_named(agent, draft, problem, values):
-    with nothing_changes():
-        for value in values:
-            answer = prepare(agent, draft.id, lock_version=value)
-            assert seen(answer) == invalid(("lock_version", problem)), value
-
 
 def test_the_lock_version_must_be_sent(agent, draft):
     answer = agent.call("documents.issue_prepare", {}, id=draft.id, key="k")

@@ -1,6 +1,7 @@
 """A request with several mistakes gets the answer of the first check that it fails."""
 
 import json
+from collections.abc import Callable
 from itertools import combinations
 from typing import Any
 from uuid import uuid4
@@ -8,34 +9,36 @@ from uuid import uuid4
 import pytest
 
 from agent_access.models import AccessSettings, Connection
+from invoicing.access import Permission
+from tests.factories import withdraw
 from tests.interface.calls import Call
 from tests.interface.http_requests import request_of
+from tests.interface.refusals import nothing_changes
 from tests.mcp_agent import PATH, McpAgent, read_answer
-from tests.snapshots import take_snapshot
 
 # The order is that of one process; test_refusals.py asks both databases for each check.
-pytestmark = pytest.mark.sqlite
+pytestmark = [pytest.mark.sqlite, pytest.mark.usefixtures("_clock_stands_still")]
 
 
-class Mistakes:
-    """Builds one update of a draft with any of the mistakes that a request can make."""
+class Attempt:
+    """One update of a draft, which may be spoilt by any of the mistakes that a request can make."""
 
     def __init__(self, *, agent: Any, call: Call, connection: Connection, settings: Any) -> None:
         self.agent = agent
         self.connection = connection
         self.settings = settings
+        self.is_mcp = isinstance(agent, McpAgent)
         self.fields = {**call.arguments}
-        self.changes: dict[str, Any] = {}
-        self.target = str(call.id)
-        self.key = "new"
+        self.call: dict[str, Any] = {"tool": "drafts.update", "id": str(call.id), "key": "new"}
+        self.headers: dict[str, str] = {}
+        self.request: dict[str, Any] = {}
 
     def send(self) -> Any:
-        call = Call(tool="drafts.update", arguments=self.fields, id=self.target, key=self.key)
-        over_mcp = isinstance(self.agent, McpAgent)
-        request = self._message_of(call) if over_mcp else request_of(call)
-        headers = request["headers"] | self.changes.pop("headers", {})
-        answer = self.agent.request(**(request | self.changes | {"headers": headers}))
-        return read_answer(answer, call.tool) if over_mcp else answer
+        call = Call(arguments=self.fields, **self.call)
+        request = self._message_of(call) if self.is_mcp else request_of(call)
+        headers = request["headers"] | self.headers
+        answer = self.agent.request(**(request | self.request | {"headers": headers}))
+        return read_answer(answer, call.tool) if self.is_mcp else answer
 
     def _message_of(self, call: Call) -> dict[str, Any]:
         arguments = {"id": call.id, **call.arguments, "idempotency_key": call.key}
@@ -48,146 +51,87 @@ class Mistakes:
             "body": json.dumps(message).encode(),
         }
 
-    def add_header(self, name: str, value: str) -> None:
-        self.changes.setdefault("headers", {})[name] = value
-
     def spend(self, limit: str) -> None:
         self.settings.AGENT_ACCESS = {**self.settings.AGENT_ACCESS, limit: 1}
         self.agent.call("tools.list")
 
-    def come_from_outside(self) -> None:
-        self.add_header("Origin", "https://other.example")
-
-    def meet_access_off(self) -> None:
-        AccessSettings.objects.update(access_on=False)
-
-    def call_an_unknown_path(self) -> None:
-        root = PATH if isinstance(self.agent, McpAgent) else "/api/v1"
-        self.changes["path"] = f"{root}/nothing"
-
-    def call_with_a_wrong_method(self) -> None:
-        self.changes["method"] = "PATCH"
-
-    def exceed_the_limit_of_the_address(self) -> None:
-        self.spend("LIMIT_PER_ADDRESS")
-
-    def send_no_credential(self) -> None:
-        self.add_header("Authorization", "Bearer wrong")
-
-    def exceed_the_limit_of_the_connection(self) -> None:
-        self.spend("LIMIT_PER_CONNECTION")
-
-    def send_a_wrong_content_type(self) -> None:
-        self.changes["content_type"] = "text/plain"
-
-    def send_a_large_body(self) -> None:
-        self.changes["body"] = b"{" * (256 * 1024 + 1)
-
-    def send_an_unreadable_body(self) -> None:
-        self.changes["body"] = b"{"
-
-    def meet_a_module_that_is_off(self) -> None:
-        AccessSettings.objects.update(modules_off=["invoices"])
-
-    def miss_the_grant(self) -> None:
-        Connection.objects.update(grants=["people:read"])
-
-    def miss_the_permission(self) -> None:
-        self.connection.user.user_permissions.filter(codename="manage").delete()
+    def leave_the_paths(self) -> None:
+        self.request["path"] = PATH + "/nothing" if self.is_mcp else "/api/v1/nothing"
 
     def meet_demo_mode(self) -> None:
         self.settings.DEMO_MODE = True
 
-    def send_an_unknown_field(self) -> None:
-        self.fields["surprise"] = 1
 
-    def use_the_key_of_another_call(self) -> None:
-        self.key = "used"
+TOO_LARGE = b"{" * (256 * 1024 + 1)
 
-    def name_a_missing_record(self) -> None:
-        self.target = str(uuid4())
-
-    def name_a_missing_customer(self) -> None:
-        self.fields["customer_id"] = str(uuid4())
-
-    def send_a_stale_version(self) -> None:
-        self.fields["lock_version"] = 99
-
-
-# In the order of the interface, with the status and the fields, the limit or the code.
-CHECKS = {
-    Mistakes.come_from_outside: (403, "forbidden"),
-    Mistakes.meet_access_off: (404, "not_found"),
-    Mistakes.call_an_unknown_path: (404, "not_found"),
-    Mistakes.call_with_a_wrong_method: (405, "method_not_allowed"),
-    Mistakes.exceed_the_limit_of_the_address: (429, "address"),
-    Mistakes.send_no_credential: (401, "unauthenticated"),
-    Mistakes.exceed_the_limit_of_the_connection: (429, "connection"),
-    Mistakes.send_a_wrong_content_type: (415, "json_required"),
-    Mistakes.send_a_large_body: (413, "payload_too_large"),
-    Mistakes.send_an_unreadable_body: (422, []),
-    Mistakes.meet_a_module_that_is_off: (404, "not_found"),
-    Mistakes.miss_the_grant: (403, "forbidden"),
-    Mistakes.miss_the_permission: (403, "forbidden"),
-    Mistakes.meet_demo_mode: (403, "forbidden"),
-    Mistakes.send_an_unknown_field: (422, ["surprise"]),
-    Mistakes.use_the_key_of_another_call: (409, ["Idempotency-Key"]),
-    Mistakes.name_a_missing_record: (404, "not_found"),
-    Mistakes.name_a_missing_customer: (422, ["customer_id"]),
-    Mistakes.send_a_stale_version: (409, ["lock_version"]),
+# In the order of the interface: how a request fails, its status, and the fields, limit or code.
+CHECKS: dict[str, tuple[Callable[[Attempt], object], int, Any]] = {
+    "outside": (lambda it: it.headers.update(Origin="https://other.example"), 403, "forbidden"),
+    "access off": (lambda _: AccessSettings.objects.update(access_on=False), 404, "not_found"),
+    "unknown path": (Attempt.leave_the_paths, 404, "not_found"),
+    "method": (lambda it: it.request.update(method="PATCH"), 405, "method_not_allowed"),
+    "limit of address": (lambda it: it.spend("LIMIT_PER_ADDRESS"), 429, "address"),
+    "credential": (lambda it: it.headers.update(Authorization="Bearer x"), 401, "unauthenticated"),
+    "limit of connection": (lambda it: it.spend("LIMIT_PER_CONNECTION"), 429, "connection"),
+    "content type": (lambda it: it.request.update(content_type="text/x"), 415, "json_required"),
+    "large body": (lambda it: it.request.update(body=TOO_LARGE), 413, "payload_too_large"),
+    "unreadable body": (lambda it: it.request.update(body=b"{"), 422, []),
+    "module": (lambda _: AccessSettings.objects.update(modules_off=["invoices"]), 404, "not_found"),
+    "grant": (lambda _: Connection.objects.update(grants=["people:read"]), 403, "forbidden"),
+    "permission": (lambda it: withdraw(it.connection.user, Permission.MANAGE), 403, "forbidden"),
+    "demo mode": (Attempt.meet_demo_mode, 403, "forbidden"),
+    "unknown field": (lambda it: it.fields.update(surprise=1), 422, ["surprise"]),
+    "key": (lambda it: it.call.update(key="used"), 409, ["Idempotency-Key"]),
+    "record": (lambda it: it.call.update(id=str(uuid4())), 404, "not_found"),
+    "customer": (lambda it: it.fields.update(customer_id=str(uuid4())), 422, ["customer_id"]),
+    "stale version": (lambda it: it.fields.update(lock_version=99), 409, ["lock_version"]),
 }
 ORDER = list(CHECKS)
-PAIRS = list(combinations(ORDER, 2))
-OVER_MCP: dict[Any, tuple[int, Any]] = {Mistakes.send_an_unreadable_body: (400, [])}
 
 
 @pytest.fixture
-def mistakes(agent: Any, connection: Connection, calls: dict[str, Call], settings: Any) -> Mistakes:
+def attempt(agent: Any, connection: Connection, calls: dict[str, Call], settings: Any) -> Attempt:
     agent.call("drafts.create", calls["drafts.create"].arguments, key="used")
-    return Mistakes(
+    return Attempt(
         agent=agent, call=calls["drafts.update"], connection=connection, settings=settings
     )
 
 
-def assert_refused_by(check: Any, mistakes: Mistakes) -> None:
-    answer = mistakes.send()
+def spoil(attempt: Attempt, *checks: str) -> None:
+    """Make the mistakes that these checks find, the last of them first."""
+    for check in reversed(checks):
+        CHECKS[check][0](attempt)
+
+
+def assert_refused_by(check: str, attempt: Attempt) -> None:
+    answer = attempt.send()
     detail = answer.error.get("fields", answer.code)
     if answer.status == 429:  # the last limit that was counted
         detail = answer.headers["RateLimit"].rpartition(", ")[2].split('"')[1]
-    expected = CHECKS | (OVER_MCP if isinstance(mistakes.agent, McpAgent) else {})
-    assert (answer.status, detail) == expected[check]
+    _, status, expected = CHECKS[check]
+    is_protocol_error = attempt.is_mcp and check == "unreadable body"
+    assert (answer.status, detail) == (400 if is_protocol_error else status, expected)
 
 
-@pytest.mark.parametrize("check", ORDER, ids=[check.__name__ for check in ORDER])
-@pytest.mark.usefixtures("_clock_stands_still")
-def test_a_check_answers_before_all_that_come_later(mistakes, check):
-    for mistake in reversed(ORDER[ORDER.index(check) :]):
-        mistake(mistakes)
-    before = take_snapshot()
-
-    assert_refused_by(check, mistakes)
-    assert take_snapshot() == before
+@pytest.mark.parametrize("check", ORDER)
+def test_a_check_answers_before_all_that_come_later(attempt, check):
+    spoil(attempt, *ORDER[ORDER.index(check) :])
+    with nothing_changes():
+        assert_refused_by(check, attempt)
 
 
-@pytest.mark.parametrize(
-    ("earlier", "later"), PAIRS, ids=[f"{one.__name__}-{other.__name__}" for one, other in PAIRS]
-)
-@pytest.mark.usefixtures("_clock_stands_still")
-def test_of_two_mistakes_the_earlier_check_answers(mistakes, earlier, later):
-    later(mistakes)
-    earlier(mistakes)
-    assert_refused_by(earlier, mistakes)
+@pytest.mark.parametrize(("earlier", "later"), list(combinations(ORDER, 2)))
+def test_of_two_mistakes_the_earlier_check_answers(attempt, earlier, later):
+    spoil(attempt, earlier, later)
+    assert_refused_by(earlier, attempt)
 
 
-@pytest.mark.parametrize("check", ORDER, ids=[check.__name__ for check in ORDER])
-@pytest.mark.usefixtures("_clock_stands_still")
-def test_each_check_refuses_by_itself(mistakes, check):
-    check(mistakes)
-    before = take_snapshot()
-
-    assert_refused_by(check, mistakes)
-    assert take_snapshot() == before
+@pytest.mark.parametrize("check", ORDER)
+def test_each_check_refuses_by_itself(attempt, check):
+    spoil(attempt, check)
+    with nothing_changes():
+        assert_refused_by(check, attempt)
 
 
-def test_without_a_mistake_the_call_succeeds(mistakes):
-    assert mistakes.send().status == 200
+def test_without_a_mistake_the_call_succeeds(attempt):
+    assert attempt.send().status == 200

@@ -10,6 +10,7 @@ from invoicing.identifiers import new_id
 from invoicing.models import Customer, Document, Team, User
 from invoicing.services.customers import create_customers
 from tests.factories import CustomerFactory, TeamFactory, UserFactory, make_draft, make_staff
+from tests.interface.calls import walk
 from tests.interface.refusals import invalid, seen
 from tests.tool_table import LISTS
 
@@ -51,20 +52,13 @@ def make_records(tool: str, count: int) -> list[str]:
     return [str(pk) for pk in model.objects.order_by("id").values_list("id", flat=True)]
 
 
-def walk(agent, tool, **arguments: Any):
-    """Return the pages from the first to the last, each as its IDs."""
-    pages, after = [], None
-    while True:
-        cursor: dict[str, str] = {} if after is None else {"after": after}
-        body = agent.call(tool, arguments | cursor).body
-        assert list(body) == ["data", "next"]
-        pages.append([record["id"] for record in body["data"]])
-        if (after := body["next"]) is None:
-            return pages
+@pytest.fixture(params=LISTS)
+def tool(request: Any) -> str:
+    name: str = request.param
+    return name
 
 
 @pytest.mark.requirement("list.shape", "list.cursor", "list.last_page", "list.order", "limit.page")
-@pytest.mark.parametrize("tool", LISTS)
 def test_a_walk_gives_every_record_once_in_order_of_id(agent, tool):
     ids = make_records(tool, RECORDS)
     assert len(ids) == RECORDS
@@ -73,7 +67,6 @@ def test_a_walk_gives_every_record_once_in_order_of_id(agent, tool):
     assert walk(agent, tool, limit=50) == [ids[:50], ids[50:100], ids[100:]]
 
 
-@pytest.mark.parametrize("tool", LISTS)
 def test_a_page_that_ends_with_the_last_record_says_so(agent, tool):
     ids = make_records(tool, 6)
     assert walk(agent, tool, limit=3) == [ids[:3], ids[3:]]
@@ -81,7 +74,6 @@ def test_a_page_that_ends_with_the_last_record_says_so(agent, tool):
     assert walk(agent, tool, limit=1) == [[each] for each in ids]
 
 
-@pytest.mark.parametrize("tool", LISTS)
 def test_a_limit_outside_its_range_is_named_and_never_clamped(agent, tool):
     for problem, limits in {
         "must be at least 1": ["0", "-1"],
@@ -94,7 +86,6 @@ def test_a_limit_outside_its_range_is_named_and_never_clamped(agent, tool):
 
 
 @pytest.mark.http
-@pytest.mark.parametrize("tool", LISTS)
 def test_a_limit_in_a_query_may_be_written_as_2_0(agent, tool):
     """To JSON Schema, which the OpenAPI document uses, 2.0 is an integer."""
     ids = make_records(tool, 3)
@@ -107,14 +98,12 @@ def test_a_parameter_given_twice_is_named(agent):
         assert seen(answer) == invalid((name, "must be given once"))
 
 
-@pytest.mark.parametrize("tool", LISTS)
 def test_a_malformed_cursor_is_named(agent, tool):
     for after in ("x", " ", "1", "0" * 36, new_id().hex, f"urn:uuid:{new_id()}", f"{{{new_id()}}}"):
         answer = agent.call(tool, {"after": after})
         assert seen(answer) == invalid(("after", "must be the ID of a record")), after
 
 
-@pytest.mark.parametrize("tool", LISTS)
 def test_a_cursor_that_no_page_can_have_given_is_named(agent, tool):
     """An empty page would be taken for the end of the list."""
     for after in (str(uuid4()), str(UUID(int=0)), str(UUID(int=2**128 - 1)), str(uuid1())):
@@ -123,21 +112,18 @@ def test_a_cursor_that_no_page_can_have_given_is_named(agent, tool):
         assert seen(answer) == expected, after
 
 
-@pytest.mark.parametrize("tool", LISTS)
 def test_a_cursor_in_capitals_is_the_same_cursor(agent, tool):
     ids = make_records(tool, 6)
     rest = agent.call(tool, {"after": ids[2].upper()}).body
     assert [record["id"] for record in rest["data"]] == ids[3:]
 
 
-@pytest.mark.parametrize("tool", LISTS)
 def test_an_empty_cursor_begins_with_the_first_page(agent, tool):
     make_records(tool, 6)
     plain = agent.call(tool, {"limit": 2})
     assert agent.call(tool, {"limit": 2, "after": "", "search": ""}).content == plain.content
 
 
-@pytest.mark.parametrize("tool", LISTS)
 def test_every_wrong_parameter_is_named_at_once(agent, tool):
     arguments = {"search": "a" * 101, "limit": "0", "after": "x", "page": "2", "order": "name"}
     assert seen(agent.call(tool, arguments)) == invalid(
@@ -161,7 +147,6 @@ def test_a_walk_goes_on_when_the_record_of_its_cursor_is_gone(agent, tool):
     assert ([record["id"] for record in rest["data"]], rest["next"]) == (ids[3:], None)
 
 
-@pytest.mark.parametrize("tool", LISTS)
 def test_a_cursor_behind_the_last_record_gives_an_empty_last_page(agent, tool):
     make_records(tool, 6)
     last = "ffffffff-ffff-7fff-bfff-ffffffffffff"
@@ -185,15 +170,10 @@ def test_a_cursor_never_names_a_record_that_the_user_cannot_see(connect, strange
         customers[2:4],
         customers[4:],
     ]
-    assert walk(agent, "documents.list", limit=4) == [
-        documents[:4],
-        documents[4:8],
-        documents[8:],
-    ]
+    assert walk(agent, "documents.list", limit=4) == [documents[:4], documents[4:8], documents[8:]]
 
 
 @pytest.mark.requirement("list.no_count")
-@pytest.mark.parametrize("tool", LISTS)
 def test_no_total_count_is_disclosed(agent, tool):
     make_records(tool, 7)
     answer = agent.call(tool, {"limit": 2})

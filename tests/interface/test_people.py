@@ -11,6 +11,7 @@ from invoicing.agent_host import SCOPES
 from invoicing.agent_tools.shapes import PersonWithHours
 from invoicing.models import Skill, User, WorkingHours
 from tests.factories import TeamFactory, UserFactory
+from tests.interface.calls import walk
 from tests.interface.refusals import invalid, refusal, seen
 
 ARCHIVED_AT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -195,13 +196,8 @@ def test_a_team_filter_gives_its_listed_members(agent, person, delegate, manager
 def test_a_filtered_list_is_walked_like_any_other(agent):
     members = UserFactory.create_batch(5)
     team = TeamFactory.create(members=members)
-    arguments = {"team_id": str(team.id), "limit": 2}
-    found = []
-    while arguments.get("after", "first"):
-        body = agent.call("people.list", arguments).body
-        found += [record["id"] for record in body["data"]]
-        arguments = arguments | {"after": body["next"]}
-    assert found == [str(member.id) for member in members]
+    pages = walk(agent, "people.list", team_id=str(team.id), limit=2)
+    assert [id_ for page in pages for id_ in page] == [str(member.id) for member in members]
 
 
 def test_an_unknown_and_an_archived_team_have_no_people(agent, person):

@@ -18,6 +18,7 @@ from tests.interface.refusals import (
     missing_grant,
     missing_permissions,
     no_permissions,
+    nothing_changes,
     refusal,
     seen,
 )
@@ -60,13 +61,11 @@ def test_every_tool_of_the_interface_answers_a_valid_call(agent, connection, cal
 def test_the_tools_of_a_module_that_is_off_are_not_there(agent, connection, calls, module):
     AccessSettings.objects.update(modules_off=[module])
     refused = [tool for tool, row in TABLE.items() if row.module == module]
-    before = take_snapshot()
-
-    assert {tool: seen(calls[tool].made_by(agent)) for tool in refused} == dict.fromkeys(
-        refused, refusal("not_found")
-    )
-    assert audit_of(connection) == [(tool, "not_found") for tool in refused]
-    assert take_snapshot() == before
+    with nothing_changes():
+        assert {tool: seen(calls[tool].made_by(agent)) for tool in refused} == dict.fromkeys(
+            refused, refusal("not_found")
+        )
+        assert audit_of(connection) == [(tool, "not_found") for tool in refused]
 
 
 @pytest.mark.requirement("authentication.scopes", "error.forbidden", "error.code")
@@ -126,9 +125,8 @@ def test_a_permission_taken_away_counts_from_the_next_call_on(agent, delegate, c
 @pytest.mark.requirement("access.no_added_permission")
 def test_the_scopes_add_no_permission_that_the_user_lacks(connect, calls):
     _, agent = connect(UserFactory.create(permissions=[Permission.VIEW_ALL_CUSTOMERS]))
-    before = take_snapshot()
-    assert outcomes(calls, agent, no_permissions) == expect([*TABLE][1:], "forbidden")
-    assert take_snapshot() == before
+    with nothing_changes():
+        assert outcomes(calls, agent, no_permissions) == expect([*TABLE][1:], "forbidden")
 
 
 @pytest.mark.parametrize("missing", ["grant", "permission", "both"])
@@ -136,32 +134,26 @@ def test_a_refused_write_changes_nothing(connect, delegate, calls, missing):
     user = delegate if missing == "grant" else UserFactory.create()
     scopes = None if missing == "permission" else ["invoices:read"]
     _, agent = connect(user, scopes=scopes)
-    before = take_snapshot()
-
-    told = no_permissions if missing == "permission" else missing_grant
-    for tool in WRITING:
-        assert seen(calls[tool].made_by(agent)) == told(tool)
-    assert take_snapshot() == before
+    with nothing_changes():
+        told = no_permissions if missing == "permission" else missing_grant
+        for tool in WRITING:
+            assert seen(calls[tool].made_by(agent)) == told(tool)
 
 
 @pytest.mark.requirement("demo_mode.draft_writes", "demo_mode.reads", "demo_mode.issue_requests")
 def test_demo_mode_refuses_writes_while_reads_and_previews_work(agent, calls, settings):
     settings.DEMO_MODE = True
-    before = take_snapshot()
-
-    assert outcomes(calls, agent, lambda _: IN_DEMO_MODE) == expect(WRITING, "forbidden")
-    assert take_snapshot() == before
+    with nothing_changes():
+        assert outcomes(calls, agent, lambda _: IN_DEMO_MODE) == expect(WRITING, "forbidden")
 
 
 def test_an_unknown_argument_fails_at_every_tool(agent, connection, calls):
     expected = invalid(("surprise", "is not a field of this tool"))
-    before = take_snapshot()
-
-    for call in calls.values():
-        spoiled = replace(call, arguments={**call.arguments, "surprise": "x"})
-        assert seen(spoiled.made_by(agent)) == expected, call.tool
-    assert audit_of(connection) == [(tool, "validation_failed") for tool in TABLE]
-    assert take_snapshot() == before
+    with nothing_changes():
+        for call in calls.values():
+            spoiled = replace(call, arguments={**call.arguments, "surprise": "x"})
+            assert seen(spoiled.made_by(agent)) == expected, call.tool
+        assert audit_of(connection) == [(tool, "validation_failed") for tool in TABLE]
 
 
 @pytest.mark.parametrize("tool", WITH_TARGET)
@@ -181,17 +173,15 @@ def test_a_hidden_a_missing_and_a_malformed_id_get_the_very_same_answer(
         arguments["customer_id"] = str(managed.id)
     hidden = call.id
     targets = (hidden, uuid4(), "1", "none", f"urn:uuid:{hidden}", hidden.hex, f"{{{hidden}}}")
-    before = take_snapshot()
-
-    answers = [
-        replace(call, arguments=arguments, id=target, key=LONG_KEY).made_by(agent)
-        for target in targets
-    ]
+    with nothing_changes():
+        answers = [
+            replace(call, arguments=arguments, id=target, key=LONG_KEY).made_by(agent)
+            for target in targets
+        ]
 
     assert {answer.content for answer in answers} == {answers[0].content}
     assert seen(answers[0]) == refusal("not_found")
     assert audit_of(connection) == [(tool, "not_found")] * len(targets)
-    assert take_snapshot() == before
 
 
 def test_no_other_form_of_an_id_names_its_record(agent, calls, subtests):
@@ -208,22 +198,20 @@ def test_no_other_form_of_an_id_names_its_record(agent, calls, subtests):
 
 
 def test_a_write_without_a_key_names_the_key(agent, connection, calls):
-    before = take_snapshot()
-    for tool in WRITING:
-        answer = replace(calls[tool], key=None).made_by(agent)
-        assert seen(answer) == invalid(("Idempotency-Key", "is required")), tool
-    assert audit_of(connection) == [(tool, "validation_failed") for tool in WRITING]
-    assert take_snapshot() == before
+    with nothing_changes():
+        for tool in WRITING:
+            answer = replace(calls[tool], key=None).made_by(agent)
+            assert seen(answer) == invalid(("Idempotency-Key", "is required")), tool
+        assert audit_of(connection) == [(tool, "validation_failed") for tool in WRITING]
 
 
 @pytest.mark.requirement("limit.idempotency_key")
 def test_a_malformed_key_is_named_with_its_rule(agent, calls):
     rule = "must be a string of 1 to 80 ASCII letters, digits, underscores or hyphens"
-    before = take_snapshot()
-    for key in ("", " ", "k" * 81, "a b", "a.b", "a/b", "ключ", "é", "a,b", '"a"', "a\n"):
-        answer = replace(calls["drafts.create"], key=key).made_by(agent)
-        assert seen(answer) == invalid(("Idempotency-Key", rule)), key
-    assert take_snapshot() == before
+    with nothing_changes():
+        for key in ("", " ", "k" * 81, "a b", "a.b", "a/b", "ключ", "é", "a,b", '"a"', "a\n"):
+            answer = replace(calls["drafts.create"], key=key).made_by(agent)
+            assert seen(answer) == invalid(("Idempotency-Key", rule)), key
 
 
 def test_every_key_within_the_rule_is_taken(agent, calls):
