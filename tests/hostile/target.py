@@ -13,19 +13,20 @@ from django.db import close_old_connections
 
 from config.wsgi import application
 from tests.agents import HOST, Answer, HttpAgent
+from tests.interface.refusals import STATUSES
+from tests.tool_table import TABLE
 
-BODY_TOOLS = ("documents.preview", "drafts.create", "drafts.update")
+CODES = {400: "bad_request"} | {
+    status: code for code, status in STATUSES.items() if not code.startswith("approval_")
+}
 
-CODES = {
-    400: "bad_request",
-    401: "unauthenticated",
-    403: "forbidden",
-    404: "not_found",
-    405: "method_not_allowed",
-    409: "conflict",
-    413: "payload_too_large",
-    415: "json_required",
-    422: "validation_failed",
+# What a server tells of itself and of a caller, the same in every request.
+WSGI_ENVIRON = {
+    "SERVER_NAME": "server.internal",
+    "SERVER_PORT": "8443",
+    "SERVER_PROTOCOL": "HTTP/1.1",
+    "REMOTE_ADDR": "127.0.0.1",
+    "wsgi.url_scheme": "https",
 }
 
 
@@ -44,14 +45,9 @@ class Target:
 
     def send(self, tool: str, body: bytes, **environ: Any) -> Answer:
         """Send raw bytes to a body tool."""
-        path = {
-            "documents.preview": "/api/v1/documents/preview",
-            "drafts.create": "/api/v1/drafts",
-            "drafts.update": f"/api/v1/drafts/{self.draft_id}",
-        }[tool]
-        method = "PUT" if tool == "drafts.update" else "POST"
+        method, path = TABLE[tool].route
         environ = {"HTTP_IDEMPOTENCY_KEY": "one"} | environ
-        return self.request(method, path, body, **environ)
+        return self.request(method, path.replace("{id}", str(self.draft_id)), body, **environ)
 
     def send_json(self, tool: str, value: object, **environ: Any) -> Answer:
         return self.send(tool, json.dumps(value).encode(), **environ)
@@ -59,18 +55,14 @@ class Target:
     def request(self, method: str, path: str, body: bytes = b"", **environ: Any) -> Answer:
         """Call the WSGI application; a key of `environ` that is None is left out."""
         wanted = {
+            **WSGI_ENVIRON,
             "REQUEST_METHOD": method,
             "PATH_INFO": path,
             "QUERY_STRING": "",
-            "SERVER_NAME": "server.internal",
-            "SERVER_PORT": "8443",
-            "SERVER_PROTOCOL": "HTTP/1.1",
-            "REMOTE_ADDR": "127.0.0.1",
             "CONTENT_TYPE": "application/json",
             "CONTENT_LENGTH": str(len(body)),
             "HTTP_HOST": HOST,
             "HTTP_AUTHORIZATION": f"Bearer {self.agent.credential}",
-            "wsgi.url_scheme": "https",
             "wsgi.input": BytesIO(body),
         } | environ
         return call_application({key: value for key, value in wanted.items() if value is not None})

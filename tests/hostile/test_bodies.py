@@ -8,13 +8,12 @@ from typing_extensions import override
 
 from agent_access.bodies import MAX_BODY_BYTES, MAX_DISCARDED_BYTES
 from invoicing.models import Document
-from tests.hostile.target import BODY_TOOLS, assert_refused
+from tests.hostile.target import assert_refused
 from tests.snapshots import take_snapshot
+from tests.tool_table import TABLE, TAKING_A_DRAFT
 
 # A body is read before a database is asked; test_json.py asks both for what it holds.
 pytestmark = pytest.mark.sqlite
-
-SUCCESS = {"documents.preview": 200, "drafts.create": 201, "drafts.update": 200}
 
 
 class BrokenStream:
@@ -72,7 +71,7 @@ def chunked(stream: object) -> dict[str, object]:
 
 
 @pytest.mark.requirement("limit.body", "error.payload_too_large")
-@pytest.mark.parametrize("tool", BODY_TOOLS)
+@pytest.mark.parametrize("tool", TAKING_A_DRAFT)
 @pytest.mark.parametrize("stream", [BytesIO, SlowStream])
 def test_a_chunked_body_is_read_up_to_the_same_limit(target, tool, stream):
     before = take_snapshot()
@@ -80,7 +79,7 @@ def test_a_chunked_body_is_read_up_to_the_same_limit(target, tool, stream):
     assert_refused(target.send(tool, b"", **chunked(stream(too_large))), 413)
     assert take_snapshot() == before
     largest = pad(target, tool, MAX_BODY_BYTES)
-    assert target.send(tool, b"", **chunked(stream(largest))).status == SUCCESS[tool]
+    assert target.send(tool, b"", **chunked(stream(largest))).status == TABLE[tool].status
 
 
 def test_an_endless_chunked_body_is_read_for_a_mebibyte_beyond_the_limit(target):
@@ -134,7 +133,7 @@ def test_what_follows_the_announced_length_is_not_read(target, body):
 
 
 @pytest.mark.usefixtures("nothing_changes")
-@pytest.mark.parametrize("tool", BODY_TOOLS)
+@pytest.mark.parametrize("tool", TAKING_A_DRAFT)
 @pytest.mark.parametrize("terminated", [True, False])
 def test_a_body_shorter_than_its_length_is_refused_though_it_is_whole_json(
     target, tool, terminated

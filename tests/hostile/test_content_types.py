@@ -3,7 +3,8 @@
 import pytest
 from django.core.exceptions import BadRequest
 
-from tests.hostile.target import BODY_TOOLS, assert_refused
+from tests.hostile.target import assert_refused
+from tests.tool_table import TAKING_A_DRAFT
 
 # A content type is read before a database is asked; tests/interface has the usual ones.
 pytestmark = [pytest.mark.sqlite, pytest.mark.usefixtures("nothing_changes")]
@@ -40,7 +41,7 @@ def test_json_is_json_in_any_spelling(target, subtests):
 
 @pytest.mark.requirement("transport.json", "error.json_required")
 def test_no_other_type_and_no_other_charset_is_json(target, subtests):
-    for tool in BODY_TOOLS:
+    for tool in TAKING_A_DRAFT:
         for content_type in OTHER_TYPES:
             with subtests.test(tool=tool, content_type=str(content_type)[:60]):
                 body = target.body_for(tool)

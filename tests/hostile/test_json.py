@@ -5,7 +5,8 @@ from itertools import product
 
 import pytest
 
-from tests.hostile.target import BODY_TOOLS, assert_refused
+from tests.hostile.target import assert_refused
+from tests.tool_table import TAKING_A_DRAFT
 
 pytestmark = pytest.mark.usefixtures("nothing_changes")
 
@@ -17,15 +18,10 @@ def header(extra: bytes = b"", line_extra: bytes = b"") -> bytes:
     return b'{"currency_code":"EUR","line_items":[%s]%s}' % (line, extra)
 
 
+# The plainest are in tests/interface.
 UNREADABLE = {
-    "a list": b"[{}]",
-    "a text": b'"text"',
-    "a number": b"1.5",
     "true": b"true",
-    "null": b"null",
-    "nothing": b"",
     "white space": b" \r\n\t",
-    "one brace": b"{",
     "cut in a name": b'{"customer_',
     "cut in a value": b'{"customer_id": "01',
     "cut in an escape": b'{"customer_id": "\\u00',
@@ -47,7 +43,6 @@ UNREADABLE = {
     "a dot at the end": b'{"a": 1.}',
     "hexadecimal": b'{"a": 0x10}',
     "underscores": b'{"a": 1_000}',
-    "NaN": header(b',"notes":NaN'),
     "Infinity": header(b',"notes":Infinity'),
     "-Infinity": header(b',"notes":-Infinity'),
     "NaN in a line": header(line_extra=b',"unit":NaN'),
@@ -55,8 +50,6 @@ UNREADABLE = {
     "a raw NUL in a text": b'{"a": "b\x00c"}',
     "a NUL at the end": b"{}\x00",
     "a wrong escape": b'{"a": "\\x41"}',
-    "a byte order mark": b"\xef\xbb\xbf{}",
-    "invalid UTF-8": b'{"a": "\xff"}',
     "UTF-8 cut short": b'{"a": "\xe2\x82"}',
     "overlong UTF-8": b'{"a": "\xc0\xaf"}',
     "a surrogate in UTF-8": b'{"a": "\xed\xa0\x80"}',
@@ -67,7 +60,6 @@ UNREADABLE = {
     "compressed": b"\x1f\x8b\x08\x00",
     "a form": b"customer_id=1&currency_code=EUR",
     "XML": b"<draft/>",
-    "a repeated name": header(b',"currency_code":"EUR"'),
     "a repeated name with an escape": header(b',"currenc\\u0079_code":"USD"'),
     "a repeated name in a line": header(line_extra=b',"unit_price":"2"'),
     "a repeated name in an unknown field": header(b',"x":{"y":[{"z":1,"z":1}]}'),
@@ -82,14 +74,14 @@ UNREADABLE = {
 
 @pytest.mark.requirement("error.validation_failed", "error.fields")
 def test_what_cannot_be_read_without_doubt_is_refused_without_fields(target, subtests):
-    for tool, kind in product(BODY_TOOLS, UNREADABLE):
+    for tool, kind in product(TAKING_A_DRAFT, UNREADABLE):
         with subtests.test(tool=tool, kind=kind):
             answer = target.send(tool, UNREADABLE[kind])
             assert_refused(answer, 422, fields=[])
             assert answer.error["problems"] == []
 
 
-@pytest.mark.parametrize("tool", BODY_TOOLS)
+@pytest.mark.parametrize("tool", TAKING_A_DRAFT)
 def test_a_nesting_of_32_is_read(target, tool):
     nested = b"[" * 31 + b"]" * 31
     valid = json.dumps(target.body_for(tool)).encode()

@@ -7,7 +7,8 @@ import pytest
 
 from agent_access.errors import MAX_PROBLEMS
 from invoicing.models import Document
-from tests.hostile.target import BODY_TOOLS, assert_refused
+from tests.hostile.target import assert_refused
+from tests.tool_table import TAKING_A_DRAFT
 
 # Its types and its driver refuse values that SQLite takes.
 pytestmark = pytest.mark.postgresql
@@ -56,7 +57,7 @@ def test_no_control_character_is_taken_in_a_text_of_the_header(target, subtests,
 def test_no_control_character_is_taken_in_a_text_of_a_line(target, field, place):
     line = target.draft_body["line_items"][0]
     lines = [line | {field: place.format(character)} for character in CONTROLS]
-    for tool, first in product(BODY_TOOLS, range(0, len(lines), MAX_PROBLEMS)):
+    for tool, first in product(TAKING_A_DRAFT, range(0, len(lines), MAX_PROBLEMS)):
         sent = lines[first : first + MAX_PROBLEMS]
         answer = target.send_json(tool, target.body_for(tool, line_items=sent))
         fields = [f"line_items.{number}.{field}" for number in range(len(sent))]

@@ -13,8 +13,6 @@ pytestmark = pytest.mark.sqlite
 VERSION = "io.modelcontextprotocol/protocolVersion"
 CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
 
-NO_VERSION = "params._meta must name the protocol version."
-NO_CAPABILITIES = "params._meta must name the client's capabilities."
 UNHEARD_OF = "2031-01-01"
 
 
@@ -37,58 +35,32 @@ def header(version):
 
 
 FULL = {VERSION: MODERN, CAPABILITIES: {}}
+LEGACY_CLAIM = FULL | {VERSION: LEGACY[-1]}
+UNKNOWN_CLAIM = FULL | {VERSION: UNHEARD_OF}
 BOTH = {"MCP-Protocol-Version": MODERN, "Mcp-Method": "tools/list"}
+
+WRONG_VERSION, WRONG_METHOD = mismatch("MCP-Protocol-Version"), mismatch("Mcp-Method")
+WITHOUT_VERSION = error(400, -32602, "params._meta must name the protocol version.", id=1)
+WITHOUT_CAPABILITIES = error(400, -32602, "params._meta must name the client's capabilities.", id=1)
 
 # Each row falls from one rung: what stands below it in the ladder is wrong too, where it can be.
 LADDER = {
-    "modern header alone": (None, BOTH, error(400, -32602, NO_VERSION, id=1)),
-    "_meta is no object": ("x", header(MODERN), error(400, -32602, NO_VERSION, id=1)),
-    "_meta names no version": ({}, header(MODERN), error(400, -32602, NO_VERSION, id=1)),
-    "the version is no text": ({VERSION: 5}, {}, error(400, -32602, NO_VERSION, id=1)),
-    "no capabilities": ({VERSION: MODERN}, {}, error(400, -32602, NO_CAPABILITIES, id=1)),
-    "capabilities are no object": (
-        {VERSION: MODERN, CAPABILITIES: []},
-        {},
-        error(400, -32602, NO_CAPABILITIES, id=1),
-    ),
-    "no version header": (FULL, {}, mismatch("MCP-Protocol-Version")),
-    "a legacy version header": (FULL, header(LEGACY[-1]), mismatch("MCP-Protocol-Version")),
-    "another legacy header on a legacy claim": (
-        FULL | {VERSION: LEGACY[-1]},
-        header(LEGACY[0]),
-        mismatch("MCP-Protocol-Version"),
-    ),
-    "a modern header on a legacy claim": (
-        FULL | {VERSION: LEGACY[-1]},
-        header(MODERN),
-        mismatch("MCP-Protocol-Version"),
-    ),
-    "an unknown header on a legacy claim": (
-        FULL | {VERSION: LEGACY[-1]},
-        header(UNHEARD_OF),
-        mismatch("MCP-Protocol-Version"),
-    ),
-    "no method header": (FULL, header(MODERN), mismatch("Mcp-Method")),
-    "another method header": (
-        FULL,
-        header(MODERN) | {"Mcp-Method": "tools/call"},
-        mismatch("Mcp-Method"),
-    ),
-    "a method header of other case": (
-        FULL,
-        header(MODERN) | {"Mcp-Method": "Tools/List"},
-        mismatch("Mcp-Method"),
-    ),
-    "no method header and an unknown version": (
-        FULL | {VERSION: UNHEARD_OF},
-        header(UNHEARD_OF),
-        mismatch("Mcp-Method"),
-    ),
-    "an unknown version": (
-        FULL | {VERSION: UNHEARD_OF},
-        BOTH | header(UNHEARD_OF),
-        unsupported(UNHEARD_OF, id=1),
-    ),
+    "modern header alone": (None, BOTH, WITHOUT_VERSION),
+    "_meta is no object": ("x", header(MODERN), WITHOUT_VERSION),
+    "_meta names no version": ({}, header(MODERN), WITHOUT_VERSION),
+    "the version is no text": ({VERSION: 5}, {}, WITHOUT_VERSION),
+    "no capabilities": ({VERSION: MODERN}, {}, WITHOUT_CAPABILITIES),
+    "capabilities are no object": (FULL | {CAPABILITIES: []}, {}, WITHOUT_CAPABILITIES),
+    "no version header": (FULL, {}, WRONG_VERSION),
+    "a legacy version header": (FULL, header(LEGACY[-1]), WRONG_VERSION),
+    "another legacy header on a legacy claim": (LEGACY_CLAIM, header(LEGACY[0]), WRONG_VERSION),
+    "a modern header on a legacy claim": (LEGACY_CLAIM, header(MODERN), WRONG_VERSION),
+    "an unknown header on a legacy claim": (LEGACY_CLAIM, header(UNHEARD_OF), WRONG_VERSION),
+    "no method header": (FULL, header(MODERN), WRONG_METHOD),
+    "another method header": (FULL, BOTH | {"Mcp-Method": "tools/call"}, WRONG_METHOD),
+    "a method header of other case": (FULL, BOTH | {"Mcp-Method": "Tools/List"}, WRONG_METHOD),
+    "no method header and an unknown version": (UNKNOWN_CLAIM, header(UNHEARD_OF), WRONG_METHOD),
+    "an unknown version": (UNKNOWN_CLAIM, BOTH | header(UNHEARD_OF), unsupported(UNHEARD_OF, id=1)),
     "an unknown header alone": (None, header(UNHEARD_OF), unsupported(UNHEARD_OF, id=1)),
     "a revision that is too old": (None, header("2024-11-05"), unsupported("2024-11-05", id=1)),
     "an empty header": (None, header(""), unsupported("?", id=1)),
@@ -135,12 +107,7 @@ def encode(text):
 
 
 @pytest.mark.parametrize(
-    "name",
-    [
-        "customers_search",
-        " customers_search\t",
-        encode("customers_search"),
-    ],
+    "name", ["customers_search", " customers_search\t", encode("customers_search")]
 )
 def test_the_name_header_is_read_plain_or_encoded(agent, name):
     headers = BOTH | {"Mcp-Method": "tools/call", "Mcp-Name": name}

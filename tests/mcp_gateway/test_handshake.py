@@ -54,12 +54,6 @@ def test_initialize_is_negotiated_by_its_body_whatever_the_header_says(legacy, h
     assert (answer.status, answer.body["result"]["protocolVersion"]) == (200, LEGACY[1])
 
 
-def test_initialize_is_no_method_of_a_modern_revision(agent):
-    params = {"protocolVersion": MODERN, "capabilities": {}, "clientInfo": CLIENT}
-    answer = agent.send("initialize", params)
-    assert (answer.status, answer.body["error"]["code"]) == (404, -32601)
-
-
 @pytest.mark.parametrize(
     "params", [{}, {"protocolVersion": 5, "capabilities": {}, "clientInfo": CLIENT}]
 )

@@ -1,6 +1,5 @@
 """One JSON-RPC request or notification goes in; anything else is told why not."""
 
-import json
 from typing import Any
 
 import pytest
@@ -108,19 +107,9 @@ def test_a_notification_is_accepted_without_a_body(agent, connection, version, m
 
 
 METHODS = [
-    "resources/list",
-    "resources/read",
-    "resources/templates/list",
-    "prompts/list",
-    "prompts/get",
-    "completion/complete",
-    "logging/setLevel",
-    "subscriptions/listen",
-    "tasks/get",
-    "tools/List",
-    "tools/list/",
-    "",
-    "notifications/initialized",
+    *("resources/list", "resources/read", "resources/templates/list", "prompts/list"),
+    *("prompts/get", "completion/complete", "logging/setLevel", "subscriptions/listen"),
+    *("tasks/get", "tools/List", "tools/list/", "", "notifications/initialized"),
 ]
 
 
@@ -137,15 +126,12 @@ def test_an_unknown_method_is_http_404_for_a_modern_client(agent, connection, me
     assert audit_of(connection) == [("mcp.message", "not_found", "mcp")]
 
 
+# tests/hostile/test_json.py has more: the same function reads every body.
 UNREADABLE = {
     "empty": b"",
     "cut off": b'{"jsonrpc": "2.0"',
     "not UTF-8": b'{"jsonrpc": "2.0", "method": "\xff"}',
-    "UTF-16": json.dumps({"jsonrpc": "2.0"}).encode("utf-16"),
-    "NaN": b'{"jsonrpc": "2.0", "id": NaN}',
     "a repeated key": b'{"jsonrpc": "2.0", "id": 1, "id": 2, "method": "ping"}',
-    "nested 33 deep": b'{"a":' + b"[" * 32 + b"]" * 32 + b"}",
-    "nested beyond Python": b"[" * 100_000,
     "two messages": b'{"jsonrpc": "2.0", "method": "a"}{"jsonrpc": "2.0", "method": "b"}',
 }
 

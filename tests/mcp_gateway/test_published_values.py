@@ -24,13 +24,6 @@ def test_null_stands_for_each_field_that_is_left_out(speaker, customer, draft, t
 
 
 @pytest.mark.parametrize("tool", LISTS)
-def test_an_empty_text_stands_for_a_cursor_and_a_filter_that_are_left_out(agent, draft, tool):
-    TeamFactory.create()
-    sent = {"search": "", "after": ""} | ({"team_id": ""} if tool == "people.list" else {})
-    assert call(agent, tool, sent).content == call(agent, tool, {}).content
-
-
-@pytest.mark.parametrize("tool", LISTS)
 def test_a_limit_may_be_written_as_5_0_and_as_nothing_else(agent, draft, tool):
     TeamFactory.create()
     assert call(agent, tool, {"limit": 1.0}).content == call(agent, tool, {"limit": 1}).content
