@@ -9,5 +9,3 @@ LINE = LineItemInput.model_fields
 # Those that take a text freely; a code is chosen from a list.
 HEADER_TEXTS = draft_fields.DRAFT_TEXTS
 LINE_TEXTS = ("description", *draft_fields.LINE_TEXTS)
-# The texts that may have several lines.
-MULTILINE = ("notes", "description")

@@ -15,6 +15,11 @@ from tests.browsers import Browser, SignIn
 from tests.factories import line_input, make_draft, make_staff
 
 
+@pytest.fixture(autouse=True)
+def _database(db: None) -> None:
+    """Almost every page reads it."""
+
+
 @pytest.fixture
 def clock(time_machine: TimeMachineFixture) -> TimeMachineFixture:
     """A clock that stands still, a minute after the approval was prepared."""
@@ -82,3 +87,9 @@ def filled(customer: Customer, tax_rate: TaxRate) -> dict[str, Any]:
         "line-0-discount_type": "percent",
         "line-0-tax_rate_id": str(tax_rate.id),
     }
+
+
+@pytest.fixture
+def filled_twice(filled: dict[str, Any]) -> dict[str, Any]:
+    """The same form with its line a second time, which it does not count yet."""
+    return {name.replace("-0-", "-1-"): typed for name, typed in filled.items()} | filled

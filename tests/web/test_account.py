@@ -17,8 +17,6 @@ from tests.factories import PASSWORD, UserFactory, give_password
 from tests.snapshots import take_snapshot
 from tests.web.forms import main_of, text_of
 
-pytestmark = pytest.mark.django_db
-
 NEW = "another-long-password"
 FORM = {"current": PASSWORD, "password": NEW, "again": NEW}
 

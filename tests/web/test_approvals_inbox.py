@@ -26,17 +26,17 @@ def navigation_of(answer: Any) -> str:
     return page.split("<nav")[1].split("</nav>", maxsplit=1)[0]
 
 
-def test_an_empty_inbox_says_what_it_is_for(sign_in, delegate):
-    answer = sign_in(delegate).get("/approvals")
+def test_an_empty_inbox_says_what_it_is_for(desk, delegate):
+    answer = desk.get("/approvals")
     assert "Nothing is waiting for you." in read(answer)
     assert 'class="count"' not in navigation_of(answer)
 
 
-def test_what_waits_stands_first_and_is_counted(sign_in, delegate, draft):
+def test_what_waits_stands_first_and_is_counted(desk, delegate, draft):
     maker = ConnectionRef(new_id(), "Ledger agent")
     rejected, waiting = [prepare(draft, user=delegate, connection=maker) for _ in range(2)]
     rejected.decide(Decision.REJECTED)
-    answer = sign_in(delegate).get("/approvals")
+    answer = desk.get("/approvals")
     row = f"Acme Ltd {draft.draft_code} March 2, 2026, 09:00 UTC by Ledger agent"
 
     assert read(answer).endswith(
@@ -52,20 +52,20 @@ def test_what_waits_stands_first_and_is_counted(sign_in, delegate, draft):
     )
 
 
-def test_what_waits_is_told_apart_by_its_reference(sign_in, delegate, customer):
+def test_what_waits_is_told_apart_by_its_reference(desk, delegate, customer):
     draft = make_draft(user=delegate, customer=customer, reference="PO 7")
     prepare(draft, user=delegate)
-    assert f"Acme Ltd {draft.draft_code} PO 7 " in read(sign_in(delegate).get("/approvals"))
+    assert f"Acme Ltd {draft.draft_code} PO 7 " in read(desk.get("/approvals"))
 
 
 def test_a_draft_says_to_its_person_alone_that_an_agent_asks_for_its_issue(
-    sign_in, delegate, colleague, draft
+    sign_in, desk, delegate, colleague, draft
 ):
     maker = ConnectionRef(new_id(), "Ledger agent")
     rejected, waiting = [prepare(draft, user=delegate, connection=maker) for _ in range(2)]
     rejected.decide(Decision.REJECTED)
     path = f"/documents/{draft.id}"
-    answer = sign_in(delegate).get(path)
+    answer = desk.get(path)
 
     assert "The agent “Ledger agent” asks you to issue this invoice." in text_of(answer)
     assert "Review it : 9 min 0 s left." in read(answer)
@@ -75,14 +75,13 @@ def test_a_draft_says_to_its_person_alone_that_an_agent_asks_for_its_issue(
     assert 'href="/approvals/' not in sign_in(colleague).get(path).content.decode()
 
 
-def test_a_draft_says_to_its_person_what_they_decided_of_it(sign_in, delegate, draft, connect):
+def test_a_draft_says_to_its_person_what_they_decided_of_it(desk, delegate, draft, connect):
     connection, _ = connect(delegate)
     maker = ConnectionRef(connection.id, "Ledger agent")
     rejected, approved, late = [prepare(draft, user=delegate, connection=maker) for _ in range(3)]
-    browser = sign_in(delegate)
 
     def told() -> str:
-        page = read(browser.get(f"/documents/{draft.id}"))
+        page = read(desk.get(f"/documents/{draft.id}"))
         return page.partition("Ledger agent ” to issue this invoice: ")[2]
 
     assert told() == ""
@@ -108,87 +107,82 @@ def told_on(browser: Any, draft: Document) -> list[str]:
 
 
 def test_a_draft_tells_an_approval_that_can_be_used_after_any_number_of_rejections(
-    sign_in, delegate, draft, monkeypatch
+    desk, delegate, draft, monkeypatch
 ):
     monkeypatch.setattr(approval_inbox, "PAGE_LENGTH", 2)
     approved, *others = [prepare(draft, user=delegate) for _ in range(4)]
     approved.decide(Decision.APPROVED)
     for each in others:
         each.decide(Decision.REJECTED, now=PREPARED_AT + timedelta(seconds=62))
-    assert told_on(sign_in(delegate), draft) == ["Approved"]
+    assert told_on(desk, draft) == ["Approved"]
 
 
-def test_a_draft_tells_no_rejection_before_its_last_decision(sign_in, delegate, draft, clock):
+def test_a_draft_tells_no_rejection_before_its_last_decision(desk, delegate, draft, clock):
     rejected, approved = [prepare(draft, user=delegate) for _ in range(2)]
-    browser = sign_in(delegate)
     rejected.decide(Decision.REJECTED)
-    assert told_on(browser, draft) == ["Rejected"]
+    assert told_on(desk, draft) == ["Rejected"]
     approved.decide(Decision.APPROVED, now=PREPARED_AT + timedelta(seconds=61))
-    assert told_on(browser, draft) == ["Approved"]
+    assert told_on(desk, draft) == ["Approved"]
     clock.move_to(TEN_MINUTES_LATER)
-    assert told_on(browser, draft) == []
+    assert told_on(desk, draft) == []
 
 
-def test_once_the_connection_has_ended_nothing_waits_for_the_agent(
-    sign_in, delegate, draft, connect
-):
+def test_once_the_connection_has_ended_nothing_waits_for_the_agent(desk, delegate, draft, connect):
     connection, _ = connect(delegate)
     maker = ConnectionRef(connection.id, connection.name)
     _, approved, rejected = [prepare(draft, user=delegate, connection=maker) for _ in range(3)]
     approved.decide(Decision.APPROVED)
     rejected.decide(Decision.REJECTED)
-    browser = sign_in(delegate)
 
     def read_states() -> list[str]:
-        page = read(browser.get("/approvals"))
+        page = read(desk.get("/approvals"))
         return re.findall(r"Waiting for you (?=\d)|Approved|Connection ended|Rejected|left", page)
 
     assert read_states() == ["Waiting for you ", "left", "Rejected", "Approved", "left"]
-    assert browser.get("/approvals/waiting").json()["count"] == 1
+    assert desk.get("/approvals/waiting").json()["count"] == 1
     revoke_connection(connection.id, reason=RevokedReason.OWNER_REVOKED)
     assert read_states() == ["Rejected", "Connection ended", "Connection ended"]
-    assert browser.get("/approvals/waiting").json() == {"count": 0, "latest": ""}
-    assert "asks you" not in read(browser.get(f"/documents/{draft.id}"))
+    assert desk.get("/approvals/waiting").json() == {"count": 0, "latest": ""}
+    assert "asks you" not in read(desk.get(f"/documents/{draft.id}"))
 
 
-def test_a_draft_that_changed_says_nothing_of_what_was_asked_before(sign_in, delegate, draft):
+def test_a_draft_that_changed_says_nothing_of_what_was_asked_before(desk, delegate, draft):
     prepare(draft, user=delegate)
     Customer.objects.update(street="Elsewhere 1")
-    assert "asks you" not in read(sign_in(delegate).get(f"/documents/{draft.id}"))
+    assert "asks you" not in read(desk.get(f"/documents/{draft.id}"))
 
 
-def test_what_one_may_no_longer_see_is_in_no_list_and_in_no_count(sign_in, delegate, draft):
+def test_what_one_may_no_longer_see_is_in_no_list_and_in_no_count(desk, delegate, draft):
     decided, _ = [prepare(draft, user=delegate) for _ in range(2)]
     decided.decide(Decision.REJECTED)
-    browser = sign_in(delegate)
-    assert browser.get("/approvals").content.decode().count('href="/approvals/') == 2
+    assert desk.get("/approvals").content.decode().count('href="/approvals/') == 2
     withdraw(delegate, Permission.VIEW_ALL_CUSTOMERS)
-    answer = browser.get("/approvals")
+    answer = desk.get("/approvals")
     assert 'href="/approvals/' not in answer.content.decode()
     assert 'class="count"' not in navigation_of(answer)
 
 
 def test_the_count_stands_on_every_page_and_is_each_persons_own(
-    sign_in, delegate, colleague, draft
+    sign_in, desk, delegate, colleague, draft
 ):
     prepare(draft, user=delegate)
-    assert 'class="count"' in navigation_of(sign_in(delegate).get("/customers"))
+    assert 'class="count"' in navigation_of(desk.get("/customers"))
     assert 'class="count"' not in navigation_of(sign_in(colleague).get("/customers"))
 
 
 def test_a_script_is_told_how_many_wait_and_when_the_latest_was_prepared(
-    sign_in, delegate, colleague, draft
+    sign_in, desk, delegate, colleague, draft
 ):
-    browser, other = sign_in(delegate), sign_in(colleague)
+    other = sign_in(colleague)
     path = "/approvals/waiting"
-    assert browser.get(path).json() == {"count": 0, "latest": ""}
+    assert desk.get(path).json() == {"count": 0, "latest": ""}
     first = prepare(draft, user=delegate)
     prepare(draft, user=delegate, now=PREPARED_AT + timedelta(seconds=1))
-    assert browser.get(path).json() == {"count": 2, "latest": "2026-03-02T09:00:01.000000+00:00"}
-    assert 'data-latest="2026-03-02T09:00:01.000000+00:00"' in navigation_of(browser.get("/people"))
+    assert desk.get(path).json() == {"count": 2, "latest": "2026-03-02T09:00:01.000000+00:00"}
+    assert 'data-latest="2026-03-02T09:00:01.000000+00:00"' in navigation_of(desk.get("/people"))
     assert other.get(path).json() == {"count": 0, "latest": ""}
     first.decide()
-    assert browser.get(path).json()["count"] == 1
+    assert desk.get(path).json()["count"] == 1
 
 
 def test_a_script_of_somebody_signed_out_is_told_nothing(browser):
@@ -196,14 +190,13 @@ def test_a_script_of_somebody_signed_out_is_told_nothing(browser):
     assert (answer.status_code, answer["Location"]) == (302, "/sign-in?next=/approvals/waiting")
 
 
-def test_pages_lead_on_to_the_oldest(sign_in, delegate, draft):
+def test_pages_lead_on_to_the_oldest(desk, delegate, draft):
     made = [prepare(draft, user=delegate) for _ in range(30)]
     for each in made:
         each.decide()
-    browser = sign_in(delegate)
-    first = browser.get("/approvals").content.decode()
+    first = desk.get("/approvals").content.decode()
     [following] = re.findall(r'href="(\?before=[^"]*)"', first)
-    second = browser.get(f"/approvals{following}").content.decode()
+    second = desk.get(f"/approvals{following}").content.decode()
 
     assert first.count('href="/approvals/') == 25
     assert re.findall(r'href="/approvals/(.*?)"', second) == [
@@ -212,12 +205,11 @@ def test_pages_lead_on_to_the_oldest(sign_in, delegate, draft):
     assert 'rel="next"' not in second
 
 
-def test_pages_lead_on_through_all_that_waits_and_all_of_it_is_counted(sign_in, delegate, draft):
+def test_pages_lead_on_through_all_that_waits_and_all_of_it_is_counted(desk, delegate, draft):
     made = [prepare(draft, user=delegate) for _ in range(30)]
-    browser = sign_in(delegate)
-    answer = browser.get("/approvals")
+    answer = desk.get("/approvals")
     [following] = re.findall(r'href="(\?after=[^"]*)"', answer.content.decode())
-    second = browser.get(f"/approvals{following}").content.decode()
+    second = desk.get(f"/approvals{following}").content.decode()
 
     assert '<span class="count">30<span' in navigation_of(answer)
     assert re.findall(r'href="/approvals/(.*?)"', second) == [
@@ -229,9 +221,9 @@ def test_pages_lead_on_through_all_that_waits_and_all_of_it_is_counted(sign_in, 
 
 @pytest.mark.parametrize("name", ["before", "after"])
 @pytest.mark.parametrize("cursor", ["", "x", "0", "%00"])
-def test_a_malformed_cursor_is_the_first_page(sign_in, delegate, draft, name, cursor):
+def test_a_malformed_cursor_is_the_first_page(desk, delegate, draft, name, cursor):
     prepare(draft, user=delegate)
-    answer = sign_in(delegate).get(f"/approvals?{name}={cursor}")
+    answer = desk.get(f"/approvals?{name}={cursor}")
     assert answer.status_code == 200
     assert "Waiting for you Approvals waiting for you" in read(answer)
 

@@ -10,8 +10,6 @@ from invoicing.web import customers
 from tests.factories import CustomerFactory, TeamFactory, UserFactory, make_staff
 from tests.web.forms import main_of
 
-pytestmark = pytest.mark.django_db
-
 
 @pytest.fixture
 def browser(company, sign_in):

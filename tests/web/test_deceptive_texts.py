@@ -1,4 +1,4 @@
-"""No text of a person or an agent hides a character, or turns what stands beside it."""
+"""No text of a person or an agent hides a character, turns what stands beside it, or is markup."""
 
 import re
 from html import unescape
@@ -86,13 +86,14 @@ def pages_about(evil):
 
 
 @pytest.mark.usefixtures("clock")
-def test_every_page_names_what_hides_and_keeps_it_to_itself(sign_in, evil):
+def test_every_page_names_what_hides_keeps_it_to_itself_and_makes_no_markup_of_it(sign_in, evil):
     turn_access(on=True)
     browser = sign_in(evil["user"])
     for path in pages_about(evil):
         page = browser.get(path).content.decode()
         shown = without_typed_values(page)
         assert HIDDEN not in unescape(shown), path
+        assert "<b>" not in page, path
         assert "U+202E" in shown, path
         # A marker stands inside an isolated text, or in a place that holds no markup.
         for element in re.findall(r"<(\w+)[^>]*>[^<]*<span class=\"invisible\"", shown):

@@ -26,6 +26,7 @@ from tests.factories import (
     make_issued,
     withdraw,
 )
+from tests.interface.refusals import nothing_changes
 from tests.snapshots import take_snapshot
 from tests.web.reviews import decision_of, path_of, read, send
 
@@ -190,13 +191,12 @@ def test_who_was_signed_out_meanwhile_decides_nothing(
 @pytest.mark.parametrize("decision", ["approve", "reject"])
 def test_at_ten_minutes_it_is_too_late(desk, prepared, clock, decision):
     clock.move_to(TEN_MINUTES_LATER, tick=False)
-    before = take_snapshot()
-    answer = send(desk, prepared, decision)
+    with nothing_changes():
+        answer = send(desk, prepared, decision)
 
     assert answer.status_code == 409
     assert "Nothing was decided just now." in read(answer)
     assert "Its ten minutes ended at 09:10:00 UTC without a decision." in read(answer)
-    assert take_snapshot() == before
     clock.move_to(TEN_MINUTES_LATER - SECOND, tick=False)
     assert "9 min" not in read(desk.get(path_of(prepared)))
     assert send(desk, prepared, decision).status_code == 302
@@ -207,26 +207,24 @@ def test_a_form_from_before_its_connection_ended_approves_nothing_and_says_so(
 ):
     assert "Approve issue" in read(desk.get(path_of(prepared)))
     revoke_connection(connection.id, reason=RevokedReason.OWNER_REVOKED)
-    before = take_snapshot()
-    answer = send(desk, prepared, "approve")
+    with nothing_changes():
+        answer = send(desk, prepared, "approve")
 
     assert answer.status_code == 409
     assert "The agent can no longer issue this" in read(answer)
     assert "Nothing was decided just now." in read(answer)
     assert "The connection that asked for this has ended" in read(answer)
     assert "Approve issue" not in read(answer)
-    assert take_snapshot() == before
     assert send(desk, prepared, "reject").status_code == 302
     assert decision_of(prepared) == "rejected"
 
 
 def test_what_the_form_did_not_show_is_not_decided(desk, prepared):
-    before = take_snapshot()
-    for fingerprint in ("", "0" * 64, "é"):
-        answer = send(desk, prepared, "approve", fingerprint=fingerprint)
-        assert answer.status_code == 409
-        assert "Nothing was decided just now." in read(answer)
-    assert take_snapshot() == before
+    with nothing_changes():
+        for fingerprint in ("", "0" * 64, "é"):
+            answer = send(desk, prepared, "approve", fingerprint=fingerprint)
+            assert answer.status_code == 409
+            assert "Nothing was decided just now." in read(answer)
 
 
 @pytest.mark.parametrize(
@@ -241,11 +239,10 @@ def test_what_the_form_did_not_show_is_not_decided(desk, prepared):
     ],
 )
 def test_a_form_that_cannot_be_read_decides_nothing_and_says_so(desk, prepared, form, said):
-    before = take_snapshot()
-    answer = send(desk, prepared, **{"decision": "reject"} | form)
+    with nothing_changes():
+        answer = send(desk, prepared, **{"decision": "reject"} | form)
     assert answer.status_code == 422
     assert said in read(answer)
-    assert take_snapshot() == before
 
 
 def test_a_reason_may_have_500_characters(desk, prepared):
@@ -276,20 +273,18 @@ def test_a_reason_that_is_too_long_and_too_late_decides_nothing_and_says_so(desk
 @pytest.mark.parametrize(("first", "again"), [("approve", "approve"), ("reject", "reject")])
 def test_a_double_click_decides_once_and_shows_the_decision(desk, prepared, first, again):
     send(desk, prepared, first)
-    before = take_snapshot()
-    answer = send(desk, prepared, again)
+    with nothing_changes():
+        answer = send(desk, prepared, again)
     assert (answer.status_code, answer["Location"]) == (302, path_of(prepared))
-    assert take_snapshot() == before
 
 
 @pytest.mark.parametrize(("first", "then"), [("approve", "reject"), ("reject", "approve")])
 def test_a_decision_is_not_turned_round(desk, prepared, first, then):
     send(desk, prepared, first)
-    before = take_snapshot()
-    answer = send(desk, prepared, then)
+    with nothing_changes():
+        answer = send(desk, prepared, then)
     assert answer.status_code == 409
     assert "Nothing was decided just now." in read(answer)
-    assert take_snapshot() == before
 
 
 @pytest.mark.requirement("approval.delegate_decides", "approval.others_cannot_decide")
@@ -405,15 +400,14 @@ def test_who_may_not_see_documents_is_told_why_and_can_only_reject_unseen(desk, 
 def test_out_of_scope_a_request_that_is_over_offers_nothing(desk, prepared, clock):
     withdraw(prepared.user, Permission.VIEW_ALL_CUSTOMERS)
     clock.move_to(TEN_MINUTES_LATER, tick=False)
-    before = take_snapshot()
-    answer = send(desk, prepared, "reject")
+    with nothing_changes():
+        answer = send(desk, prepared, "reject")
 
     assert answer.status_code == 409
     assert "Nothing was decided just now." in read(answer)
     assert "There is nothing left for you to decide." in read(answer)
     assert "you can reject" not in answer.content.decode()
     assert "<button" not in answer.content.decode().split("<main")[1]
-    assert take_snapshot() == before
 
 
 def test_out_of_scope_another_persons_request_stays_hidden(sign_in, stranger, prepared):

@@ -21,18 +21,34 @@ from tests.factories import (
 )
 from tests.web.forms import read_form, text_of
 
-pytestmark = pytest.mark.django_db
-
 # What stands where a field is empty.
 NOTHING = "\N{EN DASH}"
 
 
-def test_a_stale_edit_shows_what_differs_and_keeps_what_was_typed(writer_desk, writer, customer):
-    draft = make_draft(customer=customer, user=writer)
-    path = f"/documents/{draft.id}/edit"
-    form = read_form(writer_desk.get(path))
-    other = draft_input(customer, line_input(quantity=30000), line_input(), reference="Theirs")
-    update_draft(writer, draft.pk, other, lock_version=1)
+@pytest.fixture
+def draft(writer, customer) -> Document:
+    return make_draft(customer=customer, user=writer)
+
+
+@pytest.fixture
+def path(draft) -> str:
+    return f"/documents/{draft.id}/edit"
+
+
+@pytest.fixture
+def form(writer_desk, path) -> dict[str, str]:
+    """The form of the draft, which the writer has opened."""
+    return read_form(writer_desk.get(path))
+
+
+def save_theirs(draft: Document, *lines: Any, **fields: Any) -> None:
+    """Save the draft elsewhere, with these lines and fields."""
+    theirs = draft_input(draft.customer, *lines, **fields)
+    update_draft(draft.created_by, draft.pk, theirs, lock_version=1)
+
+
+def test_a_stale_edit_shows_what_differs_and_keeps_what_was_typed(writer_desk, draft, path, form):
+    save_theirs(draft, line_input(quantity=30000), line_input(), reference="Theirs")
 
     answer = writer_desk.post(path, {**form, "notes": "Mine", "save": ""})
 
@@ -80,8 +96,7 @@ def test_what_was_saved_meanwhile_is_told_whatever_is_pressed(
     path = f"/documents/{draft.id}/edit"
     # Browsers send a line feed as CRLF.
     form = {**read_form(writer_desk.get(path)), "notes": "One\r\ntwo"}
-    theirs = draft_input(customer, notes="One\ntwo", reference="Theirs")
-    update_draft(writer, draft.pk, theirs, lock_version=1)
+    save_theirs(draft, notes="One\ntwo", reference="Theirs")
     for _ in range(2):
         answer = writer_desk.post(path, {**form, "reference": "Mine", **pressed})
         text = text_of(answer)
@@ -103,7 +118,7 @@ def test_a_tax_rate_that_both_let_go_meanwhile_is_named_and_stays_chosen(
     draft = make_draft(customer=customer, user=writer, lines=lines)
     path = f"/documents/{draft.id}/edit"
     form = read_form(writer_desk.get(path))
-    update_draft(writer, draft.pk, draft_input(customer), lock_version=1)
+    save_theirs(draft)
     TaxRate.objects.update(is_active=False)
 
     answer = writer_desk.post(path, {**form, "add_line": ""})
@@ -112,23 +127,17 @@ def test_a_tax_rate_that_both_let_go_meanwhile_is_named_and_stays_chosen(
     assert read_form(answer)["line-0-tax_rate_id"] == str(rate.id)
 
 
-def test_nothing_is_told_of_a_draft_that_nobody_else_changed(writer_desk, writer, customer):
-    draft = make_draft(customer=customer, user=writer)
-    path = f"/documents/{draft.id}/edit"
-    form = read_form(writer_desk.get(path))
+def test_nothing_is_told_of_a_draft_that_nobody_else_changed(writer_desk, path, form):
     for pressed in [{"calculate": ""}, {"add_line": ""}, {"save": "", "due_date": "never"}]:
         assert "Somebody changed" not in text_of(writer_desk.post(path, form | pressed))
 
 
 @pytest.mark.parametrize("pressed", [{"save": ""}, {"calculate": ""}, {"add_line": ""}], ids=str)
 def test_after_a_conflict_only_its_own_button_replaces_what_is_saved(
-    writer_desk, writer, customer, pressed
+    writer_desk, draft, path, form, pressed
 ):
     """The Enter key presses another one: the first of the form."""
-    draft = make_draft(customer=customer, user=writer)
-    path = f"/documents/{draft.id}/edit"
-    form = read_form(writer_desk.get(path))
-    update_draft(writer, draft.pk, draft_input(customer, reference="Theirs"), lock_version=1)
+    save_theirs(draft, reference="Theirs")
     conflict = read_form(writer_desk.post(path, {**form, "save": ""}))
     shown = read_form(writer_desk.post(path, {**conflict, **pressed}))
 
@@ -141,13 +150,9 @@ def test_after_a_conflict_only_its_own_button_replaces_what_is_saved(
 
 @pytest.mark.parametrize("pressed", [{"calculate": ""}, {"save": "", "due_date": "never"}], ids=str)
 def test_a_form_that_is_shown_again_stands_on_the_version_that_was_seen(
-    writer_desk, writer, customer, pressed
+    writer_desk, draft, path, form, pressed
 ):
-    draft = make_draft(customer=customer, user=writer)
-    path = f"/documents/{draft.id}/edit"
-    form = read_form(writer_desk.get(path))
-    other = draft_input(customer, reference="Theirs")
-    update_draft(writer, draft.pk, other, lock_version=1)
+    save_theirs(draft, reference="Theirs")
     again = read_form(writer_desk.post(path, {**form, **pressed}))
 
     answer = writer_desk.post(path, {**again, "due_date": form["due_date"], "save": ""})
@@ -156,10 +161,7 @@ def test_a_form_that_is_shown_again_stands_on_the_version_that_was_seen(
     assert Document.objects.get().reference == "Theirs"
 
 
-def test_an_edit_of_what_was_issued_meanwhile_saves_nothing(writer_desk, writer, customer):
-    draft = make_draft(customer=customer, user=writer)
-    path = f"/documents/{draft.id}/edit"
-    form = read_form(writer_desk.get(path))
+def test_an_edit_of_what_was_issued_meanwhile_saves_nothing(writer_desk, draft, path, form):
     issued = issue_document(draft, clock=at(ISSUED_AT))
     answer = writer_desk.post(path, {**form, "notes": "Mine", "save": ""})
     assert answer.status_code == 409
@@ -170,11 +172,9 @@ def test_an_edit_of_what_was_issued_meanwhile_saves_nothing(writer_desk, writer,
 
 
 @pytest.mark.parametrize("lock_version", ["", "0", "x", "9" * 40, "-1"])
-def test_an_odd_version_is_a_stale_one(writer_desk, writer, customer, lock_version):
-    draft = make_draft(customer=customer, user=writer)
-    path = f"/documents/{draft.id}/edit"
-    form = read_form(writer_desk.get(path)) | {"lock_version": lock_version, "save": ""}
-    assert writer_desk.post(path, form).status_code == 409
+def test_an_odd_version_is_a_stale_one(writer_desk, path, form, lock_version):
+    sent = form | {"lock_version": lock_version, "save": ""}
+    assert writer_desk.post(path, sent).status_code == 409
     assert Document.objects.get().lock_version == 1
 
 

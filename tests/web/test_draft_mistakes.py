@@ -7,12 +7,9 @@ import pytest
 from invoicing.models import Document
 from tests.web.forms import read_form, text_of
 
-pytestmark = pytest.mark.django_db
-
-
 DIGITS = "Write digits, and a dot before decimals: 1234.50, without spaces or other signs."
-# The last are full-width, Arabic-Indic and Bengali digits.
-UNREAD = ("1.234.567", "1 500", "1\xa0500", "1'500", "1\u2019500", "\uff11", "\u0661", "\u09e7")
+# The last is an Arabic-Indic digit.
+UNREAD = ("1.234,50", "1.234.567", "1 500", "1\xa0500", "1'500", "1\u2019500", "\u0661")
 
 MISTAKES: tuple[tuple[dict[str, str], str], ...] = (
     ({"customer_id": ""}, "This field is required."),
@@ -20,16 +17,12 @@ MISTAKES: tuple[tuple[dict[str, str], str], ...] = (
     ({"due_date": "2026-03-01"}, "Must not be before the issue date."),
     ({"issue_date": "yesterday"}, "Enter a valid date."),
     ({"currency_code": "XAU"}, "Select a valid choice."),
-    ({"language": "xx"}, "Select a valid choice."),
-    ({"reference": "x" * 101}, "Must have at most 100 characters."),
     ({"notes": "x\x07"}, "Must not contain control characters."),
     ({"line-0-description": " "}, "Must not be empty."),
-    ({"line-0-description": "\u200b\u2060"}, "Must not be empty."),
     ({"line-0-quantity": "0"}, "Must be positive"),
     ({"line-0-quantity": "1.00001"}, "Write at most 4 decimals."),
-    ({"line-0-quantity": "-1"}, "Write digits, and a dot before decimals: 1234.50"),
+    ({"line-0-quantity": "-1"}, DIGITS),
     ({"line-0-quantity": "1.500"}, "This can be read in two ways. Write 1500 or 1.5."),
-    ({"line-0-quantity": "1,000"}, "This can be read in two ways. Write 1000 or 1."),
     ({"line-0-quantity": "999.999"}, "This can be read in two ways. Write 999999 or 999.9990."),
     ({"line-0-unit_price": "1234.500"}, "Write at most 2 decimals."),
     ({"line-0-unit_price": "1.500"}, "This can be read in two ways. Write 1500 or 1.5."),
@@ -51,7 +44,6 @@ MISTAKES: tuple[tuple[dict[str, str], str], ...] = (
         "This can be read in two ways. Write 1500 or 1.5.",
     ),
     *(({"line-0-unit_price": typed}, DIGITS) for typed in UNREAD),
-    ({"line-0-unit_price": "1.234,50"}, "Write digits, and a dot before decimals: 1234.50"),
     ({"line-0-unit_price": "9" * 30}, "Must be a whole number of at most 18 digits."),
     ({"line-0-unit_price": "9" * 16, "line-0-quantity": "900"}, "more than 18 digits"),
     ({"line-0-discount_value": "100.01"}, "Must be at most 100 %."),
@@ -59,7 +51,6 @@ MISTAKES: tuple[tuple[dict[str, str], str], ...] = (
         {"line-0-discount_value": "15.76", "line-0-discount_type": "amount"},
         "Must not be larger than quantity times unit price.",
     ),
-    ({"line-0-tax_rate_id": "x"}, "Select a valid choice."),
 )
 
 
@@ -92,10 +83,11 @@ def test_all_mistakes_are_named_at_once(writer_desk, filled):
 @pytest.mark.parametrize(
     "unread", [{"customer_id": ""}, {"currency_code": "XAU"}, {"line-0-unit_price": "1,234"}]
 )
-def test_what_only_the_service_finds_is_named_with_what_cannot_be_read(writer_desk, filled, unread):
-    second = {name.replace("-0-", "-1-"): typed for name, typed in filled.items() if "-0-" in name}
+def test_what_only_the_service_finds_is_named_with_what_cannot_be_read(
+    writer_desk, filled_twice, unread
+):
     wrong = {"due_date": "2026-03-01", "line-1-description": " ", **unread}
-    answer = writer_desk.post("/documents/new", {**filled, **second, **wrong, "save": ""})
+    answer = writer_desk.post("/documents/new", {**filled_twice, **wrong, "save": ""})
     assert set(re.findall(r'<a href="#id_([^"]+)">', text_of(answer))) == set(wrong)
     lists = re.findall(r'<ul class="errorlist".*?</ul>', text_of(answer))
     assert [each.count("<li>") for each in lists] == [1, 1, 1]

@@ -13,8 +13,6 @@ from tests.factories import ISSUED_AT, make_draft
 from tests.threads import run_together
 from tests.web.forms import read_form, text_of
 
-pytestmark = pytest.mark.django_db
-
 
 def test_sending_a_form_twice_makes_one_draft(writer_desk, writer, filled):
     earlier = make_draft(user=writer)

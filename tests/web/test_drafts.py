@@ -7,7 +7,6 @@ import pytest
 from invoicing.access import Permission
 from invoicing.fixed_point import SCALE
 from invoicing.models import Document, DocumentStatus, DocumentType
-from invoicing.totals import DiscountType
 from invoicing.web.drafts.forms import HeaderForm, LineForm
 from tests.factories import (
     CustomerFactory,
@@ -15,11 +14,8 @@ from tests.factories import (
     UserFactory,
     make_draft,
     make_issued,
-    make_staff,
 )
 from tests.web.forms import main_of, read_form, text_of
-
-pytestmark = pytest.mark.django_db
 
 
 def test_a_person_makes_a_draft(writer_desk, writer, filled, customer):
@@ -45,39 +41,38 @@ def test_a_year_of_two_digits_is_not_taken_for_the_first_century(writer_desk, fi
 
 
 @pytest.mark.parametrize(
-    ("currency", "kind", "typed", "kept"),
+    ("currency", "typed", "kept", "shown"),
     [
-        ("JPY", "amount", "5", 5),
-        ("JPY", "percent", "12.5", 1250),
-        ("BHD", "amount", "0.125", 125),
-        ("BHD", "percent", "12.5", 1250),
+        ("EUR", {"unit_price": "12"}, 1200, "12.00"),
+        ("EUR", {"unit_price": "12,5"}, 1250, "12.50"),
+        ("JPY", {"unit_price": "1200"}, 1200, "1200"),
+        ("BHD", {"unit_price": "0.001"}, 1, "0.001"),
+        # A dot begins the decimals, three of them too.
+        ("BHD", {"unit_price": "1.500"}, 1500, "1.500"),
+        ("EUR", {"discount_type": "amount", "discount_value": "5.25"}, 525, "5.25"),
+        ("JPY", {"discount_type": "amount", "discount_value": "5"}, 5, "5"),
+        ("BHD", {"discount_type": "amount", "discount_value": "0.125"}, 125, "0.125"),
+        # Hundredths of a percent.
+        ("JPY", {"discount_type": "percent", "discount_value": "12.5"}, 1250, "12.5"),
+        ("BHD", {"discount_type": "percent", "discount_value": "12.5"}, 1250, "12.5"),
     ],
 )
-def test_a_discount_is_an_amount_of_its_currency_or_hundredths_of_a_percent(
-    writer_desk, filled, currency, kind, typed, kept
+def test_a_price_and_a_discount_are_typed_and_shown_in_the_currency(
+    writer_desk, filled, currency, typed, kept, shown
 ):
-    line = {"unit_price": "100", "discount_type": kind, "discount_value": typed}
+    [*_, number] = typed
+    line = {"unit_price": "100", "discount_value": "", **typed}
     form = filled | {f"line-0-{name}": text for name, text in line.items()}
     writer_desk.post("/documents/new", {**form, "currency_code": currency, "save": ""})
     draft = Document.objects.get()
-    assert draft.lines.get().discount_value == kept
+    assert getattr(draft.lines.get(), number) == kept
     again = read_form(writer_desk.get(f"/documents/{draft.id}/edit"))
-    assert again["line-0-discount_value"] == typed
+    assert again[f"line-0-{number}"] == shown
 
 
-def test_in_a_currency_of_three_decimals_a_dot_begins_them(writer_desk, filled):
-    line = {"line-0-unit_price": "1.500", "line-0-discount_value": ""}
-    writer_desk.post("/documents/new", {**filled, **line, "currency_code": "BHD", "save": ""})
-    draft = Document.objects.get()
-    assert draft.lines.get().unit_price == 1500
-    again = read_form(writer_desk.get(f"/documents/{draft.id}/edit"))
-    assert again["line-0-unit_price"] == "1.500"
-
-
-def test_calculating_shows_in_each_line_how_its_numbers_were_understood(writer_desk, filled):
-    second = {name.replace("-0-", "-1-"): typed for name, typed in filled.items() if "-0-" in name}
-    second |= {"line-1-quantity": "1500", "line-1-discount_value": ""}
-    form = {**filled, **second, "language": "en"}
+def test_calculating_shows_in_each_line_how_its_numbers_were_understood(writer_desk, filled_twice):
+    second = {"line-1-quantity": "1500", "line-1-discount_value": ""}
+    form = filled_twice | second | {"language": "en"}
     page = text_of(writer_desk.post("/documents/new", {**form, "calculate": ""}))
     assert re.findall(r'<p class="hint reading" lang="en">([^<]*)</p>', page) == [
         "1.5 \N{MULTIPLICATION SIGN} €10.50 \N{MINUS SIGN} €1.58 = €14.17",
@@ -198,31 +193,14 @@ def test_saving_an_untouched_form_changes_only_the_version(writer_desk, filled):
 
 
 @pytest.mark.parametrize(
-    ("currency", "typed", "kept"),
-    [("EUR", "12", 1200), ("EUR", "12,5", 1250), ("JPY", "1200", 1200), ("BHD", "0.001", 1)],
-)
-def test_a_price_is_typed_in_the_currency(writer_desk, filled, currency, typed, kept):
-    changes = {"currency_code": currency, "line-0-unit_price": typed, "save": ""}
-    writer_desk.post("/documents/new", filled | changes)
-    assert Document.objects.get().lines.get().unit_price == kept
-
-
-def test_an_amount_discount_is_typed_in_the_currency(writer_desk, filled):
-    changes = {"line-0-discount_value": "5.25", "line-0-discount_type": "amount", "save": ""}
-    writer_desk.post("/documents/new", filled | changes)
-    line = Document.objects.get().lines.get()
-    assert (line.discount_type, line.discount_value) == (DiscountType.AMOUNT, 525)
-
-
-@pytest.mark.parametrize(
     ("pressed", "place"),
     [("add_line", "line-3"), ("remove_line", "line-1"), ("calculate", "totals")],
 )
-def test_the_answer_to_a_button_is_read_where_it_came_about(writer_desk, filled, pressed, place):
-    second = {name.replace("-0-", "-1-"): typed for name, typed in filled.items()}
-    page = writer_desk.post(
-        "/documents/new", second | filled | {"line-TOTAL_FORMS": "2", "calculate": ""}
-    )
+def test_the_answer_to_a_button_is_read_where_it_came_about(
+    writer_desk, filled_twice, pressed, place
+):
+    form = filled_twice | {"line-TOTAL_FORMS": "2", "calculate": ""}
+    page = writer_desk.post("/documents/new", form)
     leads_to = re.findall(rf'name="{pressed}"[^>]*formaction="[?]#([^"]+)"', text_of(page))
     answer = writer_desk.post("/documents/new", {**read_form(page), pressed: "0"})
     assert leads_to[0] == place
@@ -264,11 +242,13 @@ def test_an_odd_count_of_lines_is_no_mistake_of_the_server(writer_desk, filled, 
 
 
 @pytest.mark.parametrize("lines", [None, "1", "x"])
-def test_no_line_is_left_out_whatever_the_form_says_of_their_number(writer_desk, filled, lines):
-    second = {name.replace("-0-", "-1-"): typed for name, typed in filled.items() if "-0-" in name}
-    form = {**filled, **second, "line-TOTAL_FORMS": lines, "save": ""}
-    sent = {name: typed for name, typed in form.items() if typed is not None}
-    writer_desk.post("/documents/new", sent)
+def test_no_line_is_left_out_whatever_the_form_says_of_their_number(
+    writer_desk, filled_twice, lines
+):
+    form = filled_twice | {"line-TOTAL_FORMS": lines, "save": ""}
+    writer_desk.post(
+        "/documents/new", {name: text for name, text in form.items() if text is not None}
+    )
     assert Document.objects.get().lines.count() == 2
 
 
@@ -300,15 +280,6 @@ def test_only_customers_in_scope_can_be_chosen(sign_in, company, stranger):
     assert "Mine" in text
     assert "Hidden" not in text
     assert "Closed" not in text
-
-
-def test_who_may_not_look_customers_up_keeps_the_one_of_the_draft(sign_in, company):
-    CustomerFactory.create(name="Elsewhere")
-    draft = make_draft(customer=CustomerFactory.create(name="Acme Ltd"))
-    browser = sign_in(make_staff(Permission.VIEW_DOCUMENT, Permission.MANAGE))
-    text = text_of(browser.get(f"/documents/{draft.id}/edit"))
-    assert "Acme Ltd" in text
-    assert "Elsewhere" not in text
 
 
 @pytest.mark.parametrize("issued", [True, False])

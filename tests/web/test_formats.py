@@ -116,59 +116,34 @@ def test_a_moment_that_has_not_come_has_no_text():
 
 
 @pytest.mark.parametrize(
-    ("text", "decimals", "value"),
+    ("decimals", "values"),
     [
-        ("12", 2, 1200),
-        ("12.5", 2, 1250),
-        (" 12,50 ", 2, 1250),
-        ("0.01", 2, 1),
-        ("007", 0, 7),
-        ("1.234", 3, 1234),
-        ("1,2345", 4, 12345),
+        (0, {"007": 7}),
+        (2, {"12": 1200, "12.5": 1250, " 12,50 ": 1250, "0.01": 1}),
+        (3, {"1.234": 1234, "1.500": 1500, "1.000": 1000}),
+        (4, {"1,2345": 12345, "1.2340": 12340}),
         # No separator of thousands stands there.
-        ("0.500", 4, 5000),
-        ("0,500", 4, 5000),
-        ("1234.500", 4, 12345000),
-        ("1234,500", 4, 12345000),
-        ("1.2340", 4, 12340),
-        ("1.500", 3, 1500),
-        ("1.000", 3, 1000),
+        (4, {"0.500": 5000, "0,500": 5000, "1234.500": 12345000, "1234,500": 12345000}),
     ],
 )
-def test_a_typed_number_is_kept_to_the_digit(text, decimals, value):
-    assert parse_typed(text, decimals=decimals) == value
+def test_a_typed_number_is_kept_to_the_digit(decimals, values):
+    assert {text: parse_typed(text, decimals=decimals) for text in values} == values
 
 
 @pytest.mark.parametrize(
-    ("text", "decimals"),
+    ("decimals", "texts"),
     [
-        ("1,234", 4),
-        ("1.500", 4),
-        ("12.340", 4),
-        ("999.999", 4),
-        ("1.000", 2),
-        ("1.500", 0),
-        ("1,234", 3),
-        ("1,234", 0),
-        ("1.234", 2),
-        ("1.5", 0),
-        ("1.", 2),
-        (".5", 2),
-        ("1 234", 2),
-        ("1.234,50", 2),
-        ("1,234.50", 2),
-        ("-1", 2),
-        ("+1", 2),
-        ("1e3", 2),
-        ("²", 2),
-        ("\N{ARABIC-INDIC DIGIT ONE}", 2),
-        ("", 2),
-        ("NaN", 2),
+        (0, ("1.500", "1,234", "1.5")),
+        (2, ("1.000", "1.234", "1.", ".5", "1 234", "1.234,50", "1,234.50", "-1", "+1", "1e3")),
+        (2, ("²", "\N{ARABIC-INDIC DIGIT ONE}", "", "NaN")),
+        (3, ("1,234",)),
+        (4, ("1,234", "1.500", "12.340", "999.999")),
     ],
 )
-def test_a_number_that_could_be_another_is_refused(text, decimals):
-    with pytest.raises(MistypedNumberError):
-        parse_typed(text, decimals=decimals)
+def test_a_number_that_could_be_another_is_refused(decimals, texts, subtests):
+    for text in texts:
+        with subtests.test(text=text), pytest.raises(MistypedNumberError):
+            parse_typed(text, decimals=decimals)
 
 
 def test_a_dot_begins_the_decimals_of_a_percentage():

@@ -7,10 +7,7 @@ from pathlib import Path
 import pytest
 from django.contrib.staticfiles import finders
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.core.files.uploadhandler import (
-    MemoryFileUploadHandler,
-    TemporaryFileUploadHandler,
-)
+from django.core.files.uploadhandler import MemoryFileUploadHandler, TemporaryFileUploadHandler
 from django.core.management import call_command
 from django.template.loader import get_template
 from django.test import Client
@@ -23,7 +20,7 @@ from tests.factories import PASSWORD, make_draft
 from tests.web.forms import main_of, read_form
 
 # What guards every page asks no database.
-pytestmark = [pytest.mark.django_db, pytest.mark.sqlite]
+pytestmark = pytest.mark.sqlite
 
 POLICY = {
     "default-src 'none'",

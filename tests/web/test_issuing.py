@@ -36,8 +36,6 @@ from tests.factories import (
 )
 from tests.web.forms import main_of, read_form, text_of
 
-pytestmark = pytest.mark.django_db
-
 ISSUER = (Permission.VIEW_DOCUMENT, Permission.MANAGE, Permission.FINALIZE)
 
 
@@ -52,8 +50,12 @@ def draft(customer):
     return make_draft(customer=customer, lines=(line_input(tax_rate_id=rate.id),))
 
 
-def test_a_person_issues_what_was_shown(browser, draft):
-    path = f"/documents/{draft.id}/issue"
+@pytest.fixture
+def path(draft) -> str:
+    return f"/documents/{draft.id}/issue"
+
+
+def test_a_person_issues_what_was_shown(browser, draft, path):
     page = browser.get(path)
     assert page.status_code == 200
     assert "It cannot be undone." in text_of(page)
@@ -68,9 +70,8 @@ def test_a_person_issues_what_was_shown(browser, draft):
     assert issued.buyer_name == "Acme Ltd"
 
 
-def test_what_the_invoice_lacks_is_told_and_forbids_nothing(browser, draft):
+def test_what_the_invoice_lacks_is_told_and_forbids_nothing(browser, path):
     Company.objects.update(street="", postcode="", city="", country="")
-    path = f"/documents/{draft.id}/issue"
     page = browser.get(path)
     assert "The address of your company is missing." in text_of(page)
     browser.post(path, read_form(page))
@@ -104,8 +105,7 @@ def test_a_credit_note_is_issued_by_hand_too(browser):
     assert Document.objects.get().number == "CN-2026-0001"
 
 
-def test_issuing_twice_gives_one_number(browser, draft):
-    path = f"/documents/{draft.id}/issue"
+def test_issuing_twice_gives_one_number(browser, draft, path):
     form = read_form(browser.get(path))
     first, second = [browser.post(path, form)["Location"] for _ in range(2)]
     issued = Document.objects.get()
@@ -152,8 +152,7 @@ def _update(draft: Document) -> None:
     ],
     ids=["draft", "address", "inactive customer", "seller", "inactive rate", "rate"],
 )
-def test_what_changed_after_it_was_shown_is_not_issued(browser, draft, change):
-    path = f"/documents/{draft.id}/issue"
+def test_what_changed_after_it_was_shown_is_not_issued(browser, path, change):
     form = read_form(browser.get(path))
     change()
     answer = browser.post(path, form)
@@ -163,14 +162,13 @@ def test_what_changed_after_it_was_shown_is_not_issued(browser, draft, change):
 
 
 def test_the_seller_who_was_shown_is_frozen_though_they_change_in_that_very_moment(
-    browser, draft, monkeypatch
+    browser, path, monkeypatch
 ):
     def read_and_change(documents: Sequence[Document]) -> list[Facts]:
         facts = read_facts(documents)
         Company.objects.update(name="Sold in between")
         return facts
 
-    path = f"/documents/{draft.id}/issue"
     form = read_form(browser.get(path))
     shown = Company.objects.get().name
     monkeypatch.setattr(issuing_by_hand, "read_facts", read_and_change)

@@ -18,7 +18,7 @@ from tests.browsers import Browser, sign_in_with
 from tests.factories import PASSWORD, UserFactory, give_password
 
 # What is counted is in the cache, and the same whatever the database.
-pytestmark = [pytest.mark.django_db, pytest.mark.sqlite]
+pytestmark = [pytest.mark.sqlite, pytest.mark.usefixtures("_clock_stands_still")]
 
 NEW = "another-long-password"
 
@@ -118,7 +118,6 @@ def test_a_stolen_cookie_is_good_for_ten_guesses(known, person, besieged):
     assert statuses == [422] * 10 + [429]
 
 
-@pytest.mark.usefixtures("_clock_stands_still")
 def test_over_its_limit_a_known_browser_counts_like_any_other(known, person):
     statuses = [sign_in_with(known, person.email, "wrong").status_code for _ in range(21)]
     assert statuses == [422] * 20 + [429]
@@ -134,7 +133,6 @@ def test_a_right_password_gives_the_attempt_of_a_known_browser_back(known, perso
         assert sign_in_with(browser, person.email).status_code == 302
 
 
-@pytest.mark.usefixtures("_clock_stands_still")
 def test_an_address_counts_whatever_cookies_it_has(known, person):
     for attempt in range(30):
         sign_in_with(known, f"{attempt}@x.example", "")
@@ -229,7 +227,6 @@ def test_a_one_time_code_lets_a_besieged_person_in(person, owner, besieged):
     assert sign_in_with(browser, person.email, NEW).status_code == 302
 
 
-@pytest.mark.usefixtures("_clock_stands_still")
 def test_with_a_cookie_an_account_there_is_and_none_get_the_same_answers(known):
     other = UserFactory.create()
     give_password(other)

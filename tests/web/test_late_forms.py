@@ -10,8 +10,6 @@ from tests.browsers import Browser, sign_in_with
 from tests.factories import PASSWORD, make_draft
 from tests.web.forms import main_of, read_form, text_of
 
-pytestmark = pytest.mark.django_db
-
 OWN = {"Origin": "https://invoices.example"}
 KEPT = "What you typed is kept"
 NO_EFFECT = "You were no longer signed in, so this button did nothing."

@@ -7,12 +7,12 @@ from invoicing.access import Permission
 from invoicing.identifiers import new_id
 from invoicing.models import Document
 from invoicing.web.late_forms import keeps_typed
-from tests.factories import UserFactory, make_draft
+from tests.factories import UserFactory
 from tests.web.forms import main_of, text_of
 from tests.web.pages import OPEN, all_pages
 
 # Who may see which page: no database decides that.
-pytestmark = [pytest.mark.django_db, pytest.mark.sqlite]
+pytestmark = pytest.mark.sqlite
 
 # These guard themselves: sign-out needs no permission, and a one-time code is one.
 UNGUARDED = {"sign-in", "sign-out", "set-password"}
@@ -45,17 +45,6 @@ def test_an_id_in_capitals_leads_to_the_same_page_and_no_other_form_to_any(subte
             for form in (known.hex, f"urn:uuid:{known}", f"{{{known}}}", f"{known}0"):
                 with pytest.raises(Resolver404):
                     resolve(path.replace("<id:pk>", form))
-
-
-def test_the_page_of_a_document_opens_by_an_id_in_capitals(sign_in, person):
-    draft = make_draft(user=person)
-    desk = sign_in(person)
-    loud, plain = (
-        desk.get(f"/documents/{str(draft.id).upper()}"),
-        desk.get(f"/documents/{draft.id}"),
-    )
-    assert (loud.status_code, main_of(loud)) == (200, main_of(plain))
-    assert str(draft.id).upper() not in text_of(loud)
 
 
 @pytest.mark.parametrize("route", all_pages(), ids=lambda route: route.name)

@@ -1,20 +1,19 @@
 """The review page: exactly what would be issued, and how it stands."""
 
-import json
 import re
 from datetime import date, timedelta
-from html import unescape
+from pathlib import Path
 
 import pytest
 
 from agent_access.connections import revoke_connection
 from agent_access.models.connections import Connection, RevokedReason
 from invoicing.identifiers import new_id
-from invoicing.models import Company, Customer, Decision
+from invoicing.models import Company, Customer
 from invoicing.services.drafts import ConnectionRef
 from tests.approvals import PREPARED_AT, TEN_MINUTES_LATER, prepare
 from tests.factories import line_input, make_draft, make_issued
-from tests.snapshots import take_snapshot
+from tests.interface.refusals import nothing_changes
 from tests.web.forms import text_of
 from tests.web.reviews import path_of, read, send
 
@@ -22,57 +21,7 @@ DAY = timedelta(days=1)
 
 # What approvals were prepared with at first, and are kept with for good: what documents say only
 # since then, such as where to pay, is missing.
-FIRST_FACTS = {
-    "status": "draft",
-    "lock_version": 1,
-    "seller": {
-        "id": str(new_id()),
-        "name": "Halden Works",
-        "address": "Harbour Street 1",
-        "vat_number": "",
-    },
-    "customer": {
-        "id": str(new_id()),
-        "name": "Acme Ltd",
-        "address": "Mill Lane 7",
-        "vat_number": "",
-        "is_active": True,
-    },
-    "issue_date": "2026-03-02",
-    "due_date": "2026-04-01",
-    "currency_code": "EUR",
-    "minor_unit": 2,
-    "language": "en",
-    "notes": "Thank you.",
-    "reference": "PO 7",
-    "line_items": [
-        {
-            "description": "Consulting",
-            "quantity": "1.5",
-            "unit": "h",
-            "unit_price": 1050,
-            "discount_type": None,
-            "discount_value": None,
-            "tax_rate_id": None,
-            "discount_amount": 0,
-            "net_amount": 1575,
-        }
-    ],
-    "tax_breakdown": [
-        {
-            "tax_rate_id": str(new_id()),
-            "name": "VAT standard",
-            "percentage": "19",
-            "taxable_amount": 1575,
-            "tax_amount": 299,
-            "is_active": True,
-        }
-    ],
-    "net_total": 1575,
-    "discount_total": 0,
-    "tax_total": 299,
-    "grand_total": 1874,
-}
+FIRST_FACTS = Path(__file__).with_name("first_facts.json").read_text(encoding="utf-8")
 
 
 def test_the_page_shows_exactly_what_would_be_issued(desk, prepared):
@@ -112,13 +61,12 @@ def test_the_draft_is_a_click_away(desk, prepared):
 
 
 def test_looking_never_decides(desk, prepared):
-    before = take_snapshot()
-    decided = f"?decision=approve&fingerprint={prepared.approval.fingerprint}"
-    for method in (desk.get, desk.head):
-        assert method(path_of(prepared) + decided).status_code == 200
-    for method in (desk.put, desk.delete, desk.patch, desk.options):
-        assert method(path_of(prepared) + decided).status_code == 405
-    assert take_snapshot() == before
+    with nothing_changes():
+        decided = f"?decision=approve&fingerprint={prepared.approval.fingerprint}"
+        for method in (desk.get, desk.head):
+            assert method(path_of(prepared) + decided).status_code == 200
+        for method in (desk.put, desk.delete, desk.patch, desk.options):
+            assert method(path_of(prepared) + decided).status_code == 405
 
 
 def test_after_the_execution_the_page_gives_the_number_and_a_link(desk, prepared):
@@ -151,16 +99,15 @@ def test_an_approval_that_ran_out_says_that_nothing_was_issued(desk, prepared, c
 @pytest.mark.parametrize("decision", ["approve", "reject"])
 def test_a_changed_draft_shows_what_changed_and_cannot_be_decided(desk, prepared, decision):
     Customer.objects.update(name="Acme Limited")
-    before = take_snapshot()
-    shown = read(desk.get(path_of(prepared)))
-    answer = send(desk, prepared, decision)
+    with nothing_changes():
+        shown = read(desk.get(path_of(prepared)))
+        answer = send(desk, prepared, decision)
 
-    assert "The draft has changed" in shown
-    assert "Customer Acme Ltd Acme Limited" in shown
-    assert "ask the agent to prepare the issue again" in shown
-    assert "Approve issue" not in shown
-    assert answer.status_code == 409
-    assert take_snapshot() == before
+        assert "The draft has changed" in shown
+        assert "Customer Acme Ltd Acme Limited" in shown
+        assert "ask the agent to prepare the issue again" in shown
+        assert "Approve issue" not in shown
+        assert answer.status_code == 409
 
 
 def test_other_bank_details_than_were_shown_are_a_change(desk, prepared):
@@ -175,7 +122,7 @@ def test_other_bank_details_than_were_shown_are_a_change(desk, prepared):
 
 def test_what_was_prepared_by_the_first_release_is_still_shown(desk, prepared):
     former = prepare(make_draft(user=prepared.user), user=prepared.user).approval
-    former.pk, former.facts = new_id(), json.dumps(FIRST_FACTS)
+    former.pk, former.facts = new_id(), FIRST_FACTS
     former.save(force_insert=True)
     answer = desk.get(f"/approvals/{former.pk}")
     page = read(answer)
@@ -285,23 +232,6 @@ def test_only_what_is_unusual_is_warned_of(desk, prepared, customer):
         (False, False),
         (True, False),
     ]
-
-
-def test_nothing_in_names_notes_or_reasons_becomes_markup(desk, clock, delegate, customer):
-    attack = "<script>alert(1)</script>\"'&"
-    Customer.objects.update(name=attack)
-    line = line_input(description=attack, unit="<b>h</b>")
-    draft = make_draft(
-        user=delegate, customer=customer, lines=(line,), notes=attack, reference=attack
-    )
-    prepared = prepare(draft, user=delegate, connection=ConnectionRef(new_id(), attack))
-    pages = [desk.get(path) for path in ("/approvals", path_of(prepared))]
-    prepared.decide(Decision.REJECTED, reason=attack)
-    pages.append(desk.get(path_of(prepared)))
-    for page in pages:
-        assert "<script>alert" not in page.content.decode()
-        assert "<b>h" not in page.content.decode()
-        assert "<script>alert(1)</script>\"'&" in unescape(page.content.decode())
 
 
 def test_a_customer_that_only_looks_alike_is_said_to_be_another(desk, prepared):

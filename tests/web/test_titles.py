@@ -9,7 +9,7 @@ from tests.browsers import sign_in_with
 from tests.web.forms import text_of
 
 # What a page says is the same on both databases.
-pytestmark = [pytest.mark.django_db, pytest.mark.sqlite]
+pytestmark = pytest.mark.sqlite
 
 EVENTS = "agent_access/auditevent"
 FORMS = {
