@@ -15,6 +15,15 @@ from invoicing.services.approvals import decide_approval, prepare_approval
 from invoicing.services.drafts import ConnectionRef, create_draft
 
 
+def find_references() -> References:
+    """Return the records that drafts name: a customer of the sample company, and its tax rates."""
+    rates = TaxRate.objects.filter(is_active=True).order_by("id").values_list("id", flat=True)
+    return References(
+        customer_id=str(Customer.objects.filter(is_active=True).order_by("id")[0].id),
+        tax_rate_ids=tuple(map(str, rates)),
+    )
+
+
 class Sample:
     """The bookkeeper's connections, and approvals that only wait to be executed."""
 
@@ -22,11 +31,7 @@ class Sample:
         turn_access(on=True)
         self._user = User.objects.get(email=BOOKKEEPER)
         self._connections = [self._connect(number) for number in range(connections)]
-        rates = TaxRate.objects.filter(is_active=True).order_by("id").values_list("id", flat=True)
-        self.references = References(
-            customer_id=str(Customer.objects.filter(is_active=True).order_by("id")[0].id),
-            tax_rate_ids=tuple(map(str, rates)),
-        )
+        self.references = find_references()
 
     def connection(self, number: int) -> tuple[Connection, str]:
         """Return a connection and its credential; numbers beyond the last begin again."""

@@ -19,7 +19,7 @@ from invoicing.models.taxes import TaxRate
 from invoicing.money import MAX_AMOUNT, MOST_DECIMALS
 from invoicing.totals import BASIS_POINTS, DiscountType, LineAmounts, TaxFacts
 
-_TOTALS = ("net_total", "discount_total", "tax_total", "grand_total")
+TOTALS = ("net_total", "discount_total", "tax_total", "grand_total")
 
 
 class DocumentStatus(models.TextChoices):
@@ -30,6 +30,11 @@ class DocumentStatus(models.TextChoices):
 def _amounts_in_range(*fields: str, name: str) -> models.CheckConstraint:
     ranges = {f"{field}__range": (0, MAX_AMOUNT) for field in fields}
     return models.CheckConstraint(condition=Q(**ranges), name=name)
+
+
+def _numbered(status: DocumentStatus, *, is_null: bool) -> Q:
+    columns = ("number", "series", "series_value", "issued_at")
+    return Q(status=status, **{f"{column}__isnull": is_null for column in columns})
 
 
 def _discount_in_range(kind: DiscountType, largest: int) -> Q:
@@ -126,20 +131,8 @@ class Document(Record):
         constraints = [
             models.CheckConstraint(condition=Q(type__in=DocumentType.values), name="document_type"),
             models.CheckConstraint(
-                condition=Q(
-                    status=DocumentStatus.DRAFT,
-                    number__isnull=True,
-                    series__isnull=True,
-                    series_value__isnull=True,
-                    issued_at__isnull=True,
-                )
-                | Q(
-                    status=DocumentStatus.ISSUED,
-                    number__isnull=False,
-                    series__isnull=False,
-                    series_value__isnull=False,
-                    issued_at__isnull=False,
-                ),
+                condition=_numbered(DocumentStatus.DRAFT, is_null=True)
+                | _numbered(DocumentStatus.ISSUED, is_null=False),
                 name="document_numbered_if_issued",
             ),
             # Not unique=True, which on PostgreSQL adds a second index, for LIKE.
@@ -157,7 +150,7 @@ class Document(Record):
             models.CheckConstraint(
                 condition=Q(minor_unit__range=(0, MOST_DECIMALS)), name="document_minor_unit"
             ),
-            _amounts_in_range(*_TOTALS, name="document_amounts_in_range"),
+            _amounts_in_range(*TOTALS, name="document_amounts_in_range"),
             models.CheckConstraint(
                 condition=Q(grand_total=F("net_total") + F("tax_total")),
                 name="document_totals_add_up",
@@ -277,11 +270,6 @@ class TaxRow(Record):
             models.UniqueConstraint(fields=["document", "tax_rate"], name="tax_row_rate"),
             _amounts_in_range("taxable_amount", "tax_amount", name="tax_row_amounts_in_range"),
         ]
-
-    @property
-    def percentage(self) -> str:
-        """The percentage as people write it: "8.875"."""
-        return format_fixed_point(self.percentage_ten_thousandths)
 
     @property
     def facts(self) -> TaxFacts:

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from invoicing.models import Customer
 from invoicing.sample_company.staff import Staff
 from invoicing.sample_company.tables import Row, read_table, split_cell
-from invoicing.services.customers import change_customer, create_customer
+from invoicing.services.customers import change_customer, create_customers
 
+PARTY_FIELDS = ("name", "street", "postcode", "city", "country", "vat_number")
 LANGUAGES = {"DE": "de", "AT": "de", "FR": "fr", "BE": "fr", "ES": "es"}
 
 
@@ -23,12 +24,14 @@ class Account:
 
 def write_customers(staff: Staff) -> list[Account]:
     """Save the customers, all active at first, so that documents can be written for each."""
-    return [_write_customer(row, staff) for row in read_table("customers")]
+    rows = read_table("customers")
+    customers = create_customers(
+        [Customer(**{name: row[name] for name in PARTY_FIELDS}) for row in rows]
+    )
+    return [_make_account(*each, staff) for each in zip(customers, rows, strict=True)]
 
 
-def _write_customer(row: Row, staff: Staff) -> Account:
-    address = {name: row[name] for name in ("street", "postcode", "city", "country")}
-    customer = create_customer(name=row["name"], vat_number=row["vat_number"], **address)
+def _make_account(customer: Customer, row: Row, staff: Staff) -> Account:
     managers = split_cell(row["managers"])
     customer.account_managers.set(staff[mailbox] for mailbox in managers)
     return Account(

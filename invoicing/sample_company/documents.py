@@ -1,6 +1,6 @@
 """Drafts and issued documents, each computed from its index, so that every load is the same."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from functools import partial
@@ -9,10 +9,9 @@ from typing import TypeVar
 from invoicing.draft_fields import DraftInput
 from invoicing.models import DocumentType, TaxRate
 from invoicing.money import round_half_up
-from invoicing.sample_company.bulk import NewDocument
 from invoicing.sample_company.customers import Account
 from invoicing.sample_company.staff import Staff
-from invoicing.sample_company.tables import Row, read_table
+from invoicing.sample_company.tables import COMPANY, Row, read_table
 from invoicing.services.drafts import create_draft
 from invoicing.services.issuing import issue_document
 from invoicing.totals import DiscountType
@@ -26,32 +25,13 @@ ISSUED_TENTHS = 7
 # Numerator and denominator: minor units of the currency for one euro cent.
 PRICES = {"EUR": (1, 1), "USD": (11, 10), "JPY": (8, 5), "BHD": (41, 10)}
 QUANTITIES = ("1", "2", "1.5", "0.5", "12", "0.75", "3.3333", "25")
-NOTES = (
-    "Thank you for your order.",
-    "Please name the invoice number when you pay.",
-    "Delivered to the back entrance.\nThe keys are with the neighbour.",
-    "",
-)
-
-TAXES = {
-    "standard": ("Standard rate", 190_000, True),
-    "reduced": ("Reduced rate", 70_000, True),
-    "zero": ("Zero rate, export", 0, True),
-    "sales": ("Sales tax, New York City", 88_750, True),
-    "former": ("Standard rate of 2020", 160_000, False),
-}
-
 _Item = TypeVar("_Item")
 
 
 def write_tax_rates() -> dict[str, TaxRate]:
     """Save the rates; return them by a short name."""
-    return {
-        key: TaxRate.objects.create(
-            name=name, percentage_ten_thousandths=percentage, is_active=is_active
-        )
-        for key, (name, percentage, is_active) in TAXES.items()
-    }
+    rates = COMPANY["tax_rates"]
+    return {key: TaxRate.objects.create(**facts) for key, facts in rates.items()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,30 +45,16 @@ class MasterData:
     products: Sequence[Row] = field(default_factory=partial(read_table, "products"))
 
 
-def write_documents(master_data: MasterData, indexes: Iterable[int]) -> None:
-    """Write the documents with these indexes by the services, one after the other."""
-    for new in plan_documents(master_data, indexes):
-        document = create_draft(new.author, new.draft, document_type=new.type)
-        if new.issued_at is not None:
-            issue_document(document, clock=partial(_working_time, new.draft.issue_date))
-
-
-def plan_documents(master_data: MasterData, indexes: Iterable[int]) -> list[NewDocument]:
-    """Return the documents with these indexes; low indexes are issued, the others are drafts."""
-    issued = master_data.document_count * ISSUED_TENTHS // 10
-    return [_plan(master_data, index, first_draft=issued) for index in indexes]
-
-
-def _plan(master_data: MasterData, index: int, *, first_draft: int) -> NewDocument:
+def write_document(master_data: MasterData, index: int) -> None:
+    """Write the document with this index; low indexes are issued, the others are drafts."""
+    first_draft = master_data.document_count * ISSUED_TENTHS // 10
     account = _pick(master_data.accounts, index * 7)
+    # The first draft is the only credit note.
+    kind = DocumentType.CREDIT_NOTE if index == first_draft else DocumentType.INVOICE
     draft = _draft(master_data, account, index)
-    return NewDocument(
-        author=master_data.staff[account.writer],
-        draft=draft,
-        # The first draft is the only credit note.
-        type=DocumentType.CREDIT_NOTE if index == first_draft else DocumentType.INVOICE,
-        issued_at=_working_time(draft.issue_date) if index < first_draft else None,
-    )
+    document = create_draft(master_data.staff[account.writer], draft, document_type=kind)
+    if index < first_draft:
+        issue_document(document, clock=partial(_working_time, draft.issue_date))
 
 
 def _draft(master_data: MasterData, account: Account, index: int) -> DraftInput:
@@ -102,7 +68,7 @@ def _draft(master_data: MasterData, account: Account, index: int) -> DraftInput:
             "issue_date": issue_date.isoformat(),
             "due_date": due_date.isoformat(),
             "language": account.language,
-            "notes": _pick(NOTES, index),
+            "notes": _pick(COMPANY["notes"], index),
             "reference": f"PO-{26_000 + index}" if index % 3 else "",
             "line_items": [
                 _line(master_data, account.currency_code, index * 5 + position * 3)

@@ -1,4 +1,4 @@
-"""Loads the whole sample company, with as many documents as a load test needs."""
+"""Loads the whole sample company, with as many documents as are asked for."""
 
 import os
 import secrets
@@ -9,19 +9,13 @@ from django.core.management import CommandError
 from django.db import IntegrityError, transaction
 from tqdm import tqdm
 
-from invoicing.models import Company, User
-from invoicing.sample_company import bulk
+from invoicing.models import Company
 from invoicing.sample_company.customers import retire_customers, write_customers
-from invoicing.sample_company.documents import (
-    MasterData,
-    plan_documents,
-    write_documents,
-    write_tax_rates,
-)
+from invoicing.sample_company.documents import MasterData, write_document, write_tax_rates
 from invoicing.sample_company.staff import DOMAIN, write_staff
+from invoicing.sample_company.tables import COMPANY
 
 DEFAULT_DOCUMENTS = 120
-BATCH_DOCUMENTS = 1000
 PASSWORD_BYTES = 12
 
 OWNER = f"olivia@{DOMAIN}"
@@ -55,20 +49,18 @@ def choose_password(given: str | None) -> Password:
 def load_sample_company(*, password: str, documents: int = DEFAULT_DOCUMENTS) -> None:
     """Write the company, its people, customers, tax rates, and this number of documents.
 
-    All but the documents in bulk is one transaction: a load that is killed leaves nothing, or the
-    company with fewer documents. Raises CompanyExistsError.
+    All but what is beyond DEFAULT_DOCUMENTS is one transaction: a load that is killed leaves
+    nothing, or the company with fewer documents. Raises CompanyExistsError.
     """
     first = min(documents, DEFAULT_DOCUMENTS)
-    with tqdm(total=documents, desc="Documents", disable=None, leave=False, delay=1) as progress:
-        with transaction.atomic():
-            master_data = _write_master_data(password, documents)
-            write_documents(master_data, range(first))
-            master_data = replace(master_data, accounts=retire_customers(master_data.accounts))
-        progress.update(first)
-        for start in range(first, documents, BATCH_DOCUMENTS):
-            batch = range(start, min(start + BATCH_DOCUMENTS, documents))
-            bulk.write_documents(plan_documents(master_data, batch))
-            progress.update(len(batch))
+    with transaction.atomic():
+        master_data = _write_master_data(password, documents)
+        for index in range(first):
+            write_document(master_data, index)
+        master_data = replace(master_data, accounts=retire_customers(master_data.accounts))
+    indexes = range(first, documents)
+    for index in tqdm(indexes, desc="Documents", disable=None, leave=False, delay=1):
+        write_document(master_data, index)
 
 
 def _write_master_data(password: str, documents: int) -> MasterData:
@@ -78,24 +70,10 @@ def _write_master_data(password: str, documents: int) -> MasterData:
         staff = write_staff(password)
     except IntegrityError as error:  # another load was faster
         raise CompanyExistsError from error
-    _write_company(staff["olivia"])
+    Company.objects.create(owner=staff["olivia"], **COMPANY["company"])
     return MasterData(
         staff=staff,
         accounts=write_customers(staff),
         tax_rates=write_tax_rates(),
         document_count=documents,
-    )
-
-
-def _write_company(owner: User) -> None:
-    Company.objects.create(
-        name="Halden Works",
-        street="Speicherstraße 12",
-        postcode="20457",
-        city="Hamburg",
-        country="DE",
-        vat_number="DE000000100",
-        iban="DE02120300000000202051",
-        bic="BYLADEM1001",
-        owner=owner,
     )

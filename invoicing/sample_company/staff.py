@@ -1,50 +1,18 @@
 """Thirty people, with roles, teams, skills, working hours and private data."""
 
 from collections.abc import Mapping
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, timedelta
 
 from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import Group
 from django.contrib.auth.models import Permission as PermissionRow
 
-from invoicing.access import Permission
 from invoicing.models import Skill, Team, TimeOff, TimeOffKind, User, WorkingHours
-from invoicing.sample_company.tables import Row, read_table, split_cell
+from invoicing.sample_company.tables import COMPANY, Row, read_table, split_cell
 
 DOMAIN = "halden.example"
 
 Staff = Mapping[str, User]
-
-VIEW = (Permission.VIEW_CUSTOMER, Permission.VIEW_DOCUMENT, Permission.VIEW_PERSON)
-ROLES = {
-    "Director": tuple(Permission),
-    "Bookkeeper": tuple(Permission),
-    "Account manager": (*VIEW, Permission.MANAGE),
-    "Viewer": (*VIEW, Permission.VIEW_ALL_CUSTOMERS),
-}
-
-TEAMS = {
-    "Finance": "Invoices, taxes and purchasing.",
-    "Sales": "Customers and offers.",
-    "Design": "Drawings, models and light.",
-    "Workshop": "Timber, metal, fitting and dispatch.",
-    "Fax desk": "Took orders by fax until the end of 2024.",
-}
-ARCHIVED_TEAM = "Fax desk"
-ARCHIVED_AT = datetime(2024, 12, 31, 17, tzinfo=UTC)
-
-MONDAY_TO_FRIDAY = range(5)
-SUNDAY_TO_THURSDAY = (6, 0, 1, 2, 3)
-WORKING_WEEKS = {
-    "full": (MONDAY_TO_FRIDAY, [(time(9), time(12, 30)), (time(13), time(17, 30))]),
-    "early": (MONDAY_TO_FRIDAY, [(time(7), time(15))]),
-    "part": (range(4), [(time(8, 30), time(13))]),
-    "gulf": (SUNDAY_TO_THURSDAY, [(time(8), time(16))]),
-    "none": ((), []),
-}
-
-GUEST = "gwen"
-DEACTIVATED = "ivan"
 
 
 def write_staff(password: str) -> Staff:
@@ -74,8 +42,8 @@ def _write_person(row: Row, number: int, manager: User | None) -> User:
         job_title=row["job_title"],
         manager=manager,
         time_zone=row["time_zone"],
-        is_active=mailbox != DEACTIVATED,
-        is_guest=mailbox == GUEST,
+        is_active=row["status"] != "deactivated",
+        is_guest=row["status"] == "guest",
         private_email=f"{mailbox}@home.{DOMAIN}",
         private_phone=f"+49 30 23125 {100 + number}",  # numbers reserved for fiction
         hourly_rate=3200 + 150 * number,
@@ -83,9 +51,8 @@ def _write_person(row: Row, number: int, manager: User | None) -> User:
 
 
 def _write_roles(rows: list[Row], staff: Staff) -> None:
-    for role, permissions in ROLES.items():
+    for role, codenames in COMPANY["roles"].items():
         group, _ = Group.objects.get_or_create(name=role)
-        codenames = [permission.removeprefix("invoices.") for permission in permissions]
         group.permissions.set(
             PermissionRow.objects.filter(content_type__app_label="invoices", codename__in=codenames)
         )
@@ -101,26 +68,22 @@ def _write_skills(rows: list[Row], staff: Staff) -> None:
 
 def _write_teams(rows: list[Row], staff: Staff) -> None:
     """Save the teams; an asterisk after a team in a person's row marks its lead."""
-    for name, description in TEAMS.items():
-        team = Team.objects.create(
-            name=name,
-            description=description,
-            archived_at=ARCHIVED_AT if name == ARCHIVED_TEAM else None,
-        )
+    for facts in COMPANY["teams"]:
+        team = Team.objects.create(**facts)
         for row in rows:
             entries = split_cell(row["teams"])
-            if name in entries or f"{name}*" in entries:
+            if team.name in entries or f"{team.name}*" in entries:
                 team.members.add(staff[row["mailbox"]])
-            if f"{name}*" in entries:
+            if f"{team.name}*" in entries:
                 team.leads.add(staff[row["mailbox"]])
 
 
 def _working_hours(row: Row, person: User) -> list[WorkingHours]:
-    weekdays, stretches = WORKING_WEEKS[row["hours"]]
+    week = COMPANY["working_weeks"][row["hours"]]
     return [
         WorkingHours(person=person, weekday=weekday, start_time=start, end_time=end)
-        for weekday in weekdays
-        for start, end in stretches
+        for weekday in week["weekdays"]
+        for start, end in week["stretches"]
     ]
 
 

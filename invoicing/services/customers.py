@@ -27,14 +27,6 @@ def create_customers(customers: Sequence[Customer]) -> Sequence[Customer]:
     return customers
 
 
-def create_customer(**changes: Any) -> Customer:
-    """Save a customer with these field values and return it; raises ValidationError."""
-    customer = Customer()
-    with transaction.atomic():
-        add_customer(customer, changes)
-    return customer
-
-
 def add_customer(customer: Customer, changes: Changes) -> None:
     """Save a new customer with changes; raises ValidationError."""
     require_transaction()

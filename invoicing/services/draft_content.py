@@ -6,13 +6,12 @@ from uuid import UUID
 
 from django.conf import settings
 
-from invoicing.draft_fields import DraftInput, LineItemInput, columns_of
+from invoicing.draft_fields import DraftInput, columns_of
 from invoicing.errors import AmountTooLargeError, DraftInvalidError, FieldProblem
 from invoicing.models import Customer, Document, Line, TaxRate, TaxRow
+from invoicing.models.documents import TOTALS
 from invoicing.money import SUPPORTED_CURRENCIES, minor_unit
-from invoicing.totals import LineAmounts, Totals, calculate_totals
-
-TOTALS = ("net_total", "discount_total", "tax_total", "grand_total")
+from invoicing.totals import Totals, calculate_totals
 
 
 class DraftContent(NamedTuple):
@@ -24,22 +23,18 @@ class DraftContent(NamedTuple):
     tax_rows: Sequence[TaxRow]
 
 
-def fill_draft(
-    document: Document,
-    asked: DraftInput,
-    customer: Customer | None,
-    rates: Mapping[UUID, TaxRate],
-) -> DraftContent:
+def fill_draft(document: Document, asked: DraftInput, customer: Customer | None) -> DraftContent:
     """Set what the draft decides on the document, and return it with new lines and tax rows.
 
-    The customer is the one that was asked for, if the user sees it, and the rates are all active
-    ones among those asked for. Raises DraftInvalidError with all problems at once.
+    The customer is the one that was asked for, if the user sees it. Raises DraftInvalidError with
+    all problems at once.
     """
+    rates = _read_active_rates(asked)
     problems = [*_find_problems(asked, customer, rates)]
-    amounts = [_amounts_of(item, rates) for item in asked.line_items]
+    lines = _make_lines(document, asked, rates)
     totals = None
     try:
-        totals = calculate_totals(amounts)
+        totals = calculate_totals([line.amounts for line in lines])
     except AmountTooLargeError:
         problems.append(FieldProblem("line_items", "lead to an amount of more than 18 digits"))
     if totals is None or problems:
@@ -53,11 +48,12 @@ def fill_draft(
     }
     for name, value in header.items():
         setattr(document, name, value)
-    lines, tax_rows = _make_lines(document, asked, totals), _make_tax_rows(document, totals)
-    return DraftContent(document, header, lines, tax_rows)
+    for line, computed in zip(lines, totals.lines, strict=True):
+        line.discount_amount, line.net_amount = computed.discount_amount, computed.net_amount
+    return DraftContent(document, header, lines, _make_tax_rows(document, totals))
 
 
-def read_active_rates(asked: DraftInput) -> Mapping[UUID, TaxRate]:
+def _read_active_rates(asked: DraftInput) -> Mapping[UUID, TaxRate]:
     """Return the active tax rates that the lines ask for, by ID."""
     wanted = {item.tax_rate_id for item in asked.line_items if item.tax_rate_id}
     return TaxRate.objects.filter(is_active=True).in_bulk(wanted) if wanted else {}
@@ -77,28 +73,14 @@ def _find_problems(
             yield FieldProblem(f"line_items.{index}.tax_rate_id", "is not an active tax rate")
 
 
-def _amounts_of(item: LineItemInput, rates: Mapping[UUID, TaxRate]) -> LineAmounts:
-    rate = rates.get(item.tax_rate_id) if item.tax_rate_id else None
-    return LineAmounts(
-        quantity=item.quantity,
-        unit_price=item.unit_price,
-        discount_type=item.discount_type,
-        discount_value=item.discount_value,
-        tax_rate=rate.facts if rate else None,
-    )
-
-
-def _make_lines(document: Document, asked: DraftInput, totals: Totals) -> list[Line]:
-    return [
-        Line(
-            document=document,
-            position=position,
-            **columns_of(item),
-            discount_amount=line.discount_amount,
-            net_amount=line.net_amount,
-        )
-        for position, (item, line) in enumerate(zip(asked.line_items, totals.lines, strict=True))
-    ]
+def _make_lines(document: Document, asked: DraftInput, rates: Mapping[UUID, TaxRate]) -> list[Line]:
+    """Return the lines, without the amounts that calculate_totals() gives."""
+    lines = []
+    for position, item in enumerate(asked.line_items):
+        line = Line(document=document, position=position, **columns_of(item))
+        line.tax_rate = rates.get(item.tax_rate_id) if item.tax_rate_id else None
+        lines.append(line)
+    return lines
 
 
 def _make_tax_rows(document: Document, totals: Totals) -> list[TaxRow]:

@@ -8,15 +8,10 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from invoicing.draft_fields import DraftInput
-from invoicing.errors import (
-    ConflictCause,
-    ConflictError,
-    DraftCodeUsedError,
-    RecordNotFoundError,
-)
+from invoicing.errors import ConflictCause, ConflictError, DraftCodeUsedError, RecordNotFoundError
 from invoicing.locks import lock_customers, lock_record
 from invoicing.models import Customer, Document, DocumentStatus, DocumentType, Line, TaxRow, User
-from invoicing.services.draft_content import DraftContent, fill_draft, read_active_rates
+from invoicing.services.draft_content import DraftContent, fill_draft
 from invoicing.services.search_words import replace_rows, rows_of_document, write_rows
 
 
@@ -30,7 +25,7 @@ class ConnectionRef(NamedTuple):
 def preview_draft(user: User, asked: DraftInput) -> DraftContent:
     """Return what create_draft would save, but save nothing; raises DraftInvalidError."""
     customer = Customer.objects.visible_to(user).filter(pk=asked.customer_id).first()
-    return fill_draft(Document(created_by=user), asked, customer, read_active_rates(asked))
+    return fill_draft(Document(created_by=user), asked, customer)
 
 
 def create_draft(
@@ -53,9 +48,7 @@ def create_draft(
         document.draft_code = draft_code
     with transaction.atomic():
         customers = lock_customers([asked.customer_id], visible_to=user)
-        content = fill_draft(
-            document, asked, customers.get(asked.customer_id), read_active_rates(asked)
-        )
+        content = fill_draft(document, asked, customers.get(asked.customer_id))
         _insert_once(document)
         _insert_parts(content)
         write_rows(rows_of_document(document))
@@ -90,9 +83,7 @@ def update_draft(user: User, pk: UUID, asked: DraftInput, *, lock_version: int) 
             raise RecordNotFoundError
         document.customer = customers[document.customer_id]
         found_by = rows_of_document(document)
-        content = fill_draft(
-            document, asked, customers.get(asked.customer_id), read_active_rates(asked)
-        )
+        content = fill_draft(document, asked, customers.get(asked.customer_id))
         _replace_header(document, content.header, lock_version)
         replace_rows(found_by, rows_of_document(document))
         document.lines.all().delete()

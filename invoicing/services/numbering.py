@@ -24,22 +24,13 @@ def next_number(document_type: DocumentType, year: int) -> AssignedNumber:
 
     The series stays locked until the transaction ends. Raises RuntimeError outside of one.
     """
-    [number] = next_numbers(document_type, year, count=1)
-    return number
-
-
-def next_numbers(document_type: DocumentType, year: int, *, count: int) -> list[AssignedNumber]:
-    """Take the next `count` numbers, as next_number() takes one."""
     require_transaction()
     series = NumberSeries.objects.filter(type=document_type, year=year)
-    if not series.update(last_value=F("last_value") + count):
+    if not series.update(last_value=F("last_value") + 1):
         # If two calls begin the series at once, the second insert waits, then does nothing.
         begun = NumberSeries(type=document_type, year=year)
         NumberSeries.objects.bulk_create([begun], ignore_conflicts=True)
-        series.update(last_value=F("last_value") + count)
+        series.update(last_value=F("last_value") + 1)
     taken = series.get()
-    prefix = f"{PREFIXES[document_type]}-{year:04d}"
-    return [
-        AssignedNumber(taken.id, value, f"{prefix}-{value:04d}")
-        for value in range(taken.last_value - count + 1, taken.last_value + 1)
-    ]
+    number = f"{PREFIXES[document_type]}-{year:04d}-{taken.last_value:04d}"
+    return AssignedNumber(taken.id, taken.last_value, number)

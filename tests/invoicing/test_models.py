@@ -38,7 +38,6 @@ COPIES: list[tuple[Column, Column]] = [
 
 def test_a_percentage_and_a_quantity_read_as_people_write_them() -> None:
     assert TaxRate(percentage_ten_thousandths=190_000).percentage == "19"
-    assert TaxRow(percentage_ten_thousandths=88_750).percentage == "8.875"
     assert Line(quantity_ten_thousandths=15_000).quantity == "1.5"
 
 

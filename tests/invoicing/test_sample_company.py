@@ -28,7 +28,7 @@ from invoicing.models import (
 from invoicing.sample_company import loading
 from tests.snapshots import take_snapshot
 
-# What it says is the same on both; test_bulk_documents.py asks both how it is written.
+# What it says is the same on both.
 pytestmark = pytest.mark.sqlite
 
 PASSWORD = "one-password-for-all-of-them"
@@ -177,7 +177,6 @@ def test_the_content_is_the_same_every_time(db):
 
 def test_a_load_test_gets_as_many_documents_as_asked_for(db, monkeypatch):
     monkeypatch.setattr(loading, "DEFAULT_DOCUMENTS", 5)
-    monkeypatch.setattr(loading, "BATCH_DOCUMENTS", 4)
 
     output = load(documents=18, json=True)
 

@@ -11,8 +11,8 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from benchmarks.bulk_documents import NewDocument, write_documents
 from invoicing.models import Customer, Document, DocumentStatus
-from invoicing.sample_company.bulk import NewDocument, write_documents
 from invoicing.search import records, table
 from invoicing.search.paging import PageRequest
 from invoicing.search.records import find_customers, find_documents

@@ -1,6 +1,5 @@
 """Writes many documents at once, for load tests, with the same totals and numbers as one by one."""
 
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,12 +9,11 @@ from django.db import transaction
 from invoicing.draft_fields import DraftInput
 from invoicing.identifiers import new_draft_code
 from invoicing.locks import lock_customers
-from invoicing.models import Document, DocumentType, Line, TaxRate, TaxRow, User
-from invoicing.services.company import current_company
+from invoicing.models import Company, Document, DocumentType, Line, TaxRow, User
 from invoicing.services.document_facts import parties_of
 from invoicing.services.draft_content import DraftContent, fill_draft
 from invoicing.services.issuing import frozen_columns
-from invoicing.services.numbering import next_numbers
+from invoicing.services.numbering import next_number
 from invoicing.services.search_words import rows_of_document, write_rows
 
 
@@ -38,7 +36,9 @@ def write_documents(new_documents: Sequence[NewDocument]) -> None:
         drafts = _fill(new_documents)
         documents = [draft.document for draft in drafts]
         _renew_taken_codes(documents)
-        _issue(documents, [new.issued_at for new in new_documents])
+        for document, new in zip(documents, new_documents, strict=True):
+            if new.issued_at is not None:
+                _issue(document, new.issued_at)
         # Documents last: the triggers refuse new lines of a document that is issued already.
         Line.objects.bulk_create(line for draft in drafts for line in draft.lines)
         TaxRow.objects.bulk_create(row for draft in drafts for row in draft.tax_rows)
@@ -49,13 +49,11 @@ def write_documents(new_documents: Sequence[NewDocument]) -> None:
 def _fill(new_documents: Sequence[NewDocument]) -> list[DraftContent]:
     wanted = {new.draft.customer_id for new in new_documents}
     customers = lock_customers(wanted, visible_to=None)
-    rates = TaxRate.objects.filter(is_active=True).in_bulk()
     return [
         fill_draft(
             Document(type=new.type, created_by=new.author),
             new.draft,
             customers.get(new.draft.customer_id),
-            rates,
         )
         for new in new_documents
     ]
@@ -71,23 +69,13 @@ def _renew_taken_codes(documents: Sequence[Document]) -> None:
         taken.add(document.draft_code)
 
 
-def _issue(documents: Sequence[Document], instants: Sequence[datetime | None]) -> None:
-    issued = [(each, at) for each, at in zip(documents, instants, strict=True) if at is not None]
-    by_series = defaultdict(list)
-    for document, issued_at in issued:
-        series = DocumentType(document.type), document.issue_date.year
-        by_series[series].append((document, issued_at))
-    seller = current_company()
-    for (kind, year), members in sorted(by_series.items()):
-        numbers = next_numbers(kind, year, count=len(members))
-        for number, (document, issued_at) in zip(numbers, members, strict=True):
-            parties = parties_of(document, seller)
-            columns = frozen_columns(
-                document,
-                parties,
-                number,
-                issued_by_id=document.created_by_id,
-                issued_at=issued_at,
-            )
-            for name, value in columns.items():
-                setattr(document, name, value)
+def _issue(document: Document, issued_at: datetime) -> None:
+    columns = frozen_columns(
+        document,
+        parties_of(document, Company.objects.get()),
+        next_number(DocumentType(document.type), document.issue_date.year),
+        issued_by_id=document.created_by_id,
+        issued_at=issued_at,
+    )
+    for name, value in columns.items():
+        setattr(document, name, value)
