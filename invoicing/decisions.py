@@ -5,16 +5,19 @@ from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.crypto import constant_time_compare
 
 from agent_access import audit
 from agent_access.audit import Actor, Fact, Origin
 from agent_access.connections import ended_connections
 from invoicing.access import ISSUE_PERMISSIONS
-from invoicing.errors import ConnectionEndedError
-from invoicing.locks import require_still_allowed, require_still_signed_in
+from invoicing.errors import ConflictError, ConnectionEndedError
+from invoicing.locks import lock_draft, require_still_allowed, require_still_signed_in
 from invoicing.models import Decision, Document, User
-from invoicing.services import approvals, issuing_by_hand
+from invoicing.services import approvals
 from invoicing.services.approvals import ApprovalSnapshot
+from invoicing.services.document_facts import fingerprint_facts, read_facts
+from invoicing.services.issuing import Clock, issue_locked
 
 
 @transaction.atomic
@@ -27,12 +30,7 @@ def decide_approval(
     prepared can still be rejected; to approve it raises ConnectionEndedError.
     """
     snapshot = approvals.decide_approval(
-        user,
-        pk,
-        decision=decision,
-        fingerprint=fingerprint,
-        reason=reason,
-        clock=timezone.now,
+        user, pk, decision=decision, fingerprint=fingerprint, reason=reason, clock=timezone.now
     )
     fact = Fact(
         action=f"approval:{decision}",
@@ -51,12 +49,21 @@ def decide_approval(
 
 
 @transaction.atomic
-def issue_by_hand(user: User, pk: UUID, *, fingerprint: str, origin: Origin) -> Document:
-    """Issue as services.issuing_by_hand does, raising what it raises, and audit it.
+def issue_by_hand(
+    user: User, pk: UUID, *, fingerprint: str, origin: Origin, clock: Clock = timezone.now
+) -> Document:
+    """Issue the draft if its facts have the fingerprint that the person was shown, and audit it.
 
-    The event names the connection that made the draft, if one did.
+    The event names the connection that made the draft, if one did. Raises RecordNotFoundError,
+    PermissionMissingError, or ConflictError if it is no draft, has another fingerprint, or cannot
+    be issued as it stands.
     """
-    document = issuing_by_hand.issue_by_hand(user, pk, fingerprint=fingerprint, clock=timezone.now)
+    draft = lock_draft(pk, visible_to=user)
+    require_still_allowed(user, pk, *ISSUE_PERMISSIONS)
+    [facts] = read_facts([draft])
+    if not constant_time_compare(fingerprint_facts(facts), fingerprint):
+        raise ConflictError
+    document = issue_locked(draft, facts, issued_by_id=user.pk, clock=clock)
     # Whoever sends the person away, or takes their permission, holds this lock until it is done.
     audit.lock_administration()
     require_still_allowed(user, pk, *ISSUE_PERMISSIONS)

@@ -32,9 +32,14 @@ def actor_of(request: HttpRequest) -> Actor:
 def locked_administration() -> Iterator[None]:
     """Begin a transaction that holds the locks of an act."""
     with transaction.atomic():
-        AccessSettings.lock()
-        audit.lock_administration()
+        take_locks()
         yield
+
+
+def take_locks() -> None:
+    """Lock what all acts lock first, in their order."""
+    AccessSettings.lock()
+    audit.lock_administration()
 
 
 @contextmanager

@@ -6,9 +6,10 @@ from agent_access.audit import OPERATOR, Actor
 from agent_access.connections import revoke_connections
 from agent_access.models.connections import Connection, RevokedReason
 from invoicing.administration.acts import act_of, locked_administration, write_down
+from invoicing.errors import OwnerUnfitError
 from invoicing.locks import lock_person
+from invoicing.models import Company
 from invoicing.rights import is_owner
-from invoicing.services import company
 
 # The message for an OwnerUnfitError.
 UNFIT_OWNER = "The owner must be an active person and not a guest."
@@ -35,8 +36,11 @@ def transfer_ownership_as_operator(to: UUID) -> int:
 
 
 def _transfer(to: UUID, *, actor: Actor) -> int:
-    successor = lock_person(to)
-    company.transfer_ownership(company.current_company(), to=successor)
+    successor, company = lock_person(to), Company.objects.get()
+    if not successor.is_listed:
+        raise OwnerUnfitError
+    company.owner = successor
+    company.save(update_fields=["owner"])
     ended = revoke_connections(
         Connection.objects.all(), reason=RevokedReason.OWNER_CHANGED, by=actor
     )

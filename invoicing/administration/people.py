@@ -13,12 +13,7 @@ from invoicing.administration.acts import act_of, end_connections, write_down
 from invoicing.errors import ConflictError, PermissionMissingError
 from invoicing.locks import lock_person
 from invoicing.models import User
-from invoicing.rights import (
-    is_owner,
-    may_administer,
-    may_change_sign_in,
-    may_give_every_right,
-)
+from invoicing.rights import is_owner, may_administer, may_change_sign_in, may_give_every_right
 from invoicing.services.record_changes import (
     Changes,
     digest_record,
@@ -26,11 +21,10 @@ from invoicing.services.record_changes import (
     tidy_changes,
     write_changes,
 )
-from invoicing.services.sign_ins import CHANGE_PEOPLE
 from invoicing.services.working_hours import Stretch, read_hours, write_hours
 
 may_add_people = partial(may_administer, permission="invoices.add_user")
-may_change_people = partial(may_administer, permission=CHANGE_PEOPLE)
+may_change_people = partial(may_administer, permission="invoices.change_user")
 
 # Fields that decide whether and how somebody signs in, and those that give rights.
 SIGN_IN = frozenset({"email", "is_active", "is_guest"})
@@ -67,12 +61,7 @@ def create_person(actor: Actor, changes: Changes, *, hours: Sequence[Stretch] = 
 
 
 def change_person(
-    actor: Actor,
-    pk: UUID,
-    changes: Changes,
-    *,
-    hours: Sequence[Stretch] | None = None,
-    seen: str,
+    actor: Actor, pk: UUID, changes: Changes, *, hours: Sequence[Stretch] | None = None, seen: str
 ) -> User:
     """Write the changes of a person whose digest_person() is still `seen`; return the person.
 
@@ -98,17 +87,16 @@ def _write(person: User, changes: Changes, *, by: User, actor: Actor) -> tuple[s
     Connections end before the person is written: ending them waits for calls that are committing
     and read the person's row, which a change of the e-mail address locks.
     """
-    tidied = _tidy(person, changes)
-    changed = find_changed(person, tidied)
+    changed = find_changed(person, _tidy(person, changes))
     if changed:
         _check_rights(person, changed, by=by)
-        _check_manager(person, tidied.get("manager"))
-        written = {name: tidied[name] for name in changed}
-        if reason := _find_end(tidied, changed):
+        _check_manager(person, changed.get("manager"))
+        revision = {}
+        if reason := _find_end(changed):
             end_connections(person, reason, actor=actor)
-            written["session_revision"] = person.session_revision + 1
-        write_changes(person, written)
-    return changed
+            revision = {"session_revision": person.session_revision + 1}
+        write_changes(person, changed | revision)
+    return tuple(changed)
 
 
 def _tidy(person: User, changes: Changes) -> dict[str, Any]:
@@ -140,10 +128,10 @@ def _check_manager(person: User, manager: User | None) -> None:
         raise ValidationError({"manager": OWN_MANAGER})
 
 
-def _find_end(changes: Changes, changed: Collection[str]) -> RevokedReason | None:
-    if "is_active" in changed and not changes["is_active"]:
+def _find_end(changed: Changes) -> RevokedReason | None:
+    if not changed.get("is_active", True):
         return RevokedReason.USER_DEACTIVATED
-    if "is_guest" in changed and changes["is_guest"]:
+    if changed.get("is_guest"):
         return RevokedReason.USER_BECAME_GUEST
     is_ended = not {"is_guest", *ADMIN_FLAGS}.isdisjoint(changed)
     return RevokedReason.SESSIONS_ENDED if is_ended else None

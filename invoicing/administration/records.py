@@ -61,11 +61,10 @@ def change_record(
         record = lock_record(find_records(by), pk)
         if digest_record(record) != seen:
             raise ConflictError
-        tidied = tidy_changes(record, changes)
-        changed = find_changed(record, tidied)
+        changed = find_changed(record, tidy_changes(record, changes))
         if not changed:
             return record
-        written = _write(record, {name: tidied[name] for name in changed})
+        written = _write(record, changed)
         detail = ", ".join(changed)
         write_down(_name(record, "changed"), target=written.pk, actor=actor, detail=detail)
     return written
@@ -103,8 +102,5 @@ def create_company(actor: Actor, changes: Changes) -> Company:
 
     Raises ValidationError, PermissionMissingError.
     """
-    with act_of(actor, may_create_company) as founder:
-        company = Company(owner=founder)
-        write_changes(company, tidy_changes(company, changes))
-        write_down("company:created", target=company.pk, actor=actor)
-    return company
+    company = Company(owner=read_actor(actor))
+    return create_record(actor, company, changes, is_allowed=may_create_company)

@@ -7,18 +7,18 @@ from django.contrib.auth.password_validation import validate_password
 
 from agent_access.audit import OPERATOR, Actor
 from agent_access.models.connections import RevokedReason
-from invoicing.administration.acts import (
-    act_of,
-    end_connections,
-    locked_administration,
-    write_down,
+from invoicing.administration.acts import act_of, end_connections, locked_administration, write_down
+from invoicing.administration.one_time_codes import (
+    check_code,
+    code_for,
+    find_by_code,
+    may_make_code,
 )
 from invoicing.administration.people import may_change_people
 from invoicing.errors import CodeInvalidError, ConflictError, PermissionMissingError
 from invoicing.locks import lock_person
 from invoicing.models import User
 from invoicing.rights import may_change_sign_in
-from invoicing.services import sign_ins
 
 
 def sign_out_everywhere(actor: Actor, pk: UUID) -> int:
@@ -30,10 +30,7 @@ def sign_out_everywhere(actor: Actor, pk: UUID) -> int:
         person = lock_person(pk)
         if by.pk != pk and not may_change_sign_in(by, person):
             raise PermissionMissingError
-        sign_ins.raise_session_revision(person)
-        ended = end_connections(person, RevokedReason.SESSIONS_ENDED, actor=actor)
-        write_down("person:signed_out", target=pk, actor=actor)
-    return ended
+        return _end_sign_ins(person, action="person:signed_out", actor=actor)
 
 
 def make_code(actor: Actor, pk: UUID) -> str:
@@ -43,7 +40,7 @@ def make_code(actor: Actor, pk: UUID) -> str:
     """
     with act_of(actor, may_change_people) as by:
         person = lock_person(pk)
-        if not sign_ins.may_make_code(by, person):
+        if not may_make_code(by, person):
             raise PermissionMissingError
         return _make_code(person, maker=by, actor=actor)
 
@@ -58,20 +55,20 @@ def _make_code(person: User, *, maker: User | None, actor: Actor) -> str:
     if not person.is_active:
         raise CodeInvalidError
     write_down("person:code_made", target=person.pk, actor=actor)
-    return sign_ins.make_code(person, maker=maker)
+    return code_for(person, maker=maker)
 
 
 def use_code(code: str, password: str, *, actor: Actor) -> User:
     """Set the password of the person whose code it is, which ends their connections; return them.
 
-    Raises CodeInvalidError, ConflictError, and ValidationError for a password too easy to guess.
+    Raises CodeInvalidError, and ValidationError for a password too easy to guess.
     """
-    person = sign_ins.find_by_code(code)
+    person = find_by_code(code)
     validate_password(password, person)
     digest = make_password(password)  # slow by design, so before any lock
     with locked_administration():
         person = lock_person(person.pk)
-        sign_ins.check_code(code, person)
+        check_code(code, person)
         user = Actor(actor.origin, person.pk)
         _write_password(person, digest, action="person:code_used", actor=user)
     return person
@@ -103,7 +100,17 @@ def change_password_as_operator(person: User, password: str) -> int:
 
 
 def _write_password(person: User, digest: str, *, action: str, actor: Actor) -> int:
-    sign_ins.write_password(person, digest)
+    person.password = digest
+    return _end_sign_ins(person, action=action, actor=actor)
+
+
+def _end_sign_ins(person: User, *, action: str, actor: Actor) -> int:
+    """Save a person who is locked, with another password perhaps, and end all sessions.
+
+    Return how many connections ended.
+    """
+    person.session_revision += 1
+    person.save(update_fields=["password", "session_revision"])
     ended = end_connections(person, RevokedReason.SESSIONS_ENDED, actor=actor)
     write_down(action, target=person.pk, actor=actor)
     return ended

@@ -40,9 +40,9 @@ def _tidy(record: models.Model, name: str, value: Any) -> Any:
     return normalise_text(value, multiline=is_long)
 
 
-def find_changed(record: models.Model, changes: Changes) -> tuple[str, ...]:
-    """Return the names of the fields that the changes would alter."""
-    return tuple(name for name, value in changes.items() if _is_other(record, name, value))
+def find_changed(record: models.Model, changes: Changes) -> dict[str, Any]:
+    """Return those of the changes that would alter the record."""
+    return {name: value for name, value in changes.items() if _is_other(record, name, value)}
 
 
 def _is_other(record: models.Model, name: str, value: Any) -> bool:

@@ -11,9 +11,9 @@ from invoicing.access import Permission
 from invoicing.admin.fields import MISTYPED_HOURS
 from invoicing.admin.person_forms import NEGATIVE_RATE, UNKNOWN_ZONE
 from invoicing.admin.records import CHANGED_MEANWHILE
+from invoicing.administration.one_time_codes import find_by_code
 from invoicing.administration.people import OWN_MANAGER
 from invoicing.models import Role, User
-from invoicing.services.sign_ins import find_by_code
 from invoicing.services.working_hours import Stretch, read_hours, write_hours
 from tests.admin.forms import (
     assert_saved,

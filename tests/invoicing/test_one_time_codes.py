@@ -7,11 +7,11 @@ import pytest
 from django.contrib.auth.hashers import check_password
 from django.core.exceptions import ValidationError
 from django.core.management import CommandError, call_command
-from django.db import transaction
 from django.utils import timezone
 
 from agent_access.models import AuditEvent
 from invoicing.access import Permission
+from invoicing.administration.one_time_codes import find_by_code
 from invoicing.administration.ownership import transfer_ownership_as_operator
 from invoicing.administration.people import change_person, digest_person
 from invoicing.administration.sign_ins import (
@@ -20,9 +20,8 @@ from invoicing.administration.sign_ins import (
     sign_out_everywhere,
     use_code,
 )
-from invoicing.errors import CodeInvalidError, ConflictError
+from invoicing.errors import CodeInvalidError
 from invoicing.models import User
-from invoicing.services.sign_ins import find_by_code, write_password
 from tests.administration import ORIGIN, acting, acts_written, make_administrator, read
 from tests.factories import CustomerFactory, UserFactory, grant, withdraw
 from tests.snapshots import take_snapshot
@@ -164,14 +163,6 @@ def test_a_code_names_its_maker_and_cannot_be_given_another(code, owner, ada, pe
     grant(person, Permission.FINALIZE)
     assert_refused(".".join([theirs[0], ours[1], theirs[2]]))
     assert_refused(".".join([theirs[0], "", theirs[2]]))
-
-
-@pytest.mark.parametrize("change", [{"password": "!x"}, {"session_revision": 9}], ids=str)
-def test_a_password_is_not_written_over_what_was_not_seen(person, change):
-    User.objects.filter(pk=person.pk).update(**change)
-    with pytest.raises(ConflictError), transaction.atomic():
-        write_password(person, "a digest")
-    assert User.objects.filter(pk=person.pk, **change).exclude(password="a digest").exists()
 
 
 def test_a_code_is_for_one_person(code, owner):

@@ -7,11 +7,12 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
+from invoicing import decisions
 from invoicing.errors import ApprovalStateError, ConflictError
 from invoicing.models import Decision, Document
-from invoicing.services import approvals, issuing, issuing_by_hand
+from invoicing.services import approvals, issuing
 from invoicing.services.drafts import update_draft
-from invoicing.services.issuing_by_hand import issue_by_hand
+from tests.administration import ORIGIN
 from tests.approvals import (
     A_MINUTE_LATER,
     PREPARED_AT,
@@ -109,9 +110,10 @@ def test_an_execution_that_waited_happens_when_it_got_its_number(prepared, watch
 
 
 def test_issuing_by_hand_happens_when_it_got_its_number(delegate, draft, watch, wait):
-    wait(issuing_by_hand, "lock_draft", until=PREPARED_AT)
+    wait(decisions, "lock_draft", until=PREPARED_AT)
     wait(issuing, "next_number", until=IN_TIME)
-    issue_by_hand(delegate, draft.pk, fingerprint=fingerprint_draft(draft), clock=watch)
+    shown = fingerprint_draft(draft)
+    decisions.issue_by_hand(delegate, draft.pk, fingerprint=shown, origin=ORIGIN, clock=watch)
 
     assert Document.objects.get().issued_at == IN_TIME
 

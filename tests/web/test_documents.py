@@ -7,13 +7,14 @@ import pytest
 from django.utils import timezone
 
 from invoicing.access import ISSUE_PERMISSIONS, Permission
+from invoicing.decisions import issue_by_hand
 from invoicing.fixed_point import SCALE
 from invoicing.models import Company, Decision, Document, DocumentType, IssueApproval, TaxRate
 from invoicing.search import records
 from invoicing.services import issuing
 from invoicing.services.issuing import frozen_columns
-from invoicing.services.issuing_by_hand import issue_by_hand
 from invoicing.totals import DiscountType
+from tests.administration import ORIGIN
 from tests.approvals import fingerprint_draft, prepare
 from tests.clocks import at
 from tests.factories import (
@@ -179,7 +180,7 @@ def test_what_was_issued_by_hand_says_by_whom(reader, delegate, draft):
     other.decide()
     other.execute()
     shown = fingerprint_draft(draft)
-    issue_by_hand(issuer, draft.pk, fingerprint=shown, clock=at(ISSUED_AT))
+    issue_by_hand(issuer, draft.pk, fingerprint=shown, origin=ORIGIN, clock=at(ISSUED_AT))
     said = text_of(reader.get(f"/documents/{draft.id}"))
     assert " by Isa Issuer, by hand. Written by Dana Delegate." in said
 

@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 from django.db import connection as database
 
+from invoicing import decisions
 from invoicing.access import Permission
+from invoicing.decisions import issue_by_hand
 from invoicing.errors import PermissionMissingError, RecordNotFoundError
 from invoicing.models import (
     Company,
@@ -18,14 +20,11 @@ from invoicing.models import (
     TaxRate,
     User,
 )
-from invoicing.services import issuing_by_hand
 from invoicing.services.document_facts import Facts, read_facts
 from invoicing.services.drafts import update_draft
-from invoicing.services.issuing_by_hand import issue_by_hand
+from tests.administration import ORIGIN
 from tests.approvals import fingerprint_draft, prepare
-from tests.clocks import at
 from tests.factories import (
-    ISSUED_AT,
     TaxRateFactory,
     draft_input,
     line_input,
@@ -171,7 +170,7 @@ def test_the_seller_who_was_shown_is_frozen_though_they_change_in_that_very_mome
 
     form = read_form(browser.get(path))
     shown = Company.objects.get().name
-    monkeypatch.setattr(issuing_by_hand, "read_facts", read_and_change)
+    monkeypatch.setattr(decisions, "read_facts", read_and_change)
     assert browser.post(path, form).status_code == 302
     assert Document.objects.get().seller_name == shown
 
@@ -226,7 +225,7 @@ def test_both_permissions_are_needed(company, sign_in, draft, missing):
     assert browser.get(path).status_code == browser.post(path, form).status_code == 403
     assert "/issue" not in main_of(browser.get(f"/documents/{draft.id}"))
     with pytest.raises(PermissionMissingError):
-        issue_by_hand(person, draft.pk, clock=at(ISSUED_AT), **form)
+        issue_by_hand(person, draft.pk, origin=ORIGIN, fingerprint=form["fingerprint"])
     assert Document.objects.get().status == DocumentStatus.DRAFT
 
 
@@ -253,7 +252,7 @@ def test_what_was_withdrawn_while_the_draft_was_waited_for_is_not_used(
     assert known.has_perms(ISSUER)
     take_away(User.objects.get(pk=delegate.pk))
     with pytest.raises(error):
-        issue_by_hand(known, draft.pk, clock=at(ISSUED_AT), fingerprint=fingerprint_draft(draft))
+        issue_by_hand(known, draft.pk, origin=ORIGIN, fingerprint=fingerprint_draft(draft))
     assert Document.objects.get().status == DocumentStatus.DRAFT
 
 

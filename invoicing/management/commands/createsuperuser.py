@@ -9,11 +9,9 @@ from django.core.management import CommandError
 from django.db.models.signals import post_save, pre_save
 from typing_extensions import override
 
-from agent_access import audit
 from agent_access.audit import OPERATOR
-from agent_access.models.settings import AccessSettings
 from agent_access.operator_command import OperatorCommand
-from invoicing.administration.acts import write_down
+from invoicing.administration.acts import take_locks, write_down
 from invoicing.models import User
 
 
@@ -48,8 +46,7 @@ def _acting() -> Iterator[None]:
 
 
 def _lock(**_: Any) -> None:
-    AccessSettings.lock()
-    audit.lock_administration()
+    take_locks()
 
 
 def _write_down(instance: User, **_: Any) -> None:

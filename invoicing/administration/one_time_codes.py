@@ -1,17 +1,15 @@
-"""How people sign in: passwords, one-time codes, and the revision that ends their sessions."""
+"""One-time codes, with which people choose a password."""
 
 from uuid import UUID
 
 from django.contrib.auth.tokens import PasswordResetTokenGenerator
-from django.db.models import F
 from django.utils.http import urlsafe_base64_decode, urlsafe_base64_encode
 from typing_extensions import override
 
-from invoicing.errors import CodeInvalidError, ConflictError
+from invoicing.administration.people import may_change_people
+from invoicing.errors import CodeInvalidError
 from invoicing.models import User
-from invoicing.rights import is_owner, may_administer, may_change_sign_in
-
-CHANGE_PEOPLE = "invoices.change_user"
+from invoicing.rights import is_owner, may_change_sign_in
 
 
 class _CodeGenerator(PasswordResetTokenGenerator):
@@ -33,7 +31,7 @@ class _CodeGenerator(PasswordResetTokenGenerator):
         return f"{super()._make_hash_value(user, timestamp)} {facts}"
 
 
-def make_code(person: User, *, maker: User | None) -> str:
+def code_for(person: User, *, maker: User | None) -> str:
     """Return a secret with which the person can choose a password, once.
 
     Its form is `person.maker.token`; `maker` is empty if an operator made it at the command line.
@@ -57,7 +55,7 @@ def check_code(code: str, person: User) -> None:
 
 
 def may_make_code(maker: User, person: User) -> bool:
-    return may_administer(maker, CHANGE_PEOPLE) and may_change_sign_in(maker, person)
+    return may_change_people(maker) and may_change_sign_in(maker, person)
 
 
 def find_by_code(code: str) -> User:
@@ -80,25 +78,3 @@ def _encode_id(pk: UUID) -> str:
 def _decode_id(text: str) -> UUID:
     """Return the ID in a part of a code; raises ValueError."""
     return UUID(bytes=urlsafe_base64_decode(text))
-
-
-def raise_session_revision(person: User) -> None:
-    """End the person's web sessions; the caller ends the connections in the same transaction.
-
-    Raises ConflictError if somebody else ended them since the person was read.
-    """
-    unchanged = User.objects.filter(pk=person.pk, session_revision=person.session_revision)
-    if not unchanged.update(session_revision=F("session_revision") + 1):
-        raise ConflictError
-    person.session_revision += 1
-
-
-def write_password(person: User, password_digest: str) -> None:
-    """Store a digest of make_password() and end the sessions; ConflictError if either changed."""
-    unchanged = User.objects.filter(
-        pk=person.pk, password=person.password, session_revision=person.session_revision
-    )
-    if not unchanged.update(password=password_digest, session_revision=F("session_revision") + 1):
-        raise ConflictError
-    person.password = password_digest
-    person.session_revision += 1
