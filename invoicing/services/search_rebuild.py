@@ -4,7 +4,6 @@ A run that broke off is begun again: it writes only what is still missing. Rows 
 needs any more stay; they show nothing, since the record decides (ADR 14).
 """
 
-from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
 
@@ -14,7 +13,12 @@ from tqdm import tqdm
 
 from invoicing.draft_fields import SUBJECT
 from invoicing.models import Customer, Document, DocumentStatus
-from invoicing.services.search_words import rows_of_customer, rows_of_document, write_missing_rows
+from invoicing.services.search_words import (
+    batches_by_id,
+    rows_of_customer,
+    rows_of_document,
+    write_rows,
+)
 
 # A draft is locked, and on SQLite every writer waits, until so many records are done.
 _RECORDS_AT_ONCE = 200
@@ -41,24 +45,16 @@ def rebuild_words(customers: QuerySet[Any], documents: QuerySet[Any]) -> int:
     written = 0
     with tqdm(total=total, desc="Records", disable=None, leave=False, delay=1) as progress:
         for records, write_batch in ((customers, _write_customers), (documents, _write_documents)):
-            for ids in _batches_of_ids(records):
+            for batch in batches_by_id(records.only("pk"), _RECORDS_AT_ONCE):
                 with transaction.atomic():
-                    written += write_batch(records.filter(pk__in=ids))
-                progress.update(len(ids))
+                    written += write_batch(records.filter(pk__in=[each.pk for each in batch]))
+                progress.update(len(batch))
     return written
-
-
-def _batches_of_ids(records: QuerySet[Any]) -> Iterator[list[UUID]]:
-    ids = records.order_by("pk").values_list("pk", flat=True)
-    batch = list(ids[:_RECORDS_AT_ONCE])
-    while batch:
-        yield batch
-        batch = list(ids.filter(pk__gt=batch[-1])[:_RECORDS_AT_ONCE])
 
 
 def _write_customers(customers: QuerySet[Any]) -> int:
     found = [Customer(**values) for values in customers.values(*_OF_CUSTOMER)]
-    return write_missing_rows({row for each in found for row in rows_of_customer(each)})
+    return write_rows({row for each in found for row in rows_of_customer(each)})
 
 
 def _write_documents(documents: QuerySet[Any]) -> int:
@@ -67,7 +63,7 @@ def _write_documents(documents: QuerySet[Any]) -> int:
     drafts = documents.filter(status=DocumentStatus.DRAFT).order_by("pk")
     list(drafts.select_for_update(no_key=True).values_list("pk"))
     found = [_make_document(**values) for values in documents.values(*_OF_DOCUMENT)]
-    return write_missing_rows({row for each in found for row in rows_of_document(each)})
+    return write_rows({row for each in found for row in rows_of_document(each)})
 
 
 def _make_document(customer_id: UUID, customer__name: str, **values: Any) -> Document:

@@ -37,18 +37,15 @@ def rows_of_customer(customer: Customer) -> set[Row]:
     return rows_of(Kind.CUSTOMER, texts, customer=customer.id, record=customer.id)
 
 
-def write_rows(rows: Collection[Row]) -> None:
-    """Insert rows, overwriting those that exist.
+def write_rows(rows: Collection[Row]) -> int:
+    """Write the rows that do not exist or have another customer; return how many these were.
 
-    They are sorted, as those of every writer, so that two of them cannot deadlock.
+    Rows that are right are only read, so to do this again costs little. They are sorted, as those
+    of every writer, so that two of them cannot deadlock.
     """
-    SearchWord.objects.bulk_create(
-        [SearchWord(**row._asdict()) for row in sorted(rows)],
-        batch_size=_ROWS_PER_STATEMENT,
-        update_conflicts=True,
-        unique_fields=["word", "record"],
-        update_fields=["customer"],
-    )
+    ordered = sorted(rows)
+    batches = range(0, len(ordered), _ROWS_PER_STATEMENT)
+    return sum(insert_missing(ordered[start : start + _ROWS_PER_STATEMENT]) for start in batches)
 
 
 def replace_rows(before: Collection[Row], after: Collection[Row]) -> None:
@@ -62,20 +59,12 @@ def replace_rows(before: Collection[Row], after: Collection[Row]) -> None:
     write_rows(set(after).difference(before))
 
 
-def write_missing_rows(rows: Collection[Row]) -> int:
-    """Write the rows that do not exist or have another customer; return how many these were.
-
-    Rows that are right are only read, so to do this again costs little.
-    """
-    ordered = sorted(rows)
-    batches = range(0, len(ordered), _ROWS_PER_STATEMENT)
-    return sum(insert_missing(ordered[start : start + _ROWS_PER_STATEMENT]) for start in batches)
-
-
-def batches_by_id(records: QuerySet[_Record]) -> Iterator[list[_Record]]:
+def batches_by_id(
+    records: QuerySet[_Record], size: int = _RECORDS_AT_ONCE
+) -> Iterator[list[_Record]]:
     """Yield the records in order of ID, in batches."""
     ordered = records.order_by("pk")
-    batch = list(ordered[:_RECORDS_AT_ONCE])
+    batch = list(ordered[:size])
     while batch:
         yield batch
-        batch = list(ordered.filter(pk__gt=batch[-1].pk)[:_RECORDS_AT_ONCE])
+        batch = list(ordered.filter(pk__gt=batch[-1].pk)[:size])
