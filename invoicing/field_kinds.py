@@ -187,15 +187,7 @@ Percentage = Annotated[
         is_text_in_facts=True,
     ),
 ]
-IsoDate = Annotated[
-    date,
-    FieldKind(
-        _read_date,
-        str,
-        DATE_SCHEMA,
-        is_text_in_facts=True,
-    ),
-]
+IsoDate = Annotated[date, FieldKind(_read_date, str, DATE_SCHEMA, is_text_in_facts=True)]
 CurrencyCode = Annotated[
     str, code(CURRENCY_PATTERN, text="must be three capital letters (ISO 4217)")
 ]

@@ -10,24 +10,12 @@ from typing import Any, cast
 from django.conf import settings
 
 from invoicing.agent_tools import shapes
-from invoicing.models import (
-    Customer,
-    Document,
-    DocumentStatus,
-    DocumentType,
-    Team,
-    User,
-    WorkingHours,
-)
+from invoicing.models import Customer, Document, DocumentStatus, DocumentType, Team, User
+from invoicing.models.documents import TOTALS
 from invoicing.services.approvals import ApprovalSnapshot
 from invoicing.services.draft_content import DraftContent
 from invoicing.services.working_hours import WEEKDAYS
 from invoicing.shown import LINE, TAX_ROW, TEXTS
-
-TOTALS = (
-    *("currency_code", "minor_unit"),
-    *("net_total", "discount_total", "tax_total", "grand_total"),
-)
 
 # The values of a record, or of an approval's facts, by their names on the wire.
 Values = Mapping[str, Any]
@@ -80,19 +68,13 @@ def _describe_header(document: Document) -> shapes.Header:
         "customer_id": document.customer_id,
         "issue_date": document.issue_date,
         "due_date": document.due_date,
-        **_describe_totals({name: getattr(document, name) for name in TOTALS}),
+        **_describe_totals(vars(document)),
     }
 
 
 def _describe_totals(values: Values) -> shapes.Totals:
-    return {
-        "currency_code": values["currency_code"],
-        "minor_unit": values["minor_unit"],
-        "net_total": str(values["net_total"]),
-        "discount_total": str(values["discount_total"]),
-        "tax_total": str(values["tax_total"]),
-        "grand_total": str(values["grand_total"]),
-    }
+    currency = {name: values[name] for name in ("currency_code", "minor_unit")}
+    return cast("shapes.Totals", currency | {name: str(values[name]) for name in TOTALS})
 
 
 def _describe_content(
@@ -118,7 +100,9 @@ def describe_approval(snapshot: ApprovalSnapshot) -> shapes.Approval:
         "issue_date": facts["issue_date"],
         "due_date": facts["due_date"],
         **_describe_totals(facts),
-        "tax_breakdown": [_describe_tax(row) for row in facts["tax_breakdown"]],
+        "tax_breakdown": [
+            {name: str(row[name]) for name in TAX_ROW.names} for row in facts["tax_breakdown"]
+        ],
         "prepared_at": approval.prepared_at,
         "expires_at": approval.expires_at,
         "decided_at": approval.decided_at,
@@ -126,17 +110,6 @@ def describe_approval(snapshot: ApprovalSnapshot) -> shapes.Approval:
         "rejection_reason": approval.rejection_reason or None,
         "stale_fields": snapshot.stale_fields,
         "review_url": f"{settings.BASE_URL}/approvals/{approval.id}",
-    }
-
-
-def _describe_tax(row: Values) -> shapes.TaxRow:
-    """Return a tax row from the facts that an approval was prepared with."""
-    return {
-        "tax_rate_id": row["tax_rate_id"],
-        "name": row["name"],
-        "percentage": row["percentage"],
-        "taxable_amount": str(row["taxable_amount"]),
-        "tax_amount": str(row["tax_amount"]),
     }
 
 
@@ -167,14 +140,11 @@ def describe_person(person: User) -> shapes.Person:
 
 def describe_person_with_hours(person: User) -> shapes.PersonWithHours:
     days: dict[str, list[shapes.Hours]] = {weekday: [] for weekday in WEEKDAYS}
-    for hours in person.working_hours.all():
-        days[WEEKDAYS[hours.weekday]].append(_describe_hours(hours))
+    for each in person.working_hours.all():
+        hours: shapes.Hours = {"start": f"{each.start_time:%H:%M}", "end": f"{each.end_time:%H:%M}"}
+        days[WEEKDAYS[each.weekday]].append(hours)
     week = cast("shapes.WeeklyHours", days)
     return {**describe_person(person), "weekly_working_hours": week}
-
-
-def _describe_hours(hours: WorkingHours) -> shapes.Hours:
-    return {"start": f"{hours.start_time:%H:%M}", "end": f"{hours.end_time:%H:%M}"}
 
 
 def describe_team(team: Team) -> shapes.Team:

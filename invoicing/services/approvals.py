@@ -106,8 +106,7 @@ def prepare_approval(
         approval = IssueApproval.objects.create(
             document=document,
             delegated_user=user,
-            connection_id=connection.connection_id,
-            connection_name=connection.connection_name,
+            **connection._asdict(),
             lock_version=lock_version,
             facts=canonical,
             fingerprint=fingerprint_of(canonical),
@@ -156,13 +155,7 @@ def _require_open_to(trigger: Trigger, state: ApprovalState) -> None:
 
 
 def decide_approval(
-    user: User,
-    pk: UUID,
-    *,
-    decision: Decision,
-    fingerprint: str,
-    reason: str = "",
-    clock: Clock,
+    user: User, pk: UUID, *, decision: Decision, fingerprint: str, reason: str = "", clock: Clock
 ) -> ApprovalSnapshot:
     """Store what the delegated person decided about the facts with this fingerprint.
 
@@ -245,10 +238,7 @@ def _issue(
     """
     approval = snapshot.approval
     document = issue_locked(
-        approval.document,
-        snapshot.current,
-        issued_by_id=approval.delegated_user_id,
-        clock=clock,
+        approval.document, snapshot.current, issued_by_id=approval.delegated_user_id, clock=clock
     )
     now = document.issued_at
     # Issuing may have waited for the number series until the window was over.

@@ -12,12 +12,18 @@ from typing import Any
 from django.db.models import prefetch_related_objects
 
 from invoicing.models import Company, Customer, Document, Line, TaxRate, TaxRow
-from invoicing.services.draft_content import TOTALS
+from invoicing.models.documents import TOTALS
 from invoicing.shown import LINE, TAX_ROW, TEXTS
 
 # Nested dictionaries and lists, with the names that the wire has for the same.
 Facts = dict[str, Any]
 UNSET = (None, "")
+
+# What issuing freezes of each party, and how the document's columns for it begin.
+FROZEN = {
+    "seller": ("seller", ("name", "address", "vat_number", "iban", "bic")),
+    "customer": ("buyer", ("name", "address", "vat_number")),
+}
 
 
 def read_facts(documents: Sequence[Document]) -> list[Facts]:
@@ -66,11 +72,7 @@ def parties_of(document: Document, seller: Company) -> Facts:
     """Return those facts that come from the seller and the customer, as they are now."""
     customer = document.customer
     return {
-        "seller": {
-            **_party(seller, document.language),
-            "iban": seller.iban,
-            "bic": seller.bic,
-        },
+        "seller": {**_party(seller, document.language), "iban": seller.iban, "bic": seller.bic},
         "customer": {**_party(customer, document.language), "is_active": customer.is_active},
     }
 
@@ -98,21 +100,12 @@ def read_document(document: Document) -> Facts:
 
 
 def _frozen(document: Document) -> Facts:
-    return {
-        "seller": {
-            "name": document.seller_name,
-            "address": document.seller_address,
-            "vat_number": document.seller_vat_number,
-            "iban": document.seller_iban,
-            "bic": document.seller_bic,
-        },
-        "customer": {
-            "name": document.buyer_name,
-            "address": document.buyer_address,
-            "vat_number": document.buyer_vat_number,
-        },
-        "tax_breakdown": [TAX_ROW.facts_of(row) for row in document.tax_rows.all()],
+    parties = {
+        party: {name: getattr(document, f"{prefix}_{name}") for name in names}
+        for party, (prefix, names) in FROZEN.items()
     }
+    rows = document.tax_rows.all()
+    return {**parties, "tax_breakdown": [TAX_ROW.facts_of(row) for row in rows]}
 
 
 def canonical_json(facts: Facts) -> str:

@@ -10,7 +10,7 @@ from django.db import transaction
 from invoicing.errors import ConflictCause, ConflictError
 from invoicing.locks import lock_draft, require_transaction
 from invoicing.models import Document, DocumentStatus, DocumentType
-from invoicing.services.document_facts import Facts, read_facts
+from invoicing.services.document_facts import FROZEN, Facts, read_facts
 from invoicing.services.numbering import AssignedNumber, next_number
 from invoicing.services.search_words import replace_rows, rows_of_document
 from invoicing.totals import calculate_totals
@@ -84,19 +84,13 @@ def frozen_columns(
     issued_at: datetime,
 ) -> dict[str, Any]:
     """Return the values of the columns that issuing sets, by name."""
-    seller, buyer = parties["seller"], parties["customer"]
     return {
-        "seller_name": seller["name"],
-        "seller_address": seller["address"],
-        "seller_vat_number": seller["vat_number"],
-        "seller_iban": seller["iban"],
-        "seller_bic": seller["bic"],
-        "buyer_name": buyer["name"],
-        "buyer_address": buyer["address"],
-        "buyer_vat_number": buyer["vat_number"],
-        "series_id": number.series_id,
-        "series_value": number.value,
-        "number": number.number,
+        **{
+            f"{prefix}_{name}": parties[party][name]
+            for party, (prefix, names) in FROZEN.items()
+            for name in names
+        },
+        **number._asdict(),
         "issued_at": issued_at,
         "issued_by_id": issued_by_id,
         "updated_at": issued_at,

@@ -15,7 +15,7 @@ class AssignedNumber(NamedTuple):
     """A number such as "INV-2026-0085", with its series and its value there (85)."""
 
     series_id: UUID
-    value: int
+    series_value: int
     number: str
 
 
