@@ -1,6 +1,6 @@
 """Adds many documents to a loaded sample company: `python -m benchmarks.load_documents 10000`.
 
-`load_sample_company` writes each as a person would; this takes a tenth of the time.
+`load_sample_company` writes each as a person would; this takes a fraction of the time.
 """
 
 import os

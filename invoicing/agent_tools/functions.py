@@ -12,7 +12,6 @@ from agent_access.calls import CallContext, Page, Record, dump_json
 from agent_access.tools import NoInput
 from invoicing.agent_tools import inputs, outputs, reading, shapes
 from invoicing.draft_fields import DraftInput
-from invoicing.errors import RecordNotFoundError
 from invoicing.models import Document, IssueApproval, Team, User
 from invoicing.search.paging import PageRequest, find_page
 from invoicing.search.records import find_customers, find_documents
@@ -124,9 +123,7 @@ def _person_relations() -> Sequence[Any]:
 def get_person(context: CallContext, no_input: NoInput) -> Record[shapes.PersonWithHours]:
     people = User.objects.listed().select_related("manager")
     found = people.prefetch_related(*_person_relations(), "working_hours")
-    person = found.filter(id=context.record_id()).first()
-    if person is None:
-        raise RecordNotFoundError
+    person = found.find(context.record_id())
     return Record(outputs.describe_person_with_hours(person), person.id)
 
 

@@ -10,19 +10,11 @@ from uuid import UUID
 
 import orjson
 from django.db import transaction
-from django.db.models import QuerySet
 from django.utils.crypto import constant_time_compare
 from django.utils.functional import cached_property
 
 from invoicing.access import APPROVE_PERMISSIONS
-from invoicing.approval_states import (
-    TRANSITIONS,
-    WINDOW,
-    ApprovalState,
-    StoredFacts,
-    Trigger,
-    state_of,
-)
+from invoicing.approval_states import TRANSITIONS, WINDOW, ApprovalState, Trigger, state_of
 from invoicing.errors import ApprovalStateError, RecordNotFoundError
 from invoicing.locks import (
     lock_approval,
@@ -31,6 +23,7 @@ from invoicing.locks import (
     require_still_signed_in,
 )
 from invoicing.models import Decision, Document, IssueApproval, User
+from invoicing.models.records import RecordQuerySet
 from invoicing.services.document_facts import (
     Facts,
     canonical_json,
@@ -67,14 +60,7 @@ class ApprovalSnapshot:
 
     @cached_property
     def state(self) -> ApprovalState:
-        facts = StoredFacts(
-            expires_at=self.approval.expires_at,
-            is_unchanged=not self.stale_fields,
-            is_approved=self.approval.decision == Decision.APPROVED,
-            is_rejected=self.approval.decision == Decision.REJECTED,
-            is_executed=self.approval.executed_at is not None,
-        )
-        return state_of(facts, now=self.now)
+        return state_of(self.approval, is_unchanged=not self.stale_fields, now=self.now)
 
 
 def digest_nonce(nonce: str) -> str:
@@ -118,12 +104,10 @@ def prepare_approval(
 
 
 def read_approval(
-    approvals: QuerySet[IssueApproval], pk: UUID, *, now: datetime
+    approvals: RecordQuerySet[IssueApproval], pk: UUID, *, now: datetime
 ) -> ApprovalSnapshot:
     """Return one approval of the queryset as it is now; raises RecordNotFoundError."""
-    approval = approvals.select_related("document__customer").filter(pk=pk).first()
-    if approval is None:
-        raise RecordNotFoundError
+    approval = approvals.select_related("document__customer").find(pk)
     return read_approvals([approval], now=now)[0]
 
 
