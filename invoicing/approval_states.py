@@ -18,19 +18,12 @@ class ApprovalState(StrEnum):
     STALE = "stale"
 
 
-class Trigger(StrEnum):
-    """What can happen to an approval."""
-
-    APPROVE = "approve"
-    REJECT = "reject"
-    EXECUTE = "execute"
-
-
-# Interface, "Issue approval": the state after each trigger. Every pair that is not here is refused.
+# Interface, "Issue approval": from which state a person or an agent leads it to which. Every pair
+# that is not here is refused.
 TRANSITIONS = {
-    (ApprovalState.PENDING, Trigger.APPROVE): ApprovalState.APPROVED,
-    (ApprovalState.PENDING, Trigger.REJECT): ApprovalState.REJECTED,
-    (ApprovalState.APPROVED, Trigger.EXECUTE): ApprovalState.EXECUTED,
+    (ApprovalState.PENDING, ApprovalState.APPROVED),
+    (ApprovalState.PENDING, ApprovalState.REJECTED),
+    (ApprovalState.APPROVED, ApprovalState.EXECUTED),
 }
 
 

@@ -14,7 +14,7 @@ from django.utils.crypto import constant_time_compare
 from django.utils.functional import cached_property
 
 from invoicing.access import APPROVE_PERMISSIONS
-from invoicing.approval_states import TRANSITIONS, WINDOW, ApprovalState, Trigger, state_of
+from invoicing.approval_states import TRANSITIONS, WINDOW, ApprovalState, state_of
 from invoicing.errors import ApprovalStateError, RecordNotFoundError
 from invoicing.locks import (
     lock_approval,
@@ -132,9 +132,9 @@ def _lock_and_read(
     return read_approvals([approval], now=clock())[0]
 
 
-def _require_open_to(trigger: Trigger, state: ApprovalState) -> None:
-    """Raise ApprovalStateError if the state has no such transition."""
-    if (state, trigger) not in TRANSITIONS:
+def _require_open_to(following: ApprovalState, state: ApprovalState) -> None:
+    """Raise ApprovalStateError if no transition leads from the state to the following one."""
+    if (state, following) not in TRANSITIONS:
         raise ApprovalStateError(state)
 
 
@@ -155,7 +155,7 @@ def decide_approval(
             pk, delegated_user_id=user.pk, visible_to=user if is_approval else None, clock=clock
         )
         approval = snapshot.approval
-        _require_open_to(Trigger.APPROVE if is_approval else Trigger.REJECT, snapshot.state)
+        _require_open_to(ApprovalState(decision), snapshot.state)
         if not constant_time_compare(fingerprint, approval.fingerprint):
             raise ApprovalStateError(ApprovalState.STALE)
         if is_approval:
@@ -209,7 +209,7 @@ def execute_approval(
             raise RecordNotFoundError
         if snapshot.state == ApprovalState.EXECUTED and approval.execute_key == execution.key:
             return approval
-        _require_open_to(Trigger.EXECUTE, snapshot.state)
+        _require_open_to(ApprovalState.EXECUTED, snapshot.state)
         return _issue(snapshot, execution.key, clock, serialise_result)
 
 

@@ -10,7 +10,6 @@ from invoicing.approval_states import (
     TRANSITIONS,
     WINDOW,
     ApprovalState,
-    Trigger,
     state_of,
 )
 from invoicing.errors import ApprovalStateError
@@ -20,6 +19,8 @@ from tests.factories import make_draft
 from tests.snapshots import take_snapshot
 
 MOMENT = timedelta(microseconds=1)
+# The states to which somebody leads an approval.
+LED_TO = {following for _, following in TRANSITIONS}
 
 
 def change_draft(prepared: Prepared) -> None:
@@ -39,11 +40,10 @@ def bring_to(state: ApprovalState, prepared: Prepared):
     return TEN_MINUTES_LATER if state == ApprovalState.EXPIRED else A_MINUTE_LATER
 
 
-def pull(trigger: Trigger, prepared: Prepared, *, now):
-    if trigger == Trigger.EXECUTE:
+def lead_to(following: ApprovalState, prepared: Prepared, *, now):
+    if following == ApprovalState.EXECUTED:
         return prepared.execute(key="another-key", now=now)
-    decision = Decision.APPROVED if trigger == Trigger.APPROVE else Decision.REJECTED
-    return prepared.decide(decision, now=now)
+    return prepared.decide(Decision(following), now=now)
 
 
 @pytest.fixture
@@ -59,13 +59,13 @@ def test_every_state_is_reached(prepared, state):
 
 
 @pytest.mark.requirement("approval.approve", "approval.reject", "approval.execute")
-@pytest.mark.parametrize(("state", "trigger"), TRANSITIONS)
-def test_a_transition_of_the_table_leads_to_its_state(prepared, state, trigger):
+@pytest.mark.parametrize(("state", "following"), sorted(TRANSITIONS))
+def test_a_transition_of_the_table_leads_to_its_state(prepared, state, following):
     now = bring_to(state, prepared)
 
-    pull(trigger, prepared, now=now)
+    lead_to(following, prepared, now=now)
 
-    assert prepared.read(now=now).state == TRANSITIONS[state, trigger]
+    assert prepared.read(now=now).state == following
 
 
 @pytest.mark.requirement(
@@ -75,14 +75,14 @@ def test_a_transition_of_the_table_leads_to_its_state(prepared, state, trigger):
     "approval.becomes_stale",
 )
 @pytest.mark.parametrize(
-    ("state", "trigger"), sorted(set(product(ApprovalState, Trigger)) - set(TRANSITIONS))
+    ("state", "following"), sorted(set(product(ApprovalState, LED_TO)) - TRANSITIONS)
 )
-def test_what_is_not_in_the_table_is_refused_and_changes_nothing(prepared, state, trigger):
+def test_what_is_not_in_the_table_is_refused_and_changes_nothing(prepared, state, following):
     now = bring_to(state, prepared)
     before = take_snapshot()
 
     with pytest.raises(ApprovalStateError) as refusal:
-        pull(trigger, prepared, now=now)
+        lead_to(following, prepared, now=now)
 
     assert refusal.value.state == state
     assert take_snapshot() == before
@@ -90,11 +90,11 @@ def test_what_is_not_in_the_table_is_refused_and_changes_nothing(prepared, state
 
 
 def test_the_table_holds_the_three_transitions_of_the_interface():
-    assert TRANSITIONS == {
-        ("pending", "approve"): "approved",
-        ("pending", "reject"): "rejected",
-        ("approved", "execute"): "executed",
-    }
+    assert {
+        ("pending", "approved"),
+        ("pending", "rejected"),
+        ("approved", "executed"),
+    } == TRANSITIONS
 
 
 def state_at(now: datetime, *, is_changed: bool = False, **facts: Any) -> ApprovalState:
