@@ -33,25 +33,6 @@ def outcome(action: Any, *args: Any, **kwargs: Any) -> Any:
         return type(refusal)
 
 
-def test_twenty_executions_with_one_key_give_one_number_and_twenty_equal_results(approved):
-    results = in_threads(lambda _: approved.execute(key="one").result, range(THREADS))
-
-    assert results == ["executed INV-2026-0001"] * THREADS
-    assert NumberSeries.objects.get().last_value == 1
-
-
-def test_of_twenty_executions_with_twenty_keys_one_succeeds(approved):
-    def execute(key: int) -> Any:
-        executed = outcome(approved.execute, key=f"key-{key}")
-        return executed.result if isinstance(executed, IssueApproval) else executed
-
-    assert Counter(in_threads(execute, range(THREADS))) == {
-        "executed INV-2026-0001": 1,
-        ApprovalState.EXECUTED: THREADS - 1,
-    }
-    assert NumberSeries.objects.get().last_value == 1
-
-
 def test_twenty_approvals_of_one_draft_issue_it_once(delegate, draft):
     prepared = [prepare(draft, user=delegate) for _ in range(THREADS)]
     for each in prepared:
