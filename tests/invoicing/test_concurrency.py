@@ -5,25 +5,15 @@ from concurrent.futures import ThreadPoolExecutor, wait
 import pytest
 from django.db import IntegrityError, OperationalError, connection, transaction
 
-from invoicing.errors import ConflictError
 from invoicing.identifiers import new_id
 from invoicing.locks import lock_approval, lock_record
 from invoicing.models import Company, Customer, Document, IssueApproval, Line, NumberSeries, User
 from invoicing.sample_company.loading import CompanyExistsError, load_sample_company
-from invoicing.services.drafts import update_draft
 from invoicing.services.issuing import issue_document
 from tests.approvals import prepare
 from tests.clocks import at
-from tests.factories import (
-    ISSUED_AT,
-    CompanyFactory,
-    CustomerFactory,
-    draft_input,
-    line_input,
-    make_draft,
-    make_staff,
-)
-from tests.threads import THREADS, Encounter, in_threads, is_lock_awaited, run_together
+from tests.factories import ISSUED_AT, CompanyFactory, CustomerFactory, make_draft, make_staff
+from tests.threads import Encounter, in_threads, is_lock_awaited, run_together
 
 pytestmark = [pytest.mark.postgresql, pytest.mark.django_db(transaction=True)]
 
@@ -40,65 +30,6 @@ def test_twenty_threads_issue_fifty_drafts_without_gap_or_repetition() -> None:
     assert sorted(map(str, numbers)) == [f"INV-2026-{value:04d}" for value in range(1, 51)]
     assert NumberSeries.objects.get().last_value == 50
     assert set(Document.objects.values_list("status", "lock_version")) == {("issued", 2)}
-
-
-def test_twenty_threads_issuing_one_draft_issue_it_once() -> None:
-    CompanyFactory.create()
-    draft = make_draft()
-
-    def issue(_: int) -> str | None:
-        try:
-            return issue_document(draft, clock=at(ISSUED_AT)).number
-        except ConflictError:
-            return None
-
-    numbers = in_threads(issue, list(range(THREADS)))
-    assert sorted(numbers, key=str) == ["INV-2026-0001"] + [None] * 19
-    assert NumberSeries.objects.get().last_value == 1
-
-
-@pytest.mark.requirement("error.stale_update")
-def test_of_twenty_updates_of_one_lock_version_one_wins() -> None:
-    user, customer = make_staff(), CustomerFactory.create()
-    draft = make_draft(user=user, customer=customer)
-
-    def update(price: int) -> int | None:
-        line = line_input(quantity=10_000, unit_price=price)
-        try:
-            update_draft(user, draft.pk, draft_input(customer, line), lock_version=1)
-        except ConflictError:
-            return None
-        return price
-
-    prices = [price for price in in_threads(update, list(range(THREADS))) if price is not None]
-    assert len(prices) == 1
-    saved = Document.objects.get()
-    assert (saved.lock_version, saved.grand_total) == (2, prices[0])
-    assert [line.unit_price for line in Line.objects.all()] == prices
-
-
-def test_an_update_and_an_issue_of_one_draft_never_both_succeed() -> None:
-    CompanyFactory.create()
-    user, customer = make_staff(), CustomerFactory.create()
-    drafts = [make_draft(user=user, customer=customer) for _ in range(THREADS)]
-
-    def change(task: tuple[Document, str]) -> str:
-        draft, kind = task
-        try:
-            if kind == "issue":
-                issue_document(draft, clock=at(ISSUED_AT))
-            else:
-                update_draft(user, draft.pk, draft_input(customer), lock_version=1)
-        except ConflictError:
-            return "conflict"
-        return kind
-
-    tasks = [(draft, kind) for draft in drafts for kind in ("issue", "update")]
-    outcomes = in_threads(change, tasks)
-    assert outcomes.count("conflict") == THREADS
-    assert set(Document.objects.values_list("lock_version", flat=True)) == {2}
-    issued = Document.objects.filter(status="issued").count()
-    assert issued == outcomes.count("issue") == NumberSeries.objects.get().last_value
 
 
 def test_an_approval_is_locked_before_its_document_and_that_before_its_customer(

@@ -13,7 +13,7 @@ from invoicing.models import Document, SearchWord
 from invoicing.search.table import TABLE, Kind, Row, key_of_customer, label_of, word_of
 from invoicing.services import customers as customer_service
 from invoicing.services import search_words
-from invoicing.services.customers import change_customer, create_customers
+from invoicing.services.customers import change_customer
 from invoicing.services.drafts import update_draft
 from invoicing.services.issuing import issue_document
 from invoicing.services.search_words import rows_of_document
@@ -61,35 +61,6 @@ def test_a_document_is_written_with_its_words_its_customer_and_its_status() -> N
     }
     owners = SearchWord.objects.filter(record=draft.pk.bytes).values_list("customer", flat=True)
     assert {bytes(owner) for owner in owners} == {key_of_customer(customer.pk)}
-
-
-def test_the_table_follows_every_change_that_the_services_make() -> None:
-    CompanyFactory.create()
-    user = make_staff()
-    acme, zeta = create_customers(CustomerFactory.build_batch(2, name="Acme"))
-    draft = make_draft(user=user, customer=acme, reference="one two")
-    other = make_draft(user=user, customer=acme)
-    issued = make_issued(user=user, customer=acme, reference="acme")
-    assert kept_rows() == true_rows()
-
-    change = draft_input(acme, reference="two acme")
-    update_draft(user, draft.pk, change, lock_version=1)
-    assert kept_rows() == true_rows()
-    update_draft(user, draft.pk, draft_input(zeta, reference="two acme"), lock_version=2)
-    assert kept_rows() == true_rows()
-    change_customer(acme.pk, name="Nova Two")
-    assert kept_rows() == true_rows()
-    change_customer(zeta.pk, name="Nova", is_active=True)
-    assert kept_rows() == true_rows()
-    issue_document(Document.objects.get(pk=draft.pk), clock=at(ISSUED_AT))
-    change_customer(zeta.pk, name="Zeta")
-    assert kept_rows() == true_rows()
-
-    assert word_of(Kind.DOCUMENT, "acme") in words_of_record(issued)
-    assert word_of(Kind.DOCUMENT, "nova") not in words_of_record(issued)
-    assert word_of(Kind.DOCUMENT, "nova") in words_of_record(other)
-    assert word_of(Kind.DOCUMENT, "nova") in words_of_record(draft)
-    assert label_of(Kind.DOCUMENT, "draft") not in words_of_record(issued)
 
 
 def test_a_change_that_touches_no_word_writes_none() -> None:

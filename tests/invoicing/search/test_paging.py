@@ -4,12 +4,7 @@ import pytest
 
 from invoicing.models import Customer
 from invoicing.search import paging
-from invoicing.search.paging import (
-    SCAN_BATCH_ROWS,
-    SCANNED_ROWS_PER_CALL,
-    PageRequest,
-    find_page,
-)
+from invoicing.search.paging import SCAN_BATCH_ROWS, SCANNED_ROWS_PER_CALL, PageRequest, find_page
 from tests.factories import CustomerFactory
 
 
@@ -29,25 +24,6 @@ def walk(search, limit) -> list[list[str]]:
             return pages
 
 
-@pytest.mark.requirement("list.order")
-@pytest.mark.django_db
-def test_pages_follow_the_order_of_creation_to_a_null_cursor() -> None:
-    for name in ("a", "b", "c", "d"):
-        CustomerFactory.create(name=name)
-    assert walk("", limit=2) == [["a", "b"], ["c", "d"]]
-    assert walk(" ", limit=3) == [["a", "b", "c"], ["d"]]
-    assert walk("", limit=4) == [["a", "b", "c", "d"]]
-
-
-@pytest.mark.django_db
-def test_search_pages_hold_matches_only() -> None:
-    for name in ("Ant", "bee", "ANT farm", "antelope", "cat", "ant"):
-        CustomerFactory.create(name=name)
-    assert walk("ant", limit=2) == [["Ant", "ANT farm"], ["antelope", "ant"]]
-    assert walk("ant", limit=4) == [["Ant", "ANT farm", "antelope", "ant"]]
-    assert walk("dog", limit=2) == [[]]
-
-
 @pytest.mark.django_db
 def test_a_search_without_letters_or_digits_finds_nothing_and_asks_nothing(
     django_assert_num_queries,
@@ -55,13 +31,6 @@ def test_a_search_without_letters_or_digits_finds_nothing_and_asks_nothing(
     CustomerFactory.create()
     with django_assert_num_queries(0):
         assert walk("%_!", limit=2) == [[]]
-
-
-@pytest.mark.django_db
-def test_a_page_without_search_is_one_query(django_assert_num_queries) -> None:
-    CustomerFactory.create_batch(3)
-    with django_assert_num_queries(1):
-        find_page(Customer.objects.all(), PageRequest(limit=2), texts=names)
 
 
 @pytest.mark.django_db

@@ -1,11 +1,7 @@
-import tracemalloc
-from unittest.mock import Mock
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from invoicing.search import folding
 from invoicing.search.words import (
     forms_of,
     matches,
@@ -172,23 +168,3 @@ def test_what_matches_has_all_the_beginnings_that_are_needed(search, texts) -> N
 @given(text=TEXT)
 def test_a_text_finds_itself(text) -> None:
     assert matches(sought_in(text), [text]) or not words_of(text)
-
-
-def test_a_text_that_grows_costs_no_look_at_each_of_its_characters(monkeypatch) -> None:
-    """NFKD makes 18 characters of this one, and a search compares thousands of references."""
-    look = Mock(wraps=folding._plain)
-    monkeypatch.setattr(folding, "_plain", look)
-    assert len(words_of("\ufdfa" * 100)) == 301
-    assert 0 < look.call_count < 50
-
-
-def test_references_of_agents_leave_little_in_the_memory_of_a_worker() -> None:
-    """Each of these has 297 prefixes, and agents write 60 a minute."""
-    tracemalloc.start()
-    try:
-        for first in range(0x4E00, 0x8900, 50):
-            prefixes_of(["".join(map(chr, range(first, first + 100)))])
-        kept, _ = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    assert kept < 4_000_000
