@@ -12,26 +12,11 @@ from django.urls import NoReverseMatch, reverse
 from agent_access.models import AuditEvent
 from invoicing.access import Permission
 from invoicing.admin.permission_words import ADMINISTRATION, WORDS
-from invoicing.models import (
-    Company,
-    Customer,
-    NumberSeries,
-    Role,
-    Skill,
-    TaxRate,
-    Team,
-    User,
-)
+from invoicing.models import Company, Customer, NumberSeries, Role, Skill, TaxRate, Team, User
 from tests.admin.books import BOOKS, PERSON_PAGES
 from tests.admin.forms import form_of
 from tests.administration import make_administrator
-from tests.factories import (
-    CustomerFactory,
-    TaxRateFactory,
-    TeamFactory,
-    UserFactory,
-    make_issued,
-)
+from tests.factories import CustomerFactory, TaxRateFactory, TeamFactory, UserFactory, make_issued
 from tests.snapshots import take_snapshot
 from tests.web.forms import main_of
 

@@ -8,13 +8,7 @@ from invoicing.models import Company, Document, NumberSeries, TaxRate
 from invoicing.services.taxes import change_tax_rate
 from tests.admin.forms import add_url_of, assert_saved, form_of, refused, save, url_of
 from tests.administration import acts_written, make_administrator
-from tests.factories import (
-    TaxRateFactory,
-    UserFactory,
-    line_input,
-    make_draft,
-    make_issued,
-)
+from tests.factories import TaxRateFactory, UserFactory, line_input, make_draft, make_issued
 from tests.web.forms import main_of
 
 pytestmark = pytest.mark.django_db

@@ -11,12 +11,7 @@ from invoicing.models import Customer, Role, Team, User
 from invoicing.services.record_changes import TAKEN_MEANWHILE, UNREADABLE
 from tests.admin.forms import assert_saved, form_of, refused, save, shown_of, url_of
 from tests.administration import acts_written, make_administrator
-from tests.factories import (
-    TeamFactory,
-    UserFactory,
-    make_draft,
-    make_issued,
-)
+from tests.factories import TeamFactory, UserFactory, make_draft, make_issued
 from tests.web.forms import main_of
 
 pytestmark = pytest.mark.django_db
