@@ -1,21 +1,18 @@
 """Who may change whom: nobody gives what they lack, and nobody but the owner touches the owner."""
 
-from datetime import time
-
 import pytest
 from django.contrib.auth.models import Group
 from django.core.exceptions import ValidationError
 
 from invoicing.access import Permission
 from invoicing.administration.people import (
-    OWN_MANAGER,
     OWNER_STAYS,
     change_person,
     create_person,
     digest_person,
 )
 from invoicing.administration.sign_ins import make_code, sign_out_everywhere
-from invoicing.errors import CodeInvalidError, ConflictError, PermissionMissingError
+from invoicing.errors import PermissionMissingError
 from invoicing.models import Skill, User
 from invoicing.rights import (
     is_administrator,
@@ -24,7 +21,6 @@ from invoicing.rights import (
     may_give_every_right,
     rights_of,
 )
-from invoicing.services.working_hours import OVERLAP, Stretch, read_hours
 from tests.administration import acting, acts_written, make_administrator, read
 from tests.factories import CustomerFactory, UserFactory, grant
 from tests.snapshots import take_snapshot
@@ -48,6 +44,13 @@ def change(by: User, person: User, **changes: object):
     return change_person(acting(by), person.pk, changes, seen=digest_person(read(person)))
 
 
+def refuse_all(by: User, person: User, **changes: object) -> None:
+    """All that ends or changes how the person signs in must be refused."""
+    refuse(PermissionMissingError, lambda: change(by, person, **changes))
+    refuse(PermissionMissingError, lambda: make_code(acting(by), person.pk))
+    refuse(PermissionMissingError, lambda: sign_out_everywhere(acting(by), person.pk))
+
+
 def refuse(error, act):
     before = take_snapshot()
     events = acts_written()
@@ -67,21 +70,11 @@ RIGHTS_CHANGES = [{"is_staff": True}, {"is_superuser": True}]
 
 def test_an_administrator_edits_who_a_person_is(administrator, person):
     skill = Skill.objects.create(name="Typing")
-    change(
-        administrator,
-        person,
-        name=" Paula Plain ",
-        job_title="Clerk",
-        manager=administrator,
-        skills=[skill],
-    )
+    changes = {"name": " Paula Plain ", "job_title": "Clerk", "manager": administrator}
+    change(administrator, person, **changes, skills=[skill])
     person = read(person)
-    assert (person.name, person.job_title, person.manager) == (
-        "Paula Plain",
-        "Clerk",
-        administrator,
-    )
-    assert list(person.skills.all()) == [skill]
+    kept = (person.name, person.job_title, person.manager, *person.skills.all())
+    assert kept == ("Paula Plain", "Clerk", administrator, skill)
     detail = "name, job_title, manager, skills"
     assert acts_written() == [("person:changed", str(person.id), detail)]
 
@@ -109,21 +102,14 @@ def test_but_not_of_somebody_who_may_do_more(administrator, person, right, chang
     User.objects.filter(pk=person.pk).update(**flags, is_active=is_active)
     changes = changes if is_active else changes | {"is_active": True}
 
-    refuse(PermissionMissingError, lambda: change(administrator, person, **changes))
-    refuse(PermissionMissingError, lambda: make_code(acting(administrator), person.pk))
-    refuse(PermissionMissingError, lambda: sign_out_everywhere(acting(administrator), person.pk))
+    refuse_all(administrator, person, **changes)
 
 
 @pytest.mark.parametrize("changes", SIGN_IN_CHANGES, ids=first_name)
 def test_nor_of_somebody_whose_customers_are_not_theirs(administrator, person, changes):
     customer = CustomerFactory.create(account_managers=[person])
     CustomerFactory.create()  # which neither of them manages
-    for act in (
-        lambda: change(administrator, person, **changes),
-        lambda: make_code(acting(administrator), person.pk),
-        lambda: sign_out_everywhere(acting(administrator), person.pk),
-    ):
-        refuse(PermissionMissingError, act)
+    refuse_all(administrator, person, **changes)
     customer.account_managers.add(administrator)
     assert make_code(acting(administrator), person.pk)
 
@@ -165,20 +151,10 @@ def test_an_administrator_makes_no_person_with_rights(administrator, changes):
     refuse(PermissionMissingError, lambda: create_person(acting(administrator), facts))
 
 
-@pytest.mark.parametrize("name", ["owner", "superuser"])
-@pytest.mark.parametrize("changes", RIGHTS_CHANGES, ids=first_name)
-def test_a_superuser_and_the_owner_give_rights(request, person, name, changes):
-    change(request.getfixturevalue(name), person, **changes)
-    assert [getattr(read(person), each) for each in changes] == [True]
-
-
 @pytest.mark.parametrize("changes", [*SIGN_IN_CHANGES, *RIGHTS_CHANGES], ids=first_name)
 @pytest.mark.parametrize("name", ["superuser", "administrator"])
 def test_nobody_else_changes_the_owners_sign_in(request, owner, name, changes):
-    by = request.getfixturevalue(name)
-    refuse(PermissionMissingError, lambda: change(by, owner, **changes))
-    refuse(PermissionMissingError, lambda: make_code(acting(by), owner.pk))
-    refuse(PermissionMissingError, lambda: sign_out_everywhere(acting(by), owner.pk))
+    refuse_all(request.getfixturevalue(name), owner, **changes)
 
 
 def test_the_owner_changes_their_own_address_and_makes_their_own_link(owner):
@@ -205,21 +181,17 @@ def test_who_needs_no_permission_is_the_owner(owner, administrator, superuser, p
     for permission in ("invoices.change_company", "invoices.add_team"):
         able = {each.name for each in User.objects.all() if may_administer(each, permission)}
         assert able == {owner.name, superuser.name}
-    assert [may_give_every_right(each) for each in (owner, superuser, administrator, person)] == [
-        True,
-        True,
-        False,
-        False,
-    ]
+    everybody = (owner, superuser, administrator, person)
+    assert [each for each in everybody if may_give_every_right(each)] == [owner, superuser]
 
 
 @pytest.mark.parametrize("flags", [{"is_active": False}, {"is_guest": True}, {"is_staff": False}])
 def test_a_superuser_who_is_out_administers_nothing(superuser, person, flags):
     User.objects.filter(pk=superuser.pk).update(**flags)
     out = read(superuser)
-    assert (is_administrator(out), may_give_every_right(out), may_change_sign_in(out, person)) == (
-        False,
-    ) * 3
+    assert not is_administrator(out)
+    assert not may_give_every_right(out)
+    assert not may_change_sign_in(out, person)
     refuse(PermissionMissingError, lambda: change(superuser, person, name="Other"))
 
 
@@ -227,82 +199,6 @@ def test_an_administrator_who_lost_the_permission_meanwhile_is_refused(administr
     administrator.has_perm("invoices.change_user")  # what their session believes
     read(administrator).user_permissions.clear()
     refuse(PermissionMissingError, lambda: change(administrator, person, name="Other"))
-
-
-def test_a_new_person_has_no_password(administrator):
-    facts = {"name": "Nora New", "email": "Nora@Halden.example", "is_active": True}
-    facts |= {"is_staff": False, "is_superuser": False, "groups": []}  # as a form leaves them
-    hours = [Stretch(0, time(9), time(17))]
-    person = read(create_person(acting(administrator), facts, hours=hours))
-    assert (person.email, person.has_usable_password()) == ("nora@halden.example", False)
-    assert read_hours(person) == hours
-    assert acts_written() == [("person:created", str(person.id), "")]
-
-
-@pytest.mark.parametrize(
-    "facts",
-    [
-        {"name": "New", "email": "PLAIN@halden.example"},
-        {"name": "New", "email": "no address"},
-        {"name": "", "email": "new@halden.example"},
-        {"name": "N" * 201, "email": "new@halden.example"},
-        {"name": "N\0", "email": "new@halden.example"},
-        {"name": "New", "email": "new@halden.example", "hourly_rate": -1},
-        {"name": "New", "email": "new@halden.example", "hourly_rate": 2**63},
-    ],
-)
-def test_a_person_who_cannot_be_is_refused(administrator, facts):
-    UserFactory.create(email="plain@halden.example")
-    refuse(ValidationError, lambda: create_person(acting(administrator), facts))
-
-
-def test_nobody_is_their_own_manager(administrator, person):
-    junior = UserFactory.create(manager=person)
-    for manager in (person, junior):
-        error = refuse(
-            ValidationError, lambda who=manager: change(administrator, person, manager=who)
-        )
-        assert error.message_dict == {"manager": [OWN_MANAGER]}
-
-
-def test_hours_follow_one_another(administrator, person):
-    wrong = [
-        [Stretch(0, time(9), time(12)), Stretch(0, time(11), time(13))],
-        [Stretch(0, time(9), time(9))],
-        [Stretch(6, time(17), time(9))],
-    ]
-    seen = digest_person(read(person))
-    for hours in wrong:
-        error = refuse(
-            ValidationError,
-            lambda hours=hours: change_person(
-                acting(administrator), person.pk, {}, hours=hours, seen=seen
-            ),
-        )
-        assert error.messages == [OVERLAP]
-    right = [Stretch(0, time(9), time(12)), Stretch(0, time(12), time(17))]
-    change_person(acting(administrator), person.pk, {}, hours=right, seen=seen)
-    assert read_hours(person) == right
-
-
-def test_a_change_of_what_was_not_seen_is_refused(administrator, person):
-    seen = digest_person(read(person))
-    change(administrator, person, name="First")
-    late = {"name": "Second"}
-    refuse(
-        ConflictError,
-        lambda: change_person(acting(administrator), person.pk, late, seen=seen),
-    )
-
-
-def test_hours_that_were_not_seen_are_not_written_over(administrator, person):
-    seen = digest_person(read(person))
-    hours = [Stretch(0, time(9), time(17))]
-    change_person(acting(administrator), person.pk, {}, hours=hours, seen=seen)
-    refuse(
-        ConflictError,
-        lambda: change_person(acting(administrator), person.pk, {}, hours=[], seen=seen),
-    )
 
 
 @pytest.mark.parametrize(
@@ -317,15 +213,3 @@ def test_who_signs_in_or_out_meanwhile_changes_nothing_that_was_seen(
     User.objects.filter(pk=person.pk).update(**columns)
     change_person(acting(administrator), person.pk, {"name": "Other"}, seen=seen)
     assert read(person).name == "Other"
-
-
-def test_a_change_that_changes_nothing_leaves_no_trace(administrator, person):
-    skill = Skill.objects.create(name="Typing")
-    person.skills.add(skill)
-    change(administrator, person, name=person.name, skills=[skill], groups=[])
-    assert acts_written() == []
-
-
-def test_an_inactive_person_gets_no_code(administrator, person):
-    User.objects.filter(pk=person.pk).update(is_active=False)
-    refuse(CodeInvalidError, lambda: make_code(acting(administrator), person.pk))
