@@ -1,11 +1,13 @@
 """What is withdrawn after a page has checked it, and before its act: the answer is 403 or 404."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from django.db.models import F
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils.module_loading import import_string
 
 from agent_access.audit import Actor
 from invoicing.access import Permission
@@ -45,73 +47,61 @@ def meanwhile(monkeypatch) -> Meanwhile:
     return happens
 
 
-@pytest.mark.parametrize("page", PERSON_PAGES)
-def test_who_may_no_longer_change_people_is_refused(desk, ada, meanwhile, page):
-    person, before = UserFactory.create(), []
-
-    def withdraw_rights() -> None:
-        User.objects.filter(pk=ada.pk).update(is_staff=False)
-        before.append(snapshot_of_books())
-
-    meanwhile("people", withdraw_rights)
-    answer = desk.post(reverse(f"admin:{page}", args=[person.pk]))
-    assert answer.status_code == 403
-    assert ([snapshot_of_books()], acts_written()) == (before, [])
-
-
-def test_who_may_no_longer_change_customers_is_refused(desk, ada, customer, meanwhile):
-    customer.account_managers.add(ada)
-    meanwhile("records", ada.user_permissions.clear)
-    assert save(desk, customer, name="Zephyr AG").status_code == 403
-    assert (Customer.objects.get().name, acts_written()) == (customer.name, [])
-
-
-def test_a_customer_whom_one_no_longer_sees_is_not_found(desk, ada, customer, meanwhile):
-    customer.account_managers.add(ada)
-    meanwhile("records", customer.account_managers.clear)
-    assert save(desk, customer, name="Zephyr AG").status_code == 404
-    assert (Customer.objects.get().name, acts_written()) == (customer.name, [])
-
-
-def test_who_may_no_longer_see_all_customers_does_not_find_one(desk, ada, customer, meanwhile):
-    grant(ada, Permission.VIEW_ALL_CUSTOMERS)
-    meanwhile("records", lambda: withdraw(ada, Permission.VIEW_ALL_CUSTOMERS))
-    assert save(desk, customer, name="Zephyr AG").status_code == 404
-    assert (Customer.objects.get().name, acts_written()) == (customer.name, [])
-
-
-def test_nor_does_who_waited_for_the_customers_words(desk, ada, customer, monkeypatch):
-    grant(ada, Permission.VIEW_ALL_CUSTOMERS)
-    monkeypatch.setattr(
-        "invoicing.administration.records.rename_words",
-        lambda *_: withdraw(ada, Permission.VIEW_ALL_CUSTOMERS),
-    )
-    assert save(desk, customer, name="Zephyr AG").status_code == 404
-    assert (Customer.objects.get().name, acts_written()) == (customer.name, [])
+def take_staff_away(person: User) -> None:
+    User.objects.filter(pk=person.pk).update(is_staff=False)
 
 
 def end_sessions_of(person: User) -> None:
     User.objects.filter(pk=person.pk).update(session_revision=F("session_revision") + 1)
 
 
+@pytest.mark.parametrize("lose", [take_staff_away, end_sessions_of])
 @pytest.mark.parametrize("page", PERSON_PAGES)
-def test_who_was_signed_out_changes_nobody(desk, ada, meanwhile, page):
+def test_who_may_no_longer_change_people_is_refused(desk, ada, meanwhile, page, lose):
     person, before = UserFactory.create(), []
 
-    def end_sessions() -> None:
-        end_sessions_of(ada)
+    def lose_it() -> None:
+        lose(ada)
         before.append(snapshot_of_books())
 
-    meanwhile("people", end_sessions)
-    answer = desk.post(reverse(f"admin:{page}", args=[person.pk]))
-    assert answer.status_code == 403
+    meanwhile("people", lose_it)
+    assert desk.post(reverse(f"admin:{page}", args=[person.pk])).status_code == 403
     assert ([snapshot_of_books()], acts_written()) == (before, [])
 
 
-def test_who_was_signed_out_changes_no_customer(desk, ada, customer, meanwhile):
+@pytest.mark.parametrize(
+    ("lose", "status"),
+    [
+        (lambda ada, _: ada.user_permissions.clear(), 403),
+        (lambda ada, _: end_sessions_of(ada), 403),
+        (lambda _, customer: customer.account_managers.clear(), 404),
+    ],
+    ids=["permissions", "sessions", "customer"],
+)
+def test_who_may_no_longer_change_a_customer_does_not(desk, ada, customer, meanwhile, lose, status):
     customer.account_managers.add(ada)
-    meanwhile("records", lambda: end_sessions_of(ada))
-    assert save(desk, customer, name="Zephyr AG").status_code == 403
+    meanwhile("records", lambda: lose(ada, customer))
+    assert save(desk, customer, name="Zephyr AG").status_code == status
+    assert (Customer.objects.get().name, acts_written()) == (customer.name, [])
+
+
+@pytest.mark.parametrize(
+    "moment",
+    ["invoicing.admin.records.actor_of", "invoicing.administration.records.rename_words"],
+    ids=["before the act", "while the words were waited for"],
+)
+def test_who_may_no_longer_see_all_customers_does_not_find_one(
+    desk, ada, customer, monkeypatch, moment
+):
+    grant(ada, Permission.VIEW_ALL_CUSTOMERS)
+    act = import_string(moment)
+
+    def withdraw_first(*args: Any) -> Any:
+        withdraw(ada, Permission.VIEW_ALL_CUSTOMERS)
+        return act(*args)
+
+    monkeypatch.setattr(moment, withdraw_first)
+    assert save(desk, customer, name="Zephyr AG").status_code == 404
     assert (Customer.objects.get().name, acts_written()) == (customer.name, [])
 
 
