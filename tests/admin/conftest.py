@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from django.db.models import F
 from django.test import Client
 
 from agent_access.models import AccessSettings, Connection
@@ -32,6 +33,12 @@ def owner_desk(sign_in: SignIn, owner: User) -> Client:
 
 
 @pytest.fixture
+def desk(sign_in: SignIn, superuser: User) -> Client:
+    """The browser of a superuser, signed in; tests of other administrators have another."""
+    return sign_in(superuser)
+
+
+@pytest.fixture
 def handed_over_first(monkeypatch: pytest.MonkeyPatch) -> None:
     """Transfer the ownership just before anybody locks the settings, as during a wait for them."""
     lock = AccessSettings.lock
@@ -41,6 +48,18 @@ def handed_over_first(monkeypatch: pytest.MonkeyPatch) -> None:
         return lock()
 
     monkeypatch.setattr(AccessSettings, "lock", hand_over_first)
+
+
+@pytest.fixture
+def signed_out_first(monkeypatch: pytest.MonkeyPatch, owner: User) -> None:
+    """End the owner's sessions just before anybody locks the settings."""
+    lock = AccessSettings.lock
+
+    def end_sessions_first() -> AccessSettings:
+        User.objects.filter(pk=owner.pk).update(session_revision=F("session_revision") + 1)
+        return lock()
+
+    monkeypatch.setattr(AccessSettings, "lock", end_sessions_first)
 
 
 @pytest.fixture

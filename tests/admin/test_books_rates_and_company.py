@@ -14,11 +14,6 @@ from tests.web.forms import main_of
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def desk(sign_in, superuser):
-    return sign_in(superuser)
-
-
 def test_a_new_rate_is_added_and_named_as_it_is(desk, company):
     said = save(desk, TaxRate, name="Sales tax", percentage="8.875")
     assert_saved(said)

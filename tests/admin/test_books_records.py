@@ -17,11 +17,6 @@ from tests.web.forms import main_of
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def desk(sign_in, superuser):
-    return sign_in(superuser)
-
-
 def test_a_customer_is_added_with_its_account_managers(desk, delegate):
     answer = save(
         desk, Customer, name=" Nordwind  GmbH ", city="Kiel", account_managers=[str(delegate.pk)]

@@ -82,12 +82,6 @@ def test_the_page_says_what_the_person_has_no_permission_for_now(owner_desk, con
     assert refused in main_of(owner_desk.get(page))
 
 
-def test_the_page_of_one_that_never_called_says_so(owner_desk, connect, delegate):
-    connection, _ = connect(delegate)
-    page = strip_tags(main_of(owner_desk.get(f"{LIST}{connection.id}/")))
-    assert "Last use Never Calls in the last day 0 ID" in " ".join(page.split())
-
-
 def test_only_calls_of_the_last_day_are_counted(owner_desk, connect, delegate, owner):
     now = timezone.now()
     connection, agent = connect(delegate, name="Ledger")

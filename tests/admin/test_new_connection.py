@@ -14,16 +14,14 @@ import time_machine
 from django.contrib.admin.models import LogEntry
 from django.contrib.sessions.models import Session
 from django.core import signing
-from django.db.models import F
 from django.utils import timezone
 
 from agent_access.connections import INVALID_NAME
 from agent_access.models import AuditEvent, Connection
 from agent_access.models.audit import ADMINISTRATION
-from agent_access.models.settings import AccessSettings
 from agent_access.switches import turn_access
 from invoicing.access import Permission
-from invoicing.models import Company, User
+from invoicing.models import Company
 from invoicing.quickstart.first_steps import FirstSteps
 from tests.agents import HOST, HttpAgent
 from tests.factories import UserFactory, withdraw
@@ -203,16 +201,11 @@ def test_a_form_sent_again_after_access_went_off_still_says_that_it_was_sent(own
     assert owner_desk.post(ADD, filled).status_code == 409
 
 
-def test_an_owner_who_was_signed_out_meanwhile_makes_no_connection(
-    owner, owner_desk, filled, monkeypatch
+@pytest.mark.parametrize("change", ["signed_out_first", "handed_over_first"])
+def test_an_owner_who_is_signed_out_or_no_owner_meanwhile_makes_no_connection(
+    request, owner_desk, filled, change
 ):
-    lock = AccessSettings.lock
-
-    def end_sessions_first() -> AccessSettings:
-        User.objects.filter(pk=owner.pk).update(session_revision=F("session_revision") + 1)
-        return lock()
-
-    monkeypatch.setattr(AccessSettings, "lock", end_sessions_first)
+    request.getfixturevalue(change)
     assert owner_desk.post(ADD, filled).status_code == 403
     assert not Connection.objects.exists()
 
@@ -250,10 +243,3 @@ def test_the_credential_is_kept_and_repeated_nowhere(owner_desk, filled, caplog,
         page = owner_desk.get(f"/admin/agent_access/connection/{path}").content.decode()
         assert secret not in page
         assert str(made.credential_digest) not in page
-
-
-def test_whose_ownership_went_over_under_the_lock_makes_nothing(
-    owner_desk, filled, handed_over_first
-):
-    assert owner_desk.post(ADD, filled).status_code == 403
-    assert not Connection.objects.exists()

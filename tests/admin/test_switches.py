@@ -152,13 +152,6 @@ def test_an_unknown_switch_is_not_found(owner_desk, company, name):
     assert not AuditEvent.objects.exists()
 
 
-def test_a_switch_that_is_turned_twice_is_written_down_once(owner_desk, access_on):
-    for _ in range(2):
-        turn(owner_desk, "access", "off")
-    actions = [action for action, *_ in administration()]
-    assert actions == ["access:turned_on", "access:turned_off"]
-
-
 def test_one_button_stops_everything(owner_desk, owner, browser_connection, agent, connection):
     assert "Stop all agents now" in main_of(owner_desk.get("/admin/"))
     answer = owner_desk.post(STOP)
