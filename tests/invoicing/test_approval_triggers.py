@@ -1,20 +1,25 @@
 """What an approval says, and what was decided and executed, no statement changes."""
 
+from functools import partial
+
 import pytest
-from django.db import IntegrityError, connection, transaction
+from django.db import connection
 
 from invoicing.models import Decision, IssueApproval
 from tests.approvals import A_MINUTE_LATER, prepare
 from tests.factories import make_draft
-from tests.snapshots import take_snapshot
+from tests.invoicing import statements
+from tests.invoicing.statements import OTHER_ID, columns_of, execute
 
+TOLD = r"[Aa]n approval .*cannot be"
+refuse = partial(statements.refuse, told=TOLD)
 TABLE = "invoices_issueapproval"
 
 PREPARED_COLUMNS = {
-    "id": "'01890000000070008000000000000001'",
+    "id": OTHER_ID,
     "document_id": "(SELECT MIN(id{text}) FROM invoices_document WHERE status = 'issued'){uuid}",
     "delegated_user_id": "(SELECT owner_id FROM invoices_company)",
-    "connection_id": "'01890000000070008000000000000001'",
+    "connection_id": OTHER_ID,
     "connection_name": "'Another agent'",
     "lock_version": "lock_version + 1",
     "facts": "facts || ' '",
@@ -23,24 +28,6 @@ PREPARED_COLUMNS = {
     "prepared_at": "'2026-03-02 08:59:00+00:00'",
     "expires_at": "'2026-03-02 09:11:00+00:00'",
 }
-
-
-def execute(sql: str) -> int:
-    casts = {"text": "::text", "uuid": "::uuid"} if connection.vendor == "postgresql" else {}
-    with connection.cursor() as cursor:
-        cursor.execute(sql.format(**{"text": "", "uuid": "", **casts}))
-        rows: int = cursor.rowcount
-        return rows
-
-
-def refuse(sql: str) -> None:
-    before = take_snapshot()
-    with (
-        pytest.raises(IntegrityError, match=r"[Aa]n approval .*cannot be"),
-        transaction.atomic(),
-    ):
-        execute(sql)
-    assert take_snapshot() == before
 
 
 @pytest.fixture
@@ -63,7 +50,9 @@ def where(prepared) -> str:
 
 @pytest.mark.parametrize("column", PREPARED_COLUMNS)
 def test_no_statement_changes_what_was_prepared(prepared, column):
-    change = f"{column} = {PREPARED_COLUMNS[column]}"
+    casts = {"text": "::text", "uuid": "::uuid"} if connection.vendor == "postgresql" else {}
+    value = PREPARED_COLUMNS[column].format(**{"text": "", "uuid": "", **casts})
+    change = f"{column} = {value}"
     refuse(f"UPDATE {TABLE} SET {change} WHERE {where(prepared)}")  # noqa: S608  constants only
 
 
@@ -108,8 +97,7 @@ def test_no_statement_deletes_an_approval(prepared):
 
 @pytest.mark.postgresql
 def test_the_table_is_not_emptied(prepared):
-    execute("SET CONSTRAINTS ALL IMMEDIATE")
-    refuse(f"TRUNCATE {TABLE} CASCADE")
+    statements.truncate(TABLE, told=TOLD)
 
 
 @pytest.mark.sqlite
@@ -120,8 +108,8 @@ def test_replace_pushes_no_approval_out(prepared):
 
 @pytest.mark.sqlite
 def test_the_hidden_rowid_pushes_no_approval_out(prepared):
-    columns = ", ".join(str(field.column) for field in IssueApproval._meta.fields)
-    copied = columns.replace("id,", "'01890000000070008000000000000001',", 1)
+    columns = ", ".join(columns_of(IssueApproval))
+    copied = columns.replace("id,", f"{OTHER_ID},", 1)
     rowid = f"(SELECT rowid FROM {TABLE} WHERE executed_at IS NOT NULL)"  # noqa: S608  constants only
     refuse(
         f"REPLACE INTO {TABLE} (rowid, {columns})"  # noqa: S608  constants only
@@ -132,8 +120,8 @@ def test_the_hidden_rowid_pushes_no_approval_out(prepared):
 
 @pytest.mark.sqlite
 def test_no_other_execution_pushes_the_one_of_a_document_out(executed, delegate):
-    columns = ", ".join(str(field.column) for field in IssueApproval._meta.fields)
-    copied = columns.replace("id,", "'01890000000070008000000000000001',", 1)
+    columns = ", ".join(columns_of(IssueApproval))
+    copied = columns.replace("id,", f"{OTHER_ID},", 1)
     add = f"INTO {TABLE} ({columns}) SELECT {copied} FROM {TABLE}"  # noqa: S608  constants only
     refuse(f"INSERT OR REPLACE {add}")
     pending = add.replace("executed_at, execute_key, result FROM", "NULL, '', '' FROM")

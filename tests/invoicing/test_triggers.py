@@ -1,3 +1,4 @@
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ from django.db.models.signals import post_migrate, pre_migrate
 from agent_access.database import triggers
 from invoicing.models import Document, Line, TaxRow
 from tests.factories import TaxRateFactory, line_input, make_draft, make_issued
+from tests.invoicing import statements
+from tests.invoicing.statements import OTHER_ID, columns_of, execute
 from tests.snapshots import take_snapshot
 
 APP = apps.get_app_config("invoices")
@@ -20,25 +23,17 @@ ISSUED = "(SELECT id FROM invoices_document WHERE status = 'issued')"
 DRAFT = "(SELECT id FROM invoices_document WHERE status = 'draft')"
 # What no other document has; the series of a number is kept.
 OTHER_KEYS = {
-    "id": "'01890000000070008000000000000001'",
+    "id": OTHER_ID,
     "draft_code": "'D-00000000'",
     "number": "'INV-2026-0009'",
     "series_value": "9",
 }
 
-
-def execute(sql: str) -> int:
-    with connection.cursor() as cursor:
-        cursor.execute(sql)
-        rows: int = cursor.rowcount
-        return rows
+refuse = partial(statements.refuse, told="issued document")
 
 
-def refuse(sql: str) -> None:
-    before = take_snapshot()
-    with pytest.raises(IntegrityError, match="issued document"), transaction.atomic():
-        execute(sql)
-    assert take_snapshot() == before
+def differences() -> list[str]:
+    return triggers.find_differences(connection, FOLDER)
 
 
 def own_warnings() -> list[str]:
@@ -238,7 +233,7 @@ def test_replace_pushes_no_issued_row_out(issued, statement) -> None:
 @pytest.mark.parametrize("key", OTHER_KEYS)
 def test_one_key_in_common_is_enough_to_keep_an_issued_row(issued, key) -> None:
     other = {column: value for column, value in OTHER_KEYS.items() if column != key}
-    columns = [str(field.column) for field in Document._meta.fields]
+    columns = columns_of(Document)
     values = ", ".join(other.get(column, column) for column in columns)
     refuse(
         f"INSERT OR REPLACE INTO invoices_document ({', '.join(columns)})"  # noqa: S608 (constants only)
@@ -256,7 +251,7 @@ def test_one_key_in_common_is_enough_to_keep_an_issued_row(issued, key) -> None:
 @pytest.mark.sqlite
 @pytest.mark.parametrize("model", [Line, TaxRow])
 def test_replace_takes_no_part_away_from_an_issued_document(issued, model) -> None:
-    table, columns = model._meta.db_table, [str(field.column) for field in model._meta.fields]
+    table, columns = model._meta.db_table, columns_of(model)
     values = ", ".join(DRAFT if column == "document_id" else column for column in columns)
     refuse(
         f"INSERT OR REPLACE INTO {table} ({', '.join(columns)})"  # noqa: S608 (constants only)
@@ -269,7 +264,7 @@ def test_replace_takes_no_part_away_from_an_issued_document(issued, model) -> No
     ("model", "whose"), [(Document, "id"), (Line, "document_id"), (TaxRow, "document_id")]
 )
 def test_the_hidden_rowid_pushes_no_issued_row_out(issued, model, whose) -> None:
-    table, columns = model._meta.db_table, [str(field.column) for field in model._meta.fields]
+    table, columns = model._meta.db_table, columns_of(model)
     other = {name: OTHER_KEYS[name] for name in ("id", "draft_code")} | {"position": "7"}
     values = ", ".join(other.get(column, column) for column in columns)
     rowid = f"(SELECT rowid FROM {table} WHERE {whose} = {ISSUED})"  # noqa: S608 (constants only)
@@ -284,8 +279,7 @@ def test_the_hidden_rowid_pushes_no_issued_row_out(issued, model, whose) -> None
 @pytest.mark.postgresql
 @pytest.mark.parametrize("table", ["invoices_document", "invoices_line", "invoices_taxrow"])
 def test_no_table_with_issued_facts_is_emptied(issued, table) -> None:
-    execute("SET CONSTRAINTS ALL IMMEDIATE")
-    refuse(f"TRUNCATE {table} CASCADE")
+    statements.truncate(table, told="issued document")
 
 
 @pytest.mark.postgresql
@@ -314,20 +308,19 @@ def test_a_draft_can_be_changed_and_deleted() -> None:
 
 @pytest.mark.django_db
 def test_a_migrated_database_holds_the_triggers_of_the_file() -> None:
-    assert triggers.find_differences(connection, FOLDER) == []
     assert own_warnings() == []
 
 
 @pytest.mark.django_db
 def test_every_missing_trigger_is_named_and_installed_again() -> None:
     triggers.drop(connection, FOLDER)
-    named = triggers.find_differences(connection, FOLDER)
+    named = differences()
     text = (FOLDER / f"triggers.{connection.vendor}.sql").read_text(encoding="utf-8")
     assert len(named) == text.count("\nCREATE ")
     assert all(sentence.endswith(" is missing.") for sentence in named)
     triggers.install(connection, FOLDER)
     triggers.install(connection, FOLDER)
-    assert triggers.find_differences(connection, FOLDER) == []
+    assert differences() == []
 
 
 @pytest.mark.django_db
@@ -346,7 +339,7 @@ def test_an_altered_sqlite_trigger_is_named() -> None:
         "CREATE TRIGGER invoices_line_issued_update BEFORE UPDATE ON invoices_line WHEN 0"
         " BEGIN SELECT 1; END"
     )
-    assert triggers.find_differences(connection, FOLDER) == [
+    assert differences() == [
         "The database trigger invoices_line_issued_update is not the one of this release."
     ]
 
@@ -390,11 +383,9 @@ def test_an_altered_sqlite_trigger_is_named() -> None:
 )
 def test_an_altered_postgresql_trigger_is_named_and_repaired(statement, named) -> None:
     execute(statement)
-    assert triggers.find_differences(connection, FOLDER) == [
-        f"The database {named} is not the one of this release."
-    ]
+    assert differences() == [f"The database {named} is not the one of this release."]
     triggers.install(connection, FOLDER)
-    assert triggers.find_differences(connection, FOLDER) == []
+    assert differences() == []
 
 
 @pytest.mark.postgresql
@@ -406,14 +397,12 @@ def test_a_function_is_replaced_while_others_use_its_tables() -> None:
         " LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END;'"
     )
     triggers.install(connection, FOLDER)
-    assert triggers.find_differences(connection, FOLDER) == []
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT relation::regclass, mode FROM pg_locks"
-            " WHERE pid = pg_backend_pid() AND mode LIKE '%Exclusive%'"
-            " AND relation::regclass::text LIKE 'invoices%'"
-        )
-        assert cursor.fetchall() == []
+    assert differences() == []
+    locks = (
+        "SELECT FROM pg_locks WHERE pid = pg_backend_pid() AND mode LIKE '%Exclusive%'"
+        " AND relation::regclass::text LIKE 'invoices%'"
+    )
+    assert execute(locks) == 0
 
 
 @pytest.mark.postgresql
@@ -436,7 +425,7 @@ def test_triggers_are_replaced_in_a_transaction_for_each_table() -> None:
 
     with connection.execute_wrapper(count_locks):
         triggers.install(connection, FOLDER)
-    assert triggers.find_differences(connection, FOLDER) == []
+    assert differences() == []
     assert most == 1
 
 
@@ -448,23 +437,31 @@ def test_a_migration_that_makes_a_table_anew_gets_past_the_triggers() -> None:
     with connection.schema_editor() as editor:
         editor._remake_table(Document)  # type: ignore[attr-defined]  # SQLite has it only
     post_migrate.send(sender=APP, plan=PLAN, apps=apps, **signal)
-    assert triggers.find_differences(connection, FOLDER) == []
+    assert differences() == []
 
 
 @pytest.mark.django_db
 def test_a_migrate_without_a_plan_leaves_the_triggers_alone() -> None:
     pre_migrate.send(sender=APP, app_config=APP, verbosity=0, using="default", plan=[], apps=apps)
-    assert triggers.find_differences(connection, FOLDER) == []
+    assert differences() == []
 
 
-def test_a_file_with_another_kind_of_statement_is_refused() -> None:
-    with pytest.raises(ValueError, match="not a CREATE TRIGGER"):
-        triggers._parse("CREATE TABLE evil (id int)")
-
-
-def test_a_function_that_does_not_fix_its_path_is_refused() -> None:
-    with pytest.raises(ValueError, match="without its search_path"):
-        triggers._parse("CREATE FUNCTION open() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN$$;")
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ("CREATE TABLE evil (id int)", "not a CREATE TRIGGER"),
+        (
+            "CREATE FUNCTION open() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN$$;",
+            "without its search_path",
+        ),
+    ],
+    ids=["table", "function"],
+)
+def test_a_file_with_another_kind_of_statement_is_refused(tmp_path, statement, said) -> None:
+    (tmp_path / f"triggers.{connection.vendor}.sql").write_text(statement, encoding="utf-8")
+    with pytest.raises(ValueError, match=said):
+        triggers.install(connection, tmp_path)
 
 
 @pytest.mark.postgresql
@@ -480,7 +477,5 @@ def test_a_trigger_of_an_earlier_release_goes_when_its_function_changes() -> Non
         " FOR EACH ROW EXECUTE FUNCTION invoices_keep_issued_part()"
     )
     triggers.install(connection, FOLDER)
-    assert triggers.find_differences(connection, FOLDER) == []
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT count(*) FROM pg_trigger WHERE tgname = 'invoices_line_issued'")
-        assert cursor.fetchone() == (0,)
+    assert differences() == []
+    assert execute("SELECT FROM pg_trigger WHERE tgname = 'invoices_line_issued'") == 0
