@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.hashers import check_password
 
-from agent_access import audit, connections, execution, receipts
+from agent_access import connections, execution, receipts
 from agent_access.connections import ConnectionRequest, create_connection
 from agent_access.models import AuditEvent, Connection, Receipt
 from agent_access.models.audit import ADMINISTRATION
@@ -75,32 +75,6 @@ def test_no_call_in_flight_commits_after_its_person_was_sent_away(  # noqa: PLR0
     ended = AuditEvent.objects.get(chain=ADMINISTRATION, action="connection:revoked")
     assert not done.filter(occurred_at__gt=ended.occurred_at).exists()
     assert agent.call("tools.list").status == 401
-    assert list(find_breaks()) == []
-
-
-@pytest.mark.postgresql  # SQLite has one writer, and no circle
-def test_sending_somebody_away_under_a_new_address_and_a_call_never_wait_in_a_circle(
-    connect, owner, delegate, draft_body, monkeypatch
-):
-    """At its commit a call looks for the person's row, which a new address locks."""
-    _, agent = connect(delegate)
-    encounter = Encounter()
-    close_chains = audit.close_chains
-
-    def close_late(chains: Collection[str]) -> None:
-        encounter.wait_here()
-        close_chains(chains)
-
-    def send_away() -> str:
-        away = partial(change, owner, delegate, is_active=False, email="away@halden.example")
-        return outcome_of(away)
-
-    def call() -> str:
-        create = partial(agent.call, "drafts.create", draft_body, key="one")
-        return str(encounter.come(create).status)
-
-    monkeypatch.setattr(audit, "close_chains", close_late)
-    assert run_together([send_away, call]) == ["done", "201"]
     assert list(find_breaks()) == []
 
 

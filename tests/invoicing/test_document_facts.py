@@ -5,7 +5,6 @@ from datetime import date
 from typing import Any
 
 import pytest
-from django.db import connection as database
 
 from invoicing.errors import ApprovalStateError
 from invoicing.identifiers import new_id
@@ -198,19 +197,3 @@ def test_what_was_compared_is_frozen_whatever_changes_meanwhile(monkeypatch, pre
 
     issued = Document.objects.get()
     assert (issued.seller_name, issued.buyer_name) == ("Halden Works", "Acme Ltd")
-
-
-def test_a_rate_is_read_once_so_that_it_cannot_be_two_things_at_once(prepared):
-    """One that is active when it is compared is not inactive when the lines are looked at."""
-    prepared.decide()
-    changed: list[int] = []
-
-    def change_after_the_rates(run: Any, sql: str, *rest: Any) -> Any:
-        result = run(sql, *rest)
-        if 'FROM "invoices_taxrate"' in sql and not changed:
-            changed.append(TaxRate.objects.update(is_active=False))
-        return result
-
-    with database.execute_wrapper(change_after_the_rates):
-        prepared.execute()
-    assert (changed, Document.objects.get().number) == ([1], "INV-2026-0001")

@@ -62,17 +62,6 @@ def test_issuing_gives_a_number_and_freezes(draft) -> None:
     assert str(draft) == draft.draft_code
 
 
-@pytest.mark.requirement("document.frozen")
-def test_what_changes_later_changes_no_issued_document(draft) -> None:
-    issued = issue_document(draft, clock=at(ISSUED_AT))
-    before = Document.objects.filter(pk=issued.pk).values().get()
-    Company.objects.update(name="New name", street="Elsewhere")
-    Customer.objects.update(name="New name", is_active=False)
-    TaxRate.objects.update(name="New name", percentage_ten_thousandths=1)
-    assert Document.objects.filter(pk=issued.pk).values().get() == before
-    assert [row.name for row in Document.objects.get().tax_rows.all()] == ["Standard rate"]
-
-
 @pytest.mark.django_db
 def test_each_type_and_year_counts_for_itself() -> None:
     numbers = [

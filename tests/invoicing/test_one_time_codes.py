@@ -155,6 +155,7 @@ def test_a_code_is_worth_no_more_than_its_maker_at_this_moment(ada, person, end)
 def test_rights_that_are_given_meanwhile_do_not_spoil_the_link_of_who_gives_them(code, person):
     grant(person, Permission.FINALIZE)
     use(code)
+    assert check_password(NEW, read(person).password)
 
 
 def test_a_code_names_its_maker_and_cannot_be_given_another(code, owner, ada, person):
@@ -201,6 +202,7 @@ def test_an_easy_password_is_refused_and_the_code_still_good(code, person, passw
         use(code, password)
     assert take_snapshot() == before
     use(code)
+    assert check_password(NEW, read(person).password)
 
 
 def test_the_operator_makes_a_link_for_anybody(owner):

@@ -7,7 +7,6 @@ import pytest
 from django.core.management import call_command
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
-from django.test.utils import CaptureQueriesContext
 
 from invoicing.models import Customer, Document, SearchWord
 from invoicing.search.paging import PageRequest
@@ -68,14 +67,6 @@ def test_a_rebuild_that_broke_off_is_completed_by_the_next(records, monkeypatch)
     monkeypatch.undo()
     rebuild()
     assert kept_rows() == true_rows()
-
-
-def test_the_rows_that_are_there_are_looked_up_one_by_one(records) -> None:
-    with CaptureQueriesContext(connection) as captured:
-        rebuild()
-    written = [query["sql"] for query in captured if "INSERT" in query["sql"]]
-    assert written
-    assert all("LIMIT 1 OFFSET 0" in sql for sql in written)
 
 
 @pytest.mark.django_db(transaction=True)

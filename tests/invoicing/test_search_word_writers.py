@@ -10,17 +10,14 @@ from django.db import transaction
 
 from invoicing.administration.records import change_record, create_record
 from invoicing.errors import ConflictError, DraftCodeUsedError
-from invoicing.models import Customer, Document, DocumentStatus, SearchWord, User
-from invoicing.search.paging import PageRequest
-from invoicing.search.records import find_documents
-from invoicing.search.table import key_of_customer
+from invoicing.models import Customer, Document, DocumentStatus, User
 from invoicing.services.customers import add_customer, change_customer
 from invoicing.services.drafts import create_draft, update_draft
 from invoicing.services.issuing import issue_document
 from invoicing.services.record_changes import digest_record
 from tests.administration import acting
 from tests.clocks import at
-from tests.factories import ISSUED_AT, CustomerFactory, UserFactory, draft_input, make_draft
+from tests.factories import ISSUED_AT, UserFactory, draft_input, make_draft
 from tests.invoicing.word_table import kept_rows, true_rows
 from tests.snapshots import take_snapshot
 
@@ -127,24 +124,3 @@ def test_a_customer_that_is_refused_changes_no_word(company):
             add_customer(Customer(), {"name": name})
     assert take_snapshot() == before
     assert draft.customer_id == customer.pk
-
-
-def test_customers_whose_identifiers_end_alike_keep_their_documents_apart(company):
-    """The table knows a customer by the end of its identifier only; the record decides."""
-    own, twin, other = CustomerFactory.create_batch(3)
-    twins = [draft_of(customer, "Acme") for customer in (own, twin, own)]
-    SearchWord.objects.filter(customer=key_of_customer(twin.pk)).update(
-        customer=key_of_customer(own.pk)
-    )
-    draft_of(other, "Acme")
-    manager = UserFactory.create()
-    manager.managed_customers.set([own])
-
-    found, cursor = find_documents(manager, PageRequest(search="acme", limit=1))
-    assert (found, cursor) == ([twins[0]], twins[0].pk)
-    found, cursor = find_documents(manager, PageRequest(search="acme", limit=2, after=cursor))
-    assert (found, cursor) == ([twins[2]], None)
-
-
-def draft_of(customer: Customer, reference: str) -> Document:
-    return make_draft(customer=customer, reference=reference)

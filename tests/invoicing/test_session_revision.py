@@ -11,7 +11,6 @@ from django.core.management import CommandError, call_command
 from agent_access.models import AuditEvent
 from agent_access.models.audit import ADMINISTRATION
 from agent_access.verification import find_breaks
-from invoicing.access import Permission
 from invoicing.administration.people import change_person, digest_person
 from invoicing.administration.sign_ins import (
     change_own_password,
@@ -22,7 +21,7 @@ from invoicing.administration.sign_ins import (
 from invoicing.models import User
 from tests.administration import ADDRESS, acting, acts_written, read
 from tests.browsers import sign_in_with
-from tests.factories import PASSWORD, UserFactory, give_password, withdraw
+from tests.factories import PASSWORD, give_password
 from tests.snapshots import take_snapshot
 
 NEW = "another-long-password"
@@ -124,14 +123,6 @@ def test_another_name_or_fewer_permissions_end_nothing(connect, owner, delegate,
     assert agent.call("tools.list").status == 200
 
 
-def test_a_lost_permission_is_403_also_for_a_retry(connect, delegate, draft_body):
-    _, agent = connect(delegate)
-    assert agent.call("drafts.create", draft_body, key="one").status == 201
-    withdraw(delegate, Permission.MANAGE)
-    assert agent.call("drafts.create", draft_body, key="one").code == "forbidden"
-    assert agent.call("teams.list").status == 200
-
-
 def test_what_was_ended_stays_so_when_the_flag_comes_back(connect, owner, delegate):
     connection, agent = connect(delegate)
     change(owner, delegate, is_active=False)
@@ -188,13 +179,6 @@ def test_the_command_refuses_what_is_no_password(connection, delegate, typed, re
         call_command("changepassword", delegate.email, stdout=StringIO())
     assert str(refused.value) == refusal
     assert take_snapshot() == before
-
-
-def test_a_person_of_the_same_name_is_left_alone(connect, owner, delegate):
-    twin = UserFactory.create(name=delegate.name)
-    _, agent = connect(twin)
-    sign_out(owner, delegate)
-    assert agent.call("tools.list").status == 200
 
 
 def save_password(person: User) -> None:

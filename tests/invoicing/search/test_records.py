@@ -189,19 +189,6 @@ def test_customers_whom_the_table_names_alike_stay_apart(manager, monkeypatch):
     assert walk(find_customers, manager, search="acme", limit=1) == [own.pk]
 
 
-def test_the_page_of_a_manager_is_four_statements_however_many_they_are(
-    manager, django_assert_num_queries
-):
-    manager.managed_customers.set(
-        create_customers(CustomerFactory.build_batch(2 * LISTS_PER_STATEMENT))
-    )
-    for customer in manager.managed_customers.all()[:5]:
-        make_draft(customer=customer)
-    manager.has_perm("any")
-    with django_assert_num_queries(4):
-        find_documents(manager, PageRequest(limit=25))
-
-
 def make_many(count: int, *, references: Callable[[int], str]) -> list[Document]:
     CompanyFactory.create()
     author, customer = make_staff(), CustomerFactory.create(name="Acme")
@@ -293,31 +280,6 @@ def test_a_word_of_hidden_documents_takes_no_other_way_than_one_of_none(manager)
             assert find_documents(manager, page) == ([], None)
         ways.append(len(captured))
     assert ways[0] == ways[1]
-
-
-STATEMENTS = [
-    ("", 1),
-    ("acme", 2),
-    ("needle", 2),
-    ("absent", 1),
-    ("acme common", 3),
-    ("absent common", 1),
-    ("%", 0),
-]
-
-
-@pytest.mark.parametrize(("search", "statements"), STATEMENTS)
-def test_a_page_is_so_many_statements_however_many_documents_there_are(search, statements):
-    make_many(300, references=lambda n: "common needle" if n == 250 else "common")
-    user, manager = make_staff(), UserFactory.create()
-    manager.managed_customers.set(Customer.objects.all())
-    # Which customers the manager sees has to be asked first, and even all documents are a walk. So
-    # is a word that nobody has beside another: they must not learn by the time that nobody has it.
-    for who, more in ((user, 0), (manager, 1 + (search in {"", "absent common"}))):
-        who.has_perm("any")
-        with CaptureQueriesContext(connection) as captured:
-            find_documents(who, PageRequest(search=search, limit=25))
-        assert len(captured) == statements + more
 
 
 @pytest.mark.parametrize("newest_first", [False, True], ids=["oldest", "newest"])
