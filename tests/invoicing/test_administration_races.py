@@ -34,6 +34,17 @@ def change(by: User, person: User, **changes: object) -> None:
     change_person(acting(by), person.pk, changes, seen=digest_person(read(person)))
 
 
+def change_as(by: User, record: Any, changes: dict[str, Any], *, seen: str) -> None:
+    change_record(
+        acting(by),
+        lambda _: type(record).objects.all(),
+        record.pk,
+        changes,
+        seen=seen,
+        is_allowed=lambda _: True,
+    )
+
+
 def outcome_of(act: Callable[[], Any]) -> str:
     try:
         act()
@@ -160,16 +171,7 @@ def test_a_tax_rate_is_replaced_once(owner, superuser, tax_rate):
 
     def replace(by: User, percentage: int) -> str:
         changes = {"name": "VAT", "percentage_ten_thousandths": percentage, "is_active": True}
-        return outcome_of(
-            lambda: change_record(
-                acting(by),
-                lambda _: TaxRate.objects.all(),
-                tax_rate.pk,
-                changes,
-                seen=seen,
-                is_allowed=lambda _: True,
-            )
-        )
+        return outcome_of(partial(change_as, by, tax_rate, changes, seen=seen))
 
     outcomes = run_together([partial(replace, owner, 70_000), partial(replace, superuser, 80_000)])
     assert sorted(outcomes) == ["ConflictError", "done"]
@@ -189,17 +191,8 @@ def test_who_stops_agents_does_not_wait_while_the_words_of_a_customer_are_rename
         replace_rows(*rows)
 
     def rename() -> str:
-        changes = {"name": "New"}
-        return outcome_of(
-            lambda: change_record(
-                acting(owner),
-                lambda _: Customer.objects.all(),
-                customer.pk,
-                changes,
-                seen=digest_record(customer),
-                is_allowed=lambda _: True,
-            )
-        )
+        seen = digest_record(customer)
+        return outcome_of(partial(change_as, owner, customer, {"name": "New"}, seen=seen))
 
     def stop() -> str:
         return encounter.come(lambda: outcome_of(partial(turn_access, on=False)))

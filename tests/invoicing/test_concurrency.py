@@ -1,35 +1,61 @@
 """Real transactions in threads; SQLite lets one write at a time, so these are PostgreSQL's."""
 
+from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
+from functools import partial
 
 import pytest
 from django.db import IntegrityError, OperationalError, connection, transaction
 
+from invoicing.errors import ApprovalStateError
 from invoicing.identifiers import new_id
 from invoicing.locks import lock_approval, lock_record
-from invoicing.models import Company, Customer, Document, IssueApproval, Line, NumberSeries, User
+from invoicing.models import (
+    Company,
+    Customer,
+    Decision,
+    Document,
+    IssueApproval,
+    Line,
+    NumberSeries,
+    User,
+)
 from invoicing.sample_company.loading import CompanyExistsError, load_sample_company
 from invoicing.services.issuing import issue_document
 from tests.approvals import prepare
 from tests.clocks import at
-from tests.factories import ISSUED_AT, CompanyFactory, CustomerFactory, make_draft, make_staff
-from tests.threads import Encounter, in_threads, is_lock_awaited, run_together
+from tests.factories import ISSUED_AT, CompanyFactory, make_draft
+from tests.threads import THREADS, Encounter, in_threads, is_lock_awaited, run_together
 
 pytestmark = [pytest.mark.postgresql, pytest.mark.django_db(transaction=True)]
 
 
-def test_twenty_threads_issue_fifty_drafts_without_gap_or_repetition() -> None:
-    CompanyFactory.create()
-    user, customer = make_staff(), CustomerFactory.create()
-    drafts = [make_draft(user=user, customer=customer) for _ in range(50)]
+def state_after(act: Callable[[], object]) -> str:
+    """Return "done", or the state of the approval that refused the act."""
+    try:
+        act()
+    except ApprovalStateError as refusal:
+        return refusal.state
+    return "done"
 
-    def issue(draft: Document) -> str | None:
-        return issue_document(draft, clock=at(ISSUED_AT)).number
 
-    numbers = in_threads(issue, drafts)
-    assert sorted(map(str, numbers)) == [f"INV-2026-{value:04d}" for value in range(1, 51)]
-    assert NumberSeries.objects.get().last_value == 50
-    assert set(Document.objects.values_list("status", "lock_version")) == {("issued", 2)}
+def test_twenty_approvals_of_one_draft_issue_it_once(delegate: User, draft: Document) -> None:
+    prepared = [prepare(draft, user=delegate) for _ in range(THREADS)]
+    for each in prepared:
+        each.decide()
+    outcomes = in_threads(lambda each: state_after(each.execute), prepared)
+    assert Counter(outcomes) == {"done": 1, "stale": THREADS - 1}
+    assert NumberSeries.objects.get().last_value == 1
+
+
+def test_approving_and_rejecting_at_once_is_one_decision(delegate: User, draft: Document) -> None:
+    prepared = prepare(draft, user=delegate)
+    decisions = list(Decision) * (THREADS // 2)
+    outcomes = in_threads(lambda each: state_after(partial(prepared.decide, each)), decisions)
+    decided = decisions[outcomes.index("done")]
+    assert Counter(outcomes) == {"done": 1, decided.value: THREADS - 1}
+    assert IssueApproval.objects.get().decision == decided
 
 
 def test_an_approval_is_locked_before_its_document_and_that_before_its_customer(

@@ -1,5 +1,6 @@
 """What is withdrawn while a call is under way is not used, whatever the call waits for."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -9,7 +10,7 @@ from django.utils import timezone
 
 from agent_access import execution, receipts
 from agent_access.connections import revoke_connection
-from agent_access.models import AccessSettings, AuditEvent, ChainHead, Receipt
+from agent_access.models import AccessSettings, AuditEvent, ChainHead, Connection, Receipt
 from agent_access.models.connections import RevokedReason
 from agent_access.verification import find_breaks
 from invoicing.access import ISSUE_PERMISSIONS, Permission
@@ -19,6 +20,7 @@ from invoicing.locks import lock_customer
 from invoicing.models import Decision, Document, IssueApproval, User
 from invoicing.services.drafts import ConnectionRef
 from tests.administration import ORIGIN
+from tests.agents import Answer
 from tests.approvals import prepare
 from tests.factories import UserFactory, make_draft, withdraw
 from tests.threads import Encounter, run_together
@@ -32,6 +34,23 @@ pytestmark = [
 
 def set_flags(person: User, **flags: object) -> None:
     User.objects.filter(pk=person.pk).update(**flags)
+
+
+def while_the_chain_is_locked(
+    connection: Connection, act: Callable[[], object], call: Callable[[], Answer]
+) -> str | None:
+    """Return the code of a call that waits for its connection's chain while the act happens."""
+    encounter = Encounter()
+
+    def act_under_the_lock() -> str | None:
+        with transaction.atomic():
+            ChainHead.objects.select_for_update().get(chain=str(connection.id))
+            encounter.wait_here()
+            act()
+        return None
+
+    _, code = run_together([act_under_the_lock, lambda: encounter.come(call).code])
+    return code
 
 
 @pytest.mark.requirement("authentication.current_permissions")
@@ -54,9 +73,8 @@ def test_what_is_withdrawn_between_admission_and_commit_is_not_used(
 
     def claim_then_lose(*args: Any) -> Any:
         receipt = claim(*args)
-        run_together(
-            [partial(take_away, User.objects.get(pk=delegate.pk))]
-        )  # committed by somebody else
+        # Committed by somebody else.
+        run_together([partial(take_away, User.objects.get(pk=delegate.pk))])
         return receipt
 
     monkeypatch.setattr(execution, "claim_receipt", claim_then_lose)
@@ -73,20 +91,9 @@ def test_what_is_withdrawn_while_a_call_waits_for_its_chain_is_not_used(
     connect, delegate, draft_body
 ):
     connection, agent = connect(delegate)
-    encounter = Encounter()
-
-    def withdraw_under_the_lock() -> str:
-        with transaction.atomic():
-            ChainHead.objects.select_for_update().get(chain=str(connection.id))
-            encounter.wait_here()
-            withdraw(User.objects.get(pk=delegate.pk), Permission.MANAGE)
-        return ""
-
-    def call() -> str:
-        create = partial(agent.call, "drafts.create", draft_body, key="one")
-        return str(encounter.come(create).code)
-
-    assert run_together([withdraw_under_the_lock, call]) == ["", "forbidden"]
+    create = partial(agent.call, "drafts.create", draft_body, key="one")
+    take_away = partial(withdraw, User.objects.get(pk=delegate.pk), Permission.MANAGE)
+    assert while_the_chain_is_locked(connection, take_away, create) == "forbidden"
     assert (Document.objects.count(), Receipt.objects.count()) == (0, 0)
     assert list(find_breaks()) == []
 
@@ -128,19 +135,8 @@ def test_a_replay_whose_customer_is_taken_away_while_it_waits_for_its_chain_is_n
     connection, agent = connect(manager)
     create = partial(agent.call, "drafts.create", draft_body, key="one")
     assert create().status == 201
-    encounter = Encounter()
-
-    def take_away_under_the_lock() -> str:
-        with transaction.atomic():
-            ChainHead.objects.select_for_update().get(chain=str(connection.id))
-            encounter.wait_here()
-            customer.account_managers.remove(manager)
-        return ""
-
-    def call() -> str:
-        return str(encounter.come(create).code)
-
-    assert run_together([take_away_under_the_lock, call]) == ["", "not_found"]
+    take_away = partial(customer.account_managers.remove, manager)
+    assert while_the_chain_is_locked(connection, take_away, create) == "not_found"
     assert list(find_breaks()) == []
 
 
