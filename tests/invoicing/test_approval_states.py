@@ -51,13 +51,6 @@ def prepared(delegate):
     return prepare(make_draft(user=delegate), user=delegate)
 
 
-@pytest.mark.parametrize("state", ApprovalState)
-def test_every_state_is_reached(prepared, state):
-    now = bring_to(state, prepared)
-
-    assert prepared.read(now=now).state == state
-
-
 @pytest.mark.requirement("approval.approve", "approval.reject", "approval.execute")
 @pytest.mark.parametrize(("state", "following"), sorted(TRANSITIONS))
 def test_a_transition_of_the_table_leads_to_its_state(prepared, state, following):

@@ -140,21 +140,23 @@ def test_any_changed_fact_makes_the_approval_stale_and_is_named(prepared, path):
     refuse_as_stale(prepared)
 
 
-def test_an_added_line_makes_it_stale(prepared):
-    prepared.decide()
+def add_line() -> None:
     line = Line.objects.get()
     line.pk, line.position = new_id(), 1
     line.save(force_insert=True)
 
-    assert prepared.read().stale_fields == ["line_items.1"]
-    refuse_as_stale(prepared)
 
-
-def test_a_lost_line_makes_it_stale(prepared):
-    prepared.decide()
+def lose_line() -> None:
     Line.objects.all().delete()
 
-    assert prepared.read().stale_fields == ["line_items.0"]
+
+@pytest.mark.parametrize(
+    ("change", "path"), [(add_line, "line_items.1"), (lose_line, "line_items.0")]
+)
+def test_a_line_more_or_less_makes_it_stale(prepared, change, path):
+    prepared.decide()
+    change()
+    assert prepared.read().stale_fields == [path]
     refuse_as_stale(prepared)
 
 

@@ -8,7 +8,7 @@ from unittest.mock import patch
 import pytest
 from django.apps import apps
 from django.core.exceptions import ValidationError
-from django.core.management import CommandError, call_command
+from django.core.management import call_command
 from django.db import IntegrityError, connection, transaction
 from hypothesis import given
 from hypothesis import strategies as st
@@ -134,19 +134,6 @@ def test_commands_find_the_person_by_each_spelling(dana, owner, spelling):
     call_command("one_time_link", spelling, stdout=StringIO())
     call_command("transfer_ownership", spelling, stdout=StringIO())
     assert Company.objects.get().owner_id == dana.pk
-
-
-def test_no_second_superuser_is_made_by_command(dana):
-    before = User.objects.count()
-    with pytest.raises(CommandError):
-        call_command(
-            "createsuperuser",
-            interactive=False,
-            email="dana@ex\xe4mple.de",
-            name="Second",
-            stdout=StringIO(),
-        )
-    assert User.objects.count() == before
 
 
 def migrate_addresses() -> None:

@@ -96,27 +96,24 @@ def test_a_document_is_issued_once(draft) -> None:
     refuse_to_issue(Document.objects.get())
 
 
-def test_a_draft_changed_since_it_was_read_is_not_issued(draft) -> None:
+def edit(draft: Document) -> None:
     update_draft(make_staff(), draft.pk, draft_input(draft.customer), lock_version=1)
-    refuse_to_issue(draft)
-
-
-@pytest.mark.parametrize("model", [Customer, TaxRate])
-def test_an_inactive_customer_or_rate_stops_the_issue(draft, model) -> None:
-    model.objects.update(is_active=False)
-    refuse_to_issue(draft)
 
 
 @pytest.mark.parametrize(
-    "columns", [{"name": "Another"}, {"percentage_ten_thousandths": 200_000}], ids=str
+    "change",
+    [
+        edit,
+        lambda _: Customer.objects.update(is_active=False),
+        lambda _: TaxRate.objects.update(is_active=False),
+        lambda _: TaxRate.objects.update(name="Another"),
+        lambda _: TaxRate.objects.update(percentage_ten_thousandths=200_000),
+        lambda _: Line.objects.filter(tax_rate=None).update(unit_price=4_000),
+    ],
+    ids=["the draft", "its customer", "its rate", "a rate's name", "a percentage", "a price"],
 )
-def test_a_draft_that_no_longer_agrees_with_its_rate_is_not_issued(draft, columns) -> None:
-    TaxRate.objects.update(**columns)
-    refuse_to_issue(draft)
-
-
-def test_a_draft_whose_total_is_no_longer_that_of_its_lines_is_not_issued(draft) -> None:
-    Line.objects.filter(tax_rate=None).update(unit_price=4_000)
+def test_a_draft_that_no_longer_agrees_with_what_was_read_is_not_issued(draft, change) -> None:
+    change(draft)
     refuse_to_issue(draft)
 
 

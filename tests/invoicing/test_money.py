@@ -4,11 +4,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from invoicing.errors import UnknownCurrencyError
-from invoicing.money import (
-    SUPPORTED_CURRENCIES,
-    minor_unit,
-    round_half_up,
-)
+from invoicing.money import SUPPORTED_CURRENCIES, minor_unit, round_half_up
 
 
 @pytest.mark.parametrize(

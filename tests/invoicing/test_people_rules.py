@@ -5,12 +5,7 @@ from django.contrib.auth.models import Group
 from django.core.exceptions import ValidationError
 
 from invoicing.access import Permission
-from invoicing.administration.people import (
-    OWNER_STAYS,
-    change_person,
-    create_person,
-    digest_person,
-)
+from invoicing.administration.people import OWNER_STAYS, change_person, create_person, digest_person
 from invoicing.administration.sign_ins import make_code, sign_out_everywhere
 from invoicing.errors import PermissionMissingError
 from invoicing.models import Skill, User

@@ -166,10 +166,7 @@ RAW = "The password is not text in UTF-8; nothing was changed."
         ([EOFError], "No password was typed; nothing was changed."),
         ([f"{NEW}\udcff"] * 2, RAW),
         ([UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte")], RAW),
-        (
-            ["short", "short"],
-            "This password is too short. It must contain at least 12 characters.",
-        ),
+        (["short"] * 2, "This password is too short. It must contain at least 12 characters."),
     ],
     ids=["differ", "end of input", "raw from a pipe", "raw from a terminal", "short"],
 )

@@ -204,34 +204,6 @@ def few_steps(monkeypatch) -> None:
     monkeypatch.setattr(records, "_STEPS_AT_ONCE", (4, 6, 30))
 
 
-def test_words_that_never_meet_end_a_call_early_with_a_cursor_that_leads_on(few_steps):
-    documents = make_many(100, references=lambda n: "odd" if n % 2 else "even")
-    user = make_staff()
-    page = PageRequest(search="odd even", limit=5)
-
-    found, cursor = find_documents(user, page)
-    assert (found, cursor) == ([], documents[2 * 39].pk)
-    assert walk(find_documents, user, search="odd even", limit=5) == []
-
-
-def test_the_rarest_word_leads_so_that_few_steps_find_it(few_steps):
-    documents = make_many(100, references=lambda n: "common" if n != 90 else "common needle")
-    found, cursor = find_documents(make_staff(), PageRequest(search="common needle", limit=5))
-    assert ([document.pk for document in found], cursor) == ([documents[90].pk], None)
-
-
-@pytest.mark.parametrize("newest_first", [False, True], ids=["oldest", "newest"])
-def test_of_words_that_very_many_have_the_one_farthest_apart_leads(
-    few_steps, monkeypatch, newest_first
-):
-    monkeypatch.setattr(records, "_COUNTED", 3)
-    documents = make_many(100, references=lambda n: "common" if n % 20 else "common bit")
-    found, _ = find_documents(
-        make_staff(), PageRequest(search="common bit", limit=5, newest_first=newest_first)
-    )
-    assert {document.pk for document in found} == {each.pk for each in documents[::20]}
-
-
 def test_a_call_that_finds_nothing_visible_walks_on_to_a_record_that_it_may_name(few_steps):
     customers = create_customers(CustomerFactory.build_batch(90, name="Acme"))
     hidden = [customer.pk for customer in customers[2:80]]
