@@ -9,7 +9,7 @@ from django.db import transaction
 from invoicing.errors import ConflictError, RecordNotFoundError
 from invoicing.identifiers import new_id
 from invoicing.models import Document, SearchWord
-from invoicing.search.table import TABLE, Kind, Row, key_of_customer, label_of, word_of
+from invoicing.search.table import TABLE, Row
 from invoicing.services import customers as customer_service
 from invoicing.services import search_words
 from invoicing.services.customers import change_customer
@@ -37,29 +37,6 @@ pytestmark = pytest.mark.django_db
 def words_of_record(record) -> set[bytes]:
     rows = SearchWord.objects.filter(record=record.pk.bytes)
     return {bytes(word) for word in rows.values_list("word", flat=True)}
-
-
-def test_a_customer_is_written_with_the_beginnings_of_its_name() -> None:
-    customer = CustomerFactory.create(name="Ab 東京")
-    assert words_of_record(customer) == {
-        *(word_of(Kind.CUSTOMER, each) for each in ("a", "ab", "東", "東京", "京")),
-        label_of(Kind.CUSTOMER),
-    }
-
-
-def test_a_document_is_written_with_its_words_its_customer_and_its_status() -> None:
-    customer = CustomerFactory.create(name="Abc")
-    draft = make_draft(customer=customer, reference="Xy")
-    code = draft.draft_code.removeprefix("D-").lower()
-    beginnings = {code[:end] for end in range(1, 9)}
-    expected = {"d", *beginnings, "a", "ab", "abc", "x", "xy"}
-    assert words_of_record(draft) == {
-        *(word_of(Kind.DOCUMENT, each) for each in expected),
-        label_of(Kind.DOCUMENT),
-        label_of(Kind.DOCUMENT, "draft"),
-    }
-    owners = SearchWord.objects.filter(record=draft.pk.bytes).values_list("customer", flat=True)
-    assert {bytes(owner) for owner in owners} == {key_of_customer(customer.pk)}
 
 
 def test_the_drafts_of_a_renamed_customer_are_written_in_batches(monkeypatch) -> None:

@@ -28,12 +28,6 @@ def test_line_ends_tabs_and_edges_are_made_alike(value, expected) -> None:
     assert normalise_text(expected, multiline=True) == expected
 
 
-@pytest.mark.parametrize("character", ["\x0b", "\x0c", "\x1c", "\x1f", "\x85"])
-def test_control_characters_are_not_trimmed_away(character) -> None:
-    with pytest.raises(ControlCharacterError):
-        normalise_text(f" text{character} ", multiline=False)
-
-
 def is_refused(character: str) -> bool:
     try:
         normalise_text(f"a{character}b", multiline=True)

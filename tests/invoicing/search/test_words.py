@@ -84,52 +84,6 @@ def test_a_record_without_such_words_is_not_found(search, texts) -> None:
     assert not matches(sought_in(search), texts)
 
 
-@pytest.mark.parametrize(
-    ("text", "prefixes"),
-    [
-        ("Inv 20", {"i", "in", "inv", "inv2", "inv20", "2", "20"}),
-        ("A-0b", {"a", "a0", "a0b", "0", "0b"}),
-        ("Bü 0", {"b", "bu", "bue", "bu0", "bue0", "0"}),
-        ("a" * 20, {"a" * length for length in range(1, 17)}),
-        ("東京", {"東", "東京", "京"}),
-        ("東京商事", {"東", "京", "商", "事", "東京", "京商", "商事", "東京商", "京商事"}),
-        ("!", set()),
-    ],
-)
-def test_a_record_is_found_by_the_prefixes_of_its_words(text, prefixes) -> None:
-    assert prefixes_of([text]) == prefixes
-
-
-@pytest.mark.parametrize(
-    ("search", "needed"),
-    [
-        ("inv", {"inv"}),
-        ("in inv", {"inv"}),
-        ("inv ltd", {"inv", "ltd"}),
-        ("a" * 20, {"a" * 16}),
-        ("京", {"京"}),
-        ("東京商事", {"東京商", "京商事"}),
-        ("京 東京商", {"東京商", "京"}),
-    ],
-)
-def test_a_search_needs_few_beginnings_that_few_records_have(search, needed) -> None:
-    assert required_prefixes(sought_in(search)) == {frozenset({each}) for each in needed}
-
-
-@pytest.mark.parametrize(
-    ("search", "needed"),
-    [
-        ("inv-85", [{"inv"}, {"85", "inv85"}]),
-        ("inv 85", [{"inv"}, {"85", "inv85"}]),
-        ("müll", [{"mull", "muell"}]),
-        ("aa-" + "b" * 20, [{"aa"}, {"b" * 16, "aa" + "b" * 14}]),
-        ("a aa-b", [{"aa"}, {"aab", "b"}]),
-    ],
-)
-def test_a_word_with_several_forms_needs_the_beginning_of_one(search, needed) -> None:
-    assert required_prefixes(sought_in(search)) == {frozenset(any_of) for any_of in needed}
-
-
 def test_a_text_of_many_parts_has_few_forms() -> None:
     assert len(forms_of("-".join("abcdefghij" * 5))) == 10 + 4
 
