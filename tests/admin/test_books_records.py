@@ -90,21 +90,29 @@ def test_a_saved_customer_is_linked_for_those_only_who_still_see_it(sign_in, com
     assert told() == "The customer “Zephyr” was added successfully."
 
 
+UNKNOWN = "01a1fb8b-efc0-71c1-99d2-a7735c6388ff"
+UNSEEN = ["This field cannot be blank."]
+
+
 @pytest.mark.parametrize(
-    "fields",
+    ("field", "typed", "said"),
     [
-        {"name": ""},
-        {"name": "N" * 201},
-        {"name": "N\0"},
-        {"country": "UK"},
-        {"vat_number": "X" * 21},
-        {"account_managers": ["not-an-id"]},
-        {"account_managers": ["01a1fb8b-efc0-71c1-99d2-a7735c6388ff"]},
+        ("name", "", None),
+        ("name", "N" * 201, None),
+        ("name", "N\0", None),
+        *(("name", name, [UNREADABLE]) for name in ("N\x07", "N\x1b[31m", "two\nlines", "N\x85N")),
+        *(("name", name, UNSEEN) for name in ("\u200b", "\u2800\u2060 ")),
+        ("country", "UK", None),
+        ("vat_number", "X" * 21, None),
+        ("account_managers", ["not-an-id"], None),
+        ("account_managers", [UNKNOWN], None),
     ],
-    ids=range(7),
+    ids=range(13),
 )
-def test_a_customer_that_cannot_be_is_refused(desk, customer, fields):
-    assert list(refused(lambda: save(desk, customer, **fields))) == list(fields)
+def test_a_customer_that_cannot_be_is_refused(desk, customer, field, typed, said):
+    problems = refused(lambda: save(desk, customer, **{field: typed}))
+    assert list(problems) == [field]
+    assert said in (None, problems[field])
 
 
 def test_a_country_is_chosen_by_its_name(desk, customer):
@@ -119,18 +127,6 @@ def test_a_country_that_is_none_stays_until_another_is_chosen(desk, customer):
     Customer.objects.update(country="Q1")
     assert_saved(save(desk, customer, city="Ghent"))
     assert Customer.objects.get().country == "Q1"
-
-
-@pytest.mark.parametrize("name", ["N\x07", "N\x1b[31m", "two\nlines", "N\x85N"])
-def test_a_name_has_no_letters_that_nobody_can_read(desk, customer, name):
-    assert refused(lambda: save(desk, customer, name=name)) == {"name": [UNREADABLE]}
-
-
-@pytest.mark.parametrize("name", ["\u200b", "\u2800\u2060 "])
-def test_a_name_of_which_nothing_is_seen_is_none(desk, customer, name):
-    assert refused(lambda: save(desk, customer, name=name)) == {
-        "name": ["This field cannot be blank."]
-    }
 
 
 def test_the_second_of_two_who_change_one_record_is_told(desk, customer):
@@ -217,7 +213,7 @@ def test_a_role_gives_and_takes_permissions_at_once(desk, connect, delegate, dra
     assert acts_written()[-1] == ("role:changed", str(role.pk), "permissions")
 
 
-def test_a_permission_without_words_is_neither_shown_nor_taken_away(desk):
+def test_a_permission_without_words_is_neither_shown_nor_taken_away_nor_given(desk):
     role = Role.objects.create(name="Old")
     unsaid = PermissionRow.objects.get(codename="add_session")
     role.permissions.add(unsaid, permission("manage"))
@@ -225,12 +221,9 @@ def test_a_permission_without_words_is_neither_shown_nor_taken_away(desk):
     assert ("Create and change drafts" in page, "session" in page) == (True, False)
     assert_saved(save(desk, role, name="New", permissions=[]))
     assert list(role.permissions.all()) == [unsaid]
-
-
-def test_a_permission_without_words_cannot_be_given(desk):
-    role = Role.objects.create(name="Old")
-    unsaid = PermissionRow.objects.get(codename="add_session")
-    assert list(refused(lambda: save(desk, role, permissions=[str(unsaid.pk)]))) == ["permissions"]
+    other = Role.objects.create(name="Other")
+    said = refused(lambda: save(desk, other, permissions=[str(unsaid.pk)]))
+    assert list(said) == ["permissions"]
 
 
 def test_two_roles_have_two_names(desk):

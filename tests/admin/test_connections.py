@@ -152,25 +152,15 @@ def test_connections_are_filtered_by_state_and_kind(
     expire(connect(delegate, name="Expired")[0])
     revoked, _ = connect(delegate, name="Ended")
     revoke_connection(revoked.id, reason=RevokedReason.OWNER_REVOKED)
-    found = {
-        query: names_in(owner_desk.get(f"{LIST}?{query}"))
-        for query in (
-            "state=live",
-            "state=expired",
-            "state=ended",
-            "kind=browser",
-            "kind=pasted&state=live",
-            "state=nothing",
-        )
-    }
-    assert found == {
+    for query, found in {
         "state=live": ["Live", "Browser agent"],
         "state=expired": ["Expired"],
         "state=ended": ["Ended"],
         "kind=browser": ["Browser agent"],
         "kind=pasted&state=live": ["Live"],
         "state=nothing": [],
-    }
+    }.items():
+        assert names_in(owner_desk.get(f"{LIST}?{query}")) == found, query
 
 
 @pytest.mark.parametrize(
@@ -182,19 +172,17 @@ def test_connections_are_filtered_by_state_and_kind(
         ("colin", ["Third"]),
         ("agent dana", ["Ledger agent"]),
         ("agent colin", []),
+        ("colleague@halden.example", ["Third"]),
         ("%", []),
     ],
 )
 def test_connections_are_searched_by_name_and_person(
     owner_desk, connect, delegate, colleague, search, found
 ):
+    User.objects.filter(pk=colleague.pk).update(email="colleague@halden.example")
     for user, name in ((delegate, "Ledger agent"), (delegate, "Other"), (colleague, "Third")):
         connect(user, name=name)
     assert names_in(owner_desk.get(LIST, {"q": search})) == found
-
-
-def test_they_are_found_by_the_persons_address_too(owner_desk, connection, delegate):
-    assert names_in(owner_desk.get(LIST, {"q": delegate.email})) == ["Test agent"]
 
 
 def test_the_list_is_sorted_by_name_and_expiry(owner_desk, connect, delegate):
@@ -215,7 +203,7 @@ def test_a_page_costs_the_same_whatever_the_number_of_rows(owner_desk, connect, 
     for number in range(30):
         user = UserFactory.create() if number % 2 else delegate
         connect(user, name=f"Agent {number}")[1].call("tools.list")
-    assert (few, count()) == (13, 13)
+    assert count() == few <= 15
 
 
 @pytest.mark.requirement("revocation.stops_calls")
@@ -234,13 +222,9 @@ def test_the_owner_revokes_one(owner_desk, owner, connect, delegate):
     assert other.call("tools.list").status == 200
     connection.refresh_from_db()
     assert connection.revoked_reason == "owner_revoked"
-    event = AuditEvent.objects.get(action="connection:revoked")
-    assert (event.actor_id, event.target, event.transport, event.client_address) == (
-        owner.id,
-        str(connection.id),
-        "web",
-        "127.0.0.1",
-    )
+    revoked = AuditEvent.objects.filter(action="connection:revoked")
+    [told] = revoked.values_list("actor_id", "target", "transport", "client_address")
+    assert told == (owner.id, str(connection.id), "web", "127.0.0.1")
 
 
 def test_the_owner_revokes_many(owner_desk, connect, delegate):
@@ -259,37 +243,45 @@ def test_the_owner_revokes_many(owner_desk, connect, delegate):
     assert list(find_breaks()) == []
 
 
-@pytest.mark.parametrize("ids", [[], ["x"], ["0190f1f0-0000-7000-8000-000000000000"], ["\x00"]])
-def test_revoking_nothing_changes_nothing(owner_desk, connection, ids):
+NO_CONNECTIONS = ("x", "\x00", "0190f1f0-0000-7000-8000-000000000000")
+NONE_IS_LIVE = "None of the selected connections is live any more."
+
+
+@pytest.fixture
+def nothing_ends(connection):
+    """Nothing ends and nothing is written down, but what is said to the owner."""
     before, events = take_snapshot(), AuditEvent.objects.count()
-    assert owner_desk.get(REVOKE, {"id": ids})["Location"] == LIST
-    assert owner_desk.post(REVOKE, {"id": ids})["Location"] == LIST
+    yield
     after = take_snapshot()
     assert {**after, "sessions.Session": []} == {**before, "sessions.Session": []}
     assert AuditEvent.objects.count() == events
 
 
-def test_an_action_without_a_choice_is_told(owner_desk, connection):
+@pytest.mark.parametrize("ids", [[], *([each] for each in NO_CONNECTIONS)])
+def test_revoking_nothing_changes_nothing(owner_desk, nothing_ends, ids):
+    assert owner_desk.get(REVOKE, {"id": ids})["Location"] == LIST
+    assert owner_desk.post(REVOKE, {"id": ids})["Location"] == LIST
+
+
+def test_an_action_without_a_choice_is_told(owner_desk, nothing_ends):
     form = {"action": "revoke", "index": "0"}
     answer = owner_desk.post(f"{LIST}?state=live", form, follow=True)
     assert answer.redirect_chain == [(f"{LIST}?state=live", 302)]
     assert "Nothing was revoked: select a connection first." in main_of(answer)
 
 
-@pytest.mark.parametrize("chosen", ["x", "\x00", "0190f1f0-0000-7000-8000-000000000000"])
-def test_an_action_on_what_is_no_connection_finds_none(owner_desk, connection, chosen):
+@pytest.mark.parametrize("chosen", NO_CONNECTIONS)
+def test_an_action_on_what_is_no_connection_finds_none(owner_desk, nothing_ends, chosen):
     form = {"action": "revoke", "index": "0", "_selected_action": [chosen]}
-    page = main_of(owner_desk.post(LIST, form, follow=True))
-    assert "None of the selected connections is live any more." in page
-    assert Connection.objects.get().revoked_at is None
+    assert NONE_IS_LIVE in main_of(owner_desk.post(LIST, form, follow=True))
 
 
-def test_what_has_ended_is_not_ended_again(owner_desk, connection):
+@pytest.fixture
+def ended(connection):
     revoke_connection(connection.id, reason=RevokedReason.SESSIONS_ENDED)
-    events = AuditEvent.objects.count()
-    page = main_of(owner_desk.get(f"{REVOKE}?id={connection.id}", follow=True))
-    assert "None of the selected connections is live any more." in page
-    owner_desk.post(REVOKE, {"id": connection.id})
-    connection.refresh_from_db()
-    assert connection.revoked_reason == "sessions_ended"
-    assert AuditEvent.objects.count() == events
+    return connection
+
+
+def test_what_has_ended_is_not_ended_again(owner_desk, ended, nothing_ends):
+    assert NONE_IS_LIVE in main_of(owner_desk.get(f"{REVOKE}?id={ended.id}", follow=True))
+    owner_desk.post(REVOKE, {"id": ended.id})

@@ -418,14 +418,3 @@ def test_a_search_of_a_long_table_looks_at_the_newest_and_says_so(
     assert said in main_of(owner_desk.get(EVENTS, {"actor": delegate.id, **today}))
     for query in ({}, {"connection": mine.id}, {"q": "x", "to": "2000-01-01"}):
         assert said not in main_of(owner_desk.get(EVENTS, query))
-
-
-def test_a_search_of_many_receipts_looks_at_the_newest_and_says_so(
-    owner_desk, evidence, monkeypatch
-):
-    monkeypatch.setattr(paging, "SEARCHED_ROWS", 1)
-    for question in ({"q": "key-one"}, {"tool": "drafts.create"}):
-        assert keys(owner_desk, **question) == []
-        assert "looked at the newest 1 of them" in main_of(owner_desk.get(RECEIPTS, question))
-    assert keys(owner_desk, q="key-two") == ["key-two"]
-    assert keys(owner_desk) == ["key-two", "key-one"]

@@ -5,14 +5,12 @@ from typing import Any
 
 import pytest
 from django.contrib import admin
-from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import AnonymousUser
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from agent_access.admin_site import is_owner
 from agent_access.models import AuditEvent, Receipt
 from agent_access.oauth.models import Application
-from agent_access.switches import turn_access
 from invoicing.models import Company, User
 from tests.browsers import Browser
 from tests.factories import UserFactory
@@ -192,13 +190,6 @@ def test_an_owner_who_was_signed_out_meanwhile_changes_nothing(
     answer = owner_desk.post(path, {"state": "off", "id": str(connection.id)})
     assert answer.status_code == 403
     assert take_snapshot() == before
-
-
-def test_djangos_own_log_says_nothing_of_the_section(owner_desk, paths):
-    for path in paths.values():
-        owner_desk.post(path, {"state": "off", "id": "x"})
-    turn_access(on=False)
-    assert not LogEntry.objects.exists()
 
 
 @pytest.mark.parametrize(

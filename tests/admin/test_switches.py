@@ -50,11 +50,6 @@ def test_the_owner_is_told_where_clients_send_their_calls(owner_desk, company):
     assert "<code>https://invoices.example/api/v1</code> (HTTP tools)" in page
 
 
-def test_an_event_of_the_desk_names_its_request(owner_desk, company):
-    answer = owner_desk.post(f"{FRONT}access/", {"state": "on"})
-    assert AuditEvent.objects.get().request_id == answer["X-Request-Id"]
-
-
 def test_turning_access_off_says_first_which_connections_end(owner_desk, connect, delegate):
     connection, agent = connect(delegate, name="Ledger <agent>")
     page = main_of(owner_desk.get(f"{FRONT}access/"))
