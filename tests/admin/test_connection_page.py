@@ -70,22 +70,11 @@ def test_the_page_shows_calls_and_what_they_made(
         decision=Decision.REJECTED, decided_at=timezone.now()
     )
     page = page_of(owner_desk, connection)
-    for expected in (
-        "drafts.create",
-        "documents.issue_prepare",
-        "not_found",
-        draft["draft_code"],
-        "Draft",
-        "Issue approval",
-        "Rejected",
-        "a-key",
-        "b-key",
-        "Dana Delegate",
-    ):
-        assert expected in page
-    assert approval["nonce"] not in page
-    assert "Thank you." not in page
-    assert "Acme Ltd" not in page
+    calls = ("drafts.create", "a-key", "documents.issue_prepare", "b-key", "not_found")
+    work = ("Draft", draft["draft_code"], "Issue approval", "Rejected", "Dana Delegate")
+    assert [each for each in (*calls, *work) if each not in page] == []
+    hidden = (approval["nonce"], "Thank you.", "Acme Ltd")
+    assert [each for each in hidden if each in page] == []
 
 
 def test_the_page_leads_to_all_that_the_connection_wrote(

@@ -30,6 +30,10 @@ pytestmark = pytest.mark.django_db
 RECEIPTS = "/admin/agent_access/receipt/"
 EVENTS = "/admin/agent_access/auditevent/"
 
+# What the two agents of `evidence` called, the newest first.
+OF_THE_LEDGER = ["documents.issue_prepare", "drafts.create"]
+OF_THE_READER = ["documents.list", "customers.search"]
+
 
 def column(desk, path, label, **query: Any):
     """Return what stands in a column of a list, from its first row to its last."""
@@ -188,12 +192,7 @@ def test_the_audit_says_in_words_why_a_connection_ended(owner_desk, connection):
 
 def test_the_audit_stands_with_what_it_says(owner_desk, evidence):
     assert "there are more" not in main_of(owner_desk.get(EVENTS))
-    assert actions(owner_desk)[:4] == [
-        "documents.list",
-        "customers.search",
-        "documents.issue_prepare",
-        "drafts.create",
-    ]
+    assert actions(owner_desk)[:4] == [*OF_THE_READER, *OF_THE_LEDGER]
     assert column(owner_desk, EVENTS, "Outcome")[:2] == ["forbidden", "ok"]
     assert column(owner_desk, EVENTS, "Connection")[1:3] == ["Reader", "Ledger agent"]
     assert column(owner_desk, EVENTS, "Actor")[1:3] == ["Colin Colleague", "Dana Delegate"]
@@ -208,15 +207,13 @@ def test_an_act_of_nobody_names_no_actor(owner_desk, evidence):
 def test_the_audit_is_filtered(owner_desk, owner, evidence, delegate):
     mine, other, _ = evidence
     revoke_connection(other.id, reason=RevokedReason.OWNER_REVOKED)
-    calls = ["documents.list", "customers.search"]
-    assert actions(owner_desk, connection=other.id, chain="connections") == calls
-    assert actions(owner_desk, connection=other.id, chain="administration") == [
-        "connection:revoked",
-        "connection:created",
-    ]
+    of_other = {"connection": other.id}
+    ended = ["connection:revoked", "connection:created"]
+    assert actions(owner_desk, **of_other, chain="connections") == OF_THE_READER
+    assert actions(owner_desk, **of_other, chain="administration") == ended
     assert actions(owner_desk, tool="customers.search") == ["customers.search"]
     assert actions(owner_desk, outcome="forbidden") == ["documents.list"]
-    assert actions(owner_desk, actor=delegate.id) == ["documents.issue_prepare", "drafts.create"]
+    assert actions(owner_desk, actor=delegate.id) == OF_THE_LEDGER
     assert "connection:created" in actions(owner_desk, actor=owner.id)
     assert actions(owner_desk, connection=mine.id, tool="customers.search") == []
     for wrong in ({"tool": "x"}, {"outcome": "x"}, {"actor": "x"}, {"chain": str(mine.id)}):
@@ -277,8 +274,6 @@ def test_the_audit_is_filtered_by_day_in_utc(owner_desk, company, moment, found)
 
 def test_the_audit_is_searched(owner_desk, evidence, delegate, colleague):
     mine, _, draft_id = evidence
-    of_mine = ["documents.issue_prepare", "drafts.create"]
-    of_other = ["documents.list", "customers.search"]
     created = AuditEvent.objects.get(action="drafts.create")
     for search, found in {
         "customers": ["customers.search"],
@@ -291,15 +286,15 @@ def test_the_audit_is_searched(owner_desk, evidence, delegate, colleague):
         "nobody": [],
         "%": [],
         created.request_id: ["drafts.create"],
-        draft_id: of_mine,
-        str(mine.id): [*of_mine, "connection:created"],
-        str(delegate.id): of_mine,
-        "127.0.0.1": [*of_other, *of_mine],
+        draft_id: OF_THE_LEDGER,
+        str(mine.id): [*OF_THE_LEDGER, "connection:created"],
+        str(delegate.id): OF_THE_LEDGER,
+        "127.0.0.1": [*OF_THE_READER, *OF_THE_LEDGER],
         "127.0.0": [],
     }.items():
         assert actions(owner_desk, q=search) == found, search
     for person in ("colin", colleague.email):
-        assert actions(owner_desk, q=person, chain="connections") == of_other
+        assert actions(owner_desk, q=person, chain="connections") == OF_THE_READER
 
 
 def test_a_record_leads_to_its_connection(owner_desk, evidence):
@@ -404,11 +399,8 @@ def test_a_search_of_a_long_table_looks_at_the_newest_and_says_so(
     mine, _, draft_id = evidence
     newest = ["documents.list", "customers.search", "documents.issue_prepare"]
     assert actions(owner_desk, chain="connections") == newest
-    for question in (
-        {"q": "drafts.create"},
-        {"tool": "drafts.create"},
-        {"q": draft_id, "tool": "drafts.create"},
-    ):
+    tool = {"tool": "drafts.create"}
+    for question in ({"q": "drafts.create"}, tool, {"q": draft_id, **tool}):
         assert actions(owner_desk, **question) == []
         # What is asked of one connection is asked of its own newest.
         assert actions(owner_desk, **question, connection=mine.id) == ["drafts.create"]

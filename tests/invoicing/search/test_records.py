@@ -170,15 +170,6 @@ def test_a_user_with_very_many_customers_of_their_own_walks_them_all(manager, mo
         assert newest == documents[::-1]
 
 
-def test_the_lists_of_several_statements_are_merged_in_order(manager, monkeypatch):
-    monkeypatch.setattr(table, "LISTS_PER_STATEMENT", 2)
-    customers = create_customers(CustomerFactory.build_batch(6))
-    manager.managed_customers.set(customers)
-    documents = [make_draft(customer=customer).pk for customer in [*customers, *customers]]
-    assert walk(find_documents, manager, limit=5) == documents
-    assert walk(find_documents, manager, limit=5, newest_first=True) == documents[::-1]
-
-
 def test_customers_whom_the_table_names_alike_stay_apart(manager, monkeypatch):
     monkeypatch.setattr(table, "key_of_customer", lambda _: b"same")
     own, foreign = create_customers(CustomerFactory.build_batch(2, name="Acme"))
