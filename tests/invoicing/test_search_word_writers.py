@@ -17,7 +17,7 @@ from invoicing.services.issuing import issue_document
 from invoicing.services.record_changes import digest_record
 from tests.administration import acting
 from tests.clocks import at
-from tests.factories import ISSUED_AT, UserFactory, draft_input, make_draft
+from tests.factories import ISSUED_AT, CustomerFactory, UserFactory, draft_input, make_draft
 from tests.invoicing.word_table import kept_rows, true_rows
 from tests.snapshots import take_snapshot
 
