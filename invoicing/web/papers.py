@@ -9,8 +9,8 @@ from unicodedata import east_asian_width
 from stdnum import iban
 
 from invoicing.models import Document, DocumentType
+from invoicing.models.documents import TOTALS
 from invoicing.services.document_facts import Facts, read_document
-from invoicing.services.draft_content import TOTALS
 from invoicing.totals import DiscountType
 from invoicing.web.formats import Formats
 from invoicing.web.paper_labels import labels_in
