@@ -1,6 +1,7 @@
 """System checks of a project that uses agent access: its gate, cache, users and databases."""
 
 import logging
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -13,6 +14,8 @@ from django.db.models import UUIDField
 from agent_access import conf
 from agent_access.tools import registry
 
+Found = Iterator[checks.CheckMessage]
+
 logger = logging.getLogger(__name__)
 
 GATE = "agent_access.gate.GateMiddleware"
@@ -23,113 +26,83 @@ LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "::1")
 
 
 @checks.register(checks.Tags.security)
-def check_gate(**kwargs: Any) -> list[checks.CheckMessage]:
-    if next(iter(settings.MIDDLEWARE), None) == GATE:
-        return []
-    return [
-        checks.Error(
-            "The gate must be the first middleware.",
-            hint=f"Put {GATE} at the beginning of MIDDLEWARE.",
-            id="agent_access.E001",
-        )
-    ]
+def check_gate(**kwargs: Any) -> Found:
+    if next(iter(settings.MIDDLEWARE), None) != GATE:
+        hint = f"Put {GATE} at the beginning of MIDDLEWARE."
+        yield _error("E001", "The gate must be the first middleware.", hint)
 
 
 @checks.register(checks.Tags.security)
-def check_keys(**kwargs: Any) -> list[checks.CheckMessage]:
+def check_keys(**kwargs: Any) -> Found:
     """Refuse an unknown key in AGENT_ACCESS: the setting that it misspells keeps its default."""
-    return [
-        checks.Error(
-            f"AGENT_ACCESS has an unknown key: {key}.",
-            hint=f"Its keys are {', '.join(conf.KEYS)}.",
-            id="agent_access.E007",
-        )
-        for key in settings.AGENT_ACCESS
-        if key not in conf.KEYS
-    ]
+    hint = f"Its keys are {', '.join(conf.KEYS)}."
+    for key in settings.AGENT_ACCESS:
+        if key not in conf.KEYS:
+            yield _error("E007", f"AGENT_ACCESS has an unknown key: {key}.", hint)
 
 
 @checks.register(checks.Tags.caches)
-def check_cache(**kwargs: Any) -> list[checks.CheckMessage]:
+def check_cache(**kwargs: Any) -> Found:
     """Limits are counted in the cache: each process of a server would count for itself."""
     alias = getattr(settings, "RATELIMIT_USE_CACHE", "default")
     backend = str(settings.CACHES[alias]["BACKEND"])
     is_local = any(f".{kind}." in backend for kind in LOCAL_CACHES)
-    if not is_local or is_local_only():
-        return []
-    return [
-        checks.Warning(
+    if is_local and not is_local_only():
+        yield checks.Warning(
             "The limits hold within one process only, since the cache is not shared.",
             hint=f"Set {conf.cache_setting()} to Redis or Valkey before several processes serve.",
             id="agent_access.W002",
         )
-    ]
 
 
 @checks.register(checks.Tags.security)
-def check_counting(**kwargs: Any) -> list[checks.CheckMessage]:
+def check_counting(**kwargs: Any) -> Found:
     """Refuse what switches django-ratelimit off: every call would be answered with 503."""
-    return [
-        checks.Error(
-            f"{name} must be {value}: otherwise nothing is counted, and no call is let in.",
-            hint=f"Remove {name} from the settings; the limits are keys of AGENT_ACCESS.",
-            id="agent_access.E008",
-        )
-        for name, value in COUNTING.items()
-        if getattr(settings, name, value) is not value
-    ]
+    for name, value in COUNTING.items():
+        if getattr(settings, name, value) is not value:
+            text = f"{name} must be {value}: otherwise nothing is counted, and no call is let in."
+            hint = f"Remove {name} from the settings; the limits are keys of AGENT_ACCESS."
+            yield _error("E008", text, hint)
 
 
 @checks.register(checks.Tags.models)
-def check_user(**kwargs: Any) -> list[checks.CheckMessage]:
+def check_user(**kwargs: Any) -> Found:
     """Require UUIDs: owners of connections and actors of events are stored as such."""
-    if isinstance(get_user_model()._meta.pk, UUIDField):
-        return []
-    return [
-        checks.Error(
-            "The primary key of the user model must be a UUID.",
-            hint="Set AUTH_USER_MODEL to a model with id = UUIDField(primary_key=True, ...).",
-            id="agent_access.E002",
-        )
-    ]
+    if not isinstance(get_user_model()._meta.pk, UUIDField):
+        hint = "Set AUTH_USER_MODEL to a model with id = UUIDField(primary_key=True, ...)."
+        yield _error("E002", "The primary key of the user model must be a UUID.", hint)
 
 
 @checks.register(checks.Tags.models)
-def check_transactions(**kwargs: Any) -> list[checks.CheckMessage]:
+def check_transactions(**kwargs: Any) -> Found:
     """Leave transactions to the calls, which on SQLite must begin them as writers (ADR 2)."""
-    found: list[checks.CheckMessage] = []
     for alias, database in settings.DATABASES.items():
         if database.get("ATOMIC_REQUESTS"):
-            text, hint = "ATOMIC_REQUESTS must be off.", "A refusal is written after the rollback."
-            found.append(checks.Error(f"{alias}: {text}", hint=hint, id="agent_access.E003"))
+            hint = "A refusal is written after the rollback."
+            yield _error("E003", f"{alias}: ATOMIC_REQUESTS must be off.", hint)
         mode = str(database.get("OPTIONS", {}).get("transaction_mode")).upper()
         if database["ENGINE"].endswith(".sqlite3") and mode not in {"IMMEDIATE", "EXCLUSIVE"}:
-            text = "transactions on SQLite must begin as writers."
             hint = 'Set OPTIONS: {"transaction_mode": "IMMEDIATE"}.'
-            found.append(checks.Error(f"{alias}: {text}", hint=hint, id="agent_access.E004"))
-    return found
+            yield _error("E004", f"{alias}: transactions on SQLite must begin as writers.", hint)
 
 
 @checks.register(checks.Tags.models)
-def check_time_zones(**kwargs: Any) -> list[checks.CheckMessage]:
+def check_time_zones(**kwargs: Any) -> Found:
     """Require time zones: the hour that daylight saving repeats would break the audit's chains."""
-    if settings.USE_TZ:
-        return []
-    return [checks.Error("USE_TZ must be on.", hint="USE_TZ = True", id="agent_access.E006")]
+    if not settings.USE_TZ:
+        yield _error("E006", "USE_TZ must be on.", "USE_TZ = True")
 
 
 @checks.register(checks.Tags.models)
-def check_scopes(**kwargs: Any) -> list[checks.CheckMessage]:
+def check_scopes(**kwargs: Any) -> Found:
     """Require words for each scope: the owner must be able to read what it allows."""
-    unsaid = set(registry.scopes) - set(conf.host().scopes())
-    return [
-        checks.Error(
-            f"The host does not describe the scope {scope}.",
-            hint="Add it to the answer of Host.scopes().",
-            id="agent_access.E005",
-        )
-        for scope in sorted(unsaid)
-    ]
+    for scope in sorted(set(registry.scopes) - set(conf.host().scopes())):
+        text = f"The host does not describe the scope {scope}."
+        yield _error("E005", text, "Add it to the answer of Host.scopes().")
+
+
+def _error(number: str, text: str, hint: str) -> checks.Error:
+    return checks.Error(text, hint=hint, id=f"agent_access.{number}")
 
 
 def is_local_only() -> bool:

@@ -4,14 +4,14 @@ They are the first guard of every rule that two calls at once could break, and w
 can drop one. Which constraints there should be only the models say: a database does not remember.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from django.apps import apps
 from django.core import checks
 from django.db import connections
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.models import CheckConstraint, Field, Model, UniqueConstraint
+from django.db.models import CheckConstraint, Model, UniqueConstraint
 
 REPAIR = (
     "If this release has migrated the database, somebody has changed it since: find out who, and"
@@ -20,7 +20,7 @@ REPAIR = (
 
 # What the database has under each name: "columns", and what kind of constraint it is.
 Held = Mapping[str, Mapping[str, Any]]
-_IsHeld = Callable[[Mapping[str, Any]], bool]
+KINDS: Mapping[type, str] = {CheckConstraint: "check", UniqueConstraint: "unique"}
 
 
 @checks.register(checks.Tags.database, deploy=True)
@@ -52,53 +52,39 @@ def find_lost_constraints(database: BaseDatabaseWrapper) -> list[str]:
 
 def _find_lost(model: type[Model], held: Held, database: BaseDatabaseWrapper) -> Iterator[str]:
     table = model._meta.db_table
-    for what, is_held in _expected_of(model, database):
-        if not any(map(is_held, held.values())):
+    for what, expected in _expected_of(model, database):
+        if not any(expected.items() <= each.items() for each in map(_comparable, held.values())):
             yield f"the {what} of {table}"
     for constraint in model._meta.constraints:
-        kind = _kind_of(constraint)
+        kind = next((kind for of, kind in KINDS.items() if isinstance(constraint, of)), None)
         if kind and not held.get(constraint.name, {}).get(kind):
             yield f"the constraint {constraint.name} of {table}"
 
 
-def _kind_of(constraint: Any) -> str | None:
-    kinds = {CheckConstraint: "check", UniqueConstraint: "unique"}
-    return next((kind for of, kind in kinds.items() if isinstance(constraint, of)), None)
+def _comparable(held: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is held; SQLite's list has a column as often as a check names it."""
+    return {**held, "columns": list(dict.fromkeys(held["columns"] or ()))}
 
 
 def _expected_of(
     model: type[Model], database: BaseDatabaseWrapper
-) -> Iterator[tuple[str, _IsHeld]]:
+) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield what fields declare, in words, and how to recognise it, as its name may be any."""
     key = [str(field.column) for field in model._meta.pk_fields]
-    yield "primary key", lambda held: held["primary_key"] and held["columns"] == key
+    yield "primary key", {"primary_key": True, "columns": key}
     for names in model._meta.unique_together:
         columns = [str(getattr(model._meta.get_field(name), "column", name)) for name in names]
-        yield f"unique ({', '.join(columns)})", _unique(columns)
+        yield f"unique ({', '.join(columns)})", {"unique": True, "columns": columns}
     for field in model._meta.local_concrete_fields:
-        yield from _expected_of_field(field, database)
-
-
-def _expected_of_field(
-    field: "Field[Any, Any]", database: BaseDatabaseWrapper
-) -> Iterator[tuple[str, _IsHeld]]:
-    column = str(field.column)
-    if field.unique and not field.primary_key:
-        yield f"unique {column}", _unique([column])
-    if field.db_parameters(database)["check"]:
-        # SQLite's list has a column as often as the check names it.
-        yield f"check of {column}", lambda held: held["check"] and {*held["columns"]} == {column}
-    if field.remote_field and getattr(field, "db_constraint", False):
-        target = field.target_field  # type: ignore[attr-defined]  # a foreign key has it
-        named = (target.model._meta.db_table, target.column)
-        yield (
-            f"foreign key {column}",
-            lambda held: held["foreign_key"] == named and held["columns"] == [column],
-        )
-
-
-def _unique(columns: list[str]) -> _IsHeld:
-    return lambda held: held["unique"] and held["columns"] == columns
+        column = str(field.column)
+        if field.unique and not field.primary_key:
+            yield f"unique {column}", {"unique": True, "columns": [column]}
+        if field.db_parameters(database)["check"]:
+            yield f"check of {column}", {"check": True, "columns": [column]}
+        if field.remote_field and getattr(field, "db_constraint", False):
+            target: Any = field.target_field  # type: ignore[attr-defined]  # a foreign key has it
+            named = (target.model._meta.db_table, target.column)
+            yield f"foreign key {column}", {"foreign_key": named, "columns": [column]}
 
 
 def _find_disabled(database: BaseDatabaseWrapper) -> Iterator[str]:

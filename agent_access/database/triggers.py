@@ -17,9 +17,8 @@ prints, on one line.
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.apps import AppConfig
 from django.core import checks
@@ -41,48 +40,48 @@ FUNCTION = "FUNCTION"
 _COMMENT = re.compile(r"^--.*\n?", re.MULTILINE)
 _BEGINNING = re.compile(r"^(?=CREATE )", re.MULTILINE)
 _SCHEMA = "{schema}"
-_HEAD = re.compile(r"CREATE (?P<kind>TRIGGER|FUNCTION) (?P<name>\w+)")
+_HEAD = re.compile(r"CREATE (TRIGGER|FUNCTION) (\w+)")
 _TABLE = re.compile(r"\bON (\w+)")
-_FUNCTION = re.compile(
-    r"SET (?P<name>\w+) = (?P<value>[\w, ]+?)\s+AS \$\$(?P<body>.*)\$\$", re.DOTALL
-)
+# A setting, its value, and the body.
+_FUNCTION = re.compile(r"SET (\w+) = ([\w, ]+?)\s+AS \$\$(.*)\$\$", re.DOTALL)
 
+
+# What a database holds, by vendor: kind, name and definition of each trigger and trigger function.
+# A disabled trigger is read as an empty text, which equals no definition.
+_HELD = {
+    SQLITE: "SELECT 'TRIGGER', name, sql FROM sqlite_master WHERE type = 'trigger'",
+    POSTGRESQL: """
+        SELECT 'TRIGGER', tgname,
+               CASE tgenabled WHEN 'O' THEN pg_get_triggerdef(pg_trigger.oid, true) ELSE '' END
+          FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid
+         WHERE NOT tgisinternal AND pg_table_is_visible(tgrelid)
+         UNION ALL
+        SELECT 'FUNCTION', proname, concat(array_to_string(proconfig, ', '), prosrc)
+          FROM pg_proc
+         WHERE prorettype = 'trigger'::regtype AND pg_function_is_visible(oid)
+    """,
+}
 
 # The SQL folders of all apps.
 installed_folders: list[Path] = []
 
 
-@dataclass(frozen=True)
-class CreateStatement:
-    """One trigger or trigger function of a file."""
+class CreateStatement(NamedTuple):
+    """One trigger or trigger function of a file.
+
+    `definition` is what the database stores of it: of a function its setting and body.
+    """
 
     kind: str
     name: str
     table: str
     sql: str
+    definition: str
 
     @property
     def identity(self) -> tuple[str, str]:
         """Kind and name, unique in a database."""
         return self.kind, self.name
-
-    @property
-    def definition(self) -> str:
-        """What the database stores: a function's setting and body, the whole text of a trigger."""
-        function = _FUNCTION.search(self.sql)
-        return "{name}={value}{body}".format(**function.groupdict()) if function else self.sql
-
-    @property
-    def replacement(self) -> str:
-        """PostgreSQL's statement that makes it or takes the place of the one that is there."""
-        return self.sql.replace("CREATE ", "CREATE OR REPLACE ", 1)
-
-    @property
-    def drop(self) -> str:
-        """The statement that drops it if it exists; a function takes its triggers with it."""
-        if self.kind == FUNCTION:
-            return f"DROP FUNCTION IF EXISTS {self.name}() CASCADE"
-        return f"DROP TRIGGER IF EXISTS {self.name}"
 
 
 def keep_installed(app: AppConfig, *, check_id: str) -> None:
@@ -142,10 +141,11 @@ def _replace_what_differs(connection: BaseDatabaseWrapper, folder: Path) -> None
         for statement in statements:
             if definitions.get(statement.identity) == statement.definition:
                 continue
+            replacement = statement.sql.replace("CREATE ", "CREATE OR REPLACE ", 1)
             if statement.kind == FUNCTION:  # locks no table
-                cursor.execute(statement.replacement)
+                cursor.execute(replacement)
             else:
-                by_table.setdefault(statement.table, []).append(statement.replacement)
+                by_table.setdefault(statement.table, []).append(replacement)
         for replacements in by_table.values():
             with transaction.atomic(using=connection.alias):
                 for sql in replacements:
@@ -175,13 +175,13 @@ def _find_obsolete(
 
 
 def drop(connection: BaseDatabaseWrapper, folder: Path) -> None:
-    """Drop the triggers of the file, with the functions they call."""
+    """Drop the triggers of the file; a function that is dropped takes its triggers with it."""
     with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
-        for statement in reversed(_read_statements(connection, folder)):
-            if connection.vendor == POSTGRESQL and statement.kind == TRIGGER:
-                cursor.execute(f"{statement.drop} ON {statement.table}")
-            else:
-                cursor.execute(statement.drop)
+        for statement in _read_statements(connection, folder):
+            if statement.kind == FUNCTION:
+                cursor.execute(f"DROP FUNCTION IF EXISTS {statement.name}() CASCADE")
+            elif connection.vendor == SQLITE:
+                cursor.execute(f"DROP TRIGGER IF EXISTS {statement.name}")
 
 
 def find_differences(connection: BaseDatabaseWrapper, folder: Path) -> list[str]:
@@ -190,11 +190,14 @@ def find_differences(connection: BaseDatabaseWrapper, folder: Path) -> list[str]
     A table that does not exist yet misses no trigger.
     """
     definitions = _read_definitions(connection)
-    return [
-        _describe_difference(statement, is_there=statement.identity in definitions)
-        for statement in _read_statements(connection, folder)
-        if definitions.get(statement.identity) != statement.definition
-    ]
+    differences = []
+    for statement in _read_statements(connection, folder):
+        if definitions.get(statement.identity) != statement.definition:
+            is_there = statement.identity in definitions
+            problem = "is not the one of this release" if is_there else "is missing"
+            kind = statement.kind.lower()
+            differences.append(f"The database {kind} {statement.name} {problem}.")
+    return differences
 
 
 def lacks_triggers(connection: BaseDatabaseWrapper) -> bool:
@@ -210,11 +213,6 @@ def lacks_triggers(connection: BaseDatabaseWrapper) -> bool:
     )
 
 
-def _describe_difference(statement: CreateStatement, *, is_there: bool) -> str:
-    problem = "is not the one of this release" if is_there else "is missing"
-    return f"The database {statement.kind.lower()} {statement.name} {problem}."
-
-
 def _read_statements(connection: BaseDatabaseWrapper, folder: Path) -> list[CreateStatement]:
     """Return the file's statements for the tables that exist, and none where none does."""
     text = (folder / f"triggers.{connection.vendor}.sql").read_text(encoding="utf-8")
@@ -223,13 +221,8 @@ def _read_statements(connection: BaseDatabaseWrapper, folder: Path) -> list[Crea
     tables = connection.introspection.table_names()
     blocks = (block.strip() for block in _BEGINNING.split(_COMMENT.sub("", text)))
     statements = [_parse(block) for block in blocks if block]
-    if not any(statement.table in tables for statement in statements):
-        return []
-    return [
-        statement
-        for statement in statements
-        if statement.kind == FUNCTION or statement.table in tables
-    ]
+    found = [each for each in statements if each.kind == FUNCTION or each.table in tables]
+    return found if any(each.table for each in found) else []
 
 
 def _find_schema(connection: BaseDatabaseWrapper) -> str:
@@ -242,37 +235,18 @@ def _parse(block: str) -> CreateStatement:
     head = _HEAD.match(block)
     if head is None:
         raise ValueError(f"not a CREATE TRIGGER or CREATE FUNCTION statement: {block}")
-    if head["kind"] == FUNCTION and not _FUNCTION.search(block):
+    kind, name = head.groups()
+    sql = block.removesuffix(";")
+    if kind == TRIGGER:
+        table = _TABLE.findall(sql)[0]
+        return CreateStatement(kind, name, table, sql, definition=sql)
+    function = _FUNCTION.search(sql)
+    if function is None:
         raise ValueError(f"a function without its search_path: {block}")
-    on = _TABLE.search(block) if head["kind"] == TRIGGER else None
-    table = on[1] if on else ""
-    return CreateStatement(head["kind"], head["name"], table, sql=block.removesuffix(";"))
+    return CreateStatement(kind, name, "", sql, "{}={}{}".format(*function.groups()))
 
 
 def _read_definitions(connection: BaseDatabaseWrapper) -> dict[tuple[str, str], str]:
-    read = _held_by_postgresql if connection.vendor == POSTGRESQL else _held_by_sqlite
-    return read(connection)
-
-
-def _held_by_sqlite(connection: BaseDatabaseWrapper) -> dict[tuple[str, str], str]:
     with connection.cursor() as cursor:
-        cursor.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'")
-        return {(TRIGGER, name): sql for name, sql in cursor.fetchall()}
-
-
-def _held_by_postgresql(connection: BaseDatabaseWrapper) -> dict[tuple[str, str], str]:
-    # A disabled trigger is read as an empty text, which equals no definition.
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """
-            SELECT 'TRIGGER', tgname,
-                   CASE tgenabled WHEN 'O' THEN pg_get_triggerdef(pg_trigger.oid, true) ELSE '' END
-              FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid
-             WHERE NOT tgisinternal AND pg_table_is_visible(tgrelid)
-             UNION ALL
-            SELECT 'FUNCTION', proname, concat(array_to_string(proconfig, ', '), prosrc)
-              FROM pg_proc
-             WHERE prorettype = 'trigger'::regtype AND pg_function_is_visible(oid)
-            """
-        )
+        cursor.execute(_HELD[connection.vendor])
         return {(kind, name): definition for kind, name, definition in cursor.fetchall()}

@@ -40,14 +40,14 @@ def test_a_gate_that_is_not_the_first_layer_is_an_error(settings, middleware):
         f"The gate must be the first middleware. Put {GATE} at the beginning of MIDDLEWARE."
     )
     settings.MIDDLEWARE = (GATE, "django.middleware.common.CommonMiddleware")
-    assert checks.check_gate() == []
+    assert [*checks.check_gate()] == []
 
 
 @pytest.mark.parametrize(
     "switch", [{"RATELIMIT_ENABLE": False}, {"RATELIMIT_FAIL_OPEN": True}], ids=str
 )
 def test_a_setting_that_switches_the_limits_off_is_an_error(settings, switch):
-    assert checks.check_counting() == []
+    assert [*checks.check_counting()] == []
     for name, value in switch.items():
         setattr(settings, name, value)
     assert identifiers(checks.check_counting()) == ["agent_access.E008"]
@@ -60,7 +60,7 @@ def test_the_cache_that_must_be_shared_is_the_one_that_counts(settings):
     settings.RATELIMIT_USE_CACHE = "counts"
     one, other = {"BACKEND": LOCAL, "LOCATION": ""}, {"BACKEND": SHARED, "LOCATION": ""}
     with override_settings(CACHES={"default": one, "counts": other}):
-        assert checks.check_cache() == []
+        assert [*checks.check_cache()] == []
     with override_settings(CACHES={"default": other, "counts": one}):
         assert identifiers(checks.check_cache()) == ["agent_access.W002"]
 
@@ -126,7 +126,7 @@ def test_what_a_project_must_set_is_named(settings, name):
     ids=["a user model without UUIDs", "scopes without words", "times without a zone"],
 )
 def test_what_a_project_lacks_is_an_error(monkeypatch, check, name, wrong, found):
-    assert check() == []
+    assert [*check()] == []
     monkeypatch.setattr(name, wrong)
     assert identifiers(check()) == [f"agent_access.{each}" for each in found]
 
@@ -151,7 +151,7 @@ def test_transactions_that_a_call_cannot_use_are_an_error(monkeypatch, changes, 
 
 
 def test_a_misspelt_setting_is_an_error_that_names_the_right_ones(settings):
-    assert checks.check_keys() == []
+    assert [*checks.check_keys()] == []
     settings.AGENT_ACCESS |= {"TRUSTED_PROXY": 1}
     (error,) = checks.check_keys()
     assert error.id == "agent_access.E007"
