@@ -15,8 +15,7 @@ from django.db import connection as database
 
 from agent_access import conf
 from agent_access.database.selected import Selected, quote
-from agent_access.models.connections import Connection
-from agent_access.models.settings import AccessSettings
+from agent_access.models import AccessSettings, Connection
 
 MODEL_BACKEND = "django.contrib.auth.backends.ModelBackend"
 # The attribute of a user in which that backend caches permissions.
@@ -93,14 +92,9 @@ def _read(row: tuple[Any, ...], read_at: float) -> Caller:
     switches = row[settings_from:-2]
     # No row of settings is a row of nulls here, and means that everything is off.
     settings = AccessSettings() if switches[0] is None else SETTINGS.read(switches)
-    return Caller(connection, settings, _read_owner_id(row[-2]), read_at)
-
-
-def _read_owner_id(value: Any) -> UUID | None:
-    if not _tells_owner():
-        return conf.host().owner_id()
-    owner_id: UUID | None = _users().read_key(value)
-    return owner_id
+    told = row[-2] and UUID(str(row[-2]))  # SQLite has UUIDs as text
+    owner_id = told if _tells_owner() else conf.host().owner_id()
+    return Caller(connection, settings, owner_id, read_at)
 
 
 @cache

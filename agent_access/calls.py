@@ -12,8 +12,7 @@ from agent_access.audit import Origin
 from agent_access.callers import Caller
 from agent_access.errors import FieldProblem
 from agent_access.identifiers import read_id
-from agent_access.models.connections import Connection
-from agent_access.models.settings import AccessSettings
+from agent_access.models import AccessSettings, Connection
 from agent_access.tools import Tool
 
 

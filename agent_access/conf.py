@@ -32,50 +32,42 @@ def _setting(name: str) -> Any:
 
 def base_url() -> str:
     """Return the one application URL: https, host, optional port, nothing after it."""
-    url: str = _setting("BASE_URL")
-    return url
+    return str(_setting("BASE_URL"))
 
 
 def trusted_proxies() -> int:
     """Return how many proxies stand in front, each adding to X-Forwarded-For and -Proto."""
-    count: int = _setting("TRUSTED_PROXIES")
-    return count
+    return int(_setting("TRUSTED_PROXIES"))
 
 
 def limit_per_connection() -> int:
     """Return the requests that one connection may make in a minute."""
-    quota: int = _setting("LIMIT_PER_CONNECTION")
-    return quota
+    return int(_setting("LIMIT_PER_CONNECTION"))
 
 
 def limit_per_address() -> int:
     """Return the requests that one client address may make in a minute."""
-    quota: int = _setting("LIMIT_PER_ADDRESS")
-    return quota
+    return int(_setting("LIMIT_PER_ADDRESS"))
 
 
 def limit_register() -> int:
     """Return the OAuth registrations that one client address may make in a minute."""
-    quota: int = _setting("LIMIT_REGISTER")
-    return quota
+    return int(_setting("LIMIT_REGISTER"))
 
 
 def limit_token() -> int:
     """Return the token and revocation requests, together, of one client address in a minute."""
-    quota: int = _setting("LIMIT_TOKEN")
-    return quota
+    return int(_setting("LIMIT_TOKEN"))
 
 
 def cache_setting() -> str:
     """Return by which name whoever operates the project knows the setting of the cache."""
-    name: str = _setting("CACHE_SETTING")
-    return name
+    return str(_setting("CACHE_SETTING"))
 
 
 def raise_unforeseen() -> bool:
     """Return whether a bug is raised instead of answered with 503, as tests want it."""
-    choice: bool = _setting("RAISE_UNFORESEEN")
-    return choice
+    return bool(_setting("RAISE_UNFORESEEN"))
 
 
 @cache

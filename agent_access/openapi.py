@@ -3,17 +3,11 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
-from agent_access import conf, errors
+from agent_access import conf, errors, openapi_schemas
 from agent_access.errors import ToolError
 from agent_access.fields import ID_SCHEMA, JSONSchema
 from agent_access.inputs import KEY_HEADER, KEY_SCHEMA
 from agent_access.listing import TOOLS_LIST
-from agent_access.openapi_schemas import (
-    describe_bodies,
-    describe_refusal_bodies,
-    join_schemas,
-    refer_to_refusals,
-)
 from agent_access.tools import API_PATH, Tool, registry, without_null
 
 VERSION = "3.1.0"
@@ -31,45 +25,33 @@ SERVER: JSONSchema = {
     },
 }
 
-# Descriptions of header fields, to which the responses that carry them refer.
+
+def _header(
+    description: str, schema: JSONSchema = openapi_schemas.TEXT, *, is_sent: bool = True
+) -> JSONSchema:
+    """Return a header field, and whether every response that names it carries it."""
+    required = {"required": True} if is_sent else {}
+    return {"description": description, **required, "schema": schema}
+
+
+# Header fields, to which the responses that carry them refer.
 HEADERS: Mapping[str, JSONSchema] = {
-    "X-Request-Id": {
-        "description": "Names this request in the service's log and audit.",
-        "required": True,
-        "schema": ID_SCHEMA,
-    },
-    "Cache-Control": {
-        "description": "Nothing is stored.",
-        "required": True,
-        "schema": {"const": "no-store"},
-    },
-    "RateLimit-Policy": {
-        "description": "The quotas that apply to this caller, once it has been counted.",
-        "schema": {"type": "string"},
-    },
-    "RateLimit": {
-        "description": "What each quota leaves, and the seconds until it is full again.",
-        "schema": {"type": "string"},
-    },
-    "Idempotent-Replayed": {
-        "description": "Present where a stored answer is given again.",
-        "schema": {"const": "true"},
-    },
-    "WWW-Authenticate": {
-        "description": "The Bearer challenge (RFC 6750).",
-        "required": True,
-        "schema": {"type": "string"},
-    },
-    "Retry-After": {
-        "description": "Whole seconds until the window is over.",
-        "required": True,
-        "schema": {"type": "integer", "minimum": 1},
-    },
-    "Allow": {
-        "description": "The methods that this address supports.",
-        "required": True,
-        "schema": {"type": "string"},
-    },
+    "X-Request-Id": _header("Names this request in the service's log and audit.", ID_SCHEMA),
+    "Cache-Control": _header("Nothing is stored.", {"const": "no-store"}),
+    "RateLimit-Policy": _header(
+        "The quotas that apply to this caller, once it has been counted.", is_sent=False
+    ),
+    "RateLimit": _header(
+        "What each quota leaves, and the seconds until it is full again.", is_sent=False
+    ),
+    "Idempotent-Replayed": _header(
+        "Present where a stored answer is given again.", {"const": "true"}, is_sent=False
+    ),
+    "WWW-Authenticate": _header("The Bearer challenge (RFC 6750)."),
+    "Retry-After": _header(
+        "Whole seconds until the window is over.", {"type": "integer", "minimum": 1}
+    ),
+    "Allow": _header("The methods that this address supports."),
 }
 EVERYWHERE = ("X-Request-Id", "Cache-Control", "RateLimit-Policy", "RateLimit")
 OWN_HEADERS: Mapping[type[ToolError], str] = {
@@ -97,7 +79,7 @@ def describe_api() -> JSONSchema:
     """Return the document, which is the same at every installation."""
     tools = [TOOLS_LIST, *registry]
     service = conf.host().service()
-    inputs, answers, schemas = describe_bodies(tools)
+    inputs, answers, schemas = openapi_schemas.describe_bodies(tools)
     paths: dict[str, JSONSchema] = {}
     for tool in tools:
         operation = _describe_operation(tool, inputs.get(tool.name), answers[tool.name])
@@ -113,7 +95,9 @@ def describe_api() -> JSONSchema:
         "tags": [{"name": tag} for tag in dict.fromkeys(map(_tag, tools))],
         "paths": paths,
         "components": {
-            "schemas": join_schemas(schemas, describe_refusal_bodies(tools, COMMON_REFUSALS)),
+            "schemas": openapi_schemas.join_schemas(
+                schemas, openapi_schemas.describe_refusal_bodies(tools, COMMON_REFUSALS)
+            ),
             "parameters": {KEY_HEADER: _describe_parameter(KEY_HEADER, "header", KEY_SCHEMA)},
             "headers": HEADERS,
             "responses": {kind.code: _describe_refusal([kind]) for kind in COMMON_REFUSALS},
@@ -206,7 +190,7 @@ def _describe_refusal(kinds: Sequence[type[ToolError]]) -> JSONSchema:
     """Return the response of one status: which codes it may carry, and what to do about each."""
     text = "\n\n".join(f"`{kind.code}`: {kind.message}" for kind in kinds)
     own = [OWN_HEADERS[kind] for kind in kinds if kind in OWN_HEADERS]
-    return _describe_response(text, refer_to_refusals(kinds), (*EVERYWHERE, *own))
+    return _describe_response(text, openapi_schemas.refer_to_refusals(kinds), (*EVERYWHERE, *own))
 
 
 def _describe_security() -> JSONSchema:

@@ -5,8 +5,7 @@ from django.db.models import QuerySet
 
 from agent_access.audit import OPERATOR, Actor, record_act
 from agent_access.connections import revoke_connections
-from agent_access.models.connections import Connection, ConnectionKind, RevokedReason
-from agent_access.models.settings import AccessSettings
+from agent_access.models import AccessSettings, Connection, ConnectionKind, RevokedReason
 from agent_access.tools import registry
 
 

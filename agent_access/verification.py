@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from agent_access.audit import digest_event
-from agent_access.models.audit import AuditEvent, ChainHead
-from agent_access.models.connections import Connection
+from agent_access.models import AuditEvent, ChainHead, Connection
 
 MISSING = "an event is missing here"
 CHANGED = "this event was changed or moved, or follows one that was"
@@ -34,9 +33,7 @@ class Break:
 
 
 class ChainBrokenError(Exception):
-    def __init__(self, chain: str, sequence: int, problem: str) -> None:
-        super().__init__(problem)
-        self.found = Break(chain, sequence, problem)
+    """Where in the chain that is walked, as a sequence number, and what is wrong there."""
 
 
 def find_breaks(expected: Mapping[str, Position] | None = None) -> Iterator[Break]:
@@ -53,7 +50,7 @@ def find_breaks(expected: Mapping[str, Position] | None = None) -> Iterator[Brea
         try:
             _verify_chain(chain, expected.get(chain))
         except ChainBrokenError as broken:
-            yield broken.found
+            yield Break(chain, *broken.args)
 
 
 def _read_chains() -> Iterator[str]:
@@ -70,22 +67,22 @@ def _read_chains() -> Iterator[str]:
 
 def _verify_chain(chain: str, expected: Position | None) -> None:
     if AuditEvent.objects.filter(chain=chain, sequence__lt=1).exists():
-        raise ChainBrokenError(chain, 0, CHANGED)
+        raise ChainBrokenError(0, CHANGED)
     if not ChainHead.objects.filter(chain=chain).exists():
-        raise ChainBrokenError(chain, 0, HEAD_GONE)
+        raise ChainBrokenError(0, HEAD_GONE)
     reached, head = Position(), _read_head(chain)
     while True:
         reached = _walk(chain, reached, expected)
         if reached.sequence < head.sequence:
-            raise ChainBrokenError(chain, reached.sequence + 1, MISSING)
+            raise ChainBrokenError(reached.sequence + 1, MISSING)
         # Calls append while we read, and each moves the head with its event.
         before, head = head, _read_head(chain)
         if head == reached:
             break
         if head == before:
-            raise ChainBrokenError(chain, reached.sequence, BEHIND_HEAD)
+            raise ChainBrokenError(reached.sequence, BEHIND_HEAD)
     if expected and expected.sequence > reached.sequence:
-        raise ChainBrokenError(chain, reached.sequence + 1, MISSING)
+        raise ChainBrokenError(reached.sequence + 1, MISSING)
 
 
 def _walk(chain: str, start: Position, expected: Position | None) -> Position:
@@ -95,12 +92,12 @@ def _walk(chain: str, start: Position, expected: Position | None) -> Position:
         for event in batch:
             due = reached.sequence + 1
             if event.sequence != due:
-                raise ChainBrokenError(chain, due, MISSING)
+                raise ChainBrokenError(due, MISSING)
             if event.digest != digest_event(event, previous_digest=reached.digest):
-                raise ChainBrokenError(chain, due, CHANGED)
+                raise ChainBrokenError(due, CHANGED)
             reached = Position(due, event.digest)
             if expected and expected.sequence == due and expected != reached:
-                raise ChainBrokenError(chain, due, REWRITTEN)
+                raise ChainBrokenError(due, REWRITTEN)
     return reached
 
 

@@ -16,6 +16,9 @@ class Selected(Generic[Record]):
 
     def __init__(self, model: type[Record]) -> None:
         self.model = model
+        self._fields = model._meta.concrete_fields
+        self._names = [field.attname for field in self._fields]
+        self.width = len(self._fields)
 
     @property
     def table(self) -> str:
@@ -24,10 +27,6 @@ class Selected(Generic[Record]):
     @property
     def key(self) -> str:
         return quote(self.model._meta.pk.column)
-
-    @property
-    def width(self) -> int:
-        return len(self._fields)
 
     def columns(self, alias: str) -> str:
         """Return the list of columns for a SELECT; `read` takes the row that it gives."""
@@ -41,23 +40,10 @@ class Selected(Generic[Record]):
         ]
         return self.model.from_db(DEFAULT_DB_ALIAS, self._names, values)
 
-    def read_key(self, value: Any) -> Any:
-        """Return a primary key as the model has it."""
-        convert = _converter(self.model._meta.pk)
-        return convert(value) if convert else value
-
     def adapt(self, name: str, value: Any) -> Any:
         """Return a value of the model as a parameter that is compared with its column."""
         field: Any = self.model._meta.get_field(name)
         return field.get_db_prep_value(value, connection)
-
-    @cached_property
-    def _fields(self) -> "Sequence[Field[Any, Any]]":
-        return self.model._meta.concrete_fields
-
-    @cached_property
-    def _names(self) -> list[str]:
-        return [field.attname for field in self._fields]
 
     @cached_property
     def _converters(self) -> "list[Callable[[Any], Any] | None]":

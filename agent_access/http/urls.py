@@ -16,11 +16,6 @@ def _tools_by_path() -> dict[str, dict[str, Tool]]:
     return paths
 
 
-def _literal_first(entry: tuple[str, dict[str, Tool]]) -> bool:
-    """Sort literal paths first, so that /documents/preview is not taken for an ID."""
-    return "{id}" in entry[0]
-
-
 def _route(tool_path: str) -> str:
     return ROOT + tool_path.replace("{id}", "<str:target>")
 
@@ -28,7 +23,8 @@ def _route(tool_path: str) -> str:
 urlpatterns: list[URLPattern] = [
     *(
         path(_route(tool_path), ToolView.as_view(tools=tools))
-        for tool_path, tools in sorted(_tools_by_path().items(), key=_literal_first)
+        # Literal paths first, so that /documents/preview is not taken for an ID.
+        for tool_path, tools in sorted(_tools_by_path().items(), key=lambda each: "{id}" in each[0])
     ),
     re_path(rf"^{ROOT}(?:/[\s\S]*)?\Z", ToolView.as_view()),  # line feeds included
 ]

@@ -34,8 +34,7 @@ def name_client(form: str, request: HttpRequest) -> str:
     kept = [(name, value) for name, value in pairs if name != "client_id"]
     if client_id and in_form <= {client_id}:
         kept.append(("client_id", client_id))
-    named: str = urlencode(kept)
-    return named
+    return str(urlencode(kept))
 
 
 def _scheme_and_rest(request: HttpRequest) -> tuple[str, str]:

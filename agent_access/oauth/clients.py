@@ -6,8 +6,7 @@ from django.db.models import QuerySet
 from agent_access import audit
 from agent_access.audit import Actor, record_act
 from agent_access.connections import revoke_connections
-from agent_access.models.connections import Connection, RevokedReason
-from agent_access.models.settings import AccessSettings
+from agent_access.models import AccessSettings, Connection, RevokedReason
 from agent_access.oauth.models import Application
 
 

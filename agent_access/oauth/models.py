@@ -6,13 +6,7 @@ was exchanged. Codes and tokens stay after their use, since a second use must be
 """
 
 from django.db import models
-from oauth2_provider.models import (
-    AbstractAccessToken,
-    AbstractApplication,
-    AbstractGrant,
-    AbstractIDToken,
-    AbstractRefreshToken,
-)
+from oauth2_provider import models as toolkit
 from typing_extensions import override
 
 from agent_access.models.audit import TARGET_LENGTH
@@ -20,10 +14,10 @@ from agent_access.models.connections import Connection
 from agent_access.oauth.return_addresses import is_registered
 
 
-class Application(AbstractApplication):
+class Application(toolkit.AbstractApplication):
     """A client that registered itself, or whose metadata document was read: always public."""
 
-    class Meta(AbstractApplication.Meta):
+    class Meta(toolkit.AbstractApplication.Meta):
         verbose_name = "OAuth client"
         indexes = (models.Index(fields=["created"], name="agent_oauth_application_age"),)
 
@@ -46,29 +40,29 @@ class Application(AbstractApplication):
         return is_registered(uri, self.return_addresses)
 
 
-class Grant(AbstractGrant):
+class Grant(toolkit.AbstractGrant):
     """An authorization code; `code` holds its digest."""
 
     connection = models.ForeignKey(Connection, models.PROTECT, related_name="codes")
     consumed_at = models.DateTimeField(null=True)
 
-    class Meta(AbstractGrant.Meta):
+    class Meta(toolkit.AbstractGrant.Meta):
         pass
 
 
-class AccessToken(AbstractAccessToken):
+class AccessToken(toolkit.AbstractAccessToken):
     connection = models.ForeignKey(Connection, models.PROTECT, related_name="access_tokens")
 
-    class Meta(AbstractAccessToken.Meta):
+    class Meta(toolkit.AbstractAccessToken.Meta):
         pass
 
 
-class RefreshToken(AbstractRefreshToken):
+class RefreshToken(toolkit.AbstractRefreshToken):
     """A refresh token; `revoked` is when it was rotated."""
 
     connection = models.ForeignKey(Connection, models.PROTECT, related_name="refresh_tokens")
 
-    class Meta(AbstractRefreshToken.Meta):
+    class Meta(toolkit.AbstractRefreshToken.Meta):
         unique_together = ()  # type: ignore[assignment]  # replaced by the constraint
         indexes = ()  # type: ignore[assignment]  # a connection is a token family
         constraints = (
@@ -76,8 +70,8 @@ class RefreshToken(AbstractRefreshToken):
         )
 
 
-class IDToken(AbstractIDToken):
+class IDToken(toolkit.AbstractIDToken):
     """Never used: the toolkit's models must be swapped together."""
 
-    class Meta(AbstractIDToken.Meta):
+    class Meta(toolkit.AbstractIDToken.Meta):
         pass

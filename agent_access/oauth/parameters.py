@@ -5,31 +5,15 @@ from urllib.parse import parse_qsl
 
 from oauthlib.common import urlencode
 
-AUTHORIZE = frozenset(
-    {
-        "client_id",
-        "code_challenge",
-        "code_challenge_method",
-        "redirect_uri",
-        "resource",
-        "response_mode",
-        "response_type",
-        "scope",
-        "state",
-    }
-)
-TOKEN = frozenset(
-    {
-        "client_id",
-        "code",
-        "code_verifier",
-        "grant_type",
-        "redirect_uri",
-        "refresh_token",
-        "resource",
-        "scope",
-    }
-)
+SHARED = frozenset({"client_id", "redirect_uri", "resource", "scope"})
+AUTHORIZE = SHARED | {
+    "code_challenge",
+    "code_challenge_method",
+    "response_mode",
+    "response_type",
+    "state",
+}
+TOKEN = SHARED | {"code", "code_verifier", "grant_type", "refresh_token"}
 REVOKE = frozenset({"client_id", "token", "token_type_hint"})
 
 # RFC 8707 lets it be repeated; `server` checks all its values.
@@ -58,5 +42,4 @@ def clean_parameters(text: str, known: Collection[str]) -> str:
     if len(names) != len(set(names)) or any("\0" in value for _, value in kept):
         raise UnreadableParametersError
     # RFC 6749 section 3.1: a parameter without a value counts as left out.
-    encoded: str = urlencode([(name, value) for name, value in kept if value])
-    return encoded
+    return str(urlencode([(name, value) for name, value in kept if value]))

@@ -17,6 +17,13 @@ from agent_access.audit import OPERATOR, Actor, record_act
 from agent_access.models.connections import Connection
 from agent_access.oauth.models import AccessToken, Application, Grant, RefreshToken
 
+# By the words in which events count them, in the order in which they are deleted.
+KINDS: Mapping[str, Any] = {
+    "access tokens": AccessToken,
+    "refresh tokens": RefreshToken,
+    "codes": Grant,
+}
+
 # A client without a connection is one that no owner ever allowed.
 CLIENT_KEPT_WITHOUT_CONNECTION = timedelta(days=30)
 # Until then a client may still revoke its connection with it.
@@ -50,24 +57,21 @@ def forget_old_tokens() -> Mapping[str, int]:
     ended = now - KEPT_AFTER_CONNECTION
     of_ended = Q(connection__expires_at__lt=ended) | Q(connection__revoked_at__lt=ended)
     expired = Q(expires__lt=now - ACCESS_TOKEN_KEPT_AFTER_EXPIRY)
-    old: dict[str, QuerySet[Any]] = {
-        "access tokens": AccessToken.objects.filter(expired | of_ended),
-        "refresh tokens": RefreshToken.objects.filter(of_ended),
-        "codes": Grant.objects.filter(of_ended),
+    return {
+        kind: _delete_all(kind, expired | of_ended if model is AccessToken else of_ended)
+        for kind, model in KINDS.items()
     }
-    return {kind: _delete_all(kind, rows) for kind, rows in old.items()}
 
 
 def forget_tokens_of(client: Application, *, by: Actor) -> None:
     """Delete, in batches as well, the codes and tokens of the client's revoked connections."""
-    revoked: dict[str, Any] = {"application": client, "connection__revoked_at__isnull": False}
-    _delete_all("access tokens", AccessToken.objects.filter(**revoked), by)
-    _delete_all("refresh tokens", RefreshToken.objects.filter(**revoked), by)
-    _delete_all("codes", Grant.objects.filter(**revoked), by)
+    for kind in KINDS:
+        _delete_all(kind, Q(application=client, connection__revoked_at__isnull=False), by)
 
 
-def _delete_all(kind: str, rows: QuerySet[Any], by: Actor = OPERATOR) -> int:
+def _delete_all(kind: str, condition: Q, by: Actor = OPERATOR) -> int:
     """Delete the rows; each batch is found before the lock, since that may read the whole table."""
+    rows = KINDS[kind].objects.filter(condition)
     total, in_order = 0, rows.order_by("pk").values_list("pk", flat=True)
     while ids := list(in_order[:BATCH]):
         total += _delete_batch(kind, rows.filter(pk__in=ids), by)

@@ -38,13 +38,11 @@ def show_hidden(value: Any) -> str:
     """Return markup that names invisible characters: plainly within a tag, else in a span."""
     parts = TAG.split(conditional_escape(value))
     return "".join(
-        visible_text.mark_invisible(part) if part.startswith("<") else _mark_all(part)
+        visible_text.mark_invisible(part)
+        if part.startswith("<")
+        else visible_text.replace_invisible(part, _mark)
         for part in parts
     )
-
-
-def _mark_all(text: str) -> str:
-    return visible_text.replace_invisible(text, _mark)
 
 
 def _mark(character: str) -> str:
