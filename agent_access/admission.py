@@ -6,12 +6,11 @@ from django.utils.functional import cached_property
 
 from agent_access import audit, conf
 from agent_access.audit import Fact, make_origin
-from agent_access.authentication import authenticate, identify
+from agent_access.authentication import identify, still_holds
 from agent_access.callers import Caller
 from agent_access.discovery import challenge_parameters
 from agent_access.errors import NotFoundError, RateLimitedError, UnauthenticatedError
-from agent_access.models.audit import Transport
-from agent_access.models.settings import AccessSettings
+from agent_access.models import AccessSettings, Transport
 from agent_access.request_facts import note
 from agent_access.throttling import Allowance, rate_limit_headers, spend
 
@@ -49,14 +48,21 @@ class Admission:
     def caller(self) -> Caller:
         """Who calls, within the limit of the address; raises UnauthenticatedError."""
         self.address.enforce()
-        try:
-            caller = authenticate(self._request, self._identified, origin=self.origin)
-        except UnauthenticatedError as error:
-            if self._settings.browser_sign_in_on and self.origin.transport == Transport.MCP:
-                error.discovery = challenge_parameters()
-            raise
+        caller = self._identified
+        if caller is None or not still_holds(
+            caller.connection, owner_id=caller.owner_id, origin=self.origin
+        ):
+            raise self._unauthenticated()
         note(connection_id=caller.connection.id)
         return caller
+
+    def _unauthenticated(self) -> UnauthenticatedError:
+        header = self._request.META.get("HTTP_AUTHORIZATION", "")
+        can_sign_in = self._settings.browser_sign_in_on and self.origin.transport == Transport.MCP
+        return UnauthenticatedError(
+            bearer_sent=header.lower().startswith("bearer"),
+            discovery=challenge_parameters() if can_sign_in else {},
+        )
 
     def count_connection(self, *, action: str) -> Allowance:
         """Return what the caller's connection has left.

@@ -146,37 +146,29 @@ def record_decision(fact: Fact) -> None:
     _append(fact)
 
 
-def record_act(
-    action: str,
-    by: Actor,
-    *,
-    connection_id: UUID | None = None,
-    target: str = "",
-    outcome: str = OK,
-    detail: str = "",
-) -> None:
-    """Append an act to the administration chain; its target is the connection if not named."""
-    fact = Fact(
+def make_act(
+    action: str, by: Actor, *, connection_id: UUID | None = None, target: str = "", **more: str
+) -> Fact:
+    """Return an act of administration; its target is the connection if not named."""
+    return Fact(
         action=action,
         origin=by.origin,
         actor_id=by.id,
         connection_id=connection_id,
         target=target or str(connection_id or ""),
-        outcome=outcome,
-        detail=detail,
+        **more,
     )
-    record_acts([fact])
+
+
+def record_act(action: str, by: Actor, **told: Any) -> None:
+    """Append an act, with what else `make_act` takes, to the administration chain."""
+    record_acts([make_act(action, by, **told)])
 
 
 def record_acts(facts: Iterable[Fact]) -> None:
     """Append acts to the administration chain, in few statements."""
     head = lock_administration()
-    events = []
-    for fact in facts:
-        event = AuditEvent(**_make_event(ADMINISTRATION, fact), sequence=head.sequence + 1)
-        event.digest = digest_event(event, previous_digest=head.digest)
-        head.sequence, head.digest = event.sequence, event.digest
-        events.append(event)
+    events = [_link(head, _make_event(ADMINISTRATION, fact)) for fact in facts]
     head.save(update_fields=("sequence", "digest"))
     AuditEvent.objects.bulk_create(events)
 
@@ -243,17 +235,24 @@ def _append_in_steps(event: Columns, *, only_open: bool) -> bool:
     head = ChainHead.objects.get(chain=event["chain"])
     if only_open and not head.is_open:
         return False
-    added = AuditEvent(**event, sequence=head.sequence + 1)
-    added.digest = digest_event(added, previous_digest=head.digest)
-    moved = ChainHead.objects.filter(chain=head.chain, sequence=head.sequence).update(
-        sequence=added.sequence,
-        digest=added.digest,
+    added = _link(head, event)
+    moved = ChainHead.objects.filter(chain=head.chain, sequence=head.sequence - 1).update(
+        sequence=head.sequence,
+        digest=head.digest,
         last_used_at=_minute_of_use(event) or head.last_used_at,
     )
     if not moved:
         raise RuntimeError("an audit chain moved under its lock")
     added.save(force_insert=True)
     return True
+
+
+def _link(head: ChainHead, event: Columns) -> AuditEvent:
+    """Return the event that follows the head, and let the head stand for it; neither is saved."""
+    added = AuditEvent(**event, sequence=head.sequence + 1)
+    added.digest = digest_event(added, previous_digest=head.digest)
+    head.sequence, head.digest = added.sequence, added.digest
+    return added
 
 
 def _minute_of_use(event: Columns) -> datetime | None:

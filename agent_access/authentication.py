@@ -12,7 +12,6 @@ from agent_access.audit import Actor, Origin
 from agent_access.callers import Caller, find_caller
 from agent_access.connections import revoke_connection
 from agent_access.credentials import CREDENTIAL, digest_credential
-from agent_access.errors import UnauthenticatedError
 from agent_access.models.connections import Connection, RevokedReason
 
 # RFC 6750 section 2.1; RFC 9110 section 11.1: the scheme's case does not matter.
@@ -39,27 +38,12 @@ def identify(request: HttpRequest) -> Caller | None:
     return next((find(match[1]) for find in fitting), None)
 
 
-def authenticate(request: HttpRequest, caller: Caller | None, *, origin: Origin) -> Caller:
-    """Return the caller; raise UnauthenticatedError if there is none, or it may not act.
-
-    Like `still_holds`, it revokes a connection that must end.
-    """
-    if caller is None or not _holds(caller.connection, owner_id=caller.owner_id, origin=origin):
-        header = request.META.get("HTTP_AUTHORIZATION", "")
-        raise UnauthenticatedError(bearer_sent=header.lower().startswith("bearer"))
-    return caller
-
-
-def still_holds(connection: Connection, *, origin: Origin) -> bool:
+def still_holds(connection: Connection, *, owner_id: UUID | None, origin: Origin) -> bool:
     """Tell whether a connection may be used.
 
     If something has ended it since its last use (its user, the owner or the application URL
     changed), it is revoked here, so that the reason is recorded.
     """
-    return _holds(connection, owner_id=conf.host().owner_id(), origin=origin)
-
-
-def _holds(connection: Connection, *, owner_id: UUID | None, origin: Origin) -> bool:
     if not connection.is_live(timezone.now()):
         return False
     if reason := find_revocation_reason(connection, owner_id=owner_id):

@@ -8,13 +8,7 @@ from typing import Any, NoReturn
 
 from django.http import HttpRequest
 
-from agent_access.errors import (
-    BYTE_ORDER_MARK,
-    CONTENT_ENCODED,
-    JsonRequiredError,
-    PayloadTooLargeError,
-    UnreadableJsonError,
-)
+from agent_access import errors
 
 MAX_BODY_BYTES = 256 * 1024
 MAX_DIGITS = 1000
@@ -42,9 +36,9 @@ def read_json(request: HttpRequest) -> JSONValue:
     """
     charset = request.content_params.get("charset", "utf-8") if request.content_params else "utf-8"
     if request.content_type != "application/json" or charset.lower() != "utf-8":
-        raise JsonRequiredError
+        raise errors.JsonRequiredError
     if request.META.get("HTTP_CONTENT_ENCODING", "").strip().lower() not in IDENTITY:
-        raise JsonRequiredError(CONTENT_ENCODED)
+        raise errors.JsonRequiredError(errors.CONTENT_ENCODED)
     return parse_json(read_body(request, limit=MAX_BODY_BYTES))
 
 
@@ -59,7 +53,7 @@ def read_body(request: HttpRequest, *, limit: int) -> bytes:
     """
     declared = _read_length(request.META.get("CONTENT_LENGTH") or "")
     if declared is not None and declared > limit:
-        raise PayloadTooLargeError
+        raise errors.PayloadTooLargeError
     # Once the declared length is there, looking for the end would wait for the server.
     wanted = limit + 1 if declared is None else declared
     stream = _find_stream(request)
@@ -68,12 +62,12 @@ def read_body(request: HttpRequest, *, limit: int) -> bytes:
         while len(body) < wanted and (part := stream.read(limit + 1 - len(body))):
             body += part
     except Exception:  # noqa: BLE001  each server has its own for a body that breaks off
-        raise UnreadableJsonError from None
+        raise errors.UnreadableJsonError from None
     if len(body) > limit:
-        raise PayloadTooLargeError
+        raise errors.PayloadTooLargeError
     # Some servers end the stream when the connection breaks off, and half a body may be valid JSON.
     if declared is not None and declared > len(body):
-        raise UnreadableJsonError
+        raise errors.UnreadableJsonError
     return body
 
 
@@ -142,11 +136,11 @@ def parse_json(body: bytes) -> JSONValue:
     Infinity, a repeated key, and nesting deeper than 32.
     """
     if body.startswith(BYTE_ORDER_MARKS):
-        raise UnreadableJsonError(message=BYTE_ORDER_MARK)
+        raise errors.UnreadableJsonError(message=errors.BYTE_ORDER_MARK)
     try:
         value = DECODER.decode(body.decode())
     except (ValueError, RecursionError):
-        raise UnreadableJsonError from None
+        raise errors.UnreadableJsonError from None
     _check_nesting(value)
     return value
 
@@ -160,4 +154,4 @@ def _check_nesting(value: JSONValue) -> None:
         level = [each for each in inner if isinstance(each, dict | list)]
         if not level:
             return
-    raise UnreadableJsonError
+    raise errors.UnreadableJsonError

@@ -1,7 +1,7 @@
 """How connections begin and end."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -13,7 +13,7 @@ from django.utils import timezone
 from uuid_utils.compat import uuid7
 
 from agent_access import audit, conf
-from agent_access.audit import OPERATOR, SYSTEM, Actor, Fact, Origin, record_act
+from agent_access.audit import OPERATOR, SYSTEM, Actor, Origin, record_act
 from agent_access.credentials import digest_credential, make_credential
 from agent_access.models.connections import NAME_LENGTH, Connection, ConnectionKind, RevokedReason
 from agent_access.models.settings import AccessSettings
@@ -40,12 +40,16 @@ class ConnectionExistsError(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class ConnectionRequest:
-    """What the owner approves: who is acted for, with which scopes, and for how many days."""
+    """What the owner approves: who is acted for, with which scopes, and for how many days.
+
+    Who chooses `connection_id` can repeat the request and still make one connection.
+    """
 
     user: Any
     scopes: Sequence[str]
     days: int
     name: str
+    connection_id: UUID = field(default_factory=uuid7)
 
     @property
     def grants(self) -> list[str]:
@@ -54,27 +58,27 @@ class ConnectionRequest:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ConnectingClient:
-    """The OAuth client that a connection is made for.
+class Consent(ConnectionRequest):
+    """What a person, the `owner`, allowed an OAuth client in the browser; the name is the client's.
 
-    `host` is that of its metadata document, or of the return address if it registered itself.
+    `client_host` is that of its metadata document, or of the return address if it registered
+    itself.
     """
 
-    id: str
-    name: str
-    host: str
+    client_id: str
+    client_host: str
+    owner: Any
 
 
 @transaction.atomic
 def create_connection(
-    request: ConnectionRequest, *, origin: Origin = SYSTEM, connection_id: UUID | None = None
+    request: ConnectionRequest, *, origin: Origin = SYSTEM
 ) -> tuple[Connection, str]:
     """Return a new connection and its credential, of which only the digest is stored.
 
-    A caller who chooses `connection_id` can repeat the call and still make one connection. Raises
-    ConnectionNotAllowedError, and ConnectionExistsError for an ID that is taken.
+    Raises ConnectionNotAllowedError, and ConnectionExistsError for an ID that is taken.
     """
-    connection = _prepare(connection_id or uuid7(), request, kind=ConnectionKind.PASTED)
+    connection = _prepare(request, kind=ConnectionKind.PASTED)
     credential = make_credential()
     connection.credential_digest = digest_credential(credential)
     _open(connection, origin)
@@ -82,47 +86,42 @@ def create_connection(
 
 
 @transaction.atomic
-def create_browser_connection(
-    request: ConnectionRequest,
-    client: ConnectingClient,
-    *,
-    connection_id: UUID,
-    owner: Any,
-    origin: Origin,
-) -> Connection:
-    """Return a new connection that a person, the `owner`, approved in the browser.
+def create_browser_connection(consent: Consent, *, origin: Origin) -> Connection:
+    """Return a new connection that was approved in the browser.
 
-    Raises ConnectionNotAllowedError, also if that person is not the owner or was signed out
+    Raises ConnectionNotAllowedError, also if whoever consented is not the owner or was signed out
     meanwhile, and ConnectionExistsError for an ID that is taken.
     """
-    connection = _prepare(connection_id, request, kind=ConnectionKind.BROWSER)
-    if connection.owner_id != owner.pk or not is_still_signed_in(owner):
+    connection = _prepare(consent, kind=ConnectionKind.BROWSER)
+    if connection.owner_id != consent.owner.pk or not is_still_signed_in(consent.owner):
         raise ConnectionNotAllowedError("Only the owner can approve a connection.")
-    connection.client_id = client.id
-    connection.client_name = client.name
-    connection.client_host = client.host
+    connection.client_id = consent.client_id
+    connection.client_name = consent.name
+    connection.client_host = consent.client_host
     _open(connection, origin)
     return connection
 
 
-def _prepare(
-    connection_id: UUID, request: ConnectionRequest, *, kind: ConnectionKind
-) -> Connection:
+def _prepare(request: ConnectionRequest, *, kind: ConnectionKind) -> Connection:
     """Return the unsaved connection, if it may be made at this moment.
 
     Locks the settings row, as does whoever else makes a connection, turns a switch or ends
     somebody's sessions: they wait for each other.
     """
     settings = AccessSettings.lock()
-    _require_unused_id(connection_id)
+    if Connection.objects.filter(pk=request.connection_id).exists():
+        raise ConnectionExistsError
     user = _reload(request.user)
     if kind == ConnectionKind.BROWSER and not settings.browser_sign_in_on:
         raise ConnectionNotAllowedError("Browser sign-in is off; the owner must turn it on first.")
     owner_id = _check_request(request, user, settings)
-    _require_same_sessions(request.user, user)
+    if not is_still_signed_in(request.user):  # let in again since, or not
+        raise ConnectionNotAllowedError(
+            "That person was signed out meanwhile; check, then try again."
+        )
     now = timezone.now()
     return Connection(
-        id=connection_id,
+        id=request.connection_id,
         kind=kind,
         name=request.name,
         user=user,
@@ -135,11 +134,6 @@ def _prepare(
     )
 
 
-def _require_unused_id(connection_id: UUID) -> None:
-    if Connection.objects.filter(pk=connection_id).exists():
-        raise ConnectionExistsError
-
-
 def _reload(user: Any) -> Any:
     """Return the user as stored now, or None."""
     return get_user_model()._default_manager.filter(pk=user.pk).first()  # noqa: SLF001  Django's public name for a swapped model's manager
@@ -149,15 +143,6 @@ def is_still_signed_in(seen: Any) -> bool:
     """Tell whether a user's web sessions were not ended since the user was `seen`."""
     user, revision = _reload(seen), conf.host().session_revision
     return user is not None and revision(user) == revision(seen)
-
-
-def _require_same_sessions(seen: Any, user: Any) -> None:
-    """Refuse a user whose sessions ended since they were `seen`, let in again or not."""
-    revision = conf.host().session_revision
-    if revision(seen) != revision(user):
-        raise ConnectionNotAllowedError(
-            "That person was signed out meanwhile; check, then try again."
-        )
 
 
 def _open(connection: Connection, origin: Origin) -> None:
@@ -244,14 +229,6 @@ def revoke_connections(
             revoked_at=timezone.now(), revoked_reason=reason
         )
         audit.record_acts(
-            Fact(
-                action=audit.REVOKED,
-                origin=by.origin,
-                actor_id=by.id,
-                connection_id=each,
-                target=str(each),
-                detail=reason,
-            )
-            for each in batch
+            audit.make_act(audit.REVOKED, by, connection_id=each, detail=reason) for each in batch
         )
     return sum(now < expires_at for expires_at in expiries.values())

@@ -6,9 +6,12 @@ Where a code has several causes that the caller may know, each cause has a sente
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 from typing_extensions import override
+
+NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 
 # RFC 6750 section 3: a challenge has at least one parameter. All tools are one realm.
 REALM = "agents"
@@ -35,22 +38,19 @@ class ToolError(Exception):
     """A refusal. Interface: "HTTP tool errors carry `error.code`".
 
     `message` says how to recover. A code with several causes gets that of the cause instead, and
-    `fields` names what the cause lies in.
+    `fields` names what the cause lies in. `headers` are the HTTP header fields of its answer.
     """
 
     code: ClassVar[str]
     status: ClassVar[HTTPStatus]
     message: str
 
+    headers = NO_HEADERS
+
     def __init__(self, message: str = "", *, fields: Iterable[str] = ()) -> None:
         super().__init__()
         self.message = message or self.message
         self.fields = tuple(fields)
-
-    @property
-    def headers(self) -> dict[str, str]:
-        """Return the HTTP header fields that belong to this refusal."""
-        return {}
 
     def body(self) -> dict[str, Any]:
         """Return the object that every transport answers with, in its own envelope."""
@@ -66,20 +66,16 @@ class UnauthenticatedError(ToolError):
         " revoked; ask the owner for a new connection."
     )
 
-    def __init__(self, *, bearer_sent: bool = True) -> None:
-        super().__init__()
-        self.bearer_sent = bearer_sent
-        self.discovery: dict[str, str] = {}
-
-    @property
-    @override
-    def headers(self) -> dict[str, str]:
-        """Return the challenge, without an error if no bearer was sent (RFC 6750 section 3.1).
+    def __init__(
+        self, *, bearer_sent: bool = True, discovery: Mapping[str, str] = NO_HEADERS
+    ) -> None:
+        """Challenge, without an error if no bearer was sent (RFC 6750 section 3.1).
 
         `discovery` says where a client can learn how to sign in (RFC 9728 section 5.1).
         """
-        error = {"error": "invalid_token"} if self.bearer_sent else {}
-        return {"WWW-Authenticate": format_challenge(error | self.discovery)}
+        super().__init__()
+        error = {"error": "invalid_token"} if bearer_sent else {}
+        self.headers = {"WWW-Authenticate": format_challenge({**error, **discovery})}
 
 
 class ForbiddenError(ToolError):
@@ -123,16 +119,8 @@ class InsufficientScopeError(ForbiddenError):
         self, message: str, *, scopes: Iterable[str], discovery: Mapping[str, str]
     ) -> None:
         super().__init__(message)
-        self.parameters = {
-            "error": "insufficient_scope",
-            **discovery,
-            "scope": " ".join(scopes),
-        }
-
-    @property
-    @override
-    def headers(self) -> dict[str, str]:
-        return {"WWW-Authenticate": format_challenge(self.parameters)}
+        challenge = {"error": "insufficient_scope", **discovery, "scope": " ".join(scopes)}
+        self.headers = {"WWW-Authenticate": format_challenge(challenge)}
 
 
 class NotFoundError(ToolError):
@@ -152,12 +140,7 @@ class MethodNotAllowedError(ToolError):
 
     def __init__(self, allowed: Iterable[str]) -> None:
         super().__init__()
-        self.allowed = tuple(allowed)
-
-    @property
-    @override
-    def headers(self) -> dict[str, str]:
-        return {"Allow": ", ".join(self.allowed)}
+        self.headers = {"Allow": ", ".join(allowed)}
 
 
 class ConflictError(ToolError):
@@ -263,11 +246,7 @@ class RateLimitedError(ToolError):
     def __init__(self, *, retry_after: int) -> None:
         super().__init__()
         self.retry_after = retry_after
-
-    @property
-    @override
-    def headers(self) -> dict[str, str]:
-        return {"Retry-After": str(self.retry_after)}
+        self.headers = {"Retry-After": str(retry_after)}
 
 
 class UnavailableError(ToolError):

@@ -9,28 +9,16 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from agent_access import audit, conf
+from agent_access import audit, conf, errors
 from agent_access.audit import Fact
 from agent_access.authentication import find_revocation_reason
 from agent_access.callers import Caller, find_caller, forget_permissions, may_differ
 from agent_access.calls import Answer, Arguments, CallContext, ToolCall, ToolResult
 from agent_access.database.transactions import snapshot
 from agent_access.discovery import challenge_parameters
-from agent_access.errors import (
-    DEMO_MODE,
-    MISSING_PERMISSION,
-    MISSING_SCOPE,
-    ForbiddenError,
-    InsufficientScopeError,
-    NotFoundError,
-    ToolError,
-    UnauthenticatedError,
-    UnavailableError,
-)
 from agent_access.fields import ToolInput
 from agent_access.inputs import find_key_problem, parse_input
-from agent_access.models.connections import Connection, ConnectionKind
-from agent_access.models.settings import AccessSettings
+from agent_access.models import AccessSettings, Connection, ConnectionKind
 from agent_access.receipts import claim_receipt, keep_answer, stored_result
 from agent_access.request_facts import note
 from agent_access.tools import Tool, registry
@@ -61,12 +49,12 @@ def is_granted(tool: Tool, connection: Connection) -> bool:
     return tool.scope is None or tool.scope in connection.grants or tool.name in connection.grants
 
 
-def find_tool_error(exception: Exception) -> ToolError:
+def find_tool_error(exception: Exception) -> errors.ToolError:
     """Return the ToolError that answers an exception: itself, the host's, or 503 for a bug.
 
     Where AGENT_ACCESS sets RAISE_UNFORESEEN (tests), a bug is raised instead.
     """
-    if isinstance(exception, ToolError):
+    if isinstance(exception, errors.ToolError):
         return exception
     if answer := conf.host().answer_failure(exception):
         return answer
@@ -97,24 +85,26 @@ def _refresh_rights(call: ToolCall) -> ToolCall:
 def _check_rights(tool: Tool, caller: Caller) -> None:
     connection = caller.connection
     if tool.module in caller.settings.modules_off:
-        raise NotFoundError
+        raise errors.NotFoundError
     if not is_granted(tool, connection):
         raise _missing_grant(tool, connection)
     missing = [each for each in tool.permissions if not connection.user.has_perm(each)]
     if missing:
-        raise ForbiddenError(MISSING_PERMISSION.format(permissions=", ".join(missing)))
+        raise errors.ForbiddenError(
+            errors.MISSING_PERMISSION.format(permissions=", ".join(missing))
+        )
     if tool.writes and conf.host().in_demo_mode():
-        raise ForbiddenError(DEMO_MODE)
+        raise errors.ForbiddenError(errors.DEMO_MODE)
 
 
-def _missing_grant(tool: Tool, connection: Connection) -> ForbiddenError:
+def _missing_grant(tool: Tool, connection: Connection) -> errors.ForbiddenError:
     """Return the refusal; for a browser sign-in it also challenges for the scopes to ask for."""
-    message = MISSING_SCOPE.format(scope=tool.scope)
+    message = errors.MISSING_SCOPE.format(scope=tool.scope)
     if connection.kind != ConnectionKind.BROWSER:
-        return ForbiddenError(message)
+        return errors.ForbiddenError(message)
     useful = {*connection.grants, tool.scope}
     scopes = [scope for scope in registry.scopes if scope in useful]
-    return InsufficientScopeError(message, scopes=scopes, discovery=challenge_parameters())
+    return errors.InsufficientScopeError(message, scopes=scopes, discovery=challenge_parameters())
 
 
 def _read(call: ToolCall, inputs: ToolInput) -> ToolResult:
@@ -143,7 +133,7 @@ def _write(call: ToolCall, arguments: Arguments, inputs: ToolInput) -> ToolResul
 
 def _run_tool(call: ToolCall, inputs: ToolInput) -> Answer:
     if call.target_id is None and call.target is not None:
-        raise NotFoundError
+        raise errors.NotFoundError
     context = CallContext(
         user=call.connection.user,
         connection=call.connection,
@@ -163,7 +153,7 @@ def _check_still_allowed(call: ToolCall, record_id: UUID | None, *, is_replay: b
     """
     caller = find_caller(id=call.connection.id)
     if caller is None or find_revocation_reason(caller.connection, owner_id=caller.owner_id):
-        raise UnauthenticatedError
+        raise errors.UnauthenticatedError
     _check_rights(call.tool, caller)
     user, find_record = caller.connection.user, call.tool.find_record
     is_doubtful = is_replay or may_differ(call.connection.user, user)
@@ -174,7 +164,7 @@ def _check_still_allowed(call: ToolCall, record_id: UUID | None, *, is_replay: b
 def _require_live(connection: Connection) -> None:
     """Refuse a call whose connection expired while its body came, or it waited for a lock."""
     if not connection.is_live(timezone.now()):
-        raise UnauthenticatedError
+        raise errors.UnauthenticatedError
 
 
 def _fact(
@@ -198,7 +188,7 @@ def _fact(
     )
 
 
-def _record_refusal(call: ToolCall, error: ToolError) -> ToolError:
+def _record_refusal(call: ToolCall, error: errors.ToolError) -> errors.ToolError:
     """Audit the refusal and return its error; raise UnavailableError if it cannot be audited."""
     note(tool=call.tool.name, outcome=error.code)
     try:
@@ -210,9 +200,9 @@ def _record_refusal(call: ToolCall, error: ToolError) -> ToolError:
     return error
 
 
-def _answer_bug(exception: Exception, sentence: str) -> UnavailableError:
+def _answer_bug(exception: Exception, sentence: str) -> errors.UnavailableError:
     """Log a bug; return the 503 that answers it, or raise the bug where the project asks for it."""
     if conf.raise_unforeseen():
         raise exception
     logger.error(sentence, exc_info=exception)
-    return UnavailableError()
+    return errors.UnavailableError()

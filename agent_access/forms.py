@@ -12,7 +12,7 @@ from typing_extensions import override
 from uuid_utils.compat import uuid7
 
 from agent_access import conf
-from agent_access.connections import MAX_DAYS, MIN_DAYS, ConnectionRequest
+from agent_access.connections import MAX_DAYS, MIN_DAYS
 from agent_access.visible_text import mark_invisible
 
 TOO_OLD = "This form is too old. Please open it again."
@@ -86,12 +86,12 @@ class ConnectionTermsForm(forms.Form):
             self.add_error(None, self.errors.pop("once").data)
         return cleaned
 
-    def read_request(self, *, name: str) -> ConnectionRequest:
-        """Return what a valid form asks for."""
+    def read_terms(self) -> dict[str, Any]:
+        """Return what a valid form says of a ConnectionRequest: all but its name."""
         chosen = self.cleaned_data
-        return ConnectionRequest(
-            user=chosen["acts_as"],
-            scopes=chosen["scopes"],
-            days=chosen["expires_in_days"],
-            name=name,
-        )
+        return {
+            "user": chosen["acts_as"],
+            "scopes": chosen["scopes"],
+            "days": chosen["expires_in_days"],
+            "connection_id": chosen["once"],
+        }

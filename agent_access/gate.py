@@ -4,7 +4,7 @@ import ipaddress
 import logging
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 from django.conf import settings
@@ -15,22 +15,14 @@ from django.urls import Resolver404, resolve
 from django.utils.html import format_html
 from typing_extensions import override
 
-from agent_access import conf
+from agent_access import conf, errors
 from agent_access.bodies import discard_body
-from agent_access.errors import (
-    NOT_HTTPS,
-    ORIGIN_SENT,
-    OTHER_HOST,
-    ForbiddenError,
-    NotFoundError,
-    ToolError,
-)
 from agent_access.request_facts import begin_request
 from agent_access.tools import API_PATH
 
 logger = logging.getLogger(__name__)
 
-ErrorResponder = Callable[[ToolError], HttpResponse]
+ErrorResponder = Callable[[errors.ToolError], HttpResponse]
 
 _tool_paths: dict[str, ErrorResponder] = {}
 
@@ -108,7 +100,8 @@ class GateMiddleware:
         faults = list(_find_faults(request, at_tools=respond is not None))
         response = _refuse(respond, faults) if faults else self.get_response(request)
         discard_body(request)
-        if not _is_immutable(response):
+        # An immutable one is a static file with the digest of its content in its name.
+        if "immutable" not in response.get("Cache-Control", ""):
             response["Cache-Control"] = "no-store"
         response["X-Content-Type-Options"] = "nosniff"
         response["X-Request-Id"] = request_id
@@ -130,21 +123,13 @@ class ToolMiddleware:
         if not respond:
             return self.get_response(request)
         try:
-            response = _call_view(request)
+            # As Django's handler would behind all middleware.
+            request.resolver_match = match = resolve(request.path_info)
+            response: HttpResponse = match.func(request, *match.args, **match.kwargs)
         except Resolver404:
-            response = respond(NotFoundError())
+            response = respond(errors.NotFoundError())
         response["Content-Security-Policy"] = TOOL_POLICY
         return response
-
-
-def _call_view(request: HttpRequest) -> HttpResponse:
-    """Return what the path's view answers, as Django's handler would behind all middleware.
-
-    Raises Resolver404 where no view answers.
-    """
-    request.resolver_match = match = resolve(request.path_info)
-    response: HttpResponse = match.func(request, *match.args, **match.kwargs)
-    return response
 
 
 def client_address(request: HttpRequest) -> str:
@@ -182,20 +167,8 @@ def _find_responder(request: HttpRequest) -> ErrorResponder | None:
     return next((_tool_paths[prefix] for prefix in fitting), None)
 
 
-def _is_immutable(response: HttpResponse) -> bool:
-    """Tell whether this is a static file with the digest of its content in its name."""
-    return "immutable" in response.get("Cache-Control", "")
-
-
-class _Fault(NamedTuple):
-    """Why a request may not enter: `cause` for whoever sent it, `seen` for the log."""
-
-    cause: str
-    seen: str
-
-
-def _find_faults(request: HttpRequest, *, at_tools: bool) -> Iterator[_Fault]:
-    """Yield what keeps the request out, if anything does.
+def _find_faults(request: HttpRequest, *, at_tools: bool) -> Iterator[tuple[str, str]]:
+    """Yield what keeps the request out, if anything does: for whoever sent it, and for the log.
 
     A target in absolute form has a host of its own, which should count instead of the Host header
     (RFC 9112 section 3.2.2). WSGI does not have to tell it, and granian does not where there is a
@@ -205,17 +178,17 @@ def _find_faults(request: HttpRequest, *, at_tools: bool) -> Iterator[_Fault]:
     # The host and port in the form in which BASE_URL is kept.
     host = DEFAULT_PORT.sub(r"\1", request.META.get("HTTP_HOST", "").lower())
     if host != own_host:
-        yield _Fault(OTHER_HOST, f"Host is {_quote(request, 'HTTP_HOST')}, not {own_host}")
+        yield errors.OTHER_HOST, f"Host is {_quote(request, 'HTTP_HOST')}, not {own_host}"
     if not request.path_info.startswith("/"):  # `*` and `host:port` name no place here
-        yield _Fault(OTHER_HOST, "its target has no path")
+        yield errors.OTHER_HOST, "its target has no path"
     scheme = _scheme(request)
     if scheme != own_scheme and conf.trusted_proxies():
         seen = _quote(request, "HTTP_X_FORWARDED_PROTO")
-        yield _Fault(NOT_HTTPS, f"X-Forwarded-Proto is {seen}, not {own_scheme}")
+        yield errors.NOT_HTTPS, f"X-Forwarded-Proto is {seen}, not {own_scheme}"
     elif scheme != own_scheme:
-        yield _Fault(NOT_HTTPS, f"it came over {scheme}, and TRUSTED_PROXIES is 0")
+        yield errors.NOT_HTTPS, f"it came over {scheme}, and TRUSTED_PROXIES is 0"
     if at_tools and "HTTP_ORIGIN" in request.META:
-        yield _Fault(ORIGIN_SENT, "it has an Origin header")
+        yield errors.ORIGIN_SENT, "it has an Origin header"
 
 
 def _scheme(request: HttpRequest) -> str:
@@ -226,10 +199,10 @@ def _scheme(request: HttpRequest) -> str:
     return str(request.META["wsgi.url_scheme"])
 
 
-def _refuse(respond: ErrorResponder | None, faults: Sequence[_Fault]) -> HttpResponse:
+def _refuse(respond: ErrorResponder | None, faults: Sequence[tuple[str, str]]) -> HttpResponse:
     """Return the refusal, with the policy of the tools, which is enough for the page too."""
-    logger.warning("A request was refused: %s.", "; ".join(fault.seen for fault in faults))
-    error = ForbiddenError(faults[0].cause)
+    logger.warning("A request was refused: %s.", "; ".join(seen for _, seen in faults))
+    error = errors.ForbiddenError(faults[0][0])
     page = format_html(PAGE, url=conf.base_url())
     response = respond(error) if respond else HttpResponse(page, status=error.status)
     response["Content-Security-Policy"] = TOOL_POLICY
@@ -241,7 +214,7 @@ def _quote(request: HttpRequest, name: str) -> str:
     return "missing" if value is None else ascii(LONG_RUN.sub("...", value)[:QUOTED_CHARACTERS])
 
 
-def refuse_as_json(error: ToolError) -> HttpResponse:
+def refuse_as_json(error: errors.ToolError) -> HttpResponse:
     """Return the refusal in the form of the HTTP tools."""
     return HttpResponse(
         orjson.dumps(error.body()),

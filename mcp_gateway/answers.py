@@ -5,17 +5,17 @@ from http import HTTPStatus
 from typing import Any
 
 from django.http import HttpResponse
-from mcp_types.jsonrpc import PARSE_ERROR
+from mcp_types.jsonrpc import JSONRPC_VERSION, PARSE_ERROR
 
 from agent_access.calls import dump_json
 from agent_access.errors import RateLimitedError, ToolError, UnreadableJsonError
-from mcp_gateway.jsonrpc import ProtocolError, RequestId, error_body, result_body
+from mcp_gateway.jsonrpc import ProtocolError, RequestId
 
 
 def answer(
     request_id: RequestId, result: dict[str, Any], *, headers: Mapping[str, str]
 ) -> HttpResponse:
-    return _json(result_body(request_id, result), HTTPStatus.OK, headers)
+    return _json(request_id, HTTPStatus.OK, headers, result=result)
 
 
 def accept() -> HttpResponse:
@@ -26,8 +26,8 @@ def accept() -> HttpResponse:
 
 
 def refuse_protocol(error: ProtocolError) -> HttpResponse:
-    body = error_body(error.id, code=error.code, message=error.message, data=error.data)
-    return _json(body, error.status)
+    told = {"code": error.code, "message": error.message, "data": error.data}
+    return _json(error.id, error.status, error=told)
 
 
 def refuse(error: ToolError, *, request_id: RequestId = None, **more: str) -> HttpResponse:
@@ -44,13 +44,15 @@ def refuse(error: ToolError, *, request_id: RequestId = None, **more: str) -> Ht
     if isinstance(error, RateLimitedError):
         # Many clients do not show header fields to their model.
         data["retry_after"] = error.retry_after
-    body = error_body(request_id, code=code, message=message, data=data)
-    return _json(body, status, error.headers)
+    told = {"code": code, "message": message, "data": data}
+    return _json(request_id, status, error.headers, error=told)
 
 
 def _json(
-    body: dict[str, Any], status: HTTPStatus, headers: Mapping[str, str] | None = None
+    request_id: RequestId,
+    status: HTTPStatus,
+    headers: Mapping[str, str] | None = None,
+    **outcome: dict[str, Any],
 ) -> HttpResponse:
-    return HttpResponse(
-        dump_json(body), status=status, content_type="application/json", headers=headers
-    )
+    body = dump_json({"jsonrpc": JSONRPC_VERSION, "id": request_id, **outcome})
+    return HttpResponse(body, status=status, content_type="application/json", headers=headers)

@@ -91,14 +91,3 @@ def _is_unicode(text: str) -> bool:
 def _invalid_request(request_id: RequestId) -> ProtocolError:
     text = "Send one JSON-RPC 2.0 request or notification, with an object as params."
     return ProtocolError(INVALID_REQUEST, text, id=request_id)
-
-
-def result_body(request_id: RequestId, result: dict[str, Any]) -> dict[str, Any]:
-    return {"jsonrpc": JSONRPC_VERSION, "id": request_id, "result": result}
-
-
-def error_body(
-    request_id: RequestId, *, code: int, message: str, data: Mapping[str, Any]
-) -> dict[str, Any]:
-    error = {"code": code, "message": message, "data": data}
-    return {"jsonrpc": JSONRPC_VERSION, "id": request_id, "error": error}

@@ -10,19 +10,10 @@ from mcp_types.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND
 from mcp_types.methods import validate_client_request
 from pydantic import ValidationError
 
-from agent_access import conf, listing
+from agent_access import conf, errors, listing
 from agent_access.audit import Origin
 from agent_access.callers import Caller
 from agent_access.calls import Arguments, CallContext, Record, ToolCall
-from agent_access.errors import (
-    OBJECT_AS_TEXT,
-    FieldProblem,
-    InsufficientScopeError,
-    NotFoundError,
-    ToolError,
-    UnauthenticatedError,
-    ValidationFailedError,
-)
 from agent_access.execution import execute
 from agent_access.fields import NOT_A_STRING, REQUIRED, holds_json
 from agent_access.tools import NoInput, Tool, registry
@@ -71,7 +62,7 @@ def answer_request(exchange: Exchange) -> Reply:
         raise ProtocolError(
             METHOD_NOT_FOUND,
             "This server has only tools, and not this method.",
-            error_code=NotFoundError.code,
+            error_code=errors.NotFoundError.code,
             status=era.unknown_method_status,
             id=message.id,
         )
@@ -88,13 +79,13 @@ def answer_request(exchange: Exchange) -> Reply:
 
 def _say_what_is_taken(message: Message) -> str:
     if holds_json(message.params.get(ARGUMENTS)):
-        return OBJECT_AS_TEXT.format(name=ARGUMENTS)
+        return errors.OBJECT_AS_TEXT.format(name=ARGUMENTS)
     taken = PARAMS.get(message.method, "no params but _meta")
     return f"The params do not fit this method, which takes {taken}."
 
 
 def _invalid_params(
-    exchange: Exchange, text: str, *, error_code: str = ValidationFailedError.code
+    exchange: Exchange, text: str, *, error_code: str = errors.ValidationFailedError.code
 ) -> ProtocolError:
     is_modern = exchange.era.is_modern
     status = HTTPStatus.BAD_REQUEST if is_modern else HTTPStatus.OK
@@ -155,13 +146,13 @@ def _call_tool(exchange: Exchange) -> Reply:
     tool = registry.find_by_mcp_name(exchange.message.params["name"])
     if tool is None:
         text = "There is no tool of this name; tools/list has them all."
-        raise _invalid_params(exchange, text, error_code=NotFoundError.code)
+        raise _invalid_params(exchange, text, error_code=errors.NotFoundError.code)
     try:
         result = execute(_call(exchange, tool, exchange.message.params.get(ARGUMENTS) or {}))
-    except (UnauthenticatedError, InsufficientScopeError):
+    except (errors.UnauthenticatedError, errors.InsufficientScopeError):
         # Revoked while the call ran, or a scope to ask the owner for: HTTP errors, not results.
         raise
-    except ToolError as error:
+    except errors.ToolError as error:
         return _tool_reply(orjson.dumps(error.body()), {}, is_error=True)
     return _tool_reply(result.body, result.headers)
 
@@ -188,10 +179,10 @@ def _call(exchange: Exchange, tool: Tool, sent: dict[str, Any]) -> ToolCall:
     )
 
 
-def _find_target_problems(tool: Tool, target: Any) -> list[FieldProblem]:
+def _find_target_problems(tool: Tool, target: Any) -> list[errors.FieldProblem]:
     if not tool.takes_target or isinstance(target, str):
         return []
-    return [FieldProblem(ID, REQUIRED if target is None else NOT_A_STRING)]
+    return [errors.FieldProblem(ID, REQUIRED if target is None else NOT_A_STRING)]
 
 
 # By method, and by whether the revision is a modern one.

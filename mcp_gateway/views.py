@@ -1,6 +1,7 @@
 """The MCP endpoint: streamable HTTP, POST only, stateless, one JSON answer per request."""
 
 import logging
+from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse
 
@@ -29,14 +30,7 @@ ACTION = "mcp.message"
 
 def serve(request: HttpRequest) -> HttpResponse:
     """Answer one message; no cookie authenticates it, so no forgery is possible."""
-    admission = Admission(request, transport=Transport.MCP)
-    try:
-        response = _answer(request, admission, _enter(request, admission))
-    except Exception as exception:  # noqa: BLE001  the last handler: every failure gets an answer
-        response = answers.refuse(find_tool_error(exception))
-    for name, value in admission.headers.items():
-        response[name] = value
-    return response
+    return _respond(request, _answer)
 
 
 def refuse_path(request: HttpRequest) -> HttpResponse:
@@ -44,25 +38,34 @@ def refuse_path(request: HttpRequest) -> HttpResponse:
 
     Many clients show only that their "session" was terminated, so the log says it, too.
     """
+    return _respond(request, _refuse_path)
+
+
+def _respond(
+    request: HttpRequest, answer: Callable[[HttpRequest, Admission], HttpResponse]
+) -> HttpResponse:
     admission = Admission(request, transport=Transport.MCP)
     try:
         admission.require_access_on()
+        response = answer(request, admission)
     except Exception as exception:  # noqa: BLE001  the last handler: every failure gets an answer
-        return answers.refuse(find_tool_error(exception))
+        response = answers.refuse(find_tool_error(exception))
+    for name, value in admission.headers.items():
+        response[name] = value
+    return response
+
+
+def _refuse_path(request: HttpRequest, admission: Admission) -> HttpResponse:
     address = resource()
     logger.warning("A client called an address below the MCP endpoint, which is %s", address)
     return answers.refuse(NotFoundError(WRONG_ADDRESS.format(address=address)), address=address)
 
 
-def _enter(request: HttpRequest, admission: Admission) -> Caller:
-    admission.require_access_on()
+def _answer(request: HttpRequest, admission: Admission) -> HttpResponse:
+    """Answer what the caller sent, and audit what never became a call of a tool."""
     if request.method != "POST":
         raise MethodNotAllowedError(["POST"])
-    return admission.admit(action=ACTION)
-
-
-def _answer(request: HttpRequest, admission: Admission, caller: Caller) -> HttpResponse:
-    """Answer what the caller sent, and audit what never became a call of a tool."""
+    caller = admission.admit(action=ACTION)
     try:
         message = read_message(read_json(request))
         era = find_era(message, request.META)

@@ -5,15 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.db.models import QuerySet
-
 from agent_access import conf
 from agent_access.admin.event_names import read_names
 from agent_access.admin.moments import format_minute, format_moment
 from agent_access.admin.revocations import describe_detail, describe_ending
-from agent_access.admin.usage import Usage, read_usage
-from agent_access.models.audit import ADMINISTRATION, AuditEvent
-from agent_access.models.connections import Connection, ConnectionKind
+from agent_access.admin.usage import Usage
+from agent_access.models import ADMINISTRATION, AuditEvent, Connection, ConnectionKind
 from agent_access.tools import registry
 
 CALLS_SHOWN = 50
@@ -30,10 +27,11 @@ class DescribedGrant:
     refused: list[str]
 
 
-def describe_connection(connection: Connection, *, viewer: Any) -> dict[str, Any]:
+def describe_connection(connection: Connection, usage: Usage, *, viewer: Any) -> dict[str, Any]:
     """Return the context of the viewer's page, with the latest calls, events and receipts."""
-    [usage] = read_usage([connection])
     calls = AuditEvent.objects.filter(chain=str(connection.id)).order_by("-sequence")
+    acts = AuditEvent.objects.filter(connection_id=connection.id, chain=ADMINISTRATION)
+    acts = acts.order_by("-occurred_at", "-id")
     return {
         "connection": connection,
         "status": usage.status,
@@ -43,7 +41,7 @@ def describe_connection(connection: Connection, *, viewer: Any) -> dict[str, Any
         "calls": _describe_events(calls[:CALLS_SHOWN], viewer),
         "work": _describe_work(connection.id, viewer),
         "work_page": conf.host().work_page(connection.id, viewer),
-        "events": _describe_events(_administration_of(connection)[:EVENTS_SHOWN], viewer),
+        "events": _describe_events(acts[:EVENTS_SHOWN], viewer),
         "receipts": _describe_receipts(connection),
     }
 
@@ -80,23 +78,17 @@ def describe_grants(connection: Connection) -> Iterator[DescribedGrant]:
         )
 
 
-def _administration_of(connection: Connection) -> QuerySet[AuditEvent]:
-    events = AuditEvent.objects.filter(connection_id=connection.id, chain=ADMINISTRATION)
-    return events.order_by("-occurred_at", "-id")
-
-
 def _describe_events(events: Iterable[AuditEvent], viewer: Any) -> list[dict[str, Any]]:
     rows = list(events)
-    names = read_names(rows, viewer=viewer)
     return [
         {
             "event": event,
             "detail": describe_detail(event),
             "moment": format_moment(event.occurred_at),
-            "target": names.target(event),
-            "actor": names.actor(event),
+            "target": names.target,
+            "actor": names.actor,
         }
-        for event in rows
+        for event, names in zip(rows, read_names(rows, viewer=viewer), strict=True)
     ]
 
 

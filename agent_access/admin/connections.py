@@ -9,28 +9,21 @@ from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.urls import URLPattern
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from typing_extensions import override
 
-from agent_access import conf, discovery
+from agent_access import conf, connections, discovery
 from agent_access.admin.connection_page import describe_connection, describe_grants
 from agent_access.admin.filters import read_uuid
 from agent_access.admin.forms import ConnectionForm
 from agent_access.admin.moments import format_minute
-from agent_access.admin.owners import FORM_METHODS, OwnersModelAdmin, Page, owners_act
+from agent_access.admin.owners import FORM_METHODS, OwnersModelAdmin, further_of, owners_act
 from agent_access.admin.people import text_fields
 from agent_access.admin.states import KindFilter, State, StateFilter, format_connections
-from agent_access.admin.usage import note_usage, usage_of
-from agent_access.connections import (
-    ConnectionExistsError,
-    ConnectionNotAllowedError,
-    create_connection,
-    live_connections,
-    revoke_connections,
-)
-from agent_access.models.connections import Connection, RevokedReason
-from agent_access.models.settings import AccessSettings
+from agent_access.admin.usage import Usage, read_usage
+from agent_access.models import AccessSettings, Connection, RevokedReason
 
 LIST = "admin:agent_access_connection_changelist"
 
@@ -45,14 +38,13 @@ class ConnectionAdmin(OwnersModelAdmin):
     actions = ("revoke",)
     change_list_template = "agent_access/admin/connections.html"
 
-    @property
     @override
-    def pages(self) -> Sequence[Page]:
+    def get_urls(self) -> list[URLPattern]:
         return [
-            Page("", self.changelist_view, "changelist", methods=FORM_METHODS),
-            Page("add/", self.add, "add", methods=FORM_METHODS),
-            Page("revoke/", self.revoke_chosen, "revoke", methods=FORM_METHODS),
-            Page("<id:object_id>/", self.show_record, "change"),
+            self.page("", self.changelist_view, "changelist", methods=FORM_METHODS),
+            self.page("add/", self.add, "add", methods=FORM_METHODS),
+            self.page("revoke/", self.revoke_chosen, "revoke", methods=FORM_METHODS),
+            self.page("<id:object_id>/", self.show_record, "change"),
         ]
 
     @override
@@ -60,8 +52,8 @@ class ConnectionAdmin(OwnersModelAdmin):
         return ["name", *(f"user__{field}" for field in text_fields())]
 
     @override
-    def read_further(self, records: Sequence[Connection], *, viewer: Any) -> None:
-        note_usage(records)
+    def read_further(self, records: Sequence[Connection], *, viewer: Any) -> list[Usage]:
+        return read_usage(records)
 
     @override
     def changelist_view(
@@ -87,11 +79,11 @@ class ConnectionAdmin(OwnersModelAdmin):
 
     @admin.display(description="Last use")
     def last_use(self, connection: Connection) -> str:
-        return format_minute(usage_of(connection).last_used_at, never="Never")
+        return format_minute(_usage(connection).last_used_at, never="Never")
 
     @admin.display(description="Calls in the last day")
     def calls(self, connection: Connection) -> int:
-        return usage_of(connection).calls_in_a_day
+        return _usage(connection).calls_in_a_day
 
     @admin.display(description="Expires", ordering="expires_at")
     def expires(self, connection: Connection) -> str:
@@ -99,7 +91,7 @@ class ConnectionAdmin(OwnersModelAdmin):
 
     @admin.display(description="State")
     def state(self, connection: Connection) -> SafeString:
-        status = usage_of(connection).status
+        status = _usage(connection).status
         good = " good" if status.state == State.LIVE else ""
         tag = format_html('<span class="tag{}">{}</span>', good, status.state.capitalize())
         return format_html('<span>{} <span class="quiet">{}</span></span>', tag, status.words)
@@ -107,7 +99,7 @@ class ConnectionAdmin(OwnersModelAdmin):
     @override
     def show_record(self, request: HttpRequest, object_id: Any) -> HttpResponse:
         connection = self.find_record(request, object_id)
-        page = describe_connection(connection, viewer=request.user)
+        page = describe_connection(connection, _usage(connection), viewer=request.user)
         return self.show(request, "connection", {"title": connection.name, **page})
 
     @override
@@ -122,21 +114,20 @@ class ConnectionAdmin(OwnersModelAdmin):
             return self._show_form(request, form, status=422)
         try:
             return self._create(request, form)
-        except ConnectionExistsError:
+        except connections.ConnectionExistsError:
             context = {"title": "This form was already sent", "made_id": form.cleaned_data["once"]}
             return self.show(request, "already_made", context, status=409)
-        except ConnectionNotAllowedError as error:
+        except connections.ConnectionNotAllowedError as error:
             form.add_error(None, str(error))
             return self._show_form(request, form, status=422)
 
     def _create(self, request: HttpRequest, form: ConnectionForm) -> HttpResponse:
         """Show the credential in this very response: it must not be kept for another page."""
         with owners_act(request) as owner:
-            connection, credential = create_connection(
-                form.read_request(name=form.cleaned_data["name"]),
-                origin=owner.origin,
-                connection_id=form.cleaned_data["once"],
+            asked = connections.ConnectionRequest(
+                name=form.cleaned_data["name"], **form.read_terms()
             )
+            connection, credential = connections.create_connection(asked, origin=owner.origin)
         context = {
             "title": "The connection was created",
             "connection": connection,
@@ -180,14 +171,21 @@ class ConnectionAdmin(OwnersModelAdmin):
         if request.method != "POST":
             return self._ask_to_revoke(request, chosen)
         with owners_act(request) as owner:
-            ended = revoke_connections(chosen, reason=RevokedReason.OWNER_REVOKED, by=owner)
+            ended = connections.revoke_connections(
+                chosen, reason=RevokedReason.OWNER_REVOKED, by=owner
+            )
         messages.success(request, f"{format_connections(ended)} ended.")
         return redirect(LIST)
 
     def _ask_to_revoke(self, request: HttpRequest, chosen: QuerySet[Connection]) -> HttpResponse:
-        live = list(chosen.filter(pk__in=live_connections()).order_by("-id"))
+        live = list(chosen.filter(pk__in=connections.live_connections()).order_by("-id"))
         if not live:
             messages.warning(request, "None of the selected connections is live any more.")
             return redirect(LIST)
         context = {"title": f"Revoke {format_connections(len(live))}?", "chosen": live}
         return self.show(request, "revoke", context)
+
+
+def _usage(connection: Connection) -> Usage:
+    usage: Usage = further_of(connection)
+    return usage

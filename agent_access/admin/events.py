@@ -9,25 +9,17 @@ from django.http import HttpRequest
 from typing_extensions import override
 
 from agent_access import conf
+from agent_access.admin import filters
 from agent_access.admin.event_names import EventNames, read_names
-from agent_access.admin.filters import (
-    CHOICES_SHOWN,
-    ConnectionFilter,
-    SearchingFilter,
-    as_choices,
-    day_filters,
-    read_uuid,
-)
 from agent_access.admin.moments import format_moment
-from agent_access.admin.owners import OwnersModelAdmin
-from agent_access.admin.paging import MAX_SEARCH_LENGTH, BoundedPaginator, bound_search
-from agent_access.admin.people import find_people, names_of
+from agent_access.admin.owners import EvidenceAdmin, further_of
+from agent_access.admin.paging import MAX_SEARCH_LENGTH
+from agent_access.admin.people import find_people
 from agent_access.admin.revocations import describe_detail
 from agent_access.audit import OK
 from agent_access.errors import ToolError
 from agent_access.listing import TOOLS_LIST
-from agent_access.models.audit import ADMINISTRATION, AuditEvent
-from agent_access.models.connections import Connection
+from agent_access.models import ADMINISTRATION, AuditEvent, Connection
 from agent_access.tools import registry
 
 WORDS_SEARCHED = 5
@@ -41,11 +33,8 @@ def register_outcomes(codes: Iterable[str]) -> None:
     _further_outcomes.update(codes)
 
 
-class EventFilter(SearchingFilter):
-    by = BY_TIME
-
-
-class ChainFilter(EventFilter):
+class ChainFilter(filters.ChoiceFilter):
+    by_time = BY_TIME
     title = "chain"
     parameter_name = "chain"
 
@@ -54,53 +43,49 @@ class ChainFilter(EventFilter):
         return [(ADMINISTRATION, "Administration"), ("connections", "Connections")]
 
     @override
-    def narrow(self, queryset: QuerySet[AuditEvent], chosen: str) -> QuerySet[AuditEvent]:
+    def condition(self, chosen: str) -> Q:
         of_administration = Q(chain=ADMINISTRATION)
-        return queryset.filter(
-            of_administration if chosen == ADMINISTRATION else ~of_administration
-        )
+        return of_administration if chosen == ADMINISTRATION else ~of_administration
 
 
-class ToolFilter(EventFilter):
+class ToolFilter(filters.ChoiceFilter):
+    by_time = BY_TIME
     title = "tool"
     parameter_name = "tool"
     column = "action"
 
     @override
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return as_choices(tool.name for tool in (TOOLS_LIST, *registry))
+        return filters.as_choices(tool.name for tool in (TOOLS_LIST, *registry))
 
 
-class OutcomeFilter(EventFilter):
+class OutcomeFilter(filters.ChoiceFilter):
+    by_time = BY_TIME
     title = "outcome"
     parameter_name = "outcome"
     column = "outcome"
 
     @override
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return as_choices([OK, *sorted({*_codes_below(ToolError), *_further_outcomes})])
+        return filters.as_choices([OK, *sorted({*_codes_below(ToolError), *_further_outcomes})])
 
 
-class ActorFilter(EventFilter):
-    """The people who may be acted for, and the one that the URL names."""
-
+class ActorFilter(filters.RecordFilter):
+    by_time = BY_TIME
     title = "actor"
     parameter_name = "actor"
     column = "actor_id"
 
     @override
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        shown = {each.pk: str(each) for each in conf.host().delegates()[:CHOICES_SHOWN]}
-        if (named := read_uuid(self.value())) and named not in shown:
-            shown |= names_of([named])
-        return [(str(pk), name) for pk, name in shown.items()]
+    def offered(self) -> QuerySet[Any]:
+        return conf.host().delegates()
 
 
 @admin.register(AuditEvent)
-class EventAdmin(OwnersModelAdmin):
-    position = 5
-    paginator = BoundedPaginator
+class EventAdmin(EvidenceAdmin):
+    by_time = BY_TIME
     ordering = (f"-{BY_TIME}", "-id")
+    position = 5
     list_display = (
         "moment",
         "action",
@@ -111,31 +96,23 @@ class EventAdmin(OwnersModelAdmin):
         "came_from",
     )
     list_filter = (
-        ConnectionFilter,
-        *day_filters(BY_TIME),
+        filters.ConnectionFilter,
+        *filters.day_filters(BY_TIME),
         ChainFilter,
         ActorFilter,
         ToolFilter,
         OutcomeFilter,
     )
-    search_fields = ("action",)  # makes Django show the field; the search is our own
     search_help_text = "Search by action, name, address or identifier"
 
     @override
-    def get_search_results(
-        self, request: HttpRequest, queryset: QuerySet[AuditEvent], search_term: str
-    ) -> tuple[QuerySet[AuditEvent], bool]:
-        words = search_term[:MAX_SEARCH_LENGTH].split()[:WORDS_SEARCHED]
-        queryset = bound_search(request, queryset, by=BY_TIME) if words else queryset
-        for word in words:
-            queryset = queryset.filter(_matches_word(word))
-        return queryset, False
+    def matching(self, searched: str) -> Q:
+        words = searched[:MAX_SEARCH_LENGTH].split()[:WORDS_SEARCHED]
+        return Q(*map(_matches_word, words))
 
     @override
-    def read_further(self, records: Sequence[AuditEvent], *, viewer: Any) -> None:
-        names = read_names(records, viewer=viewer)
-        for event in records:
-            event.__dict__["names"] = names
+    def read_further(self, records: Sequence[AuditEvent], *, viewer: Any) -> list[EventNames]:
+        return read_names(records, viewer=viewer)
 
     @admin.display(description="Time")
     def moment(self, event: AuditEvent) -> str:
@@ -152,15 +129,15 @@ class EventAdmin(OwnersModelAdmin):
 
     @admin.display(description="Connection")
     def of_connection(self, event: AuditEvent) -> str:
-        return _names(event).connection(event)
+        return _names(event).connection
 
     @admin.display(description="Actor")
     def actor(self, event: AuditEvent) -> str:
-        return _names(event).actor(event)
+        return _names(event).actor
 
     @admin.display(description="Target")
     def named_target(self, event: AuditEvent) -> str:
-        return _names(event).target(event)
+        return _names(event).target
 
     @override
     def facts_of(self, record: AuditEvent) -> Sequence[tuple[str, Any]]:
@@ -193,13 +170,13 @@ def _matches_word(word: str) -> Q:
         | Q(connection_id__in=called)
         | Q(actor_id__in=find_people(word).values("pk"))
     )
-    if named := read_uuid(word):
+    if named := filters.read_uuid(word):
         condition |= Q(connection_id=named) | Q(actor_id=named)
     return condition
 
 
 def _names(event: AuditEvent) -> EventNames:
-    names: EventNames = event.__dict__["names"]
+    names: EventNames = further_of(event)
     return names
 
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from uuid import UUID
 
 from django.contrib.admin import SimpleListFilter
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.utils.timezone import get_current_timezone, get_current_timezone_name
 from typing_extensions import override
@@ -18,10 +18,15 @@ CHOICES_SHOWN = 200
 
 
 class ChoiceFilter(SimpleListFilter):
-    """A choice among the values of a column; anything else finds nothing."""
+    """A choice among the values of a column; anything else finds nothing.
+
+    Where the column has no index, `by_time` names the one that bounds the search: such a filter
+    comes after those that have one.
+    """
 
     input_type = ""
     column: ClassVar[str]
+    by_time: ClassVar[str] = ""
 
     @override
     def has_output(self) -> bool:
@@ -32,38 +37,38 @@ class ChoiceFilter(SimpleListFilter):
         chosen = self.value()
         if not chosen:
             return queryset
+        if self.by_time:
+            queryset = bound_search(request, queryset, by=self.by_time)
         known = {str(value) for value, _ in self.lookup_choices}
-        return self.narrow(queryset, chosen) if chosen in known else queryset.none()
+        return queryset.filter(self.condition(chosen)) if chosen in known else queryset.none()
 
-    def narrow(self, queryset: QuerySet[Any], chosen: str) -> QuerySet[Any]:
-        return queryset.filter(**{self.column: chosen})
+    def condition(self, chosen: str) -> Q:
+        return Q(**{self.column: chosen})
 
 
-class SearchingFilter(ChoiceFilter):
-    """A choice in a column without an index: put it after those that have one."""
+class RecordFilter(ChoiceFilter):
+    """A choice among the first of some records, and the one that the URL names."""
 
-    by: ClassVar[str]
+    def offered(self) -> QuerySet[Any]:
+        raise NotImplementedError
 
     @override
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        newest = bound_search(request, queryset, by=self.by) if self.value() else queryset
-        return super().queryset(request, newest)
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        shown = {each.pk: str(each) for each in self.offered()[:CHOICES_SHOWN]}
+        if (named := read_uuid(self.value())) and named not in shown:
+            every = self.offered().model._default_manager  # noqa: SLF001  Django's public name for a swapped model's manager
+            shown |= {each.pk: str(each) for each in every.filter(pk=named)}
+        return [(str(pk), name) for pk, name in shown.items()]
 
 
-class ConnectionFilter(ChoiceFilter):
-    """The newest connections, and the one that the URL names."""
-
+class ConnectionFilter(RecordFilter):
     title = "connection"
     parameter_name = "connection"
     column = "connection_id"
 
     @override
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        newest = Connection.objects.order_by("-id")
-        shown = {each.id: each.name for each in newest[:CHOICES_SHOWN]}
-        if (named := read_uuid(self.value())) and named not in shown:
-            shown |= {each.id: each.name for each in newest.filter(pk=named)}
-        return [(str(id_), name) for id_, name in shown.items()]
+    def offered(self) -> QuerySet[Connection]:
+        return Connection.objects.order_by("-id")
 
 
 class DayFilter(ChoiceFilter):
@@ -98,25 +103,14 @@ class DayFilter(ChoiceFilter):
             return datetime.combine(day, self.edge, UTC)
 
 
-class FromDayFilter(DayFilter):
-    title = "from"
-    parameter_name = "from"
-    lookup = "gte"
-    edge = time.min
-
-
-class ToDayFilter(DayFilter):
-    title = "to"
-    parameter_name = "to"
-    lookup = "lte"
-    edge = time.max
-
-
 def day_filters(column: str) -> tuple[type[DayFilter], type[DayFilter]]:
     """Return the filters "from" and "to" over a column of instants."""
-    first = type("FromDay", (FromDayFilter,), {"column": column})
-    last = type("ToDay", (ToDayFilter,), {"column": column})
-    return first, last
+    first = {"title": "from", "parameter_name": "from", "lookup": "gte", "edge": time.min}
+    last = {"title": "to", "parameter_name": "to", "lookup": "lte", "edge": time.max}
+    return (
+        type("FromDayFilter", (DayFilter,), {"column": column, **first}),
+        type("ToDayFilter", (DayFilter,), {"column": column, **last}),
+    )
 
 
 def as_choices(values: Iterable[str]) -> list[tuple[str, str]]:

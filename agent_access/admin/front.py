@@ -1,15 +1,16 @@
 """The section's front page: the state of agent access, its switches, and a way to stop it all."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from django.contrib import admin, messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.urls import URLPattern
 from typing_extensions import override
 
 from agent_access import discovery
-from agent_access.admin.owners import FORM_METHODS, OwnersModelAdmin, Page, owners_act
+from agent_access.admin.owners import FORM_METHODS, OwnersModelAdmin, owners_act
 from agent_access.admin.states import format_connections
 from agent_access.admin.switches import (
     Switch,
@@ -29,13 +30,12 @@ NAMES_SHOWN = 20
 class SwitchesAdmin(OwnersModelAdmin):
     position = 1
 
-    @property
     @override
-    def pages(self) -> Sequence[Page]:
+    def get_urls(self) -> list[URLPattern]:
         return [
-            Page("", self.show_front, "changelist"),
-            Page("stop/", self.stop, "stop", methods=("POST",)),
-            Page("<slug:name>/", self.turn, "switch", methods=FORM_METHODS),
+            self.page("", self.show_front, "changelist"),
+            self.page("stop/", self.stop, "stop", methods=("POST",)),
+            self.page("<slug:name>/", self.turn, "switch", methods=FORM_METHODS),
         ]
 
     def show_front(self, request: HttpRequest) -> HttpResponse:

@@ -2,27 +2,26 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from django.contrib import admin
 from django.contrib.admin.views.main import ChangeList
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
-from django.db.models import QuerySet
-from django.http import Http404, HttpRequest, HttpResponse
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.views.decorators.http import require_http_methods
 from typing_extensions import override
 
 from agent_access import conf
-from agent_access.admin.paging import MAX_SEARCH_LENGTH, OfferedOrderList
+from agent_access.admin import paging
 from agent_access.admin_site import is_owner
 from agent_access.audit import Actor, make_origin
 from agent_access.connections import is_still_signed_in
-from agent_access.models.audit import Transport
-from agent_access.models.settings import AccessSettings
+from agent_access.models import AccessSettings, Transport
 
 READ_METHODS = ("GET", "HEAD")
 FORM_METHODS = (*READ_METHODS, "POST")
@@ -30,14 +29,9 @@ FORM_METHODS = (*READ_METHODS, "POST")
 View = Callable[..., HttpResponse]
 
 
-@dataclass(frozen=True)
-class Page:
-    """One of a model's pages; `name` is the last part of its route's name."""
-
-    route: str
-    view: View
-    name: str
-    methods: Sequence[str] = READ_METHODS
+def further_of(record: Any) -> Any:
+    """Return what `read_further` has read for a record of a page."""
+    return vars(record)["further"]
 
 
 @contextmanager
@@ -58,7 +52,7 @@ def owners_act(request: HttpRequest) -> Iterator[Actor]:
 class OwnersModelAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic for mypy only
     """Read-only pages for the owner alone, whatever permissions anybody else has.
 
-    Only the routes of `pages` exist: none of Django's own to add, change or delete, nor its
+    Only the routes of `get_urls` exist: none of Django's own to add, change or delete, nor its
     history, which would be a second audit.
     """
 
@@ -72,70 +66,65 @@ class OwnersModelAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic f
     ordering: ClassVar[tuple[str, ...]] = ("-id",)
     change_list_template = "agent_access/admin/change_list.html"
 
-    @property
-    def pages(self) -> Sequence[Page]:
-        return [
-            Page("", self.changelist_view, "changelist"),
-            Page("<id:object_id>/", self.show_record, "change"),
-        ]
-
     @override
     def get_urls(self) -> list[URLPattern]:
-        prefix = f"{self.opts.app_label}_{self.opts.model_name}"
         return [
-            path(page.route, self._guard(page), name=f"{prefix}_{page.name}") for page in self.pages
+            self.page("", self.changelist_view, "changelist"),
+            self.page("<id:object_id>/", self.show_record, "change"),
         ]
 
-    def _guard(self, page: Page) -> View:
-        answer: View = require_http_methods(page.methods)(page.view)
+    def page(
+        self, route: str, view: View, name: str, *, methods: Sequence[str] = READ_METHODS
+    ) -> URLPattern:
+        """Return the route of a page for the owner; `name` is the last part of its name."""
+        answer: View = require_http_methods(methods)(view)
 
         def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
             if not is_owner(request):
                 raise PermissionDenied
             return answer(request, *args, **kwargs)
 
-        view: View = self.admin_site.admin_view(guarded)
-        return view
+        full_name = f"{self.opts.app_label}_{self.opts.model_name}_{name}"
+        return path(route, self.admin_site.admin_view(guarded), name=full_name)
 
     @override
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
-        return OfferedOrderList
+        return paging.OfferedOrderList
 
     @override
     def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
         changes = super().get_changelist_instance(request)
         changes.result_list = list(changes.result_list)
-        self.read_further(changes.result_list, viewer=request.user)
+        self._attach_further(request, changes.result_list)
         return changes
 
-    def read_further(self, records: Sequence[Any], *, viewer: Any) -> None:
-        """Attach to each record of a viewer's page what is shown beyond its own fields."""
+    def _attach_further(self, request: HttpRequest, records: Sequence[Any]) -> None:
+        further = self.read_further(records, viewer=request.user)
+        for record, shown in zip(records, further, strict=True):
+            vars(record)["further"] = shown
+
+    def read_further(self, records: Sequence[Any], *, viewer: Any) -> Iterable[Any]:
+        """Return for each record what a viewer's page shows beyond its own fields."""
+        return [None for _ in records]
 
     @override
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        return super().get_search_results(request, queryset, search_term[:MAX_SEARCH_LENGTH])
-
-    @override
-    def has_module_permission(self, request: HttpRequest) -> bool:
-        return is_owner(request)
+        return super().get_search_results(
+            request, queryset, search_term[: paging.MAX_SEARCH_LENGTH]
+        )
 
     @override
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return is_owner(request)
 
     @override
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    @override
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 
-    @override
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
+    has_module_permission = has_view_permission
+    has_add_permission = has_delete_permission = has_change_permission
 
     @override
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
@@ -145,7 +134,6 @@ class OwnersModelAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic f
 
     def show_record(self, request: HttpRequest, object_id: Any) -> HttpResponse:
         record = self.find_record(request, object_id)
-        self.read_further([record], viewer=request.user)
         context = {
             "title": str(self.opts.verbose_name).capitalize(),
             "facts": self.facts_of(record),
@@ -158,9 +146,8 @@ class OwnersModelAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic f
         raise NotImplementedError
 
     def find_record(self, request: HttpRequest, object_id: Any) -> Any:
-        record = self.get_queryset(request).filter(pk=object_id).first()
-        if record is None:
-            raise Http404
+        record = get_object_or_404(self.get_queryset(request), pk=object_id)
+        self._attach_further(request, [record])
         return record
 
     def show(
@@ -169,3 +156,23 @@ class OwnersModelAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic f
         """Render a page of the section."""
         values = {**self.admin_site.each_context(request), "opts": self.opts, **context}
         return TemplateResponse(request, f"agent_access/admin/{name}.html", values, status=status)
+
+
+class EvidenceAdmin(OwnersModelAdmin):
+    """Pages of a table that grows without end, and with it the indexed column `by_time`."""
+
+    by_time: ClassVar[str]
+    paginator = paging.BoundedPaginator
+    search_fields = ("pk",)  # makes Django show the field; the search is our own
+
+    @override
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        if condition := self.matching(search_term):
+            queryset = paging.bound_search(request, queryset, by=self.by_time).filter(condition)
+        return queryset, False
+
+    def matching(self, searched: str) -> Q:
+        """Return what a search for this text finds; an empty condition finds everything."""
+        raise NotImplementedError

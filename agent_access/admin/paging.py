@@ -44,7 +44,7 @@ class OfferedOrderList(ChangeList):
 
     def __init__(self, request: HttpRequest, *args: Any, **options: Any) -> None:
         super().__init__(request, *args, **options)
-        self.searched = _searched_of(request)
+        self.searched = f"{SEARCHED_ROWS:,}" if request.__dict__.get(_BEYOND) else ""
 
     @override
     def get_ordering_field(self, field_name: Any) -> Any:
@@ -65,7 +65,3 @@ def bound_search(request: HttpRequest, rows: QuerySet[Any], *, by: str) -> Query
         request.__dict__[_BEYOND] = older.first()
     beyond = request.__dict__[_BEYOND]
     return rows if beyond is None else rows.filter(**{f"{by}__gt": beyond})
-
-
-def _searched_of(request: HttpRequest) -> str:
-    return f"{SEARCHED_ROWS:,}" if request.__dict__.get(_BEYOND) else ""

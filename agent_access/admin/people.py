@@ -24,10 +24,9 @@ def find_people(word: str) -> QuerySet[Any]:
     return _people().filter(condition)
 
 
-def names_of(ids: Iterable[UUID | None]) -> dict[UUID, str]:
+def names_of(ids: Iterable[UUID]) -> dict[UUID, str]:
     """Return the users' names by ID, in one query."""
-    known = {each for each in ids if each is not None}
-    return {pk: str(user) for pk, user in _people().in_bulk(known).items()}
+    return {pk: str(user) for pk, user in _people().in_bulk(ids).items()}
 
 
 def _people() -> QuerySet[Any]:

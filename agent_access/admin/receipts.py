@@ -9,16 +9,9 @@ from django.http import HttpRequest
 from typing_extensions import override
 
 from agent_access import conf
-from agent_access.admin.filters import (
-    ConnectionFilter,
-    SearchingFilter,
-    as_choices,
-    day_filters,
-    read_uuid,
-)
+from agent_access.admin import filters
 from agent_access.admin.moments import format_moment
-from agent_access.admin.owners import OwnersModelAdmin
-from agent_access.admin.paging import BoundedPaginator, bound_search
+from agent_access.admin.owners import EvidenceAdmin, further_of
 from agent_access.models.receipts import Receipt
 from agent_access.tools import registry
 
@@ -26,46 +19,40 @@ BY_TIME = "created_at"
 SEALED = "Kept encrypted, since it holds a secret; it is shown nowhere."
 
 
-class WritingToolFilter(SearchingFilter):
-    by = BY_TIME
+class WritingToolFilter(filters.ChoiceFilter):
+    by_time = BY_TIME
     title = "tool"
     parameter_name = "tool"
     column = "tool"
 
     @override
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return as_choices(tool.name for tool in registry if tool.writes)
+        return filters.as_choices(tool.name for tool in registry if tool.writes)
 
 
 @admin.register(Receipt)
-class ReceiptAdmin(OwnersModelAdmin):
-    position = 4
-    paginator = BoundedPaginator
+class ReceiptAdmin(EvidenceAdmin):
+    by_time = BY_TIME
     ordering = (f"-{BY_TIME}", "-id")
+    position = 4
     list_display = ("moment", "tool", "of_connection", "key", "status", "record")
-    list_filter = (ConnectionFilter, *day_filters(BY_TIME), WritingToolFilter)
-    search_fields = ("key",)  # makes Django show the field; the search is our own
+    list_filter = (filters.ConnectionFilter, *filters.day_filters(BY_TIME), WritingToolFilter)
     search_help_text = "Search by the whole key, or the record or its ID"
 
     @override
-    def get_search_results(
-        self, request: HttpRequest, queryset: QuerySet[Receipt], search_term: str
-    ) -> tuple[QuerySet[Receipt], bool]:
+    def matching(self, searched: str) -> Q:
         """Find whole keys, IDs and names: a part of a key means nothing to anybody."""
-        if not (text := search_term.strip()):
-            return queryset, False
-        ids = {read_uuid(text), *conf.host().ids_of(text)} - {None}
-        condition = Q(key=text) | Q(record_id__in=ids)
-        newest = bound_search(request, queryset, by=BY_TIME)
-        return newest.filter(condition), False
+        if not (text := searched.strip()):
+            return Q()
+        ids = {filters.read_uuid(text), *conf.host().ids_of(text)} - {None}
+        return Q(key=text) | Q(record_id__in=ids)
 
     @override
-    def read_further(self, records: Sequence[Receipt], *, viewer: Any) -> None:
-        ids = {each.record_id for each in records if each.record_id}
-        names = conf.host().names_of(ids, viewer)
-        for receipt in records:
-            pk = receipt.record_id
-            receipt.__dict__["record_name"] = names.get(pk, str(pk)) if pk else ""
+    def read_further(self, records: Sequence[Receipt], *, viewer: Any) -> list[str]:
+        """Return what the record of each is called, without a name its ID."""
+        ids = [each.record_id for each in records]
+        names = conf.host().names_of(set(filter(None, ids)), viewer)
+        return [names.get(pk, str(pk)) if pk else "" for pk in ids]
 
     @admin.display(description="Time")
     def moment(self, receipt: Receipt) -> str:
@@ -77,8 +64,7 @@ class ReceiptAdmin(OwnersModelAdmin):
 
     @admin.display(description="Record")
     def record(self, receipt: Receipt) -> str:
-        name: str = receipt.__dict__["record_name"]
-        return name
+        return str(further_of(receipt))
 
     @override
     def get_queryset(self, request: HttpRequest) -> QuerySet[Receipt]:

@@ -5,7 +5,7 @@ from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
-from django.db.models import F, Q, QuerySet
+from django.db.models import F, Q
 from django.http import HttpRequest
 from django.utils import timezone
 from typing_extensions import override
@@ -82,8 +82,8 @@ class StateFilter(ChoiceFilter):
         return [(state.value, state.capitalize()) for state in State]
 
     @override
-    def narrow(self, queryset: QuerySet[Connection], chosen: str) -> QuerySet[Connection]:
-        return queryset.filter(condition_of(State(chosen), now=timezone.now()))
+    def condition(self, chosen: str) -> Q:
+        return condition_of(State(chosen), now=timezone.now())
 
 
 class KindFilter(ChoiceFilter):

@@ -8,8 +8,7 @@ from django.db.models import QuerySet
 
 from agent_access.audit import Actor
 from agent_access.connections import live_connections
-from agent_access.models.connections import Connection
-from agent_access.models.settings import AccessSettings
+from agent_access.models import AccessSettings, Connection
 from agent_access.switches import turn_access, turn_module
 from agent_access.tools import registry
 

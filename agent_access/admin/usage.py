@@ -11,8 +11,7 @@ from django.utils import timezone
 from agent_access import conf
 from agent_access.admin.states import Status, read_status
 from agent_access.audit import CALL_TRANSPORTS
-from agent_access.models.audit import AuditEvent, ChainHead
-from agent_access.models.connections import Connection
+from agent_access.models import AuditEvent, ChainHead, Connection
 
 
 @dataclass(frozen=True)
@@ -22,17 +21,6 @@ class Usage:
     status: Status
     last_used_at: datetime | None
     calls_in_a_day: int
-
-
-def note_usage(connections: Sequence[Connection]) -> None:
-    """Attach its usage to each connection, for `usage_of`."""
-    for connection, usage in zip(connections, read_usage(connections), strict=True):
-        connection.__dict__["usage"] = usage
-
-
-def usage_of(connection: Connection) -> Usage:
-    usage: Usage = connection.__dict__["usage"]
-    return usage
 
 
 def read_usage(connections: Sequence[Connection]) -> list[Usage]:

@@ -8,28 +8,19 @@ from django.http import Http404
 from rest_framework import exceptions
 from rest_framework.response import Response
 
-from agent_access.errors import (
-    ForbiddenError,
-    JsonRequiredError,
-    MethodNotAllowedError,
-    NotFoundError,
-    RateLimitedError,
-    ToolError,
-    UnauthenticatedError,
-    UnreadableJsonError,
-)
+from agent_access import errors
 from agent_access.execution import find_tool_error
 from agent_access.throttling import WINDOW_SECONDS
 
-REFUSALS: Mapping[type[Exception], type[ToolError]] = {
-    Http404: NotFoundError,
-    PermissionDenied: ForbiddenError,
-    exceptions.AuthenticationFailed: UnauthenticatedError,
-    exceptions.NotAuthenticated: UnauthenticatedError,
-    exceptions.NotFound: NotFoundError,
-    exceptions.ParseError: UnreadableJsonError,
-    exceptions.PermissionDenied: ForbiddenError,
-    exceptions.UnsupportedMediaType: JsonRequiredError,
+REFUSALS: Mapping[type[Exception], type[errors.ToolError]] = {
+    Http404: errors.NotFoundError,
+    PermissionDenied: errors.ForbiddenError,
+    exceptions.AuthenticationFailed: errors.UnauthenticatedError,
+    exceptions.NotAuthenticated: errors.UnauthenticatedError,
+    exceptions.NotFound: errors.NotFoundError,
+    exceptions.ParseError: errors.UnreadableJsonError,
+    exceptions.PermissionDenied: errors.ForbiddenError,
+    exceptions.UnsupportedMediaType: errors.JsonRequiredError,
 }
 
 
@@ -45,7 +36,7 @@ def exception_handler(exc: Exception, context: Mapping[str, Any]) -> Response:
 
 def _translate(exc: Exception, view: Any) -> Exception:
     if isinstance(exc, exceptions.Throttled):
-        return RateLimitedError(retry_after=exc.wait or WINDOW_SECONDS)
+        return errors.RateLimitedError(retry_after=exc.wait or WINDOW_SECONDS)
     if isinstance(exc, exceptions.MethodNotAllowed):
-        return MethodNotAllowedError(view.allowed_methods)
+        return errors.MethodNotAllowedError(view.allowed_methods)
     return REFUSALS[type(exc)]() if type(exc) in REFUSALS else exc

@@ -9,14 +9,9 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 from typing_extensions import override
 
+from agent_access import errors
 from agent_access.admission import Admission
 from agent_access.calls import Arguments, ToolCall
-from agent_access.errors import (
-    OBJECT_AS_TEXT,
-    MethodNotAllowedError,
-    NotFoundError,
-    ValidationFailedError,
-)
 from agent_access.execution import execute
 from agent_access.fields import holds_json
 from agent_access.http.authentication import ConnectionAuthentication
@@ -79,10 +74,10 @@ class ToolView(APIView):
     def find_tool(self, request: ToolRequest) -> Tool:
         """Return the tool; raise NotFoundError or MethodNotAllowedError if there is none."""
         if not self.tools:
-            raise NotFoundError
+            raise errors.NotFoundError
         tool = self.tools.get(request.method)
         if tool is None:
-            raise MethodNotAllowedError(sorted(self.tools))
+            raise errors.MethodNotAllowedError(sorted(self.tools))
         return tool
 
     def check_address(self, request: ToolRequest) -> None:
@@ -114,9 +109,9 @@ class ToolView(APIView):
             return read_query(request, self.tool)
         body = request.data
         if holds_json(body):
-            raise ValidationFailedError(message=OBJECT_AS_TEXT.format(name="body"))
+            raise errors.ValidationFailedError(message=errors.OBJECT_AS_TEXT.format(name="body"))
         if not isinstance(body, dict):
-            raise ValidationFailedError
+            raise errors.ValidationFailedError
         return Arguments(body, find_unknown_parameters(request))
 
     @override

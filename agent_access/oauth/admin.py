@@ -8,15 +8,16 @@ from django.contrib import admin, messages
 from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.utils import timezone
+from django.urls import URLPattern
 from typing_extensions import override
 
-from agent_access import conf, discovery
+from agent_access import discovery
 from agent_access.admin.events import register_outcomes
 from agent_access.admin.moments import format_minute, format_moment
-from agent_access.admin.owners import FORM_METHODS, OwnersModelAdmin, Page, owners_act
-from agent_access.admin.states import format_connections, read_status
+from agent_access.admin.owners import FORM_METHODS, OwnersModelAdmin, further_of, owners_act
+from agent_access.admin.states import format_connections
 from agent_access.admin.switches import Switch, register_switch
+from agent_access.admin.usage import read_usage
 from agent_access.connections import live_connections
 from agent_access.models.connections import ConnectionKind
 from agent_access.oauth.clients import connections_of, delete_client, end_connections_of
@@ -57,13 +58,12 @@ class ClientAdmin(OwnersModelAdmin):
     change_list_template = "agent_access/admin/clients.html"
     search_help_text = "Search by name, identifier or return address"
 
-    @property
     @override
-    def pages(self) -> Sequence[Page]:
+    def get_urls(self) -> list[URLPattern]:
         return [
-            Page("", self.changelist_view, "changelist"),
-            Page("<int:object_id>/", self.show_record, "change"),
-            Page("<int:object_id>/delete/", self.delete, "delete", methods=FORM_METHODS),
+            self.page("", self.changelist_view, "changelist"),
+            self.page("<int:object_id>/", self.show_record, "change"),
+            self.page("<int:object_id>/delete/", self.delete, "delete", methods=FORM_METHODS),
         ]
 
     @override
@@ -74,12 +74,11 @@ class ClientAdmin(OwnersModelAdmin):
         return super().changelist_view(request, {**(extra_context or {}), **address})
 
     @override
-    def read_further(self, records: Sequence[Application], *, viewer: Any) -> None:
-        """Count the live connections of each."""
+    def read_further(self, records: Sequence[Application], *, viewer: Any) -> list[int]:
+        """Return how many live connections each has."""
         found = live_connections().filter(client_id__in=[each.client_id for each in records])
         counts = dict(found.values_list("client_id").annotate(Count("id")))
-        for client in records:
-            client.__dict__["live"] = counts.get(client.client_id, 0)
+        return [counts.get(client.client_id, 0) for client in records]
 
     @admin.display(description="Known by")
     def known_by(self, client: Application) -> str:
@@ -95,24 +94,19 @@ class ClientAdmin(OwnersModelAdmin):
 
     @admin.display(description="Live connections")
     def live(self, client: Application) -> int:
-        count: int = client.__dict__["live"]
-        return count
+        return int(further_of(client))
 
     @override
     def show_record(self, request: HttpRequest, object_id: Any) -> HttpResponse:
         client = self.find_record(request, object_id)
-        self.read_further([client], viewer=request.user)
         found = connections_of(client).select_related("user").order_by("-id")
-        owner_id, now = conf.host().owner_id(), timezone.now()
-        connections = [
-            (each, read_status(each, owner_id=owner_id, now=now))
-            for each in found[: self.list_per_page]
-        ]
+        connections = list(found[: self.list_per_page])
+        states = [usage.status for usage in read_usage(connections)]
         context = {
             "title": client.name,
             "client": client,
             "facts": self.facts_of(client),
-            "connections": connections,
+            "connections": zip(connections, states, strict=True),
         }
         return self.show(request, "client", context)
 

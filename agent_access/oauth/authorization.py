@@ -10,7 +10,6 @@ from oauthlib.oauth2 import FatalClientError
 
 from agent_access import conf
 from agent_access.audit import Origin
-from agent_access.connections import ConnectingClient
 from agent_access.errors import RateLimitedError, UnavailableError
 from agent_access.oauth import parameters
 from agent_access.oauth.client_documents import (
@@ -63,13 +62,12 @@ class AuthorizationRequest:
     return_address: str
     scopes: list[str]
     state: str | None
+    origin: Origin
 
     @property
-    def identity(self) -> ConnectingClient:
-        """Return the client as its connection will keep it."""
-        client_id = str(self.client.client_id)
-        known_by = client_id if self.client.has_document else self.return_address
-        return ConnectingClient(id=client_id, name=str(self.client.name), host=host_of(known_by))
+    def client_host(self) -> str:
+        """Return the host of the client's document, or of its address if it registered itself."""
+        return host_of(self.client.client_id if self.client.has_document else self.return_address)
 
 
 def read_request(query: str, *, origin: Origin) -> AuthorizationRequest:
@@ -99,4 +97,5 @@ def read_request(query: str, *, origin: Origin) -> AuthorizationRequest:
         raise UnusableRequestError(UNKNOWN_CLIENT) from None
     in_order = [scope for scope in registry.scopes if scope in scopes]
     client = found["request"].client
-    return AuthorizationRequest(uri, client, found["redirect_uri"], in_order, found["state"])
+    address, state = found["redirect_uri"], found["state"]
+    return AuthorizationRequest(uri, client, address, in_order, state, origin)

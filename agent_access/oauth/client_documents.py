@@ -90,7 +90,7 @@ def _read(client_id: str) -> tuple[Document, dict[str, Any]]:
         ) from None
     except InvalidMetadataError as error:
         raise UnusableDocumentError(
-            f"The client's metadata document is not valid: {error.description} {RETRY}"
+            f"The client's metadata document is not valid: {error.message} {RETRY}"
         ) from None
 
 

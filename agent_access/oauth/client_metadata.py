@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agent_access.models.connections import NAME_LENGTH
+from agent_access.oauth.refusals import OAuthRefusalError
 from agent_access.oauth.return_addresses import MAX_ADDRESSES, host_of, may_register
 from agent_access.visible_text import HIDDEN
 
@@ -17,13 +18,11 @@ RESPONSE_TYPES = ("code",)
 MAX_MARKS = 2
 
 
-class InvalidMetadataError(Exception):
-    """Metadata that is not accepted; `error` is the error code of RFC 7591 section 3.2.2."""
+class InvalidMetadataError(OAuthRefusalError):
+    """Metadata that is not accepted, with an error code of RFC 7591 section 3.2.2."""
 
-    def __init__(self, description: str, *, error: str = "invalid_client_metadata") -> None:
-        super().__init__(description)
-        self.description = description
-        self.error = error
+    def __init__(self, message: str, *, code: str = "invalid_client_metadata") -> None:
+        super().__init__(code, message)
 
 
 @dataclass(frozen=True)
@@ -97,7 +96,7 @@ def _keep_addresses(given: Any) -> tuple[str, ...]:
             f"Send 1 to {MAX_ADDRESSES} redirect_uris that are https, or http on localhost,"
             " 127.0.0.1 or [::1], without user, fragment or unusual characters. Others are left"
             f" out; of those sent, {len(kept)} can be kept.",
-            error="invalid_redirect_uri",
+            code="invalid_redirect_uri",
         )
     return kept
 

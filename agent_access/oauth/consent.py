@@ -18,10 +18,14 @@ from oauthlib.oauth2.rfc6749.errors import AccessDeniedError
 
 from agent_access import conf
 from agent_access.admin_site import is_owner
-from agent_access.audit import Actor, Origin, make_origin, record_act
-from agent_access.connections import ConnectionExistsError, ConnectionNotAllowedError
-from agent_access.models.audit import Transport
-from agent_access.models.connections import Connection
+from agent_access.audit import Actor, make_origin, record_act
+from agent_access.connections import (
+    ConnectionExistsError,
+    ConnectionNotAllowedError,
+    Consent,
+)
+from agent_access.models import Connection, Transport
+from agent_access.oauth import return_addresses
 from agent_access.oauth.authorization import (
     TOO_LONG,
     UNKNOWN_CLIENT,
@@ -30,15 +34,9 @@ from agent_access.oauth.authorization import (
     read_request,
 )
 from agent_access.oauth.endpoints import is_sign_in_on
-from agent_access.oauth.forms import Consent, ConsentForm
+from agent_access.oauth.forms import ConsentForm
 from agent_access.oauth.refusals import HELP
 from agent_access.oauth.repeats import AlreadyAnsweredError, renew_code
-from agent_access.oauth.return_addresses import (
-    add_answer,
-    host_of,
-    is_loopback,
-    policy_source,
-)
 from agent_access.oauth.server import Server
 from agent_access.request_facts import note
 
@@ -79,9 +77,9 @@ def _ask(request: HttpRequest) -> HttpResponseBase:
     note(person_id=request.user.pk)
     if not is_owner(request):
         return _show_problem(request, NOT_THE_OWNER, status=403)
-    origin = make_origin(Transport.WEB)
+    query = request.META.get("QUERY_STRING", "")
     try:
-        authorization = read_request(request.META.get("QUERY_STRING", ""), origin=origin)
+        authorization = read_request(query, origin=make_origin(Transport.WEB))
     except UnusableRequestError as error:
         page = _show_problem(request, str(error), status=error.status)
         for name, value in error.headers.items():
@@ -90,8 +88,8 @@ def _ask(request: HttpRequest) -> HttpResponseBase:
     except OAuth2Error as error:
         return _offer_return(request, error)
     if request.method == "GET":
-        return _show(request, authorization, ConsentForm(authorization=authorization))
-    return _decide(request, authorization, origin)
+        return _show(request, ConsentForm(authorization=authorization))
+    return _decide(request, authorization)
 
 
 def _send_to_sign_in(request: HttpRequest) -> HttpResponse:
@@ -101,19 +99,17 @@ def _send_to_sign_in(request: HttpRequest) -> HttpResponse:
         return _show_problem(request, TOO_LONG, status=400)
 
 
-def _decide(
-    request: HttpRequest, authorization: AuthorizationRequest, origin: Origin
-) -> HttpResponseBase:
+def _decide(request: HttpRequest, authorization: AuthorizationRequest) -> HttpResponseBase:
     form = ConsentForm(request.POST, authorization=authorization)
     is_valid = form.is_valid()
     decision = request.POST.get("decision")
     if decision == REFUSE and _was_allowed(form):
         return _show_answered(request)
     if decision == REFUSE:
-        return _refuse(request, authorization, origin)
+        return _refuse(request, authorization)
     if decision == ALLOW and is_valid:
-        return _try_to_allow(request, authorization, form, origin)
-    return _show(request, authorization, form, status=422)
+        return _try_to_allow(request, form)
+    return _show(request, form, status=422)
 
 
 def _was_allowed(form: ConsentForm) -> bool:
@@ -122,11 +118,9 @@ def _was_allowed(form: ConsentForm) -> bool:
     return once is not None and Connection.objects.filter(pk=once).exists()
 
 
-def _try_to_allow(
-    request: HttpRequest, authorization: AuthorizationRequest, form: ConsentForm, origin: Origin
-) -> HttpResponseBase:
+def _try_to_allow(request: HttpRequest, form: ConsentForm) -> HttpResponseBase:
     try:
-        return _allow(authorization, form.read_consent(owner=request.user), origin)
+        return _allow(form.authorization, form.read_consent(owner=request.user))
     except AlreadyAnsweredError:
         return _show_answered(request)
     except FatalClientError:
@@ -134,33 +128,31 @@ def _try_to_allow(
         return _show_problem(request, UNKNOWN_CLIENT, status=400)
     except ConnectionNotAllowedError as error:
         form.add_error(None, str(error))
-        return _show(request, authorization, form, status=422)
+        return _show(request, form, status=422)
 
 
-def _allow(authorization: AuthorizationRequest, consent: Consent, origin: Origin) -> HttpResponse:
+def _allow(authorization: AuthorizationRequest, consent: Consent) -> HttpResponse:
     """Redirect with a code: of a new connection, or of the one that this form made before."""
     try:
-        code = _make_connection(authorization, consent, origin)
+        code = _make_connection(authorization, consent)
     except ConnectionExistsError:
-        code = renew_code(consent, origin=origin)
+        code = renew_code(consent, origin=authorization.origin)
     return _redirect(authorization, [("code", code)])
 
 
 @transaction.atomic
-def _make_connection(authorization: AuthorizationRequest, consent: Consent, origin: Origin) -> str:
+def _make_connection(authorization: AuthorizationRequest, consent: Consent) -> str:
     """Make the connection and its code together; return the code."""
-    headers, _, _ = Server(origin).create_authorization_response(
-        authorization.uri, scopes=list(consent.request.scopes), credentials={"consent": consent}
+    headers, _, _ = Server(authorization.origin).create_authorization_response(
+        authorization.uri, scopes=list(consent.scopes), credentials={"consent": consent}
     )
     answer: list[tuple[str, str]] = parse_qsl(urlsplit(headers["Location"]).query)
     return dict(answer)["code"]
 
 
 @transaction.atomic
-def _refuse(
-    request: HttpRequest, authorization: AuthorizationRequest, origin: Origin
-) -> HttpResponse:
-    by = Actor(origin, request.user.pk)
+def _refuse(request: HttpRequest, authorization: AuthorizationRequest) -> HttpResponse:
+    by = Actor(authorization.origin, request.user.pk)
     record_act("consent:refused", by, target=authorization.client.audit_target)
     return _redirect(authorization, AccessDeniedError().twotuples)
 
@@ -172,7 +164,7 @@ def _redirect(authorization: AuthorizationRequest, answer: list[tuple[str, str]]
 
 def _locate(return_address: str, answer: list[tuple[str, str]]) -> str:
     """Return where the client gets the answer, with `iss`, which tells who gives it (RFC 9207)."""
-    return add_answer(return_address, [*answer, ("iss", conf.base_url())])
+    return return_addresses.add_answer(return_address, [*answer, ("iss", conf.base_url())])
 
 
 def _offer_return(request: HttpRequest, error: OAuth2Error) -> HttpResponse:
@@ -182,29 +174,24 @@ def _offer_return(request: HttpRequest, error: OAuth2Error) -> HttpResponse:
         "error": error.error,
         "description": error.description,
         "return_address": error.redirect_uri,
-        "host": host_of(error.redirect_uri),
+        "host": return_addresses.host_of(error.redirect_uri),
         "location": _locate(error.redirect_uri, error.twotuples),
     }
     return render(request, "agent_access/consent_return.html", context, status=400)
 
 
-def _show(
-    request: HttpRequest,
-    authorization: AuthorizationRequest,
-    form: ConsentForm,
-    *,
-    status: int = 200,
-) -> HttpResponseBase:
+def _show(request: HttpRequest, form: ConsentForm, *, status: int = 200) -> HttpResponseBase:
+    authorization = form.authorization
     context = {
         "form": form,
         "client": authorization.client,
-        "identity": authorization.identity,
+        "client_host": authorization.client_host,
         "return_address": authorization.return_address,
-        "is_loopback": is_loopback(authorization.return_address),
+        "is_loopback": return_addresses.is_loopback(authorization.return_address),
     }
 
     # Chromium applies form-action to the redirect after a form, too.
-    @csp_update({"form-action": [policy_source(authorization.return_address)]})
+    @csp_update({"form-action": [return_addresses.policy_source(authorization.return_address)]})
     def show(request: HttpRequest) -> HttpResponse:
         return render(request, "agent_access/consent.html", context, status=status)
 

@@ -13,11 +13,10 @@ from agent_access.audit import Origin, make_origin
 from agent_access.bodies import read_body
 from agent_access.errors import MethodNotAllowedError, NotFoundError
 from agent_access.execution import find_tool_error
-from agent_access.models.audit import Transport
-from agent_access.models.settings import AccessSettings
+from agent_access.models import AccessSettings, Transport
 from agent_access.oauth.basic_scheme import name_client
 from agent_access.oauth.parameters import UnreadableParametersError, clean_parameters
-from agent_access.oauth.refusals import INVALID_REQUEST, OAuthRefusalError, refuse, refuse_request
+from agent_access.oauth.refusals import INVALID_REQUEST, OAuthRefusalError, refuse
 from agent_access.request_facts import note
 from agent_access.throttling import spend
 
@@ -51,7 +50,7 @@ def machine_endpoint(method: str, *, policy: str | None = None) -> Callable[[End
                 _check(request, origin, method, policy)
                 return endpoint(request, origin)
             except OAuthRefusalError as error:
-                return refuse_request(error)
+                return refuse(error)
             except Exception as exception:  # noqa: BLE001  the last handler: every failure gets an answer
                 return refuse(find_tool_error(exception))
 

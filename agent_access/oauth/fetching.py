@@ -23,8 +23,6 @@ MAX_HEADER_BYTES = 16 * 1024
 HTTPS_PORT = 443
 NAT64 = ipaddress.ip_network("64:ff9b::/96")
 
-Address = ipaddress.IPv4Address | ipaddress.IPv6Address
-
 # The system's resolver takes no time-out and may need half a minute, so each name is looked up in a
 # thread of its own, which may outlive the fetch. The rate limit keeps fewer waiting than this.
 MAX_LOOKUPS = 16
@@ -78,17 +76,12 @@ REACHABLE = (
 
 def is_public(address: str) -> bool:
     """Tell whether an address, and any address embedded in it, is public and unicast."""
-    ip = ipaddress.ip_address(address)
-    if isinstance(ip, ipaddress.IPv6Address) and not any(ip in each for each in REACHABLE):
-        return False
-    return all(each.is_global and not each.is_multicast for each in (ip, *_embedded(ip)))
-
-
-def _embedded(ip: Address) -> list[ipaddress.IPv4Address]:
-    if isinstance(ip, ipaddress.IPv4Address):
-        return []
-    inside = ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF) if ip in NAT64 else ip.ipv4_mapped
-    return [inside] if inside else []
+    ip, embedded = ipaddress.ip_address(address), None
+    if isinstance(ip, ipaddress.IPv6Address):
+        if not any(ip in each for each in REACHABLE):
+            return False
+        embedded = ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF) if ip in NAT64 else ip.ipv4_mapped
+    return all(each.is_global and not each.is_multicast for each in (ip, embedded) if each)
 
 
 def _find_public_addresses(host: str, port: int, deadline: float) -> list[str]:

@@ -1,6 +1,5 @@
 """What the owner decides on the consent page."""
 
-from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -8,21 +7,11 @@ from django.http import QueryDict
 from typing_extensions import override
 from uuid_utils.compat import uuid7
 
-from agent_access.connections import ConnectingClient, ConnectionRequest
+from agent_access.connections import Consent
 from agent_access.forms import ConnectionTermsForm
 from agent_access.oauth.authorization import AuthorizationRequest
 
 SALT = "agent_access.oauth.consent"
-
-
-@dataclass(frozen=True)
-class Consent:
-    """What the owner allowed; the validator makes the connection from it, along with the code."""
-
-    request: ConnectionRequest
-    client: ConnectingClient
-    connection_id: UUID
-    owner: Any
 
 
 class ConsentForm(ConnectionTermsForm):
@@ -32,7 +21,7 @@ class ConsentForm(ConnectionTermsForm):
         self, data: QueryDict | None = None, *, authorization: AuthorizationRequest
     ) -> None:
         super().__init__(data, scopes=authorization.scopes, salt=f"{SALT} {authorization.uri}")
-        self.client = authorization.identity
+        self.authorization = authorization
         self.fields["scopes"].error_messages["required"] = "Choose at least one, or refuse."
         self.fields["once"].required = False
 
@@ -42,5 +31,12 @@ class ConsentForm(ConnectionTermsForm):
         return super().clean_once() if self.cleaned_data["once"] else uuid7()
 
     def read_consent(self, *, owner: Any) -> Consent:
-        request = self.read_request(name=self.client.name)
-        return Consent(request, self.client, self.cleaned_data["once"], owner)
+        """Return what a valid form allows; the validator makes the connection of it."""
+        client = self.authorization.client
+        return Consent(
+            name=client.name,
+            client_id=client.client_id,
+            client_host=self.authorization.client_host,
+            owner=owner,
+            **self.read_terms(),
+        )

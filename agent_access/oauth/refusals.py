@@ -6,31 +6,26 @@ from http import HTTPStatus
 import orjson
 from django.http import HttpResponse
 
-from agent_access.errors import (
-    ForbiddenError,
-    MethodNotAllowedError,
-    NotFoundError,
-    PayloadTooLargeError,
-    RateLimitedError,
-    ToolError,
-    UnavailableError,
-)
+from agent_access import errors
 
 INVALID_REQUEST = "invalid_request"
 INVALID_TARGET = "invalid_target"
 TEMPORARILY_UNAVAILABLE = "temporarily_unavailable"
 
 # OAuth's error code and description of shared refusals; RFC 6749 allows no quotes in the latter.
-OAUTH_ERRORS: dict[type[ToolError], tuple[str, str]] = {
-    ForbiddenError: (
+OAUTH_ERRORS: dict[type[errors.ToolError], tuple[str, str]] = {
+    errors.ForbiddenError: (
         INVALID_REQUEST,
         "Use HTTPS at the application's own address, without an Origin header.",
     ),
-    NotFoundError: ("not_found", "There is nothing here, or browser sign-in is off."),
-    MethodNotAllowedError: (INVALID_REQUEST, "This address does not support that method."),
-    PayloadTooLargeError: (INVALID_REQUEST, "The body is larger than 16 KiB."),
-    RateLimitedError: (TEMPORARILY_UNAVAILABLE, RateLimitedError.message),
-    UnavailableError: (TEMPORARILY_UNAVAILABLE, "The service could not finish this request."),
+    errors.NotFoundError: ("not_found", "There is nothing here, or browser sign-in is off."),
+    errors.MethodNotAllowedError: (INVALID_REQUEST, "This address does not support that method."),
+    errors.PayloadTooLargeError: (INVALID_REQUEST, "The body is larger than 16 KiB."),
+    errors.RateLimitedError: (TEMPORARILY_UNAVAILABLE, errors.RateLimitedError.message),
+    errors.UnavailableError: (
+        TEMPORARILY_UNAVAILABLE,
+        "The service could not finish this request.",
+    ),
 }
 
 # Descriptions of errors for which oauthlib gives only a code.
@@ -51,31 +46,27 @@ HELP: Mapping[str, str] = {
 
 
 class OAuthRefusalError(Exception):
-    """A refusal with an error code of OAuth; the description is a fixed sentence."""
+    """A refusal with an error code of OAuth; the message is a fixed sentence."""
+
+    headers = errors.NO_HEADERS
 
     def __init__(
-        self, error: str, description: str, *, status: HTTPStatus = HTTPStatus.BAD_REQUEST
+        self, code: str, message: str, *, status: HTTPStatus = HTTPStatus.BAD_REQUEST
     ) -> None:
-        super().__init__(description)
-        self.error = error
-        self.description = description
+        super().__init__(message)
+        self.code = code
+        self.message = message
         self.status = status
 
 
-def refuse(error: ToolError) -> HttpResponse:
-    """Return a refusal that all transports share, in OAuth's form."""
-    word, description = OAUTH_ERRORS.get(
-        type(error), (INVALID_REQUEST, "The request cannot be read.")
+def refuse(error: errors.ToolError | OAuthRefusalError) -> HttpResponse:
+    """Return a refusal in OAuth's form: one of its own, or one that all transports share."""
+    told = (error.code, error.message)
+    if isinstance(error, errors.ToolError):
+        told = OAUTH_ERRORS.get(type(error), (INVALID_REQUEST, "The request cannot be read."))
+    return HttpResponse(
+        orjson.dumps({"error": told[0], "error_description": told[1]}),
+        status=error.status,
+        headers=error.headers,
+        content_type="application/json",
     )
-    return _write(word, description, error.status, error.headers)
-
-
-def refuse_request(error: OAuthRefusalError) -> HttpResponse:
-    return _write(error.error, error.description, error.status)
-
-
-def _write(
-    error: str, description: str, status: HTTPStatus, headers: Mapping[str, str] | None = None
-) -> HttpResponse:
-    body = orjson.dumps({"error": error, "error_description": description})
-    return HttpResponse(body, status=status, headers=headers, content_type="application/json")

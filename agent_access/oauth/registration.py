@@ -10,14 +10,7 @@ from agent_access.audit import Actor, Origin, record_act
 from agent_access.bodies import parse_json, read_body
 from agent_access.calls import dump_json
 from agent_access.errors import UnreadableJsonError
-from agent_access.oauth.client_metadata import (
-    GRANT_TYPES,
-    PUBLIC,
-    RESPONSE_TYPES,
-    ClientMetadata,
-    InvalidMetadataError,
-    read_metadata,
-)
+from agent_access.oauth import client_metadata
 from agent_access.oauth.endpoints import MAX_BODY_BYTES, machine_endpoint
 from agent_access.oauth.models import Application
 from agent_access.oauth.refusals import INVALID_REQUEST, OAuthRefusalError
@@ -27,10 +20,7 @@ from agent_access.oauth.retention import SWEEP, forget_unused_clients
 @machine_endpoint("POST", policy="register")
 def register(request: HttpRequest, origin: Origin) -> HttpResponse:
     """Answer 201 with what was registered, which may be less than was asked (section 3.2.1)."""
-    try:
-        metadata = read_metadata(_read_object(request))
-    except InvalidMetadataError as error:
-        raise OAuthRefusalError(error.error, error.description) from None
+    metadata = client_metadata.read_metadata(_read_object(request))
     forget_unused_clients(SWEEP)
     client = register_client(metadata, origin=origin)
     body = dump_json(_describe(client))
@@ -50,12 +40,12 @@ def _read_object(request: HttpRequest) -> dict[str, Any]:
     except UnreadableJsonError:
         value = None
     if not isinstance(value, dict):
-        raise InvalidMetadataError("The body must be a JSON object in UTF-8.")
+        raise client_metadata.InvalidMetadataError("The body must be a JSON object in UTF-8.")
     return value
 
 
 @transaction.atomic
-def register_client(metadata: ClientMetadata, *, origin: Origin) -> Application:
+def register_client(metadata: client_metadata.ClientMetadata, *, origin: Origin) -> Application:
     """Return a new public client."""
     client = Application.objects.create(
         registration_source=Application.RegistrationSource.DCR, **client_fields(metadata)
@@ -64,7 +54,7 @@ def register_client(metadata: ClientMetadata, *, origin: Origin) -> Application:
     return client
 
 
-def client_fields(metadata: ClientMetadata) -> dict[str, Any]:
+def client_fields(metadata: client_metadata.ClientMetadata) -> dict[str, Any]:
     """Return the columns of a client that its metadata and our rules determine."""
     return {
         "name": metadata.name,
@@ -88,7 +78,7 @@ def _describe(client: Application) -> dict[str, Any]:
         "client_id_issued_at": int(client.created.timestamp()),
         "client_name": client.name,
         "redirect_uris": client.return_addresses,
-        "token_endpoint_auth_method": PUBLIC,
-        "grant_types": GRANT_TYPES,
-        "response_types": RESPONSE_TYPES,
+        "token_endpoint_auth_method": client_metadata.PUBLIC,
+        "grant_types": client_metadata.GRANT_TYPES,
+        "response_types": client_metadata.RESPONSE_TYPES,
     }

@@ -5,12 +5,12 @@ from datetime import timedelta
 from django.db import transaction
 from django.utils import timezone
 
-from agent_access import audit
+from agent_access import audit, conf
 from agent_access.audit import Actor, Origin, record_act
 from agent_access.authentication import still_holds
+from agent_access.connections import Consent
 from agent_access.credentials import digest_credential
 from agent_access.models.connections import Connection
-from agent_access.oauth.forms import Consent
 from agent_access.oauth.models import Grant
 from agent_access.oauth.tokens import CODE_LIFETIME, make_code
 
@@ -40,7 +40,7 @@ def _renew(consent: Consent, origin: Origin) -> str | None:
     grant = unused.select_related("connection__user").first()
     if grant is None or not _matches(grant.connection, consent):
         return None
-    if not still_holds(grant.connection, origin=origin):
+    if not still_holds(grant.connection, owner_id=conf.host().owner_id(), origin=origin):
         return None
     code = make_code()
     expires = timezone.now() + CODE_LIFETIME
@@ -51,9 +51,8 @@ def _renew(consent: Consent, origin: Origin) -> str | None:
 
 
 def _matches(connection: Connection, consent: Consent) -> bool:
-    request = consent.request
     return (
-        connection.user == request.user
-        and connection.grants == request.grants
-        and connection.expires_at - connection.created_at == timedelta(days=request.days)
+        connection.user == consent.user
+        and connection.grants == consent.grants
+        and connection.expires_at - connection.created_at == timedelta(days=consent.days)
     )

@@ -37,30 +37,31 @@ class Server(WebApplicationServer):
             token_expires_in=lambda request: seconds_to_live(request.connection),
             refresh_token_generator=make_refresh_token,
         )
-        before_consent = self.auth_grant.custom_validators.pre_auth
-        before_consent += [_require_code, _require_query, _require_challenge, _require_resource]
-        before_consent.append(_ignore_unknown_scopes)
+        self.auth_grant.custom_validators.pre_auth.append(_check_before_consent)
         self.auth_grant.custom_validators.pre_token += [_require_code_grant, _require_resource]
         self.refresh_grant.custom_validators.pre_token.append(_require_resource)
 
 
-def _require_code(request: Any) -> dict[str, Any]:
+def _check_before_consent(request: Any) -> dict[str, Any]:
+    """Refuse before the owner is asked what would fail later; return no more to show them.
+
+    Without the parameter the response mode is `query` for a code, and the client waits for the
+    answer in the form that it asked for (OAuth 2.0 Multiple Response Types 2.1). The default method
+    of PKCE would be `plain`.
+    """
     if request.response_type not in {None, "code"}:
         raise UnsupportedResponseTypeError(request=request)
-    return {}
-
-
-def _require_query(request: Any) -> dict[str, Any]:
-    """Refuse the other response modes before the owner is asked: the client waits for another form.
-
-    Without the parameter it is `query` for a code (OAuth 2.0 Multiple Response Types 2.1).
-    """
     if request.response_mode not in {None, "query"}:
         raise InvalidRequestError("Send response_mode=query, or leave it out.", request=request)
+    is_s256 = request.code_challenge_method == "S256"
+    if not is_s256 or not CHALLENGE.fullmatch(request.code_challenge or ""):
+        raise InvalidRequestError("PKCE with S256 is required.", request=request)
+    _require_resource(request)
+    _ignore_unknown_scopes(request)
     return {}
 
 
-def _ignore_unknown_scopes(request: Any) -> dict[str, Any]:
+def _ignore_unknown_scopes(request: Any) -> None:
     """Leave out scopes that we do not have, as RFC 6749 section 3.3 allows.
 
     Clients ask every server for `offline_access` or `openid`. If none of ours is left, it is as if
@@ -68,29 +69,18 @@ def _ignore_unknown_scopes(request: Any) -> dict[str, Any]:
     """
     request.scopes = [scope for scope in request.scopes or [] if scope in registry.scopes]
     request.scope = " ".join(request.scopes) or None
-    return {}
 
 
-def _require_code_grant(request: Any) -> dict[str, Any]:
+def _require_code_grant(request: Any) -> None:
     """Refuse OpenID's alias of it, which oauthlib accepts and the toolkit fails on."""
     if request.grant_type != "authorization_code":
         raise UnsupportedGrantTypeError(request=request)
-    return {}
 
 
-def _require_challenge(request: Any) -> dict[str, Any]:
-    """Refuse all but S256 before the owner is asked; the default method would be `plain`."""
-    is_s256 = request.code_challenge_method == "S256"
-    if not is_s256 or not CHALLENGE.fullmatch(request.code_challenge or ""):
-        raise InvalidRequestError("PKCE with S256 is required.", request=request)
-    return {}
-
-
-def _require_resource(request: Any) -> dict[str, Any]:
+def _require_resource(request: Any) -> None:
     """Require our own resource, and no other (RFC 8707)."""
     parameters = (request.decoded_body or []) + request.uri_query_params
     if [value for name, value in parameters if name == "resource"] != [resource()]:
         raise CustomOAuth2Error(
             INVALID_TARGET, f"Send resource={resource()}, exactly once.", request=request
         )
-    return {}

@@ -14,6 +14,7 @@ from oauth2_provider.oauth2_validators import OAuth2Validator
 from oauthlib.oauth2.rfc6749.errors import InvalidGrantError, MissingRedirectURIError
 from typing_extensions import override
 
+from agent_access import conf
 from agent_access.audit import Actor, Origin, record_act
 from agent_access.authentication import still_holds
 from agent_access.connections import (
@@ -39,14 +40,12 @@ class Validator(OAuth2Validator):
         self._presented = presented
 
     @override
-    def client_authentication_required(self, request: Any, *args: Any, **kwargs: Any) -> bool:
+    def client_authentication_required(self, request: Any, **_: Any) -> bool:
         """Every client is public; a secret that is sent anyway means nothing."""
         return False
 
     @override
-    def get_default_redirect_uri(
-        self, client_id: str, request: Any, *args: Any, **kwargs: Any
-    ) -> str | None:
+    def get_default_redirect_uri(self, client_id: str, request: Any, **_: Any) -> str | None:
         """Return the client's address if it has only one (RFC 6749 section 3.1.2.3)."""
         addresses = request.client.return_addresses
         return addresses[0] if len(addresses) == 1 else None
@@ -56,33 +55,23 @@ class Validator(OAuth2Validator):
         return True
 
     @override
-    def get_default_scopes(
-        self, client_id: str, request: Any, *args: Any, **kwargs: Any
-    ) -> list[str]:
+    def get_default_scopes(self, client_id: str, request: Any, **_: Any) -> list[str]:
         return list(registry.scopes)
 
     @override
     def validate_scopes(
-        self,
-        client_id: str,
-        scopes: Iterable[str],
-        client: Any,
-        request: Any,
-        *args: Any,
-        **kw: Any,
+        self, client_id: str, scopes: Iterable[str], client: Any, request: Any, **_: Any
     ) -> bool:
         return set(scopes) <= set(registry.scopes)
 
     @override
-    def get_original_scopes(
-        self, refresh_token: str, request: Any, *args: Any, **kwargs: Any
-    ) -> Any:
+    def get_original_scopes(self, refresh_token: str, request: Any, **_: Any) -> Any:
         """RFC 6749 section 6: a refresh may ask for all that the owner allowed, and no more."""
         return request.connection.grants
 
     @override
     def is_within_original_scope(
-        self, request_scopes: list[str], refresh_token: str, request: Any, *args: Any, **kwargs: Any
+        self, request_scopes: list[str], refresh_token: str, request: Any, **_: Any
     ) -> bool:
         """Leave out scopes that we do not have, as at the start; tell whether the rest is allowed.
 
@@ -96,20 +85,13 @@ class Validator(OAuth2Validator):
 
     @override
     def save_authorization_code(
-        self, client_id: str, code: dict[str, str], request: Any, *args: Any, **kwargs: Any
+        self, client_id: str, code: dict[str, str], request: Any, **_: Any
     ) -> None:
         """Make the connection that the owner allowed, and keep the digest of its code.
 
         Raises ConnectionExistsError where the same page made it before.
         """
-        consent = request.consent
-        connection = create_browser_connection(
-            consent.request,
-            consent.client,
-            connection_id=consent.connection_id,
-            owner=consent.owner,
-            origin=self._origin,
-        )
+        connection = create_browser_connection(request.consent, origin=self._origin)
         # Locked, so that no sweep of unused clients takes it before its connection can be seen.
         locked = Application.objects.select_for_update(no_key=True)
         if locked.filter(pk=request.client.pk).first() is None:
@@ -129,9 +111,7 @@ class Validator(OAuth2Validator):
         )
 
     @override
-    def validate_code(
-        self, client_id: str, code: str, client: Any, request: Any, *args: Any, **kwargs: Any
-    ) -> bool:
+    def validate_code(self, client_id: str, code: str, client: Any, request: Any, **_: Any) -> bool:
         grant = self._presented.code
         if grant is None:
             return False
@@ -151,14 +131,7 @@ class Validator(OAuth2Validator):
 
     @override
     def confirm_redirect_uri(
-        self,
-        client_id: str,
-        code: str,
-        redirect_uri: str,
-        client: Any,
-        request: Any,
-        *a: Any,
-        **kw: Any,
+        self, client_id: str, code: str, redirect_uri: str, client: Any, request: Any, **_: Any
     ) -> bool:
         """Require the very address of the authorization request (RFC 6749 sections 4.1.3, 5.2).
 
@@ -173,16 +146,14 @@ class Validator(OAuth2Validator):
 
     @override
     def invalidate_authorization_code(
-        self, client_id: str, code: str, request: Any, *args: Any, **kwargs: Any
+        self, client_id: str, code: str, request: Any, **_: Any
     ) -> None:
         unused = Grant.objects.filter(pk=request.grant.pk, consumed_at=None)
         _require_one_row(unused.update(consumed_at=timezone.now()))
         self._record("code:exchanged", request.connection)
 
     @override
-    def save_bearer_token(
-        self, token: dict[str, Any], request: Any, *args: Any, **kwargs: Any
-    ) -> None:
+    def save_bearer_token(self, token: dict[str, Any], request: Any, **_: Any) -> None:
         """Keep the digests of the new pair; on a refresh the old refresh token is rotated."""
         previous: RefreshToken | None = getattr(request, "refresh_token_instance", None)
         shared = {
@@ -211,7 +182,7 @@ class Validator(OAuth2Validator):
 
     @override
     def validate_refresh_token(
-        self, refresh_token: str, client: Any, request: Any, *args: Any, **kwargs: Any
+        self, refresh_token: str, client: Any, request: Any, **_: Any
     ) -> bool:
         held = self._presented.refresh_token
         if held is None or held.application_id != client.pk:
@@ -220,9 +191,7 @@ class Validator(OAuth2Validator):
         return self._attach_connection(held.connection, request)
 
     @override
-    def revoke_token(
-        self, token: str, token_type_hint: str, request: Any, *args: Any, **kwargs: Any
-    ) -> None:
+    def revoke_token(self, token: str, token_type_hint: str, request: Any, **_: Any) -> None:
         """Revoke the connection of either token; ignore what is not a token of this client."""
         lookup = {"token_checksum": digest_credential(token), "application": request.client}
         for model in (AccessToken, RefreshToken):
@@ -233,7 +202,8 @@ class Validator(OAuth2Validator):
     def _attach_connection(self, connection: Connection, request: Any) -> bool:
         request.connection = connection
         request.user = connection.user
-        return still_holds(connection, origin=self._origin)
+        owner_id = conf.host().owner_id()
+        return still_holds(connection, owner_id=owner_id, origin=self._origin)
 
     def _record(self, action: str, connection: Connection) -> None:
         by = Actor(self._origin, connection.user_id)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator
 from typing import Any
-from uuid import uuid4
 
 import pytest
 from django.core import checks
@@ -10,9 +9,8 @@ from django.urls import get_resolver
 
 from agent_access.audit import SYSTEM
 from agent_access.connections import (
-    ConnectingClient,
     ConnectionNotAllowedError,
-    ConnectionRequest,
+    Consent,
     create_browser_connection,
 )
 from invoicing.administration.sign_ins import sign_out_everywhere
@@ -43,12 +41,16 @@ def test_no_view_of_the_toolkit_is_mounted():
 def test_nobody_but_the_owner_who_is_signed_in_approves_a_browser_connection(
     sign_in_on, owner, delegate, is_owner
 ):
-    request = ConnectionRequest(user=delegate, scopes=["people:read"], days=1, name="Agent")
-    client = ConnectingClient(id="x", name="Agent", host="client.example")
+    consent = Consent(
+        user=delegate,
+        scopes=["people:read"],
+        days=1,
+        name="Agent",
+        client_id="x",
+        client_host="client.example",
+        owner=owner if is_owner else delegate,
+    )
     sign_out_everywhere(acting(owner), owner.pk)
-    approver = owner if is_owner else delegate
     refusal = pytest.raises(ConnectionNotAllowedError, match="Only the owner can approve")
     with nothing_changes(), refusal:
-        create_browser_connection(
-            request, client, connection_id=uuid4(), owner=approver, origin=SYSTEM
-        )
+        create_browser_connection(consent, origin=SYSTEM)

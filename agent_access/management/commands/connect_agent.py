@@ -8,12 +8,7 @@ from django.contrib.auth import get_user_model
 from django.core.management import CommandError
 from typing_extensions import override
 
-from agent_access.connections import (
-    MAX_DAYS,
-    ConnectionNotAllowedError,
-    ConnectionRequest,
-    create_connection,
-)
+from agent_access import connections
 from agent_access.operator_command import OperatorCommand
 
 
@@ -25,21 +20,21 @@ class Command(OperatorCommand):
         name = get_user_model().USERNAME_FIELD.upper()
         parser.add_argument("--user", required=True, metavar=name, help="whom it acts for")
         parser.add_argument("--scopes", required=True, help="the scopes, separated by commas")
-        parser.add_argument("--days", required=True, type=int, help=f"1 to {MAX_DAYS}")
+        parser.add_argument("--days", required=True, type=int, help=f"1 to {connections.MAX_DAYS}")
         parser.add_argument("--name", default="Agent", help="the name that people see")
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
     @override
     def handle(self, *args: Any, **options: Any) -> None:
-        request = ConnectionRequest(
+        request = connections.ConnectionRequest(
             user=_find_user(options["user"]),
             scopes=[scope.strip() for scope in options["scopes"].split(",") if scope.strip()],
             days=options["days"],
             name=options["name"].strip(),  # as the forms do
         )
         try:
-            connection, credential = create_connection(request)
-        except ConnectionNotAllowedError as error:
+            connection, credential = connections.create_connection(request)
+        except connections.ConnectionNotAllowedError as error:
             raise CommandError(str(error)) from None
         facts = {
             "connection_id": str(connection.id),
