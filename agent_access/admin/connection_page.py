@@ -9,7 +9,7 @@ from agent_access import conf
 from agent_access.admin.event_names import read_names
 from agent_access.admin.moments import format_minute, format_moment
 from agent_access.admin.revocations import describe_detail, describe_ending
-from agent_access.admin.usage import Usage
+from agent_access.admin.states import Usage
 from agent_access.models import ADMINISTRATION, AuditEvent, Connection, ConnectionKind
 from agent_access.tools import registry
 
@@ -34,8 +34,8 @@ def describe_connection(connection: Connection, usage: Usage, *, viewer: Any) ->
     acts = acts.order_by("-occurred_at", "-id")
     return {
         "connection": connection,
-        "status": usage.status,
-        "ending": describe_ending(connection, usage.status.reason),
+        "status": usage,
+        "ending": describe_ending(connection, usage.reason),
         "facts": _facts_of(connection, usage),
         "grants": list(describe_grants(connection)),
         "calls": _describe_events(calls[:CALLS_SHOWN], viewer),

@@ -15,14 +15,13 @@ from django.utils.safestring import SafeString
 from typing_extensions import override
 
 from agent_access import conf, connections, discovery
+from agent_access.admin import states
 from agent_access.admin.connection_page import describe_connection, describe_grants
 from agent_access.admin.filters import read_uuid
 from agent_access.admin.forms import ConnectionForm
 from agent_access.admin.moments import format_minute
 from agent_access.admin.owners import FORM_METHODS, OwnersModelAdmin, further_of, owners_act
 from agent_access.admin.people import text_fields
-from agent_access.admin.states import KindFilter, State, StateFilter, format_connections
-from agent_access.admin.usage import Usage, read_usage
 from agent_access.models import AccessSettings, Connection, RevokedReason
 
 LIST = "admin:agent_access_connection_changelist"
@@ -32,7 +31,7 @@ LIST = "admin:agent_access_connection_changelist"
 class ConnectionAdmin(OwnersModelAdmin):
     position = 2
     list_display = ("name", "way", "acts_as", "scopes", "last_use", "calls", "expires", "state")
-    list_filter = (StateFilter, KindFilter)
+    list_filter = (states.StateFilter, states.KindFilter)
     search_help_text = "Search by name or person"
     sortable_by = ("name", "expires")
     actions = ("revoke",)
@@ -52,8 +51,8 @@ class ConnectionAdmin(OwnersModelAdmin):
         return ["name", *(f"user__{field}" for field in text_fields())]
 
     @override
-    def read_further(self, records: Sequence[Connection], *, viewer: Any) -> list[Usage]:
-        return read_usage(records)
+    def read_further(self, records: Sequence[Connection], *, viewer: Any) -> list[states.Usage]:
+        return states.read_usage(records)
 
     @override
     def changelist_view(
@@ -91,10 +90,10 @@ class ConnectionAdmin(OwnersModelAdmin):
 
     @admin.display(description="State")
     def state(self, connection: Connection) -> SafeString:
-        status = _usage(connection).status
-        good = " good" if status.state == State.LIVE else ""
-        tag = format_html('<span class="tag{}">{}</span>', good, status.state.capitalize())
-        return format_html('<span>{} <span class="quiet">{}</span></span>', tag, status.words)
+        usage = _usage(connection)
+        good = " good" if usage.state == states.State.LIVE else ""
+        tag = format_html('<span class="tag{}">{}</span>', good, usage.state.capitalize())
+        return format_html('<span>{} <span class="quiet">{}</span></span>', tag, usage.words)
 
     @override
     def show_record(self, request: HttpRequest, object_id: Any) -> HttpResponse:
@@ -174,7 +173,7 @@ class ConnectionAdmin(OwnersModelAdmin):
             ended = connections.revoke_connections(
                 chosen, reason=RevokedReason.OWNER_REVOKED, by=owner
             )
-        messages.success(request, f"{format_connections(ended)} ended.")
+        messages.success(request, f"{states.format_connections(ended)} ended.")
         return redirect(LIST)
 
     def _ask_to_revoke(self, request: HttpRequest, chosen: QuerySet[Connection]) -> HttpResponse:
@@ -182,10 +181,10 @@ class ConnectionAdmin(OwnersModelAdmin):
         if not live:
             messages.warning(request, "None of the selected connections is live any more.")
             return redirect(LIST)
-        context = {"title": f"Revoke {format_connections(len(live))}?", "chosen": live}
+        context = {"title": f"Revoke {states.format_connections(len(live))}?", "chosen": live}
         return self.show(request, "revoke", context)
 
 
-def _usage(connection: Connection) -> Usage:
-    usage: Usage = further_of(connection)
+def _usage(connection: Connection) -> states.Usage:
+    usage: states.Usage = further_of(connection)
     return usage

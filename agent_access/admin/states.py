@@ -1,18 +1,21 @@
-"""The state of a connection, in words and as a filter."""
+"""The state of connections and how much they were used lately, for a whole page at once."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from uuid import UUID
 
-from django.db.models import F, Q
+from django.db.models import Count, F, Q
 from django.http import HttpRequest
 from django.utils import timezone
 from typing_extensions import override
 
+from agent_access import conf
 from agent_access.admin.filters import ChoiceFilter
+from agent_access.audit import CALL_TRANSPORTS
 from agent_access.authentication import find_revocation_reason
-from agent_access.models.connections import Connection, ConnectionKind, RevokedReason
+from agent_access.models import AuditEvent, ChainHead, Connection, ConnectionKind, RevokedReason
 
 
 class State(StrEnum):
@@ -22,11 +25,16 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True)
-class Status:
-    """The state, and for a connection that was revoked, or will be at its next call, why."""
+class Usage:
+    """A connection's state, and its use: the last to the minute, and calls in the last 24 hours.
+
+    `reason` is why it was revoked, or will be at its next call.
+    """
 
     state: State
-    reason: RevokedReason | None = None
+    reason: RevokedReason | None
+    last_used_at: datetime | None
+    calls_in_a_day: int
 
     @property
     def words(self) -> str:
@@ -34,18 +42,46 @@ class Status:
         return str(self.reason.label) if self.reason else ""
 
 
-def read_status(connection: Connection, *, owner_id: UUID | None, now: datetime) -> Status:
-    """Return the status of a connection that is loaded with its user.
+def read_usage(connections: Sequence[Connection]) -> list[Usage]:
+    """Return the usage of each connection, loaded with its user, in three queries."""
+    now, owner_id = timezone.now(), conf.host().owner_id()
+    ids = [each.id for each in connections]
+    last, calls = _last_used(ids), _count_calls(ids, since=now - timedelta(days=1))
+    return [
+        Usage(
+            *_read_state(each, owner_id=owner_id, now=now),
+            last.get(str(each.id)),
+            calls.get(each.id, 0),
+        )
+        for each in connections
+    ]
+
+
+def _last_used(ids: Iterable[UUID]) -> dict[str, datetime | None]:
+    heads = ChainHead.objects.filter(chain__in=map(str, ids))
+    return dict(heads.values_list("chain", "last_used_at"))
+
+
+def _count_calls(ids: Iterable[UUID], *, since: datetime) -> dict[UUID | None, int]:
+    recent = AuditEvent.objects.filter(
+        connection_id__in=list(ids), occurred_at__gt=since, transport__in=CALL_TRANSPORTS
+    )
+    return dict(recent.values_list("connection_id").annotate(Count("id")))
+
+
+def _read_state(
+    connection: Connection, *, owner_id: UUID | None, now: datetime
+) -> tuple[State, RevokedReason | None]:
+    """Return the state, and the reason of one that has ended.
 
     What ends a connection may be recorded only when it is used next; the owner sees it before.
     """
     if _was_revoked_early(connection, now=now):
-        return Status(State.ENDED, RevokedReason(connection.revoked_reason))
+        return State.ENDED, RevokedReason(connection.revoked_reason)
     if now >= connection.expires_at:
-        return Status(State.EXPIRED)
-    if coming := find_revocation_reason(connection, owner_id=owner_id):
-        return Status(State.ENDED, coming)
-    return Status(State.LIVE)
+        return State.EXPIRED, None
+    coming = find_revocation_reason(connection, owner_id=owner_id)
+    return (State.ENDED if coming else State.LIVE), coming
 
 
 def _was_revoked_early(connection: Connection, *, now: datetime) -> bool:

@@ -15,9 +15,8 @@ from agent_access import discovery
 from agent_access.admin.events import register_outcomes
 from agent_access.admin.moments import format_minute, format_moment
 from agent_access.admin.owners import FORM_METHODS, OwnersModelAdmin, further_of, owners_act
-from agent_access.admin.states import format_connections
+from agent_access.admin.states import format_connections, read_usage
 from agent_access.admin.switches import Switch, register_switch
-from agent_access.admin.usage import read_usage
 from agent_access.connections import live_connections
 from agent_access.models.connections import ConnectionKind
 from agent_access.oauth.clients import connections_of, delete_client, end_connections_of
@@ -101,12 +100,11 @@ class ClientAdmin(OwnersModelAdmin):
         client = self.find_record(request, object_id)
         found = connections_of(client).select_related("user").order_by("-id")
         connections = list(found[: self.list_per_page])
-        states = [usage.status for usage in read_usage(connections)]
         context = {
             "title": client.name,
             "client": client,
             "facts": self.facts_of(client),
-            "connections": zip(connections, states, strict=True),
+            "connections": zip(connections, read_usage(connections), strict=True),
         }
         return self.show(request, "client", context)
 
