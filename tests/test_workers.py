@@ -7,19 +7,11 @@ from tests.workers import GROUPS
 pytestmark = pytest.mark.sqlite
 
 
-@pytest.mark.parametrize("group", GROUPS)
-def test_every_group_is_there(group):
-    assert (PROJECT_FOLDER / group).exists()
-
-
-@pytest.fixture
-def workers(pytestconfig, monkeypatch):
-    """Who gives a run to its workers, as xdist asks for it."""
+def test_a_worker_gets_all_of_a_place_and_else_one_test(pytestconfig, monkeypatch):
+    assert [group for group in GROUPS if not (PROJECT_FOLDER / group).exists()] == []
     monkeypatch.setattr(pytestconfig.option, "tx", ["popen"])
-    return pytestconfig.hook.pytest_xdist_make_scheduler(config=pytestconfig, log=None)
-
-
-def test_a_worker_gets_all_of_a_place_and_else_one_test(workers):
+    # As xdist asks for who gives a run to its workers.
+    workers = pytestconfig.hook.pytest_xdist_make_scheduler(config=pytestconfig, log=None)
     collected = [f"tests/{path}.py::test" for path in ("web/test_a", "kill/test_b", "kill/test_c")]
     scopes = [workers._split_scope(each) for each in collected]
     assert scopes == [collected[0], "tests/kill/", "tests/kill/"]
