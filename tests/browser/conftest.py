@@ -10,11 +10,13 @@ import pytest
 from django.conf import settings
 from django.contrib.auth import login
 from django.http import HttpRequest
+from django.test import override_settings
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
+from config import settings as installed
 from invoicing.models import User
 from tests.agents import HOST
-from tests.browser.server import serve_https
+from tests.browser.server import Served, serve_https
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 ORIGIN = f"https://{HOST}"
@@ -38,21 +40,30 @@ def program() -> str:
     return found
 
 
-@pytest.fixture(scope="session")
-def port() -> Iterator[int]:
-    with serve_https(HOST) as port:
-        yield port
+@pytest.fixture(scope="package")
+def served() -> Iterator[Served]:
+    """Serve static files as an installation does: a browser loads each of them once."""
+    collected = {"STORAGES": installed.STORAGES, "WHITENOISE_AUTOREFRESH": False}
+    with (
+        override_settings(**collected, WHITENOISE_USE_FINDERS=False),
+        serve_https(HOST) as served,
+    ):
+        yield served
 
 
 @pytest.fixture(scope="package")
-def chromium(program: str, port: int) -> Iterator[Browser]:
+def chromium(program: str, served: Served) -> Iterator[Browser]:
     """One browser for this folder only, since Playwright runs an event loop in this thread."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
         with sync_playwright() as playwright:
-            # The host of BASE_URL resolves to the server of this test run.
-            rule = f"--host-resolver-rules=MAP {HOST}:443 127.0.0.1:{port}"
-            browser = playwright.chromium.launch(executable_path=program, args=[rule])
+            options = [
+                # The host of BASE_URL resolves to the server of this test run.
+                f"--host-resolver-rules=MAP {HOST}:443 127.0.0.1:{served.port}",
+                # Its key is trusted: a browser that only overlooks it keeps no file of any page.
+                f"--ignore-certificate-errors-spki-list={served.fingerprint}",
+            ]
+            browser = playwright.chromium.launch(executable_path=program, args=options)
             yield browser
             browser.close()
 
@@ -67,7 +78,7 @@ def open_page(transactional_db: None, chromium: Browser) -> Iterator[OpenPage]:
     faults: list[str] = []
 
     def open_page(path: str, user: User | None = None, **options: Any) -> Page:
-        context = chromium.new_context(ignore_https_errors=True, base_url=ORIGIN, **options)
+        context = chromium.new_context(base_url=ORIGIN, **options)
         contexts.append(context)
         if user is not None:
             context.add_cookies(

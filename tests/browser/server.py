@@ -1,12 +1,16 @@
 """The application served over HTTPS from this very process, for browsers."""
 
 import ssl
+from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Thread
-from typing import Any
+from typing import Any, NamedTuple
 
 import trustme
+from cryptography.hazmat.primitives.hashes import SHA256, Hash
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from cryptography.x509 import load_pem_x509_certificate
 from django.core.servers.basehttp import ThreadedWSGIServer, WSGIRequestHandler
 from django.core.wsgi import get_wsgi_application
 from typing_extensions import override
@@ -43,17 +47,32 @@ class HttpsServer(ThreadedWSGIServer):
         """Say nothing of a browser that hung up; a bug in a page answers 500."""
 
 
+class Served(NamedTuple):
+    """The port of the loopback address, and the public key that a browser is to trust."""
+
+    port: int
+    fingerprint: str
+
+
 @contextmanager
-def serve_https(host: str) -> Iterator[int]:
-    """Serve under a fresh certificate for the host; yield the port of the loopback address."""
+def serve_https(host: str) -> Iterator[Served]:
+    """Serve under a fresh certificate for the host."""
+    issued = trustme.CA().issue_cert(host)
     certificate = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    trustme.CA().issue_cert(host).configure_cert(certificate)
+    issued.configure_cert(certificate)
     server = HttpsServer(certificate)
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
     try:
-        yield server.server_port
+        yield Served(server.server_port, _fingerprint(issued.cert_chain_pems[0].bytes()))
     finally:
         server.shutdown()
         thread.join()
         server.server_close()
+
+
+def _fingerprint(pem: bytes) -> str:
+    key = load_pem_x509_certificate(pem).public_key()
+    digest = Hash(SHA256())
+    digest.update(key.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo))
+    return b64encode(digest.finalize()).decode()
