@@ -7,7 +7,8 @@ from typing_extensions import override
 from xdist.scheduler import LoadScopeScheduling
 
 # The servers of these tests take long to start; in one worker each starts once. xdist schedules the
-# groups with most tests first, so that none of them is left for the end.
+# groups with most tests first, so that none of them is left for the end, nor is a file that is
+# named here because its tests themselves take long.
 #
 # xdist has a mark for this, but with pytest 9.2 it silently has no effect.
 GROUPS = (
@@ -17,7 +18,9 @@ GROUPS = (
     "tests/kill/",
     "tests/mcp_clients/",
     "tests/operations/test_image.py",
+    "tests/operations/test_mistakes.py",
     "tests/other_project/",
+    "tests/quickstart/test_quickstart.py",
     "tests/servers/",
 )
 

@@ -1,5 +1,6 @@
 """Documents on paper: what a browser prints, sheet by sheet."""
 
+from collections.abc import Callable
 from io import BytesIO
 from typing import Any
 
@@ -35,54 +36,58 @@ def test_a_draft_prints_without_what_its_page_says_to_its_writer(open_page, comp
     expect(told).to_be_hidden()
 
 
-def print_issued(
-    open_page: Any, person: User, customer: Customer, texts: list[str], notes: str = ""
-) -> list[str]:
-    """Return an invoice with lines of these texts as browsers print it unless told otherwise."""
-    lines = tuple(line_input(description=text) for text in texts)
-    issued = make_issued(user=person, customer=customer, lines=lines, notes=notes)
-    page = open_page(f"/documents/{issued.id}", person)
-    pdf = page.pdf(format="A4", display_header_footer=True)
-    return [" ".join(sheet.extract_text().split()) for sheet in PdfReader(BytesIO(pdf)).pages]
+Print = Callable[..., list[str]]
 
 
 @pytest.fixture
-def sheets(open_page: Any, delegate: User, customer: Customer) -> list[str]:
-    """The sheets of an invoice of 20 long lines."""
+def print_issued(open_page: Any, delegate: User, customer: Customer) -> Print:
+    """Return a function that returns an invoice with lines of these texts, sheet by sheet."""
+    page = open_page("/documents", delegate)
+
+    def print_another(texts: list[str], notes: str = "") -> list[str]:
+        lines = tuple(line_input(description=text) for text in texts)
+        issued = make_issued(user=delegate, customer=customer, lines=lines, notes=notes)
+        page.goto(f"/documents/{issued.id}")
+        # As browsers print it unless told otherwise.
+        pdf = page.pdf(format="A4", display_header_footer=True)
+        return [" ".join(sheet.extract_text().split()) for sheet in PdfReader(BytesIO(pdf)).pages]
+
+    return print_another
+
+
+def test_every_sheet_is_numbered_named_without_the_house_and_cuts_no_line_in_two(print_issued):
     goes_on = "and goes on\n" * 4
-    texts = [f"Service {number} begins\n{goes_on}and ends" for number in range(20)]
-    return print_issued(open_page, delegate, customer, texts)
-
-
-def test_every_sheet_of_a_long_invoice_is_numbered_and_says_what_it_belongs_to(sheets):
+    sheets = print_issued([f"Service {number} begins\n{goes_on}and ends" for number in range(20)])
     count = len(sheets)
     assert count > 2
     assert sheets[0].startswith(f"1 / {count} Invoice INV-2026-0001")
     for number, sheet in enumerate(sheets[1:], start=2):
         assert sheet.startswith(f"INV-2026-0001 {number} / {count} Description Quantity")
-
-
-def test_a_printed_invoice_cuts_no_line_in_two(sheets):
     begun = [sheet.count(" begins ") for sheet in sheets]
     assert begun == [sheet.count(" and ends ") for sheet in sheets]
     assert sum(begun) == 20
+    # Nor does the browser add the page's address and title.
+    assert not [sheet for sheet in sheets if "https://" in sheet or "Invoicing" in sheet]
 
 
-def test_the_totals_never_stand_alone_on_the_last_sheet(open_page, delegate, customer):
-    # Among these are the counts that fill a sheet, or two, up to where the totals would begin.
-    for count in (*range(11, 20), *range(34, 40)):
-        texts = [f"Service {number}" for number in range(count)]
-        *_, last = print_issued(open_page, delegate, customer, texts)
-        assert "Service" in last, count
+def test_the_totals_are_whole_and_never_alone_on_the_last_sheet(print_issued):
+    # Among these are the counts that fill a sheet, or two, up to where the totals would begin, and
+    # those that fill the second one up to somewhere within the totals.
+    for count in (*range(11, 20), *range(30, 42)):
+        sheets = print_issued([f"Service {number}" for number in range(count)])
+        assert "Service" in sheets[-1], count
+        assert [sheet for sheet in sheets if "Net total" in sheet] == [
+            sheet for sheet in sheets if " Total €" in sheet
+        ], count
 
 
 def rows(count: int, name: str = "row") -> str:
     return "\n".join(f"{name} {number}" for number in range(count))
 
 
-def test_a_line_taller_than_a_sheet_begins_on_the_first_and_flows(open_page, delegate, customer):
+def test_a_line_taller_than_a_sheet_begins_on_the_first_and_flows(print_issued):
     for texts in ([rows(110)], ["Before", rows(110), "After"]):
-        sheets = print_issued(open_page, delegate, customer, texts)
+        sheets = print_issued(texts)
         printed = [sheet.count("row ") for sheet in sheets]
         assert sum(printed) == 110
         assert min(printed[:-1]) > 10, printed
@@ -90,15 +95,15 @@ def test_a_line_taller_than_a_sheet_begins_on_the_first_and_flows(open_page, del
         assert "Net total" in sheets[-1]
 
 
-def test_the_totals_stay_with_the_end_of_a_tall_line(open_page, delegate, customer):
+def test_the_totals_stay_with_the_end_of_a_tall_line(print_issued):
     # Among these are the counts with which the line ends where the totals would begin.
     for count in range(24, 38, 3):
-        *_, last = print_issued(open_page, delegate, customer, ["First", rows(count)])
+        *_, last = print_issued(["First", rows(count)])
         assert f"row {count - 1} " in last, count
         assert "Net total" in last, count
 
 
-def test_no_sheet_ends_with_a_heading(open_page, delegate, customer):
+def test_no_sheet_ends_with_a_heading(print_issued):
     headings = ("Amount", "Notes", "Bank details", "From", "To")
     cases = [
         (["First", rows(20), rows(40), "Last"], ""),
@@ -107,23 +112,9 @@ def test_no_sheet_ends_with_a_heading(open_page, delegate, customer):
         ([f"Service {number}" for number in range(37)], "Thank you."),
     ]
     for texts, notes in cases:
-        sheets = print_issued(open_page, delegate, customer, texts, notes)
+        sheets = print_issued(texts, notes)
         assert [sheet[-60:] for sheet in sheets if sheet.endswith(headings)] == []
         assert sum(sheet.count("note ") for sheet in sheets) == notes.count("note ")
-
-
-def test_no_sheet_cuts_the_totals_in_two(open_page, delegate, customer):
-    # Among these are the counts that fill the second sheet up to somewhere within the totals.
-    for count in range(30, 42):
-        texts = [f"Service {number}" for number in range(count)]
-        sheets = print_issued(open_page, delegate, customer, texts)
-        assert [sheet for sheet in sheets if "Net total" in sheet] == [
-            sheet for sheet in sheets if " Total €" in sheet
-        ], count
-
-
-def test_a_printed_invoice_bears_nothing_of_the_browser_nor_an_address_of_the_house(sheets):
-    assert not [sheet for sheet in sheets if "https://" in sheet or "Invoicing" in sheet]
 
 
 def test_a_draft_prints_without_the_question_that_waits(open_page, delegate, customer):

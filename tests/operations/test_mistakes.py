@@ -88,7 +88,6 @@ def test_without_tables_every_command_names_migrate(empty_database):
     sentence = f"The database {name} is not up to date: run manage.py migrate first.\n"
     settings = {"DATABASE_URL": empty_database}
     query = "from invoicing.models import User; User.objects.count()"
-    assert manage("clearsessions", **settings) == (1, sentence)
     assert manage("shell", "--no-imports", "--command", query, **settings) == (1, sentence)
     assert manage(*CREATE, **settings) == (1, f"CommandError: {sentence}")
     code, told = manage("check", "--deploy", "--database", "default", **settings)
@@ -118,35 +117,21 @@ def test_migrations_as_the_role_of_the_service_are_refused(empty_database):
             server.execute("DROP ROLE mistaken_service")
 
 
-COMMANDS = [
-    ("migrate",),
-    ("clearsessions",),
-    ("check", "--database", "default"),
-    CREATE,
-    ("agent_access", "on"),
-]
-
-
 # What is wrong is in the address: no database is asked.
 @pytest.mark.sqlite
-@pytest.mark.parametrize("words", COMMANDS, ids=lambda words: words[0])
-def test_a_database_that_is_not_there_is_named_with_the_reason(words):
-    code, told = manage(*words, DATABASE_URL="postgresql://u:hunter2@127.0.0.1:1/books")
-    assert code == 1
-    assert told.removeprefix("CommandError: ") == (
+def test_a_database_that_is_not_there_is_named_with_the_reason():
+    settings = {"DATABASE_URL": "postgresql://u:hunter2@127.0.0.1:1/books"}
+    sentence = (
         'The database books cannot be used (connection failed: connection to server at "127.0.0.1",'
         " port 1 failed: Connection refused): see DATABASE_URL.\n"
     )
-
-
-@pytest.mark.sqlite
-def test_a_service_whose_database_is_not_there_says_so_as_it_starts():
-    code, told = start(DATABASE_URL="postgresql://u:hunter2@127.0.0.1:1/books")
-    assert code == 0
-    assert told.partition(" Not ready. ")[2] == (
-        'The database books cannot be used (connection failed: connection to server at "127.0.0.1",'
-        " port 1 failed: Connection refused): see DATABASE_URL.\n"
-    )
+    assert manage("migrate", **settings) == (1, sentence)
+    assert manage("check", "--database", "default", **settings) == (1, sentence)
+    assert manage("agent_access", "on", **settings) == (1, f"CommandError: {sentence}")
+    code, told = start(**settings)
+    assert (code, told.partition(" Not ready. ")[2]) == (0, sentence)
+    code, told = manage("migrate", "--traceback", **settings)
+    assert (code, told.splitlines()[0]) == (1, "Traceback (most recent call last):")
 
 
 @pytest.mark.sqlite
@@ -182,8 +167,6 @@ def test_a_folder_in_which_sqlite_cannot_write_is_refused(tmp_path, folder):
         " folder that is there, and let this account write both.\n"
     )
     settings = {"DATABASE_URL": f"sqlite:///{file}"}
-    assert manage("migrate", **settings) == (1, sentence)
-    assert manage("check", "--database", "default", **settings) == (1, sentence)
     assert manage("agent_access", "on", **settings) == (1, f"CommandError: {sentence}")
     assert start(**settings) == (1, sentence)
 
@@ -192,10 +175,7 @@ def test_a_folder_in_which_sqlite_cannot_write_is_refused(tmp_path, folder):
 @pytest.mark.parametrize("folder", ["missing/metrics", "closed"])
 def test_a_folder_for_metrics_that_cannot_be_written_is_refused(tmp_path, folder):
     (tmp_path / "closed").mkdir(mode=0o555)
-    assert start(PROMETHEUS_MULTIPROC_DIR=str(tmp_path / folder)) == (
-        1,
-        NO_METRICS,
-    )
+    assert start(PROMETHEUS_MULTIPROC_DIR=str(tmp_path / folder)) == (1, NO_METRICS)
 
 
 @pytest.fixture
@@ -211,29 +191,39 @@ def collected(tmp_path: Path) -> dict[str, str]:
     }
 
 
-@pytest.mark.sqlite
-def test_a_service_with_all_of_its_files_starts_and_says_nothing(collected):
-    assert start(**collected) == (0, "")
+def lose(path: Path) -> None:
+    path.unlink()
+
+
+def change(path: Path) -> None:
+    """Leave a file of another release."""
+    path.write_text("p { color: red }")
 
 
 @pytest.mark.sqlite
 @pytest.mark.parametrize(
-    "lost", ["**/*", "staticfiles.json", "invoicing/app.*.css", "invoicing/app.css"]
+    ("files", "spoil"),
+    [
+        ("staticfiles.json", lose),
+        ("invoicing/app.*.css", lose),
+        ("invoicing/app.css", lose),
+        ("invoicing/app.css", change),
+    ],
 )
-def test_without_all_static_files_nothing_starts(collected, lost):
-    for path in Path(collected["STATIC"]).glob(lost):
-        if path.is_file():
-            path.unlink()
+def test_without_all_static_files_of_this_release_nothing_starts(collected, files, spoil):
+    for path in Path(collected["STATIC"]).glob(files):
+        spoil(path)
+    assert start(**collected) == (1, UNCOLLECTED)
+
+
+@pytest.mark.sqlite
+def test_a_service_with_all_of_its_files_says_nothing_and_one_without_any_is_found(collected):
+    assert start(**collected) == (0, "")
+    shutil.rmtree(collected["STATIC"])
     assert start(**collected) == (1, UNCOLLECTED)
     code, told = manage("check", "--deploy", **collected)
     assert code == 1
     assert "?: (operations.E003) The static files of this release have not been collected" in told
-
-
-@pytest.mark.sqlite
-def test_static_files_of_another_release_are_not_enough(collected):
-    (Path(collected["STATIC"]) / "invoicing" / "app.css").write_text("p { color: red }")
-    assert start(**collected) == (1, UNCOLLECTED)
 
 
 @pytest.mark.sqlite
@@ -267,17 +257,10 @@ def test_a_misspelt_setting_is_told_by_every_command_and_the_service(monkeypatch
     assert done.returncode == 0
     assert json.loads(done.stdout)["access_on"] is False
     assert found in done.stderr
-    assert found in manage("check", **settings)[1]
-    assert manage("check", "--fail-level", "WARNING", **settings)[0] == 1
-    assert f"WARNING config.wsgi [-] {message} {hint}\n" in start(**settings)[1]
-
-
-@pytest.mark.sqlite
-def test_a_trace_is_shown_to_whoever_asks_for_it():
-    settings = {"DATABASE_URL": "postgresql://127.0.0.1:1/books"}
-    code, told = manage("migrate", "--traceback", **settings)
+    code, told = manage("check", "--fail-level", "WARNING", **settings)
     assert code == 1
-    assert told.startswith("Traceback (most recent call last):\n")
+    assert message in told
+    assert f"WARNING config.wsgi [-] {message} {hint}\n" in start(**settings)[1]
 
 
 def serve(log_format: str, **settings: str) -> list[str]:
