@@ -31,8 +31,9 @@ class Callback:
     answers: list[dict[str, str]] = field(default_factory=list)
 
 
-@pytest.fixture(params=["127.0.0.1", "localhost", "[::1]"])
+@pytest.fixture
 def callback(request) -> Iterator[Callback]:
+    host = getattr(request, "param", "127.0.0.1")
     answers: list[dict[str, str]] = []
 
     class Handler(BaseHTTPRequestHandler):
@@ -48,15 +49,16 @@ def callback(request) -> Iterator[Callback]:
             """Say nothing."""
 
     class Server(ThreadingHTTPServer):
-        address_family = 10 if request.param == "[::1]" else 2
+        address_family = 10 if host == "[::1]" else 2
 
-    server = Server((request.param.strip("[]"), 0), Handler)
+    server = Server((host.strip("[]"), 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield Callback(f"http://{request.param}:{server.server_port}/callback", answers)
+    yield Callback(f"http://{host}:{server.server_port}/callback", answers)
     server.shutdown()
     server.server_close()
 
 
+@pytest.mark.parametrize("callback", ["127.0.0.1", "localhost", "[::1]"], indirect=True)
 @pytest.mark.requirement("sign_in.authorize", "sign_in.owner_checks_client")
 def test_the_owner_signs_in_allows_and_returns_to_the_program(
     open_page, owner, delegate, sign_in_on, callback

@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from django.core.cache import cache
 from playwright.sync_api import Dialog, expect
 
 from invoicing.fixed_point import SCALE
@@ -91,22 +90,6 @@ def test_a_person_signs_in_and_out(open_page, delegate):
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
     page.go_back()
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
-
-
-def test_too_many_attempts_are_told_to_wait(open_page, company):
-    page = open_page("/sign-in")
-    refused = page.get_by_role("alert").filter(has_text="Too many attempts")
-    # Ten are allowed in a window; one may end meanwhile.
-    for _ in range(21):
-        page.get_by_label("Work e-mail").fill("nobody@halden.example")
-        page.get_by_label("Password").fill("wrong")
-        with page.expect_navigation():
-            page.get_by_role("button", name="Sign in").click()
-        if refused.is_visible():
-            break
-    expect(refused).to_be_visible()
-    inspect(page, "sign-in-limited")
-    cache.clear()
 
 
 @pytest.mark.parametrize("script", [True, False], ids=["with script", "without script"])

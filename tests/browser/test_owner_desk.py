@@ -67,21 +67,6 @@ def test_all_agents_are_stopped_in_one_step_from_the_first_page(
     expect(page.get_by_role("button", name="Stop all agents now")).to_have_count(0)
 
 
-def test_turning_access_off_asks_first(open_page, owner, delegate, connect):
-    _, agent = connect(delegate, name="Ledger agent")
-    page = open_page(f"{DESK}/", owner)
-    page.get_by_role("link", name="Turn off Agent access").click()
-    expect(page.get_by_role("main")).to_contain_text("1 live connection will end:")
-    page.get_by_role("link", name="Keep it on").click()
-    assert agent.call("tools.list").status == 200
-    page.get_by_role("link", name="Turn off Agent access").click()
-    page.get_by_role("button", name="Turn off").click()
-    expect(page.get_by_role("status")).to_have_text("Agent access is off. 1 connection ended.")
-    assert agent.call("tools.list").status == 404
-    turn_access(on=True)
-    assert agent.call("tools.list").status == 401
-
-
 def test_a_double_click_makes_one_connection_and_shows_its_credential(
     open_page, owner, delegate, access_on
 ):
@@ -147,16 +132,6 @@ def client(owner, delegate, sign_in_on) -> None:
     program = make_program("https://client.example/callback", name="Browser agent")
     answer = Browser(owner).allow(program.authorize_path(), delegate)
     program.exchange(parameters_of(answer)["code"])
-
-
-def test_a_client_is_deleted_and_its_connection_ends(open_page, owner, client):
-    page = open_page("/admin/agent_oauth/application/", owner)
-    page.get_by_role("link", name="Browser agent").click()
-    page.get_by_role("link", name="Delete").click()
-    expect(page.get_by_role("main")).to_contain_text("1 live connection will end.")
-    page.get_by_role("button", name="Delete the client").click()
-    expect(page.get_by_role("status")).to_have_text("The client is deleted. 1 connection ended.")
-    assert Connection.objects.get().revoked_reason == "owner_revoked"
 
 
 def test_every_page_is_accessible_and_fits(open_page, owner, delegate, agent, draft_body, client):

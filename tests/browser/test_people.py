@@ -6,7 +6,6 @@ import pytest
 from django.contrib.auth.models import Permission as PermissionRow
 from playwright.sync_api import Page, expect
 
-from agent_access.models import Connection
 from invoicing.administration.sign_ins import make_code
 from invoicing.models import Company, Role, Skill, User
 from tests.administration import acting
@@ -89,14 +88,6 @@ def test_without_a_script_the_code_is_pasted(open_page, owner):
     page.get_by_label("Repeat the password").fill(NEW)
     page.get_by_role("button", name="Set the password").click()
     expect(page.get_by_role("heading", name="Your password is set")).to_be_visible()
-
-
-def test_signing_out_everywhere_signs_out_here_too(open_page, delegate, connect):
-    connect(delegate)
-    page = open_page("/account", delegate)
-    page.get_by_role("button", name="Sign out everywhere").click()
-    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
-    assert Connection.objects.get().revoked_reason == "sessions_ended"
 
 
 def test_going_back_to_a_person_shows_who_was_deactivated_meanwhile(open_page, superuser):

@@ -82,15 +82,6 @@ def test_a_person_rejects_with_a_reason_by_keyboard_alone(open_page, delegate, p
     assert decision_of(prepared) == Decision.REJECTED
 
 
-def test_too_late_is_too_late(open_page, delegate, prepared):
-    page = open_page(path_of(prepared), delegate)
-    with time_machine.travel(prepared.approval.expires_at):
-        page.get_by_role("button", name="Approve issue").click()
-        expect(page.get_by_role("alert")).to_contain_text("Nothing was decided just now.")
-        expect(page.get_by_role("heading", name="This request has expired")).to_be_visible()
-    assert decision_of(prepared) == ""
-
-
 def run_down(page: Any, path: str, *, told: str = "The ten minutes have passed.") -> None:
     """Open the page and let its ten minutes pass."""
     page.goto(path)
@@ -136,32 +127,6 @@ def test_the_inbox_and_the_draft_count_down_as_well(open_page, delegate, prepare
     run_down(page, "/approvals", told="The ten minutes of a request in this list are over.")
     expect(page.get_by_role("row", name="Time is over")).to_be_visible()
     run_down(page, f"/documents/{prepared.approval.document_id}")
-
-
-def test_after_approving_a_link_looks_for_the_number(open_page, delegate, prepared):
-    page = open_page(path_of(prepared), delegate)
-    page.get_by_role("button", name="Approve issue").click()
-    expect(page.get_by_role("main")).to_contain_text("Nothing has been issued yet.")
-    prepared.execute(now=timezone.now())
-    page.get_by_role("link", name="look again").click()
-    expect(page.get_by_role("heading", name="This invoice is issued")).to_be_visible()
-    expect(page.get_by_role("main")).to_contain_text("INV-2026-0001")
-
-
-def test_a_draft_that_changes_while_it_is_read_is_shown_as_changed(open_page, delegate, prepared):
-    page = open_page(path_of(prepared), delegate)
-    Customer.objects.update(name="Acme Limited")
-    page.get_by_role("button", name="Approve issue").click()
-
-    expect(page.get_by_role("heading", name="The draft has changed")).to_be_visible()
-    expect(page.get_by_role("row", name="Customer Acme Ltd Acme Limited")).to_be_visible()
-    assert decision_of(prepared) == ""
-
-
-def test_another_person_finds_nothing(open_page, colleague, prepared):
-    page = open_page(path_of(prepared), colleague)
-    expect(page.get_by_role("main")).not_to_contain_text("Acme")
-    expect(page.get_by_role("button", name="Approve issue")).to_have_count(0)
 
 
 def test_a_double_click_decides_once(open_page, delegate, prepared):
