@@ -17,6 +17,9 @@ from tests.oauth.editors import CURSOR, VS_CODE
 from tests.oauth.programs import VERIFIER, challenge_of
 from tests.tool_table import MCP_NAMES, SCOPES
 
+# What the clients see is the same on both databases; tests/oauth asks both.
+pytestmark = pytest.mark.sqlite
+
 # Each with the return address that it listens at; VS Code takes any port if its own is not free.
 EDITORS = [
     (CURSOR, "http://localhost:8787/callback"),

@@ -18,6 +18,9 @@ from tests.https_server import HttpsServer
 from tests.mcp_clients.node_packages import INSPECTOR, SUITE, WANTED, start_node
 from tests.tool_table import MCP_NAMES
 
+# What the clients see is the same on both databases; tests/oauth asks both.
+pytestmark = pytest.mark.sqlite
+
 RETURN_ADDRESS = "http://127.0.0.1:33419/callback"
 
 

@@ -8,6 +8,7 @@ import anyio
 import anyio.to_thread
 import httpx2
 import orjson
+import pytest
 from mcp.client.auth import AuthorizationCodeResult, OAuthClientProvider, TokenStorage
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
@@ -20,6 +21,9 @@ from agent_access.oauth.fetching import Document
 from agent_access.oauth.models import AccessToken
 from tests.https_server import HttpsServer
 from tests.tool_table import MCP_NAMES, SCOPES
+
+# What the clients see is the same on both databases; tests/oauth asks both.
+pytestmark = pytest.mark.sqlite
 
 RETURN_ADDRESS = "http://127.0.0.1:33418/callback"
 DOCUMENT = "https://client.example/client.json"
