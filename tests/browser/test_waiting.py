@@ -265,13 +265,6 @@ def test_a_pending_page_tells_that_the_draft_has_changed_and_keeps_what_is_typed
     expect(page.get_by_role("heading", name="The draft has changed")).to_be_visible()
 
 
-def test_a_pending_page_tells_that_it_was_decided_elsewhere(pending):
-    page, prepared = pending
-    decide(prepared)
-    wait_for_standing(page)
-    expect(page.get_by_role("status")).to_contain_text(OUTDATED)
-
-
 def test_a_pending_page_takes_back_what_is_not_so_any_more(pending, delegate):
     page, _ = pending
     withdraw(delegate, Permission.MANAGE)

@@ -46,7 +46,7 @@ def slow_commits() -> Iterator[None]:
 SLOW_COMMITS = """
     CREATE TABLE lesson (id integer);
     CREATE FUNCTION take_long() RETURNS trigger LANGUAGE plpgsql
-        AS 'BEGIN PERFORM pg_sleep(0.5); RETURN NULL; END';
+        AS 'BEGIN PERFORM pg_sleep(0.2); RETURN NULL; END';
     CREATE CONSTRAINT TRIGGER slow AFTER INSERT ON lesson DEFERRABLE INITIALLY DEFERRED
         FOR EACH ROW EXECUTE FUNCTION take_long();
 """

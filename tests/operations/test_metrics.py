@@ -19,7 +19,6 @@ from agent_access.errors import ToolError
 from agent_access.models.audit import Transport
 from agent_access.tools import registry
 from config.environment import PROJECT_FOLDER
-from config.operations.metrics import serve_metrics
 from invoicing.visits import SignInOutcome
 from tests.operations.wsgi import send
 from tests.ports import free_port
@@ -195,10 +194,6 @@ def test_a_process_makes_the_common_folder_if_it_was_cleaned_away(tmp_path):
     with start(folder, 0, address) as process:
         assert process.communicate()[1] == ""
     assert stat.filemode(folder.stat().st_mode) == "drwx------"
-
-
-def test_without_an_address_nothing_is_served():
-    serve_metrics("")  # would raise: there is no port in it
 
 
 @pytest.mark.sqlite
