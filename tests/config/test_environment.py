@@ -1,6 +1,3 @@
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,6 +11,7 @@ from config.environment import (
     split_keys,
 )
 from tests.environment import SETTINGS
+from tests.programs import run_python
 
 # Nothing here needs a database: once is enough.
 pytestmark = pytest.mark.sqlite
@@ -329,14 +327,7 @@ def test_a_test_run_sets_every_variable_so_that_none_leaks_in() -> None:
     ],
 )
 def test_a_wrong_value_stops_every_command(command, name, value, sentence) -> None:
-    done = subprocess.run(  # noqa: S603  our own command
-        [sys.executable, "manage.py", command],
-        cwd=PROJECT_FOLDER,
-        env={**os.environ, name: value},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_python("manage.py", command, settings={name: value})
     assert (done.returncode, done.stdout, done.stderr) == (1, "", f"Wrong setting: {sentence}\n")
 
 
@@ -344,14 +335,6 @@ def test_the_settings_that_a_command_names_are_its_settings(tmp_path) -> None:
     (tmp_path / "other_settings.py").write_text(
         "from config.settings import *\nSTATIC_URL = '/other/'\n"
     )
-    done = subprocess.run(  # noqa: S603  our own command
-        [
-            *(sys.executable, "manage.py", "diffsettings"),
-            *("--settings", "other_settings", "--pythonpath", str(tmp_path)),
-        ],
-        cwd=PROJECT_FOLDER,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    place = ("--settings", "other_settings", "--pythonpath", str(tmp_path))
+    done = run_python("manage.py", "diffsettings", *place)
     assert "STATIC_URL = '/other/'" in done.stdout

@@ -1,9 +1,6 @@
 """`manage.py check --deploy`: silent for a sound installation, a word for a dangerous one."""
 
 import json
-import os
-import subprocess
-import sys
 from unittest.mock import Mock
 
 import pytest
@@ -14,8 +11,8 @@ from django.db.migrations.recorder import MigrationRecorder
 
 from agent_access.database import schema
 from agent_access.database.schema import predates_squash
-from config.environment import PROJECT_FOLDER
 from config.operations import checks
+from tests.programs import run_python
 
 SQUASHED = "0001_squashed_0010_fewer_indexes"
 SOUND = {
@@ -52,19 +49,8 @@ print(json.dumps([message.id for message in found if not message.is_silenced()])
 
 
 def check(**changes: str) -> list[str]:
-    done = subprocess.run(  # noqa: S603  our own command
-        [sys.executable, "-c", CHECK],
-        cwd=PROJECT_FOLDER,
-        env={
-            **os.environ,
-            "DJANGO_SETTINGS_MODULE": "config.settings",
-            **SOUND,
-            **changes,
-        },
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    settings = {"DJANGO_SETTINGS_MODULE": "config.settings", **SOUND, **changes}
+    done = run_python("-c", CHECK, settings=settings)
     assert done.returncode == 0, done.stderr
     found: list[str] = json.loads(done.stdout)
     return found

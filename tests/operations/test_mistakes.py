@@ -4,20 +4,20 @@ import json
 import os
 import re
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import psycopg
 import pytest
 from django.db import connection
 from psycopg.sql import SQL, Identifier
 
-from config.environment import PROJECT_FOLDER, VAR_FOLDER
+from config.environment import VAR_FOLDER
 from tests.https_server import url_of_database
 from tests.operations.test_image import obey_file_modes
 from tests.ports import free_port
+from tests.programs import run_python
 
 pytestmark = pytest.mark.django_db
 
@@ -44,16 +44,8 @@ STATIC_ROOT = os.environ["STATIC"]
 """
 
 
-def run(*words: str, **settings: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(  # noqa: S603  our own command
-        [sys.executable, *words],
-        cwd=PROJECT_FOLDER,
-        env={**os.environ, **settings},
-        capture_output=True,
-        text=True,
-        check=False,
-        preexec_fn=obey_file_modes,
-    )
+def run(*words: str, **settings: str) -> "CompletedProcess[str]":
+    return run_python(*words, settings=settings, preexec_fn=obey_file_modes)
 
 
 def manage(*words: str, **settings: str) -> tuple[int, str]:
