@@ -115,10 +115,6 @@ def probe(db, monkeypatch) -> ServiceProbe:
     return ServiceProbe()
 
 
-def test_a_service_with_its_database_and_cache_is_ready(probe):
-    assert probe() is None
-
-
 def test_a_service_without_its_cache_is_not_ready(probe):
     broken = {"default": {"BACKEND": f"{__name__}.GoneCache"}}
     with override_settings(CACHES=broken), pytest.raises(NotReadyError) as missing:
