@@ -14,7 +14,6 @@ import pytest
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
-from agent_access.switches import turn_access
 from config.environment import PROJECT_FOLDER
 from invoicing.models import Document
 from tests.mcp_clients import node_packages, python_packages
@@ -239,14 +238,10 @@ def test_the_tools_that_take_lines_name_the_active_tax_rates(schemas, tax_rate):
         )
 
 
-@pytest.mark.parametrize(("path", "is_on"), [("/", True), ("", False)])
-def test_the_python_client_of_yesterday_calls_any_404_a_terminated_session(
-    https_server, shell, path, is_on
-):
-    turn_access(on=is_on)
+def test_the_python_client_of_yesterday_calls_a_404_a_terminated_session(https_server, shell):
     told = python_packages.run_script(
         "wrong_address.py",
-        documented=f'ADDRESS = "{https_server.mcp_url}{path}"',
+        documented=f'ADDRESS = "{https_server.mcp_url}/"',
         environment=shell,
     )
     assert told == "Session terminated"
