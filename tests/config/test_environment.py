@@ -1,4 +1,5 @@
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
@@ -216,7 +217,7 @@ def as_written(*values: str) -> dict[str, str]:
 
 
 # By the variable: what is written, and what is read.
-ACCEPTED = {
+ACCEPTED: dict[str, dict[str, Any]] = {
     "BASE_URL": {
         "https://invoices.example": "https://invoices.example",
         "HTTPS://Invoices.EXAMPLE:443/": "https://invoices.example",
