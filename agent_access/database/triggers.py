@@ -8,10 +8,15 @@ with `--` is a comment. Statements are
     CREATE FUNCTION name() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
         AS $$body$$
 
-with the functions, which only PostgreSQL has, first. A body names a table as {schema}.table, the
-schema of the project's tables: the fixed path keeps out whatever others make in that schema. The
-file is compared with what the database holds, letter by letter: a SQLite trigger as it was typed,
-a function by its path and body, a PostgreSQL trigger in the form that pg_get_triggerdef(oid, true)
+with the functions, which only PostgreSQL has, first. What several tables have alike stands once,
+behind a line and up to the next comment:
+
+    FOR EACH OF invoices_line 'line', invoices_taxrow 'tax row':
+
+gives {table} and {noun} these values in turn. A body names a table as {schema}.table, the schema of
+the project's tables: the fixed path keeps out whatever others make in that schema. The file is
+compared with what the database holds, letter by letter: a SQLite trigger as it was typed, a
+function by its path and body, a PostgreSQL trigger in the form that pg_get_triggerdef(oid, true)
 prints, on one line.
 """
 
@@ -37,6 +42,8 @@ REPAIR = (
 TRIGGER = "TRIGGER"
 FUNCTION = "FUNCTION"
 
+_FOR_EACH = re.compile(r"^FOR EACH OF (.+):\n(.*?)(?=^--|\Z)", re.MULTILINE | re.DOTALL)
+_TABLE_AND_NOUN = re.compile(r"(\w+) '(.+?)'")
 _COMMENT = re.compile(r"^--.*\n?", re.MULTILINE)
 _BEGINNING = re.compile(r"^(?=CREATE )", re.MULTILINE)
 _SCHEMA = "{schema}"
@@ -216,6 +223,7 @@ def lacks_triggers(connection: BaseDatabaseWrapper) -> bool:
 def _read_statements(connection: BaseDatabaseWrapper, folder: Path) -> list[CreateStatement]:
     """Return the file's statements for the tables that exist, and none where none does."""
     text = (folder / f"triggers.{connection.vendor}.sql").read_text(encoding="utf-8")
+    text = _FOR_EACH.sub(_repeat, text)
     if _SCHEMA in text:
         text = text.replace(_SCHEMA, _find_schema(connection))
     tables = connection.introspection.table_names()
@@ -223,6 +231,13 @@ def _read_statements(connection: BaseDatabaseWrapper, folder: Path) -> list[Crea
     statements = [_parse(block) for block in blocks if block]
     found = [each for each in statements if each.kind == FUNCTION or each.table in tables]
     return found if any(each.table for each in found) else []
+
+
+def _repeat(template: re.Match[str]) -> str:
+    return "".join(
+        template[2].replace("{table}", table).replace("{noun}", noun)
+        for table, noun in _TABLE_AND_NOUN.findall(template[1])
+    )
 
 
 def _find_schema(connection: BaseDatabaseWrapper) -> str:

@@ -32,34 +32,36 @@ BEGIN
     SELECT RAISE(ABORT, 'An issued document cannot be deleted.');
 END;
 
-CREATE TRIGGER invoices_line_issued_insert BEFORE INSERT ON invoices_line
+FOR EACH OF invoices_line 'line', invoices_taxrow 'tax row':
+
+CREATE TRIGGER {table}_issued_insert BEFORE INSERT ON {table}
 WHEN EXISTS (
     SELECT 1 FROM invoices_document
     WHERE status = 'issued' AND id IN (
         NEW.document_id,
-        (SELECT document_id FROM invoices_line WHERE rowid = NEW.rowid),
-        (SELECT document_id FROM invoices_line WHERE id = NEW.id)
+        (SELECT document_id FROM {table} WHERE rowid = NEW.rowid),
+        (SELECT document_id FROM {table} WHERE id = NEW.id)
     )
 )
 BEGIN
-    SELECT RAISE(ABORT, 'An issued document gets no new line.');
+    SELECT RAISE(ABORT, 'An issued document gets no new {noun}.');
 END;
 
-CREATE TRIGGER invoices_line_issued_update BEFORE UPDATE ON invoices_line
+CREATE TRIGGER {table}_issued_update BEFORE UPDATE ON {table}
 WHEN EXISTS (
     SELECT 1 FROM invoices_document
     WHERE status = 'issued' AND id IN (
         OLD.document_id,
         NEW.document_id,
-        (SELECT document_id FROM invoices_line WHERE rowid = NEW.rowid),
-        (SELECT document_id FROM invoices_line WHERE id = NEW.id)
+        (SELECT document_id FROM {table} WHERE rowid = NEW.rowid),
+        (SELECT document_id FROM {table} WHERE id = NEW.id)
     )
 )
 BEGIN
-    SELECT RAISE(ABORT, 'An issued document changes no line.');
+    SELECT RAISE(ABORT, 'An issued document changes no {noun}.');
 END;
 
-CREATE TRIGGER invoices_line_issued_delete BEFORE DELETE ON invoices_line
+CREATE TRIGGER {table}_issued_delete BEFORE DELETE ON {table}
 WHEN EXISTS (
     SELECT 1 FROM invoices_document
     WHERE status = 'issued' AND id IN (
@@ -67,45 +69,7 @@ WHEN EXISTS (
     )
 )
 BEGIN
-    SELECT RAISE(ABORT, 'An issued document loses no line.');
-END;
-
-CREATE TRIGGER invoices_taxrow_issued_insert BEFORE INSERT ON invoices_taxrow
-WHEN EXISTS (
-    SELECT 1 FROM invoices_document
-    WHERE status = 'issued' AND id IN (
-        NEW.document_id,
-        (SELECT document_id FROM invoices_taxrow WHERE rowid = NEW.rowid),
-        (SELECT document_id FROM invoices_taxrow WHERE id = NEW.id)
-    )
-)
-BEGIN
-    SELECT RAISE(ABORT, 'An issued document gets no new tax row.');
-END;
-
-CREATE TRIGGER invoices_taxrow_issued_update BEFORE UPDATE ON invoices_taxrow
-WHEN EXISTS (
-    SELECT 1 FROM invoices_document
-    WHERE status = 'issued' AND id IN (
-        OLD.document_id,
-        NEW.document_id,
-        (SELECT document_id FROM invoices_taxrow WHERE rowid = NEW.rowid),
-        (SELECT document_id FROM invoices_taxrow WHERE id = NEW.id)
-    )
-)
-BEGIN
-    SELECT RAISE(ABORT, 'An issued document changes no tax row.');
-END;
-
-CREATE TRIGGER invoices_taxrow_issued_delete BEFORE DELETE ON invoices_taxrow
-WHEN EXISTS (
-    SELECT 1 FROM invoices_document
-    WHERE status = 'issued' AND id IN (
-        OLD.document_id
-    )
-)
-BEGIN
-    SELECT RAISE(ABORT, 'An issued document loses no tax row.');
+    SELECT RAISE(ABORT, 'An issued document loses no {noun}.');
 END;
 
 -- An approval keeps what was prepared, and what was decided and executed; it is never deleted.
