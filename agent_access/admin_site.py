@@ -34,7 +34,7 @@ LEFT_OUT = frozenset({"autocomplete", "password_change", "password_change_done",
 
 
 def is_owner(request: HttpRequest) -> bool:
-    """Tell whether an active person owns this installation and is signed in.
+    """Return whether an active person owns this installation and is signed in.
 
     Permissions play no part. Whoever is not signed in has no ID, as an owner who is none yet.
     """

@@ -39,7 +39,7 @@ def identify(request: HttpRequest) -> Caller | None:
 
 
 def still_holds(connection: Connection, *, owner_id: UUID | None, origin: Origin) -> bool:
-    """Tell whether a connection may be used.
+    """Return whether a connection may be used.
 
     If something has ended it since its last use (its user, the owner or the application URL
     changed), it is revoked here, so that the reason is recorded.

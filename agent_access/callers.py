@@ -77,8 +77,8 @@ def forget_permissions(user: Any) -> None:
     vars(user).pop(PERMISSION_CACHE, None)
 
 
-def may_differ(seen: Any, now: Any) -> bool:
-    """Tell whether a user's permissions may have changed between these two readings."""
+def permissions_may_have_changed(seen: Any, now: Any) -> bool:
+    """Return whether a user's permissions may have changed between these two readings."""
     known = vars(seen).get(PERMISSION_CACHE)
     return known is None or known != vars(now).get(PERMISSION_CACHE)
 
@@ -87,13 +87,13 @@ def _read(row: tuple[Any, ...], read_at: float) -> Caller:
     user_from, settings_from = CONNECTIONS.width, -2 - SETTINGS.width
     connection = CONNECTIONS.read(row[:user_from])
     connection.user = _users().read(row[user_from:settings_from])
-    if _asks_tables_alone():
+    if _uses_model_backend_only():
         vars(connection.user)[PERMISSION_CACHE] = set(orjson.loads(row[-1] or "[]"))
     switches = row[settings_from:-2]
     # No row of settings is a row of nulls here, and means that everything is off.
     settings = AccessSettings() if switches[0] is None else SETTINGS.read(switches)
     told = row[-2] and UUID(str(row[-2]))  # SQLite has UUIDs as text
-    owner_id = told if _tells_owner() else conf.host().owner_id()
+    owner_id = told if _owner_is_in_statement() else conf.host().owner_id()
     return Caller(connection, settings, owner_id, read_at)
 
 
@@ -103,14 +103,14 @@ def _users() -> Selected[Any]:
 
 
 @cache
-def _tells_owner() -> bool:
-    """Tell whether the statement reads the owner too."""
-    return conf.host().owner_statement() is not None
+def _owner_is_in_statement() -> bool:
+    """Return whether the statement reads the owner too."""
+    return conf.host().owner_id_sql() is not None
 
 
 @cache
-def _asks_tables_alone() -> bool:
-    """Tell whether permissions stand in Django's tables only, where the statement can read them."""
+def _uses_model_backend_only() -> bool:
+    """Return whether all permissions are in Django's tables, where the statement reads them."""
     has_tables = issubclass(get_user_model(), PermissionsMixin)
     return has_tables and project.AUTHENTICATION_BACKENDS == [MODEL_BACKEND]
 
@@ -121,8 +121,8 @@ def _statement(wanted: str, vendor: str) -> str:
     selected = (CONNECTIONS.columns("held"), users.columns("person"), SETTINGS.columns("switches"))
     return CALLER.format(
         columns=", ".join(selected),
-        owner=f"({conf.host().owner_statement() or 'NULL'})",
-        permissions=_permissions_subquery(vendor) if _asks_tables_alone() else "NULL",
+        owner=f"({conf.host().owner_id_sql() or 'NULL'})",
+        permissions=_permissions_subquery(vendor) if _uses_model_backend_only() else "NULL",
         connections=CONNECTIONS.table,
         users=users.table,
         key=users.key,

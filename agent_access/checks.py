@@ -106,7 +106,7 @@ def _error(number: str, text: str, hint: str) -> checks.Error:
 
 
 def is_local_only() -> bool:
-    """Tell whether the application URL is a loopback one, which no other machine reaches."""
+    """Return whether the application URL is a loopback one, which no other machine reaches."""
     return urlsplit(conf.base_url()).hostname in LOOPBACK_HOSTS
 
 

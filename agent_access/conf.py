@@ -61,7 +61,7 @@ def limit_token() -> int:
 
 
 def cache_setting() -> str:
-    """Return by which name whoever operates the project knows the setting of the cache."""
+    """Return the name under which operators of the project set the cache."""
     return str(_setting("CACHE_SETTING"))
 
 

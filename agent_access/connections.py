@@ -105,7 +105,7 @@ def create_browser_connection(consent: Consent, *, origin: Origin) -> Connection
 def _prepare(request: ConnectionRequest, *, kind: ConnectionKind) -> Connection:
     """Return the unsaved connection, if it may be made at this moment.
 
-    Locks the settings row, as does whoever else makes a connection, turns a switch or ends
+    Locks the settings row, as does everything else that makes a connection, turns a switch or ends
     somebody's sessions: they wait for each other.
     """
     settings = AccessSettings.lock()
@@ -140,7 +140,7 @@ def _reload(user: Any) -> Any:
 
 
 def is_still_signed_in(seen: Any) -> bool:
-    """Tell whether a user's web sessions were not ended since the user was `seen`."""
+    """Return whether a user's web sessions were not ended since the user was `seen`."""
     user, revision = _reload(seen), conf.host().session_revision
     return user is not None and revision(user) == revision(seen)
 

@@ -12,7 +12,12 @@ from django.utils import timezone
 from agent_access import audit, conf, errors
 from agent_access.audit import Fact
 from agent_access.authentication import find_revocation_reason
-from agent_access.callers import Caller, find_caller, forget_permissions, may_differ
+from agent_access.callers import (
+    Caller,
+    find_caller,
+    forget_permissions,
+    permissions_may_have_changed,
+)
 from agent_access.calls import Answer, Arguments, CallContext, ToolCall, ToolResult
 from agent_access.database.transactions import snapshot
 from agent_access.discovery import challenge_parameters
@@ -45,7 +50,7 @@ def execute(call: ToolCall) -> ToolResult:
 
 
 def is_granted(tool: Tool, connection: Connection) -> bool:
-    """Tell whether a connection's scopes, or a single capability of the pilot, cover the tool."""
+    """Return whether a connection's scopes, or a single capability of the pilot, cover the tool."""
     return tool.scope is None or tool.scope in connection.grants or tool.name in connection.grants
 
 
@@ -156,7 +161,7 @@ def _check_still_allowed(call: ToolCall, record_id: UUID | None, *, is_replay: b
         raise errors.UnauthenticatedError
     _check_rights(call.tool, caller)
     user, find_record = caller.connection.user, call.tool.find_record
-    is_doubtful = is_replay or may_differ(call.connection.user, user)
+    is_doubtful = is_replay or permissions_may_have_changed(call.connection.user, user)
     if is_doubtful and find_record is not None and record_id is not None:
         find_record(user, record_id)
 

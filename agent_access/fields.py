@@ -73,7 +73,7 @@ def problem(text: str, code: str = PROBLEM) -> PydanticCustomError:
 
 
 def holds_json(value: Any) -> bool:
-    """Tell whether this is a string that holds a JSON list or object, to judge by its beginning."""
+    """Return whether this is a string that begins like a JSON list or object."""
     return isinstance(value, str) and JSON_BEGINNING.match(value) is not None
 
 

@@ -57,14 +57,14 @@ class ShellLines:
 class Host(Protocol):
     """What the project provides.
 
-    Each method is called anew for every request; no answer is kept but that of `owner_statement`.
+    Each method is called again for every request; no answer is kept but that of `owner_id_sql`.
     A `user` is an instance of the project's AUTH_USER_MODEL, whose primary key is a UUID.
     """
 
     def owner_id(self) -> UUID | None:
         """Return who owns this installation, or None before there is one."""
 
-    def owner_statement(self) -> str | None:
+    def owner_id_sql(self) -> str | None:
         """Return a SELECT of the owner's ID, to be part of the statement that every call executes.
 
         It is kept as long as the process lives. None where no single statement can tell: then
@@ -83,7 +83,8 @@ class Host(Protocol):
     def session_revision(self, user: Any) -> int:
         """Return a counter of the user; their sessions and connections end when it changes.
 
-        Whatever ends web sessions must raise it, another password above all, whoever writes it.
+        Whatever ends web sessions must raise it, above all another password, no matter which
+        program writes it.
         """
 
     def service(self) -> Service:
@@ -101,26 +102,26 @@ class Host(Protocol):
         One sentence each, which says where to enter it; nothing if an agent is of use.
         """
 
-    def work_of(self, connection_id: UUID, viewer: Any) -> Sequence[Work]:
+    def records_made_by(self, connection_id: UUID, viewer: Any) -> Sequence[Work]:
         """Return the latest things that a connection made, without their contents.
 
         `viewer` is the user who asks: the owner, who may lack permissions in the project.
         """
 
-    def work_page(self, connection_id: UUID, viewer: Any) -> str:
+    def records_url(self, connection_id: UUID, viewer: Any) -> str:
         """Return the address of a page with all that a connection made.
 
         Empty if there is none, or the viewer may not open it.
         """
 
-    def names_of(self, record_ids: Collection[UUID], viewer: Any) -> Mapping[UUID, str]:
+    def record_labels(self, record_ids: Collection[UUID], viewer: Any) -> Mapping[UUID, str]:
         """Return what the project's records with these IDs are called, for pages of the audit.
 
         Left out are unknown IDs, and records whose name the viewer may not know; users and
         connections are named already.
         """
 
-    def ids_of(self, name: str) -> Collection[UUID]:
+    def find_records_by_label(self, name: str) -> Collection[UUID]:
         """Return the IDs of the project's records that are called so, as a search of the audit."""
 
     def schema_filler(self) -> Callable[[Tool, JSONSchema], JSONSchema]:

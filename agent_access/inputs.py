@@ -48,7 +48,7 @@ def parse_input(
 
 
 def _is_needed(model: type[ToolInput], name: str) -> bool:
-    """Tell whether the field must be judged even if it is null: it is required, or unknown."""
+    """Return whether the field must be judged even if it is null: it is required, or unknown."""
     field = model.model_fields.get(name)
     return field is None or field.is_required()
 

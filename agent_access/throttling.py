@@ -29,7 +29,7 @@ class Allowance:
 
     @property
     def is_first_excess(self) -> bool:
-        """Tell whether this is the first request over the quota, which alone is worth an event."""
+        """Return whether this is the first request over the quota: only that one is audited."""
         return self.spent == self.quota + 1
 
     def enforce(self) -> None:

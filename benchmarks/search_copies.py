@@ -74,7 +74,7 @@ def fill_database(documents: int) -> None:
     """Copy the documents of the sample company until there are so many, and add customers."""
     with connection.cursor() as cursor:
         cursor.execute("SET statement_timeout = 0")
-        connection.connection.patience = None
+        connection.connection.receive_timeout = None
     add_customers(documents // 10)
     last = Document.objects.latest("id").pk
     copies = documents - Document.objects.count()

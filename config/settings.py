@@ -115,8 +115,8 @@ else:
         # answer, and notice that an idle connection is dead.
         "tcp_user_timeout": UNACKNOWLEDGED_MILLISECONDS,
         **KEEPALIVES,
-        # For a server that hangs while its machine confirms what is sent (PatientConnection).
-        "patience": PATIENCE_SECONDS,
+        # For a server that hangs while its machine confirms what is sent (TimeoutConnection).
+        "receive_timeout": PATIENCE_SECONDS,
         # These override what the server, the database or the role has configured.
         "session": {
             "lock_timeout": f"{LOCK_TIMEOUT_SECONDS}s",

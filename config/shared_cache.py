@@ -38,7 +38,7 @@ OPTIONS = {
 
 
 def is_understood(url: str) -> bool:
-    """Tell whether the library can use all of the URL beside our options; nothing is connected to.
+    """Return whether the library accepts the URL with our options; opens no connection.
 
     By itself it complains only when it first connects, and passes over a database like "/x".
     """

@@ -70,7 +70,7 @@ def _load() -> HealthApplication:
 
 
 def _require_what_it_needs() -> None:
-    """Raise for what no later moment can mend; log what is merely suspicious."""
+    """Raise for what cannot recover while serving; log what is merely suspicious."""
     from agent_access.checks import require_safe_settings  # noqa: PLC0415  after setup()
     from config.operations.checks import check_names  # noqa: PLC0415  as above
 

@@ -68,7 +68,7 @@ class InvoicingHost:
     def owner_id(self) -> UUID | None:
         return Company.objects.values_list("owner_id", flat=True).first()
 
-    def owner_statement(self) -> str:
+    def owner_id_sql(self) -> str:
         return f"SELECT owner_id FROM {Company._meta.db_table} ORDER BY id LIMIT 1"  # noqa: S608  names only
 
     def delegate_problem(self, user: User) -> RevokedReason | None:
@@ -97,16 +97,16 @@ class InvoicingHost:
     def missing_for_agents(self) -> Sequence[str]:
         return find_missing()
 
-    def work_of(self, connection_id: UUID, viewer: User) -> Sequence[Work]:
+    def records_made_by(self, connection_id: UUID, viewer: User) -> Sequence[Work]:
         return find_work(connection_id, viewer)
 
-    def work_page(self, connection_id: UUID, viewer: User) -> str:
+    def records_url(self, connection_id: UUID, viewer: User) -> str:
         return address_of_work(connection_id, viewer)
 
-    def names_of(self, record_ids: Collection[UUID], viewer: User) -> Mapping[UUID, str]:
+    def record_labels(self, record_ids: Collection[UUID], viewer: User) -> Mapping[UUID, str]:
         return find_names(record_ids, viewer)
 
-    def ids_of(self, name: str) -> Collection[UUID]:
+    def find_records_by_label(self, name: str) -> Collection[UUID]:
         return find_ids(name)
 
     def schema_filler(self) -> Callable[[Tool, JSONSchema], JSONSchema]:

@@ -42,8 +42,8 @@ def decide_approval(
     )
     audit.record_decision(fact)
     # Whoever ends the connection or the session holds the chain's lock until that is done.
-    anew = require_still_signed_in(user)
-    if decision == Decision.APPROVED and find_given_up([snapshot], anew):
+    current = require_still_signed_in(user)
+    if decision == Decision.APPROVED and approvals_of_ended_connections([snapshot], current):
         raise ConnectionEndedError
     return snapshot
 
@@ -77,7 +77,7 @@ def issue_by_hand(
     return document
 
 
-def find_given_up(snapshots: Iterable[ApprovalSnapshot], user: User) -> set[UUID]:
+def approvals_of_ended_connections(snapshots: Iterable[ApprovalSnapshot], user: User) -> set[UUID]:
     """Return the IDs of this person's approvals whose connection has ended: it executes none."""
     connections = {each.approval.pk: each.approval.connection_id for each in snapshots}
     found = ended_connections(user).filter(pk__in=connections.values())

@@ -1,6 +1,6 @@
 """Row locks, only inside a transaction and in one order: approval, document, customer, series.
 
-The settings and the heads of audit chains come after these, so that whoever stops agents does not
+The settings and the heads of audit chains come after these, so that stopping agents does not
 wait for work on documents. People and other records come last, in acts of administration.
 SQLite has no row locks; there the transaction itself is the lock (transaction_mode IMMEDIATE).
 """
@@ -94,15 +94,15 @@ def require_still_allowed(user: User, pk: UUID, *permissions: Permission) -> Non
     Raises PermissionMissingError if a permission was withdrawn or the web session ended meanwhile,
     and RecordNotFoundError if the document is out of scope by now.
     """
-    anew = require_still_signed_in(user)
-    if not anew.has_perms(permissions):
+    current = require_still_signed_in(user)
+    if not current.has_perms(permissions):
         raise PermissionMissingError
-    Document.objects.visible_to(anew).find(pk)
+    Document.objects.visible_to(current).find(pk)
 
 
 def require_still_signed_in(user: User) -> User:
     """Return the person as of now; raises PermissionMissingError if the web session ended."""
-    anew = User.objects.get(pk=user.pk)
-    if anew.session_revision != user.session_revision:
+    current = User.objects.get(pk=user.pk)
+    if current.session_revision != user.session_revision:
         raise PermissionMissingError
-    return anew
+    return current

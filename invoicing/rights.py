@@ -8,7 +8,7 @@ from invoicing.models import Company, Customer, User
 OWNS = "owns_the_installation"
 
 
-def remember_ownership(user: User) -> None:
+def cache_is_owner(user: User) -> None:
     """Cache is_owner() on this object, since a page asks it for each of its parts.
 
     An act of administration loads its actor again, and so never sees the cached answer.
@@ -17,7 +17,7 @@ def remember_ownership(user: User) -> None:
 
 
 def is_owner(user: User) -> bool:
-    """Tell whether the user owns the company, as of remember_ownership() if that was called."""
+    """Return whether the user owns the company, as of cache_is_owner() if that was called."""
     known: bool | None = user.__dict__.get(OWNS)
     if known is not None:
         return known
@@ -25,12 +25,12 @@ def is_owner(user: User) -> bool:
 
 
 def is_administrator(user: User) -> bool:
-    """Tell whether the person may enter the administration at all."""
+    """Return whether the person may enter the administration at all."""
     return user.is_listed and (user.is_staff or is_owner(user))
 
 
 def may_give_every_right(user: User) -> bool:
-    """Tell whether the person may give every right: a superuser, or the owner."""
+    """Return whether the person may give every right: a superuser, or the owner."""
     return is_administrator(user) and (user.is_superuser or is_owner(user))
 
 
@@ -39,12 +39,12 @@ def may_create_company(user: User) -> bool:
 
 
 def may_administer(user: User, permission: str) -> bool:
-    """Tell whether the user may do what a permission such as invoices.change_customer is for."""
+    """Return whether the user may do what a permission such as invoices.change_customer is for."""
     return is_administrator(user) and (user.has_perm(permission) or is_owner(user))
 
 
 def may_change_sign_in(by: User, person: User) -> bool:
-    """Tell whether `by` may change how, and whether, the person signs in.
+    """Return whether `by` may change how, and whether, the person signs in.
 
     Only the owner may change the owner's. Others may not change that of a person who has more
     rights than they do, or manages customers that they cannot see, since they could sign in as that
@@ -55,11 +55,11 @@ def may_change_sign_in(by: User, person: User) -> bool:
     if may_give_every_right(by):
         return True
     has_more = person.is_staff or person.is_superuser or not rights_of(person) <= rights_of(by)
-    return is_administrator(by) and not has_more and not _reaches_further(person, by)
+    return is_administrator(by) and not has_more and not _manages_unseen_customers(person, by)
 
 
-def _reaches_further(person: User, by: User) -> bool:
-    """Tell whether the person manages a customer that `by` cannot see."""
+def _manages_unseen_customers(person: User, by: User) -> bool:
+    """Return whether the person manages a customer that `by` cannot see."""
     theirs = Customer.objects.filter(account_managers=person)
     return theirs.exclude(pk__in=Customer.objects.visible_to(by).values("pk")).exists()
 

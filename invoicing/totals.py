@@ -85,7 +85,7 @@ def gross_amount(quantity: int, unit_price: int) -> int:
 
 
 def is_discount_too_large(line: LineAmounts) -> bool:
-    """Tell whether the discount is larger than the gross amount of the line."""
+    """Return whether the discount is larger than the gross amount of the line."""
     value = line.discount_value or 0
     if line.discount_type is DiscountType.PERCENT:
         return value > BASIS_POINTS

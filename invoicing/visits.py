@@ -13,7 +13,7 @@ def web_origin() -> Origin:
     return make_origin(Transport.WEB)
 
 
-def note_routine() -> None:
+def mark_as_polling() -> None:
     """Say that an open page asks by itself, so that its questions do not fill the log."""
     note(is_routine=True)
 

@@ -80,7 +80,7 @@ def _read_id(members: dict[str, Any]) -> RequestId:
 
 
 def _is_unicode(text: str) -> bool:
-    """Tell whether the text has no lone surrogate, which JSON may spell and UTF-8 cannot."""
+    """Return whether the text has no lone surrogate, which JSON may spell and UTF-8 cannot."""
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -192,7 +192,7 @@ def _wait_until_ready(server: subprocess.Popen[Any], folder: Path) -> None:
 
 
 def _says_ready(status: Path, pid: int) -> bool:
-    """Tell whether the file is of this server, not of one killed before, and says "ready"."""
+    """Return whether the file is of this server, not of one killed before, and says "ready"."""
     try:
         lines = status.read_text().split()
     except FileNotFoundError:

@@ -89,7 +89,7 @@ IS_LOCK_AWAITED = """
 
 
 def is_lock_awaited() -> bool:
-    """Tell whether a transaction in this database waits for a lock; on PostgreSQL only."""
+    """Return whether a transaction in this database waits for a lock; on PostgreSQL only."""
     with connection.cursor() as cursor:
         cursor.execute(IS_LOCK_AWAITED)
         (waits,) = cursor.fetchone()

@@ -30,7 +30,7 @@ View = Callable[..., HttpResponse]
 
 
 def further_of(record: Any) -> Any:
-    """Return what `read_further` has read for a record of a page."""
+    """Return what `attach_related` has read for a record of a page."""
     return vars(record)["further"]
 
 
@@ -38,8 +38,8 @@ def further_of(record: Any) -> Any:
 def owners_act(request: HttpRequest) -> Iterator[Actor]:
     """Yield the owner as the actor of one transaction, which locks the settings row.
 
-    The commands lock it too, and whoever ends sessions. Raises PermissionDenied if the user is no
-    longer the owner, or was signed out meanwhile.
+    The commands lock it too, as does everything that ends sessions. Raises PermissionDenied if the
+    user is no longer the owner, or was signed out meanwhile.
     """
     with transaction.atomic():
         AccessSettings.lock()
@@ -89,7 +89,7 @@ class OwnersModelAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic f
 
     @override
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
-        return paging.OfferedOrderList
+        return paging.FixedOrderChangeList
 
     @override
     def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
@@ -99,11 +99,11 @@ class OwnersModelAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic f
         return changes
 
     def _attach_further(self, request: HttpRequest, records: Sequence[Any]) -> None:
-        further = self.read_further(records, viewer=request.user)
+        further = self.attach_related(records, viewer=request.user)
         for record, shown in zip(records, further, strict=True):
             vars(record)["further"] = shown
 
-    def read_further(self, records: Sequence[Any], *, viewer: Any) -> Iterable[Any]:
+    def attach_related(self, records: Sequence[Any], *, viewer: Any) -> Iterable[Any]:
         """Return for each record what a viewer's page shows beyond its own fields."""
         return [None for _ in records]
 

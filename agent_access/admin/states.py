@@ -85,7 +85,7 @@ def _read_state(
 
 
 def _was_revoked_early(connection: Connection, *, now: datetime) -> bool:
-    """Tell whether it was revoked before it expired; a switch revokes expired ones too.
+    """Return whether it was revoked before it expired; a switch revokes expired ones too.
 
     A clock that was ahead may have recorded a time after the expiry.
     """

@@ -1,7 +1,8 @@
 """Finds what the tables have lost of the constraints that the models declare.
 
-They are the first guard of every rule that two calls at once could break, and whoever owns a table
-can drop one. Which constraints there should be only the models say: a database does not remember.
+They are the first guard of every rule that two calls at once could break, and an account that owns
+a table can drop one. Only the models say which constraints there should be: a database does not
+remember.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

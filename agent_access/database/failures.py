@@ -23,7 +23,7 @@ FILE_WORDS = ("unable to open database file", "attempt to write a readonly datab
 
 
 def explain(error: Exception, *, is_migrating: bool = False) -> str | None:
-    """Return the sentence, or None for what no operator can mend: a mistake of ours.
+    """Return the sentence, or None for what no operator can repair: a mistake of ours.
 
     In a migration itself a table that is missing is none that another migrate would make.
     """

@@ -8,7 +8,7 @@ from django.db.migrations.recorder import MigrationRecorder
 
 
 def lacks_migrations() -> bool:
-    """Tell whether a migration of this version is missing.
+    """Return whether a migration of this version is missing.
 
     Tables that are newer than this process are no fault: the next version migrated them.
     """
@@ -17,7 +17,7 @@ def lacks_migrations() -> bool:
 
 
 def predates_squash(database: BaseDatabaseWrapper) -> bool:
-    """Tell whether the database is older than the migrations with which this version begins.
+    """Return whether the database is older than the migrations with which this version begins.
 
     Where one took the place of several, only the version that still has these can finish them.
     """

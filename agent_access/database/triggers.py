@@ -103,7 +103,7 @@ def keep_installed(app: AppConfig, *, check_id: str) -> None:
         install(connections[using], folder)
 
     def drop_before_migrate(*, using: str, plan: list[Any], **kwargs: Any) -> None:
-        # To alter a table on SQLite, Django makes it anew, which fails while triggers name it.
+        # To alter a table on SQLite, Django recreates it, which fails while triggers name it.
         if plan and connections[using].vendor == SQLITE:
             drop(connections[using], folder)
 
@@ -208,7 +208,7 @@ def find_differences(connection: BaseDatabaseWrapper, folder: Path) -> list[str]
 
 
 def lacks_triggers(connection: BaseDatabaseWrapper) -> bool:
-    """Tell whether a trigger of any app is missing or disabled, as after a migrate that broke off.
+    """Return whether a trigger of any app is missing or disabled, as after an interrupted migrate.
 
     One that differs is no fault: another version has installed it.
     """

@@ -73,7 +73,7 @@ class ClientAdmin(OwnersModelAdmin):
         return super().changelist_view(request, {**(extra_context or {}), **address})
 
     @override
-    def read_further(self, records: Sequence[Application], *, viewer: Any) -> list[int]:
+    def attach_related(self, records: Sequence[Application], *, viewer: Any) -> list[int]:
         """Return how many live connections each has."""
         found = live_connections().filter(client_id__in=[each.client_id for each in records])
         counts = dict(found.values_list("client_id").annotate(Count("id")))

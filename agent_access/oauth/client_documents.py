@@ -114,7 +114,7 @@ def _read_document(client_id: str, document: Document) -> dict[str, Any]:
 
 
 def _is_public(values: Mapping[str, Any]) -> bool:
-    """Tell whether the client can do without a secret; some documents offer both methods."""
+    """Return whether the client can do without a secret; some documents offer both methods."""
     if "client_secret" in values or "client_secret_expires_at" in values:
         return False
     supported = values.get("token_endpoint_auth_methods_supported")

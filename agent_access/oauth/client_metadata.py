@@ -52,7 +52,7 @@ def clean_name(name: str) -> str:
     """
     spaced = (" " if character.isspace() else character for character in name)
     visible = "".join(filter(_is_visible, spaced))
-    unpiled = _cut_piles(unicodedata.normalize("NFC", visible))
+    unpiled = _limit_combining_marks(unicodedata.normalize("NFC", visible))
     return " ".join(unpiled.split())[:NAME_LENGTH].strip()
 
 
@@ -66,7 +66,7 @@ def _is_visible(character: str) -> bool:
     return character.isprintable() and not HIDDEN.fullmatch(character)
 
 
-def _cut_piles(text: str) -> str:
+def _limit_combining_marks(text: str) -> str:
     kept = ""
     for character in text:
         pile = kept[-MAX_MARKS:] + character

@@ -113,7 +113,7 @@ def _decide(request: HttpRequest, authorization: AuthorizationRequest) -> HttpRe
 
 
 def _was_allowed(form: ConsentForm) -> bool:
-    """Tell whether this very form was sent before, and made a connection."""
+    """Return whether this very form was sent before, and made a connection."""
     once = form.cleaned_data.get("once")
     return once is not None and Connection.objects.filter(pk=once).exists()
 

@@ -31,7 +31,7 @@ QUOTAS = {"register": conf.limit_register, "token": conf.limit_token}
 
 
 def is_sign_in_on() -> bool:
-    """Tell whether browser sign-in answers: its own switch and the main one are both on."""
+    """Return whether browser sign-in answers: its own switch and the main one are both on."""
     settings = AccessSettings.read()
     return settings.access_on and settings.browser_sign_in_on
 

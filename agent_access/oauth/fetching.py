@@ -75,7 +75,7 @@ REACHABLE = (
 
 
 def is_public(address: str) -> bool:
-    """Tell whether an address, and any address embedded in it, is public and unicast."""
+    """Return whether an address, and any address embedded in it, is public and unicast."""
     ip, embedded = ipaddress.ip_address(address), None
     if isinstance(ip, ipaddress.IPv6Address):
         if not any(ip in each for each in REACHABLE):

@@ -34,7 +34,7 @@ def renew_code(consent: Consent, *, origin: Origin) -> str:
 
 @transaction.atomic
 def _renew(consent: Consent, origin: Origin) -> str | None:
-    """Lock the administration chain, as does whoever uses a code, and renew it if that may be."""
+    """Lock the administration chain, as does every use of a code, and renew it if that may be."""
     audit.lock_administration()
     unused = Grant.objects.filter(connection_id=consent.connection_id, consumed_at=None)
     grant = unused.select_related("connection__user").first()

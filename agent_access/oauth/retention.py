@@ -38,7 +38,7 @@ BATCH = 1000
 def forget_unused_clients(at_most: int) -> int:
     """Delete the oldest clients that never got a connection; return how many.
 
-    Commits by itself: whoever makes a connection locks the administration chain and then the
+    Commits its own transaction: creating a connection locks the administration chain and then the
     client's row, so nobody may lock such a row first and then wait for the chain.
     """
     long_ago = timezone.now() - CLIENT_KEPT_WITHOUT_CONNECTION

@@ -29,7 +29,7 @@ LOOPBACK_ADDRESS = re.compile(rf"(?P<origin>http://(?P<host>{LOOPBACK})){PORT}{R
 
 
 def may_register(address: object) -> bool:
-    """Tell whether this is an address that a client may register."""
+    """Return whether this is an address that a client may register."""
     if not isinstance(address, str) or len(address) > MAX_LENGTH:
         return False
     found = HTTPS_ADDRESS.fullmatch(address) or LOOPBACK_ADDRESS.fullmatch(address)
@@ -45,7 +45,7 @@ def may_register(address: object) -> bool:
 
 
 def is_registered(address: str, registered: Iterable[str]) -> bool:
-    """Tell whether the address equals a registered one, but for a loopback address's port."""
+    """Return whether the address equals a registered one, but for a loopback address's port."""
     known = set(registered)
     return address in known or _without_loopback_port(address) in known
 

@@ -30,7 +30,7 @@ Probe = Callable[[], None]
 
 
 class NotReadyError(Exception):
-    """Something is missing; its message says what, and what mends it."""
+    """Something is missing; its message says what, and how to repair it."""
 
 
 class CacheGoneError(NotReadyError):
@@ -47,7 +47,7 @@ def require_files() -> None:
 
 
 def _can_be_written(file: Path) -> bool:
-    """Tell whether SQLite can write the file and, beside it, what it does not commit yet."""
+    """Return whether SQLite can write the file and, beside it, what it does not commit yet."""
     is_writable = not file.exists() or os.access(file, os.W_OK)
     return is_writable and os.access(file.parent, os.W_OK | os.X_OK)
 
@@ -110,7 +110,7 @@ class ServiceProbe:
         self._is_migrated = False
 
     def __call__(self) -> None:
-        """Raise NotReadyError for what an operator can mend."""
+        """Raise NotReadyError for what an operator can repair."""
         from agent_access.models.settings import AccessSettings  # noqa: PLC0415  after setup()
 
         if not are_there():

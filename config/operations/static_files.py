@@ -16,7 +16,7 @@ LET_READ = "Let the account of the service read the folder {folder} and all that
 
 
 def find_fault() -> tuple[str, str] | None:
-    """Return what is wrong with the collected files and what mends it, or None."""
+    """Return what is wrong with the collected files and how to repair it, or None."""
     try:
         is_sound = are_there() and _are_of_this_release()
     except PermissionError:
@@ -25,7 +25,7 @@ def find_fault() -> tuple[str, str] | None:
 
 
 def are_there() -> bool:
-    """Tell whether every file that a page may name is there; cheap enough for each probe.
+    """Return whether every file that a page may name is there; cheap enough for each probe.
 
     Raises PermissionError if one cannot be read.
     """
@@ -60,7 +60,7 @@ def _can_be_read(name: str) -> bool:
 
 
 def _are_of_this_release() -> bool:
-    """Tell whether what was collected is what the release brings, byte for byte."""
+    """Return whether what was collected is what the release brings, byte for byte."""
     if _read_manifest() is None:
         return True
     return all(_is_same(name, source) for name, source in _find_sources().items())

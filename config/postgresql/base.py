@@ -31,7 +31,7 @@ class DatabaseSchemaEditor(schema.DatabaseSchemaEditor):
         with self.connection.cursor() as cursor:
             for setting in REQUEST_TIMEOUTS:
                 cursor.execute("SELECT set_config(%s, '0', %s)", [setting, self.atomic_migration])
-        self.connection.connection.patience = None
+        self.connection.connection.receive_timeout = None
         return self
 
 
@@ -57,10 +57,10 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     @override
     def get_connection_params(self) -> dict[str, Any]:
-        """Return libpq's parameters, without our own options `session` and `patience`."""
+        """Return libpq's parameters, without our own options `session` and `receive_timeout`."""
         params: dict[str, Any] = super().get_connection_params()
         params.pop("session", None)
-        params.pop("patience", None)
+        params.pop("receive_timeout", None)
         return params
 
     @override
@@ -74,7 +74,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         with _breakers[self.alias].attempt():
             connection = super().get_new_connection(conn_params | {"autocommit": True})
         self._thread_local.end = _Closer(connection)
-        connection.patience = self.settings_dict["OPTIONS"].get("patience")
+        connection.receive_timeout = self.settings_dict["OPTIONS"].get("receive_timeout")
         self._begin_session(connection)
         return connection
 
@@ -89,7 +89,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return self.connection is not None and (self._has_nothing_to_read() or super().is_usable())
 
     def _has_nothing_to_read(self) -> bool:
-        """Tell whether the connection is open and its socket has nothing to read."""
+        """Return whether the connection is open and its socket has nothing to read."""
         if self.connection.closed:
             return False
         watch = poll()

@@ -1,4 +1,4 @@
-"""psycopg as Django imports it, with connections that do not wait for a server for ever."""
+"""psycopg as Django imports it, with connections that have a receive time-out."""
 
 from typing import Any
 
@@ -8,19 +8,19 @@ from psycopg.pq import TransactionStatus
 from typing_extensions import override
 
 
-class PatientConnection(Connection[Any]):
+class TimeoutConnection(Connection[Any]):
     """Gives up on a server that hangs while its machine still confirms whatever is sent to it.
 
     It may hang on its disk, or wait for a standby to confirm a commit. Then neither its own
-    time-outs nor TCP's help. `patience` is in seconds; None waits for ever.
+    time-outs nor TCP's help. `receive_timeout` is in seconds; None waits without limit.
     """
 
-    patience: float | None = None
+    receive_timeout: float | None = None
 
     @override
     def wait(self, *args: Any, **options: Any) -> Any:
         try:
-            return super().wait(*args, **{"timeout": self.patience, **options})
+            return super().wait(*args, **{"timeout": self.receive_timeout, **options})
         except OperationalError:
             # The answer may still come, and would be taken for that to the next query.
             if self.info.transaction_status == TransactionStatus.ACTIVE:
@@ -28,4 +28,4 @@ class PatientConnection(Connection[Any]):
             raise
 
 
-connect = PatientConnection.connect
+connect = TimeoutConnection.connect

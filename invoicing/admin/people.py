@@ -59,7 +59,7 @@ def _show_hours(weekday: int) -> Callable[..., str]:
 class PersonAdmin(RecordAdmin):
     form = PersonForm
     change_form_template = "admin/invoices/person.html"
-    list_display = ("name", "email", "job_title", "standing")
+    list_display = ("name", "email", "job_title", "status")
     list_filter = ("is_active", "is_guest", "is_staff", ("groups", RoleFilter))
     search_fields = ("name", "email", "job_title")
     ordering = ("name", "email")
@@ -101,7 +101,7 @@ class PersonAdmin(RecordAdmin):
     # By the names of the form's own fields, which Django shows only to those who may change them.
     monday, tuesday, wednesday, thursday, friday, saturday, sunday = map(_show_hours, range(7))
 
-    @admin.display(description="standing")
+    @admin.display(description="status")
     def standing(self, person: User) -> str:
         if not person.is_active:
             return "deactivated"

@@ -24,7 +24,7 @@ from invoicing.administration.acts import actor_of
 from invoicing.administration.records import IsAllowed, change_record, create_record
 from invoicing.errors import ConflictError
 from invoicing.models import User
-from invoicing.rights import may_administer, remember_ownership
+from invoicing.rights import cache_is_owner, may_administer
 from invoicing.search.paging import SEARCH_LENGTH
 from invoicing.services.record_changes import digest_record
 from invoicing.web.pages import refused_as_pages
@@ -96,7 +96,7 @@ class RecordAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # as above
 
     def may(self, request: HttpRequest, act: str) -> bool:
         user = cast("User", request.user)
-        remember_ownership(user)
+        cache_is_owner(user)
         return self.is_allowed(act)(user)
 
     def is_allowed(self, act: str) -> IsAllowed:

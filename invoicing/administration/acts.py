@@ -1,7 +1,7 @@
 """What all acts of administration share: one transaction, one order of locks, one audit event.
 
 An act first locks the row of agent access's settings and the head of the administration's chain, as
-everything that ends connections does. So acts run one by one, and each checks its actor anew. Only
+everything that ends connections does. So acts run one by one, and each checks its actor again. Only
 a customer is locked before.
 """
 
@@ -79,6 +79,6 @@ def end_connections(person: User, reason: RevokedReason, *, actor: Actor) -> int
     return revoke_connections(connections, reason=reason, by=actor)
 
 
-def write_down(action: str, *, target: object, actor: Actor, detail: str = "") -> None:
+def record_admin_act(action: str, *, target: object, actor: Actor, detail: str = "") -> None:
     """Append the act to the administration's chain; `detail` names fields, without their texts."""
     record_act(action, actor, target=str(target), detail=detail[:DETAIL_LENGTH])

@@ -5,7 +5,7 @@ from uuid import UUID
 from agent_access.audit import OPERATOR, Actor
 from agent_access.connections import revoke_connections
 from agent_access.models.connections import Connection, RevokedReason
-from invoicing.administration.acts import act_of, locked_administration, write_down
+from invoicing.administration.acts import act_of, locked_administration, record_admin_act
 from invoicing.errors import OwnerUnfitError
 from invoicing.locks import lock_person
 from invoicing.models import Company
@@ -44,5 +44,5 @@ def _transfer(to: UUID, *, actor: Actor) -> int:
     ended = revoke_connections(
         Connection.objects.all(), reason=RevokedReason.OWNER_CHANGED, by=actor
     )
-    write_down("ownership:transferred", target=to, actor=actor)
+    record_admin_act("ownership:transferred", target=to, actor=actor)
     return ended

@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 
 from agent_access.audit import Actor
 from agent_access.models.connections import RevokedReason
-from invoicing.administration.acts import act_of, end_connections, write_down
+from invoicing.administration.acts import act_of, end_connections, record_admin_act
 from invoicing.errors import ConflictError, PermissionMissingError
 from invoicing.locks import lock_person
 from invoicing.models import User
@@ -56,7 +56,7 @@ def create_person(actor: Actor, changes: Changes, *, hours: Sequence[Stretch] = 
             raise PermissionMissingError
         write_changes(person, tidied)
         write_hours(person, hours)
-        write_down("person:created", target=person.pk, actor=actor)
+        record_admin_act("person:created", target=person.pk, actor=actor)
     return person
 
 
@@ -77,7 +77,9 @@ def change_person(
             write_hours(person, hours)
             changed = (*changed, "working_hours")
         if changed:
-            write_down("person:changed", target=pk, actor=actor, detail=_tell(person, changed))
+            record_admin_act(
+                "person:changed", target=pk, actor=actor, detail=_tell(person, changed)
+            )
     return person
 
 

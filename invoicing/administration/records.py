@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models import Model, QuerySet
 
 from agent_access.audit import Actor
-from invoicing.administration.acts import act_of, read_actor, write_down
+from invoicing.administration.acts import act_of, read_actor, record_admin_act
 from invoicing.errors import ConflictError
 from invoicing.locks import lock_record
 from invoicing.models import Company, Customer, TaxRate, User
@@ -33,7 +33,7 @@ def create_record(
     """Save a new record; raises ValidationError, PermissionMissingError."""
     with act_of(actor, is_allowed):
         _add(record, tidy_changes(record, changes))
-        write_down(_name(record, "created"), target=record.pk, actor=actor)
+        record_admin_act(_name(record, "created"), target=record.pk, actor=actor)
     return record
 
 
@@ -66,7 +66,7 @@ def change_record(
             return record
         written = _write(record, changed)
         detail = ", ".join(changed)
-        write_down(_name(record, "changed"), target=written.pk, actor=actor, detail=detail)
+        record_admin_act(_name(record, "changed"), target=written.pk, actor=actor, detail=detail)
     return written
 
 

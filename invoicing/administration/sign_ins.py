@@ -7,7 +7,12 @@ from django.contrib.auth.password_validation import validate_password
 
 from agent_access.audit import OPERATOR, Actor
 from agent_access.models.connections import RevokedReason
-from invoicing.administration.acts import act_of, end_connections, locked_administration, write_down
+from invoicing.administration.acts import (
+    act_of,
+    end_connections,
+    locked_administration,
+    record_admin_act,
+)
 from invoicing.administration.one_time_codes import (
     check_code,
     code_for,
@@ -54,7 +59,7 @@ def make_code_as_operator(pk: UUID) -> str:
 def _make_code(person: User, *, maker: User | None, actor: Actor) -> str:
     if not person.is_active:
         raise CodeInvalidError
-    write_down("person:code_made", target=person.pk, actor=actor)
+    record_admin_act("person:code_made", target=person.pk, actor=actor)
     return code_for(person, maker=maker)
 
 
@@ -112,5 +117,5 @@ def _end_sign_ins(person: User, *, action: str, actor: Actor) -> int:
     person.session_revision += 1
     person.save(update_fields=["password", "session_revision"])
     ended = end_connections(person, RevokedReason.SESSIONS_ENDED, actor=actor)
-    write_down(action, target=person.pk, actor=actor)
+    record_admin_act(action, target=person.pk, actor=actor)
     return ended

@@ -181,7 +181,7 @@ class Document(Record):
 
     @property
     def is_draft_invoice(self) -> bool:
-        """Tell whether it can be updated and its issue prepared, as only draft invoices can."""
+        """Return whether it can be updated and its issue prepared, as only draft invoices can."""
         return self.type == DocumentType.INVOICE and not self.is_issued
 
 

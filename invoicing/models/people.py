@@ -104,7 +104,7 @@ class User(Record, AbstractBaseUser, PermissionsMixin):
     is_staff = models.BooleanField("administrator", default=False)
     # Raised by a trigger, too, with whatever ends web sessions; connections end when it changes.
     session_revision = models.PositiveIntegerField(default=1, editable=False)
-    # How often the hash of an unchanged password was made anew; the trigger lets that end nothing.
+    # How often the hash of an unchanged password was upgraded; the trigger lets that end nothing.
     password_upgrades = models.PositiveIntegerField(default=0, db_default=0, editable=False)
 
     # These three and time off never leave through a tool.
@@ -144,12 +144,12 @@ class User(Record, AbstractBaseUser, PermissionsMixin):
 
     @property
     def is_listed(self) -> bool:
-        """Tell whether UserQuerySet.listed() has this person."""
+        """Return whether UserQuerySet.listed() has this person."""
         return self.is_active and not self.is_guest
 
     @override
     def check_password(self, raw_password: str | None) -> bool:
-        """Tell whether this is the password; a hash made in an outdated way is made anew."""
+        """Return whether this is the password; an outdated hash is upgraded."""
         return check_password(raw_password, self.password, self._upgrade_password)
 
     def _upgrade_password(self, raw_password: str) -> None:

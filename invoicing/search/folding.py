@@ -105,7 +105,7 @@ def _without_stroke(character: str) -> str:
 
 
 def _is_accent(character: str) -> bool:
-    """Tell whether a mark can be dropped without making another word of it.
+    """Return whether a mark can be dropped without making another word of it.
 
     Of Unicode's combining classes, 10 to 36 are the points of Hebrew, Arabic and Syriac, and
     those from 200 on the accents; kana voicing, Indic and Thai signs lie outside.
@@ -119,7 +119,7 @@ def _is_of_a_word(character: str) -> bool:
 
 
 def _parts_texts(character: str) -> bool:
-    """Tell whether it is a space, or a control character and the like."""
+    """Return whether it is a space, or a control character and the like."""
     return character.isspace() or unicodedata.category(character).startswith(("C", "Z"))
 
 

@@ -78,7 +78,7 @@ def forms_of(text: str) -> frozenset[str]:
 
 
 def matches(sought: Sequence[AnyOf], texts: Iterable[str]) -> bool:
-    """Tell whether the texts have for every word of the search a word that begins with it.
+    """Return whether the texts have for every word of the search a word that begins with it.
 
     In scripts without spaces it may stand anywhere in the phrase. No search words match nothing.
     """
@@ -145,7 +145,7 @@ def _required_parts(words: AnyOf) -> Iterable[AnyOf]:
 
 
 def _implies(narrow: AnyOf, wide: AnyOf) -> bool:
-    """Tell whether what has one prefix of `narrow` has one of `wide`."""
+    """Return whether what has one prefix of `narrow` has one of `wide`."""
     return all(one.startswith(tuple(wide)) for one in narrow)
 
 

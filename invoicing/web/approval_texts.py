@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from invoicing.access import ISSUE_PERMISSIONS, Permission
 from invoicing.approval_states import ApprovalState
-from invoicing.decisions import find_given_up
+from invoicing.decisions import approvals_of_ended_connections
 from invoicing.draft_fields import SUBJECT
 from invoicing.languages import APPLICATION_LANGUAGE, name_of_language
 from invoicing.models import Decision, Document, User
@@ -49,7 +49,7 @@ Told = dict[str, Any]
 
 def describe_entries(snapshots: Sequence[ApprovalSnapshot], user: User) -> list[Told]:
     """Describe lines of the inbox."""
-    given_up = find_given_up(snapshots, user)
+    given_up = approvals_of_ended_connections(snapshots, user)
     return [
         _describe_entry(each, user, has_ended=each.approval.pk in given_up) for each in snapshots
     ]
@@ -136,7 +136,7 @@ def _with_standing(review: Told) -> Told:
     """
     said = review | {"seconds_left": None, "time_left": None}
     digest = hashlib.sha256(repr(said).encode()).hexdigest()
-    return review | {"standing": f"{review['state']} {digest}"}
+    return review | {"version": f"{review['state']} {digest}"}
 
 
 def describe_review(snapshot: ApprovalSnapshot, user: User) -> Told:
@@ -171,8 +171,8 @@ def describe_review(snapshot: ApprovalSnapshot, user: User) -> Told:
 
 
 def _has_connection_ended(snapshot: ApprovalSnapshot, user: User) -> bool:
-    """Tell whether nothing can be issued by it any more though there is time left."""
-    return bool(_seconds_left(snapshot) and find_given_up([snapshot], user))
+    """Return whether nothing can be issued by it any more though there is time left."""
+    return bool(_seconds_left(snapshot) and approvals_of_ended_connections([snapshot], user))
 
 
 def _number(snapshot: ApprovalSnapshot) -> str:

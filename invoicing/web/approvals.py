@@ -24,7 +24,7 @@ from invoicing.models import Decision, IssueApproval, User
 from invoicing.models.approvals import DIGEST_LENGTH, REJECTION_REASON_LENGTH
 from invoicing.services.approvals import ApprovalSnapshot, read_approval
 from invoicing.text import normalise_text
-from invoicing.visits import note_routine, web_origin
+from invoicing.visits import mark_as_polling, web_origin
 from invoicing.web.approval_texts import Told, describe_entries, describe_hidden, describe_review
 from invoicing.web.pages import SignedInRequest, page
 
@@ -72,9 +72,9 @@ def list_approvals(request: SignedInRequest) -> HttpResponse:
 
 
 @page()
-def tell_waiting(request: SignedInRequest) -> HttpResponse:
+def show_waiting_count(request: SignedInRequest) -> HttpResponse:
     """Tell asking.js, on every page, what waits now: a request lasts only ten minutes."""
-    note_routine()
+    mark_as_polling()
     waiting = find_waiting(request.user)
     return JsonResponse({"count": waiting.count, "latest": waiting.latest})
 
@@ -92,11 +92,11 @@ def review(request: SignedInRequest, pk: UUID) -> HttpResponse:
 
 
 @page()
-def tell_standing(request: SignedInRequest, pk: UUID) -> HttpResponse:
+def show_page_version(request: SignedInRequest, pk: UUID) -> HttpResponse:
     """Tell asking.js, on a review page that is not final, whether that page is outdated."""
-    note_routine()
+    mark_as_polling()
     review, _ = _describe(request.user, _read(request, pk))
-    return JsonResponse({"standing": review["standing"]})
+    return JsonResponse({"version": review["version"]})
 
 
 def _read(request: SignedInRequest, pk: UUID) -> ApprovalSnapshot:

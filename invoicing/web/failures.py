@@ -57,6 +57,6 @@ def _show(template: str, status: HTTPStatus) -> HttpResponse:
 
 
 def _holds_nul(request: HttpRequest) -> bool:
-    """Tell whether a text was sent that PostgreSQL cannot hold."""
+    """Return whether a text was sent that PostgreSQL cannot hold."""
     sent = (request.GET, request.POST)
     return any(NUL in text for values in sent for _, texts in values.lists() for text in texts)

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from django.template.loader import render_to_string
 
-from invoicing.decisions import find_given_up
+from invoicing.decisions import approvals_of_ended_connections
 from invoicing.models import Document, User
 from invoicing.services.document_facts import Facts
 from invoicing.services.issue_warnings import find_warnings
@@ -15,7 +15,7 @@ from invoicing.web.formats import format_day, format_instant, local_date
 def render_warnings(user: User, draft: Document, facts: Facts, *, now: datetime) -> str:
     """Return the warnings about issuing a draft with these facts now; most drafts have none."""
     found = find_warnings(user, draft, facts, now=now, today=local_date(now, user))
-    given_up = find_given_up(found.alike, user)
+    given_up = approvals_of_ended_connections(found.alike, user)
     alike = [each for each in found.alike if each.approval.pk not in given_up]
     warnings = replace(found, alike=alike[:1])
     if not any(vars(warnings).values()):

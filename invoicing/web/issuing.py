@@ -22,7 +22,7 @@ from invoicing.web.papers import lay_out
 
 
 def may_issue(user: User, document: Document) -> bool:
-    """Tell whether this person may issue this document."""
+    """Return whether this person may issue this document."""
     return not document.is_issued and user.has_perms(ISSUE_PERMISSIONS)
 
 

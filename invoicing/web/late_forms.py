@@ -16,12 +16,12 @@ TOKEN = "csrfmiddlewaretoken"  # noqa: S105  a field's name
 
 
 def keeps_typed(view: object) -> bool:
-    """Tell whether a view is a page with `keeps_typed`, whose form takes long to fill in."""
+    """Return whether a view is a page with `keeps_typed`, whose form takes long to fill in."""
     return getattr(view, "keeps_typed", False)
 
 
 def keeps_typed_at(path: str) -> bool:
-    """Tell whether the path leads to such a page; no other form is filled in from a request."""
+    """Return whether the path leads to such a page; no other form is filled in from a request."""
     try:
         return keeps_typed(resolve(path).func)
     except Resolver404:

@@ -110,7 +110,7 @@ def _line(
 
 
 def _is_tall(description: str) -> bool:
-    """Tell whether a line may be too tall for what is left of a sheet, and so may be cut."""
+    """Return whether a line may be too tall for what is left of a sheet, and so may be cut."""
     return _count_lines(description) > KEPT_LINES
 
 
@@ -132,7 +132,7 @@ def _split(line: PaperLine) -> tuple[str, PaperLine]:
 
 
 def _are_long(lines: list[PaperLine], labels: Mapping[str, str], *, has_discounts: bool) -> bool:
-    """Tell whether the lines are too wide for a table on a sheet of paper.
+    """Return whether the lines are too wide for a table on a sheet of paper.
 
     A column is as wide as its widest text, the heading included.
     """

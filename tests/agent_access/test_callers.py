@@ -37,7 +37,7 @@ def find(connection: Connection) -> Caller:
 @pytest.fixture
 def own_statement():
     """Keep no statement of a project that is made to be another for a while."""
-    kept = (callers._statement, callers._tells_owner, callers._asks_tables_alone)
+    kept = (callers._statement, callers._owner_is_in_statement, callers._uses_model_backend_only)
     for each in kept:
         each.cache_clear()
     yield
@@ -88,5 +88,5 @@ def test_another_backend_is_asked_by_django_itself(connect, person, settings):
 def test_a_project_without_such_a_statement_is_asked_for_its_owner(
     connection, company, monkeypatch
 ):
-    monkeypatch.setattr(InvoicingHost, "owner_statement", lambda _: None)
+    monkeypatch.setattr(InvoicingHost, "owner_id_sql", lambda _: None)
     assert find(connection).owner_id == company.owner_id

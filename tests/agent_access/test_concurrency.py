@@ -121,7 +121,7 @@ def test_a_lock_held_too_long_is_unavailable_and_the_retry_works(agent, draft_bo
     assert (retried.status, retried.data["lock_version"]) == (200, 2)
     assert "Idempotent-Replayed" not in retried.headers
     assert list(find_breaks()) == []
-    database.close()  # with it goes the short patience
+    database.close()  # with it goes the short time-out
 
 
 def shorten_patience() -> None:

@@ -68,7 +68,7 @@ def find_losses(evidence: Evidence, told: Testimony) -> Iterator[str]:
 def _is_kept(
     operation: Operation, documents: dict[str, Document], approvals: dict[str, Approval]
 ) -> bool:
-    """Tell whether the database has what the answer to an operation said."""
+    """Return whether the database has what the answer to an operation said."""
     result = operation.result or {}
     if operation.call.tool == "documents.issue_prepare":
         return result["approval_id"] in approvals

@@ -32,7 +32,7 @@ class Report:
 
     @property
     def is_clean(self) -> bool:
-        """Tell whether something was done and nothing was found."""
+        """Return whether something was done and nothing was found."""
         return self.writes > 0 and not any(self.found.values())
 
     @property

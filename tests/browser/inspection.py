@@ -46,7 +46,7 @@ def follow(link: Locator) -> None:
 
 
 def fits(page: Page) -> bool:
-    """Tell whether nothing lies beyond the width, once the page is laid out anew."""
+    """Return whether nothing lies beyond the width, once the page is laid out anew."""
     for _ in range(LAYOUTS):
         if page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0:
             return True

@@ -205,9 +205,9 @@ def approved(open_page, delegate, ask) -> tuple[Page, Prepared]:
 def test_an_approved_page_stays_until_something_changed(approved):
     page, prepared = approved
     opened = listen(page, path_of(prepared))
-    with page.expect_response("**/standing"):
+    with page.expect_response("**/version"):
         page.clock.run_for(3000)
-    with page.expect_response("**/standing"):
+    with page.expect_response("**/version"):
         page.clock.run_for(3000)
     assert opened == []
     prepared.execute(now=timezone.now())
@@ -225,9 +225,9 @@ def test_an_approved_page_says_that_the_connection_has_ended(approved, connectio
 
 def test_an_approved_page_asks_no_more_once_it_may_not(approved):
     page, _ = approved
-    asked = listen(page, "/standing")
+    asked = listen(page, "/version")
     Session.objects.all().delete()
-    with page.expect_response("**/standing"):
+    with page.expect_response("**/version"):
         page.clock.run_for(3000)
     run_for_minutes(page, 1)
     assert len(asked) == 1
@@ -244,7 +244,7 @@ def pending(open_page, delegate, ask) -> tuple[Page, Prepared]:
 
 
 def wait_for_standing(page: Page) -> None:
-    wait_for_answer(page, "/standing", seconds=10)
+    wait_for_answer(page, "/version", seconds=10)
 
 
 def test_a_pending_page_tells_that_the_draft_has_changed_and_keeps_what_is_typed(
@@ -279,7 +279,7 @@ def test_a_pending_page_takes_back_what_is_not_so_any_more(pending, delegate):
 
 def test_a_pending_page_asks_no_more_once_the_ten_minutes_have_passed(pending):
     page, prepared = pending
-    asked = listen(page, "/standing")
+    asked = listen(page, "/version")
     with time_machine.travel(prepared.approval.expires_at):
         wait_for_standing(page)
         run_for_minutes(page, 15)

@@ -145,7 +145,7 @@ def test_a_migration_may_run_for_longer_than_a_statement_of_a_request():
     with connection.schema_editor():
         assert read_setting("statement_timeout") == "0"
         assert read_setting("idle_in_transaction_session_timeout") == "0"
-        assert connection.connection.patience is None
+        assert connection.connection.receive_timeout is None
         assert read_setting("lock_timeout") == "5s"
     assert read_setting("statement_timeout") == "15s"
 

@@ -24,7 +24,7 @@ def test_a_server_that_says_nothing_is_given_up():
     """As one that hangs in its disk: its machine lives, so TCP says nothing, and nor does it."""
     connection.ensure_connection()
     opened = connection.connection
-    opened.patience = 0.05
+    opened.receive_timeout = 0.05
     with connection.cursor() as cursor, pytest.raises(OperationalError, match="timeout expired"):
         cursor.execute("SELECT pg_sleep(1)")
     assert opened.closed
@@ -63,7 +63,7 @@ def test_a_commit_that_was_given_up_is_not_told_as_done():
         transaction.on_commit(lambda: followed.append("told"))
         with connection.cursor() as cursor:
             cursor.execute("INSERT INTO lesson VALUES (1)")
-        opened.patience = 0.05
+        opened.receive_timeout = 0.05
 
     with pytest.raises(OperationalError, match="timeout expired"):
         write()
@@ -84,7 +84,7 @@ def test_a_server_that_refuses_says_something():
 def test_a_server_may_take_the_time_that_its_own_limits_give_it():
     connection.close()
     connection.ensure_connection()
-    assert connection.connection.patience > settings.STATEMENT_TIMEOUT_SECONDS
+    assert connection.connection.receive_timeout > settings.STATEMENT_TIMEOUT_SECONDS
 
 
 class SilentServer:
@@ -144,7 +144,7 @@ def test_whoever_refuses_at_once_is_asked_by_all(silent_server):
 def test_all_come_in_once_a_silent_server_has_answered(silent_server, monkeypatch):
     attempt(answer="no answer")
     with monkeypatch.context() as patch:
-        patch.setattr(driver, "connect", driver.PatientConnection.connect)  # as it is
+        patch.setattr(driver, "connect", driver.TimeoutConnection.connect)  # as it is
         ask()
     connection.close()
     silent_server.meanwhile = lambda: connect_again(silent_server)

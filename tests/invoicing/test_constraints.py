@@ -40,7 +40,7 @@ EXECUTED = {"executed_at": A_MINUTE_LATER, "execute_key": "key-12345", "result":
 
 
 def refused(change) -> bool:
-    """Tell whether the database refuses the change and keeps every row as it was."""
+    """Return whether the database refuses the change and keeps every row as it was."""
     before = take_snapshot()
     try:
         with transaction.atomic():

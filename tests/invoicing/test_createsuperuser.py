@@ -37,7 +37,7 @@ def test_nobody_is_created_who_cannot_be_written_down(monkeypatch):
         assert User.objects.exists()
         raise RuntimeError
 
-    monkeypatch.setattr(createsuperuser, "write_down", fail)
+    monkeypatch.setattr(createsuperuser, "record_admin_act", fail)
     with pytest.raises(RuntimeError):
         create()
     assert not User.objects.exists()

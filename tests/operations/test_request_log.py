@@ -91,7 +91,7 @@ def test_what_an_open_page_asks_by_itself_is_no_line_unless_it_is_refused(
     draft = make_draft(user=delegate, customer=customer)
     approval = prepare(draft, user=delegate, now=timezone.now()).approval
     cookie = sign_in(delegate).cookies.output(header="", attrs=[])
-    standings = [f"approvals/{each}/standing" for each in (approval.id, new_id())]
+    standings = [f"approvals/{each}/version" for each in (approval.id, new_id())]
     asked = ("approvals/waiting", *standings, "approvals")
     answers = [send("GET", f"/{each}", HTTP_COOKIE=cookie).status for each in asked]
     assert answers == [200, 200, 404, 200]

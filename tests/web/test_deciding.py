@@ -50,67 +50,67 @@ def test_approving_leads_back_to_the_page_which_says_what_was_decided(desk, prep
 
 
 @pytest.fixture
-def ask_standing(desk: Client, prepared: Prepared) -> Callable[[], str]:
+def ask_version(desk: Client, prepared: Prepared) -> Callable[[], str]:
     """Return a function that asks, as the script of the page does, what the page would say now."""
 
     def ask() -> str:
-        told: str = desk.get(f"{path_of(prepared)}/standing").json()["standing"]
+        told: str = desk.get(f"{path_of(prepared)}/version").json()["version"]
         return told
 
     return ask
 
 
 def test_the_script_of_an_approved_page_is_told_what_changed(
-    desk, prepared, ask_standing, delegate, clock
+    desk, prepared, ask_version, delegate, clock
 ):
     send(desk, prepared, "approve")
-    first = ask_standing()
-    path = f"{path_of(prepared)}/standing"
+    first = ask_version()
+    path = f"{path_of(prepared)}/version"
     page = desk.get(path_of(prepared)).content.decode()
-    assert f'data-standing="{first}"' in page
+    assert f'data-version="{first}"' in page
     assert f'data-ask="{path}"' in page
     clock.shift(SECOND)
-    assert ask_standing() == first, "the time left is counted down by another script"
+    assert ask_version() == first, "the time left is counted down by another script"
     withdraw(delegate, Permission.MANAGE)
-    lacking = ask_standing()
+    lacking = ask_version()
     grant(delegate, Permission.MANAGE)
-    assert ask_standing() == first
+    assert ask_version() == first
     revoke_connection(prepared.approval.connection_id, reason=RevokedReason.OWNER_REVOKED)
-    ended = ask_standing()
+    ended = ask_version()
     prepared.execute()
-    standings = [first, lacking, ended, ask_standing()]
-    assert [each.split()[0] for each in standings] == ["approved"] * 3 + ["executed"]
-    assert len(set(standings)) == 4
+    versions = [first, lacking, ended, ask_version()]
+    assert [each.split()[0] for each in versions] == ["approved"] * 3 + ["executed"]
+    assert len(set(versions)) == 4
 
 
 def test_the_script_of_another_person_is_told_nothing(prepared, sign_in, colleague):
-    assert sign_in(colleague).get(f"{path_of(prepared)}/standing").status_code == 404
+    assert sign_in(colleague).get(f"{path_of(prepared)}/version").status_code == 404
 
 
 def test_the_script_of_a_pending_page_is_told_all_that_changes_it(
-    prepared, ask_standing, delegate, customer
+    prepared, ask_version, delegate, customer
 ):
-    standings = [ask_standing()]
+    versions = [ask_version()]
     total = prepared.approval.document.grand_total
     issued = make_issued(customer=customer, lines=(line_input(unit_price=total, quantity=SCALE),))
     assert issued.grand_total == total
-    standings.append(ask_standing())
+    versions.append(ask_version())
     for lost in (Permission.MANAGE, Permission.FINALIZE, Permission.VIEW_ALL_CUSTOMERS):
         withdraw(delegate, lost)
-        standings.append(ask_standing())
-    assert len(set(standings)) == 5
-    assert {each.split()[0] for each in standings} == {"pending"}
+        versions.append(ask_version())
+    assert len(set(versions)) == 5
+    assert {each.split()[0] for each in versions} == {"pending"}
 
 
 def test_whoever_cannot_see_the_document_any_more_learns_nothing_of_it(
-    desk, prepared, ask_standing, delegate
+    desk, prepared, ask_version, delegate
 ):
     send(desk, prepared, "approve")
     withdraw(delegate, Permission.VIEW_ALL_CUSTOMERS)
     assert "There is nothing left for you to decide." in read(desk.get(path_of(prepared)))
-    hidden = ask_standing()
+    hidden = ask_version()
     Customer.objects.update(name="Acme Limited")
-    assert ask_standing() == hidden
+    assert ask_version() == hidden
     assert prepared.approval.document.draft_code not in hidden
 
 

@@ -11,7 +11,7 @@ from typing_extensions import override
 
 from agent_access.audit import OPERATOR
 from agent_access.operator_command import OperatorCommand
-from invoicing.administration.acts import take_locks, write_down
+from invoicing.administration.acts import record_admin_act, take_locks
 from invoicing.models import User
 
 
@@ -50,7 +50,7 @@ def _lock(**_: Any) -> None:
 
 
 def _write_down(instance: User, **_: Any) -> None:
-    write_down(
+    record_admin_act(
         "person:created",
         target=instance.pk,
         actor=OPERATOR,

@@ -1,4 +1,4 @@
-"""The words that searches look for, written anew beside a running service."""
+"""The words that searches look for, rebuilt beside a running service."""
 
 from typing import Any
 

@@ -46,7 +46,7 @@ const followRequests = (link, place) => {
   const announce = () => {
     const rest = count > 1 ? `, ${count} in all` : "";
     told.data = `A new request is waiting for you${rest}. `;
-    // Not put there anew, since that would take the focus from the link.
+    // Not inserted again, since that would take the focus from the link.
     if (!place.hasChildNodes()) place.append(told, place.classList.contains("unseen") ? "" : show);
   };
 
@@ -64,8 +64,8 @@ const followRequests = (link, place) => {
 // What became of a request. Once it is approved, the agent may issue at any moment, and the page
 // follows. While the person reads and types, the page stays and tells; countdown.js tells of the end.
 const followApproved = (place) => {
-  askEvery(3, place.dataset.ask, ({ standing }) => {
-    if (standing !== place.dataset.standing) location.replace(location.pathname);
+  askEvery(3, place.dataset.ask, ({ version }) => {
+    if (version !== place.dataset.version) location.replace(location.pathname);
   });
 };
 
@@ -74,15 +74,15 @@ const followPending = (place) => {
   const link = Object.assign(document.createElement("a"), { href, textContent: "Show it as it is now" });
   const words = ["This request is not as shown here any more. ", link, "."];
 
-  askEvery(10, place.dataset.ask, ({ standing }) => {
-    const isExpired = standing.startsWith("expired");
-    const isToldHere = standing !== place.dataset.standing && !isExpired;
-    // Not put there anew, since that would take the focus from the link.
+  askEvery(10, place.dataset.ask, ({ version }) => {
+    const isExpired = version.startsWith("expired");
+    const isToldHere = version !== place.dataset.version && !isExpired;
+    // Not inserted again, since that would take the focus from the link.
     if (isToldHere !== place.hasChildNodes()) place.replaceChildren(...(isToldHere ? words : []));
     return isExpired;
   });
 };
 
 followRequests(document.querySelector("[data-latest]"), document.querySelector("#arrival"));
-document.querySelectorAll(".notice p[data-standing]").forEach(followApproved);
-document.querySelectorAll("form p[data-standing]").forEach(followPending);
+document.querySelectorAll(".notice p[data-version]").forEach(followApproved);
+document.querySelectorAll("form p[data-version]").forEach(followPending);

@@ -43,7 +43,7 @@ def _change(request: SignedInRequest, form: OwnPasswordForm) -> HttpResponse:
     person = _write(request, form) if form.is_valid() else None
     if person is None:
         return _show(request, form, status=422)
-    # Not read anew: this session must end, too, if all were ended since the change.
+    # Not read again: this session must end, too, if all were ended since the change.
     update_session_auth_hash(request, person)
     response = redirect(f"{reverse('account')}?changed")
     remember_device(response, person)

@@ -74,7 +74,7 @@ def count_attempt(*, account: str, device: str = "") -> list[Limit]:
     return [address, *shared]
 
 
-def give_attempt_back(counted: Iterable[Limit]) -> None:
+def refund_attempt(counted: Iterable[Limit]) -> None:
     """Uncount an attempt, since its password was right; raises AttemptRefusedError.
 
     Otherwise an office behind one address would lock itself out in the morning. Until then the

@@ -23,7 +23,7 @@ from invoicing.web.accounts.limits import (
     LimitReachedError,
     answer_refused,
     count_attempt,
-    give_attempt_back,
+    refund_attempt,
 )
 from invoicing.web.accounts.password_forms import password_field
 from invoicing.web.late_forms import keeps_typed_at, read_late_form, show_late_form
@@ -60,7 +60,7 @@ def _try_to_sign_in(request: HttpRequest, form: SignInForm) -> HttpResponse:
         counted = count_attempt(account=request.POST.get("username", ""), device=device)
         user = authenticate(request, **form.cleaned_data) if form.is_valid() else None
         if user is not None:
-            give_attempt_back(counted)
+            refund_attempt(counted)
     except AttemptRefusedError as refusal:
         if isinstance(refusal, LimitReachedError):
             note_attempt(SignInOutcome.LIMITED)

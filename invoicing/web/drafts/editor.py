@@ -196,7 +196,7 @@ class Editor:
 
 
 def _is_search(data: QueryDict) -> bool:
-    """Tell whether to search for a customer: by its button, or by Enter in the search field."""
+    """Return whether to search for a customer: by its button, or by Enter in the search field."""
     asked, done = (read_search(data, f"customer_{word}") for word in ("search", "searched"))
     return "find_customer" in data or asked != done
 

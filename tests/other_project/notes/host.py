@@ -22,7 +22,7 @@ class NotesHost:
         owners = User.objects.filter(is_superuser=True).order_by("date_joined")
         return owners.values_list("id", flat=True).first()
 
-    def owner_statement(self) -> None:
+    def owner_id_sql(self) -> None:
         return None  # owner_id asks by itself
 
     def delegate_problem(self, user: User) -> RevokedReason | None:
@@ -57,16 +57,16 @@ class NotesHost:
     def missing_for_agents(self) -> Sequence[str]:
         return ()  # a first note needs nothing
 
-    def work_of(self, connection_id: UUID, viewer: User) -> Sequence[Work]:
+    def records_made_by(self, connection_id: UUID, viewer: User) -> Sequence[Work]:
         return ()  # a note does not know which connection made it
 
-    def work_page(self, connection_id: UUID, viewer: User) -> str:
+    def records_url(self, connection_id: UUID, viewer: User) -> str:
         return ""  # and so no page tells
 
-    def names_of(self, record_ids: Collection[UUID], viewer: User) -> Mapping[UUID, str]:
+    def record_labels(self, record_ids: Collection[UUID], viewer: User) -> Mapping[UUID, str]:
         return {}  # a note has no name
 
-    def ids_of(self, name: str) -> Collection[UUID]:
+    def find_records_by_label(self, name: str) -> Collection[UUID]:
         return ()  # and so none is found by it
 
     def schema_filler(self) -> Callable[[Tool, JSONSchema], JSONSchema]:
