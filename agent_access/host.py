@@ -121,7 +121,7 @@ class Host(Protocol):
         connections are named already.
         """
 
-    def find_records_by_label(self, name: str) -> Collection[UUID]:
+    def find_ids_by_label(self, name: str) -> Collection[UUID]:
         """Return the IDs of the project's records that are called so, as a search of the audit."""
 
     def schema_filler(self) -> Callable[[Tool, JSONSchema], JSONSchema]:

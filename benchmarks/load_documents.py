@@ -3,8 +3,8 @@
 `load_sample_company` writes each as a person would; this takes a fraction of the time.
 """
 
+import argparse
 import os
-import sys
 
 import django
 from tqdm import trange
@@ -16,6 +16,9 @@ ISSUED_TENTHS = 7
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(prog="benchmarks.load_documents", allow_abbrev=False)
+    parser.add_argument("documents", type=int)
+    wanted = parser.parse_args().documents
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     django.setup()
     # Models can be read from here on only.
@@ -30,7 +33,6 @@ def main() -> None:
 
     author = User.objects.get(email=BOOKKEEPER)
     draft = DraftInput.model_validate(make_draft_input(find_references(), lines=LINES))
-    wanted = int(sys.argv[1])
     for start in trange(0, wanted, BATCH_DOCUMENTS):
         write_documents(
             [

@@ -11,7 +11,7 @@ from benchmarks.subjects import References, make_draft_input
 from invoicing.draft_fields import DraftInput
 from invoicing.models import Customer, Decision, Document, NumberSeries, TaxRate, User
 from invoicing.sample_company.loading import BOOKKEEPER
-from invoicing.services.approvals import decide_approval, prepare_approval
+from invoicing.services.approvals import prepare_approval, write_decision
 from invoicing.services.drafts import ConnectionRef, create_draft
 
 
@@ -46,7 +46,7 @@ class Sample:
             self._user, document.id, lock_version=1, connection=maker, clock=timezone.now
         )
         approval = snapshot.approval
-        decide_approval(
+        write_decision(
             self._user,
             approval.id,
             decision=Decision.APPROVED,

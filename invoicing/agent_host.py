@@ -106,7 +106,7 @@ class InvoicingHost:
     def record_labels(self, record_ids: Collection[UUID], viewer: User) -> Mapping[UUID, str]:
         return find_names(record_ids, viewer)
 
-    def find_records_by_label(self, name: str) -> Collection[UUID]:
+    def find_ids_by_label(self, name: str) -> Collection[UUID]:
         return find_ids(name)
 
     def schema_filler(self) -> Callable[[Tool, JSONSchema], JSONSchema]:

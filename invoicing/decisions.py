@@ -24,12 +24,12 @@ from invoicing.services.issuing import Clock, issue_locked
 def decide_approval(
     user: User, pk: UUID, *, decision: Decision, fingerprint: str, reason: str, origin: Origin
 ) -> ApprovalSnapshot:
-    """Decide as services.approvals.decide_approval does, raising what it raises, and audit it.
+    """Decide as services.approvals.write_decision does, raising what it raises, and audit it.
 
     The event goes to the chain of the connection that prepared the approval. What an ended one
     prepared can still be rejected; to approve it raises ConnectionEndedError.
     """
-    snapshot = approvals.decide_approval(
+    snapshot = approvals.write_decision(
         user, pk, decision=decision, fingerprint=fingerprint, reason=reason, clock=timezone.now
     )
     fact = Fact(

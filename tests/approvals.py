@@ -8,10 +8,10 @@ from invoicing.models import Decision, Document, IssueApproval, User
 from invoicing.services.approvals import (
     ApprovalSnapshot,
     Execution,
-    decide_approval,
     execute_approval,
     prepare_approval,
     read_approval,
+    write_decision,
 )
 from invoicing.services.document_facts import fingerprint_facts, read_facts
 from invoicing.services.drafts import ConnectionRef
@@ -53,7 +53,7 @@ class Prepared:
             "clock": at(now),
             "decision": decision,
         }
-        return decide_approval(self.user, self.approval.pk, **(asked | changes))
+        return write_decision(self.user, self.approval.pk, **(asked | changes))
 
     def execute(
         self,

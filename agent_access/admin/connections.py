@@ -51,7 +51,7 @@ class ConnectionAdmin(OwnersModelAdmin):
         return ["name", *(f"user__{field}" for field in text_fields())]
 
     @override
-    def attach_related(self, records: Sequence[Connection], *, viewer: Any) -> list[states.Usage]:
+    def read_related(self, records: Sequence[Connection], *, viewer: Any) -> list[states.Usage]:
         return states.read_usage(records)
 
     @override

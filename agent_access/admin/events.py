@@ -111,7 +111,7 @@ class EventAdmin(EvidenceAdmin):
         return Q(*map(_matches_word, words))
 
     @override
-    def attach_related(self, records: Sequence[AuditEvent], *, viewer: Any) -> list[EventNames]:
+    def read_related(self, records: Sequence[AuditEvent], *, viewer: Any) -> list[EventNames]:
         return read_names(records, viewer=viewer)
 
     @admin.display(description="Time")
@@ -163,7 +163,7 @@ def _matches_word(word: str) -> Q:
     called = Connection.objects.filter(name__icontains=word).values("id")
     condition = (
         Q(action__icontains=word)
-        | Q(target__in=[word, *map(str, conf.host().find_records_by_label(word))])
+        | Q(target__in=[word, *map(str, conf.host().find_ids_by_label(word))])
         | Q(detail=word)
         | Q(request_id=word)
         | Q(client_address=word)

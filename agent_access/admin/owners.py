@@ -30,7 +30,7 @@ View = Callable[..., HttpResponse]
 
 
 def further_of(record: Any) -> Any:
-    """Return what `attach_related` has read for a record of a page."""
+    """Return what `read_related` has read for a record of a page."""
     return vars(record)["further"]
 
 
@@ -89,7 +89,7 @@ class OwnersModelAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic f
 
     @override
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
-        return paging.FixedOrderChangeList
+        return paging.SortableColumnsChangeList
 
     @override
     def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
@@ -99,11 +99,11 @@ class OwnersModelAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic f
         return changes
 
     def _attach_further(self, request: HttpRequest, records: Sequence[Any]) -> None:
-        further = self.attach_related(records, viewer=request.user)
+        further = self.read_related(records, viewer=request.user)
         for record, shown in zip(records, further, strict=True):
             vars(record)["further"] = shown
 
-    def attach_related(self, records: Sequence[Any], *, viewer: Any) -> Iterable[Any]:
+    def read_related(self, records: Sequence[Any], *, viewer: Any) -> Iterable[Any]:
         """Return for each record what a viewer's page shows beyond its own fields."""
         return [None for _ in records]
 

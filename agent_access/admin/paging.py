@@ -36,7 +36,7 @@ class BoundedPaginator(Paginator):  # type: ignore[type-arg]  # generic for mypy
         return self.count == MAX_ROWS
 
 
-class FixedOrderChangeList(ChangeList):
+class SortableColumnsChangeList(ChangeList):
     """Sorts only by columns that its page offers, where Django trusts the URL.
 
     `searched` says how many rows the search looked at; it is empty if it was all of them.

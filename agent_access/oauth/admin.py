@@ -73,7 +73,7 @@ class ClientAdmin(OwnersModelAdmin):
         return super().changelist_view(request, {**(extra_context or {}), **address})
 
     @override
-    def attach_related(self, records: Sequence[Application], *, viewer: Any) -> list[int]:
+    def read_related(self, records: Sequence[Application], *, viewer: Any) -> list[int]:
         """Return how many live connections each has."""
         found = live_connections().filter(client_id__in=[each.client_id for each in records])
         counts = dict(found.values_list("client_id").annotate(Count("id")))
@@ -104,7 +104,7 @@ class ClientAdmin(OwnersModelAdmin):
             "title": client.name,
             "client": client,
             "facts": self.facts_of(client),
-            "connections": zip(connections, read_usage(connections), strict=True),
+            "connections": list(zip(connections, read_usage(connections), strict=True)),
         }
         return self.show(request, "client", context)
 

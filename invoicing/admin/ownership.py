@@ -12,12 +12,7 @@ from typing_extensions import override
 from invoicing.admin.fields import PersonField
 from invoicing.administration.acts import actor_of, count_connections
 from invoicing.administration.ownership import UNFIT_OWNER, transfer_ownership
-from invoicing.errors import (
-    ConflictError,
-    OwnerUnfitError,
-    PermissionMissingError,
-    RecordNotFoundError,
-)
+from invoicing.errors import OwnerUnfitError, PermissionMissingError, RecordNotFoundError
 from invoicing.models import User
 from invoicing.rights import is_owner
 from invoicing.web.accounts.devices import find_device
@@ -80,6 +75,6 @@ def _transfer_to_chosen(request: HttpRequest, form: TransferForm) -> bool:
         transfer_ownership(actor_of(request), form.cleaned_data["successor"].pk)
     except (OwnerUnfitError, RecordNotFoundError):
         form.add_error("successor", UNFIT_OWNER)
-    except (PermissionMissingError, ConflictError):
+    except PermissionMissingError:
         raise PermissionDenied from None
     return form.is_valid()

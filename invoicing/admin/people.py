@@ -102,7 +102,7 @@ class PersonAdmin(RecordAdmin):
     monday, tuesday, wednesday, thursday, friday, saturday, sunday = map(_show_hours, range(7))
 
     @admin.display(description="status")
-    def standing(self, person: User) -> str:
+    def status(self, person: User) -> str:
         if not person.is_active:
             return "deactivated"
         if person.is_guest:

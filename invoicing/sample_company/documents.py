@@ -6,6 +6,8 @@ from datetime import UTC, date, datetime, time, timedelta
 from functools import partial
 from typing import TypeVar
 
+from django.db import transaction
+
 from invoicing.draft_fields import DraftInput
 from invoicing.models import DocumentType, TaxRate
 from invoicing.money import round_half_up
@@ -45,6 +47,7 @@ class MasterData:
     products: Sequence[Row] = field(default_factory=partial(read_table, "products"))
 
 
+@transaction.atomic
 def write_document(master_data: MasterData, index: int) -> None:
     """Write the document with this index; low indexes are issued, the others are drafts."""
     first_draft = master_data.document_count * ISSUED_TENTHS // 10

@@ -138,7 +138,7 @@ def _require_open_to(following: ApprovalState, state: ApprovalState) -> None:
         raise ApprovalStateError(state)
 
 
-def decide_approval(
+def write_decision(
     user: User, pk: UUID, *, decision: Decision, fingerprint: str, reason: str = "", clock: Clock
 ) -> ApprovalSnapshot:
     """Store what the delegated person decided about the facts with this fingerprint.

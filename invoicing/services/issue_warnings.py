@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from enum import StrEnum
+
+from django.db.models import TextChoices
 
 from invoicing.approval_states import ApprovalState
 from invoicing.models import Document, DocumentStatus, IssueApproval, NumberSeries, User
@@ -19,16 +20,22 @@ ALIKE_READ = 25
 USABLE = {ApprovalState.PENDING, ApprovalState.APPROVED}
 
 
-class Missing(StrEnum):
+class Missing(TextChoices):
     """What EN 16931 requires on an invoice, by its path in the facts.
 
     Its rules BR-08, BR-10, BR-S-02 and BR-CO-04.
     """
 
-    SELLER_ADDRESS = "seller.address"
-    CUSTOMER_ADDRESS = "customer.address"
-    SELLER_VAT_NUMBER = "seller.vat_number"
-    LINE_TAX = "line_items.tax_rate_id"
+    SELLER_ADDRESS = "seller.address", "The address of your company is missing."
+    CUSTOMER_ADDRESS = "customer.address", "The address of the customer is missing."
+    SELLER_VAT_NUMBER = (
+        "seller.vat_number",
+        "Tax is charged, but the VAT number of your company is missing.",
+    )
+    LINE_TAX = (
+        "line_items.tax_rate_id",
+        "A line has no tax. If it is meant to be free of tax, choose a rate of 0 %.",
+    )
 
 
 @dataclass(frozen=True)

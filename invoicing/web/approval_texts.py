@@ -111,7 +111,7 @@ def describe_hidden(snapshot: ApprovalSnapshot, user: User) -> Told:
     """
     known = {ApprovalState.PENDING, ApprovalState.REJECTED}
     state = snapshot.state if snapshot.state in known else "over"
-    return _with_standing(_describe_request(snapshot, user) | {"state": state})
+    return _with_version(_describe_request(snapshot, user) | {"state": state})
 
 
 def _describe_request(snapshot: ApprovalSnapshot, user: User) -> Told:
@@ -129,14 +129,14 @@ def _describe_request(snapshot: ApprovalSnapshot, user: User) -> Told:
     }
 
 
-def _with_standing(review: Told) -> Told:
+def _with_version(review: Told) -> Told:
     """Add the state, and a digest of all that is said, for the page's script.
 
     It differs once the page would say something else, except how much time is left.
     """
     said = review | {"seconds_left": None, "time_left": None}
     digest = hashlib.sha256(repr(said).encode()).hexdigest()
-    return review | {"version": f"{review['state']} {digest}"}
+    return review | {"page_version": f"{review['state']} {digest}"}
 
 
 def describe_review(snapshot: ApprovalSnapshot, user: User) -> Told:
@@ -146,7 +146,7 @@ def describe_review(snapshot: ApprovalSnapshot, user: User) -> Told:
     """
     approval, facts, state = snapshot.approval, snapshot.prepared, snapshot.state
     has_ended = _has_connection_ended(snapshot, user)
-    return _with_standing(
+    return _with_version(
         {
             **_describe_request(snapshot, user),
             "heading": HEADING_OF_ENDED if has_ended else HEADINGS[state],

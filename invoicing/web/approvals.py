@@ -96,7 +96,7 @@ def show_page_version(request: SignedInRequest, pk: UUID) -> HttpResponse:
     """Tell asking.js, on a review page that is not final, whether that page is outdated."""
     mark_as_polling()
     review, _ = _describe(request.user, _read(request, pk))
-    return JsonResponse({"version": review["version"]})
+    return JsonResponse({"version": review["page_version"]})
 
 
 def _read(request: SignedInRequest, pk: UUID) -> ApprovalSnapshot:

@@ -54,7 +54,9 @@ def test_a_client_known_by_its_document_is_told_apart(owner_desk, client_record)
     Application.objects.update(registration_source="cimd", client_id="https://client.example/me")
     page = main_of(owner_desk.get(LIST))
     assert "Its metadata document" in page
-    assert "https://client.example/me" in main_of(owner_desk.get(f"{LIST}{client_record.pk}/"))
+    shown = main_of(owner_desk.get(f"{LIST}{client_record.pk}/"))
+    assert "https://client.example/me" in shown
+    assert "You have allowed it none." in shown
 
 
 def test_clients_are_searched(owner_desk, client_record):

@@ -7,7 +7,7 @@ from uuid import UUID
 from django.utils import timezone
 
 from invoicing.models import Decision, IssueApproval
-from invoicing.services.approvals import decide_approval
+from invoicing.services.approvals import write_decision
 from tests.agents import Answer, HttpAgent
 
 Told = Mapping[str, Any]
@@ -23,7 +23,7 @@ def prepare(
 def decide(prepared: Told, decision: Decision = Decision.APPROVED, *, reason: str = "") -> None:
     """Decide as the delegated person, about what the approval's page shows."""
     approval = IssueApproval.objects.get(pk=prepared["approval_id"])
-    decide_approval(
+    write_decision(
         approval.delegated_user,
         approval.pk,
         decision=decision,

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods
 
 from invoicing.administration.acts import actor_of
 from invoicing.administration.sign_ins import use_code
-from invoicing.errors import CodeInvalidError, ConflictError
+from invoicing.errors import CodeInvalidError
 from invoicing.models import User
 from invoicing.web.accounts.devices import remember_device
 from invoicing.web.accounts.limits import AttemptRefusedError, answer_refused, count_code
@@ -48,7 +48,7 @@ def _use(request: HttpRequest, form: CodeForm) -> User | None:
             form.cleaned_data["password"],
             actor=actor_of(request),
         )
-    except (CodeInvalidError, ConflictError):
+    except CodeInvalidError:
         form.add_error("code", NO_CODE)
     except ValidationError as problem:
         form.add_error("password", problem)

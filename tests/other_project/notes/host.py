@@ -66,7 +66,7 @@ class NotesHost:
     def record_labels(self, record_ids: Collection[UUID], viewer: User) -> Mapping[UUID, str]:
         return {}  # a note has no name
 
-    def find_records_by_label(self, name: str) -> Collection[UUID]:
+    def find_ids_by_label(self, name: str) -> Collection[UUID]:
         return ()  # and so none is found by it
 
     def schema_filler(self) -> Callable[[Tool, JSONSchema], JSONSchema]:
