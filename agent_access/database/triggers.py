@@ -11,7 +11,7 @@ with `--` is a comment. Statements are
 with the functions, which only PostgreSQL has, first. What several tables have alike stands once,
 behind a line and up to the next comment:
 
-    FOR EACH OF invoices_line 'line', invoices_taxrow 'tax row':
+    FOR EACH OF notes_page 'page', notes_tag 'tag':
 
 gives {table} and {noun} these values in turn. A body names a table as {schema}.table, the schema of
 the project's tables: the fixed path keeps out whatever others make in that schema. The file is
