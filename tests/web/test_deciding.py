@@ -60,6 +60,12 @@ def ask_version(desk: Client, prepared: Prepared) -> Callable[[], str]:
     return ask
 
 
+def test_the_script_of_a_pending_page_starts_from_what_the_page_says(desk, prepared, ask_version):
+    page = desk.get(path_of(prepared)).content.decode()
+    assert f'data-version="{ask_version()}"' in page
+    assert f'data-ask="{path_of(prepared)}/version"' in page
+
+
 def test_the_script_of_an_approved_page_is_told_what_changed(
     desk, prepared, ask_version, delegate, clock
 ):
