@@ -1,11 +1,10 @@
-"""Another project, copied with the two apps into a folder of its own, and served from there."""
+"""Another project, in a folder and an environment of its own, and served from there."""
 
 import json
 import os
 import shutil
 import socket
 import subprocess
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from http.client import HTTPConnection
@@ -15,11 +14,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from config.environment import PROJECT_FOLDER
 from tests.agents import Answer
+from tests.wheel import build_wheel, make_environment
 
 BASE_URL = "https://localhost"
-APPS = ("agent_access", "mcp_gateway")
 PASSWORD = "a-long-password-for-tests"
 
 # In one process, since each process takes seconds to start.
@@ -38,9 +36,13 @@ call_command("agent_access", "on")
 
 @dataclass(frozen=True)
 class Project:
-    """A copy of the project: its folder, its settings module, and the socket it is served on."""
+    """A copy of the project: its folder, its settings module, and the socket it is served on.
+
+    `python` is the interpreter of its environment, where the distribution is installed.
+    """
 
     folder: Path
+    python: Path
     settings: str
     listening: socket.socket = field(default_factory=lambda: socket.create_server(("127.0.0.1", 0)))
 
@@ -64,7 +66,7 @@ class Project:
     def manage(self, *arguments: str, **environment: str) -> str:
         """Run a command of the project and return what it printed."""
         done = subprocess.run(  # noqa: S603  our own command
-            [sys.executable, "manage.py", *arguments],
+            [self.python, "manage.py", *arguments],
             cwd=self.folder,
             env=self.environment | environment,
             capture_output=True,
@@ -110,13 +112,17 @@ def project(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Project]:
     """Serve the project, with an owner, nora, and agent access on; a module names its settings."""
-    folder = _copy(tmp_path_factory.mktemp("project"))
-    project = Project(folder, request.module.SETTINGS)
+    folder = tmp_path_factory.mktemp("project")
+    ignored = shutil.ignore_patterns("test_*.py", "conftest.py", "__pycache__")
+    shutil.copytree(Path(__file__).parent, folder, ignore=ignored, dirs_exist_ok=True)
+    environment = tmp_path_factory.mktemp("environment")
+    python = make_environment(environment, build_wheel(environment))
+    project = Project(folder, python, request.module.SETTINGS)
     prepare = ["shell", "--no-imports", "--command", PREPARE]
     project.manage(*prepare, DJANGO_SUPERUSER_PASSWORD=PASSWORD)
     number = project.listening.fileno()
     process = subprocess.Popen(  # noqa: S603  our own command
-        [sys.executable, "serve.py", str(number)],
+        [python, "serve.py", str(number)],
         cwd=project.folder,
         env=project.environment,
         pass_fds=[number],
@@ -125,12 +131,3 @@ def project(
     process.terminate()
     process.wait()
     project.listening.close()
-
-
-def _copy(folder: Path) -> Path:
-    # Bytecode is copied too, so that processes of the tests need not compile again.
-    ignored = shutil.ignore_patterns("test_*.py", "conftest.py")
-    for app in APPS:
-        shutil.copytree(PROJECT_FOLDER / app, folder / app, ignore=ignored)
-    shutil.copytree(Path(__file__).parent, folder, ignore=ignored, dirs_exist_ok=True)
-    return folder

@@ -1,10 +1,7 @@
 """The guide for other projects is made of one that runs, and names what there is."""
 
-import ast
 import re
-from importlib.metadata import packages_distributions
 from pathlib import Path
-from sys import stdlib_module_names
 
 import pytest
 
@@ -15,7 +12,6 @@ from config.environment import PROJECT_FOLDER
 # What is read is the same on both databases: once is enough.
 pytestmark = pytest.mark.sqlite
 
-ROOMS = ("agent_access", "mcp_gateway")
 GUIDE = (PROJECT_FOLDER / "agent_access/README.md").read_text(encoding="utf-8")
 PROJECT = Path(__file__).parent
 BLOCK = re.compile(r"^`(notes/\w+\.py)`$|^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -64,23 +60,3 @@ def test_the_guide_names_every_check():
 def test_the_guides_host_answers_all_that_is_asked():
     asked = {name for name, member in vars(Host).items() if name[0] != "_" and callable(member)}
     assert set(re.findall(r"    def (\w+)\(", GUIDE.split("class NotesHost")[1])) == asked
-
-
-def imported_modules():
-    for room in ROOMS:
-        for path in (PROJECT_FOLDER / room).rglob("*.py"):
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-                if isinstance(node, ast.ImportFrom):
-                    yield str(node.module).partition(".")[0]
-                elif isinstance(node, ast.Import):
-                    yield from (alias.name.partition(".")[0] for alias in node.names)
-
-
-def test_the_guide_names_every_package():
-    foreign = set(imported_modules()) - {*stdlib_module_names, *ROOMS}
-    distributions = packages_distributions()  # reads what is installed, all of it
-    packages = {distributions[module][0].lower() for module in foreign}
-    # Part of pydantic, as its documentation has it.
-    wanted = {name.replace("_", "-") for name in packages} - {"pydantic-core"}
-    told = GUIDE.split("\nPackages: ")[1].split("SQLite or")[0]
-    assert set(re.findall(r"[a-z]+(?:-[a-z0-9]+)*(?=[ ,;.\n])", told)) >= wanted
