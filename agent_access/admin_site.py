@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from functools import update_wrapper
 from typing import Any, TypeVar, cast
-from uuid import UUID
 
 from django.conf import settings
 from django.contrib.admin import AdminSite
@@ -18,13 +17,13 @@ from django.urls import URLPattern, URLResolver, reverse
 from django.utils.decorators import method_decorator
 from typing_extensions import override
 
-from agent_access import conf
+from agent_access import approvers, conf
 from agent_access.connections import live_connections
 from agent_access.models.settings import AccessSettings
 
 View = TypeVar("View", bound=Callable[..., Any])
 
-OWNER = "agent_access_owner_id"
+ANSWERS = "agent_access_answers"
 FRONT_PAGE = "admin:agent_access_accesssettings_changelist"
 # Apps whose models are shown as one section, under the name of the first.
 OWNERS_APPS = ("agent_access", "agent_oauth")
@@ -33,21 +32,25 @@ OWNERS_APPS = ("agent_access", "agent_oauth")
 LEFT_OUT = frozenset({"autocomplete", "password_change", "password_change_done", "view_on_site"})
 
 
-def is_owner(request: HttpRequest) -> bool:
-    """Return whether an active person owns this installation and is signed in.
+def may_administer(request: HttpRequest) -> bool:
+    """Return whether somebody is signed in who may administer agents, as the policy says.
 
-    Permissions play no part. Whoever is not signed in has no ID, as an owner who is none yet.
+    An act asks again (`owners_act`), of the user as stored then.
     """
-    user = request.user
-    return user.is_active and user.pk == _owner_id_for(request)
+    return _ask_once(request, approvers.may_administer)
 
 
-def _owner_id_for(request: HttpRequest) -> UUID | None:
-    """Return the owner's ID, read once per request; an act reads it again (`owners_act`)."""
-    if OWNER not in request.__dict__:
-        request.__dict__[OWNER] = conf.host().owner_id()
-    owner_id: UUID | None = request.__dict__[OWNER]
-    return owner_id
+def may_approve(request: HttpRequest) -> bool:
+    """Return whether somebody is signed in who may approve connections, as the policy says."""
+    return _ask_once(request, approvers.may_approve)
+
+
+def _ask_once(request: HttpRequest, question: Callable[[Any], bool]) -> bool:
+    """Return the answer about the request's user, kept for the rest of the request."""
+    answers: dict[Any, bool] = request.__dict__.setdefault(ANSWERS, {})
+    if question not in answers:
+        answers[question] = request.user.is_authenticated and question(request.user)
+    return answers[question]
 
 
 class OwnersAdminSite(AdminSite):
@@ -61,9 +64,9 @@ class OwnersAdminSite(AdminSite):
     @override
     def has_permission(self, request: HttpRequest) -> bool:
         user = request.user
-        if not user.is_authenticated or conf.host().delegate_problem(user):
+        if not user.is_authenticated or conf.policy().delegate_problem(user):
             return False
-        return user.is_staff or is_owner(request)
+        return user.is_staff or may_administer(request) or may_approve(request)
 
     @override
     def admin_view(self, view: View, cacheable: bool = False) -> View:
@@ -99,8 +102,9 @@ class OwnersAdminSite(AdminSite):
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> TemplateResponse:
         """Show the owner the state of agent access, and a button that stops all agents."""
-        context = {"has_owner": _owner_id_for(request) is not None, **(extra_context or {})}
-        if is_owner(request):
+        has_owner = may_administer(request) or conf.policy().default_approver() is not None
+        context = {"has_owner": has_owner, **(extra_context or {})}
+        if may_administer(request):
             context["access_on"] = AccessSettings.read().access_on
             context["live"] = live_connections().count()
         return super().index(request, context)
@@ -110,7 +114,7 @@ class OwnersAdminSite(AdminSite):
         self, request: HttpRequest, app_label: str, extra_context: dict[str, Any] | None = None
     ) -> TemplateResponse:
         """Show the section's own front page in place of a list of its models."""
-        if app_label in OWNERS_APPS and is_owner(request):
+        if app_label in OWNERS_APPS and may_administer(request):
             return redirect(FRONT_PAGE)  # type: ignore[return-value]  # Django declares that it returns a page
         return super().app_index(request, app_label, extra_context)
 

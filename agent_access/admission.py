@@ -50,7 +50,7 @@ class Admission:
         self.address.enforce()
         caller = self._identified
         if caller is None or not still_holds(
-            caller.connection, owner_id=caller.owner_id, origin=self.origin
+            caller.connection, is_approved=caller.is_approved, origin=self.origin
         ):
             raise self._unauthenticated()
         note(connection_id=caller.connection.id)

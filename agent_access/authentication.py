@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable
-from uuid import UUID
 
 from django.http import HttpRequest
 from django.utils import timezone
@@ -38,30 +37,28 @@ def identify(request: HttpRequest) -> Caller | None:
     return next((find(match[1]) for find in fitting), None)
 
 
-def still_holds(connection: Connection, *, owner_id: UUID | None, origin: Origin) -> bool:
-    """Return whether a connection may be used.
+def still_holds(connection: Connection, *, is_approved: bool, origin: Origin) -> bool:
+    """Return whether a connection may be used, whose approver may still approve it, or not.
 
-    If something has ended it since its last use (its user, the owner or the application URL
+    If something has ended it since its last use (its user, its approver or the application URL
     changed), it is revoked here, so that the reason is recorded.
     """
     if not connection.is_live(timezone.now()):
         return False
-    if reason := find_revocation_reason(connection, owner_id=owner_id):
+    if reason := find_revocation_reason(connection, is_approved=is_approved):
         revoke_connection(connection.id, reason=reason, by=Actor(origin))
         return False
     return True
 
 
-def find_revocation_reason(
-    connection: Connection, *, owner_id: UUID | None
-) -> RevokedReason | None:
+def find_revocation_reason(connection: Connection, *, is_approved: bool) -> RevokedReason | None:
     """Return why the connection must be revoked now, or None; its expiry is not looked at."""
-    host = conf.host()
-    if reason := host.delegate_problem(connection.user):
+    policy = conf.policy()
+    if reason := policy.delegate_problem(connection.user):
         return reason
-    if host.session_revision(connection.user) != connection.session_revision:
+    if connection.session_revision not in policy.session_revisions(connection.user):
         return RevokedReason.SESSIONS_ENDED
-    if owner_id != connection.owner_id:
+    if not is_approved:
         return RevokedReason.OWNER_CHANGED
     if conf.base_url() != connection.base_url:
         return RevokedReason.APPLICATION_URL_CHANGED

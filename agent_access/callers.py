@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from functools import cache
 from time import monotonic
 from typing import Any
-from uuid import UUID
 
 import orjson
 from django.conf import settings as project
@@ -13,7 +12,7 @@ from django.contrib.auth.models import Group, Permission, PermissionsMixin
 from django.contrib.contenttypes.models import ContentType
 from django.db import connection as database
 
-from agent_access import conf
+from agent_access import approvers, conf
 from agent_access.database.selected import Selected, quote
 from agent_access.models import AccessSettings, Connection
 
@@ -22,7 +21,7 @@ MODEL_BACKEND = "django.contrib.auth.backends.ModelBackend"
 PERMISSION_CACHE = "_perm_cache"
 
 CALLER = """
-    SELECT {columns}, {owner}, {permissions}
+    SELECT {columns}, {approver}, {permissions}
     FROM {connections} AS held
     JOIN {users} AS person ON person.{key} = held.user_id
     LEFT JOIN {settings} AS switches ON switches.id = {only_id}
@@ -51,14 +50,15 @@ SETTINGS = Selected(AccessSettings)
 
 @dataclass(frozen=True)
 class Caller:
-    """A connection with its user, whose permissions are cached, the switches and the owner.
+    """A connection with its user, whose permissions are cached, and the switches.
 
-    `read_at` is when they were read, in seconds of the monotonic clock.
+    `is_approved` says whether its approver may still approve it. `read_at` is when all of it was
+    read, in seconds of the monotonic clock.
     """
 
     connection: Connection
     settings: AccessSettings
-    owner_id: UUID | None
+    is_approved: bool
     read_at: float
 
 
@@ -92,9 +92,19 @@ def _read(row: tuple[Any, ...], read_at: float) -> Caller:
     switches = row[settings_from:-2]
     # No row of settings is a row of nulls here, and means that everything is off.
     settings = AccessSettings() if switches[0] is None else SETTINGS.read(switches)
-    told = row[-2] and UUID(str(row[-2]))  # SQLite has UUIDs as text
-    owner_id = told if _owner_is_in_statement() else conf.host().owner_id()
-    return Caller(connection, settings, owner_id, read_at)
+    return Caller(connection, settings, _is_approved(connection, row[-2]), read_at)
+
+
+def _is_approved(connection: Connection, sole_approver: Any) -> bool:
+    if _sole_approver_is_in_statement():
+        return approvers.read_key(sole_approver) == connection.owner_id
+    return connection.id in approvers.find_approved([connection])
+
+
+def forget_statements() -> None:
+    """Forget what is kept of the project's settings, as when a test changes them."""
+    for kept in (_statement, _sole_approver_is_in_statement, _uses_model_backend_only):
+        kept.cache_clear()
 
 
 @cache
@@ -103,9 +113,8 @@ def _users() -> Selected[Any]:
 
 
 @cache
-def _owner_is_in_statement() -> bool:
-    """Return whether the statement reads the owner too."""
-    return conf.host().owner_id_sql() is not None
+def _sole_approver_is_in_statement() -> bool:
+    return approvers.sole_approver_is_told()
 
 
 @cache
@@ -121,7 +130,7 @@ def _statement(wanted: str, vendor: str) -> str:
     selected = (CONNECTIONS.columns("held"), users.columns("person"), SETTINGS.columns("switches"))
     return CALLER.format(
         columns=", ".join(selected),
-        owner=f"({conf.host().owner_id_sql() or 'NULL'})",
+        approver=f"({conf.policy().sole_approver_sql() or 'NULL'})",
         permissions=_permissions_subquery(vendor) if _uses_model_backend_only() else "NULL",
         connections=CONNECTIONS.table,
         users=users.table,

@@ -96,9 +96,9 @@ def check_time_zones(**kwargs: Any) -> Found:
 @checks.register(checks.Tags.models)
 def check_scopes(**kwargs: Any) -> Found:
     """Require words for each scope: the owner must be able to read what it allows."""
-    for scope in sorted(set(registry.scopes) - set(conf.host().scopes())):
-        text = f"The host does not describe the scope {scope}."
-        yield _error("E005", text, "Add it to the answer of Host.scopes().")
+    for scope in sorted(set(registry.scopes) - set(conf.policy().scopes())):
+        text = f"The policy does not describe the scope {scope}."
+        yield _error("E005", text, "Add it to the answer of Policy.scopes().")
 
 
 def _error(number: str, text: str, hint: str) -> checks.Error:
@@ -115,7 +115,7 @@ def require_safe_settings() -> None:
 
     Django runs system checks before commands; a WSGI server would start without them.
     """
-    conf.host()
+    conf.policy()
     for message in (*check_gate(), *check_counting(), *check_cache()):
         sentence = f"{message.msg} {message.hint}"
         if message.is_serious():

@@ -8,9 +8,10 @@ from django.core.exceptions import ImproperlyConfigured
 from django.utils.module_loading import import_string
 
 if TYPE_CHECKING:
-    from agent_access.host import Host
+    from agent_access.policy import Policy
 
 DEFAULTS: dict[str, Any] = {
+    "POLICY": "agent_access.policy.Policy",
     "TRUSTED_PROXIES": 0,
     "LIMIT_PER_CONNECTION": 60,
     "LIMIT_PER_ADDRESS": 60,
@@ -19,7 +20,7 @@ DEFAULTS: dict[str, Any] = {
     "CACHE_SETTING": "CACHES",
     "RAISE_UNFORESEEN": False,
 }
-KEYS = ("BASE_URL", "HOST", *DEFAULTS)
+KEYS = ("BASE_URL", *DEFAULTS)
 
 
 def _setting(name: str) -> Any:
@@ -71,11 +72,11 @@ def raise_unforeseen() -> bool:
 
 
 @cache
-def _host(path: str) -> "Host":
-    host: Host = import_string(path)()
-    return host
+def _policy(path: str) -> "Policy":
+    policy: Policy = import_string(path)()
+    return policy
 
 
-def host() -> "Host":
-    """Return the project's `Host`."""
-    return _host(_setting("HOST"))
+def policy() -> "Policy":
+    """Return the project's `Policy`."""
+    return _policy(_setting("POLICY"))

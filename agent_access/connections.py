@@ -8,11 +8,11 @@ from uuid import UUID
 
 from django.contrib.auth import get_user_model
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.utils import timezone
 from uuid_utils.compat import uuid7
 
-from agent_access import audit, conf
+from agent_access import approvers, audit, conf, signals
 from agent_access.audit import OPERATOR, SYSTEM, Actor, Origin, record_act
 from agent_access.credentials import digest_credential, make_credential
 from agent_access.models.connections import NAME_LENGTH, Connection, ConnectionKind, RevokedReason
@@ -40,15 +40,17 @@ class ConnectionExistsError(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class ConnectionRequest:
-    """What the owner approves: who is acted for, with which scopes, and for how many days.
+    """What the `approver` approves: who is acted for, with which scopes, and for how many days.
 
-    Who chooses `connection_id` can repeat the request and still make one connection.
+    Without an approver, as at the command line, it is the policy's default one. Who chooses
+    `connection_id` can repeat the request and still make one connection.
     """
 
     user: Any
     scopes: Sequence[str]
     days: int
     name: str
+    approver: Any = None
     connection_id: UUID = field(default_factory=uuid7)
 
     @property
@@ -59,7 +61,7 @@ class ConnectionRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class Consent(ConnectionRequest):
-    """What a person, the `owner`, allowed an OAuth client in the browser; the name is the client's.
+    """What the `approver` allowed an OAuth client in the browser; the name is the client's.
 
     `client_host` is that of its metadata document, or of the return address if it registered
     itself.
@@ -67,7 +69,7 @@ class Consent(ConnectionRequest):
 
     client_id: str
     client_host: str
-    owner: Any
+    approver: Any = field()  # nobody else stands in
 
 
 @transaction.atomic
@@ -89,12 +91,10 @@ def create_connection(
 def create_browser_connection(consent: Consent, *, origin: Origin) -> Connection:
     """Return a new connection that was approved in the browser.
 
-    Raises ConnectionNotAllowedError, also if whoever consented is not the owner or was signed out
+    Raises ConnectionNotAllowedError, also if whoever consented may not approve or was signed out
     meanwhile, and ConnectionExistsError for an ID that is taken.
     """
     connection = _prepare(consent, kind=ConnectionKind.BROWSER)
-    if connection.owner_id != consent.owner.pk or not is_still_signed_in(consent.owner):
-        raise ConnectionNotAllowedError("Only the owner can approve a connection.")
     connection.client_id = consent.client_id
     connection.client_name = consent.name
     connection.client_host = consent.client_host
@@ -114,7 +114,10 @@ def _prepare(request: ConnectionRequest, *, kind: ConnectionKind) -> Connection:
     user = _reload(request.user)
     if kind == ConnectionKind.BROWSER and not settings.browser_sign_in_on:
         raise ConnectionNotAllowedError("Browser sign-in is off; the owner must turn it on first.")
-    owner_id = _check_request(request, user, settings)
+    approver = _find_approver(request)
+    _check_request(request, user, settings)
+    if not approvers.may_connect(approver, user):
+        raise ConnectionNotAllowedError("You cannot let an agent act for that person.")
     if not is_still_signed_in(request.user):  # let in again since, or not
         raise ConnectionNotAllowedError(
             "That person was signed out meanwhile; check, then try again."
@@ -126,8 +129,8 @@ def _prepare(request: ConnectionRequest, *, kind: ConnectionKind) -> Connection:
         name=request.name,
         user=user,
         grants=request.grants,
-        owner_id=owner_id,
-        session_revision=conf.host().session_revision(user),
+        owner_id=approver.pk,
+        session_revision=conf.policy().session_revisions(user)[0],
         base_url=conf.base_url(),
         created_at=now,
         expires_at=now + timedelta(days=request.days),
@@ -141,8 +144,13 @@ def _reload(user: Any) -> Any:
 
 def is_still_signed_in(seen: Any) -> bool:
     """Return whether a user's web sessions were not ended since the user was `seen`."""
-    user, revision = _reload(seen), conf.host().session_revision
-    return user is not None and revision(user) == revision(seen)
+    return reload_signed_in(seen) is not None
+
+
+def reload_signed_in(seen: Any) -> Any | None:
+    """Return the user as stored now, or None if their web sessions were ended since `seen`."""
+    user, revisions = _reload(seen), conf.policy().session_revisions
+    return user if user is not None and revisions(user)[0] == revisions(seen)[0] else None
 
 
 def _open(connection: Connection, origin: Origin) -> None:
@@ -150,15 +158,26 @@ def _open(connection: Connection, origin: Origin) -> None:
     audit.open_chain(str(connection.id))
     by = Actor(origin, connection.owner_id)
     record_act("connection:created", by, connection_id=connection.id)
+    signals.send_on_commit(signals.connection_created, Connection, connection=connection)
 
 
-def _check_request(request: ConnectionRequest, user: Any, settings: AccessSettings) -> UUID:
-    owner_id = conf.host().owner_id()
-    if owner_id is None:
-        raise ConnectionNotAllowedError("There is no owner yet who could approve a connection.")
+def _find_approver(request: ConnectionRequest) -> Any:
+    """Return who approves the connection, as stored now."""
+    if request.approver is None:
+        approver = conf.policy().default_approver()
+        if approver is None:
+            raise ConnectionNotAllowedError("There is no owner yet who could approve a connection.")
+    else:
+        approver = reload_signed_in(request.approver)
+    if approver is None or not approvers.may_approve(approver):
+        raise ConnectionNotAllowedError("Only the owner can approve a connection.")
+    return approver
+
+
+def _check_request(request: ConnectionRequest, user: Any, settings: AccessSettings) -> None:
     if not settings.access_on:
         raise ConnectionNotAllowedError("Agent access is off; the owner must turn it on first.")
-    if user is None or conf.host().delegate_problem(user):
+    if user is None or conf.policy().delegate_problem(user):
         raise ConnectionNotAllowedError(
             "A connection acts only for an active person who is not a guest."
         )
@@ -170,7 +189,6 @@ def _check_request(request: ConnectionRequest, user: Any, settings: AccessSettin
         raise ConnectionNotAllowedError(f"A connection lasts {MIN_DAYS} to {MAX_DAYS} days.")
     if not _is_name(request.name):
         raise ConnectionNotAllowedError(INVALID_NAME)
-    return owner_id
 
 
 def _is_name(name: str) -> bool:
@@ -185,20 +203,21 @@ def live_connections() -> QuerySet[Connection]:
 
 
 def ended_connections(user: Any) -> QuerySet[Connection]:
-    """Return the connections by which no agent can act for this user any more.
+    """Return those of the user's connections by which no agent can act for them any more.
 
     They are revoked or expired, or will be revoked at their next call, for one of the reasons that
     `authentication.find_revocation_reason` knows.
     """
-    host = conf.host()
-    if host.delegate_problem(user):
-        return Connection.objects.all()
-    as_approved = Q(
-        session_revision=host.session_revision(user),
-        owner_id=host.owner_id(),
+    policy = conf.policy()
+    connections = Connection.objects.filter(user=user)
+    if policy.delegate_problem(user):
+        return connections
+    live = connections.filter(
+        Connection.live_at(timezone.now()),
+        session_revision__in=policy.session_revisions(user),
         base_url=conf.base_url(),
     )
-    return Connection.objects.exclude(Connection.live_at(timezone.now()) & as_approved)
+    return connections.exclude(pk__in=approvers.only_approved(live).values("pk"))
 
 
 def revoke_connection(connection_id: UUID, *, reason: RevokedReason, by: Actor = OPERATOR) -> bool:
@@ -231,4 +250,8 @@ def revoke_connections(
         audit.record_acts(
             audit.make_act(audit.REVOKED, by, connection_id=each, detail=reason) for each in batch
         )
+        for each in batch:
+            signals.send_on_commit(
+                signals.connection_ended, Connection, connection_id=each, reason=reason
+            )
     return sum(now < expires_at for expires_at in expiries.values())

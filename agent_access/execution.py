@@ -26,6 +26,7 @@ from agent_access.inputs import find_key_problem, parse_input
 from agent_access.models import AccessSettings, Connection, ConnectionKind
 from agent_access.receipts import claim_receipt, keep_answer, stored_result
 from agent_access.request_facts import note
+from agent_access.signals import call_finished, send_on_commit
 from agent_access.tools import Tool, registry
 
 logger = logging.getLogger(__name__)
@@ -61,7 +62,7 @@ def find_tool_error(exception: Exception) -> errors.ToolError:
     """
     if isinstance(exception, errors.ToolError):
         return exception
-    if answer := conf.host().answer_failure(exception):
+    if answer := conf.policy().answer_failure(exception):
         return answer
     return _answer_bug(exception, "A call failed unexpectedly.")
 
@@ -98,7 +99,7 @@ def _check_rights(tool: Tool, caller: Caller) -> None:
         raise errors.ForbiddenError(
             errors.MISSING_PERMISSION.format(permissions=", ".join(missing))
         )
-    if tool.writes and conf.host().in_demo_mode():
+    if tool.writes and conf.policy().in_demo_mode():
         raise errors.ForbiddenError(errors.DEMO_MODE)
 
 
@@ -117,6 +118,7 @@ def _read(call: ToolCall, inputs: ToolInput) -> ToolResult:
         answer = _run_tool(call, inputs)
     _require_live(call.connection)
     audit.record_call(_fact(call, record_id=answer.record_id), relaxed=True)
+    _tell_finished(call, record_id=answer.record_id)
     return ToolResult(call.tool.status, answer.body())
 
 
@@ -133,6 +135,7 @@ def _write(call: ToolCall, arguments: Arguments, inputs: ToolInput) -> ToolResul
         # After the last wait, for the chain's lock.
         _check_still_allowed(call, receipt.record_id, is_replay=result.is_replay)
         _require_live(call.connection)
+        _tell_finished(call, record_id=receipt.record_id, is_replay=result.is_replay)
     return result
 
 
@@ -157,7 +160,7 @@ def _check_still_allowed(call: ToolCall, record_id: UUID | None, *, is_replay: b
     So is the record of a replay, which nothing else has looked for.
     """
     caller = find_caller(id=call.connection.id)
-    if caller is None or find_revocation_reason(caller.connection, owner_id=caller.owner_id):
+    if caller is None or find_revocation_reason(caller.connection, is_approved=caller.is_approved):
         raise errors.UnauthenticatedError
     _check_rights(call.tool, caller)
     user, find_record = caller.connection.user, call.tool.find_record
@@ -202,7 +205,26 @@ def _record_refusal(call: ToolCall, error: errors.ToolError) -> errors.ToolError
             audit.record_refusal(_fact(call, outcome=error.code), relaxed=is_read)
     except Exception as exception:  # noqa: BLE001  an unrecorded refusal is answered by 503
         raise _answer_bug(exception, "A refusal could not be audited.") from None
+    _tell_finished(call, outcome=error.code)
     return error
+
+
+def _tell_finished(
+    call: ToolCall,
+    *,
+    outcome: str = audit.OK,
+    record_id: UUID | None = None,
+    is_replay: bool = False,
+) -> None:
+    send_on_commit(
+        call_finished,
+        Tool,
+        tool=call.tool,
+        connection=call.connection,
+        outcome=outcome,
+        record_id=record_id,
+        is_replay=is_replay,
+    )
 
 
 def _answer_bug(exception: Exception, sentence: str) -> errors.UnavailableError:

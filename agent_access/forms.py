@@ -1,4 +1,4 @@
-"""What the owner decides for every connection: who is acted for, which scopes, how long."""
+"""What is decided for every connection: who is acted for, which scopes, how long."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -60,12 +60,15 @@ class ConnectionTermsForm(forms.Form):
 
     once = forms.CharField(widget=forms.HiddenInput, error_messages={"required": TOO_OLD})
 
-    def __init__(self, data: QueryDict | None = None, *, scopes: Sequence[str], salt: str) -> None:
+    def __init__(
+        self, data: QueryDict | None = None, *, approver: Any, scopes: Sequence[str], salt: str
+    ) -> None:
         super().__init__(data, label_suffix="")
+        self.approver = approver
         self.salt = salt
         self.initial["once"] = signing.dumps(str(uuid7()), salt=salt)
-        terms = conf.host().scopes()
-        delegates: QuerySet[Any] = conf.host().delegates()
+        terms = conf.policy().scopes()
+        delegates: QuerySet[Any] = conf.policy().delegates(approver)
         self.fields["acts_as"].queryset = delegates  # type: ignore[attr-defined]  # a DelegateField
         self.fields["scopes"].choices = [(scope, terms[scope].description) for scope in scopes]  # type: ignore[attr-defined]  # a MultipleChoiceField
         self.initial["scopes"] = [scope for scope in scopes if terms[scope].is_ticked_beforehand]
@@ -90,6 +93,7 @@ class ConnectionTermsForm(forms.Form):
         """Return what a valid form says of a ConnectionRequest: all but its name."""
         chosen = self.cleaned_data
         return {
+            "approver": self.approver,
             "user": chosen["acts_as"],
             "scopes": chosen["scopes"],
             "days": chosen["expires_in_days"],

@@ -31,7 +31,7 @@ def granted_tools(context: CallContext) -> Iterator[tuple[Tool, JSONSchema]]:
     A grant is enough to see a tool, but today's values are records: only a user who may call the
     tool now gets them.
     """
-    fill = conf.host().schema_filler()
+    fill = conf.policy().schema_filler()
     for tool in registry:
         if tool.module not in context.settings.modules_off and is_granted(tool, context.connection):
             may_call = context.user.has_perms(tool.permissions)

@@ -78,7 +78,7 @@ COMMON_REFUSALS: tuple[type[ToolError], ...] = (
 def describe_api() -> JSONSchema:
     """Return the document, which is the same at every installation."""
     tools = [TOOLS_LIST, *registry]
-    service = conf.host().service()
+    service = conf.policy().service()
     inputs, answers, schemas = openapi_schemas.describe_bodies(tools)
     paths: dict[str, JSONSchema] = {}
     for tool in tools:
@@ -194,7 +194,7 @@ def _describe_refusal(kinds: Sequence[type[ToolError]]) -> JSONSchema:
 
 
 def _describe_security() -> JSONSchema:
-    terms = conf.host().scopes()
+    terms = conf.policy().scopes()
     scopes = "\n".join(f"- `{scope}`: {terms[scope].description}" for scope in registry.scopes)
     text = "The credential of a connection, or an access token of a browser sign-in. Scopes:"
     return {"type": "http", "scheme": "bearer", "description": f"{text}\n\n{scopes}"}

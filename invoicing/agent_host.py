@@ -1,15 +1,16 @@
-"""What the invoicing application answers to agent access."""
+"""Invoicing as a host of agent access: its policy."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from uuid import UUID
 
 from django.conf import settings
 from django.db.models import QuerySet
+from typing_extensions import override
 
 from agent_access.errors import ToolError
 from agent_access.fields import JSONSchema
-from agent_access.host import ScopeTerms, Service, ShellLines, Work
 from agent_access.models.connections import RevokedReason
+from agent_access.policy import Policy, ScopeTerms, Service, ShellLines, Work
 from agent_access.tools import Tool
 from invoicing.agent_tools.failures import answer_failure
 from invoicing.agent_tools.missing import find_missing
@@ -62,56 +63,81 @@ SCOPES = {
 }
 
 
-class InvoicingHost:
-    """Implements `agent_access.host.Host`."""
+class InvoicingPolicy(Policy):
+    """One person decides about agents: the owner of the company."""
 
-    def owner_id(self) -> UUID | None:
-        return Company.objects.values_list("owner_id", flat=True).first()
+    @override
+    def may_administer(self, user: User) -> bool:
+        return Company.objects.filter(owner_id=user.pk).exists()
 
-    def owner_id_sql(self) -> str:
+    @override
+    def may_approve(self, user: User) -> bool:
+        return self.may_administer(user)
+
+    @override
+    def default_approver(self) -> User | None:
+        company = Company.objects.select_related("owner").first()
+        return company.owner if company else None
+
+    @override
+    def sole_approver_sql(self) -> str:
         return f"SELECT owner_id FROM {Company._meta.db_table} ORDER BY id LIMIT 1"  # noqa: S608  names only
 
+    @override
     def delegate_problem(self, user: User) -> RevokedReason | None:
         if not user.is_active:
             return RevokedReason.USER_DEACTIVATED
         return RevokedReason.USER_BECAME_GUEST if user.is_guest else None
 
-    def delegates(self) -> QuerySet[User]:
+    @override
+    def delegates(self, approver: User) -> QuerySet[User]:
         return User.objects.listed().order_by("name", "email")
 
+    @override
     def scopes(self) -> Mapping[str, ScopeTerms]:
         return SCOPES
 
-    def session_revision(self, user: User) -> int:
-        return user.session_revision
+    @override
+    def session_revisions(self, user: User) -> Sequence[int]:
+        return (user.session_revision,)
 
+    @override
     def service(self) -> Service:
         return SERVICE
 
+    @override
     def in_demo_mode(self) -> bool:
         return bool(settings.DEMO_MODE)
 
+    @override
     def answer_failure(self, failure: Exception) -> ToolError | None:
         return answer_failure(failure)
 
+    @override
     def missing_for_agents(self) -> Sequence[str]:
         return find_missing()
 
+    @override
     def records_made_by(self, connection_id: UUID, viewer: User) -> Sequence[Work]:
         return find_work(connection_id, viewer)
 
+    @override
     def records_url(self, connection_id: UUID, viewer: User) -> str:
         return address_of_work(connection_id, viewer)
 
+    @override
     def record_labels(self, record_ids: Collection[UUID], viewer: User) -> Mapping[UUID, str]:
         return find_names(record_ids, viewer)
 
+    @override
     def find_ids_by_label(self, name: str) -> Collection[UUID]:
         return find_ids(name)
 
+    @override
     def schema_filler(self) -> Callable[[Tool, JSONSchema], JSONSchema]:
         return schema_filler()
 
+    @override
     def first_steps(self, *, credential: str, grants: Collection[str]) -> Sequence[ShellLines]:
         steps = FirstSteps(
             base_url=settings.BASE_URL,

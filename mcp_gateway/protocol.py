@@ -95,7 +95,7 @@ def _invalid_params(
 
 
 def _server_info() -> dict[str, Any]:
-    service = conf.host().service()
+    service = conf.policy().service()
     return {"name": service.name, "title": service.title, "version": service.version}
 
 
@@ -106,7 +106,7 @@ def _initialize(exchange: Exchange) -> Reply:
             "protocolVersion": asked if asked in LEGACY_VERSIONS else LEGACY_VERSIONS[-1],
             "capabilities": CAPABILITIES,
             "serverInfo": _server_info(),
-            "instructions": conf.host().service().instructions,
+            "instructions": conf.policy().service().instructions,
         }
     )
 
@@ -116,7 +116,7 @@ def _discover(exchange: Exchange) -> Reply:
         {
             "supportedVersions": list(SUPPORTED_VERSIONS),
             "capabilities": CAPABILITIES,
-            "instructions": conf.host().service().instructions,
+            "instructions": conf.policy().service().instructions,
             **NEVER_CACHED,
         }
     )

@@ -40,7 +40,7 @@ def describe_connection(connection: Connection, usage: Usage, *, viewer: Any) ->
         "grants": list(describe_grants(connection)),
         "calls": _describe_events(calls[:CALLS_SHOWN], viewer),
         "work": _describe_work(connection.id, viewer),
-        "work_page": conf.host().records_url(connection.id, viewer),
+        "work_page": conf.policy().records_url(connection.id, viewer),
         "events": _describe_events(acts[:EVENTS_SHOWN], viewer),
         "receipts": _describe_receipts(connection),
     }
@@ -68,7 +68,7 @@ def _facts_of(connection: Connection, usage: Usage) -> list[tuple[str, Any]]:
 
 def describe_grants(connection: Connection) -> Iterator[DescribedGrant]:
     """Yield each grant in words; a single capability of the pilot is a tool's name."""
-    terms, user = conf.host().scopes(), connection.user
+    terms, user = conf.policy().scopes(), connection.user
     for grant in connection.grants:
         tools = [tool for tool in registry if grant in {tool.scope, tool.name}]
         yield DescribedGrant(
@@ -93,7 +93,7 @@ def _describe_events(events: Iterable[AuditEvent], viewer: Any) -> list[dict[str
 
 
 def _describe_work(connection_id: UUID, viewer: Any) -> list[dict[str, Any]]:
-    work = conf.host().records_made_by(connection_id, viewer)
+    work = conf.policy().records_made_by(connection_id, viewer)
     return [{"work": each, "moment": format_minute(each.made_at)} for each in work]
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.contrib import admin, messages
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
-from django.core.exceptions import ValidationError
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -14,7 +14,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from typing_extensions import override
 
-from agent_access import conf, connections, discovery
+from agent_access import admin_site, conf, connections, discovery
 from agent_access.admin import states
 from agent_access.admin.connection_page import describe_connection, describe_grants
 from agent_access.admin.filters import read_uuid
@@ -22,6 +22,7 @@ from agent_access.admin.forms import ConnectionForm
 from agent_access.admin.moments import format_minute
 from agent_access.admin.owners import FORM_METHODS, OwnersModelAdmin, further_of, owners_act
 from agent_access.admin.people import text_fields
+from agent_access.approvers import may_administer, may_approve
 from agent_access.models import AccessSettings, Connection, RevokedReason
 
 LIST = "admin:agent_access_connection_changelist"
@@ -103,12 +104,22 @@ class ConnectionAdmin(OwnersModelAdmin):
 
     @override
     def get_queryset(self, request: HttpRequest) -> QuerySet[Connection]:
-        return super().get_queryset(request).select_related("user")
+        """Return all connections, or to somebody who may only approve, those that they approved."""
+        connections = super().get_queryset(request).select_related("user")
+        if admin_site.may_administer(request):
+            return connections
+        return connections.filter(owner_id=request.user.pk)
+
+    @override
+    def may_enter(self, request: HttpRequest) -> bool:
+        return admin_site.may_administer(request) or admin_site.may_approve(request)
 
     def add(self, request: HttpRequest) -> HttpResponse:
+        if not admin_site.may_approve(request):
+            raise PermissionDenied
         if request.method != "POST":
-            return self._show_form(request, ConnectionForm())
-        form = ConnectionForm(request.POST)
+            return self._show_form(request, ConnectionForm(approver=request.user))
+        form = ConnectionForm(request.POST, approver=request.user)
         if not form.is_valid():
             return self._show_form(request, form, status=422)
         try:
@@ -122,7 +133,7 @@ class ConnectionAdmin(OwnersModelAdmin):
 
     def _create(self, request: HttpRequest, form: ConnectionForm) -> HttpResponse:
         """Show the credential in this very response: it must not be kept for another page."""
-        with owners_act(request) as owner:
+        with owners_act(request, may_act=may_approve) as owner:
             asked = connections.ConnectionRequest(
                 name=form.cleaned_data["name"], **form.read_terms()
             )
@@ -133,7 +144,9 @@ class ConnectionAdmin(OwnersModelAdmin):
             "grants": describe_grants(connection),
             "credential": credential,
             "expires": format_minute(connection.expires_at),
-            "first_steps": conf.host().first_steps(credential=credential, grants=connection.grants),
+            "first_steps": conf.policy().first_steps(
+                credential=credential, grants=connection.grants
+            ),
             **discovery.addresses(),
         }
         return self.show(request, "connection_made", context)
@@ -169,7 +182,7 @@ class ConnectionAdmin(OwnersModelAdmin):
         chosen = self.get_queryset(request).filter(pk__in=ids)
         if request.method != "POST":
             return self._ask_to_revoke(request, chosen)
-        with owners_act(request) as owner:
+        with owners_act(request, may_act=_may_end) as owner:
             ended = connections.revoke_connections(
                 chosen, reason=RevokedReason.OWNER_REVOKED, by=owner
             )
@@ -183,6 +196,10 @@ class ConnectionAdmin(OwnersModelAdmin):
             return redirect(LIST)
         context = {"title": f"Revoke {states.format_connections(len(live))}?", "chosen": live}
         return self.show(request, "revoke", context)
+
+
+def _may_end(user: Any) -> bool:
+    return may_administer(user) or may_approve(user)
 
 
 def _usage(connection: Connection) -> states.Usage:

@@ -23,7 +23,7 @@ def read_names(events: Sequence[AuditEvent], *, viewer: Any) -> list[EventNames]
     named = ((each.actor_id, each.connection_id, read_uuid(each.target)) for each in events)
     ids = {pk for pks in named for pk in pks if pk is not None}
     known = names_of(ids) | {pk: str(each) for pk, each in Connection.objects.in_bulk(ids).items()}
-    known |= conf.host().record_labels(ids - known.keys(), viewer)
+    known |= conf.policy().record_labels(ids - known.keys(), viewer)
 
     def name(pk: UUID | None) -> str:
         return known.get(pk, str(pk)) if pk else ""

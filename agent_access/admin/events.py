@@ -77,8 +77,8 @@ class ActorFilter(filters.RecordFilter):
     column = "actor_id"
 
     @override
-    def offered(self) -> QuerySet[Any]:
-        return conf.host().delegates()
+    def offered(self, request: HttpRequest) -> QuerySet[Any]:
+        return conf.policy().delegates(request.user)
 
 
 @admin.register(AuditEvent)
@@ -163,7 +163,7 @@ def _matches_word(word: str) -> Q:
     called = Connection.objects.filter(name__icontains=word).values("id")
     condition = (
         Q(action__icontains=word)
-        | Q(target__in=[word, *map(str, conf.host().find_ids_by_label(word))])
+        | Q(target__in=[word, *map(str, conf.policy().find_ids_by_label(word))])
         | Q(detail=word)
         | Q(request_id=word)
         | Q(client_address=word)

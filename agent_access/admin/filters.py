@@ -49,14 +49,14 @@ class ChoiceFilter(SimpleListFilter):
 class RecordFilter(ChoiceFilter):
     """A choice among the first of some records, and the one that the URL names."""
 
-    def offered(self) -> QuerySet[Any]:
+    def offered(self, request: HttpRequest) -> QuerySet[Any]:
         raise NotImplementedError
 
     @override
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        shown = {each.pk: str(each) for each in self.offered()[:CHOICES_SHOWN]}
+        shown = {each.pk: str(each) for each in self.offered(request)[:CHOICES_SHOWN]}
         if (named := read_uuid(self.value())) and named not in shown:
-            every = self.offered().model._default_manager  # noqa: SLF001  Django's public name for a swapped model's manager
+            every = self.offered(request).model._default_manager  # noqa: SLF001  Django's public name for a swapped model's manager
             shown |= {each.pk: str(each) for each in every.filter(pk=named)}
         return [(str(pk), name) for pk, name in shown.items()]
 
@@ -67,7 +67,7 @@ class ConnectionFilter(RecordFilter):
     column = "connection_id"
 
     @override
-    def offered(self) -> QuerySet[Connection]:
+    def offered(self, request: HttpRequest) -> QuerySet[Connection]:
         return Connection.objects.order_by("-id")
 
 

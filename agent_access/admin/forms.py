@@ -1,5 +1,7 @@
 """The form of a new connection."""
 
+from typing import Any
+
 from django import forms
 from django.http import QueryDict
 
@@ -19,8 +21,8 @@ class ConnectionForm(ConnectionTermsForm):
 
     field_order = ("name", "acts_as", "scopes", "expires_in_days", "once")
 
-    def __init__(self, data: QueryDict | None = None) -> None:
-        super().__init__(data, scopes=registry.scopes, salt=SALT)
+    def __init__(self, data: QueryDict | None = None, *, approver: Any) -> None:
+        super().__init__(data, approver=approver, scopes=registry.scopes, salt=SALT)
         self.fields["acts_as"].error_messages["required"] = (
             "Choose the person whom the agent acts for."
         )

@@ -1,4 +1,4 @@
-"""What all pages of the section share: only the owner may enter, and acts under one lock."""
+"""What all pages of the section share: who may enter, and that they act under one lock."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -16,11 +16,11 @@ from django.urls import URLPattern, path
 from django.views.decorators.http import require_http_methods
 from typing_extensions import override
 
-from agent_access import conf
+from agent_access import admin_site
 from agent_access.admin import paging
-from agent_access.admin_site import is_owner
+from agent_access.approvers import may_administer
 from agent_access.audit import Actor, make_origin
-from agent_access.connections import is_still_signed_in
+from agent_access.connections import reload_signed_in
 from agent_access.models import AccessSettings, Transport
 
 READ_METHODS = ("GET", "HEAD")
@@ -35,22 +35,24 @@ def further_of(record: Any) -> Any:
 
 
 @contextmanager
-def owners_act(request: HttpRequest) -> Iterator[Actor]:
-    """Yield the owner as the actor of one transaction, which locks the settings row.
+def owners_act(
+    request: HttpRequest, *, may_act: Callable[[Any], bool] = may_administer
+) -> Iterator[Actor]:
+    """Yield who acts, as the actor of one transaction, which locks the settings row.
 
     The commands lock it too, as does everything that ends sessions. Raises PermissionDenied if the
-    user is no longer the owner, or was signed out meanwhile.
+    user may no longer act, or was signed out meanwhile.
     """
     with transaction.atomic():
         AccessSettings.lock()
-        user = request.user
-        if user.pk is None or user.pk != conf.host().owner_id() or not is_still_signed_in(user):
+        user = reload_signed_in(request.user)
+        if user is None or not may_act(user):
             raise PermissionDenied
         yield Actor(make_origin(Transport.WEB), user.pk)
 
 
 class OwnersModelAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic for mypy only
-    """Read-only pages for the owner alone, whatever permissions anybody else has.
+    """Read-only pages for those who may administer agents, whatever permissions others have.
 
     Only the routes of `get_urls` exist: none of Django's own to add, change or delete, nor its
     history, which would be a second audit.
@@ -76,16 +78,19 @@ class OwnersModelAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic f
     def page(
         self, route: str, view: View, name: str, *, methods: Sequence[str] = READ_METHODS
     ) -> URLPattern:
-        """Return the route of a page for the owner; `name` is the last part of its name."""
+        """Return the route of a guarded page; `name` is the last part of its name."""
         answer: View = require_http_methods(methods)(view)
 
         def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-            if not is_owner(request):
+            if not self.may_enter(request):
                 raise PermissionDenied
             return answer(request, *args, **kwargs)
 
         full_name = f"{self.opts.app_label}_{self.opts.model_name}_{name}"
         return path(route, self.admin_site.admin_view(guarded), name=full_name)
+
+    def may_enter(self, request: HttpRequest) -> bool:
+        return admin_site.may_administer(request)
 
     @override
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
@@ -117,7 +122,7 @@ class OwnersModelAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic f
 
     @override
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return is_owner(request)
+        return self.may_enter(request)
 
     @override
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:

@@ -44,14 +44,14 @@ class ReceiptAdmin(EvidenceAdmin):
         """Find whole keys, IDs and names: a part of a key means nothing to anybody."""
         if not (text := searched.strip()):
             return Q()
-        ids = {filters.read_uuid(text), *conf.host().find_ids_by_label(text)} - {None}
+        ids = {filters.read_uuid(text), *conf.policy().find_ids_by_label(text)} - {None}
         return Q(key=text) | Q(record_id__in=ids)
 
     @override
     def read_related(self, records: Sequence[Receipt], *, viewer: Any) -> list[str]:
         """Return what the record of each is called, without a name its ID."""
         ids = [each.record_id for each in records]
-        names = conf.host().record_labels(set(filter(None, ids)), viewer)
+        names = conf.policy().record_labels(set(filter(None, ids)), viewer)
         return [names.get(pk, str(pk)) if pk else "" for pk in ids]
 
     @admin.display(description="Time")

@@ -11,8 +11,8 @@ from django.http import HttpRequest
 from django.utils import timezone
 from typing_extensions import override
 
-from agent_access import conf
 from agent_access.admin.filters import ChoiceFilter
+from agent_access.approvers import find_approved
 from agent_access.audit import CALL_TRANSPORTS
 from agent_access.authentication import find_revocation_reason
 from agent_access.models import AuditEvent, ChainHead, Connection, ConnectionKind, RevokedReason
@@ -44,12 +44,12 @@ class Usage:
 
 def read_usage(connections: Sequence[Connection]) -> list[Usage]:
     """Return the usage of each connection, loaded with its user, in three queries."""
-    now, owner_id = timezone.now(), conf.host().owner_id()
+    now, approved = timezone.now(), find_approved(connections)
     ids = [each.id for each in connections]
     last, calls = _last_used(ids), _count_calls(ids, since=now - timedelta(days=1))
     return [
         Usage(
-            *_read_state(each, owner_id=owner_id, now=now),
+            *_read_state(each, is_approved=each.id in approved, now=now),
             last.get(str(each.id)),
             calls.get(each.id, 0),
         )
@@ -70,7 +70,7 @@ def _count_calls(ids: Iterable[UUID], *, since: datetime) -> dict[UUID | None, i
 
 
 def _read_state(
-    connection: Connection, *, owner_id: UUID | None, now: datetime
+    connection: Connection, *, is_approved: bool, now: datetime
 ) -> tuple[State, RevokedReason | None]:
     """Return the state, and the reason of one that has ended.
 
@@ -80,7 +80,7 @@ def _read_state(
         return State.ENDED, RevokedReason(connection.revoked_reason)
     if now >= connection.expires_at:
         return State.EXPIRED, None
-    coming = find_revocation_reason(connection, owner_id=owner_id)
+    coming = find_revocation_reason(connection, is_approved=is_approved)
     return (State.ENDED if coming else State.LIVE), coming
 
 

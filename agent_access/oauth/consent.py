@@ -17,7 +17,7 @@ from oauthlib.oauth2 import FatalClientError, OAuth2Error
 from oauthlib.oauth2.rfc6749.errors import AccessDeniedError
 
 from agent_access import conf
-from agent_access.admin_site import is_owner
+from agent_access.admin_site import may_approve
 from agent_access.audit import Actor, make_origin, record_act
 from agent_access.connections import (
     ConnectionExistsError,
@@ -62,7 +62,7 @@ def authorize(request: HttpRequest) -> HttpResponseBase:
     these are checked inside.
     """
     if not is_sign_in_on():
-        if is_owner(request):
+        if may_approve(request):
             return _show_problem(request, SIGN_IN_OFF, status=404)
         raise Http404
     return _ask(request)
@@ -75,7 +75,7 @@ def _ask(request: HttpRequest) -> HttpResponseBase:
     if not request.user.is_authenticated:
         return _send_to_sign_in(request)
     note(person_id=request.user.pk)
-    if not is_owner(request):
+    if not may_approve(request):
         return _show_problem(request, NOT_THE_OWNER, status=403)
     query = request.META.get("QUERY_STRING", "")
     try:
@@ -88,7 +88,7 @@ def _ask(request: HttpRequest) -> HttpResponseBase:
     except OAuth2Error as error:
         return _offer_return(request, error)
     if request.method == "GET":
-        return _show(request, ConsentForm(authorization=authorization))
+        return _show(request, ConsentForm(approver=request.user, authorization=authorization))
     return _decide(request, authorization)
 
 
@@ -100,7 +100,7 @@ def _send_to_sign_in(request: HttpRequest) -> HttpResponse:
 
 
 def _decide(request: HttpRequest, authorization: AuthorizationRequest) -> HttpResponseBase:
-    form = ConsentForm(request.POST, authorization=authorization)
+    form = ConsentForm(request.POST, approver=request.user, authorization=authorization)
     is_valid = form.is_valid()
     decision = request.POST.get("decision")
     if decision == REFUSE and _was_allowed(form):
@@ -120,7 +120,7 @@ def _was_allowed(form: ConsentForm) -> bool:
 
 def _try_to_allow(request: HttpRequest, form: ConsentForm) -> HttpResponseBase:
     try:
-        return _allow(form.authorization, form.read_consent(owner=request.user))
+        return _allow(form.authorization, form.read_consent())
     except AlreadyAnsweredError:
         return _show_answered(request)
     except FatalClientError:

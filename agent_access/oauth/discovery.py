@@ -22,7 +22,7 @@ def describe_resource(request: HttpRequest, origin: Origin) -> HttpResponse:
             "authorization_servers": [conf.base_url()],
             "scopes_supported": registry.scopes,
             "bearer_methods_supported": ["header"],
-            "resource_name": conf.host().service().title,
+            "resource_name": conf.policy().service().title,
         }
     )
 

@@ -18,9 +18,14 @@ class ConsentForm(ConnectionTermsForm):
     """Answers the request that it was opened for and no other: that is part of its salt."""
 
     def __init__(
-        self, data: QueryDict | None = None, *, authorization: AuthorizationRequest
+        self,
+        data: QueryDict | None = None,
+        *,
+        approver: Any,
+        authorization: AuthorizationRequest,
     ) -> None:
-        super().__init__(data, scopes=authorization.scopes, salt=f"{SALT} {authorization.uri}")
+        salt = f"{SALT} {authorization.uri}"
+        super().__init__(data, approver=approver, scopes=authorization.scopes, salt=salt)
         self.authorization = authorization
         self.fields["scopes"].error_messages["required"] = "Choose at least one, or refuse."
         self.fields["once"].required = False
@@ -30,13 +35,12 @@ class ConsentForm(ConnectionTermsForm):
         """Return a new ID if none was sent; such a form, sent again, is another consent."""
         return super().clean_once() if self.cleaned_data["once"] else uuid7()
 
-    def read_consent(self, *, owner: Any) -> Consent:
+    def read_consent(self) -> Consent:
         """Return what a valid form allows; the validator makes the connection of it."""
         client = self.authorization.client
         return Consent(
             name=client.name,
             client_id=client.client_id,
             client_host=self.authorization.client_host,
-            owner=owner,
             **self.read_terms(),
         )

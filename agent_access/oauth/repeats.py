@@ -5,7 +5,8 @@ from datetime import timedelta
 from django.db import transaction
 from django.utils import timezone
 
-from agent_access import audit, conf
+from agent_access import audit
+from agent_access.approvers import find_approved
 from agent_access.audit import Actor, Origin, record_act
 from agent_access.authentication import still_holds
 from agent_access.connections import Consent
@@ -40,12 +41,13 @@ def _renew(consent: Consent, origin: Origin) -> str | None:
     grant = unused.select_related("connection__user").first()
     if grant is None or not _matches(grant.connection, consent):
         return None
-    if not still_holds(grant.connection, owner_id=conf.host().owner_id(), origin=origin):
+    is_approved = bool(find_approved([grant.connection]))
+    if not still_holds(grant.connection, is_approved=is_approved, origin=origin):
         return None
     code = make_code()
     expires = timezone.now() + CODE_LIFETIME
     unused.update(code=digest_credential(code), expires=expires)
-    by = Actor(origin, consent.owner.pk)
+    by = Actor(origin, consent.approver.pk)
     record_act("code:renewed", by, connection_id=consent.connection_id)
     return code
 

@@ -14,7 +14,7 @@ from oauth2_provider.oauth2_validators import OAuth2Validator
 from oauthlib.oauth2.rfc6749.errors import InvalidGrantError, MissingRedirectURIError
 from typing_extensions import override
 
-from agent_access import conf
+from agent_access.approvers import find_approved
 from agent_access.audit import Actor, Origin, record_act
 from agent_access.authentication import still_holds
 from agent_access.connections import (
@@ -202,8 +202,8 @@ class Validator(OAuth2Validator):
     def _attach_connection(self, connection: Connection, request: Any) -> bool:
         request.connection = connection
         request.user = connection.user
-        owner_id = conf.host().owner_id()
-        return still_holds(connection, owner_id=owner_id, origin=self._origin)
+        is_approved = bool(find_approved([connection]))
+        return still_holds(connection, is_approved=is_approved, origin=self._origin)
 
     def _record(self, action: str, connection: Connection) -> None:
         by = Actor(self._origin, connection.user_id)

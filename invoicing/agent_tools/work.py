@@ -6,7 +6,7 @@ from uuid import UUID
 from django.urls import reverse
 from django.utils import timezone
 
-from agent_access.host import Work
+from agent_access.policy import Work
 from invoicing.access import Permission
 from invoicing.models import Document, DocumentType, IssueApproval, User
 from invoicing.services.approvals import ApprovalSnapshot, read_approvals

@@ -12,7 +12,7 @@ from agent_access import callers
 from agent_access.callers import Caller, find_caller
 from agent_access.models import Connection
 from invoicing.access import Permission
-from invoicing.agent_host import InvoicingHost
+from invoicing.agent_host import InvoicingPolicy
 from invoicing.models import User
 from tests.factories import UserFactory
 
@@ -37,12 +37,9 @@ def find(connection: Connection) -> Caller:
 @pytest.fixture
 def own_statement():
     """Keep no statement of a project that is made to be another for a while."""
-    kept = (callers._statement, callers._owner_is_in_statement, callers._uses_model_backend_only)
-    for each in kept:
-        each.cache_clear()
+    callers.forget_statements()
     yield
-    for each in kept:
-        each.cache_clear()
+    callers.forget_statements()
 
 
 def test_permissions_are_those_that_django_finds(connect, person):
@@ -85,8 +82,14 @@ def test_another_backend_is_asked_by_django_itself(connect, person, settings):
 
 
 @pytest.mark.usefixtures("own_statement")
-def test_a_project_without_such_a_statement_is_asked_for_its_owner(
-    connection, company, monkeypatch
+def test_a_policy_without_a_statement_is_asked_about_the_approver_and_the_user(
+    connection, company, colleague, monkeypatch
 ):
-    monkeypatch.setattr(InvoicingHost, "owner_id_sql", lambda _: None)
-    assert find(connection).owner_id == company.owner_id
+    monkeypatch.setattr(InvoicingPolicy, "sole_approver_sql", lambda _: None)
+    assert find(connection).is_approved
+    User.objects.filter(pk=connection.user_id).update(is_active=False)
+    assert not find(connection).is_approved
+    User.objects.filter(pk=connection.user_id).update(is_active=True)
+    company.owner = colleague
+    company.save()
+    assert not find(connection).is_approved

@@ -46,7 +46,7 @@ UNSAYABLE = {
 def describe_as_listed() -> Told:
     """Return the document with the schemas that GET tools gives today: rates and currencies too."""
     document: Told = json.loads(json.dumps(describe_api()))
-    fill = conf.host().schema_filler()
+    fill = conf.policy().schema_filler()
     for tool in registry:
         if tool.takes_body:
             schema = json.loads(json.dumps(fill(tool, tool.input_schema)))

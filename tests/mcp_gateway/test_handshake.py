@@ -14,7 +14,7 @@ CLIENT = {"name": "test", "version": "1"}
 
 @pytest.fixture
 def service():
-    return conf.host().service()
+    return conf.policy().service()
 
 
 def initialize(agent, version):

@@ -25,7 +25,7 @@ def told():
 
 def test_name_title_and_version_are_those_of_the_host_and_the_project(told):
     project = tomllib.loads((PROJECT_FOLDER / "pyproject.toml").read_text(encoding="utf-8"))
-    service = conf.host().service()
+    service = conf.policy().service()
     assert (told["name"].split("/")[1], told["title"]) == (service.name, service.title)
     assert service.name == project["project"]["name"]
     assert told["version"] == service.version == project["project"]["version"]

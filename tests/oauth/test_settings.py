@@ -48,7 +48,7 @@ def test_nobody_but_the_owner_who_is_signed_in_approves_a_browser_connection(
         name="Agent",
         client_id="x",
         client_host="client.example",
-        owner=owner if is_owner else delegate,
+        approver=owner if is_owner else delegate,
     )
     sign_out_everywhere(acting(owner), owner.pk)
     refusal = pytest.raises(ConnectionNotAllowedError, match="Only the owner can approve")

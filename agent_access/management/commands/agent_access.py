@@ -31,7 +31,7 @@ class Command(OperatorCommand):
             "access_on": AccessSettings.read().access_on,
             "live_connections": live_connections().count(),
             "revoked_connections": revoked,
-            "missing": [] if state == "off" else list(conf.host().missing_for_agents()),
+            "missing": [] if state == "off" else list(conf.policy().missing_for_agents()),
         }
         self.stdout.write(json.dumps(facts) if options["json"] else _sentence(facts))
 

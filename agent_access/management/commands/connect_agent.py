@@ -21,6 +21,7 @@ class Command(OperatorCommand):
         parser.add_argument("--user", required=True, metavar=name, help="whom it acts for")
         parser.add_argument("--scopes", required=True, help="the scopes, separated by commas")
         parser.add_argument("--days", required=True, type=int, help=f"1 to {connections.MAX_DAYS}")
+        parser.add_argument("--approver", metavar=name, help="who approves it, if not the owner")
         parser.add_argument("--name", default="Agent", help="the name that people see")
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
@@ -31,6 +32,7 @@ class Command(OperatorCommand):
             scopes=[scope.strip() for scope in options["scopes"].split(",") if scope.strip()],
             days=options["days"],
             name=options["name"].strip(),  # as the forms do
+            approver=_find_user(options["approver"]) if options["approver"] else None,
         )
         try:
             connection, credential = connections.create_connection(request)

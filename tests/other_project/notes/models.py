@@ -8,10 +8,7 @@ from django.db import models
 
 
 class User(AbstractUser):
-    """Django's own user with the two things that agent access needs: a UUID and a counter."""
-
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    session_revision = models.PositiveIntegerField(default=1)
 
 
 class Note(models.Model):

@@ -26,7 +26,7 @@ USE_TZ = True
 
 AGENT_ACCESS = {
     "BASE_URL": os.environ["BASE_URL"],  # https, host, optional port; nothing after it
-    "HOST": "notes.host.NotesHost",
+    "POLICY": "notes.policy.NotesPolicy",
     "TRUSTED_PROXIES": 1,
 }
 
