@@ -35,10 +35,10 @@ from tests.factories import (
 from tests.mcp_agent import McpAgent
 
 pytest_plugins = [
+    "agent_access.testing.plugin",
     "tests.browsers",
     "tests.https_server",
     "tests.secrets",
-    "tests.trigger_flush",
     "tests.valkey",
     "tests.workers",
 ]

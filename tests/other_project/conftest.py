@@ -116,6 +116,7 @@ def project(
     ignored = shutil.ignore_patterns("test_*.py", "conftest.py", "__pycache__")
     shutil.copytree(Path(__file__).parent, folder, ignore=ignored, dirs_exist_ok=True)
     environment = tmp_path_factory.mktemp("environment")
+    (folder / "__init__.py").unlink()  # it is a package here only
     python = make_environment(environment, build_wheel(environment))
     project = Project(folder, python, request.module.SETTINGS)
     prepare = ["shell", "--no-imports", "--command", PREPARE]

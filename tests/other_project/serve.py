@@ -19,6 +19,7 @@ if __name__ == "__main__":
     listening = socket.socket(fileno=int(sys.argv[1]))
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "notes.settings")
     server = WSGIServer(listening.getsockname(), QuietHandler, bind_and_activate=False)
+    server.socket.close()
     server.socket = listening
     server.server_name, server.server_port = listening.getsockname()
     server.setup_environ()

@@ -50,6 +50,10 @@ def test_the_project_has_nothing_to_mend_and_knows_no_invoicing(project):
     assert found == "[None, None]\n"
 
 
+def test_the_projects_own_tests_pass(project):
+    project.manage("test", "notes", "--verbosity", "0")
+
+
 def test_an_agent_reads_and_writes_notes_over_both_transports(empty):
     _, agent = empty.connect(READ, WRITE)
     listed = empty.request("GET", "/api/v1/tools", headers=agent).data

@@ -1,0 +1,29 @@
+"""A plugin of pytest: name it in `pytest_plugins`, beside pytest-django."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from django.test import TransactionTestCase
+
+from agent_access.testing import AgentClient, flush_past_triggers
+
+
+@pytest.fixture
+def make_agent(db: None) -> Callable[..., AgentClient]:
+    """Return AgentClient, for a test that has a database: `make_agent(user, "notes:read")`."""
+    return AgentClient
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _flush_past_triggers() -> Iterator[None]:
+    """Wrap the flush itself, since it runs after all fixtures of the test have ended."""
+    flush = TransactionTestCase._fixture_teardown  # type: ignore[attr-defined]  # noqa: SLF001  private to Django
+
+    def flush_anything(test_case: TransactionTestCase) -> None:
+        # A TestCase rolls back instead, and needs no flush.
+        with flush_past_triggers():
+            flush(test_case)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TransactionTestCase, "_fixture_teardown", flush_anything)
+        yield
