@@ -34,8 +34,8 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "csp",
     "agent_access",
-    "agent_access.oauth",  # before the toolkit, some of whose commands it refuses
-    "oauth2_provider",
+    "agent_access.oauth",
+    "oauth2_provider",  # a library of agent_access.oauth; nothing uses its own tables
     "mcp_gateway",
     "config.operations",
 ]
@@ -220,14 +220,6 @@ AGENT_ACCESS = {
     "LIMIT_TOKEN": ENVIRONMENT.LIMIT_TOKEN,
 }
 DEMO_MODE = ENVIRONMENT.DEMO_MODE
-
-# Django OAuth Toolkit is a library under agent_access.oauth, which has the views and the rules; the
-# models must all be swapped together, before the first migration.
-OAUTH2_PROVIDER_APPLICATION_MODEL = "agent_oauth.Application"
-OAUTH2_PROVIDER_GRANT_MODEL = "agent_oauth.Grant"
-OAUTH2_PROVIDER_ACCESS_TOKEN_MODEL = "agent_oauth.AccessToken"  # noqa: S105  a model's name
-OAUTH2_PROVIDER_REFRESH_TOKEN_MODEL = "agent_oauth.RefreshToken"  # noqa: S105  a model's name
-OAUTH2_PROVIDER_ID_TOKEN_MODEL = "agent_oauth.IDToken"  # noqa: S105  a model's name
 
 # For `check --deploy` alone: it would warn of the toolkit's own views, which nobody mounts.
 OAUTH2_PROVIDER = {

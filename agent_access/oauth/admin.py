@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-import oauth2_provider.admin  # noqa: F401  registers the toolkit's pages, which are removed below
 from django.contrib import admin, messages
 from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
@@ -20,13 +19,10 @@ from agent_access.admin.switches import Switch, register_switch
 from agent_access.connections import live_connections
 from agent_access.models.connections import ConnectionKind
 from agent_access.oauth.clients import connections_of, delete_client, end_connections_of
-from agent_access.oauth.models import AccessToken, Application, Grant, IDToken, RefreshToken
+from agent_access.oauth.models import Application
 from agent_access.oauth.refusals import HELP, INVALID_REQUEST, INVALID_TARGET
 from agent_access.oauth.retention import forget_tokens_of
 from agent_access.switches import turn_sign_in
-
-# The toolkit's own pages would show codes and tokens to administrators.
-admin.site.unregister([AccessToken, Application, Grant, IDToken, RefreshToken])
 
 register_switch(
     Switch(

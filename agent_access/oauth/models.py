@@ -1,8 +1,9 @@
 """The records of browser sign-in: clients, codes and tokens, the last two as digests only.
 
-Added to the toolkit's columns are the connection that a code or token belongs to, and when a code
-was exchanged. Codes and tokens stay after their use, since a second use must be seen
-(`retention`).
+The columns are the toolkit's, in tables of our own: each foreign key names a model of this module,
+so a project's own use of the toolkit and these records never meet (ADR 16). Added are the
+connection that a code or token belongs to, and when a code was exchanged. Codes and tokens stay
+after their use, since a second use must be seen (`retention`).
 """
 
 from django.db import models
@@ -43,6 +44,7 @@ class Application(toolkit.AbstractApplication):
 class Grant(toolkit.AbstractGrant):
     """An authorization code; `code` holds its digest."""
 
+    application = models.ForeignKey(Application, models.CASCADE)  # type: ignore[assignment]  # not the toolkit's
     connection = models.ForeignKey(Connection, models.PROTECT, related_name="codes")
     consumed_at = models.DateTimeField(null=True)
 
@@ -51,6 +53,17 @@ class Grant(toolkit.AbstractGrant):
 
 
 class AccessToken(toolkit.AbstractAccessToken):
+    id_token = None  # no OpenID Connect
+    application = models.ForeignKey(  # type: ignore[assignment]  # not the toolkit's
+        Application, models.CASCADE, null=True, blank=True
+    )
+    source_refresh_token = models.OneToOneField(  # type: ignore[assignment]  # not the toolkit's
+        "RefreshToken",
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="refreshed_access_token",
+    )
     connection = models.ForeignKey(Connection, models.PROTECT, related_name="access_tokens")
 
     class Meta(toolkit.AbstractAccessToken.Meta):
@@ -60,6 +73,10 @@ class AccessToken(toolkit.AbstractAccessToken):
 class RefreshToken(toolkit.AbstractRefreshToken):
     """A refresh token; `revoked` is when it was rotated."""
 
+    application = models.ForeignKey(Application, models.CASCADE)  # type: ignore[assignment]  # not the toolkit's
+    access_token = models.OneToOneField(  # type: ignore[assignment]  # not the toolkit's
+        AccessToken, models.SET_NULL, null=True, blank=True, related_name="refresh_token"
+    )
     connection = models.ForeignKey(Connection, models.PROTECT, related_name="refresh_tokens")
 
     class Meta(toolkit.AbstractRefreshToken.Meta):
@@ -68,10 +85,3 @@ class RefreshToken(toolkit.AbstractRefreshToken):
         constraints = (
             models.UniqueConstraint(fields=["token_checksum"], name="agent_oauth_one_refresh"),
         )
-
-
-class IDToken(toolkit.AbstractIDToken):
-    """Never used: the toolkit's models must be swapped together."""
-
-    class Meta(toolkit.AbstractIDToken.Meta):
-        pass

@@ -1,3 +1,3 @@
-from invoicing.admin import company, customers, numbering, people, roles, taxes, teams
+from invoicing.admin import company, customers, numbering, people, roles, taxes, teams, toolkit
 
-__all__ = ["company", "customers", "numbering", "people", "roles", "taxes", "teams"]
+__all__ = ["company", "customers", "numbering", "people", "roles", "taxes", "teams", "toolkit"]

@@ -3,7 +3,7 @@
 import pytest
 from django.contrib import admin
 
-from agent_access.oauth.models import AccessToken, Grant, IDToken, RefreshToken
+from agent_access.oauth.models import AccessToken, Grant, RefreshToken
 from invoicing.models import User
 from tests.factories import UserFactory
 from tests.web.forms import main_of
@@ -101,5 +101,9 @@ def test_what_the_application_does_elsewhere_is_not_here(owner_desk, path):
 
 
 def test_codes_and_tokens_have_no_page(db):
-    for model in (AccessToken, Grant, IDToken, RefreshToken):
+    for model in (AccessToken, Grant, RefreshToken):
         assert not admin.site.is_registered(model)
+
+
+def test_the_toolkits_own_tables_have_no_page():
+    assert "oauth2_provider" not in {model._meta.app_label for model in admin.site._registry}

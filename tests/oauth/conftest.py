@@ -1,8 +1,10 @@
 """Browser sign-in that is on, the owner's browser, and a registered OAuth client."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Never
 
+import oauth2_provider.models
+import oauth2_provider.oauth2_validators
 import pytest
 from django.utils import timezone
 
@@ -13,6 +15,38 @@ from tests.oauth.programs import Browser, Machine, Program, parameters_of
 from tests.tool_table import SCOPES
 
 Pair = dict[str, Any]
+
+
+# What in the toolkit's modules stands for a project's own use of it.
+PROJECTS_OWN = (
+    "AccessToken",
+    "Application",
+    "Grant",
+    "IDToken",
+    "RefreshToken",
+    "bcp_compliant",
+    "cimd",
+    "get_access_token_model",
+    "get_refresh_token_model",
+    "get_scopes_backend",
+    "oauth2_settings",
+)
+
+
+class NotOurs:
+    """Stands in for what browser sign-in must not touch."""
+
+    def __getattr__(self, name: str) -> Never:
+        raise AssertionError(name)
+
+
+@pytest.fixture(autouse=True)
+def _tables_and_settings_of_the_toolkit_are_not_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fail whatever reads or writes the toolkit's tables, or asks its settings."""
+    for module in (oauth2_provider.models, oauth2_provider.oauth2_validators):
+        for name in PROJECTS_OWN:
+            if hasattr(module, name):
+                monkeypatch.setattr(module, name, NotOurs())
 
 
 @pytest.fixture(autouse=True)

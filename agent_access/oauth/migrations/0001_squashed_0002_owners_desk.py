@@ -8,6 +8,8 @@ from django.conf import settings
 from django.db import migrations, models
 
 
+# The foreign keys were swappable at first: settings of the toolkit named these very models. Such a
+# database has these very tables, and nothing to apply again.
 class Migration(migrations.Migration):
 
     replaces = [
@@ -65,7 +67,7 @@ class Migration(migrations.Migration):
                 ('claims', models.TextField(blank=True, verbose_name='claims')),
                 ('resource', oauth2_provider.models.ResourceJSONField(blank=True, default=list, verbose_name='resource')),
                 ('consumed_at', models.DateTimeField(null=True)),
-                ('application', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to=settings.OAUTH2_PROVIDER_APPLICATION_MODEL, verbose_name='application')),
+                ('application', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='agent_oauth.application')),
                 ('connection', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='codes', to='agent_access.connection')),
                 ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='%(app_label)s_%(class)s', to=settings.AUTH_USER_MODEL, verbose_name='user')),
             ],
@@ -82,7 +84,7 @@ class Migration(migrations.Migration):
                 ('scope', models.TextField(blank=True, verbose_name='scope')),
                 ('created', models.DateTimeField(auto_now_add=True, verbose_name='created')),
                 ('updated', models.DateTimeField(auto_now=True, verbose_name='updated')),
-                ('application', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, to=settings.OAUTH2_PROVIDER_APPLICATION_MODEL, verbose_name='application')),
+                ('application', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, to='agent_oauth.application')),
                 ('user', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='%(app_label)s_%(class)s', to=settings.AUTH_USER_MODEL, verbose_name='user')),
             ],
             options={
@@ -102,8 +104,8 @@ class Migration(migrations.Migration):
                 ('updated', models.DateTimeField(auto_now=True, verbose_name='updated')),
                 ('connection', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='access_tokens', to='agent_access.connection')),
                 ('user', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='%(app_label)s_%(class)s', to=settings.AUTH_USER_MODEL, verbose_name='user')),
-                ('application', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, to=settings.OAUTH2_PROVIDER_APPLICATION_MODEL, verbose_name='application')),
-                ('id_token', models.OneToOneField(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='access_token', to=settings.OAUTH2_PROVIDER_ID_TOKEN_MODEL, verbose_name='ID token')),
+                ('application', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, to='agent_oauth.application')),
+                ('id_token', models.OneToOneField(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='access_token', to='agent_oauth.idtoken', verbose_name='ID token')),
             ],
             options={
                 'abstract': False,
@@ -120,8 +122,8 @@ class Migration(migrations.Migration):
                 ('created', models.DateTimeField(auto_now_add=True, verbose_name='created')),
                 ('updated', models.DateTimeField(auto_now=True, verbose_name='updated')),
                 ('revoked', models.DateTimeField(null=True, verbose_name='revoked')),
-                ('access_token', models.OneToOneField(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='refresh_token', to=settings.OAUTH2_PROVIDER_ACCESS_TOKEN_MODEL, verbose_name='access token')),
-                ('application', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to=settings.OAUTH2_PROVIDER_APPLICATION_MODEL, verbose_name='application')),
+                ('access_token', models.OneToOneField(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='refresh_token', to='agent_oauth.accesstoken')),
+                ('application', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='agent_oauth.application')),
                 ('connection', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='refresh_tokens', to='agent_access.connection')),
                 ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='%(app_label)s_%(class)s', to=settings.AUTH_USER_MODEL, verbose_name='user')),
             ],
@@ -132,7 +134,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='accesstoken',
             name='source_refresh_token',
-            field=models.OneToOneField(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='refreshed_access_token', to=settings.OAUTH2_PROVIDER_REFRESH_TOKEN_MODEL, verbose_name='source refresh token'),
+            field=models.OneToOneField(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='refreshed_access_token', to='agent_oauth.refreshtoken'),
         ),
         migrations.AddIndex(
             model_name='application',

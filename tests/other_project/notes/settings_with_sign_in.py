@@ -25,10 +25,3 @@ TEMPLATES = [
         "OPTIONS": {"context_processors": ["django.template.context_processors.request"]},
     }
 ]
-
-# The toolkit's models, all swapped before the first migration.
-OAUTH2_PROVIDER_APPLICATION_MODEL = "agent_oauth.Application"
-OAUTH2_PROVIDER_GRANT_MODEL = "agent_oauth.Grant"
-OAUTH2_PROVIDER_ACCESS_TOKEN_MODEL = "agent_oauth.AccessToken"
-OAUTH2_PROVIDER_REFRESH_TOKEN_MODEL = "agent_oauth.RefreshToken"
-OAUTH2_PROVIDER_ID_TOKEN_MODEL = "agent_oauth.IDToken"
