@@ -6,7 +6,7 @@ from typing import Any, TypeVar, cast
 
 from django.conf import settings
 from django.contrib.admin import AdminSite
-from django.contrib.auth import REDIRECT_FIELD_NAME
+from django.contrib.auth import REDIRECT_FIELD_NAME, SESSION_KEY
 from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.views import LogoutView, redirect_to_login
 from django.core.exceptions import PermissionDenied
@@ -35,7 +35,8 @@ LEFT_OUT = frozenset({"autocomplete", "password_change", "password_change_done",
 def may_administer(request: HttpRequest) -> bool:
     """Return whether somebody is signed in who may administer agents, as the policy says.
 
-    An act asks again (`owners_act`), of the user as stored then.
+    An act asks again (`owners_act`), of the user as stored then. A project's middleware may know a
+    person by a token too: a program holds that, and must not decide what programs may do.
     """
     return _ask_once(request, approvers.may_administer)
 
@@ -49,8 +50,14 @@ def _ask_once(request: HttpRequest, question: Callable[[Any], bool]) -> bool:
     """Return the answer about the request's user, kept for the rest of the request."""
     answers: dict[Any, bool] = request.__dict__.setdefault(ANSWERS, {})
     if question not in answers:
-        answers[question] = request.user.is_authenticated and question(request.user)
+        answers[question] = _has_session(request) and question(request.user)
     return answers[question]
+
+
+def _has_session(request: HttpRequest) -> bool:
+    user: Any = request.user
+    key = user._meta.pk.value_to_string(user) if user.is_authenticated else None
+    return key is not None and request.session.get(SESSION_KEY) == key
 
 
 class OwnersAdminSite(AdminSite):

@@ -6,6 +6,7 @@ import shutil
 import socket
 import subprocess
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.client import HTTPConnection
 from pathlib import Path
@@ -112,18 +113,29 @@ def project(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Project]:
     """Serve the project, with an owner, nora, and agent access on; a module names its settings."""
-    folder = tmp_path_factory.mktemp("project")
-    ignored = shutil.ignore_patterns("test_*.py", "conftest.py", "__pycache__")
+    with serve(make_project(tmp_path_factory, request.module.SETTINGS)) as project:
+        yield project
+
+
+def make_project(temporary: pytest.TempPathFactory, settings: str) -> Project:
+    """Return a copy of the project in a folder and an environment of its own, and nora in it."""
+    folder, environment = temporary.mktemp("project"), temporary.mktemp("environment")
+    ignored = shutil.ignore_patterns("test_*.py", "conftest.py", "visitors.py", "__pycache__")
     shutil.copytree(Path(__file__).parent, folder, ignore=ignored, dirs_exist_ok=True)
-    environment = tmp_path_factory.mktemp("environment")
     (folder / "__init__.py").unlink()  # it is a package here only
     python = make_environment(environment, build_wheel(environment))
-    project = Project(folder, python, request.module.SETTINGS)
+    project = Project(folder, python, settings)
     prepare = ["shell", "--no-imports", "--command", PREPARE]
     project.manage(*prepare, DJANGO_SUPERUSER_PASSWORD=PASSWORD)
+    return project
+
+
+@contextmanager
+def serve(project: Project) -> Iterator[Project]:
+    """Serve the project within, on its socket."""
     number = project.listening.fileno()
     process = subprocess.Popen(  # noqa: S603  our own command
-        [python, "serve.py", str(number)],
+        [project.python, "serve.py", str(number)],
         cwd=project.folder,
         env=project.environment,
         pass_fds=[number],
