@@ -5,13 +5,23 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from django.db import connection as database
 from django.utils import timezone
 
 from agent_access import sealing
 from agent_access.calls import ToolCall, ToolResult
+from agent_access.database.selected import Selected
 from agent_access.errors import ANSWER_GONE, KEY_USED, ConflictError
 from agent_access.models.receipts import Receipt
 from agent_access.tools import Tool
+
+COLUMNS = [field.attname for field in Receipt._meta.concrete_fields]
+# Django's `ignore_conflicts` would not tell whether it inserted.
+CLAIM = f"""
+    INSERT INTO agent_access_receipt ({", ".join(COLUMNS)})
+    VALUES ({", ".join(["%s"] * len(COLUMNS))}) ON CONFLICT DO NOTHING
+"""  # noqa: S608  names of our own
+RECEIPTS = Selected(Receipt)
 
 
 def claim_receipt(call: ToolCall, arguments: Mapping[str, Any]) -> Receipt:
@@ -29,9 +39,12 @@ def claim_receipt(call: ToolCall, arguments: Mapping[str, Any]) -> Receipt:
         call_digest=digest,
         created_at=timezone.now(),
     )
-    # If the key is known, this inserts nothing. A call that is still running is waited for.
-    Receipt.objects.bulk_create([claim], ignore_conflicts=True)
-    receipt = Receipt.objects.get(connection=call.connection, key=call.idempotency_key)
+    with database.cursor() as cursor:
+        cursor.execute(CLAIM, [RECEIPTS.adapt(name, getattr(claim, name)) for name in COLUMNS])
+        if cursor.rowcount:
+            return claim
+    # The key is known. A call with it that was still running has been waited for.
+    receipt = Receipt.objects.get(connection=call.connection, key=claim.key)
     if receipt.call_digest != digest:
         raise ConflictError(KEY_USED, fields=[call.key_field])
     return receipt
@@ -50,9 +63,8 @@ def digest_call(call: ToolCall, arguments: Mapping[str, Any]) -> str:
 def keep_answer(receipt: Receipt, tool: Tool, result: ToolResult) -> None:
     """Store the answer, in the transaction that claimed the receipt."""
     body = sealing.seal(result.body) if tool.answers_secret else result.body
-    receipt.status, receipt.answer = result.status, body.decode()
-    receipt.is_encrypted = tool.answers_secret
-    receipt.save(update_fields=["record_id", "status", "answer", "is_encrypted"])
+    kept = {"record_id": receipt.record_id, "status": result.status, "answer": body.decode()}
+    Receipt.objects.filter(pk=receipt.pk).update(**kept, is_encrypted=tool.answers_secret)
 
 
 def stored_result(call: ToolCall, receipt: Receipt) -> ToolResult | None:
