@@ -36,9 +36,8 @@ def lock_record(records: QuerySet[_Record], pk: UUID | int) -> _Record:
 
 
 def _locked(records: QuerySet[_Record]) -> QuerySet[_Record]:
-    """Return the query that locks the records, in order of ID: no two calls wait in a circle."""
     require_transaction()
-    return records.order_by("pk").select_for_update(of=("self",), no_key=True)
+    return records.select_for_update(of=("self",), no_key=True)
 
 
 def lock_person(pk: UUID) -> User:
@@ -78,10 +77,14 @@ def lock_draft(pk: UUID, *, visible_to: User | None) -> Document:
 def lock_customers(pks: Collection[UUID], *, visible_to: User | None) -> dict[UUID, Customer]:
     """Return by ID those of the customers that the person can see, locked exclusively.
 
-    A name that a document is found by, or frozen with, is then still the customer's at commit.
+    They are locked in order of ID, so that no two calls wait in a circle. A name that a document
+    is found by, or frozen with, is then still the customer's at commit.
     """
-    locked = {each.pk: each for each in _locked(Customer.objects.filter(pk__in=pks))}
-    if visible_to is None:
+    wanted = Customer.objects.filter(pk__in=pks)
+    # To sort just one costs a third of the query.
+    ordered = wanted.order_by("pk") if len(pks) > 1 else wanted
+    locked = {each.pk: each for each in _locked(ordered)}
+    if visible_to is None or visible_to.has_perm(Permission.VIEW_ALL_CUSTOMERS):
         return locked
     # Asked after the wait for the locks: account managers may have changed meanwhile.
     seen = Customer.objects.visible_to(visible_to).filter(pk__in=pks).values_list("pk", flat=True)
