@@ -81,7 +81,7 @@ def prepare_approval(
     Only a digest of the nonce is stored. Raises RecordNotFoundError, ConflictError if the document
     is no draft invoice at this version, or cannot be issued as it is stored.
     """
-    with transaction.atomic():
+    with transaction.atomic(savepoint=False):
         document = lock_draft(document_id, visible_to=user)
         if not document.is_draft_invoice or document.lock_version != lock_version:
             raise name_conflict(document)
@@ -150,7 +150,7 @@ def write_decision(
     permissions to see documents and to issue them.
     """
     is_approval = decision == Decision.APPROVED
-    with transaction.atomic():
+    with transaction.atomic(savepoint=False):
         snapshot = _lock_and_read(
             pk, delegated_user_id=user.pk, visible_to=user if is_approval else None, clock=clock
         )
@@ -196,7 +196,7 @@ def execute_approval(
     another connection or nonce, ApprovalStateError unless it is approved, and ConflictError if the
     draft cannot be issued.
     """
-    with transaction.atomic():
+    with transaction.atomic(savepoint=False):
         snapshot = _lock_and_read(
             pk,
             delegated_user_id=user.pk,

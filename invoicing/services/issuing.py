@@ -26,7 +26,7 @@ def issue_document(document: Document, *, clock: Clock) -> Document:
     changed since it was read, or disagrees with its customer or tax rates by now, and
     RecordNotFoundError if it is gone.
     """
-    with transaction.atomic():
+    with transaction.atomic(savepoint=False):
         draft = lock_draft(document.pk, visible_to=None)
         if draft.lock_version != document.lock_version:
             raise ConflictError(ConflictCause.OLD_VERSION)
