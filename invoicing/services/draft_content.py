@@ -6,12 +6,15 @@ from uuid import UUID
 
 from django.conf import settings
 
-from invoicing.draft_fields import DraftInput, columns_of
+from invoicing.draft_fields import DraftInput, LineItemInput, columns_of
 from invoicing.errors import AmountTooLargeError, DraftInvalidError, FieldProblem
 from invoicing.models import Customer, Document, Line, TaxRate, TaxRow
 from invoicing.models.documents import TOTALS
 from invoicing.money import SUPPORTED_CURRENCIES, minor_unit
-from invoicing.totals import Totals, calculate_totals
+from invoicing.totals import LineAmounts, TaxFacts, Totals, calculate_totals
+
+# Tax rates by ID.
+Rates = Mapping[UUID | None, TaxFacts]
 
 
 class DraftContent(NamedTuple):
@@ -31,10 +34,9 @@ def fill_draft(document: Document, asked: DraftInput, customer: Customer | None)
     """
     rates = _read_active_rates(asked)
     problems = [*_find_problems(asked, customer, rates)]
-    lines = _make_lines(document, asked, rates)
     totals = None
     try:
-        totals = calculate_totals([line.amounts for line in lines])
+        totals = calculate_totals([_amounts_of(item, rates) for item in asked.line_items])
     except AmountTooLargeError:
         problems.append(FieldProblem("line_items", "lead to an amount of more than 18 digits"))
     if totals is None or problems:
@@ -48,19 +50,24 @@ def fill_draft(document: Document, asked: DraftInput, customer: Customer | None)
     }
     for name, value in header.items():
         setattr(document, name, value)
-    for line, computed in zip(lines, totals.lines, strict=True):
-        line.discount_amount, line.net_amount = computed.discount_amount, computed.net_amount
-    return DraftContent(document, header, lines, _make_tax_rows(document, totals))
+    lines, tax_rows = _make_lines(document, asked, totals), _make_tax_rows(document, totals)
+    return DraftContent(document, header, lines, tax_rows)
 
 
-def _read_active_rates(asked: DraftInput) -> Mapping[UUID, TaxRate]:
+def _read_active_rates(asked: DraftInput) -> Rates:
     """Return the active tax rates that the lines ask for, by ID."""
     wanted = {item.tax_rate_id for item in asked.line_items if item.tax_rate_id}
-    return TaxRate.objects.filter(is_active=True).in_bulk(wanted) if wanted else {}
+    found = TaxRate.objects.filter(is_active=True, pk__in=wanted) if wanted else ()
+    return {rate.id: rate.facts for rate in found}
+
+
+def _amounts_of(item: LineItemInput, rates: Rates) -> LineAmounts:
+    discount, rate = (item.discount_type, item.discount_value), rates.get(item.tax_rate_id)
+    return LineAmounts(item.quantity, item.unit_price, *discount, rate)
 
 
 def _find_problems(
-    asked: DraftInput, customer: Customer | None, rates: Mapping[UUID, TaxRate]
+    asked: DraftInput, customer: Customer | None, rates: Rates
 ) -> Iterator[FieldProblem]:
     if customer is None or not customer.is_active:
         yield FieldProblem("customer_id", "is not an active customer within reach")
@@ -73,21 +80,26 @@ def _find_problems(
             yield FieldProblem(f"line_items.{index}.tax_rate_id", "is not an active tax rate")
 
 
-def _make_lines(document: Document, asked: DraftInput, rates: Mapping[UUID, TaxRate]) -> list[Line]:
-    """Return the lines, without the amounts that calculate_totals() gives."""
-    lines = []
-    for position, item in enumerate(asked.line_items):
-        line = Line(document=document, position=position, **columns_of(item))
-        line.tax_rate = rates.get(item.tax_rate_id) if item.tax_rate_id else None
-        lines.append(line)
-    return lines
+def _make_lines(document: Document, asked: DraftInput, totals: Totals) -> list[Line]:
+    return [
+        Line(
+            document_id=document.id,
+            position=position,
+            discount_amount=computed.discount_amount,
+            net_amount=computed.net_amount,
+            **columns_of(item),
+        )
+        for position, (item, computed) in enumerate(
+            zip(asked.line_items, totals.lines, strict=True)
+        )
+    ]
 
 
 def _make_tax_rows(document: Document, totals: Totals) -> list[TaxRow]:
     """Return tax rows in the order in which lines first use their rates."""
     return [
         TaxRow(
-            document=document,
+            document_id=document.id,
             position=position,
             tax_rate_id=row.rate.id,
             name=row.rate.name,
