@@ -41,7 +41,7 @@ class Sample:
         """Return the ID and the nonce of an approved issue of a new draft of ten lines."""
         draft = DraftInput.model_validate(make_draft_input(self.references, lines=10))
         maker = ConnectionRef(connection.id, connection.name)
-        document = create_draft(self._user, draft, connection=maker)
+        document = create_draft(self._user, draft, connection=maker).document
         snapshot, nonce = prepare_approval(
             self._user, document.id, lock_version=1, connection=maker, clock=timezone.now
         )

@@ -193,7 +193,8 @@ def make_draft(
     user = user or make_staff()
     customer = customer or CustomerFactory.create()
     draft = draft_input(customer, *lines, **fields)
-    return create_draft(user, draft, connection=connection, document_type=document_type)
+    made = create_draft(user, draft, connection=connection, document_type=document_type)
+    return made.document
 
 
 def make_issued(*, issued_at: datetime = ISSUED_AT, **draft: Any) -> Document:

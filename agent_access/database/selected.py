@@ -1,6 +1,6 @@
 """A model's columns in a statement written by hand, and its records from the rows that it gives."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cache
 from typing import Any, Generic, TypeVar
 
@@ -12,11 +12,12 @@ Record = TypeVar("Record", bound=Model)
 
 
 class Selected(Generic[Record]):
-    """The columns of a model, in its own order."""
+    """The columns of a model, or some of them by their attributes' names, in its own order."""
 
-    def __init__(self, model: type[Record]) -> None:
+    def __init__(self, model: type[Record], names: Collection[str] | None = None) -> None:
         self.model = model
-        self._fields = model._meta.concrete_fields
+        fields = model._meta.concrete_fields
+        self._fields = [each for each in fields if names is None or each.attname in names]
         self._names = [field.attname for field in self._fields]
         self.width = len(self._fields)
 
@@ -34,11 +35,17 @@ class Selected(Generic[Record]):
 
     def read(self, row: Sequence[Any]) -> Record:
         """Return the record of a selected row, as Django's own queries do."""
-        values = [
+        return self.model.from_db(DEFAULT_DB_ALIAS, self._names, self._convert(row))
+
+    def values(self, row: Sequence[Any]) -> dict[str, Any]:
+        """Return the values of a selected row by name, as Django's `values()` does."""
+        return dict(zip(self._names, self._convert(row), strict=True))
+
+    def _convert(self, row: Sequence[Any]) -> list[Any]:
+        return [
             convert(value) if convert else value
             for convert, value in zip(self._converters, row, strict=True)
         ]
-        return self.model.from_db(DEFAULT_DB_ALIAS, self._names, values)
 
     def adapt(self, name: str, value: Any) -> Any:
         """Return a value of the model as a parameter that is compared with its column."""

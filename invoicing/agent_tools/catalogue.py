@@ -61,6 +61,7 @@ CATALOGUE = (
         permissions=(Permission.VIEW_DOCUMENT,),
         input=inputs.PageInput,
         run=functions.list_documents,
+        needs_snapshot=False,  # the function takes one where it needs it
     ),
     Tool(
         name="documents.get",

@@ -10,7 +10,7 @@ from typing import Any, cast
 from django.conf import settings
 
 from invoicing.agent_tools import shapes
-from invoicing.models import Customer, Document, DocumentStatus, DocumentType, Team, User
+from invoicing.models import Customer, Document, Line, TaxRow, Team, User
 from invoicing.models.documents import TOTALS
 from invoicing.services.approvals import ApprovalSnapshot
 from invoicing.services.draft_content import DraftContent
@@ -20,55 +20,67 @@ from invoicing.shown import LINE, TAX_ROW, TEXTS
 # The values of a record, or of an approval's facts, by their names on the wire.
 Values = Mapping[str, Any]
 
+# What agents see of a document's own columns: in a list, and when they read it.
+SUMMARY_COLUMNS = tuple(name for name in shapes.DocumentSummary.__annotations__ if name != "href")
+DOCUMENT_COLUMNS = (*SUMMARY_COLUMNS, *TEXTS.names, "issued_at")
+
 
 def describe_customer(customer: Customer) -> shapes.Customer:
     return {"id": customer.id, "name": customer.name}
 
 
-def describe_summary(document: Document) -> shapes.DocumentSummary:
+def describe_summary(document: Values) -> shapes.DocumentSummary:
+    """Return the summary of a document of which the SUMMARY_COLUMNS are given."""
     return {
-        "id": document.id,
-        "type": DocumentType(document.type),
-        "status": DocumentStatus(document.status),
-        "number": document.number,
-        "draft_code": document.draft_code,
+        "id": document["id"],
+        "type": document["type"],
+        "status": document["status"],
+        "number": document["number"],
+        "draft_code": document["draft_code"],
         **_describe_header(document),
-        "lock_version": document.lock_version,
-        "connection_id": document.connection_id,
-        "href": f"{settings.BASE_URL}/documents/{document.id}",
+        "lock_version": document["lock_version"],
+        "connection_id": document["connection_id"],
+        "href": f"{settings.BASE_URL}/documents/{document['id']}",
     }
 
 
 def describe_document(
-    document: Document, lines: Iterable[Values], tax_rows: Iterable[Values]
+    document: Values, lines: Iterable[Values], tax_rows: Iterable[Values]
 ) -> shapes.Document:
     """Return the summary with texts, lines and taxes; lines and tax rows in order of position."""
     return {
         **describe_summary(document),
         **_describe_content(document, lines, tax_rows),
-        "issued_at": document.issued_at,
+        "issued_at": document["issued_at"],
     }
 
 
-def describe_written(document: Document) -> shapes.Document:
-    """Return a document that was just written, with its lines and taxes."""
-    lines, tax_rows = document.lines.all(), document.tax_rows.all()
-    return describe_document(document, map(LINE.values, lines), map(TAX_ROW.values, tax_rows))
+def values_of(document: Document) -> dict[str, Any]:
+    """Return the DOCUMENT_COLUMNS of a document."""
+    return {name: getattr(document, name) for name in DOCUMENT_COLUMNS}
+
+
+def describe_written(
+    document: Document, lines: Iterable[Line], tax_rows: Iterable[TaxRow]
+) -> shapes.Document:
+    """Return a document as it was just written."""
+    parts = map(LINE.values, lines), map(TAX_ROW.values, tax_rows)
+    return describe_document(values_of(document), *parts)
 
 
 def describe_preview(draft: DraftContent) -> shapes.Preview:
     """Return an unsaved draft, without the fields that only a saved one has."""
+    document = values_of(draft.document)
     lines, tax_rows = map(LINE.values, draft.lines), map(TAX_ROW.values, draft.tax_rows)
-    content = _describe_content(draft.document, lines, tax_rows)
-    return {**_describe_header(draft.document), **content}
+    return {**_describe_header(document), **_describe_content(document, lines, tax_rows)}
 
 
-def _describe_header(document: Document) -> shapes.Header:
+def _describe_header(document: Values) -> shapes.Header:
     return {
-        "customer_id": document.customer_id,
-        "issue_date": document.issue_date,
-        "due_date": document.due_date,
-        **_describe_totals(vars(document)),
+        "customer_id": document["customer_id"],
+        "issue_date": document["issue_date"],
+        "due_date": document["due_date"],
+        **_describe_totals(document),
     }
 
 
@@ -78,9 +90,9 @@ def _describe_totals(values: Values) -> shapes.Totals:
 
 
 def _describe_content(
-    document: Document, lines: Iterable[Values], tax_rows: Iterable[Values]
+    document: Values, lines: Iterable[Values], tax_rows: Iterable[Values]
 ) -> shapes.Content:
-    texts: shapes.Texts = TEXTS.for_agents(TEXTS.values(document))
+    texts: shapes.Texts = TEXTS.for_agents(document)
     return {
         **texts,
         "line_items": [LINE.for_agents(line) for line in lines],
@@ -119,7 +131,7 @@ def describe_execution(snapshot: ApprovalSnapshot, document: Document) -> shapes
         "approval_id": snapshot.approval.id,
         "status": snapshot.state,
         "number": str(document.number),
-        "document": describe_written(document),
+        "document": describe_written(document, document.lines.all(), document.tax_rows.all()),
     }
 
 

@@ -55,7 +55,7 @@ def write_document(master_data: MasterData, index: int) -> None:
     # The first draft is the only credit note.
     kind = DocumentType.CREDIT_NOTE if index == first_draft else DocumentType.INVOICE
     draft = _draft(master_data, account, index)
-    document = create_draft(master_data.staff[account.writer], draft, document_type=kind)
+    document = create_draft(master_data.staff[account.writer], draft, document_type=kind).document
     if index < first_draft:
         issue_document(document, clock=partial(_working_time, draft.issue_date))
 

@@ -35,7 +35,7 @@ def create_draft(
     connection: ConnectionRef | None = None,
     document_type: DocumentType = DocumentType.INVOICE,
     draft_code: str | None = None,
-) -> Document:
+) -> DraftContent:
     """Save a draft and return it; raises DraftInvalidError.
 
     Raises DraftCodeUsedError if a document with the given draft code exists, so that a form sent
@@ -46,13 +46,16 @@ def create_draft(
         document.connection_id, document.connection_name = connection
     if draft_code is not None:
         document.draft_code = draft_code
-    with transaction.atomic():
+    with transaction.atomic(savepoint=False):
         customers = lock_customers([asked.customer_id], visible_to=user)
         content = fill_draft(document, asked, customers.get(asked.customer_id))
-        _insert_once(document)
+        if draft_code is None:
+            document.save(force_insert=True)
+        else:
+            _insert_once(document)
         _insert_parts(content)
         write_rows(rows_of_document(document))
-    return document
+    return content
 
 
 def _insert_once(document: Document) -> None:
@@ -70,13 +73,13 @@ def _insert_parts(content: DraftContent) -> None:
     TaxRow.objects.bulk_create(content.tax_rows)
 
 
-def update_draft(user: User, pk: UUID, asked: DraftInput, *, lock_version: int) -> Document:
+def update_draft(user: User, pk: UUID, asked: DraftInput, *, lock_version: int) -> DraftContent:
     """Replace the whole draft and return it.
 
     Checks in this order: raises RecordNotFoundError, then DraftInvalidError, then ConflictError if
     the document is not a draft invoice at this lock version.
     """
-    with transaction.atomic():
+    with transaction.atomic(savepoint=False):
         document = lock_record(Document.objects.all(), pk)
         customers = lock_customers({document.customer_id, asked.customer_id}, visible_to=user)
         if document.customer_id not in customers:
@@ -89,7 +92,7 @@ def update_draft(user: User, pk: UUID, asked: DraftInput, *, lock_version: int) 
         document.lines.all().delete()
         document.tax_rows.all().delete()
         _insert_parts(content)
-    return document
+    return content
 
 
 def _replace_header(document: Document, header: Mapping[str, Any], lock_version: int) -> None:

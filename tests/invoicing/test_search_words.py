@@ -121,7 +121,7 @@ def test_a_customer_under_change_is_waited_for_and_read_anew() -> None:
     user, customer = make_staff(), CustomerFactory.create(name="Old")
     drafts = [make_draft(user=user, customer=customer) for _ in range(10)]
 
-    def update(draft: Document) -> Document:
+    def update(draft: Document) -> object:
         change = draft_input(customer, reference="A Bb")
         return update_draft(user, draft.pk, change, lock_version=1)
 

@@ -113,7 +113,7 @@ class Editor:
         code = read_code(self.user, self.request.POST.get("draft_code", ""))
         try:
             with transaction.atomic():
-                made = create_draft(self.user, draft, draft_code=code)
+                made = create_draft(self.user, draft, draft_code=code).document
                 self._require_still_allowed(made.pk)
         except DraftCodeUsedError:
             own = Document.objects.visible_to(self.user).filter(
