@@ -10,6 +10,7 @@ from agent_access.authentication import identify, still_holds
 from agent_access.callers import Caller
 from agent_access.discovery import challenge_parameters
 from agent_access.errors import NotFoundError, RateLimitedError, UnauthenticatedError
+from agent_access.gate import guard
 from agent_access.models import AccessSettings, Transport
 from agent_access.request_facts import note
 from agent_access.throttling import Allowance, rate_limit_headers, spend
@@ -34,7 +35,11 @@ class Admission:
         return rate_limit_headers(self._allowances)
 
     def require_access_on(self) -> None:
-        """Raise NotFoundError while access is off; one statement reads both switches and caller."""
+        """Raise NotFoundError while access is off; one statement reads both switches and caller.
+
+        Whatever way the request came here, the gate's checks were made before: ForbiddenError.
+        """
+        guard(self._request)
         if not self._settings.access_on:
             raise NotFoundError
 

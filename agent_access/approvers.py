@@ -8,6 +8,7 @@ from django.contrib.auth import get_user_model
 from django.db.models import QuerySet
 
 from agent_access import conf
+from agent_access.keys import from_key, to_key, user_key_kind
 from agent_access.models.connections import Connection
 
 
@@ -34,13 +35,20 @@ def find_approved(connections: Iterable[Connection]) -> set[UUID]:
     by_approver: dict[UUID, list[Connection]] = {}
     for each in connections:
         by_approver.setdefault(each.owner_id, []).append(each)
-    approvers = _people().in_bulk(by_approver)
     return {
         each.id
-        for key, approver in approvers.items()
+        for key, approver in find_people(by_approver).items()
         if may_approve(approver)
         for each in _with_delegates(by_approver[key], approver)
     }
+
+
+def find_people(keys: Iterable[UUID]) -> dict[UUID, Any]:
+    """Return the users for whom keys stand, by these keys."""
+    users: Any = get_user_model()
+    pks = {from_key(key, user_key_kind() or UUID) for key in keys} - {None}
+    found = users._default_manager.in_bulk(pks)  # noqa: SLF001  Django's public name for a swapped model's manager
+    return {to_key(pk): user for pk, user in found.items()}
 
 
 def only_approved(connections: QuerySet[Connection]) -> QuerySet[Connection]:
@@ -58,12 +66,12 @@ def sole_approver_is_told() -> bool:
 def read_sole_approver() -> UUID | None:
     """Return the key of the only user who may approve, whom the policy's SELECT names too."""
     approver = conf.policy().default_approver()
-    return approver and approver.pk
+    return to_key(approver.pk) if approver else None
 
 
 def read_key(selected: Any) -> UUID | None:
     """Return a user's key from a statement written by hand: SQLite has UUIDs as text."""
-    return selected and UUID(str(selected))
+    return UUID(selected) if isinstance(selected, str) else to_key(selected)
 
 
 def _with_delegates(connections: list[Connection], approver: Any) -> list[Connection]:
@@ -71,7 +79,3 @@ def _with_delegates(connections: list[Connection], approver: Any) -> list[Connec
     delegates = conf.policy().delegates(approver).filter(pk__in=users)
     allowed = set(delegates.order_by().values_list("pk", flat=True))
     return [each for each in connections if each.user_id in allowed]
-
-
-def _people() -> Any:
-    return get_user_model()._default_manager  # noqa: SLF001  Django's public name for a swapped model's manager

@@ -16,6 +16,7 @@ from uuid_utils.compat import uuid7
 
 from agent_access.database.transactions import relaxed_commit
 from agent_access.errors import UnauthenticatedError
+from agent_access.keys import to_key
 from agent_access.models.audit import ADMINISTRATION, AuditEvent, ChainHead, Transport
 from agent_access.request_facts import current_facts
 
@@ -91,11 +92,13 @@ def make_origin(transport: Transport) -> Origin:
 class Actor:
     """Who acts, and from where; `id` is None where no user is known, as at the command line.
 
+    It is the user's primary key, or the key by which a connection knows its approver.
+
     `session_revision` is that of the web session in which they act; None where there is none.
     """
 
     origin: Origin
-    id: UUID | None = None
+    id: Any = None
     session_revision: int | None = None
 
 
@@ -109,7 +112,7 @@ class Fact:
 
     action: str
     origin: Origin
-    actor_id: UUID | None = None
+    actor_id: Any = None
     connection_id: UUID | None = None
     target: str = ""
     outcome: str = OK
@@ -204,7 +207,7 @@ def _make_event(chain: str, fact: Fact) -> Columns:
         "id": uuid7(),
         "chain": chain,
         "occurred_at": timezone.now(),
-        "actor_id": fact.actor_id,
+        "actor_id": to_key(fact.actor_id),
         "connection_id": fact.connection_id,
         "action": fact.action,
         "target": fact.target,

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
-from uuid import UUID
 
 import orjson
 from django.utils.functional import cached_property
@@ -11,7 +10,7 @@ from django.utils.functional import cached_property
 from agent_access.audit import Origin
 from agent_access.callers import Caller
 from agent_access.errors import FieldProblem
-from agent_access.identifiers import read_id
+from agent_access.keys import Key
 from agent_access.models import AccessSettings, Connection
 from agent_access.tools import Tool
 
@@ -46,10 +45,10 @@ class ToolCall:
         return self.caller.connection
 
     @cached_property
-    def target_id(self) -> UUID | None:
+    def target_id(self) -> Key | None:
         """Return the target, or None for a text that is not an ID and so names no record."""
         try:
-            return None if self.target is None else read_id(self.target)
+            return None if self.target is None else self.tool.read_id(self.target)
         except ValueError:
             return None
 
@@ -61,11 +60,11 @@ class CallContext:
     user: Any
     connection: Connection
     settings: AccessSettings
-    target: UUID | None = None
+    target: Key | None = None
     idempotency_key: str = ""
 
-    def record_id(self) -> UUID:
-        """Return the target; raise TypeError for a tool whose path has no `{id}`."""
+    def record_id(self) -> Any:
+        """Return the target, of the tool's `id_type`; raise TypeError for a tool without one."""
         if self.target is None:
             raise TypeError("The path of this tool names no record.")
         return self.target
@@ -85,7 +84,7 @@ class Record(Generic[Shape]):
     """An answer about one record; `record_id` is the one that a replay looks for again."""
 
     data: Shape | orjson.Fragment
-    record_id: UUID | None = None
+    record_id: Key | None = None
 
     def body(self) -> bytes:
         return dump_json({"data": self.data})
@@ -96,7 +95,7 @@ class Page(Generic[Shape]):
     """A page of a list. `next` is the ID to pass as `after`, or None on the last page."""
 
     data: Sequence[Shape]
-    next: UUID | None
+    next: Key | None
     record_id: None = None
 
     def body(self) -> bytes:

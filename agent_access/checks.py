@@ -6,12 +6,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.contrib.auth import get_user_model
 from django.core import checks
 from django.core.exceptions import ImproperlyConfigured
-from django.db.models import UUIDField
 
 from agent_access import conf
+from agent_access.keys import user_key_kind
 from agent_access.tools import registry
 
 Found = Iterator[checks.CheckMessage]
@@ -67,10 +66,12 @@ def check_counting(**kwargs: Any) -> Found:
 
 @checks.register(checks.Tags.models)
 def check_user(**kwargs: Any) -> Found:
-    """Require UUIDs: owners of connections and actors of events are stored as such."""
-    if not isinstance(get_user_model()._meta.pk, UUIDField):
-        hint = "Set AUTH_USER_MODEL to a model with id = UUIDField(primary_key=True, ...)."
-        yield _error("E002", "The primary key of the user model must be a UUID.", hint)
+    """Require UUIDs or integers: whoever approves or acts is stored as a UUID (`keys`)."""
+    if user_key_kind() is None:
+        hint = "Set AUTH_USER_MODEL to a model with one of them as its primary key."
+        yield _error(
+            "E002", "The primary key of the user model must be a UUID or an integer.", hint
+        )
 
 
 @checks.register(checks.Tags.models)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 DEFAULTS: dict[str, Any] = {
     "POLICY": "agent_access.policy.Policy",
+    "GUARDS_WHOLE_SITE": False,
     "TRUSTED_PROXIES": 0,
     "LIMIT_PER_CONNECTION": 60,
     "LIMIT_PER_ADDRESS": 60,
@@ -34,6 +35,11 @@ def _setting(name: str) -> Any:
 def base_url() -> str:
     """Return the one application URL: https, host, optional port, nothing after it."""
     return str(_setting("BASE_URL"))
+
+
+def guards_whole_site() -> bool:
+    """Return whether pages, too, answer at BASE_URL only, and are never stored."""
+    return bool(_setting("GUARDS_WHOLE_SITE"))
 
 
 def trusted_proxies() -> int:

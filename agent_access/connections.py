@@ -15,6 +15,7 @@ from uuid_utils.compat import uuid7
 from agent_access import approvers, audit, conf, signals
 from agent_access.audit import OPERATOR, SYSTEM, Actor, Origin, record_act
 from agent_access.credentials import digest_credential, make_credential
+from agent_access.keys import to_key
 from agent_access.models.connections import NAME_LENGTH, Connection, ConnectionKind, RevokedReason
 from agent_access.models.settings import AccessSettings
 from agent_access.tools import registry
@@ -129,7 +130,7 @@ def _prepare(request: ConnectionRequest, *, kind: ConnectionKind) -> Connection:
         name=request.name,
         user=user,
         grants=request.grants,
-        owner_id=approver.pk,
+        owner_id=to_key(approver.pk),
         session_revision=conf.policy().session_revisions(user)[0],
         base_url=conf.base_url(),
         created_at=now,

@@ -4,7 +4,6 @@ import logging
 from contextlib import nullcontext
 from dataclasses import replace
 from time import monotonic
-from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
@@ -23,6 +22,7 @@ from agent_access.database.transactions import snapshot
 from agent_access.discovery import challenge_parameters
 from agent_access.fields import ToolInput
 from agent_access.inputs import find_key_problem, parse_input
+from agent_access.keys import Key, from_key, to_key
 from agent_access.models import AccessSettings, Connection, ConnectionKind
 from agent_access.receipts import claim_receipt, keep_answer, stored_result
 from agent_access.request_facts import note
@@ -129,13 +129,14 @@ def _write(call: ToolCall, arguments: Arguments, inputs: ToolInput) -> ToolResul
         if result is None:
             answer = _run_tool(call, inputs)
             result = ToolResult(call.tool.status, answer.body())
-            receipt.record_id = answer.record_id
+            receipt.record_id = to_key(answer.record_id)
             keep_answer(receipt, call.tool, result)
-        audit.record_call(_fact(call, record_id=receipt.record_id, is_replay=result.is_replay))
+        record_id = from_key(receipt.record_id, call.tool.id_type)
+        audit.record_call(_fact(call, record_id=record_id, is_replay=result.is_replay))
         # After the last wait, for the chain's lock.
-        _check_still_allowed(call, receipt.record_id, is_replay=result.is_replay)
+        _check_still_allowed(call, record_id, is_replay=result.is_replay)
         _require_live(call.connection)
-        _tell_finished(call, record_id=receipt.record_id, is_replay=result.is_replay)
+        _tell_finished(call, record_id=record_id, is_replay=result.is_replay)
     return result
 
 
@@ -153,7 +154,7 @@ def _run_tool(call: ToolCall, inputs: ToolInput) -> Answer:
     return answer
 
 
-def _check_still_allowed(call: ToolCall, record_id: UUID | None, *, is_replay: bool) -> None:
+def _check_still_allowed(call: ToolCall, record_id: Key | None, *, is_replay: bool) -> None:
     """Check everything again after the last wait, so that no right is used once withdrawn.
 
     Some permissions guard records, not tools: if any has changed, the record is looked for again.
@@ -179,7 +180,7 @@ def _fact(
     call: ToolCall,
     *,
     outcome: str = audit.OK,
-    record_id: UUID | None = None,
+    record_id: Key | None = None,
     is_replay: bool = False,
 ) -> Fact:
     target = call.target_id or record_id
@@ -213,7 +214,7 @@ def _tell_finished(
     call: ToolCall,
     *,
     outcome: str = audit.OK,
-    record_id: UUID | None = None,
+    record_id: Key | None = None,
     is_replay: bool = False,
 ) -> None:
     send_on_commit(

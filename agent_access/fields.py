@@ -8,16 +8,18 @@ from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 from uuid import UUID
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, WithJsonSchema
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from agent_access.errors import FieldProblem
 from agent_access.identifiers import read_id
+from agent_access.keys import MAX_NUMBER
 
 JSONSchema = dict[str, Any]
 
-# JSON has no type for IDs.
+# JSON has no type for IDs but for integers.
 ID_SCHEMA: JSONSchema = {"type": "string", "format": "uuid"}
+NUMBER_SCHEMA: JSONSchema = {"type": "integer", "minimum": 1, "maximum": MAX_NUMBER}
 ID_PATTERN = r"[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}"
 
 # A name that a client made up is repeated only if it cannot be a secret: a field's name is shorter
@@ -105,6 +107,9 @@ OptionalId = Annotated[
 ]
 # The last annotation of an integer, behind its limits:
 WHOLE = BeforeValidator(_read_whole)
+# The same two for records with integer keys:
+RecordNumber = Annotated[int, Field(ge=1, le=MAX_NUMBER), WHOLE]
+OptionalNumber = Annotated[RecordNumber | None, BeforeValidator(_read_blank)]
 
 
 class ToolInput(BaseModel):

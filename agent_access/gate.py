@@ -3,28 +3,40 @@
 import ipaddress
 import logging
 import re
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache, wraps
+from typing import Any, TypeVar, cast
+from urllib.parse import unquote
 
 import orjson
 from django.conf import settings
+from django.contrib.auth.decorators import login_not_required
 from django.core.exceptions import BadRequest
 from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
-from django.urls import Resolver404, resolve
+from django.urls import Resolver404, get_script_prefix, get_urlconf, resolve
 from django.utils.html import format_html
+from django.utils.translation import get_language
+from django.views.decorators.csrf import csrf_exempt
 from typing_extensions import override
 
 from agent_access import conf, errors
+from agent_access.addresses import API, find_path
 from agent_access.bodies import discard_body
 from agent_access.request_facts import begin_request
-from agent_access.tools import API_PATH
 
 logger = logging.getLogger(__name__)
 
 ErrorResponder = Callable[[errors.ToolError], HttpResponse]
 
-_tool_paths: dict[str, ErrorResponder] = {}
+View = TypeVar("View", bound=Callable[..., Any])
+
+_finders: list[tuple[Callable[[], Iterable[str | None]], ErrorResponder]] = []
+
+# Where a request keeps for whom it was let in.
+GUARDED = "agent_access_guarded"
+AGENTS, PAGES, REFUSED = "agents", "pages", "refused"
 
 # A host, then the default port of https.
 DEFAULT_PORT = re.compile(r"^([^:\[\]]+|\[[^\]]+\]):443$")
@@ -86,7 +98,12 @@ class GateApplication(WSGIHandler):
 
 
 class GateMiddleware:
-    """Comes first in MIDDLEWARE, so that nothing in Django can answer before it."""
+    """Comes first in MIDDLEWARE, so that nothing in Django can answer before it.
+
+    It knows where a project includes the routes for agents. Whatever reaches a view of theirs in
+    another way is checked there (`guard`). Pages are its matter where GUARDS_WHOLE_SITE says so;
+    otherwise they are answered as without it.
+    """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -94,18 +111,26 @@ class GateMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         request_id = begin_request(client_address(request))
         respond = _find_responder(request)
-        if respond:
-            # Cookies never authenticate a call, so nothing at the tools may see them (ADR 8).
-            request.META.pop("HTTP_COOKIE", None)
-        faults = list(_find_faults(request, at_tools=respond is not None))
-        response = _refuse(respond, faults) if faults else self.get_response(request)
-        discard_body(request)
-        # An immutable one is a static file with the digest of its content in its name.
-        if "immutable" not in response.get("Cache-Control", ""):
-            response["Cache-Control"] = "no-store"
-        response["X-Content-Type-Options"] = "nosniff"
-        response["X-Request-Id"] = request_id
-        return response
+        try:
+            if respond:
+                guard(request)
+            elif conf.guards_whole_site():
+                guard_page(request)
+        except errors.ForbiddenError as error:
+            response = _refuse(respond, error)
+        else:
+            response = self.get_response(request)
+        return _finish(request, response, request_id) if _guard_of(request) else response
+
+
+def _finish(request: HttpRequest, response: HttpResponse, request_id: str) -> HttpResponse:
+    discard_body(request)
+    # An immutable one is a static file with the digest of its content in its name.
+    if "immutable" not in response.get("Cache-Control", ""):
+        response["Cache-Control"] = "no-store"
+    response["X-Content-Type-Options"] = "nosniff"
+    response["X-Request-Id"] = request_id
+    return response
 
 
 class ToolMiddleware:
@@ -156,15 +181,84 @@ def _normalise_address(text: str) -> str:
     return str(mapped or address)
 
 
-def register_tool_path(path: str, respond: ErrorResponder) -> None:
-    """Register a path that agents call, with all below it, and how refusals are answered there."""
-    _tool_paths[path] = respond
+def register_paths(find: Callable[[], Iterable[str | None]], respond: ErrorResponder) -> None:
+    """Register how refusals are answered at paths that agents call, and at all paths below.
+
+    `find` returns them as the project includes them, and None for one that it does not include.
+    """
+    _finders.append((find, respond))
+
+
+def agents_view(view: View) -> View:
+    """Let a view ask for no session and no form token, and begin its transactions itself."""
+    return transaction.non_atomic_requests(csrf_exempt(login_not_required(view)))
+
+
+def guards_page(view: View) -> View:
+    """Let a page answer at BASE_URL only, whether or not the gate guards the whole site."""
+
+    @wraps(view)
+    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            guard_page(request)
+        except errors.ForbiddenError as error:
+            return _refuse(None, error)
+        answer: HttpResponse = view(request, *args, **kwargs)
+        return answer
+
+    return cast("View", guarded)
+
+
+def guard(request: HttpRequest) -> None:
+    """Check once that an agent's request came over HTTPS to BASE_URL, and without an Origin.
+
+    Raises ForbiddenError. Cookies never authenticate a call, so nothing at the tools may see them
+    (ADR 8).
+    """
+    if _guard_of(request) != AGENTS:
+        request.META.pop("HTTP_COOKIE", None)
+        request.__dict__.pop("COOKIES", None)  # where somebody has read them already
+        _require_no_fault(request, at_tools=True)
+        request.__dict__[GUARDED] = AGENTS
+
+
+def guard_page(request: HttpRequest) -> None:
+    """Check once that a request came over HTTPS to BASE_URL; raise ForbiddenError."""
+    if _guard_of(request) not in {AGENTS, PAGES}:
+        _require_no_fault(request, at_tools=False)
+        request.__dict__[GUARDED] = PAGES
+
+
+def _guard_of(request: HttpRequest) -> str | None:
+    """Return for whom the request was let in, or that it was refused; None if nobody asked."""
+    return request.__dict__.get(GUARDED)
 
 
 def _find_responder(request: HttpRequest) -> ErrorResponder | None:
     path = request.path_info
-    fitting = (prefix for prefix in _tool_paths if path == prefix or path.startswith(f"{prefix}/"))
-    return next((_tool_paths[prefix] for prefix in fitting), None)
+    known = _known_paths(
+        get_urlconf() or settings.ROOT_URLCONF, get_script_prefix(), get_language()
+    )
+    fitting = (prefix for prefix in known if path == prefix or path.startswith(f"{prefix}/"))
+    return next((known[prefix] for prefix in fitting), None)
+
+
+@lru_cache(maxsize=64)
+def _known_paths(urlconf: str, prefix: str, language: str) -> dict[str, ErrorResponder]:
+    """Return how refusals are answered, by the paths of agents without the script prefix."""
+    found = [(path, respond) for find, respond in _finders for path in find() if path]
+    return {
+        f"/{unquote(path).removeprefix(prefix).removeprefix('/')}": respond
+        for path, respond in found
+    }
+
+
+def _require_no_fault(request: HttpRequest, *, at_tools: bool) -> None:
+    faults = list(_find_faults(request, at_tools=at_tools))
+    if faults:
+        request.__dict__[GUARDED] = REFUSED
+        logger.warning("A request was refused: %s.", "; ".join(seen for _, seen in faults))
+        raise errors.ForbiddenError(faults[0][0])
 
 
 def _find_faults(request: HttpRequest, *, at_tools: bool) -> Iterator[tuple[str, str]]:
@@ -196,13 +290,13 @@ def _scheme(request: HttpRequest) -> str:
         # Every proxy adds an entry, and each must have been called over HTTPS.
         seen = request.META.get("HTTP_X_FORWARDED_PROTO", "").split(",")
         return "https" if all(entry.strip() == "https" for entry in seen) else "http"
-    return str(request.META["wsgi.url_scheme"])
+    # Not request.scheme, which a project may let a header decide.
+    scope = getattr(request, "scope", None)
+    return str(request.META["wsgi.url_scheme"] if scope is None else scope["scheme"])
 
 
-def _refuse(respond: ErrorResponder | None, faults: Sequence[tuple[str, str]]) -> HttpResponse:
+def _refuse(respond: ErrorResponder | None, error: errors.ForbiddenError) -> HttpResponse:
     """Return the refusal, with the policy of the tools, which is enough for the page too."""
-    logger.warning("A request was refused: %s.", "; ".join(seen for _, seen in faults))
-    error = errors.ForbiddenError(faults[0][0])
     page = format_html(PAGE, url=conf.base_url())
     response = respond(error) if respond else HttpResponse(page, status=error.status)
     response["Content-Security-Policy"] = TOOL_POLICY
@@ -224,4 +318,4 @@ def refuse_as_json(error: errors.ToolError) -> HttpResponse:
     )
 
 
-register_tool_path(API_PATH, refuse_as_json)
+register_paths(lambda: [find_path(API)], refuse_as_json)

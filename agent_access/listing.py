@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from typing_extensions import TypedDict
 
 from agent_access import conf
+from agent_access.addresses import API, path_of
 from agent_access.calls import CallContext, Record
 from agent_access.execution import is_granted
 from agent_access.fields import JSONSchema
-from agent_access.tools import API_PATH, Method, NoInput, Tool, registry
+from agent_access.tools import Method, NoInput, Tool, registry
 
 
 class ToolDescription(TypedDict):
@@ -50,7 +51,7 @@ def describe_tool(tool: Tool, input_schema: JSONSchema) -> ToolDescription:
         "title": tool.title,
         "description": tool.description,
         "method": tool.method,
-        "path": API_PATH + tool.path,
+        "path": path_of(API) + tool.path,
         "scope": tool.scope,
         "idempotency_key_required": tool.writes,
         "input_schema": input_schema,

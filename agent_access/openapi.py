@@ -4,11 +4,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from agent_access import conf, errors, openapi_schemas
+from agent_access.addresses import API, path_of
 from agent_access.errors import ToolError
 from agent_access.fields import ID_SCHEMA, JSONSchema
 from agent_access.inputs import KEY_HEADER, KEY_SCHEMA
 from agent_access.listing import TOOLS_LIST
-from agent_access.tools import API_PATH, Tool, registry, without_null
+from agent_access.tools import Tool, registry, without_null
 
 VERSION = "3.1.0"
 SECURITY = "bearer"
@@ -83,7 +84,7 @@ def describe_api() -> JSONSchema:
     paths: dict[str, JSONSchema] = {}
     for tool in tools:
         operation = _describe_operation(tool, inputs.get(tool.name), answers[tool.name])
-        paths.setdefault(API_PATH + tool.path, {})[tool.method.lower()] = operation
+        paths.setdefault(path_of(API) + tool.path, {})[tool.method.lower()] = operation
     return {
         "openapi": VERSION,
         "info": {
@@ -129,7 +130,7 @@ def _describe_operation(tool: Tool, body: JSONSchema | None, answer: JSONSchema)
 
 def _describe_parameters(tool: Tool) -> Iterator[JSONSchema]:
     if tool.takes_target:
-        schema = ID_SCHEMA | {"description": "The ID of the record."}
+        schema = tool.id_schema | {"description": "The ID of the record."}
         yield _describe_parameter("id", "path", schema)
     if tool.writes:
         yield {"$ref": f"#/components/parameters/{KEY_HEADER}"}

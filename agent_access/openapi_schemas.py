@@ -12,7 +12,7 @@ from typing_extensions import override
 from agent_access.calls import Page
 from agent_access.errors import MAX_PROBLEMS, ToolError, ValidationFailedError
 from agent_access.fields import JSONSchema
-from agent_access.tools import NULL, PlainJsonSchema, Tool
+from agent_access.tools import PlainJsonSchema, Tool, with_null
 
 PATH = "#/components/schemas/{}"
 
@@ -23,11 +23,7 @@ FIELDS: JSONSchema = {
     "uniqueItems": True,
     "description": "The paths of the fields in which the cause lies.",
 }
-NEXT: JSONSchema = {
-    "type": ["string", NULL],
-    "format": "uuid",
-    "description": "Pass it as after for the next page; null on the last page.",
-}
+NEXT = "Pass it as after for the next page; null on the last page."
 
 # Pydantic's modes: for what a tool takes, and for what it gives.
 TAKEN: Literal["validation"] = "validation"
@@ -84,10 +80,14 @@ def _describe_answer(tool: Tool, data: JSONSchema) -> tuple[JSONSchema, str | No
     kind, _ = _shape(tool)
     shape = data.get("items", data).get("$ref")
     if kind is Page:
-        answer, suffix = _closed(data={"type": "array", "items": data}, next=NEXT), "Page"
+        answer, suffix = _closed(data={"type": "array", "items": data}, next=_next(tool)), "Page"
     else:
         answer, suffix = _closed(data=data), "List" if "items" in data else "Record"
     return answer, shape.rpartition("/")[2] + suffix if shape else None
+
+
+def _next(tool: Tool) -> JSONSchema:
+    return with_null(tool.id_schema) | {"description": NEXT}
 
 
 def describe_refusal_bodies(tools: Iterable[Tool], common: Iterable[type[ToolError]]) -> JSONSchema:

@@ -186,15 +186,16 @@ class Policy:
         """
         return ""
 
-    def record_labels(self, record_ids: Collection[UUID], viewer: Any) -> Mapping[UUID, str]:
+    def record_labels(self, record_ids: Collection[Any], viewer: Any) -> Mapping[Any, str]:
         """Return what the project's records with these IDs are called, for pages of the audit.
 
         Left out are unknown IDs, and records whose name the viewer may not know; users and
-        connections are named already.
+        connections are named already. An integer may be the ID of several kinds of records: none
+        is then the right name.
         """
         return {}
 
-    def find_ids_by_label(self, name: str) -> Collection[UUID]:
+    def find_ids_by_label(self, name: str) -> Collection[Any]:
         """Return the IDs of the project's records that are called so, as a search of the audit."""
         return ()
 

@@ -14,8 +14,11 @@ from pydantic_core import core_schema
 from typing_extensions import override
 
 from agent_access.errors import ToolError
-from agent_access.fields import JSONSchema, ToolInput
+from agent_access.fields import ID_SCHEMA, NUMBER_SCHEMA, JSONSchema, ToolInput
+from agent_access.identifiers import read_id
+from agent_access.keys import Key, read_number
 
+# Below the place where the project includes the routes.
 API_PATH = "/api/v1"
 
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
@@ -108,7 +111,8 @@ class Tool:
     record. `answers_secret` has the stored answer encrypted. A destructive tool replaces or freezes
     what was there, where others only add (MCP's `destructiveHint`). A read that needs no snapshot
     is consistent by itself: one statement, or a snapshot of its own. `refusals` are the project's
-    own, in addition to those that any tool may give.
+    own, in addition to those that any tool may give. `id_type` is what the records' IDs are, UUID
+    or int: in the path, in `record_id` and in `next`.
     """
 
     name: str
@@ -122,18 +126,21 @@ class Tool:
     input: type[ToolInput]
     run: Callable[..., Any]
     writes: bool = False
-    find_record: Callable[[Any, UUID], object] | None = None
+    find_record: Callable[[Any, Any], object] | None = None
     status: HTTPStatus = HTTPStatus.OK
     answers_secret: bool = False
     is_destructive: bool = False
     refusals: Sequence[type[ToolError]] = ()
     needs_snapshot: bool = True
+    id_type: type[Key] = UUID
 
     def __post_init__(self) -> None:
         if not NAME.fullmatch(self.name):
             raise ImproperlyConfigured(f"{self.name!r} is no tool name such as noun.verb")
         if not issubclass(self.input, ToolInput):
             raise ImproperlyConfigured(f"the input of {self.name} is no ToolInput")
+        if self.id_type not in (UUID, int):
+            raise ImproperlyConfigured(f"the IDs of {self.name} must be UUIDs or integers")
         if self.writes and self.find_record is None:
             raise ImproperlyConfigured(f"{self.name} writes, so it needs find_record for replays")
 
@@ -141,6 +148,14 @@ class Tool:
     def mcp_name(self) -> str:
         """Interface: "Dots become underscores"."""
         return self.name.replace(".", "_")
+
+    @property
+    def id_schema(self) -> JSONSchema:
+        return ID_SCHEMA if self.id_type is UUID else NUMBER_SCHEMA
+
+    def read_id(self, text: str) -> Key:
+        """Return the ID of a record as an address has it; raise ValueError for any other text."""
+        return read_id(text) if self.id_type is UUID else read_number(text)
 
     @property
     def takes_target(self) -> bool:

@@ -1,8 +1,8 @@
 from django.apps import AppConfig
 from typing_extensions import override
 
-from agent_access.discovery import RESOURCE_PATH
-from agent_access.gate import register_tool_path
+from agent_access.addresses import MCP, find_path
+from agent_access.gate import register_paths
 from mcp_gateway.endpoint import refuse
 
 
@@ -12,4 +12,4 @@ class McpGatewayConfig(AppConfig):
 
     @override
     def ready(self) -> None:
-        register_tool_path(RESOURCE_PATH, refuse)
+        register_paths(lambda: [find_path(MCP)], refuse)

@@ -6,11 +6,13 @@ command of manage.py needs them.
 
 from importlib import import_module
 
-from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse
-from django.views.decorators.csrf import csrf_exempt
 
 from agent_access.errors import ToolError
+from agent_access.gate import agents_view
+
+# Below the place where the project includes the routes.
+ENDPOINT_PATH = "/mcp"
 
 
 def load_views() -> None:
@@ -18,25 +20,23 @@ def load_views() -> None:
     import_module("mcp_gateway.views")
 
 
-@csrf_exempt
-@login_not_required
+def refuse(error: ToolError) -> HttpResponse:
+    """Return the gate's refusal in the form of this endpoint."""
+    from mcp_gateway import answers  # noqa: PLC0415  loaded when it is first called
+
+    return answers.refuse(error)
+
+
+@agents_view
 def serve(request: HttpRequest) -> HttpResponse:
-    from mcp_gateway import views  # noqa: PLC0415  loaded when it is first called
+    from mcp_gateway import views  # noqa: PLC0415  as above
 
     return views.serve(request)
 
 
-@csrf_exempt
-@login_not_required
+@agents_view
 def refuse_path(request: HttpRequest) -> HttpResponse:
     """Answer 404 at every path below the endpoint, a trailing slash included."""
     from mcp_gateway import views  # noqa: PLC0415  as above
 
     return views.refuse_path(request)
-
-
-def refuse(error: ToolError) -> HttpResponse:
-    """Return the gate's refusal in the form of this endpoint."""
-    from mcp_gateway import answers  # noqa: PLC0415  as above
-
-    return answers.refuse(error)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from typing import Any
+from uuid import UUID
 
 import orjson
 from mcp_types.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND
@@ -15,7 +16,7 @@ from agent_access.audit import Origin
 from agent_access.callers import Caller
 from agent_access.calls import Arguments, CallContext, Record, ToolCall
 from agent_access.execution import execute
-from agent_access.fields import NOT_A_STRING, REQUIRED, holds_json
+from agent_access.fields import NOT_A_STRING, REQUIRED, TEXTS, holds_json
 from agent_access.tools import NoInput, Tool, registry
 from mcp_gateway.eras import INITIALIZE, LEGACY_VERSIONS, SUPPORTED_VERSIONS, Era
 from mcp_gateway.jsonrpc import Message, ProtocolError
@@ -173,16 +174,30 @@ def _call(exchange: Exchange, tool: Tool, sent: dict[str, Any]) -> ToolCall:
         caller=exchange.caller,
         origin=exchange.origin,
         read_arguments=lambda: Arguments(values, problems),
-        target=target if isinstance(target, str) else None,
+        target=None if problems else _spell(target),
         idempotency_key=key if key is None or isinstance(key, str) else "",
         key_field=KEY,
     )
 
 
 def _find_target_problems(tool: Tool, target: Any) -> list[errors.FieldProblem]:
-    if not tool.takes_target or isinstance(target, str):
+    if not tool.takes_target or _is_id(target, tool):
         return []
-    return [errors.FieldProblem(ID, REQUIRED if target is None else NOT_A_STRING)]
+    wrong = NOT_A_STRING if tool.id_type is UUID else TEXTS["int_type"]
+    return [errors.FieldProblem(ID, REQUIRED if target is None else wrong)]
+
+
+def _is_id(target: Any, tool: Tool) -> bool:
+    """Return whether it has the type of an ID; to JSON Schema 5.0 is an integer, true is not."""
+    if tool.id_type is UUID:
+        return isinstance(target, str)
+    is_whole = isinstance(target, float) and target.is_integer()
+    return is_whole or type(target) is int
+
+
+def _spell(target: Any) -> str | None:
+    """Return the ID as an address over HTTP would have it."""
+    return str(int(target)) if isinstance(target, int | float) else target
 
 
 # By method, and by whether the revision is a modern one.

@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from agent_access.fields import ID_SCHEMA, JSONSchema
+from agent_access.fields import JSONSchema
 from agent_access.inputs import KEY_SCHEMA
 from agent_access.tools import Tool, registry
 
@@ -45,7 +45,7 @@ def _add_arguments(tool: Tool, schema: JSONSchema) -> JSONSchema:
 def _id_schema(tool: Tool) -> JSONSchema:
     """Say whose ID it is: over HTTP the path says it (`/approvals/{id}/execute`)."""
     collection = tool.path.split("/")[1]
-    return ID_SCHEMA | {"description": f"The ID of the record, one of the {collection}."}
+    return tool.id_schema | {"description": f"The ID of the record, one of the {collection}."}
 
 
 def _translate(schema: Any) -> Any:

@@ -2,12 +2,13 @@
 
 from django.urls import path, re_path
 
-from agent_access.discovery import RESOURCE_PATH
-from mcp_gateway.endpoint import refuse_path, serve
+from mcp_gateway.endpoint import ENDPOINT_PATH, refuse_path, serve
 
-ROOT = RESOURCE_PATH.removeprefix("/")
+app_name = "mcp_gateway"
+
+ROOT = ENDPOINT_PATH.removeprefix("/")
 
 urlpatterns = [
-    path(ROOT, serve),
+    path(ROOT, serve, name="endpoint"),
     re_path(rf"^{ROOT}/", refuse_path),
 ]

@@ -23,6 +23,7 @@ from agent_access.admin.moments import format_minute
 from agent_access.admin.owners import FORM_METHODS, OwnersModelAdmin, further_of, owners_act
 from agent_access.admin.people import text_fields
 from agent_access.approvers import may_administer, may_approve
+from agent_access.keys import to_key
 from agent_access.models import AccessSettings, Connection, RevokedReason
 
 LIST = "admin:agent_access_connection_changelist"
@@ -108,7 +109,7 @@ class ConnectionAdmin(OwnersModelAdmin):
         connections = super().get_queryset(request).select_related("user")
         if admin_site.may_administer(request):
             return connections
-        return connections.filter(owner_id=request.user.pk)
+        return connections.filter(owner_id=to_key(request.user.pk))
 
     @override
     def may_enter(self, request: HttpRequest) -> bool:
@@ -147,7 +148,7 @@ class ConnectionAdmin(OwnersModelAdmin):
             "first_steps": conf.policy().first_steps(
                 credential=credential, grants=connection.grants
             ),
-            **discovery.addresses(),
+            **discovery.tell_addresses(),
         }
         return self.show(request, "connection_made", context)
 

@@ -1,7 +1,8 @@
 """The audit, read-only: who did what, when, from where, and with which outcome."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
+from uuid import UUID
 
 from django.contrib import admin
 from django.db.models import Q, QuerySet
@@ -14,7 +15,7 @@ from agent_access.admin.event_names import EventNames, read_names
 from agent_access.admin.moments import format_moment
 from agent_access.admin.owners import EvidenceAdmin, further_of
 from agent_access.admin.paging import MAX_SEARCH_LENGTH
-from agent_access.admin.people import find_people
+from agent_access.admin.people import find_keys, names_of
 from agent_access.admin.revocations import describe_detail
 from agent_access.audit import OK
 from agent_access.errors import ToolError
@@ -79,6 +80,10 @@ class ActorFilter(filters.RecordFilter):
     @override
     def offered(self, request: HttpRequest) -> QuerySet[Any]:
         return conf.policy().delegates(request.user)
+
+    @override
+    def find_names(self, keys: list[UUID]) -> Mapping[UUID, str]:
+        return names_of(keys)
 
 
 @admin.register(AuditEvent)
@@ -168,7 +173,7 @@ def _matches_word(word: str) -> Q:
         | Q(request_id=word)
         | Q(client_address=word)
         | Q(connection_id__in=called)
-        | Q(actor_id__in=find_people(word).values("pk"))
+        | Q(actor_id__in=find_keys(word))
     )
     if named := filters.read_uuid(word):
         condition |= Q(connection_id=named) | Q(actor_id=named)

@@ -1,6 +1,6 @@
 """Filters that share one form with the search, so that they need no script."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, time
 from typing import Any, ClassVar
 from uuid import UUID
@@ -12,6 +12,7 @@ from django.utils.timezone import get_current_timezone, get_current_timezone_nam
 from typing_extensions import override
 
 from agent_access.admin.paging import bound_search
+from agent_access.keys import to_key
 from agent_access.models.connections import Connection
 
 CHOICES_SHOWN = 200
@@ -54,11 +55,14 @@ class RecordFilter(ChoiceFilter):
 
     @override
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        shown = {each.pk: str(each) for each in self.offered(request)[:CHOICES_SHOWN]}
+        shown = {to_key(each.pk): str(each) for each in self.offered(request)[:CHOICES_SHOWN]}
         if (named := read_uuid(self.value())) and named not in shown:
-            every = self.offered(request).model._default_manager  # noqa: SLF001  Django's public name for a swapped model's manager
-            shown |= {each.pk: str(each) for each in every.filter(pk=named)}
-        return [(str(pk), name) for pk, name in shown.items()]
+            shown.update(self.find_names([named]))
+        return [(str(key), name) for key, name in shown.items()]
+
+    def find_names(self, keys: list[UUID]) -> Mapping[UUID, str]:
+        """Return the names of records by their keys, whether or not they are offered."""
+        raise NotImplementedError
 
 
 class ConnectionFilter(RecordFilter):
@@ -69,6 +73,10 @@ class ConnectionFilter(RecordFilter):
     @override
     def offered(self, request: HttpRequest) -> QuerySet[Connection]:
         return Connection.objects.order_by("-id")
+
+    @override
+    def find_names(self, keys: list[UUID]) -> Mapping[UUID, str]:
+        return {each.pk: str(each) for each in Connection.objects.filter(pk__in=keys)}
 
 
 class DayFilter(ChoiceFilter):

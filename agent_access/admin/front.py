@@ -46,7 +46,7 @@ class SwitchesAdmin(OwnersModelAdmin):
             "live": live_connections().count(),
             "switches": _describe(main_switches(), settings),
             "modules": _describe(module_switches(), settings),
-            **discovery.addresses(),
+            **discovery.tell_addresses(),
         }
         return self.show(request, "front", context)
 

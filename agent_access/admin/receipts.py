@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from typing import Any
+from uuid import UUID
 
 from django.contrib import admin
 from django.db.models import Q, QuerySet
@@ -12,6 +13,7 @@ from agent_access import conf
 from agent_access.admin import filters
 from agent_access.admin.moments import format_moment
 from agent_access.admin.owners import EvidenceAdmin, further_of
+from agent_access.keys import Key, from_key, read_number, to_key
 from agent_access.models.receipts import Receipt
 from agent_access.tools import registry
 
@@ -30,6 +32,20 @@ class WritingToolFilter(filters.ChoiceFilter):
         return filters.as_choices(tool.name for tool in registry if tool.writes)
 
 
+def _record_of(receipt: Receipt) -> Key | None:
+    """Return the ID of the record, as its tool has it."""
+    tool = registry.find(receipt.tool)
+    pk: Key | None = from_key(receipt.record_id, tool.id_type if tool else UUID)
+    return pk
+
+
+def _read_number(text: str) -> int | None:
+    try:
+        return read_number(text)
+    except ValueError:
+        return None
+
+
 @admin.register(Receipt)
 class ReceiptAdmin(EvidenceAdmin):
     by_time = BY_TIME
@@ -44,13 +60,13 @@ class ReceiptAdmin(EvidenceAdmin):
         """Find whole keys, IDs and names: a part of a key means nothing to anybody."""
         if not (text := searched.strip()):
             return Q()
-        ids = {filters.read_uuid(text), *conf.policy().find_ids_by_label(text)} - {None}
-        return Q(key=text) | Q(record_id__in=ids)
+        ids = {filters.read_uuid(text), *conf.policy().find_ids_by_label(text), _read_number(text)}
+        return Q(key=text) | Q(record_id__in={to_key(each) for each in ids} - {None})
 
     @override
     def read_related(self, records: Sequence[Receipt], *, viewer: Any) -> list[str]:
         """Return what the record of each is called, without a name its ID."""
-        ids = [each.record_id for each in records]
+        ids = [_record_of(each) for each in records]
         names = conf.policy().record_labels(set(filter(None, ids)), viewer)
         return [names.get(pk, str(pk)) if pk else "" for pk in ids]
 
@@ -81,7 +97,7 @@ class ReceiptAdmin(EvidenceAdmin):
             ("Idempotency key", record.key),
             ("Digest of the call", record.call_digest),
             ("Record", self.record(record)),
-            ("Record's ID", record.record_id),
+            ("Record's ID", _record_of(record)),
             ("Status", record.status),
             ("Answer", SEALED if record.is_encrypted else record.answer),
         ]

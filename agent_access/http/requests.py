@@ -21,6 +21,7 @@ class ToolRequest(Request):
 def admission_of(request: Request) -> Admission:
     """Return the request's admission, made when it is first asked for."""
     if not hasattr(request, "admission"):
-        request.admission = Admission(request, transport=Transport.HTTP)
+        received = request._request  # noqa: SLF001  REST framework's name for Django's own
+        request.admission = Admission(received, transport=Transport.HTTP)
     admission: Admission = request.admission
     return admission

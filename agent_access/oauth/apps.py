@@ -1,8 +1,8 @@
 from django.apps import AppConfig
 from typing_extensions import override
 
-from agent_access.gate import register_tool_path
-from agent_access.oauth.paths import MACHINE_PATHS
+from agent_access.gate import register_paths
+from agent_access.oauth.paths import machine_paths
 from agent_access.oauth.refusals import refuse
 
 
@@ -17,5 +17,4 @@ class OAuthConfig(AppConfig):
         from agent_access.oauth.tokens import ACCESS_TOKEN, find_by_access_token  # noqa: PLC0415  as above
 
         register_bearer(ACCESS_TOKEN, find_by_access_token)
-        for path in MACHINE_PATHS:
-            register_tool_path(path, refuse)
+        register_paths(machine_paths, refuse)

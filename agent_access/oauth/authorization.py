@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl
 
 from oauthlib.oauth2 import FatalClientError
 
-from agent_access import conf
+from agent_access.addresses import url_of
 from agent_access.audit import Origin
 from agent_access.errors import RateLimitedError, UnavailableError
 from agent_access.oauth import parameters
@@ -19,7 +19,7 @@ from agent_access.oauth.client_documents import (
 )
 from agent_access.oauth.models import Application
 from agent_access.oauth.parameters import UnreadableParametersError, clean_parameters
-from agent_access.oauth.paths import AUTHORIZE_PATH
+from agent_access.oauth.paths import AUTHORIZE
 from agent_access.oauth.return_addresses import host_of
 from agent_access.oauth.server import Server
 from agent_access.tools import registry
@@ -80,7 +80,7 @@ def read_request(query: str, *, origin: Origin) -> AuthorizationRequest:
         query = clean_parameters(query, parameters.AUTHORIZE)
         if len(query) > MAX_LENGTH:
             raise UnusableRequestError(TOO_LONG)
-        uri = f"{conf.base_url()}{AUTHORIZE_PATH}?{query}"
+        uri = f"{url_of(AUTHORIZE)}?{query}"
         client_id = dict(parse_qsl(query)).get("client_id", "")
         if is_document_address(client_id):
             refresh_client(client_id, origin=origin)

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods
 from oauthlib.oauth2 import FatalClientError, OAuth2Error
 from oauthlib.oauth2.rfc6749.errors import AccessDeniedError
 
-from agent_access import conf
+from agent_access import gate
 from agent_access.admin_site import may_approve
 from agent_access.audit import Actor, make_origin, record_act
 from agent_access.connections import (
@@ -35,6 +35,7 @@ from agent_access.oauth.authorization import (
 )
 from agent_access.oauth.endpoints import is_sign_in_on
 from agent_access.oauth.forms import ConsentForm
+from agent_access.oauth.paths import issuer
 from agent_access.oauth.refusals import HELP
 from agent_access.oauth.repeats import AlreadyAnsweredError, renew_code
 from agent_access.oauth.server import Server
@@ -52,9 +53,11 @@ SIGN_IN_OFF = (
 )
 
 
+@transaction.non_atomic_requests
 @csrf_exempt
 @login_not_required
 @xframe_options_deny
+@gate.guards_page
 def authorize(request: HttpRequest) -> HttpResponseBase:
     """Interface: "Open the owner consent page". While sign-in is off, it is not found.
 
@@ -164,7 +167,7 @@ def _redirect(authorization: AuthorizationRequest, answer: list[tuple[str, str]]
 
 def _locate(return_address: str, answer: list[tuple[str, str]]) -> str:
     """Return where the client gets the answer, with `iss`, which tells who gives it (RFC 9207)."""
-    return return_addresses.add_answer(return_address, [*answer, ("iss", conf.base_url())])
+    return return_addresses.add_answer(return_address, [*answer, ("iss", issuer())])
 
 
 def _offer_return(request: HttpRequest, error: OAuth2Error) -> HttpResponse:

@@ -5,12 +5,13 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 
 from agent_access import conf
+from agent_access.addresses import url_of
 from agent_access.audit import Origin
 from agent_access.calls import dump_json
 from agent_access.discovery import resource
 from agent_access.oauth.client_metadata import GRANT_TYPES, PUBLIC, RESPONSE_TYPES
 from agent_access.oauth.endpoints import machine_endpoint
-from agent_access.oauth.paths import AUTHORIZE_PATH, REGISTER_PATH, REVOKE_PATH, TOKEN_PATH
+from agent_access.oauth.paths import AUTHORIZE, REGISTER, REVOKE, TOKEN, issuer
 from agent_access.tools import registry
 
 
@@ -19,7 +20,7 @@ def describe_resource(request: HttpRequest, origin: Origin) -> HttpResponse:
     return _answer(
         {
             "resource": resource(),
-            "authorization_servers": [conf.base_url()],
+            "authorization_servers": [issuer()],
             "scopes_supported": registry.scopes,
             "bearer_methods_supported": ["header"],
             "resource_name": conf.policy().service().title,
@@ -29,14 +30,13 @@ def describe_resource(request: HttpRequest, origin: Origin) -> HttpResponse:
 
 @machine_endpoint("GET")
 def describe_server(request: HttpRequest, origin: Origin) -> HttpResponse:
-    issuer = conf.base_url()
     return _answer(
         {
-            "issuer": issuer,
-            "authorization_endpoint": issuer + AUTHORIZE_PATH,
-            "token_endpoint": issuer + TOKEN_PATH,
-            "registration_endpoint": issuer + REGISTER_PATH,
-            "revocation_endpoint": issuer + REVOKE_PATH,
+            "issuer": issuer(),
+            "authorization_endpoint": url_of(AUTHORIZE),
+            "token_endpoint": url_of(TOKEN),
+            "registration_endpoint": url_of(REGISTER),
+            "revocation_endpoint": url_of(REVOKE),
             "scopes_supported": registry.scopes,
             "response_types_supported": RESPONSE_TYPES,
             "response_modes_supported": ["query"],

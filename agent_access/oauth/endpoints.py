@@ -4,15 +4,14 @@ from collections.abc import Callable
 from functools import wraps
 from http import HTTPStatus
 
-from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse
-from django.views.decorators.csrf import csrf_exempt
 
 from agent_access import conf
 from agent_access.audit import Origin, make_origin
 from agent_access.bodies import read_body
 from agent_access.errors import MethodNotAllowedError, NotFoundError
 from agent_access.execution import find_tool_error
+from agent_access.gate import agents_view, guard
 from agent_access.models import AccessSettings, Transport
 from agent_access.oauth.basic_scheme import name_client
 from agent_access.oauth.parameters import UnreadableParametersError, clean_parameters
@@ -24,7 +23,7 @@ MAX_BODY_BYTES = 16 * 1024
 FORM = "application/x-www-form-urlencoded"
 
 Endpoint = Callable[[HttpRequest, Origin], HttpResponse]
-View = Callable[[HttpRequest], HttpResponse]
+View = Callable[..., HttpResponse]
 
 # Interface: "OAuth token and revoke combined".
 QUOTAS = {"register": conf.limit_register, "token": conf.limit_token}
@@ -40,10 +39,9 @@ def machine_endpoint(method: str, *, policy: str | None = None) -> Callable[[End
     """Make a view of an endpoint: one method, a quota per address, errors in OAuth's form."""
 
     def decorate(endpoint: Endpoint) -> View:
-        @csrf_exempt
-        @login_not_required
+        @agents_view
         @wraps(endpoint)
-        def view(request: HttpRequest) -> HttpResponse:
+        def view(request: HttpRequest, **_: str) -> HttpResponse:
             note(transport=Transport.OAUTH)
             try:
                 origin = make_origin(Transport.OAUTH)
@@ -60,6 +58,7 @@ def machine_endpoint(method: str, *, policy: str | None = None) -> Callable[[End
 
 
 def _check(request: HttpRequest, origin: Origin, method: str, policy: str | None) -> None:
+    guard(request)
     if not is_sign_in_on():
         raise NotFoundError
     if request.method != method:

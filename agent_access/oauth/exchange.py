@@ -8,13 +8,13 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from oauthlib.oauth2 import InvalidGrantError
 
-from agent_access import conf
+from agent_access.addresses import url_of
 from agent_access.audit import Actor, Origin, record_act
 from agent_access.models.connections import Connection, RevokedReason
 from agent_access.oauth import parameters
 from agent_access.oauth.basic_scheme import CHALLENGE, uses_basic
 from agent_access.oauth.endpoints import machine_endpoint, read_form
-from agent_access.oauth.paths import REVOKE_PATH, TOKEN_PATH
+from agent_access.oauth.paths import REVOKE, TOKEN
 from agent_access.oauth.presented import read_presented, revoke_reused
 from agent_access.oauth.refusals import HELP
 from agent_access.oauth.server import Server
@@ -49,7 +49,7 @@ def issue_tokens(request: HttpRequest, origin: Origin) -> HttpResponse:
             headers, body, status = error.headers, error.json, HTTPStatus.BAD_REQUEST
         else:
             headers, body, status = Server(origin, presented).create_token_response(
-                conf.base_url() + TOKEN_PATH, body=form
+                url_of(TOKEN), body=form
             )
     if status != HTTPStatus.OK:
         # Only now, since the cache that this asks may fail, too.
@@ -62,7 +62,7 @@ def revoke(request: HttpRequest, origin: Origin) -> HttpResponse:
     """Revoke a token's connection; 200 also for an unknown one (RFC 7009 2.2) or a foreign one."""
     form = read_form(request, parameters.REVOKE)
     with transaction.atomic(durable=True):
-        answer = Server(origin).create_revocation_response(conf.base_url() + REVOKE_PATH, body=form)
+        answer = Server(origin).create_revocation_response(url_of(REVOKE), body=form)
     return _write(request, *answer)
 
 

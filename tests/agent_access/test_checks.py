@@ -3,7 +3,6 @@
 from types import SimpleNamespace
 
 import pytest
-from django.contrib.auth.models import Permission as PermissionRow
 from django.core.checks import run_checks
 from django.core.exceptions import ImproperlyConfigured
 from django.test import override_settings
@@ -113,7 +112,7 @@ def test_what_a_project_must_set_is_named(settings):
 @pytest.mark.parametrize(
     ("check", "name", "wrong", "found"),
     [
-        (checks.check_user, "agent_access.checks.get_user_model", lambda: PermissionRow, ["E002"]),
+        (checks.check_user, "agent_access.checks.user_key_kind", lambda: None, ["E002"]),
         (
             checks.check_scopes,
             "invoicing.agent_host.InvoicingPolicy.scopes",
@@ -122,7 +121,7 @@ def test_what_a_project_must_set_is_named(settings):
         ),
         (checks.check_time_zones, "django.conf.settings.USE_TZ", False, ["E006"]),
     ],
-    ids=["a user model without UUIDs", "scopes without words", "times without a zone"],
+    ids=["a user model with other keys", "scopes without words", "times without a zone"],
 )
 def test_what_a_project_lacks_is_an_error(monkeypatch, check, name, wrong, found):
     assert [*check()] == []
@@ -156,6 +155,6 @@ def test_a_misspelt_setting_is_an_error_that_names_the_right_ones(settings):
     assert error.id == "agent_access.E007"
     assert error.msg == "AGENT_ACCESS has an unknown key: TRUSTED_PROXY."
     assert error.hint == (
-        "Its keys are BASE_URL, POLICY, TRUSTED_PROXIES, LIMIT_PER_CONNECTION, LIMIT_PER_ADDRESS,"
-        " LIMIT_REGISTER, LIMIT_TOKEN, CACHE_SETTING, RAISE_UNFORESEEN."
+        "Its keys are BASE_URL, POLICY, GUARDS_WHOLE_SITE, TRUSTED_PROXIES, LIMIT_PER_CONNECTION,"
+        " LIMIT_PER_ADDRESS, LIMIT_REGISTER, LIMIT_TOKEN, CACHE_SETTING, RAISE_UNFORESEEN."
     )

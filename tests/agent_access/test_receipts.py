@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from agent_access.calls import ToolCall
+from agent_access.identifiers import read_id
 from agent_access.models import Receipt
 from agent_access.receipts import digest_call
 
@@ -18,7 +19,9 @@ RECORD = "0190f1f0-abcd-7000-8000-00000000000a"
 def test_the_digest_of_receipts_that_are_stored_already_stays(target):
     """tests/interface/test_idempotency.py shows which calls are another call."""
     parts: dict[str, Any] = dict.fromkeys(field.name for field in fields(ToolCall))
-    call = ToolCall(**parts | {"tool": SimpleNamespace(name="x.y"), "target": target})
+    call = ToolCall(
+        **parts | {"tool": SimpleNamespace(name="x.y", read_id=read_id), "target": target}
+    )
     text = f'["x.y","{RECORD}",{{"a":1}}]'
     assert digest_call(call, {"a": 1}) == hashlib.sha256(text.encode()).hexdigest()
 

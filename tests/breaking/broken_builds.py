@@ -15,6 +15,7 @@ from django.db import transaction
 from agent_access import audit, execution, receipts
 from agent_access.calls import ToolCall, ToolResult
 from agent_access.fields import ToolInput
+from agent_access.keys import to_key
 from agent_access.models import Receipt
 from invoicing.locks import lock_approval
 from invoicing.models import Document, DocumentType, NumberSeries, User
@@ -43,7 +44,7 @@ def write_before_the_receipt(call: ToolCall, arguments: Any, inputs: ToolInput) 
     result = ToolResult(call.tool.status, answer.body())
     with transaction.atomic(durable=True):
         claimed = receipts.claim_receipt(call, arguments.values)
-        claimed.record_id = answer.record_id
+        claimed.record_id = to_key(answer.record_id)
         receipts.keep_answer(claimed, call.tool, result)
     return result
 

@@ -7,8 +7,8 @@ import tomllib
 import pytest
 
 from agent_access import conf
-from agent_access.discovery import RESOURCE_PATH
 from config.environment import PROJECT_FOLDER
+from mcp_gateway.endpoint import ENDPOINT_PATH
 
 # Nothing here needs a database: once is enough.
 pytestmark = pytest.mark.sqlite
@@ -41,6 +41,6 @@ def test_the_address_is_the_endpoint_and_the_credential_a_secret_header(told):
     (header,) = remote["headers"]
     assert (remote["type"], remote["url"]) == (
         "streamable-http",
-        f"https://{{host}}{RESOURCE_PATH}",
+        f"https://{{host}}{ENDPOINT_PATH}",
     )
     assert (header["name"], header["isSecret"]) == ("Authorization", True)

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from agent_access.discovery import RESOURCE_PATH
 from agent_access.tools import API_PATH
+from mcp_gateway.endpoint import ENDPOINT_PATH
 
 # The tools authenticate by credential; the authorization server (tests/oauth) and the
 # administration (tests/admin) guard themselves.
-OTHER_ROUTES = (API_PATH.lstrip("/"), RESOURCE_PATH.lstrip("/"), ".well-known/", "oauth/", "admin")
+OTHER_ROUTES = (API_PATH.lstrip("/"), ENDPOINT_PATH.lstrip("/"), ".well-known/", "oauth/", "admin")
 
 
 def all_pages() -> list[URLPattern]:

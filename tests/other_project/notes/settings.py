@@ -5,11 +5,10 @@ import os
 import dj_database_url
 
 SECRET_KEY = os.environ["SECRET_KEY"]
+ALLOWED_HOSTS = ["localhost"]
 
 # The proxy in front ends TLS.
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
-# The gate compares scheme, host and port with BASE_URL before anything of Django's acts.
-ALLOWED_HOSTS = ["*"]
 
 INSTALLED_APPS = [
     "django.contrib.auth",

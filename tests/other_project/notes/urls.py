@@ -3,6 +3,6 @@
 from django.urls import include, path
 
 urlpatterns = [
-    path("", include("agent_access.http.urls")),
+    path("", include("agent_access.urls")),
     path("", include("mcp_gateway.urls")),
 ]

@@ -8,5 +8,6 @@ from .urls import urlpatterns as tools
 urlpatterns = [
     *tools,
     path("", include("agent_access.oauth.urls")),
+    path("", include("agent_access.oauth.well_known_urls")),
     path("sign-in", LoginView.as_view(template_name="notes/sign_in.html"), name="sign-in"),
 ]
