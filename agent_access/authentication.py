@@ -27,14 +27,28 @@ def register_bearer(pattern: re.Pattern[str], find: FindCaller) -> None:
     _finders.append((pattern, find))
 
 
+def bears_credential(request: HttpRequest) -> bool:
+    """Return whether the request bears what has the form of a connection's credential.
+
+    It says nothing about whether that is valid. A bearer token of any other form is somebody
+    else's.
+    """
+    return _read_bearer(request) is not None
+
+
 def identify(request: HttpRequest) -> Caller | None:
     """Return the caller whose credential the request bears, or None."""
-    header = request.META.get("HTTP_AUTHORIZATION", "")
-    match = BEARER.fullmatch(header)
+    bearer = _read_bearer(request)
+    return bearer and bearer[1](bearer[0])
+
+
+def _read_bearer(request: HttpRequest) -> tuple[str, FindCaller] | None:
+    """Return a credential of a registered form, and how to find its caller."""
+    match = BEARER.fullmatch(request.META.get("HTTP_AUTHORIZATION", ""))
     if match is None:
         return None
     fitting = (find for pattern, find in _finders if pattern.fullmatch(match[1]))
-    return next((find(match[1]) for find in fitting), None)
+    return next(((match[1], find) for find in fitting), None)
 
 
 def still_holds(connection: Connection, *, is_approved: bool, origin: Origin) -> bool:

@@ -90,7 +90,8 @@ def discard_body(request: HttpRequest) -> None:
 
 
 def _find_stream(request: HttpRequest) -> Any:
-    terminated = request.META.get("wsgi.input_terminated")
+    # What other middleware has read already, Django keeps for the next reader.
+    terminated = request.META.get("wsgi.input_terminated") and not hasattr(request, "_body")
     return request.META["wsgi.input"] if terminated else request
 
 

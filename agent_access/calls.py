@@ -81,10 +81,14 @@ Shape = TypeVar("Shape")
 
 @dataclass(frozen=True)
 class Record(Generic[Shape]):
-    """An answer about one record; `record_id` is the one that a replay looks for again."""
+    """An answer about one record; `record_id` is the one that a replay looks for again.
+
+    `status` is set where it is not the tool's own.
+    """
 
     data: Shape | orjson.Fragment
     record_id: Key | None = None
+    status: int | None = None
 
     def body(self) -> bytes:
         return dump_json({"data": self.data})
@@ -97,6 +101,7 @@ class Page(Generic[Shape]):
     data: Sequence[Shape]
     next: Key | None
     record_id: None = None
+    status: None = None
 
     def body(self) -> bytes:
         return dump_json({"data": self.data, "next": self.next})

@@ -4,6 +4,7 @@ import logging
 from contextlib import nullcontext
 from dataclasses import replace
 from time import monotonic
+from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
@@ -55,6 +56,22 @@ def is_granted(tool: Tool, connection: Connection) -> bool:
     return tool.scope is None or tool.scope in connection.grants or tool.name in connection.grants
 
 
+def check_rights(tool: Tool, caller: Caller) -> None:
+    """Raise the ToolError that keeps the caller from the tool: its module, scope, permissions."""
+    connection = caller.connection
+    if tool.module in caller.settings.modules_off:
+        raise errors.NotFoundError
+    if not is_granted(tool, connection):
+        raise _missing_grant(tool, connection)
+    missing = [each for each in tool.permissions if not connection.user.has_perm(each)]
+    if missing:
+        raise errors.ForbiddenError(
+            errors.MISSING_PERMISSION.format(permissions=", ".join(missing))
+        )
+    if tool.writes and conf.policy().in_demo_mode():
+        raise errors.ForbiddenError(errors.DEMO_MODE)
+
+
 def find_tool_error(exception: Exception) -> errors.ToolError:
     """Return the ToolError that answers an exception: itself, the host's, or 503 for a bug.
 
@@ -71,7 +88,7 @@ def _run(call: ToolCall) -> ToolResult:
     arguments = call.read_arguments()
     if monotonic() - call.caller.read_at > FRESH_SECONDS:
         call = _refresh_rights(call)
-    _check_rights(call.tool, call.caller)
+    check_rights(call.tool, call.caller)
     inputs = _parse(call, arguments)
     return _write(call, arguments, inputs) if call.tool.writes else _read(call, inputs)
 
@@ -86,21 +103,6 @@ def _parse(call: ToolCall, arguments: Arguments) -> ToolInput:
 def _refresh_rights(call: ToolCall) -> ToolCall:
     forget_permissions(call.connection.user)
     return replace(call, caller=replace(call.caller, settings=AccessSettings.read()))
-
-
-def _check_rights(tool: Tool, caller: Caller) -> None:
-    connection = caller.connection
-    if tool.module in caller.settings.modules_off:
-        raise errors.NotFoundError
-    if not is_granted(tool, connection):
-        raise _missing_grant(tool, connection)
-    missing = [each for each in tool.permissions if not connection.user.has_perm(each)]
-    if missing:
-        raise errors.ForbiddenError(
-            errors.MISSING_PERMISSION.format(permissions=", ".join(missing))
-        )
-    if tool.writes and conf.policy().in_demo_mode():
-        raise errors.ForbiddenError(errors.DEMO_MODE)
 
 
 def _missing_grant(tool: Tool, connection: Connection) -> errors.ForbiddenError:
@@ -119,7 +121,7 @@ def _read(call: ToolCall, inputs: ToolInput) -> ToolResult:
     _require_live(call.connection)
     audit.record_call(_fact(call, record_id=answer.record_id), relaxed=True)
     _tell_finished(call, record_id=answer.record_id)
-    return ToolResult(call.tool.status, answer.body())
+    return ToolResult(answer.status or call.tool.status, answer.body())
 
 
 def _write(call: ToolCall, arguments: Arguments, inputs: ToolInput) -> ToolResult:
@@ -128,7 +130,7 @@ def _write(call: ToolCall, arguments: Arguments, inputs: ToolInput) -> ToolResul
         result = stored_result(call, receipt)
         if result is None:
             answer = _run_tool(call, inputs)
-            result = ToolResult(call.tool.status, answer.body())
+            result = ToolResult(answer.status or call.tool.status, answer.body())
             receipt.record_id = to_key(answer.record_id)
             keep_answer(receipt, call.tool, result)
         record_id = from_key(receipt.record_id, call.tool.id_type)
@@ -163,11 +165,17 @@ def _check_still_allowed(call: ToolCall, record_id: Key | None, *, is_replay: bo
     caller = find_caller(id=call.connection.id)
     if caller is None or find_revocation_reason(caller.connection, is_approved=caller.is_approved):
         raise errors.UnauthenticatedError
-    _check_rights(call.tool, caller)
-    user, find_record = caller.connection.user, call.tool.find_record
-    is_doubtful = is_replay or permissions_may_have_changed(call.connection.user, user)
-    if is_doubtful and find_record is not None and record_id is not None:
-        find_record(user, record_id)
+    check_rights(call.tool, caller)
+    user = caller.connection.user
+    if is_replay or permissions_may_have_changed(call.connection.user, user):
+        _look_again(call.tool, user, record_id)
+
+
+def _look_again(tool: Tool, user: Any, record_id: Key | None) -> None:
+    if record_id is not None and tool.find_record is not None:
+        tool.find_record(user, record_id)
+    elif tool.check_user is not None:
+        tool.check_user(user)
 
 
 def _require_live(connection: Connection) -> None:

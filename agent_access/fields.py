@@ -5,7 +5,7 @@ It is the language of declarations and knows no request, so that business code m
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 from uuid import UUID
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, WithJsonSchema
@@ -113,7 +113,13 @@ OptionalNumber = Annotated[RecordNumber | None, BeforeValidator(_read_blank)]
 
 
 class ToolInput(BaseModel):
-    """The arguments of a tool, without its target and its idempotency key: strict and closed."""
+    """The arguments of a tool, without its target and its idempotency key: strict and closed.
+
+    Null stands for an optional field that is left out, but where `keeps_null` names it: there it
+    is a value of its own.
+    """
+
+    keeps_null: ClassVar[frozenset[str]] = frozenset()
 
     model_config = ConfigDict(
         strict=True, extra="forbid", frozen=True, validate_default=True, hide_input_in_errors=True

@@ -29,7 +29,7 @@ def parse_input(
 ) -> ToolInput:
     """Return the tool's input; raise ValidationFailedError with known and newly found problems.
 
-    Null stands for any optional field that is left out.
+    Null stands for an optional field that is left out, unless the input keeps it.
     """
     problems = list(known_problems)
     given = {
@@ -48,9 +48,9 @@ def parse_input(
 
 
 def _is_needed(model: type[ToolInput], name: str) -> bool:
-    """Return whether the field must be judged even if it is null: it is required, or unknown."""
+    """Return whether the field is judged even if it is null: required, unknown, or kept."""
     field = model.model_fields.get(name)
-    return field is None or field.is_required()
+    return field is None or field.is_required() or name in model.keeps_null
 
 
 def find_key_problem(key: str | None, *, field: str) -> Iterator[FieldProblem]:

@@ -108,11 +108,12 @@ class Tool:
     CallContext and the input; its annotation says what it returns: `Record[Shape]` or
     `Page[Shape]`, with a TypedDict as the shape. `find_record` fetches a record for a user or
     raises the project's "not found"; a replay calls it to learn whether the user may still see the
-    record. `answers_secret` has the stored answer encrypted. A destructive tool replaces or freezes
-    what was there, where others only add (MCP's `destructiveHint`). A read that needs no snapshot
-    is consistent by itself: one statement, or a snapshot of its own. `refusals` are the project's
-    own, in addition to those that any tool may give. `id_type` is what the records' IDs are, UUID
-    or int: in the path, in `record_id` and in `next`.
+    record. Where a write has no record, a replay calls `check_user`, which raises what keeps the
+    user from the tool. `answers_secret` has the stored answer encrypted. A destructive tool
+    replaces or freezes what was there, where others only add (MCP's `destructiveHint`). A read that
+    needs no snapshot is consistent by itself: one statement, or a snapshot of its own. `refusals`
+    are the project's own, in addition to those that any tool may give. `id_type` is what the
+    records' IDs are, UUID or int: in the path, in `record_id` and in `next`.
     """
 
     name: str
@@ -127,6 +128,7 @@ class Tool:
     run: Callable[..., Any]
     writes: bool = False
     find_record: Callable[[Any, Any], object] | None = None
+    check_user: Callable[[Any], object] | None = None
     status: HTTPStatus = HTTPStatus.OK
     answers_secret: bool = False
     is_destructive: bool = False
