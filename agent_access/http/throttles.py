@@ -7,7 +7,7 @@ from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 from typing_extensions import override
 
-from agent_access.http.requests import admission_of
+from agent_access.http.requests import CallRequest, admission_of
 from agent_access.throttling import Allowance
 
 
@@ -20,6 +20,8 @@ class AgentThrottle(BaseThrottle, ABC):
 
     @override
     def allow_request(self, request: Request, view: Any) -> bool:
+        if isinstance(request, CallRequest):
+            return True  # it was counted when the call came
         self.allowance = self.count(request, view)
         return not self.allowance.is_exceeded
 

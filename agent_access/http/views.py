@@ -13,11 +13,10 @@ from agent_access import errors
 from agent_access.admission import Admission
 from agent_access.calls import Arguments, ToolCall
 from agent_access.execution import execute
-from agent_access.fields import holds_json
-from agent_access.http.authentication import ConnectionAuthentication
+from agent_access.http.arguments import read_arguments
+from agent_access.http.authentication import BearerAuthentication
 from agent_access.http.exceptions import exception_handler
 from agent_access.http.parsers import StrictJSONParser
-from agent_access.http.queries import find_unknown_parameters, read_query
 from agent_access.http.renderers import NoNegotiation, ToolRenderer
 from agent_access.http.requests import ToolRequest
 from agent_access.http.throttles import AddressThrottle, ConnectionThrottle
@@ -35,7 +34,7 @@ class ToolView(APIView):
     tools: Mapping[str, Tool] = {}
 
     address_throttle_class = AddressThrottle
-    authentication_classes = [ConnectionAuthentication]
+    authentication_classes = [BearerAuthentication]
     throttle_classes = [ConnectionThrottle]
     permission_classes: Sequence[type[BasePermission]] = []
     parser_classes = [StrictJSONParser]
@@ -105,14 +104,7 @@ class ToolView(APIView):
 
     def read_arguments(self, request: ToolRequest) -> Arguments:
         """Return the query, or the body as the parser reads it."""
-        if not self.tool.takes_body:
-            return read_query(request, self.tool)
-        body = request.data
-        if holds_json(body):
-            raise errors.ValidationFailedError(message=errors.OBJECT_AS_TEXT.format(name="body"))
-        if not isinstance(body, dict):
-            raise errors.ValidationFailedError
-        return Arguments(body, find_unknown_parameters(request))
+        return read_arguments(request, self.tool, read_body=lambda: request.data)
 
     @override
     def get_exception_handler(self) -> Callable[[Exception, Mapping[str, Any]], Response]:

@@ -15,7 +15,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from agent_access.gate import GateMiddleware
-from agent_access.http.authentication import ConnectionAuthentication
+from agent_access.http.authentication import BearerAuthentication
 from agent_access.http.exceptions import exception_handler
 from agent_access.http.parsers import StrictJSONParser
 from agent_access.http.renderers import ToolRenderer
@@ -34,7 +34,7 @@ class NotesView(APIView):
     """A view of some project that lets the connections in."""
 
     tool = TOOLS_LIST
-    authentication_classes = [ConnectionAuthentication]
+    authentication_classes = [BearerAuthentication]
     throttle_classes = [AddressThrottle, ConnectionThrottle]
     permission_classes: Sequence[type[BasePermission]] = []
     parser_classes = [StrictJSONParser]

@@ -2,12 +2,13 @@
 
 import json
 import sqlite3
+from base64 import b64encode
 from contextlib import closing
 
 import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator, validate
 
-from tests.other_project.conftest import BASE_URL
+from tests.other_project.conftest import BASE_URL, PASSWORD
 
 # What the two apps do on both databases is asked by their own tests.
 pytestmark = pytest.mark.sqlite
@@ -16,6 +17,7 @@ SETTINGS = "notes.settings"
 
 READ, WRITE = "notes:read", "notes:write"
 NOTES = "/api/v1/notes"
+NOTEBOOK = "/rest/notebook/"
 FULL = 3
 
 
@@ -57,7 +59,12 @@ def test_the_projects_own_tests_pass(project):
 def test_an_agent_reads_and_writes_notes_over_both_transports(empty):
     _, agent = empty.connect(READ, WRITE)
     listed = empty.request("GET", "/api/v1/tools", headers=agent).data
-    tools = [("notes.list", READ), ("notes.write", WRITE)]
+    tools = [
+        ("notes.list", READ),
+        ("notes.write", WRITE),
+        ("notebook.list", READ),
+        ("notebook.create", WRITE),
+    ]
     assert [(tool["name"], tool["scope"]) for tool in listed] == tools
     written = empty.request("POST", NOTES, {"text": "Milk"}, headers=keyed(agent, "first"))
     assert (written.status, written.data["text"]) == (201, "Milk")
@@ -73,7 +80,8 @@ def test_an_agent_reads_and_writes_notes_over_both_transports(empty):
     assert read.headers["Cache-Control"] == "no-store"
     assert answer_over_mcp(empty, call("notes_list"), agent) == (False, read.body)
     tools = empty.call_mcp("tools/list", {}, headers=agent).body["result"]["tools"]
-    assert [tool["name"] for tool in tools] == ["notes_list", "notes_write"]
+    names = ["notes_list", "notes_write", "notebook_list", "notebook_create"]
+    assert [tool["name"] for tool in tools] == names
 
 
 def test_a_refusal_is_the_projects_own_and_changes_nothing(empty):
@@ -100,6 +108,23 @@ def test_a_connection_reaches_no_further_than_its_scopes_and_its_person(empty):
     assert empty.request("GET", NOTES, headers=reader).data == []
 
 
+def test_a_view_that_people_use_serves_agents_too(empty):
+    _, agent = empty.connect(READ, WRITE)
+    made = empty.request("POST", NOTEBOOK, {"text": "Milk"}, headers=keyed(agent, "first"))
+    assert (made.status, made.body["text"]) == (201, "Milk")
+    listed = empty.request("GET", NOTEBOOK, headers=agent)
+    assert (listed.status, listed.body) == (200, [made.body])
+    person = {"Authorization": f"Basic {b64encode(f'olga:{PASSWORD}'.encode()).decode()}"}
+    assert empty.request("GET", NOTEBOOK, headers=person).body == []
+    assert empty.request("GET", NOTEBOOK).status == 401
+    repeated = call("notebook_create", text="Milk", idempotency_key="first")
+    assert answer_over_mcp(empty, repeated, agent) == (False, {"data": made.body})
+    again = empty.request("GET", "/api/v1/notebook", headers=agent)
+    assert again.body == {"data": [made.body]}
+    refused = empty.request("PUT", f"{NOTEBOOK}{made.body['id']}/", {}, headers=agent)
+    assert (refused.status, refused.code) == (403, "forbidden")
+
+
 def test_a_revoked_connection_is_out_and_the_audit_is_proved(empty):
     connection_id, agent = empty.connect(READ, WRITE)
     empty.request("POST", NOTES, {"text": "Milk"}, headers=keyed(agent, "key"))
@@ -122,7 +147,7 @@ def test_the_project_describes_its_own_tools(project):
     document = json.loads(project.manage("openapi"))
     validate(document, cls=OpenAPIV31SpecValidator)
     assert document["info"] == {"title": "Notes", "version": "1.0", "description": "Short notes."}
-    assert [*document["paths"]] == ["/api/v1/tools", NOTES]
+    assert [*document["paths"]] == ["/api/v1/tools", NOTES, "/api/v1/notebook"]
     conflict = document["paths"][NOTES]["post"]["responses"]["409"]["description"]
     assert "`notebook_full`: The notebook is full" in conflict
     assert not [word for word in ("nvoic", "ustomer", "raft") if word in json.dumps(document)]

@@ -12,3 +12,9 @@ class NotesConfig(AppConfig):
         from .tools import TOOLS  # noqa: PLC0415  as above
 
         registry.register(*TOOLS)
+
+        from agent_access.http.viewset_tools import tools_from  # noqa: PLC0415  as above
+
+        from .views import NotebookViewSet  # noqa: PLC0415  as above
+
+        registry.register(*tools_from(NotebookViewSet, basename="notebook"))

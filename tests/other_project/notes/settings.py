@@ -32,3 +32,10 @@ AGENT_ACCESS = {
 DATABASES = {"default": dj_database_url.parse(os.environ["DATABASE_URL"])}
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     DATABASES["default"]["OPTIONS"] = {"transaction_mode": "IMMEDIATE"}
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "agent_access.http.authentication.ConnectionAuthentication",
+        "rest_framework.authentication.BasicAuthentication",
+    ],
+}

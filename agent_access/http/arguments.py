@@ -1,18 +1,37 @@
-"""Query strings: each parameter once, with integers told from text by the schema."""
+"""The arguments of a request: its body, or its query with integers told from text by the schema."""
 
 import re
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import parse_qsl
 
 from django.http import HttpRequest
 
+from agent_access.bodies import JSONValue
 from agent_access.calls import Arguments
-from agent_access.errors import FieldProblem
-from agent_access.fields import UNKNOWN_FIELD, safe_name
+from agent_access.errors import OBJECT_AS_TEXT, FieldProblem, ValidationFailedError
+from agent_access.fields import UNKNOWN_FIELD, holds_json, safe_name
 from agent_access.tools import Tool
 
 INTEGER = re.compile(r"(-?(?:0|[1-9][0-9]{0,17}))(?:\.0+)?")
+
+
+def read_arguments(
+    request: HttpRequest, tool: Tool, *, read_body: Callable[[], JSONValue]
+) -> Arguments:
+    """Return the query, or for a tool that takes a body, that body.
+
+    Raises what `read_body` raises, and ValidationFailedError for a body that is no object.
+    """
+    if not tool.takes_body:
+        return read_query(request, tool)
+    body = read_body()
+    if holds_json(body):
+        raise ValidationFailedError(message=OBJECT_AS_TEXT.format(name="body"))
+    if not isinstance(body, dict):
+        raise ValidationFailedError
+    return Arguments(body, find_unknown_parameters(request))
 
 
 def read_query(request: HttpRequest, tool: Tool) -> Arguments:

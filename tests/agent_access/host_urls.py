@@ -1,0 +1,20 @@
+"""The paths of a project with views of its own, beside those of the tools."""
+
+from django.urls import include, path
+
+from agent_access.http.views import ToolView
+from tests.agent_access.host_views import TOOLS, TeamViewSet, router
+
+urlpatterns = [
+    path("host/", include(router.urls)),
+    path("other/<str:house>/teams/", TeamViewSet.as_view({"get": "list", "post": "create"})),
+    path("other/teams/", TeamViewSet.as_view({"post": "create"}, permission_classes=[])),
+    *(
+        path(
+            "api/v1" + route.replace("{id}", "<str:target>"),
+            ToolView.as_view(tools={tool.method: tool for tool in TOOLS if tool.path == route}),
+        )
+        for route in sorted({tool.path for tool in TOOLS}, key=lambda route: "{id}" in route)
+    ),
+    path("", include("mcp_gateway.urls")),
+]
