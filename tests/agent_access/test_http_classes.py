@@ -13,15 +13,19 @@ from rest_framework import exceptions
 from rest_framework.permissions import BasePermission
 from rest_framework.response import Response
 from rest_framework.views import APIView
+from rest_framework.views import exception_handler as framework_handler
+from typing_extensions import override
 
 from agent_access.gate import GateMiddleware
 from agent_access.http.authentication import BearerAuthentication
 from agent_access.http.exceptions import exception_handler
 from agent_access.http.parsers import StrictJSONParser
+from agent_access.http.permissions import HasGrant
 from agent_access.http.renderers import ToolRenderer
 from agent_access.http.throttles import AddressThrottle, ConnectionThrottle
 from agent_access.listing import TOOLS_LIST
 from agent_access.models import AccessSettings, AuditEvent
+from agent_access.tools import registry
 from tests.agents import BAD_CREDENTIAL, HOST, Answer, HttpAgent, read_answer
 
 # How a view is put together is the same on both databases: once is enough.
@@ -33,7 +37,7 @@ Send = Callable[..., Answer]
 class NotesView(APIView):
     """A view of some project that lets the connections in."""
 
-    tool = TOOLS_LIST
+    tool: Any = TOOLS_LIST
     authentication_classes = [BearerAuthentication]
     throttle_classes = [AddressThrottle, ConnectionThrottle]
     permission_classes: Sequence[type[BasePermission]] = []
@@ -62,9 +66,8 @@ FAILURES = {
 }
 
 
-def render(request: Any) -> HttpResponse:
-    response: HttpResponse = NotesView.as_view()(request).render()
-    return response
+def render(view: type[APIView]) -> Callable[[Any], HttpResponse]:
+    return lambda request: view.as_view()(request).render()
 
 
 @pytest.fixture
@@ -77,12 +80,13 @@ def send(agent: HttpAgent) -> Send:
         method: str = "POST",
         credential: str | None = agent.credential,
         content_type: str = "application/json",
+        view: type[APIView] = NotesView,
         **query: str,
     ) -> Answer:
         headers = {"Host": HOST, "Authorization": f"Bearer {credential}"}
         path, factory = f"/notes?{urlencode(query)}", RequestFactory()
         request = factory.generic(method, path, body, content_type, secure=True, headers=headers)
-        return read_answer(GateMiddleware(render)(request))
+        return read_answer(GateMiddleware(render(view))(request))
 
     return send_body
 
@@ -172,3 +176,29 @@ def test_a_wrong_method_of_another_view_names_those_it_has(send):
     answer = send(method="PUT")
     assert (answer.status, answer.code) == (405, "method_not_allowed")
     assert answer.headers["Allow"] == "POST, OPTIONS"
+
+
+class GrantedView(NotesView):
+    """The same for those who have the tool's grant, with REST framework's own handler."""
+
+    tool: Any = registry.find("drafts.create")
+    permission_classes = [HasGrant]
+
+    @override
+    def get_exception_handler(self) -> Any:
+        return framework_handler
+
+
+class ForgottenView(GrantedView):
+    tool = None
+
+
+def test_another_view_asks_for_the_grant_of_its_tool_and_is_closed_without_one(
+    connect, send, delegate
+):
+    _, other = connect(delegate, scopes=["people:read"])
+    refused = send(view=GrantedView, credential=other.credential)
+    assert (refused.status, refused.code) == (403, "forbidden")
+    assert "the scope invoices:prepare" in refused.error["message"]
+    assert send(view=GrantedView).status == 200
+    assert (send(view=ForgottenView).status, send(view=ForgottenView).code) == (403, "forbidden")
