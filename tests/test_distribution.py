@@ -92,6 +92,7 @@ def packages_needed():
                 package = normalise(distributions[module][0])
                 needed.setdefault(package, set()).add(extra_of(path))
     needed.pop("pydantic-core", None)  # part of pydantic, as its documentation has it
+    needed.pop("drf-spectacular")  # what it extends is loaded by a project that has it
     needed.pop("pytest")  # loads the plugin for tests, which is of no use without it
     return needed
 
