@@ -102,14 +102,16 @@ def _answer(view: Any, request: HttpRequest, kwargs: Mapping[str, Any]) -> HttpR
 def _call(
     view: Any, request: HttpRequest, captured: Mapping[str, Any], *, admission: Admission
 ) -> ToolResult:
-    view.action = view.action_map.get(str(request.method).lower())
+    actions = getattr(view, "action_map", {})
+    view.action = actions.get(str(request.method).lower())
     tool = find_tool(view)
     name = tool.name if tool else ACTION
     caller = admit(admission, request, action=name)
-    target = {key: value for key, value in captured.items() if key != SUFFIX}
-    if view.action is None or (tool and tool.method != request.method):
-        refuse(admission, MethodNotAllowedError(_find_methods(view)), action=name)
+    methods = {each.method for each in map(tools_of(type(view)).get, actions.values()) if each}
+    if methods and (view.action is None or (tool and tool.method != request.method)):
+        refuse(admission, MethodNotAllowedError(sorted(methods)), action=name)
     # An address that names more than the record is another than that of the tool.
+    target = {key: value for key, value in captured.items() if key != SUFFIX}
     if tool is None or [*target] != ([find_key_name(view)] if tool.takes_target else []):
         refuse(admission, ForbiddenError(NO_TOOL), action=name)
     call = ToolCall(
@@ -123,12 +125,6 @@ def _call(
     )
     with arrived_at_view(request, options=view.initkwargs):
         return execute(call)
-
-
-def _find_methods(view: Any) -> list[str]:
-    """Return the methods of the address by which it is a tool."""
-    tools = (tools_of(type(view)).get(action) for action in view.action_map.values())
-    return sorted({tool.method for tool in tools if tool})
 
 
 def _describe(result: ToolResult) -> HttpResponse:

@@ -105,6 +105,7 @@ def _make_tool(action: Action, terms: Terms, *, module: str) -> Tool:
         status=standard.status if standard else HTTPStatus.OK,
         is_destructive=is_destructive if terms.is_destructive is None else terms.is_destructive,
         refusals=terms.refusals,
+        needs_snapshot=False,  # in a transaction that only reads, a view that logs would fail
     )
 
 

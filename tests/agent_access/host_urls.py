@@ -3,10 +3,11 @@
 from django.urls import include, path
 
 from agent_access.http.views import ToolView
-from tests.agent_access.host_views import TOOLS, TeamViewSet, router
+from tests.agent_access.host_views import TOOLS, SingleTeamView, TeamViewSet, router
 
 urlpatterns = [
     path("host/", include(router.urls)),
+    path("host/single-team/", SingleTeamView.as_view()),
     path("other/<str:house>/teams/", TeamViewSet.as_view({"get": "list", "post": "create"})),
     path("other/teams/", TeamViewSet.as_view({"post": "create"}, permission_classes=[])),
     *(

@@ -11,6 +11,7 @@ from rest_framework import exceptions, serializers, status
 from rest_framework.authentication import SessionAuthentication
 from rest_framework.decorators import action
 from rest_framework.filters import SearchFilter
+from rest_framework.generics import RetrieveAPIView
 from rest_framework.pagination import PageNumberPagination
 from rest_framework.permissions import BasePermission, DjangoModelPermissions, IsAuthenticated
 from rest_framework.response import Response
@@ -183,6 +184,13 @@ class PlainTeamViewSet(ReadOnlyModelViewSet):
 
 class ChildTeamViewSet(TeamViewSet):
     """Derives from a view that is open, and is not open itself."""
+
+
+class SingleTeamView(AgentCalls, RetrieveAPIView):
+    """A view that has no actions, which are what tools are made of."""
+
+    queryset = Team.objects.all()
+    serializer_class = TeamSerializer
 
 
 TOOLS = [

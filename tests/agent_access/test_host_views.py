@@ -272,6 +272,8 @@ def test_what_the_schema_or_the_serializer_refuses_is_named_by_its_path(caller, 
     [
         ("GET", "/host/plain-teams/", 403),  # a view that is no tool
         ("GET", "/host/child-teams/", 403),  # one that derives from a view with tools
+        ("PUT", "/host/child-teams/", 403),
+        ("GET", "/host/single-team/", 403),  # AgentCalls on a view without actions
         ("GET", f"{TEAMS}secrets/", 403),  # actions without terms
         ("POST", f"{TEAMS}%s/disband/", 403),
         ("GET", "/other/house/teams/", 403),  # an address that names more than the record
