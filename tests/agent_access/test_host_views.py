@@ -362,6 +362,8 @@ def test_a_cached_page_is_that_persons_alone(connect_caller, browser, team, nora
     grant(sue, "view_team")
     callers = [connect_caller(nora)[1], connect_caller(sue)[1]]
     assert len(browser.get("/host/cached-teams/", secure=True).json()) == 1
+    headers = {"Host": HOST, "Authorization": BASIC}  # of a person without cookies
+    assert len(Client().get("/host/cached-teams/", secure=True, headers=headers).json()) == 1
     for path in ("/host/cached-teams/", "/api/v1/cached-teams"):
         answers = [caller.send("GET", path).body for caller in callers for _ in range(2)]
         lists = [each["data"] if isinstance(each, dict) else each for each in answers]
