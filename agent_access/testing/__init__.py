@@ -13,11 +13,11 @@ from django.db import connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from agent_access import conf
+from agent_access.addresses import API, MCP, path_of
 from agent_access.connections import ConnectionRequest, create_connection
 from agent_access.database import triggers
-from agent_access.discovery import RESOURCE_PATH
 from agent_access.switches import turn_access
-from agent_access.tools import API_PATH, Tool, registry
+from agent_access.tools import Tool, registry
 
 __all__ = ["AgentClient", "FlushMixin", "TransactionTestCase", "flush_past_triggers"]
 
@@ -52,7 +52,7 @@ class AgentClient:
         own, unless one is given.
         """
         found = find_tool(tool)
-        path = API_PATH + found.path.replace("{id}", str(target))
+        path = path_of(API) + found.path.replace("{id}", str(target))
         body = (arguments or {}) if found.takes_body else None
         if body is None and arguments:
             path += f"?{urlencode(arguments, doseq=True)}"
@@ -73,7 +73,7 @@ class AgentClient:
         sent |= {"idempotency_key": _key(found, key)} if found.writes else {}
         params = {"name": found.mcp_name, "arguments": sent}
         message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-        return self.request("POST", RESOURCE_PATH, message)
+        return self.request("POST", path_of(MCP), message)
 
     def request(self, method: str, path: str, body: Any = None, *, key: str | None = None) -> Any:
         """Send any request with the credential, as the project's proxy would pass it on."""
