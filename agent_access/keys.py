@@ -39,10 +39,14 @@ def read_number(text: str) -> int:
     return number
 
 
-def user_key_kind() -> type[Key] | None:
-    """Return whether the project's users have UUIDs or integers, or None for anything else."""
-    field: Any = get_user_model()._meta.pk
-    while field.remote_field:  # the users are a table beside another one
+def kind_of_key(field: Any) -> type[Key] | None:
+    """Return whether a field of a model holds UUIDs or integers, or None for anything else."""
+    while field.remote_field:  # the records are a table beside another one
         field = field.target_field
     kinds = {UUIDField: UUID, IntegerField: int}
     return next((kind for of, kind in kinds.items() if isinstance(field, of)), None)
+
+
+def user_key_kind() -> type[Key] | None:
+    """Return whether the project's users have UUIDs or integers, or None for anything else."""
+    return kind_of_key(get_user_model()._meta.pk)

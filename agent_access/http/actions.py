@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
-from uuid import UUID
 
 import orjson
 from django.db.models import Model
@@ -13,13 +12,14 @@ from django.http import QueryDict
 from django.utils.functional import cached_property
 from rest_framework.renderers import JSONRenderer
 
+from agent_access.addresses import API, find_path
 from agent_access.callers import Caller
 from agent_access.calls import CallContext, Record
 from agent_access.fields import ToolInput
 from agent_access.http.checks import UnsupportedActionError
 from agent_access.http.exceptions import FIRST_REFUSAL, find_answer, refuse_answer
 from agent_access.http.requests import CallRequest, find_options, make_request
-from agent_access.identifiers import read_id
+from agent_access.keys import Key, kind_of_key
 from agent_access.tools import API_PATH, Method
 
 RENDERER = JSONRenderer()
@@ -109,14 +109,34 @@ class Action:
             raise UnsupportedActionError("E025", text, "Take it from the body or the query.")
         return f"{path}/{self.handler.url_path}"
 
+    @cached_property
+    def key_type(self) -> type[Key]:
+        """Return what the keys of its records are; raises UnsupportedActionError."""
+        name = self.viewset.lookup_field
+        options = self.model._meta
+        if kind := kind_of_key(options.pk if name == "pk" else options.get_field(name)):
+            return kind
+        text = f"finds records by {name}, which is neither a UUID nor an integer"
+        hint = "Set the viewset's lookup_field to such a field."
+        raise UnsupportedActionError("E023", text, hint)
+
     def open(
-        self, user: Any, *, auth: Caller | None = None, key: Any = None, given: Any = None
+        self,
+        user: Any,
+        *,
+        auth: Caller | None = None,
+        key: Any = None,
+        given: Any = None,
+        root: str | None = None,
     ) -> Any:
-        """Return the view with a request to run it for a user; `given` is the body or the query."""
+        """Return the view with a request to run it for a user; `given` is the body or the query.
+
+        `root` is the path of the tools, where that must not be looked for yet.
+        """
         given, query = given or {}, QueryDict(mutable=True)
         if self.method == "GET":
             query.update({name: str(value) for name, value in given.items()})
-        path = API_PATH + self.path.replace("{id}", str(key))
+        path = (root or find_path(API) or API_PATH) + self.path.replace("{id}", str(key))
         request = make_request(user, method=self.method, path=path, query=query)
         view = self.viewset(**find_options(getattr(self.handler, "kwargs", {})))
         view.basename, view.detail = self.basename, self.takes_target
@@ -160,7 +180,7 @@ class Action:
                 raise answer from None
             raise
 
-    def _find_key(self, context: CallContext, saved: Sequence[Any], data: Any) -> UUID | None:
+    def _find_key(self, context: CallContext, saved: Sequence[Any], data: Any) -> Key | None:
         """Return the key of the record that a replay looks for; none is left of a deleted one."""
         if self.name == "destroy":
             return None
@@ -174,7 +194,7 @@ class Action:
             key = data.get(field) if isinstance(data, dict) else None
         if key is None and self.name == "create":
             raise TypeError(f"{self.viewset.__name__}.create names no record in its answer.")
-        return read_id(str(key)) if key is not None else None
+        return None if key is None else self.key_type(str(key))
 
 
 def _keep_serializers(view: Any) -> list[Any]:

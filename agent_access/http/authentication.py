@@ -3,6 +3,7 @@
 from contextlib import suppress
 from typing import Any, NoReturn
 
+from django.http import HttpRequest
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
 from typing_extensions import override
@@ -14,6 +15,7 @@ from agent_access.errors import ForbiddenError, ToolError, format_challenge
 from agent_access.gate import guard
 from agent_access.http.exceptions import RefusedConnectionError
 from agent_access.http.requests import admission_of
+from agent_access.models.audit import Transport
 
 __all__ = ["BearerAuthentication", "ConnectionAuthentication"]
 
@@ -56,7 +58,7 @@ class ConnectionAuthentication(BaseAuthentication):
             return
         admission = admission_of(request)
         try:
-            admit(admission, request, action=ACTION)
+            admit(admission, request._request, action=ACTION)  # noqa: SLF001  as in `admission_of`
             refuse(admission, ForbiddenError(NO_TOOL), action=ACTION)
         except ToolError as error:
             raise RefusedConnectionError(error) from None
@@ -69,18 +71,17 @@ class ConnectionAuthentication(BaseAuthentication):
         return None if challenge is None else str(challenge)
 
 
-def admit(admission: Admission, request: Any, *, action: str) -> Caller:
+def admit(admission: Admission, request: HttpRequest, *, action: str) -> Caller:
     """Return the caller, within all limits; raise the ToolError that keeps the request out.
 
-    What the gate would refuse is refused first, and audited if a connection sent it.
+    What the gate refuses is audited too, if a connection sent it: that is known here alone.
     """
     try:
         guard(request)
     except ForbiddenError as error:
+        refused = Admission(request, transport=Transport.HTTP, guards=False)
         with suppress(ToolError):  # nobody's, or beyond a limit: the answer is the same
-            admission.record_refusal(
-                admission.admit(action=action), action=action, outcome=error.code
-            )
+            refused.record_refusal(refused.admit(action=action), action=action, outcome=error.code)
         raise
     return admission.admit(action=action)
 

@@ -5,17 +5,16 @@ What has the shape is still judged by the serializer, when its view runs.
 
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal, NamedTuple
+from uuid import UUID
 
-from django.db import models
 from pydantic import AfterValidator, Field, WithJsonSchema, create_model
 from rest_framework import serializers
 
-from agent_access.fields import WHOLE, JSONSchema, RecordId, ToolInput, problem
+from agent_access.fields import WHOLE, JSONSchema, RecordId, RecordNumber, ToolInput, problem
+from agent_access.keys import Key, kind_of_key
 
 __all__ = ["UnsupportedFieldError", "make_input"]
 
-# No database has a larger integer as a key.
-MAX_KEY = 2**63 - 1
 ISO = "iso-8601"
 DECIMAL = r"^-?[0-9]+(\.[0-9]+)?$"
 
@@ -159,15 +158,11 @@ def _key(field: Any, place: _Place) -> Any:
     """Return the kind of another record's key."""
     if field.pk_field is not None:
         return _find_kind(field.pk_field, place)
-    key = field.queryset.model._meta.pk
-    while key.remote_field:
-        key = key.target_field
-    if isinstance(key, models.UUIDField):
-        return RecordId
-    if isinstance(key, models.IntegerField):
-        return Annotated[int, Field(ge=0, le=MAX_KEY), WHOLE]
-    return _text(field, place)
+    kind = kind_of_key(field.queryset.model._meta.pk)
+    return KEYS[kind] if kind else _text(field, place)
 
+
+KEYS: Mapping[type[Key], Any] = {UUID: RecordId, int: RecordNumber}
 
 # The kinds of fields, a special one before the general one that it derives from.
 KINDS: Mapping[Any, Callable[[Any, _Place], Any]] = {

@@ -8,14 +8,13 @@ from typing import Any
 
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import ImproperlyConfigured
-from django.db.models import UUIDField
 
 from agent_access.errors import ToolError
 from agent_access.fields import ToolInput
 from agent_access.http.actions import STANDARD, Action
 from agent_access.http.checks import UnsupportedActionError, report
 from agent_access.http.serializer_inputs import UnsupportedFieldError, make_input
-from agent_access.tools import NoInput, Tool
+from agent_access.tools import API_PATH, NoInput, Tool
 
 __all__ = ["Terms", "tools_from"]
 
@@ -78,7 +77,6 @@ def find_tool(view: Any) -> Tool | None:
 def _make_tool(action: Action, terms: Terms, *, module: str) -> Tool:
     """Return the tool; raise UnsupportedActionError."""
     method, standard = action.method, STANDARD.get(action.name)
-    _check_key(action)
     if action.name == "list":
         _check_pages(action.viewset, terms.input or NoInput)
     verb = standard.verb if standard else action.name
@@ -100,6 +98,7 @@ def _make_tool(action: Action, terms: Terms, *, module: str) -> Tool:
         input=terms.input or _make_input(action, name),
         run=action.run,
         writes=method != "GET",
+        id_type=action.key_type,
         find_record=action.find_record,
         check_user=action.check_user,
         status=standard.status if standard else HTTPStatus.OK,
@@ -107,16 +106,6 @@ def _make_tool(action: Action, terms: Terms, *, module: str) -> Tool:
         refusals=terms.refusals,
         needs_snapshot=False,  # in a transaction that only reads, a view that logs would fail
     )
-
-
-def _check_key(action: Action) -> None:
-    name = action.viewset.lookup_field
-    field = action.model._meta.pk if name == "pk" else action.model._meta.get_field(name)
-    if not isinstance(field, UUIDField):
-        text = f"finds records by {name}, which is neither a UUID nor an integer"
-        raise UnsupportedActionError(
-            "E023", text, "Set the viewset's lookup_field to such a field."
-        )
 
 
 def _make_input(action: Action, tool_name: str) -> type[ToolInput]:
@@ -135,7 +124,7 @@ def _make_input(action: Action, tool_name: str) -> type[ToolInput]:
 
 def _find_serializer(action: Action) -> Any:
     """Return the serializer of what an action takes; another action's is not taken for its own."""
-    view = action.open(AnonymousUser())
+    view = action.open(AnonymousUser(), root=API_PATH)
     view.swagger_fake_view = True  # the mark by which views know that nobody called
     is_own = "serializer_class" in getattr(action.handler, "kwargs", ())
     is_own |= view.get_serializer_class() != action.viewset.serializer_class

@@ -17,5 +17,6 @@ urlpatterns = [
         )
         for route in sorted({tool.path for tool in TOOLS}, key=lambda route: "{id}" in route)
     ),
+    path("", include(([path("api/v1", ToolView.as_view(), name="root")], "agent_access"))),
     path("", include("mcp_gateway.urls")),
 ]

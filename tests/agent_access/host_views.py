@@ -2,6 +2,7 @@
 
 from typing import Annotated, Any
 
+from django.contrib.auth.models import Group
 from django.utils import timezone
 from django.utils.decorators import method_decorator
 from django.views.decorators.cache import cache_page
@@ -186,6 +187,31 @@ class ChildTeamViewSet(TeamViewSet):
     """Derives from a view that is open, and is not open itself."""
 
 
+class RoleSerializer(serializers.ModelSerializer):
+    class Meta:
+        model = Group
+        fields = ("id", "name", "permissions")
+
+
+class RoleViewSet(AgentCalls, ModelViewSet):
+    """Records with integers as keys, which refer to others with such."""
+
+    queryset = Group.objects.order_by("id")
+    serializer_class = RoleSerializer
+    permission_classes = [IsAuthenticated]
+    pagination_class = None
+    agent_terms = {
+        action: Terms(scope=WRITE, description="Does it.", permissions=())
+        for action in ("list", "retrieve", "create", "partial_update", "destroy")
+    }
+
+    def get_queryset(self):
+        return super().get_queryset().filter(user=self.request.user.pk)
+
+    def perform_create(self, serializer):
+        serializer.save().user_set.add(self.request.user)
+
+
 class SingleTeamView(AgentCalls, RetrieveAPIView):
     """A view that has no actions, which are what tools are made of."""
 
@@ -196,10 +222,12 @@ class SingleTeamView(AgentCalls, RetrieveAPIView):
 TOOLS = [
     *tools_from(TeamViewSet, basename="teams"),
     *tools_from(CachedTeamViewSet, basename="cached-teams"),
+    *tools_from(RoleViewSet, basename="roles"),
 ]
 
 router = DefaultRouter()
 router.register("teams", TeamViewSet)
 router.register("cached-teams", CachedTeamViewSet, basename="cached-team")
+router.register("roles", RoleViewSet)
 router.register("plain-teams", PlainTeamViewSet, basename="plain-team")
 router.register("child-teams", ChildTeamViewSet, basename="child-team")

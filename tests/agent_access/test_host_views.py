@@ -3,10 +3,11 @@
 import json
 from base64 import b64encode
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.contrib.auth.hashers import make_password
-from django.contrib.auth.models import Permission
+from django.contrib.auth.models import Group, Permission
 from django.test import Client
 from rest_framework.authentication import BasicAuthentication
 from rest_framework.exceptions import ValidationError
@@ -221,6 +222,32 @@ def test_a_deletion_has_no_body_at_the_address_and_null_as_data_elsewhere(caller
     over_http = caller.send("DELETE", f"/api/v1/teams/{team.id}", key="1")
     assert (over_http.status, over_http.body) == (200, {"data": None})
     assert not Team.objects.exists()
+
+
+def test_records_with_integers_as_keys_are_the_same_over_every_door(caller, nora, connection):
+    permission = Permission.objects.all()[0]
+    body = {"name": "Reader", "permissions": [permission.pk]}
+    made = caller.send("POST", "/host/roles/", body, key="1")
+    assert (made.status, made.body["permissions"]) == (201, [permission.pk])
+    number = made.body["id"]
+    assert Receipt.objects.get().record_id == UUID(int=number)
+    for path in (f"/host/roles/{number}/", f"/api/v1/roles/{number}"):
+        read = caller.send("GET", path)
+        assert read.body.get("data", read.body) == made.body
+    assert caller.call_mcp("roles_get", id=number) == {"data": made.body}
+    assert caller.call_mcp("roles_create", **body, idempotency_key="1") == {"data": made.body}
+    hidden = Group.objects.create(name="Hidden")
+    for unknown in (hidden.pk, 0, f"0{number}", 2**63, 2**70, "x", UUID(int=number)):
+        assert caller.send("GET", f"/host/roles/{unknown}/").code == "not_found"
+    for wrong in ([2**63], [0], ["1"], [str(permission.pk)]):
+        refused = caller.send("POST", "/host/roles/", {**body, "permissions": wrong}, key="2")
+        assert (refused.status, refused.error["fields"]) == (422, ["permissions.0"])
+    none = caller.send("POST", "/host/roles/", {**body, "permissions": [2**63 - 1]}, key="2")
+    assert {each["field"] for each in none.error["problems"]} == {"name", "permissions"}
+    assert str(2**63 - 1) not in none.content.decode()
+    nora.groups.clear()
+    assert caller.send("POST", "/host/roles/", body, key="1").code == "not_found"
+    assert last_event(connection) == ("roles.create", "not_found")
 
 
 def test_the_views_own_filters_and_pages_take_what_the_terms_declare(caller, nora):

@@ -13,7 +13,7 @@ from pydantic import Field
 from agent_access import checks, keys
 from agent_access.calls import Page, Record, ToolCall
 from agent_access.fields import NUMBER_SCHEMA, OptionalNumber, RecordNumber, ToolInput
-from agent_access.http.queries import read_query
+from agent_access.http.arguments import read_query
 from agent_access.inputs import parse_input
 from agent_access.openapi_schemas import describe_bodies
 from agent_access.tools import Tool
