@@ -1,7 +1,7 @@
 """An action of a project's own viewset, and how a tool runs it."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
@@ -65,13 +65,17 @@ class Action:
     def handler(self) -> Any:
         return getattr(self.viewset, self.name, None)
 
+    @property
+    def standard(self) -> Standard | None:
+        """What its name says, if REST framework has given it."""
+        return STANDARD.get(self.name)
+
     @cached_property
     def method(self) -> Method:
         """Return its one method; raises UnsupportedActionError."""
-        standard = STANDARD.get(self.name)
         methods: list[Any] = [*getattr(self.handler, "mapping", ())]
-        if standard and self.handler:
-            methods = [standard.method]
+        if self.standard and self.handler:
+            methods = [self.standard.method]
         offered = [each for each in methods if each.lower() in self.viewset.http_method_names]
         if len(methods) != 1 or not offered:
             text = "is not one method of the viewset"
@@ -80,29 +84,24 @@ class Action:
         return method
 
     @property
-    def is_standard(self) -> bool:
-        return self.name in STANDARD
-
-    @property
     def takes_target(self) -> bool:
-        standard = STANDARD.get(self.name)
-        return standard.takes_target if standard else bool(self.handler.detail)
+        return self.standard.takes_target if self.standard else bool(self.handler.detail)
 
     @cached_property
     def model(self) -> type[Model]:
         """Return the model of its records; raises UnsupportedActionError."""
-        if self.viewset.queryset is not None:
-            model: type[Model] = self.viewset.queryset.model
+        queryset = getattr(self.viewset, "queryset", None)
+        meta = getattr(getattr(self.viewset, "serializer_class", None), "Meta", None)
+        model: type[Model] | None = getattr(meta if queryset is None else queryset, "model", None)
+        if model is not None:
             return model
-        if meta := getattr(self.viewset.serializer_class, "Meta", None):
-            return meta.model  # type: ignore[no-any-return]  # REST framework has no types
         text = "does not tell the model of its records"
         raise UnsupportedActionError("E023", text, "Set the viewset's queryset.")
 
     @cached_property
     def path(self) -> str:
         path = f"/{self.basename}" + ("/{id}" if self.takes_target else "")
-        if self.is_standard:
+        if self.standard:
             return path
         if not PLAIN_PATH.fullmatch(self.handler.url_path):
             text = "takes more from its path than the key of a record"
@@ -112,8 +111,8 @@ class Action:
     @cached_property
     def key_type(self) -> type[Key]:
         """Return what the keys of its records are; raises UnsupportedActionError."""
-        name = self.viewset.lookup_field
         options = self.model._meta
+        name = self.viewset.lookup_field
         if kind := kind_of_key(options.pk if name == "pk" else options.get_field(name)):
             return kind
         text = f"finds records by {name}, which is neither a UUID nor an integer"
@@ -180,21 +179,20 @@ class Action:
                 raise answer from None
             raise
 
-    def _find_key(self, context: CallContext, saved: Sequence[Any], data: Any) -> Key | None:
+    def _find_key(self, context: CallContext, saved: Iterable[Any], data: Any) -> Key | None:
         """Return the key of the record that a replay looks for; none is left of a deleted one."""
         if self.name == "destroy":
             return None
         if context.target is not None or self.method == "GET":
             return context.target
-        records = [each.instance for each in saved if isinstance(each.instance, self.model)]
         field = self.viewset.lookup_field
-        if records:
-            key = getattr(records[0], field)
-        else:
-            key = data.get(field) if isinstance(data, dict) else None
-        if key is None and self.name == "create":
-            raise TypeError(f"{self.viewset.__name__}.create names no record in its answer.")
-        return None if key is None else self.key_type(str(key))
+        for each in saved:
+            if isinstance(each.instance, self.model):
+                return self.key_type(str(getattr(each.instance, field)))
+        if self.name != "create":
+            return None
+        # A view that saves without its serializer must show the key.
+        return self.key_type(str(data[self.model._meta.pk.name if field == "pk" else field]))
 
 
 def _keep_serializers(view: Any) -> list[Any]:

@@ -11,7 +11,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from agent_access.errors import ToolError
 from agent_access.fields import ToolInput
-from agent_access.http.actions import STANDARD, Action
+from agent_access.http.actions import Action
 from agent_access.http.checks import UnsupportedActionError, report
 from agent_access.http.serializer_inputs import UnsupportedFieldError, make_input
 from agent_access.tools import API_PATH, NoInput, Tool
@@ -76,7 +76,7 @@ def find_tool(view: Any) -> Tool | None:
 
 def _make_tool(action: Action, terms: Terms, *, module: str) -> Tool:
     """Return the tool; raise UnsupportedActionError."""
-    method, standard = action.method, STANDARD.get(action.name)
+    method, standard, id_type = action.method, action.standard, action.key_type
     if action.name == "list":
         _check_pages(action.viewset, terms.input or NoInput)
     verb = standard.verb if standard else action.name
@@ -98,7 +98,7 @@ def _make_tool(action: Action, terms: Terms, *, module: str) -> Tool:
         input=terms.input or _make_input(action, name),
         run=action.run,
         writes=method != "GET",
-        id_type=action.key_type,
+        id_type=id_type,
         find_record=action.find_record,
         check_user=action.check_user,
         status=standard.status if standard else HTTPStatus.OK,
@@ -128,7 +128,7 @@ def _find_serializer(action: Action) -> Any:
     view.swagger_fake_view = True  # the mark by which views know that nobody called
     is_own = "serializer_class" in getattr(action.handler, "kwargs", ())
     is_own |= view.get_serializer_class() != action.viewset.serializer_class
-    if action.is_standard or is_own:
+    if action.standard or is_own:
         return view.get_serializer()
     hint = "Give its @action a serializer_class, or its Terms an input; NoInput takes no body."
     raise UnsupportedActionError("E020", "does not say what it takes", hint)

@@ -8,7 +8,7 @@ from rest_framework import serializers
 from rest_framework.decorators import action
 from rest_framework.pagination import LimitOffsetPagination, PageNumberPagination
 from rest_framework.response import Response
-from rest_framework.viewsets import ModelViewSet
+from rest_framework.viewsets import ModelViewSet, ViewSet
 
 from agent_access.errors import ValidationFailedError
 from agent_access.fields import ToolInput
@@ -265,6 +265,13 @@ class ModelUnknown(Base):
     agent_terms = {"list": Base.terms}
 
 
+class NoModelAtAll(AgentCalls, ViewSet):
+    agent_terms = {"list": Base.terms}
+
+    def list(self, request):
+        return Response()
+
+
 class OddField(Base):
     serializer_class = OddSerializer
     agent_terms = {"create": Base.terms}
@@ -295,6 +302,7 @@ def found(monkeypatch):
         (OddField, "E022", "create is not a tool: it takes Odd as odd, for which there is no"),
         (FoundByName, "E023", "retrieve is not a tool: it finds records by name, which is neither"),
         (ModelUnknown, "E023", "list is not a tool: it does not tell the model of its records."),
+        (NoModelAtAll, "E023", "list is not a tool: it does not tell the model of its records."),
         (NextPageUnknown, "E024", "list is not a tool: it answers pages, and its Terms declare no"),
         (NoSuchAction, "E025", "close is not a tool: it is not one method of the viewset."),
         (ManyMethods, "E025", "both is not a tool: it is not one method"),
