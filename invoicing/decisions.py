@@ -10,13 +10,14 @@ from django.utils.crypto import constant_time_compare
 from agent_access import audit
 from agent_access.audit import Actor, Fact, Origin
 from agent_access.connections import ended_connections
+from agent_access.facts import fingerprint_facts
 from invoicing.access import ISSUE_PERMISSIONS
 from invoicing.errors import ConflictError, ConnectionEndedError
 from invoicing.locks import lock_draft, require_still_allowed, require_still_signed_in
 from invoicing.models import Decision, Document, User
 from invoicing.services import approvals
 from invoicing.services.approvals import ApprovalSnapshot
-from invoicing.services.document_facts import fingerprint_facts, read_facts
+from invoicing.services.document_facts import read_facts
 from invoicing.services.issuing import Clock, issue_locked
 
 

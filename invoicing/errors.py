@@ -51,10 +51,6 @@ class AmountTooLargeError(InvoicingError):
     """A computed amount is larger than money.MAX_AMOUNT."""
 
 
-class ControlCharacterError(InvoicingError, ValueError):
-    """The text holds a control character, or a line break where one line is allowed."""
-
-
 class OwnerUnfitError(InvoicingError):
     """The person is inactive or a guest, and so cannot own the company."""
 

@@ -14,10 +14,9 @@ from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, PlainSerializer
 from pydantic_core import CoreSchema, core_schema
 
 from agent_access.fields import NOT_A_STRING, PROBLEM, JSONSchema, RecordId, problem
-from invoicing.errors import ControlCharacterError
+from agent_access.texts import ControlCharacterError, normalise_text
 from invoicing.fixed_point import SCALE, format_fixed_point, parse_fixed_point
 from invoicing.money import AMOUNT_DIGITS
-from invoicing.text import normalise_text
 
 # In ten-thousandths: eleven digits before the dot and four after it.
 MAX_QUANTITY = 99_999_999_999 * SCALE + 9_999

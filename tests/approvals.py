@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from agent_access.facts import fingerprint_facts
 from invoicing.models import Decision, Document, IssueApproval, User
 from invoicing.services.approvals import (
     ApprovalSnapshot,
@@ -13,7 +14,7 @@ from invoicing.services.approvals import (
     read_approval,
     write_decision,
 )
-from invoicing.services.document_facts import fingerprint_facts, read_facts
+from invoicing.services.document_facts import read_facts
 from invoicing.services.drafts import ConnectionRef
 from invoicing.services.issuing import Clock
 from tests.clocks import at

@@ -13,6 +13,7 @@ from django.db import transaction
 from django.utils.crypto import constant_time_compare
 from django.utils.functional import cached_property
 
+from agent_access.facts import canonical_json, find_differences, fingerprint_of
 from invoicing.access import APPROVE_PERMISSIONS
 from invoicing.approval_states import TRANSITIONS, WINDOW, ApprovalState, state_of
 from invoicing.errors import ApprovalStateError, RecordNotFoundError
@@ -24,13 +25,7 @@ from invoicing.locks import (
 )
 from invoicing.models import Decision, Document, IssueApproval, User
 from invoicing.models.records import RecordQuerySet
-from invoicing.services.document_facts import (
-    Facts,
-    canonical_json,
-    find_differences,
-    fingerprint_of,
-    read_facts,
-)
+from invoicing.services.document_facts import Facts, read_facts
 from invoicing.services.drafts import ConnectionRef, name_conflict
 from invoicing.services.issuing import Clock, issue_locked, require_issuable
 

@@ -4,9 +4,7 @@ Facts are JSON values: amounts are integers of the minor unit (strings only on t
 quantities and percentages decimal strings, dates ISO 8601.
 """
 
-import hashlib
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from django.db.models import prefetch_related_objects
@@ -17,7 +15,6 @@ from invoicing.shown import LINE, TAX_ROW, TEXTS
 
 # Nested dictionaries and lists, with the names that the wire has for the same.
 Facts = dict[str, Any]
-UNSET = (None, "")
 
 # What issuing freezes of each party, and how the document's columns for it begin.
 FROZEN = {
@@ -106,37 +103,3 @@ def _frozen(document: Document) -> Facts:
     }
     rows = document.tax_rows.all()
     return {**parties, "tax_breakdown": [TAX_ROW.facts_of(row) for row in rows]}
-
-
-def canonical_json(facts: Facts) -> str:
-    """Return the facts as canonical JSON: sorted keys, no white space."""
-    return json.dumps(facts, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-
-
-def fingerprint_of(canonical: str) -> str:
-    """Return the SHA-256 of canonical JSON, in hexadecimal."""
-    return hashlib.sha256(canonical.encode()).hexdigest()
-
-
-def fingerprint_facts(facts: Facts) -> str:
-    """Return the fingerprint of facts, and so of all that issuing would freeze."""
-    return fingerprint_of(canonical_json(facts))
-
-
-def find_differences(prepared: Any, current: Any, path: str = "") -> Iterator[str]:
-    """Yield the dotted paths that differ, such as `line_items.0.unit_price`, in their order.
-
-    A fact that is left out and an empty text are the same.
-    """
-    if prepared == current or (prepared in UNSET and current in UNSET):
-        return
-    if isinstance(prepared, dict) and isinstance(current, dict):
-        for key in dict.fromkeys((*current, *prepared)):
-            yield from find_differences(prepared.get(key), current.get(key), f"{path}.{key}")
-    elif isinstance(prepared, list) and isinstance(current, list):
-        for index in range(max(len(prepared), len(current))):
-            before = prepared[index] if index < len(prepared) else None
-            after = current[index] if index < len(current) else None
-            yield from find_differences(before, after, f"{path}.{index}")
-    else:
-        yield path.removeprefix(".")

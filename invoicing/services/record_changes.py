@@ -8,8 +8,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, models, transaction
 
-from invoicing.errors import ControlCharacterError
-from invoicing.text import normalise_text
+from agent_access.texts import ControlCharacterError, normalise_text
 
 Changes = Mapping[str, Any]
 
@@ -21,7 +20,7 @@ _UNSHOWN = frozenset({"password", "password_upgrades", "last_login", "session_re
 
 
 def tidy_changes(record: models.Model, changes: Changes) -> dict[str, Any]:
-    """Return the changes with normalised texts (invoicing.text); raises ValidationError."""
+    """Return the changes with normalised texts (agent_access.texts); raises ValidationError."""
     tidied, problems = {}, {}
     for name, value in changes.items():
         try:

@@ -9,13 +9,13 @@ from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 
+from agent_access.texts import ControlCharacterError, normalise_text
 from invoicing.approval_inbox import InboxPage, find_waiting, read_others, read_pending
 from invoicing.approval_states import ApprovalState
 from invoicing.decisions import decide_approval
 from invoicing.errors import (
     ApprovalStateError,
     ConnectionEndedError,
-    ControlCharacterError,
     InvoicingError,
     PermissionMissingError,
 )
@@ -23,7 +23,6 @@ from invoicing.identifiers import read_uuid
 from invoicing.models import Decision, IssueApproval, User
 from invoicing.models.approvals import DIGEST_LENGTH, REJECTION_REASON_LENGTH
 from invoicing.services.approvals import ApprovalSnapshot, read_approval
-from invoicing.text import normalise_text
 from invoicing.visits import mark_as_polling, web_origin
 from invoicing.web.approval_texts import Told, describe_entries, describe_hidden, describe_review
 from invoicing.web.pages import SignedInRequest, page

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from agent_access.facts import fingerprint_facts
 from invoicing.models import Document
-from invoicing.services.document_facts import fingerprint_facts
 from invoicing.services.drafts import update_draft
 from invoicing.web.changes import find_changes
 from invoicing.web.drafts.forms import HeaderForm, LineForm

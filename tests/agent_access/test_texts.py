@@ -2,8 +2,7 @@ import unicodedata
 
 import pytest
 
-from invoicing.errors import ControlCharacterError
-from invoicing.text import normalise_text
+from agent_access.texts import ControlCharacterError, normalise_text
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,13 @@
 import re
 
 from agent_access.visible_text import HIDDEN
-from invoicing.errors import ControlCharacterError
 
 # Unicode's categories Cc and Cs, except for the line feed.
 _CONTROL_OR_SURROGATE = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+class ControlCharacterError(ValueError):
+    """The text holds a control character, or a line break where one line is allowed."""
 
 
 def normalise_text(value: str, *, multiline: bool) -> str:
