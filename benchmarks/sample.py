@@ -3,15 +3,18 @@
 from django.db.models import Sum
 from django.utils import timezone
 
+from agent_access.approvals.engine import Requester, prepare, write_decision
+from agent_access.approvals.models import Decision
 from agent_access.connections import ConnectionRequest, create_connection
 from agent_access.models import Connection
 from agent_access.switches import turn_access
 from agent_access.tools import registry
 from benchmarks.subjects import References, make_draft_input
+from invoicing.agent_tools.inputs import IssuePrepareInput
+from invoicing.agent_tools.issue_approvals import ISSUE_APPROVAL
 from invoicing.draft_fields import DraftInput
-from invoicing.models import Customer, Decision, Document, NumberSeries, TaxRate, User
+from invoicing.models import Customer, Document, NumberSeries, TaxRate, User
 from invoicing.sample_company.loading import BOOKKEEPER
-from invoicing.services.approvals import prepare_approval, write_decision
 from invoicing.services.drafts import ConnectionRef, create_draft
 
 
@@ -42,8 +45,13 @@ class Sample:
         draft = DraftInput.model_validate(make_draft_input(self.references, lines=10))
         maker = ConnectionRef(connection.id, connection.name)
         document = create_draft(self._user, draft, connection=maker).document
-        snapshot, nonce = prepare_approval(
-            self._user, document.id, lock_version=1, connection=maker, clock=timezone.now
+        snapshot, nonce = prepare(
+            ISSUE_APPROVAL,
+            self._user,
+            document.id,
+            IssuePrepareInput(lock_version=1),
+            requester=Requester(*maker),
+            clock=timezone.now,
         )
         approval = snapshot.approval
         write_decision(

@@ -34,6 +34,7 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "csp",
     "agent_access",
+    "agent_access.approvals",
     "agent_access.oauth",
     "oauth2_provider",  # a library of agent_access.oauth; nothing uses its own tables
     "mcp_gateway",

@@ -12,7 +12,10 @@ class InvoicingConfig(AppConfig):
 
     @override
     def ready(self) -> None:
-        from invoicing.agent_tools.catalogue import CATALOGUE  # noqa: PLC0415  models must be loaded first
+        from agent_access.approvals.kinds import kinds  # noqa: PLC0415  models must be loaded first
+        from invoicing.agent_tools.catalogue import CATALOGUE  # noqa: PLC0415  as above
+        from invoicing.agent_tools.issue_approvals import ISSUE_APPROVAL  # noqa: PLC0415  as above
 
         registry.register(*CATALOGUE)
+        kinds.register(ISSUE_APPROVAL)
         keep_installed(self, check_id="invoices.W001")

@@ -61,15 +61,3 @@ class CodeInvalidError(InvoicingError):
 
 class PermissionMissingError(InvoicingError):
     """The person does not hold the permission that the action needs."""
-
-
-class ConnectionEndedError(InvoicingError):
-    """The connection that asked has ended, so that its agent can issue nothing."""
-
-
-class ApprovalStateError(InvoicingError):
-    """The approval is in a state, an ApprovalState, that allows no such decision or execution."""
-
-    def __init__(self, state: str) -> None:
-        super().__init__(state)
-        self.state = state

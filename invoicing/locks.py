@@ -6,7 +6,7 @@ SQLite has no row locks; there the transaction itself is the lock (transaction_m
 """
 
 from collections.abc import Collection
-from typing import Any, TypeVar
+from typing import TypeVar
 from uuid import UUID
 
 from django.db import connection
@@ -14,7 +14,7 @@ from django.db.models import Model, QuerySet
 
 from invoicing.access import Permission
 from invoicing.errors import PermissionMissingError, RecordNotFoundError
-from invoicing.models import Customer, Document, IssueApproval, User
+from invoicing.models import Customer, Document, User
 
 _Record = TypeVar("_Record", bound=Model)
 
@@ -48,16 +48,6 @@ def lock_person(pk: UUID) -> User:
 def lock_customer(pk: UUID) -> Customer:
     """Return the customer, locked; raises RecordNotFoundError."""
     return lock_record(Customer.objects.all(), pk)
-
-
-def lock_approval(pk: UUID, *, visible_to: User | None, **wanted: Any) -> IssueApproval:
-    """Return the approval that has these column values and its document, locked as by lock_draft.
-
-    Raises RecordNotFoundError if there is none, or if the person cannot see the document.
-    """
-    approval = lock_record(IssueApproval.objects.filter(**wanted), pk)
-    approval.document = lock_draft(approval.document_id, visible_to=visible_to)
-    return approval
 
 
 def lock_draft(pk: UUID, *, visible_to: User | None) -> Document:

@@ -4,16 +4,23 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from agent_access.facts import fingerprint_facts
-from invoicing.models import Decision, Document, IssueApproval, User
-from invoicing.services.approvals import (
-    ApprovalSnapshot,
+from agent_access.approvals.engine import (
     Execution,
-    execute_approval,
-    prepare_approval,
+    Requester,
+    execute,
     read_approval,
     write_decision,
 )
+from agent_access.approvals.engine import (
+    prepare as prepare_approval,
+)
+from agent_access.approvals.inbox import visible_to
+from agent_access.approvals.models import ApprovalRequest, Decision
+from agent_access.approvals.snapshots import ApprovalSnapshot
+from agent_access.facts import fingerprint_facts
+from invoicing.agent_tools.inputs import IssuePrepareInput
+from invoicing.agent_tools.issue_approvals import ISSUE_APPROVAL
+from invoicing.models import Document, User
 from invoicing.services.document_facts import read_facts
 from invoicing.services.drafts import ConnectionRef
 from invoicing.services.issuing import Clock
@@ -33,14 +40,15 @@ def fingerprint_draft(draft: Document) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Prepared:
-    """An approval, and the nonce that only its agent knows; acts on it with services."""
+    """An approval with its draft, and the nonce that only its agent knows; acts by the engine."""
 
     user: User
-    approval: IssueApproval
+    approval: ApprovalRequest
+    document: Document
     nonce: str
 
     def read(self, *, now: datetime = A_MINUTE_LATER) -> ApprovalSnapshot:
-        return read_approval(IssueApproval.objects.visible_to(self.user), self.approval.pk, now=now)
+        return read_approval(visible_to(self.user), self.approval.pk, now=now)
 
     def decide(
         self,
@@ -63,23 +71,15 @@ class Prepared:
         nonce: str | None = None,
         now: datetime = A_MINUTE_LATER,
         clock: Clock | None = None,
-    ) -> IssueApproval:
+    ) -> ApprovalRequest:
         execution = Execution(
             connection_id=self.approval.connection_id,
             nonce=self.nonce if nonce is None else nonce,
             key=key,
         )
-        return execute_approval(
-            self.user,
-            self.approval.pk,
-            execution,
-            clock=clock or at(now),
-            serialise_result=_write_number,
+        return execute(
+            ISSUE_APPROVAL, self.user, self.approval.pk, execution, clock=clock or at(now)
         )
-
-
-def _write_number(snapshot: ApprovalSnapshot, document: Document) -> str:
-    return f"{snapshot.state} {document.number}"
 
 
 def prepare(
@@ -88,13 +88,15 @@ def prepare(
     user: User,
     connection: ConnectionRef | None = None,
     now: datetime = PREPARED_AT,
+    clock: Clock | None = None,
 ) -> Prepared:
     """Ask the user to approve the issue of the draft as it stands."""
     snapshot, nonce = prepare_approval(
+        ISSUE_APPROVAL,
         user,
         draft.pk,
-        lock_version=draft.lock_version,
-        connection=connection or make_connection_ref(),
-        clock=at(now),
+        IssuePrepareInput(lock_version=draft.lock_version),
+        requester=Requester(*(connection or make_connection_ref())),
+        clock=clock or at(now),
     )
-    return Prepared(user=user, approval=snapshot.approval, nonce=nonce)
+    return Prepared(user=user, approval=snapshot.approval, document=snapshot.target, nonce=nonce)

@@ -1,12 +1,11 @@
 """Translates the domain's errors into those of the interface ("Errors")."""
 
 from collections.abc import Mapping
-from http import HTTPStatus
 
 from agent_access import errors
-from invoicing.approval_states import ApprovalState
+from agent_access.approvals import refusals
+from agent_access.approvals.states import ApprovalState
 from invoicing.errors import (
-    ApprovalStateError,
     ConflictCause,
     ConflictError,
     DraftInvalidError,
@@ -14,45 +13,28 @@ from invoicing.errors import (
 )
 
 
-class PendingError(errors.ToolError):
-    code = "approval_pending"
-    status = HTTPStatus.CONFLICT
-    message = (
-        "The delegated person has not decided yet. Show them review_url, wait, and read the"
-        " approval; execute when its status is approved."
-    )
-
-
-class RejectedError(errors.ToolError):
-    code = "approval_rejected"
-    status = HTTPStatus.CONFLICT
+class RejectedError(refusals.RejectedError):
     message = (
         "The delegated person rejected this issue; rejection_reason of the approval may say why."
         " Do not prepare it again unless they ask for it."
     )
 
 
-class StaleError(errors.ToolError):
-    code = "approval_stale"
-    status = HTTPStatus.CONFLICT
+class StaleError(refusals.StaleError):
     message = (
         "What would be issued changed after it was prepared; stale_fields of the approval says"
         " what. Read the document and prepare a new request with a new key."
     )
 
 
-class UsedError(errors.ToolError):
-    code = "approval_used"
-    status = HTTPStatus.CONFLICT
+class UsedError(refusals.UsedError):
     message = (
         "This approval has already been executed. Send the original idempotency key to get its"
         " result, or read the document."
     )
 
 
-class ExpiredError(errors.ToolError):
-    code = "approval_expired"
-    status = HTTPStatus.GONE
+class ExpiredError(refusals.ExpiredError):
     message = "The ten minutes of this approval have passed; prepare a new request with a new key."
 
 
@@ -84,8 +66,8 @@ CONFLICTS: Mapping[ConflictCause, str] = {
 CONFLICTING_FIELDS = {ConflictCause.OLD_VERSION: ["lock_version"]}
 
 # What executing answers in each state but approved.
-APPROVAL_REFUSALS: Mapping[str, type[errors.ToolError]] = {
-    ApprovalState.PENDING: PendingError,
+APPROVAL_REFUSALS: refusals.Refusals = {
+    **refusals.REFUSALS,
     ApprovalState.REJECTED: RejectedError,
     ApprovalState.STALE: StaleError,
     ApprovalState.EXECUTED: UsedError,
@@ -102,6 +84,4 @@ def answer_failure(failure: Exception) -> errors.ToolError | None:
             return errors.ConflictError(CONFLICTS[cause], fields=CONFLICTING_FIELDS.get(cause, ()))
         case DraftInvalidError():
             return errors.ValidationFailedError(failure.problems)
-        case ApprovalStateError():
-            return APPROVAL_REFUSALS[failure.state]()
     return None

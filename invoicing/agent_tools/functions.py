@@ -4,21 +4,21 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-import orjson
 from django.db.models import Prefetch, QuerySet, prefetch_related_objects
-from django.utils import timezone
 
-from agent_access.calls import CallContext, Page, Record, dump_json
+from agent_access.approvals.tools import execute_request, prepare_request, read_request
+from agent_access.calls import CallContext, Page, Record
 from agent_access.database.transactions import snapshot
 from agent_access.tools import NoInput
 from invoicing.access import Permission
-from invoicing.agent_tools import inputs, outputs, reading, shapes
+from invoicing.agent_tools import failures, inputs, outputs, reading, shapes
+from invoicing.agent_tools.issue_approvals import ISSUE_APPROVAL
 from invoicing.draft_fields import DraftInput
-from invoicing.models import Document, IssueApproval, Team, User
+from invoicing.models import Document, Team, User
 from invoicing.search.paging import PageRequest, find_page
 from invoicing.search.records import find_customers, find_documents
 from invoicing.search.texts import texts_of_people, texts_of_team
-from invoicing.services import approvals, drafts
+from invoicing.services import drafts
 from invoicing.services.draft_content import DraftContent
 
 
@@ -79,37 +79,20 @@ def find_document(user: User, pk: UUID) -> Document:
 def prepare_issue(
     context: CallContext, request: inputs.IssuePrepareInput
 ) -> Record[shapes.PreparedApproval]:
-    snapshot, nonce = approvals.prepare_approval(
-        context.user,
-        context.record_id(),
-        lock_version=request.lock_version,
-        connection=_connection(context),
-        clock=timezone.now,
-    )
+    snapshot, nonce = prepare_request(ISSUE_APPROVAL, context, request)
     answer: shapes.PreparedApproval = {**outputs.describe_approval(snapshot), "nonce": nonce}
-    return Record(answer, snapshot.approval.document_id)
+    return Record(answer, snapshot.approval.target)
 
 
 def get_approval(context: CallContext, no_input: NoInput) -> Record[shapes.Approval]:
-    own = IssueApproval.objects.visible_to(context.user).filter(connection_id=context.connection.id)
-    snapshot = approvals.read_approval(own, context.record_id(), now=timezone.now())
-    return Record(outputs.describe_approval(snapshot), snapshot.approval.document_id)
+    snapshot = read_request(ISSUE_APPROVAL, context)
+    return Record(outputs.describe_approval(snapshot), snapshot.approval.target)
 
 
 def issue_document(context: CallContext, request: inputs.IssueInput) -> Record[shapes.Execution]:
-    execution = approvals.Execution(
-        connection_id=context.connection.id, nonce=request.nonce, key=context.idempotency_key
+    return execute_request(
+        ISSUE_APPROVAL, context, request.nonce, refusals=failures.APPROVAL_REFUSALS
     )
-    executed = approvals.execute_approval(
-        context.user,
-        context.record_id(),
-        execution,
-        clock=timezone.now,
-        serialise_result=lambda snapshot, document: dump_json(
-            outputs.describe_execution(snapshot, document)
-        ).decode(),
-    )
-    return Record(orjson.Fragment(executed.result), executed.document_id)
 
 
 def list_people(context: CallContext, page: inputs.PeoplePageInput) -> Page[shapes.Person]:

@@ -6,13 +6,13 @@ from uuid import UUID
 
 from pydantic import AfterValidator, Field, WithJsonSchema
 
+from agent_access.approvals.shapes import Nonce
 from agent_access.fields import WHOLE, OptionalId, ToolInput, problem
 from invoicing.draft_fields import DraftInput
 from invoicing.search.paging import SEARCH_LENGTH
 
 DEFAULT_LIMIT = 25
 MAX_LIMIT = 50
-NONCE_LENGTH = 200
 MAX_LOCK_VERSION = 2**31 - 1
 
 CURSOR_PATTERN = (
@@ -70,11 +70,4 @@ class IssuePrepareInput(ToolInput):
 
 
 class IssueInput(ToolInput):
-    nonce: Annotated[
-        str,
-        Field(
-            min_length=1,
-            max_length=NONCE_LENGTH,
-            description="The nonce that documents.issue_prepare gave.",
-        ),
-    ]
+    nonce: Annotated[Nonce, Field(description="The nonce that documents.issue_prepare gave.")]

@@ -9,10 +9,11 @@ from typing import Any, cast
 
 from django.conf import settings
 
+from agent_access.approvals.snapshots import ApprovalSnapshot
+from agent_access.approvals.tools import describe_progress
 from invoicing.agent_tools import shapes
 from invoicing.models import Customer, Document, Line, TaxRow, Team, User
 from invoicing.models.documents import TOTALS
-from invoicing.services.approvals import ApprovalSnapshot
 from invoicing.services.draft_content import DraftContent
 from invoicing.services.working_hours import WEEKDAYS
 from invoicing.shown import LINE, TAX_ROW, TEXTS
@@ -106,8 +107,8 @@ def describe_approval(snapshot: ApprovalSnapshot) -> shapes.Approval:
     return {
         "approval_id": approval.id,
         "status": snapshot.state,
-        "document_id": approval.document_id,
-        "lock_version": approval.lock_version,
+        "document_id": approval.target,
+        "lock_version": approval.target_version,
         "customer": {"id": facts["customer"]["id"], "name": facts["customer"]["name"]},
         "issue_date": facts["issue_date"],
         "due_date": facts["due_date"],
@@ -115,13 +116,7 @@ def describe_approval(snapshot: ApprovalSnapshot) -> shapes.Approval:
         "tax_breakdown": [
             {name: str(row[name]) for name in TAX_ROW.names} for row in facts["tax_breakdown"]
         ],
-        "prepared_at": approval.prepared_at,
-        "expires_at": approval.expires_at,
-        "decided_at": approval.decided_at,
-        "executed_at": approval.executed_at,
-        "rejection_reason": approval.rejection_reason or None,
-        "stale_fields": snapshot.stale_fields,
-        "review_url": f"{settings.BASE_URL}/approvals/{approval.id}",
+        **describe_progress(snapshot),
     }
 
 

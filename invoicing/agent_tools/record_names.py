@@ -1,13 +1,16 @@
 """What the records are called that audit events and receipts name by their IDs."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
+from functools import partial
 from typing import Any
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
 
+from agent_access.approvals.models import ApprovalRequest
 from invoicing.access import Permission
-from invoicing.models import Company, Customer, Document, IssueApproval, TaxRate, Team, User
+from invoicing.document_approvals import ISSUE
+from invoicing.models import Company, Customer, Document, TaxRate, Team, User
 
 
 def find_names(record_ids: Collection[UUID], viewer: User) -> dict[UUID, str]:
@@ -18,33 +21,39 @@ def find_names(record_ids: Collection[UUID], viewer: User) -> dict[UUID, str]:
     """
     names: dict[UUID, str] = {}
     missing = set(record_ids)
-    for records in _named_records(viewer):
+    for find in _finders(viewer):
         if missing:
-            found = {each.pk: _name(each) for each in records.filter(pk__in=missing)}
+            found = find(missing)
             names |= found
             missing -= found.keys()
     return names
 
 
-def _named_records(viewer: User) -> Iterator[QuerySet[Any]]:
-    """Yield what calls, decisions and acts of administration are about, that of most first."""
-    yield Document.objects.only("number", "draft_code")
-    asked = IssueApproval.objects.select_related("document")
-    yield asked.only("document__number", "document__draft_code")
+def _finders(viewer: User) -> Iterator[Callable[[Collection[UUID]], dict[UUID, str]]]:
+    """Yield what finds names, beginning with what calls and decisions are about most often."""
+    yield partial(_find, Document.objects.only("number", "draft_code"))
+    yield _find_approvals
     if viewer.has_perm(Permission.VIEW_CUSTOMER):
-        yield Customer.objects.visible_to(viewer).only("name")
-    yield TaxRate.objects.all()
-    yield Team.objects.only("name")
-    yield Company.objects.only("name")
+        yield partial(_find, Customer.objects.visible_to(viewer).only("name"))
+    yield partial(_find, TaxRate.objects.all())
+    yield partial(_find, Team.objects.only("name"))
+    yield partial(_find, Company.objects.only("name"))
+
+
+def _find(records: QuerySet[Any], pks: Collection[UUID]) -> dict[UUID, str]:
+    return {each.pk: str(each) for each in records.filter(pk__in=pks)}
+
+
+def _find_approvals(pks: Collection[UUID]) -> dict[UUID, str]:
+    asked = ApprovalRequest.objects.filter(kind=ISSUE, pk__in=pks)
+    targets = dict(asked.values_list("pk", "target"))
+    names = _find(Document.objects.only("number", "draft_code"), targets.values())
+    return {pk: names[target] for pk, target in targets.items()}
 
 
 def find_ids(name: str) -> set[UUID]:
     """Return the IDs of the document with this number or draft code, and of its approvals."""
     code = name.upper()
     documents = Document.objects.filter(Q(number=code) | Q(draft_code=code)).values("pk")
-    approvals = IssueApproval.objects.filter(document__in=documents).values("pk")
+    approvals = ApprovalRequest.objects.filter(kind=ISSUE, target__in=documents).values("pk")
     return {each["pk"] for each in documents.union(approvals, all=True)}
-
-
-def _name(record: Any) -> str:
-    return str(record.document if isinstance(record, IssueApproval) else record)

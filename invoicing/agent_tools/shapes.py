@@ -3,36 +3,28 @@
 The OpenAPI document is made of the annotations of the functions, and shows the docstrings here.
 """
 
-from datetime import date, datetime
+from datetime import date
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
-from uuid import UUID
 
 from pydantic import Field, WithJsonSchema
 from typing_extensions import TypedDict
 
-from agent_access.fields import ID_SCHEMA
+from agent_access.approvals.models import REJECTION_REASON_LENGTH
+from agent_access.approvals.shapes import Executed, Id, Instant, Nonce, Url
+from agent_access.approvals.states import ApprovalState
 from invoicing import shown
-from invoicing.agent_tools.inputs import MAX_LOCK_VERSION, NONCE_LENGTH
-from invoicing.approval_states import ApprovalState
+from invoicing.agent_tools.inputs import MAX_LOCK_VERSION
 from invoicing.field_kinds import AMOUNT_PATTERN, CURRENCY_PATTERN, DATE_SCHEMA
 from invoicing.identifiers import CROCKFORD_BASE_32, DRAFT_CODE_CHARACTERS, DRAFT_CODE_PREFIX
 from invoicing.models import DocumentStatus, DocumentType
-from invoicing.models.approvals import REJECTION_REASON_LENGTH
 from invoicing.money import MOST_DECIMALS
 
 DRAFT_CODE_PATTERN = rf"^{DRAFT_CODE_PREFIX}[{CROCKFORD_BASE_32}]{{{DRAFT_CODE_CHARACTERS}}}$"
 NUMBER_PATTERN = r"^[A-Z]+-[0-9]{4}-[0-9]{4,}$"
-UTC_PATTERN = r"^[0-9-]{10}T[0-9:.]+Z$"
 TIME_PATTERN = r"^([01][0-9]|2[0-3]):[0-5][0-9]$"
 
 
-# The value of a column, or its text where it was read or stored as JSON.
-Id = Annotated[UUID | str, WithJsonSchema(ID_SCHEMA)]
 IsoDate = Annotated[date | str, WithJsonSchema(DATE_SCHEMA)]
-Instant = Annotated[
-    datetime, WithJsonSchema({"type": "string", "format": "date-time", "pattern": UTC_PATTERN})
-]
-Url = Annotated[str, WithJsonSchema({"type": "string", "format": "uri"})]
 
 Amount = Annotated[
     str, Field(pattern=AMOUNT_PATTERN, description='In minor units: "12500" is 125.00 EUR.')
@@ -130,14 +122,14 @@ class Approval(Totals):
 class PreparedApproval(Approval):
     """A new approval, with the nonce that executing it needs, told only here."""
 
-    nonce: Annotated[str, Field(min_length=1, max_length=NONCE_LENGTH)]
+    nonce: Nonce
 
 
 class Execution(TypedDict):
     """What executing an approval came to: the issued document and its number."""
 
     approval_id: Id
-    status: Annotated[str, WithJsonSchema({"type": "string", "enum": [ApprovalState.EXECUTED]})]
+    status: Executed
     number: Number
     document: Document
 

@@ -6,10 +6,13 @@ from uuid import UUID
 from django.urls import reverse
 from django.utils import timezone
 
+from agent_access.approvals.engine import read_approvals
+from agent_access.approvals.models import ApprovalRequest
+from agent_access.approvals.snapshots import ApprovalSnapshot
 from agent_access.policy import Work
 from invoicing.access import Permission
-from invoicing.models import Document, DocumentType, IssueApproval, User
-from invoicing.services.approvals import ApprovalSnapshot, read_approvals
+from invoicing.document_approvals import ISSUE
+from invoicing.models import Document, DocumentType, User
 
 # The most of each kind; the list of documents shows all.
 WORK_SHOWN = 25
@@ -21,13 +24,13 @@ def find_work(connection_id: UUID, viewer: User) -> list[Work]:
     They are linked to the documents that the viewer may open.
     """
     documents = Document.objects.filter(connection_id=connection_id).order_by("-id")[:WORK_SHOWN]
-    approvals = IssueApproval.objects.filter(connection_id=connection_id).order_by("-id")
-    rows = approvals.select_related("document__customer")[:WORK_SHOWN]
-    ids = {each.id for each in documents} | {each.document_id for each in rows}
+    approvals = ApprovalRequest.objects.filter(kind=ISSUE, connection_id=connection_id)
+    rows = approvals.order_by("-id")[:WORK_SHOWN]
+    ids = {each.id for each in documents} | {each.target for each in rows}
     links = _find_links(ids, viewer)
     work = [_describe_document(each, links.get(each.id, "")) for each in documents]
     work += [
-        _describe_approval(each, links.get(each.approval.document_id, ""))
+        _describe_approval(each, links.get(each.approval.target, ""))
         for each in read_approvals(rows, now=timezone.now())
     ]
     return sorted(work, key=lambda each: each.made_at, reverse=True)
@@ -64,7 +67,7 @@ def _describe_approval(snapshot: ApprovalSnapshot, href: str) -> Work:
     approval = snapshot.approval
     return Work(
         kind="Issue approval",
-        label=str(approval.document),
+        label=str(snapshot.target),
         state=snapshot.state.capitalize(),
         made_at=approval.prepared_at,
         href=href,  # of the document: the review page is the delegated person's alone

@@ -1,4 +1,3 @@
-from invoicing.models.approvals import Decision, IssueApproval
 from invoicing.models.company import Company
 from invoicing.models.customers import Customer
 from invoicing.models.documents import Document, DocumentStatus, Line, TaxRow
@@ -10,11 +9,9 @@ from invoicing.models.taxes import TaxRate
 __all__ = [
     "Company",
     "Customer",
-    "Decision",
     "Document",
     "DocumentStatus",
     "DocumentType",
-    "IssueApproval",
     "Line",
     "NumberSeries",
     "Role",

@@ -6,18 +6,13 @@ from datetime import date, datetime, timedelta
 
 from django.db.models import TextChoices
 
-from invoicing.approval_states import ApprovalState
-from invoicing.models import Document, DocumentStatus, IssueApproval, NumberSeries, User
-from invoicing.services.approvals import ApprovalSnapshot, read_approvals
+from invoicing.models import Document, DocumentStatus, NumberSeries, User
 from invoicing.services.document_facts import Facts
 
 LATELY = timedelta(days=30)
 YEAR = timedelta(days=366)
 # Only so many of a customer's documents, the newest, are compared.
 COMPARED = 2000
-# So many requests for drafts that look the same, the newest, are looked at.
-ALIKE_READ = 25
-USABLE = {ApprovalState.PENDING, ApprovalState.APPROVED}
 
 
 class Missing(TextChoices):
@@ -43,14 +38,12 @@ class Warnings:
     """What is unusual about issuing a draft; nothing of it forbids that.
 
     `same_total` is the last document with this total that the customer got in the last 30 days;
-    `alike` are the newest approvals, pending or approved, of other drafts with it for the customer;
     `last_issue_date` is that of the last number in the series, if it is later than the draft's;
     `is_due_late` tells that there is more than a year until the due date.
     """
 
     missing: list[Missing]
     same_total: Document | None
-    alike: list[ApprovalSnapshot]
     is_future: bool
     is_other_year: bool
     is_due_late: bool
@@ -67,7 +60,6 @@ def find_warnings(
     return Warnings(
         missing=list(_find_missing(facts)),
         same_total=_same_total(user, draft, since=now - LATELY),
-        alike=_alike(user, draft, now=now),
         is_future=draft.issue_date > today,
         is_other_year=draft.issue_date.year != today.year,
         is_due_late=draft.due_date - draft.issue_date > YEAR,
@@ -102,25 +94,6 @@ def _same_total(user: User, draft: Document, *, since: datetime) -> Document | N
         issued_at__gte=since,
     )
     return issued.order_by("-issued_at").first()
-
-
-def _alike(user: User, draft: Document, *, now: datetime) -> list[ApprovalSnapshot]:
-    """Return approvals of this person alone: of others' they know nothing."""
-    unused = IssueApproval.objects.filter(
-        delegated_user=user, expires_at__gt=now, executed_at__isnull=True
-    )
-    # By themselves: SQLite would begin with all documents of the customer.
-    pks = list(unused.exclude(document=draft).values_list("pk", flat=True))
-    # The drafts are the customer's, whom the person can see.
-    alike = IssueApproval.objects.filter(
-        pk__in=pks,
-        document__customer=draft.customer_id,
-        document__type=draft.type,
-        document__currency_code=draft.currency_code,
-        document__grand_total=draft.grand_total,
-    )
-    newest = alike.select_related("document__customer").order_by("-id")[:ALIKE_READ]
-    return [each for each in read_approvals(newest, now=now) if each.state in USABLE]
 
 
 def _later_issue_date(draft: Document) -> date | None:

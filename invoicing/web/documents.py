@@ -9,13 +9,12 @@ from django.shortcuts import render
 from django.utils import timezone
 
 from invoicing.access import ISSUE_PERMISSIONS, Permission
-from invoicing.approval_inbox import read_decisions_on, read_pending_of
+from invoicing.document_approvals import find_executed
 from invoicing.identifiers import read_uuid
 from invoicing.languages import APPLICATION_LANGUAGE
 from invoicing.models import Document, DocumentStatus
 from invoicing.search.records import find_documents
-from invoicing.services.approvals import find_executed
-from invoicing.web.approval_texts import describe_entries
+from invoicing.web.approvals import describe_decisions_on, describe_pending_of
 from invoicing.web.formats import Formats, format_instant
 from invoicing.web.issuing import may_issue
 from invoicing.web.listings import build_query, list_newest
@@ -63,8 +62,6 @@ def show_document(request: SignedInRequest, pk: UUID) -> HttpResponse:
     document = Document.objects.visible_to(request.user).find(pk)
     may_edit = document.is_draft_invoice and request.user.has_perm(Permission.MANAGE)
     now = timezone.now()
-    asked = read_pending_of(request.user, document, now=now)
-    decided = [] if document.is_issued else read_decisions_on(request.user, document, now=now)
     context = {
         "document": document,
         "paper": paper_of_document(document),
@@ -72,8 +69,8 @@ def show_document(request: SignedInRequest, pk: UUID) -> HttpResponse:
         "updated_at": format_instant(document.updated_at, request.user),
         "issued_at": format_instant(document.issued_at, request.user),
         "approval": find_executed(document) if document.is_issued else None,
-        "waiting": describe_entries(asked, request.user),
-        "decided": describe_entries(decided, request.user),
+        "waiting": describe_pending_of(request.user, document, now=now),
+        "decided": describe_decisions_on(request.user, document, now=now),
         "may_agents_issue": request.user.has_perms(ISSUE_PERMISSIONS),
         "is_done": DONE in request.GET,
         "is_already": ALREADY in request.GET,

@@ -11,9 +11,9 @@ from django.utils import timezone
 from agent_access.facts import fingerprint_facts
 from invoicing.access import ISSUE_PERMISSIONS
 from invoicing.decisions import issue_by_hand
+from invoicing.document_approvals import find_executed
 from invoicing.errors import ConflictError
 from invoicing.models import Document, DocumentType, User
-from invoicing.services.approvals import find_executed
 from invoicing.services.document_facts import read_document
 from invoicing.services.issuing import require_issuable
 from invoicing.visits import web_origin

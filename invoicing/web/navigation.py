@@ -7,8 +7,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 
+from agent_access.approvals.inbox import Waiting, find_waiting
 from invoicing.access import Permission
-from invoicing.approval_inbox import Waiting, find_waiting
 from invoicing.models import User
 from invoicing.web.pages import SignedInRequest, page
 
@@ -21,7 +21,7 @@ class Section(NamedTuple):
     permission: Permission | None = None
 
 
-APPROVALS = Section("Approvals", "approvals")
+APPROVALS = Section("Approvals", "agent_approvals:inbox")
 SECTIONS = (
     Section("Documents", "documents", Permission.VIEW_DOCUMENT),
     APPROVALS,

@@ -1,6 +1,6 @@
 """The pages for people."""
 
-from django.urls import path
+from django.urls import include, path
 
 from invoicing.web import approvals, customers, documents, issuing, navigation, people
 from invoicing.web.accounts import account, set_password, sign_in
@@ -18,10 +18,7 @@ urlpatterns = [
     path("documents/<id:pk>", documents.show_document, name="document"),
     path("documents/<id:pk>/edit", editor.edit_draft, name="edit-draft"),
     path("documents/<id:pk>/issue", issuing.issue, name="issue"),
-    path("approvals", approvals.list_approvals, name="approvals"),
-    path("approvals/waiting", approvals.show_waiting_count, name="waiting-approvals"),
-    path("approvals/<id:pk>", approvals.review, name="approval"),
-    path("approvals/<id:pk>/version", approvals.show_page_version, name="approval-version"),
+    path("", include((approvals.urlpatterns, "agent_approvals"))),
     path("customers", customers.list_customers, name="customers"),
     path("customers/<id:pk>", customers.show_customer, name="customer"),
     path("people", people.list_people, name="people"),

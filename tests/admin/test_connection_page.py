@@ -9,12 +9,13 @@ import time_machine
 from django.utils import timezone
 from django.utils.html import strip_tags
 
+from agent_access.approvals.models import ApprovalRequest, Decision
 from agent_access.connections import revoke_connection
 from agent_access.models import Connection
 from agent_access.models.audit import AuditEvent, Transport
 from agent_access.models.connections import RevokedReason
 from invoicing.access import Permission
-from invoicing.models import Decision, IssueApproval, User
+from invoicing.models import User
 from tests.factories import grant
 from tests.plans import plans_of, prefer_indexes
 from tests.web.forms import main_of
@@ -66,7 +67,7 @@ def test_the_page_shows_calls_and_what_they_made(
     version = {"lock_version": 1}
     approval = agent.call("documents.issue_prepare", version, id=draft["id"], key="b-key").data
     agent.call("documents.get", id="0190f1f0-0000-7000-8000-000000000000")
-    IssueApproval.objects.filter(pk=approval["approval_id"]).update(
+    ApprovalRequest.objects.filter(pk=approval["approval_id"]).update(
         decision=Decision.REJECTED, decided_at=timezone.now()
     )
     page = page_of(owner_desk, connection)
@@ -122,7 +123,7 @@ def test_the_work_of_another_connection_is_not_shown(owner_desk, connect, delega
     ("table", "index"),
     [
         ("invoices_document", "document_by_connection"),
-        ("invoices_issueapproval", "approval_by_connection"),
+        ("agent_approvals_approvalrequest", "approval_by_connection"),
         ("agent_access_receipt", "agent_access_receipt_of"),
     ],
 )

@@ -13,6 +13,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from agent_access.admin import paging
+from agent_access.approvals.engine import decide
+from agent_access.approvals.models import ApprovalRequest, Decision
 from agent_access.audit import OPERATOR, Origin, record_act
 from agent_access.connections import revoke_connection
 from agent_access.models import AuditEvent, Receipt
@@ -20,8 +22,7 @@ from agent_access.models.audit import Transport
 from agent_access.models.connections import RevokedReason
 from agent_access.switches import turn_access, turn_module
 from invoicing.access import Permission
-from invoicing.decisions import decide_approval
-from invoicing.models import Decision, Document, IssueApproval
+from invoicing.models import Document
 from tests.factories import CustomerFactory, TaxRateFactory, TeamFactory, grant
 from tests.web.forms import main_of
 
@@ -121,8 +122,8 @@ def test_the_audit_of_a_document_is_found_by_its_identifier_and_by_what_it_is_ca
     draft = agent.call("drafts.create", draft_body, key="create").data
     version = {"lock_version": 1}
     asked = agent.call("documents.issue_prepare", version, id=draft["id"], key="prepare").data
-    approval = IssueApproval.objects.get()
-    decide_approval(
+    approval = ApprovalRequest.objects.get()
+    decide(
         delegate,
         approval.pk,
         decision=Decision.APPROVED,

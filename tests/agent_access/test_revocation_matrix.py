@@ -31,7 +31,7 @@ OTHER_HOST = "moved.example"
 EVIDENCE = (
     "agent_access.Receipt",
     "invoices.Document",
-    "invoices.IssueApproval",
+    "agent_approvals.ApprovalRequest",
     "invoices.Line",
     "invoices.NumberSeries",
     "invoices.TaxRow",

@@ -13,14 +13,15 @@ from uuid import UUID
 from django.db import transaction
 
 from agent_access import audit, execution, receipts
+from agent_access.approvals import engine
+from agent_access.approvals.kinds import Clock
+from agent_access.approvals.snapshots import ApprovalSnapshot
 from agent_access.calls import ToolCall, ToolResult
 from agent_access.fields import ToolInput
 from agent_access.keys import to_key
 from agent_access.models import Receipt
-from invoicing.locks import lock_approval
-from invoicing.models import Document, DocumentType, NumberSeries, User
-from invoicing.services import approvals, issuing, numbering
-from invoicing.services.issuing import Clock
+from invoicing.models import Document, DocumentType, NumberSeries
+from invoicing.services import issuing, numbering
 from invoicing.services.numbering import AssignedNumber
 from tests.breaking.builds import Build
 
@@ -60,19 +61,19 @@ def number_after_the_highest(document_type: DocumentType, year: int) -> Assigned
 
 
 def review_without_reading(
-    pk: UUID, *, visible_to: User | None, clock: Clock, **wanted: Any
-) -> approvals.ApprovalSnapshot:
+    pk: UUID, *, seen_by: Any, clock: Clock, **wanted: Any
+) -> ApprovalSnapshot:
     """Take the draft to be what it was when the approval was prepared."""
-    approval = lock_approval(pk, visible_to=visible_to, **wanted)
+    approval, draft = engine.lock_approval(pk, seen_by=seen_by, **wanted)
     prepared = json.loads(approval.facts)
-    return approvals.ApprovalSnapshot(approval, prepared, clock())
+    return ApprovalSnapshot(approval, draft, prepared, clock())
 
 
 # What is put in which place of the product.
 CHANGES: dict[Build, list[tuple[ModuleType, str, Callable[..., Any]]]] = {
     Build.RECEIPT_OUTSIDE: [(execution, "_write", write_before_the_receipt)],
     Build.MAXIMUM_PLUS_ONE: [(issuing, "next_number", number_after_the_highest)],
-    Build.APPROVAL_NOT_READ: [(approvals, "_lock_and_read", review_without_reading)],
+    Build.APPROVAL_NOT_READ: [(engine, "_lock_and_read", review_without_reading)],
 }
 
 

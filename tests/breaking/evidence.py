@@ -75,9 +75,9 @@ DOCUMENTS = """
     FROM invoices_document ORDER BY id
 """
 APPROVALS = """
-    SELECT id::text, connection_id::text, document_id::text, lock_version, decision, decided_at,
-        expires_at, executed_at, execute_key
-    FROM invoices_issueapproval ORDER BY id
+    SELECT id::text, connection_id::text, target::text AS document_id,
+        target_version AS lock_version, decision, decided_at, expires_at, executed_at, execute_key
+    FROM agent_approvals_approvalrequest ORDER BY id
 """
 RECEIPTS = """
     SELECT connection_id::text, key, tool, record_id::text, status

@@ -8,9 +8,10 @@ import time_machine
 from django.utils import timezone
 from playwright.sync_api import expect
 
+from agent_access.approvals.models import Decision
 from agent_access.models import AuditEvent
 from invoicing.fixed_point import SCALE
-from invoicing.models import Customer, Decision
+from invoicing.models import Customer
 from invoicing.services.drafts import ConnectionRef
 from invoicing.totals import DiscountType
 from tests.approvals import Prepared, prepare
@@ -126,7 +127,7 @@ def test_the_inbox_and_the_draft_count_down_as_well(open_page, delegate, prepare
     page.clock.install()
     run_down(page, "/approvals", told="The ten minutes of a request in this list are over.")
     expect(page.get_by_role("row", name="Time is over")).to_be_visible()
-    run_down(page, f"/documents/{prepared.approval.document_id}")
+    run_down(page, f"/documents/{prepared.approval.target}")
 
 
 def test_a_double_click_decides_once(open_page, delegate, prepared):
@@ -201,7 +202,7 @@ def pictured(delegate, connection) -> Prepared:
 
 def test_every_state_reads_well(open_page, delegate, pictured):
     now = timezone.now()
-    document = pictured.approval.document
+    document = pictured.document
     states = {
         "expired": prepare(document, user=delegate, now=now - timedelta(minutes=11)),
         "rejected": prepare(document, user=delegate, now=now),

@@ -76,7 +76,7 @@ def test_a_list_of_approvals_shows_each_end_and_tells_the_first_alone(
 ):
     approval = prepared.approval
     maker = ConnectionRef(approval.connection_id, "Ledger agent")
-    prepare(approval.document, user=delegate, connection=maker, now=approval.prepared_at)
+    prepare(prepared.document, user=delegate, connection=maker, now=approval.prepared_at)
     page = open_page("/people", delegate)
     page.clock.install()
     page.goto("/approvals")

@@ -123,7 +123,7 @@ def test_no_word_of_the_inbox_is_cut_in_two_at_any_width(open_page, delegate, cu
     ]
     issued.decide(now=now)
     issued.execute(now=now)
-    update_draft(delegate, changed.approval.document_id, draft_input(customer), lock_version=1)
+    update_draft(delegate, changed.approval.target, draft_input(customer), lock_version=1)
     page = open_page("/approvals", delegate)
     states = page.locator("tbody .tag").all_inner_texts()
     assert sorted(states) == ["Draft changed", "Issued", "Waiting for you"]

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import invariant, rule
 from typing_extensions import override
 
+from agent_access.approvals.errors import ApprovalStateError
+from agent_access.approvals.models import Decision
 from invoicing.access import Permission
-from invoicing.errors import ApprovalStateError
-from invoicing.models import Customer, Decision, Document, User
+from invoicing.models import Customer, Document, User
 from tests.agents import Answer
 from tests.factories import CustomerFactory, grant, make_draft, withdraw
 from tests.fuzzing.effort import PLAYED

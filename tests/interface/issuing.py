@@ -6,8 +6,8 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from invoicing.models import Decision, IssueApproval
-from invoicing.services.approvals import write_decision
+from agent_access.approvals.engine import write_decision
+from agent_access.approvals.models import ApprovalRequest, Decision
 from tests.agents import Answer, HttpAgent
 
 Told = Mapping[str, Any]
@@ -22,7 +22,7 @@ def prepare(
 
 def decide(prepared: Told, decision: Decision = Decision.APPROVED, *, reason: str = "") -> None:
     """Decide as the delegated person, about what the approval's page shows."""
-    approval = IssueApproval.objects.get(pk=prepared["approval_id"])
+    approval = ApprovalRequest.objects.get(pk=prepared["approval_id"])
     write_decision(
         approval.delegated_user,
         approval.pk,

@@ -23,13 +23,7 @@ from tests.snapshots import take_snapshot
 from tests.tool_table import TABLE
 
 # The sentences stand once, beside their codes; here they only must be the whole of the answer.
-OF_APPROVALS: tuple[type[ToolError], ...] = (
-    failures.PendingError,
-    failures.RejectedError,
-    failures.StaleError,
-    failures.UsedError,
-    failures.ExpiredError,
-)
+OF_APPROVALS: tuple[type[ToolError], ...] = (*failures.APPROVAL_REFUSALS.values(),)
 SENTENCES = {error.code: error.message for error in (*ToolError.__subclasses__(), *OF_APPROVALS)}
 
 STATUSES = {

@@ -17,7 +17,7 @@ def test_an_issued_invoice_answers_the_same_bytes_whatever_changes_around_it(
     prepared.execute()
 
     def read() -> list[bytes]:
-        document = agent.call("documents.get", id=prepared.approval.document_id)
+        document = agent.call("documents.get", id=prepared.approval.target)
         listed = agent.call("documents.list", {"search": "Acme"})
         assert (document.status, listed.status, len(listed.data)) == (200, 200, 1)
         return [document.content, listed.content]

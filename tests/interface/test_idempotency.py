@@ -5,11 +5,12 @@ from dataclasses import replace
 
 import pytest
 
+from agent_access.approvals.models import ApprovalRequest
 from agent_access.connections import revoke_connection
 from agent_access.models import AccessSettings, Connection, Receipt
 from agent_access.models.connections import RevokedReason
 from invoicing.access import Permission
-from invoicing.models import Document, IssueApproval
+from invoicing.models import Document
 from tests.factories import CustomerFactory, make_draft, withdraw
 from tests.interface.http_requests import send
 from tests.interface.refusals import (
@@ -251,7 +252,7 @@ def test_all_that_was_written_outlives_the_connection(agent, connection, calls):
     for tool in WRITING:
         assert calls[tool].made_by(agent).status < 300
     assert Receipt.objects.count() == len(WRITING)
-    [executed] = IssueApproval.objects.exclude(executed_at=None)
+    [executed] = ApprovalRequest.objects.exclude(executed_at=None)
     assert json.loads(executed.result)["number"] == "INV-2026-0001"
 
     with nothing_changes(but="agent_access.Connection"):

@@ -2,10 +2,11 @@
 
 import pytest
 
+from agent_access.approvals.models import ApprovalRequest
 from agent_access.errors import ANSWER_GONE
 from agent_access.models import AuditEvent, Receipt
 from invoicing.errors import ConflictCause
-from invoicing.models import Customer, Document, DocumentType, IssueApproval, TaxRate
+from invoicing.models import Customer, Document, DocumentType, TaxRate
 from tests.factories import line_input, make_draft, make_issued
 from tests.interface.issuing import decide, execute, prepare, read
 from tests.interface.refusals import (
@@ -111,7 +112,7 @@ def test_the_receipt_of_a_preparation_is_encrypted_and_the_answer_stays_the_same
 
     assert (again.status, again.content) == (202, first.content)
     assert again.headers["Idempotent-Replayed"] == "true"
-    assert IssueApproval.objects.count() == 1
+    assert ApprovalRequest.objects.count() == 1
 
 
 def test_a_receipt_of_an_execution_holds_no_secret_and_is_not_encrypted(agent, prepared):

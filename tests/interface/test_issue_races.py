@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 from django.db import connection
 
+from agent_access.approvals.models import ApprovalRequest
 from agent_access.models import AuditEvent, Receipt
 from agent_access.verification import find_breaks
-from invoicing.models import Document, IssueApproval, NumberSeries
+from invoicing.models import Document, NumberSeries
 from tests.interface.issuing import decide, execute, prepare
 from tests.threads import THREADS, in_threads
 
@@ -103,7 +104,7 @@ class FailAfterLock:
 def numbers_in_order_of_commit() -> list[str | None]:
     """Return the issued numbers in the order of the chain, whose end stays locked to the commit."""
     issued = AuditEvent.objects.filter(action="documents.issue", outcome="ok").order_by("sequence")
-    approvals = IssueApproval.objects.in_bulk(event.target for event in issued)
-    documents = {str(key): approval.document_id for key, approval in approvals.items()}
+    approvals = ApprovalRequest.objects.in_bulk(event.target for event in issued)
+    documents = {str(key): approval.target for key, approval in approvals.items()}
     numbers = dict(Document.objects.values_list("id", "number"))
     return [numbers[documents[event.target]] for event in issued]

@@ -7,9 +7,10 @@ import pytest
 import time_machine
 
 from agent_access import audit
+from agent_access.approvals.models import Decision
 from agent_access.models import Receipt
 from invoicing.access import ISSUE_PERMISSIONS, Permission
-from invoicing.models import Customer, Decision, Document, NumberSeries, TaxRate
+from invoicing.models import Customer, Document, NumberSeries, TaxRate
 from tests.factories import grant, withdraw
 from tests.interface.issuing import decide, execute, prepare, read
 from tests.interface.refusals import (

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 from django.core import mail
 
+from agent_access.approvals.models import Decision
 from agent_access.tools import registry
-from invoicing.models import Decision, Document, NumberSeries
+from invoicing.models import Document, NumberSeries
 from tests.agents import HOST
 from tests.browsers import Browser
 from tests.interface.issuing import decide, execute, prepare, read
@@ -20,7 +21,7 @@ FINGERPRINT = re.compile(r'name="fingerprint" value="(\w+)"')
 CHANGED_BY_ISSUING = {
     "agent_access.Receipt",
     "invoices.Document",
-    "invoices.IssueApproval",
+    "agent_approvals.ApprovalRequest",
     "invoices.NumberSeries",
     "invoices.SearchWord",
 }

@@ -4,14 +4,9 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from invoicing.approval_inbox import (
-    PAGE_LENGTH,
-    pending_for,
-    read_others,
-    read_pending,
-    read_pending_of,
-)
-from invoicing.approval_states import ApprovalState
+from agent_access.approvals.inbox import PAGE_LENGTH, pending_for, read_others, read_pending
+from agent_access.approvals.states import ApprovalState
+from invoicing.document_approvals import read_pending_of
 from invoicing.models import Customer, Document
 from invoicing.services.issuing import issue_document
 from tests.approvals import A_MINUTE_LATER, TEN_MINUTES_LATER, prepare

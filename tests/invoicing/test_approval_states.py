@@ -6,14 +6,15 @@ from typing import Any
 
 import pytest
 
-from invoicing.approval_states import (
+from agent_access.approvals.errors import ApprovalStateError
+from agent_access.approvals.models import ApprovalRequest, Decision
+from agent_access.approvals.states import (
     TRANSITIONS,
-    WINDOW,
     ApprovalState,
     state_of,
 )
-from invoicing.errors import ApprovalStateError
-from invoicing.models import Decision, Document, IssueApproval
+from invoicing.agent_tools.issue_approvals import ISSUE_APPROVAL
+from invoicing.models import Document
 from tests.approvals import A_MINUTE_LATER, PREPARED_AT, TEN_MINUTES_LATER, Prepared, prepare
 from tests.factories import make_draft
 from tests.snapshots import take_snapshot
@@ -24,7 +25,7 @@ LED_TO = {following for _, following in TRANSITIONS}
 
 
 def change_draft(prepared: Prepared) -> None:
-    Document.objects.filter(pk=prepared.approval.document_id).update(reference="PO 8")
+    Document.objects.filter(pk=prepared.approval.target).update(reference="PO 8")
 
 
 def bring_to(state: ApprovalState, prepared: Prepared):
@@ -91,7 +92,7 @@ def test_the_table_holds_the_three_transitions_of_the_interface():
 
 
 def state_at(now: datetime, *, is_changed: bool = False, **facts: Any) -> ApprovalState:
-    approval = IssueApproval(expires_at=TEN_MINUTES_LATER, **facts)
+    approval = ApprovalRequest(expires_at=TEN_MINUTES_LATER, **facts)
     return state_of(approval, is_unchanged=not is_changed, now=now)
 
 
@@ -121,6 +122,6 @@ def test_the_first_fact_that_holds_decides(is_executed, is_expired, is_changed, 
 
 @pytest.mark.requirement("limit.approval_window")
 def test_at_exactly_ten_minutes_it_has_expired():
-    assert timedelta(minutes=10) == WINDOW
+    assert timedelta(minutes=10) == ISSUE_APPROVAL.window
     assert state_at(TEN_MINUTES_LATER - MOMENT) == "pending"
     assert state_at(TEN_MINUTES_LATER) == "expired"

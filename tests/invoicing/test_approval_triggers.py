@@ -1,11 +1,14 @@
 """What an approval says, and what was decided and executed, no statement changes."""
 
+import re
 from functools import partial
 
+import orjson
 import pytest
 from django.db import connection
 
-from invoicing.models import Decision, IssueApproval
+from agent_access.approvals.models import ApprovalRequest, Decision
+from config.environment import PROJECT_FOLDER
 from tests.approvals import A_MINUTE_LATER, prepare
 from tests.factories import make_draft
 from tests.invoicing import statements
@@ -13,21 +16,36 @@ from tests.invoicing.statements import OTHER_ID, columns_of, execute
 
 TOLD = r"[Aa]n approval .*cannot be"
 refuse = partial(statements.refuse, told=TOLD)
-TABLE = "invoices_issueapproval"
+TABLE = "agent_approvals_approvalrequest"
 
 PREPARED_COLUMNS = {
     "id": OTHER_ID,
-    "document_id": "(SELECT MIN(id{text}) FROM invoices_document WHERE status = 'issued'){uuid}",
+    "kind": "'notes.close'",
+    "happens_once": "NOT happens_once",
+    "target": "(SELECT MIN(id{text}) FROM invoices_document WHERE status = 'issued'){uuid}",
     "delegated_user_id": "(SELECT owner_id FROM invoices_company)",
     "connection_id": OTHER_ID,
     "connection_name": "'Another agent'",
-    "lock_version": "lock_version + 1",
+    "target_version": "target_version + 1",
     "facts": "facts || ' '",
     "fingerprint": "'0'",
     "nonce_digest": "'0'",
     "prepared_at": "'2026-03-02 08:59:00+00:00'",
     "expires_at": "'2026-03-02 09:11:00+00:00'",
 }
+
+# Each is written once: the decision by deciding, the result by executing.
+DECIDED_COLUMNS = {"decision", "decided_at", "rejection_reason"}
+EXECUTED_COLUMNS = {"executed_at", "execute_key", "result"}
+
+
+def test_every_column_is_one_that_the_triggers_keep():
+    """A new column belongs into the triggers of both databases, and into one of these lists."""
+    kept = {*PREPARED_COLUMNS, *DECIDED_COLUMNS, *EXECUTED_COLUMNS}
+    assert set(columns_of(ApprovalRequest)) == kept
+    for file in (PROJECT_FOLDER / "agent_access/approvals/sql").iterdir():
+        compared = set(re.findall(r"\bOLD\.(\w+)", file.read_text(encoding="utf-8"))) - {"rowid"}
+        assert compared == kept - EXECUTED_COLUMNS | {"executed_at"}, file.name
 
 
 @pytest.fixture
@@ -108,7 +126,7 @@ def test_replace_pushes_no_approval_out(prepared):
 
 @pytest.mark.sqlite
 def test_the_hidden_rowid_pushes_no_approval_out(prepared):
-    columns = ", ".join(columns_of(IssueApproval))
+    columns = ", ".join(columns_of(ApprovalRequest))
     copied = columns.replace("id,", f"{OTHER_ID},", 1)
     rowid = f"(SELECT rowid FROM {TABLE} WHERE executed_at IS NOT NULL)"  # noqa: S608  constants only
     refuse(
@@ -120,7 +138,7 @@ def test_the_hidden_rowid_pushes_no_approval_out(prepared):
 
 @pytest.mark.sqlite
 def test_no_other_execution_pushes_the_one_of_a_document_out(executed, delegate):
-    columns = ", ".join(columns_of(IssueApproval))
+    columns = ", ".join(columns_of(ApprovalRequest))
     copied = columns.replace("id,", f"{OTHER_ID},", 1)
     add = f"INTO {TABLE} ({columns}) SELECT {copied} FROM {TABLE}"  # noqa: S608  constants only
     refuse(f"INSERT OR REPLACE {add}")
@@ -135,4 +153,4 @@ def test_no_other_execution_pushes_the_one_of_a_document_out(executed, delegate)
 
 def test_deciding_and_executing_get_past_the_triggers(prepared):
     prepared.decide(now=A_MINUTE_LATER)
-    assert prepared.execute().result == "executed INV-2026-0002"
+    assert orjson.loads(prepared.execute().result)["number"] == "INV-2026-0002"

@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 from django.db import IntegrityError
 
+from agent_access.approvals import engine
+from agent_access.approvals.errors import ApprovalNotFoundError, DecisionNotAllowedError
+from agent_access.approvals.models import ApprovalRequest, Decision
 from invoicing.access import Permission
-from invoicing.errors import ConflictError, PermissionMissingError, RecordNotFoundError
-from invoicing.models import Decision, Document, IssueApproval, Line, User
-from invoicing.services import approvals
+from invoicing.errors import ConflictError
+from invoicing.models import Document, Line, User
 from tests.approvals import A_MINUTE_LATER, PREPARED_AT, TEN_MINUTES_LATER, prepare
 from tests.factories import line_input, make_connection_ref, make_draft, withdraw
 from tests.snapshots import take_snapshot
@@ -41,9 +43,9 @@ def refuse(error, action: Callable[..., Any], *args: Any, **kwargs: Any) -> None
 def test_preparing_keeps_the_facts_and_ten_minutes_and_no_nonce(delegate, draft):
     maker = make_connection_ref("Ledger agent")
     prepared = prepare(draft, user=delegate, connection=maker)
-    kept = IssueApproval.objects.get()
+    kept = ApprovalRequest.objects.get()
 
-    assert (kept.document_id, kept.delegated_user_id) == (draft.id, delegate.id)
+    assert (kept.target, kept.delegated_user_id) == (draft.id, delegate.id)
     assert (kept.connection_id, kept.connection_name) == (maker.connection_id, "Ledger agent")
     assert (kept.prepared_at, kept.expires_at) == (PREPARED_AT, TEN_MINUTES_LATER)
     assert json.loads(kept.facts) == prepared.read().current
@@ -63,7 +65,7 @@ def test_a_draft_whose_line_was_changed_under_it_cannot_be_prepared(delegate, co
 
 def test_another_person_executes_nothing_though_they_know_all_that_it_takes(colleague, prepared):
     prepared.decide()
-    refuse(RecordNotFoundError, replace(prepared, user=colleague).execute)
+    refuse(ApprovalNotFoundError, replace(prepared, user=colleague).execute)
 
 
 def end(person: User, **flags: object) -> None:
@@ -73,11 +75,11 @@ def end(person: User, **flags: object) -> None:
 @pytest.mark.parametrize(
     ("take_away", "error"),
     [
-        (lambda person: withdraw(person, Permission.FINALIZE), PermissionMissingError),
-        (lambda person: withdraw(person, Permission.VIEW_DOCUMENT), PermissionMissingError),
-        (lambda person: withdraw(person, Permission.VIEW_ALL_CUSTOMERS), RecordNotFoundError),
-        (lambda person: end(person, is_active=False), PermissionMissingError),
-        (lambda person: end(person, session_revision=7), PermissionMissingError),
+        (lambda person: withdraw(person, Permission.FINALIZE), DecisionNotAllowedError),
+        (lambda person: withdraw(person, Permission.VIEW_DOCUMENT), DecisionNotAllowedError),
+        (lambda person: withdraw(person, Permission.VIEW_ALL_CUSTOMERS), ApprovalNotFoundError),
+        (lambda person: end(person, is_active=False), DecisionNotAllowedError),
+        (lambda person: end(person, session_revision=7), DecisionNotAllowedError),
     ],
     ids=["finalize", "view", "reach", "active", "sessions"],
 )
@@ -95,7 +97,7 @@ def test_a_decision_is_kept_with_its_time_and_only_a_rejection_with_a_reason(del
     approved.decide(Decision.APPROVED, reason="Because.")
     rejected.decide(Decision.REJECTED, reason="Wrong customer.")
 
-    kept = IssueApproval.objects.order_by("id")
+    kept = ApprovalRequest.objects.order_by("id")
     assert list(kept.values_list("decision", "decided_at", "rejection_reason")) == [
         ("approved", A_MINUTE_LATER, ""),
         ("rejected", A_MINUTE_LATER, "Wrong customer."),
@@ -117,10 +119,10 @@ EXECUTED = {"executed_at": A_MINUTE_LATER, "execute_key": "another", "result": "
 )
 def test_where_a_lock_fails_the_database_still_refuses(prepared, monkeypatch, kept, now):
     """What the execution holds says that all is well; what is kept says otherwise."""
-    held = IssueApproval.objects.get()
+    held = ApprovalRequest.objects.get()
     held.decision, held.expires_at = Decision.APPROVED, TEN_MINUTES_LATER + timedelta(minutes=1)
-    IssueApproval.objects.update(**kept)
-    monkeypatch.setattr(approvals, "lock_approval", lambda *_, **__: held)
+    ApprovalRequest.objects.update(**kept)
+    monkeypatch.setattr(engine, "lock_approval", lambda *_, **__: (held, prepared.document))
     refuse(IntegrityError, prepared.execute, now=now)
 
 
@@ -128,7 +130,7 @@ def test_where_a_lock_fails_a_draft_that_moved_on_leaves_its_approval_unexecuted
     prepared, monkeypatch
 ):
     prepared.decide()
-    held = IssueApproval.objects.select_related("document__customer").get()
-    Document.objects.update(lock_version=held.document.lock_version + 1)
-    monkeypatch.setattr(approvals, "lock_approval", lambda *_, **__: held)
+    held = ApprovalRequest.objects.get(), prepared.document
+    Document.objects.update(lock_version=prepared.document.lock_version + 1)
+    monkeypatch.setattr(engine, "lock_approval", lambda *_, **__: held)
     refuse(ConflictError, prepared.execute)

@@ -8,19 +8,12 @@ from functools import partial
 import pytest
 from django.db import IntegrityError, OperationalError, connection, transaction
 
-from invoicing.errors import ApprovalStateError
+from agent_access.approvals.engine import lock_approval
+from agent_access.approvals.errors import ApprovalStateError
+from agent_access.approvals.models import ApprovalRequest, Decision
 from invoicing.identifiers import new_id
-from invoicing.locks import lock_approval, lock_record
-from invoicing.models import (
-    Company,
-    Customer,
-    Decision,
-    Document,
-    IssueApproval,
-    Line,
-    NumberSeries,
-    User,
-)
+from invoicing.locks import lock_record
+from invoicing.models import Company, Customer, Document, Line, NumberSeries, User
 from invoicing.sample_company.loading import CompanyExistsError, load_sample_company
 from invoicing.services.issuing import issue_document
 from tests.approvals import prepare
@@ -55,7 +48,7 @@ def test_approving_and_rejecting_at_once_is_one_decision(delegate: User, draft: 
     outcomes = in_threads(lambda each: state_after(partial(prepared.decide, each)), decisions)
     decided = decisions[outcomes.index("done")]
     assert Counter(outcomes) == {"done": 1, decided.value: THREADS - 1}
-    assert IssueApproval.objects.get().decision == decided
+    assert ApprovalRequest.objects.get().decision == decided
 
 
 def test_an_approval_is_locked_before_its_document_and_that_before_its_customer(
@@ -68,12 +61,12 @@ def test_an_approval_is_locked_before_its_document_and_that_before_its_customer(
             lock_record(Document.objects.all(), draft.pk)
             encounter.wait_here()
             with pytest.raises(OperationalError), transaction.atomic():
-                IssueApproval.objects.select_for_update(nowait=True).get()
+                ApprovalRequest.objects.select_for_update(nowait=True).get()
             assert Customer.objects.select_for_update(nowait=True).get() == draft.customer
 
     def lock_all() -> None:
         with transaction.atomic():
-            encounter.come(lambda: lock_approval(pk, visible_to=None))
+            encounter.come(lambda: lock_approval(pk, seen_by=None))
 
     run_together([hold_the_document, lock_all])
 

@@ -6,12 +6,12 @@ from django.db import IntegrityError, transaction
 from django.db.models import F, Model
 from django.utils import timezone
 
+from agent_access.approvals.models import ApprovalRequest
 from invoicing.identifiers import new_id
 from invoicing.models import (
     Company,
     Customer,
     Document,
-    IssueApproval,
     Line,
     NumberSeries,
     TaxRate,
@@ -97,7 +97,7 @@ CONTRADICTIONS: dict[type[Model], list[dict[str, Any]]] = {
         {"email": "d\xe4na@halden.example"},
         {"hourly_rate": -1},
     ],
-    IssueApproval: [
+    ApprovalRequest: [
         {"decision": "approved"},
         {"decided_at": A_MINUTE_LATER},
         {"decision": "deferred", "decided_at": A_MINUTE_LATER},
@@ -234,7 +234,7 @@ def test_an_approval_expires_after_it_was_prepared(delegate, draft) -> None:
 
 def test_a_document_is_issued_by_one_approval(delegate, draft) -> None:
     first, second = (prepare(draft, user=delegate).approval for _ in range(2))
-    change = IssueApproval.objects.filter(pk=first.pk).update
+    change = ApprovalRequest.objects.filter(pk=first.pk).update
     assert change(**APPROVED, **EXECUTED)
-    change = IssueApproval.objects.filter(pk=second.pk).update
+    change = ApprovalRequest.objects.filter(pk=second.pk).update
     assert refused(lambda: change(**APPROVED, **EXECUTED))

@@ -9,6 +9,14 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from agent_access import audit
+from agent_access.approvals import engine
+from agent_access.approvals.errors import (
+    ApprovalNotFoundError,
+    ApprovalStateError,
+    ConnectionEndedError,
+    DecisionNotAllowedError,
+)
+from agent_access.approvals.models import ApprovalRequest, Decision
 from agent_access.audit import Origin
 from agent_access.connections import revoke_connections
 from agent_access.models import AuditEvent, Connection
@@ -17,15 +25,9 @@ from agent_access.models.connections import RevokedReason
 from agent_access.switches import turn_access
 from agent_access.verification import find_breaks
 from invoicing.access import Permission
-from invoicing.decisions import decide_approval, issue_by_hand
-from invoicing.errors import (
-    ApprovalStateError,
-    ConflictError,
-    ConnectionEndedError,
-    PermissionMissingError,
-    RecordNotFoundError,
-)
-from invoicing.models import Company, Decision, Document, IssueApproval, User
+from invoicing.decisions import issue_by_hand
+from invoicing.errors import ConflictError
+from invoicing.models import Company, Document, User
 from tests.approvals import fingerprint_draft
 from tests.factories import UserFactory, withdraw
 from tests.snapshots import take_snapshot
@@ -45,12 +47,12 @@ TOLD = ("chain", "actor_id", "connection_id", "target", "detail", *FROM_A_PAGE)
 def approval(agent, draft_body):
     draft = agent.call("drafts.create", draft_body, key="draft").data
     agent.call("documents.issue_prepare", {"lock_version": 1}, id=draft["id"], key="prepare")
-    return IssueApproval.objects.get()
+    return ApprovalRequest.objects.get()
 
 
 def decide(user, approval, decision=Decision.APPROVED, **changes: Any):
     asked = {"fingerprint": approval.fingerprint, "reason": "", "origin": ORIGIN}
-    return decide_approval(user, approval.pk, decision=decision, **(asked | changes))
+    return engine.decide(user, approval.pk, decision=decision, **(asked | changes))
 
 
 @pytest.mark.parametrize("decision", Decision)
@@ -65,7 +67,7 @@ def test_a_decision_is_told_on_the_chain_of_the_connection_that_asked(
         "actor_id": delegate.id,
         "connection_id": connection.id,
         "target": str(approval.id),
-        "detail": str(approval.document_id),
+        "detail": str(approval.target),
     }
     assert list(find_breaks()) == []
 
@@ -73,16 +75,16 @@ def test_a_decision_is_told_on_the_chain_of_the_connection_that_asked(
 def test_a_refused_decision_is_no_decision(delegate, colleague, approval):
     before = AuditEvent.objects.count()
 
-    with pytest.raises(RecordNotFoundError):
+    with pytest.raises(ApprovalNotFoundError):
         decide(colleague, approval)
     with pytest.raises(ApprovalStateError, match="stale"):
         decide(delegate, approval, fingerprint="0" * 64)
     withdraw(delegate, Permission.FINALIZE)
-    with pytest.raises(PermissionMissingError):
+    with pytest.raises(DecisionNotAllowedError):
         decide(delegate, approval)
 
     assert AuditEvent.objects.count() == before
-    assert IssueApproval.objects.get().decision == ""
+    assert ApprovalRequest.objects.get().decision == ""
 
 
 def test_a_decision_that_cannot_be_written_down_is_none(monkeypatch, delegate, approval):
@@ -91,7 +93,7 @@ def test_a_decision_that_cannot_be_written_down_is_none(monkeypatch, delegate, a
     with pytest.raises(ZeroDivisionError):
         decide(delegate, approval)
 
-    assert IssueApproval.objects.get().decision == ""
+    assert ApprovalRequest.objects.get().decision == ""
 
 
 def expire(settings):
@@ -134,7 +136,7 @@ def test_what_its_connection_cannot_execute_any_more_is_not_approved(
 
     assert take_snapshot() == before
     decide(delegate, approval, Decision.REJECTED)
-    assert IssueApproval.objects.get().decision == "rejected"
+    assert ApprovalRequest.objects.get().decision == "rejected"
 
 
 @pytest.mark.parametrize("decision", Decision)
@@ -149,10 +151,10 @@ def test_who_is_signed_out_while_the_chain_is_waited_for_decides_nothing(
 
     monkeypatch.setattr(audit, "record_decision", record_and_end_sessions)
     before = AuditEvent.objects.count()
-    with pytest.raises(PermissionMissingError):
+    with pytest.raises(DecisionNotAllowedError):
         decide(delegate, approval, decision)
     assert AuditEvent.objects.count() == before
-    assert IssueApproval.objects.get().decision == ""
+    assert ApprovalRequest.objects.get().decision == ""
 
 
 def issue(user, draft, fingerprint=None):
@@ -215,6 +217,6 @@ def test_who_became_a_guest_decides_nothing_any_more(delegate, approval):
     User.objects.filter(pk=delegate.pk).update(is_guest=True)
     before = take_snapshot()
     for decision in (Decision.APPROVED, Decision.REJECTED):
-        with pytest.raises(PermissionMissingError):
+        with pytest.raises(DecisionNotAllowedError):
             decide(delegate, approval, decision)
     assert take_snapshot() == before

@@ -4,21 +4,14 @@ from collections.abc import Iterator, Sequence
 from datetime import date
 from typing import Any
 
+import orjson
 import pytest
 
-from invoicing.errors import ApprovalStateError
+from agent_access.approvals.errors import ApprovalStateError
+from agent_access.approvals.models import ApprovalRequest
+from invoicing.agent_tools import issue_approvals
 from invoicing.identifiers import new_id
-from invoicing.models import (
-    Company,
-    Customer,
-    Document,
-    IssueApproval,
-    Line,
-    NumberSeries,
-    TaxRate,
-    TaxRow,
-)
-from invoicing.services import approvals
+from invoicing.models import Company, Customer, Document, Line, NumberSeries, TaxRate, TaxRow
 from invoicing.services.document_facts import Facts, read_facts
 from invoicing.services.issuing import issue_document
 from invoicing.totals import DiscountType
@@ -117,7 +110,7 @@ def refuse_as_stale(prepared) -> None:
     with pytest.raises(ApprovalStateError, match="stale"):
         prepared.execute()
     assert list(NumberSeries.objects.values()) == series
-    assert IssueApproval.objects.get().executed_at is None
+    assert ApprovalRequest.objects.get().executed_at is None
 
 
 def test_every_fact_has_its_change_below(prepared):
@@ -181,7 +174,7 @@ def test_a_fact_changed_back_is_no_difference(prepared):
     Customer.objects.update(name="Acme Ltd")
 
     assert prepared.read().state == "approved"
-    assert prepared.execute().result == "executed INV-2026-0001"
+    assert orjson.loads(prepared.execute().result)["number"] == "INV-2026-0001"
 
 
 @pytest.mark.parametrize("model", [Customer, Company])
@@ -194,7 +187,7 @@ def test_what_was_compared_is_frozen_whatever_changes_meanwhile(monkeypatch, pre
         model.objects.update(name="Somebody Else")
         return facts
 
-    monkeypatch.setattr(approvals, "read_facts", read_and_change)
+    monkeypatch.setattr(issue_approvals, "read_facts", read_and_change)
     prepared.execute()
 
     issued = Document.objects.get()

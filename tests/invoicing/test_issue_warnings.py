@@ -1,11 +1,12 @@
 from datetime import UTC, date, datetime, timedelta
-from functools import partial
 from typing import Any
 
 import pytest
 
-from invoicing.approval_states import WINDOW
-from invoicing.models import Company, Customer, Decision, Document, DocumentType, IssueApproval
+from agent_access.approvals.models import ApprovalRequest, Decision
+from invoicing.agent_tools.issue_approvals import ISSUE_APPROVAL
+from invoicing.document_approvals import find_alike
+from invoicing.models import Company, Customer, Document, DocumentType
 from invoicing.services import issue_warnings
 from invoicing.services.document_facts import read_facts
 from invoicing.services.issue_warnings import LATELY, Missing, Warnings, find_warnings
@@ -20,7 +21,6 @@ NOW = datetime(2026, 3, 20, 9, 0, tzinfo=UTC)
 NOTHING = Warnings(
     missing=[],
     same_total=None,
-    alike=[],
     is_future=False,
     is_other_year=False,
     is_due_late=False,
@@ -39,7 +39,12 @@ def seller(company):
     Company.objects.update(vat_number="")
 
 
-def ask(draft, user, decision: str = "") -> IssueApproval:
+def alike_to(draft, user, *, now=NOW) -> ApprovalRequest | None:
+    found = find_alike(user, draft, now=now)
+    return found.approval if found else None
+
+
+def ask(draft, user, decision: str = "") -> ApprovalRequest:
     """Return an approval that the person is asked for, and has decided or not."""
     prepared = prepare(draft, user=user, now=NOW)
     if decision:
@@ -117,8 +122,8 @@ def test_another_draft_of_the_same_total_that_may_be_issued_too_is_named(
     other = make_draft(user=delegate, customer=customer)
     _, newest = [ask(other, delegate, decision) for _ in range(2)]
     ask(draft, delegate)
-    assert warnings_about(draft, delegate).alike[0].approval == newest
-    assert warnings_about(draft, delegate, now=NOW + WINDOW) == NOTHING
+    assert alike_to(draft, delegate) == newest
+    assert alike_to(draft, delegate, now=NOW + ISSUE_APPROVAL.window) is None
 
 
 def test_a_draft_is_not_alike_if_it_differs_or_cannot_be_issued_any_more(
@@ -133,18 +138,18 @@ def test_a_draft_is_not_alike_if_it_differs_or_cannot_be_issued_any_more(
     ask(make_draft(customer=customer), delegate, Decision.REJECTED)
     ask(make_draft(customer=customer), colleague)
     changed = ask(make_draft(customer=customer), delegate)
-    Document.objects.filter(pk=changed.document_id).update(lock_version=2)
+    Document.objects.filter(pk=changed.target).update(lock_version=2)
     issued = ask(make_draft(customer=customer), delegate)
-    issue_document(issued.document, clock=at(NOW))
-    found = warnings_about(draft, delegate)
-    assert (found.alike, found.same_total) == ([], issued.document)
+    document = issue_document(Document.objects.get(pk=issued.target), clock=at(NOW))
+    assert alike_to(draft, delegate) is None
+    assert warnings_about(draft, delegate).same_total == document
 
 
 def test_nor_if_it_is_stale_by_its_customer_alone(delegate, customer, draft):
     ask(make_draft(customer=customer), delegate)
     Customer.objects.update(street="Another Lane 1")
     draft.refresh_from_db()
-    assert warnings_about(draft, delegate) == NOTHING
+    assert alike_to(draft, delegate) is None
 
 
 @pytest.mark.parametrize(("zone", "is_future"), [("UTC", True), ("Pacific/Auckland", False)])
@@ -208,6 +213,11 @@ def test_no_warning_costs_a_look_at_all_documents(  # noqa: PLR0917  fixtures
             issue(buyer)
     ask(make_draft(customer=customer), delegate)
     prefer_indexes()
-    plan = plans_of(partial(warnings_about, draft, delegate), where=where)
+
+    def look() -> None:
+        warnings_about(draft, delegate)
+        alike_to(draft, delegate)
+
+    plan = plans_of(look, where=where)
     assert index in plan
     assert not [each for each in others if each in plan.lower()]

@@ -3,8 +3,9 @@ from datetime import UTC, date, datetime
 import pytest
 from django.db import transaction
 
+from agent_access.approvals.engine import lock_approval
 from invoicing.errors import ConflictError, RecordNotFoundError
-from invoicing.locks import lock_approval, lock_draft
+from invoicing.locks import lock_draft
 from invoicing.models import Company, Customer, Document, DocumentType, Line, NumberSeries, TaxRate
 from invoicing.services import issuing
 from invoicing.services.document_facts import read_facts
@@ -156,7 +157,7 @@ def test_locks_and_numbers_are_taken_inside_a_transaction_only() -> None:
     for take in (
         lambda: next_number(DocumentType.INVOICE, 2026),
         lambda: lock_draft(document.pk, visible_to=None),
-        lambda: lock_approval(document.pk, visible_to=None),
+        lambda: lock_approval(document.pk, seen_by=None),
         lambda: issue_locked(
             document, facts, issued_by_id=document.created_by_id, clock=at(ISSUED_AT)
         ),

@@ -3,13 +3,13 @@ from typing import Any
 import pytest
 from django.db.models import Model
 
+from agent_access.approvals.models import ApprovalRequest
 from agent_access.models import Connection, Receipt
 from invoicing.models import (
     Company,
     Customer,
     Document,
     DocumentType,
-    IssueApproval,
     Line,
     Skill,
     TaxRate,
@@ -31,8 +31,8 @@ COPIES: list[tuple[Column, Column]] = [
     ((Customer, "vat_number"), (Document, "buyer_vat_number")),
     ((TaxRate, "name"), (TaxRow, "name")),
     ((Connection, "name"), (Document, "connection_name")),
-    ((Connection, "name"), (IssueApproval, "connection_name")),
-    ((Receipt, "key"), (IssueApproval, "execute_key")),
+    ((Connection, "name"), (ApprovalRequest, "connection_name")),
+    ((Receipt, "key"), (ApprovalRequest, "execute_key")),
 ]
 
 

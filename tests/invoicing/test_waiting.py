@@ -7,10 +7,14 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
+from agent_access.approvals import engine
+from agent_access.approvals.errors import ApprovalStateError
+from agent_access.approvals.models import Decision
 from invoicing import decisions
-from invoicing.errors import ApprovalStateError, ConflictError
-from invoicing.models import Decision, Document
-from invoicing.services import approvals, issuing
+from invoicing.agent_tools import issue_approvals
+from invoicing.errors import ConflictError
+from invoicing.models import Document
+from invoicing.services import issuing
 from invoicing.services.drafts import update_draft
 from tests.administration import ORIGIN
 from tests.approvals import (
@@ -25,7 +29,6 @@ from tests.factories import (
     CustomerFactory,
     UserFactory,
     draft_input,
-    make_connection_ref,
     make_draft,
 )
 from tests.snapshots import take_snapshot
@@ -56,23 +59,17 @@ def wait(monkeypatch, watch):
 
 
 def test_the_window_begins_when_the_draft_is_locked(delegate, draft, watch, wait):
-    wait(approvals, "lock_draft", until=PREPARED_AT + timedelta(seconds=5))
-    snapshot, _ = approvals.prepare_approval(
-        delegate,
-        draft.pk,
-        lock_version=1,
-        connection=make_connection_ref(),
-        clock=watch,
-    )
+    wait(issue_approvals, "lock_draft", until=PREPARED_AT + timedelta(seconds=5))
+    approval = prepare(draft, user=delegate, clock=watch).approval
 
-    assert snapshot.approval.prepared_at == PREPARED_AT + timedelta(seconds=5)
-    assert snapshot.approval.expires_at == TEN_MINUTES_LATER + timedelta(seconds=5)
+    assert approval.prepared_at == PREPARED_AT + timedelta(seconds=5)
+    assert approval.expires_at == TEN_MINUTES_LATER + timedelta(seconds=5)
 
 
 @pytest.mark.requirement("approval.window")
 @pytest.mark.parametrize("decision", Decision)
 def test_a_decision_that_waited_too_long_is_none(prepared, watch, wait, decision):
-    wait(approvals, "lock_approval", until=TEN_MINUTES_LATER)
+    wait(engine, "lock_approval", until=TEN_MINUTES_LATER)
     before = take_snapshot()
     with pytest.raises(ApprovalStateError, match="expired"):
         prepared.decide(decision, clock=watch)
@@ -81,7 +78,7 @@ def test_a_decision_that_waited_too_long_is_none(prepared, watch, wait, decision
 
 
 def test_a_decision_that_waited_is_made_when_it_got_through(prepared, watch, wait):
-    wait(approvals, "lock_approval", until=IN_TIME)
+    wait(engine, "lock_approval", until=IN_TIME)
 
     assert prepared.decide(clock=watch).approval.decided_at == IN_TIME
 
@@ -89,7 +86,7 @@ def test_a_decision_that_waited_is_made_when_it_got_through(prepared, watch, wai
 @pytest.mark.requirement("approval.window")
 @pytest.mark.parametrize(
     ("module", "lock"),
-    [(approvals, "lock_approval"), (issuing, "next_number")],
+    [(engine, "lock_approval"), (issuing, "next_number")],
 )
 def test_an_execution_that_waited_too_long_issues_nothing(prepared, watch, wait, module, lock):
     prepared.decide()

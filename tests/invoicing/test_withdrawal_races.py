@@ -9,15 +9,16 @@ from django.db import transaction
 from django.utils import timezone
 
 from agent_access import execution, receipts
+from agent_access.approvals.engine import decide
+from agent_access.approvals.errors import ConnectionEndedError
+from agent_access.approvals.models import ApprovalRequest, Decision
 from agent_access.connections import revoke_connection
 from agent_access.models import AccessSettings, AuditEvent, ChainHead, Connection, Receipt
 from agent_access.models.connections import RevokedReason
 from agent_access.verification import find_breaks
 from invoicing.access import ISSUE_PERMISSIONS, Permission
-from invoicing.decisions import decide_approval
-from invoicing.errors import ConnectionEndedError
 from invoicing.locks import lock_customer
-from invoicing.models import Decision, Document, IssueApproval, User
+from invoicing.models import Document, User
 from invoicing.services.drafts import ConnectionRef
 from tests.administration import ORIGIN
 from tests.agents import Answer
@@ -116,12 +117,12 @@ def test_what_is_revoked_between_reading_and_deciding_is_not_approved(connect, d
         shown: Any = {"fingerprint": approval.fingerprint, "reason": "", "origin": ORIGIN}
         with pytest.raises(ConnectionEndedError) as refused:
             encounter.come(
-                lambda: decide_approval(delegate, approval.pk, decision=Decision.APPROVED, **shown)
+                lambda: decide(delegate, approval.pk, decision=Decision.APPROVED, **shown)
             )
         return refused.typename
 
     assert run_together([revoke, approve]) == ["", "ConnectionEndedError"]
-    assert IssueApproval.objects.get().decision == ""
+    assert ApprovalRequest.objects.get().decision == ""
     assert not AuditEvent.objects.filter(chain=str(connection.id)).exists()
     assert list(find_breaks()) == []
 

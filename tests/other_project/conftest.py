@@ -23,13 +23,15 @@ PASSWORD = "a-long-password-for-tests"
 
 # In one process, since each process takes seconds to start.
 PREPARE = """
+import os
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Permission
 from django.core.management import call_command
 call_command("migrate", verbosity=0)
 owner = {"username": "olga", "email": "olga@notes.example"}
 call_command("createsuperuser", **owner, interactive=False, verbosity=0)
-nora = get_user_model().objects.create_user("nora")
+password = os.environ["DJANGO_SUPERUSER_PASSWORD"]
+nora = get_user_model().objects.create_user("nora", password=password)
 nora.user_permissions.set(Permission.objects.filter(content_type__app_label="notes"))
 call_command("agent_access", "on")
 """

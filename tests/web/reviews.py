@@ -6,7 +6,7 @@ from typing import Any
 
 from django.test import Client
 
-from invoicing.models import IssueApproval
+from agent_access.approvals.models import ApprovalRequest
 from tests.approvals import Prepared
 
 
@@ -15,7 +15,7 @@ def path_of(prepared: Prepared) -> str:
 
 
 def decision_of(prepared: Prepared) -> str:
-    return IssueApproval.objects.get(pk=prepared.approval.pk).decision
+    return ApprovalRequest.objects.get(pk=prepared.approval.pk).decision
 
 
 def read(answer: Any) -> str:

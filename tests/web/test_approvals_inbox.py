@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
+from agent_access.approvals import inbox
+from agent_access.approvals.models import Decision
 from agent_access.connections import revoke_connection
 from agent_access.models.connections import RevokedReason
-from invoicing import approval_inbox
 from invoicing.access import Permission
 from invoicing.identifiers import new_id
-from invoicing.models import Customer, Decision, Document
+from invoicing.models import Customer, Document
 from invoicing.services.drafts import ConnectionRef
 from tests.approvals import PREPARED_AT, TEN_MINUTES_LATER, prepare
 from tests.factories import make_draft, withdraw
@@ -109,7 +110,7 @@ def told_on(browser: Any, draft: Document) -> list[str]:
 def test_a_draft_tells_an_approval_that_can_be_used_after_any_number_of_rejections(
     desk, delegate, draft, monkeypatch
 ):
-    monkeypatch.setattr(approval_inbox, "PAGE_LENGTH", 2)
+    monkeypatch.setattr(inbox, "PAGE_LENGTH", 2)
     approved, *others = [prepare(draft, user=delegate) for _ in range(4)]
     approved.decide(Decision.APPROVED)
     for each in others:

@@ -5,9 +5,10 @@ from html import unescape
 
 import pytest
 
+from agent_access.approvals.models import ApprovalRequest, Decision
 from agent_access.switches import turn_access
 from invoicing.access import Permission
-from invoicing.models import Company, Customer, Decision, Document, IssueApproval, TaxRate
+from invoicing.models import Company, Customer, Document, TaxRate
 from tests.approvals import prepare
 from tests.draft_fields import HEADER_TEXTS
 from tests.factories import (
@@ -62,11 +63,11 @@ def pages_about(evil):
     rejected = prepare(draft, user=evil["user"], connection=evil["connection"])
     rejected.decide(Decision.REJECTED, reason=EVIL)
     stale = prepare(make_draft(**evil), user=evil["user"], connection=evil["connection"])
-    stale_draft = Document.objects.get(pk=stale.approval.document_id)
+    stale_draft = Document.objects.get(pk=stale.approval.target)
     Document.objects.filter(pk=stale_draft.pk).update(reference=f"{EVIL}{HIDDEN}", lock_version=2)
     prepare(draft, user=evil["user"], connection=evil["connection"])
     return [
-        *(f"/approvals/{pk}" for pk in IssueApproval.objects.values_list("pk", flat=True)),
+        *(f"/approvals/{pk}" for pk in ApprovalRequest.objects.values_list("pk", flat=True)),
         f"/documents/{draft.pk}",
         f"/documents/{draft.pk}/edit",
         f"/documents/{draft.pk}/issue",

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from agent_access.approvals import engine
+from agent_access.approvals.models import ApprovalRequest, Decision
 from agent_access.connections import revoke_connection
 from agent_access.models import AuditEvent
 from agent_access.models.connections import RevokedReason
 from invoicing.access import Permission
 from invoicing.fixed_point import SCALE
-from invoicing.locks import lock_approval
-from invoicing.models import Customer, Decision, IssueApproval, User
-from invoicing.services import approvals
+from invoicing.models import Customer, User
 from invoicing.services.drafts import ConnectionRef
 from tests.approvals import PREPARED_AT, TEN_MINUTES_LATER, Prepared, prepare
 from tests.factories import (
@@ -97,7 +97,7 @@ def test_the_script_of_a_pending_page_is_told_all_that_changes_it(
     prepared, ask_version, delegate, customer
 ):
     versions = [ask_version()]
-    total = prepared.approval.document.grand_total
+    total = prepared.document.grand_total
     issued = make_issued(customer=customer, lines=(line_input(unit_price=total, quantity=SCALE),))
     assert issued.grand_total == total
     versions.append(ask_version())
@@ -117,7 +117,7 @@ def test_whoever_cannot_see_the_document_any_more_learns_nothing_of_it(
     hidden = ask_version()
     Customer.objects.update(name="Acme Limited")
     assert ask_version() == hidden
-    assert prepared.approval.document.draft_code not in hidden
+    assert prepared.document.draft_code not in hidden
 
 
 @pytest.mark.requirement("approval.reject")
@@ -127,11 +127,11 @@ def test_rejecting_carries_the_reason(desk, prepared):
 
     assert "You rejected it on March 2, 2026, 09:01 UTC." in page
     assert "The agent can read your reason: Wrong customer." in page
-    assert IssueApproval.objects.get().rejection_reason == "Wrong\ncustomer."
+    assert ApprovalRequest.objects.get().rejection_reason == "Wrong\ncustomer."
 
 
 def test_a_decision_leads_on_to_the_request_that_expires_next(desk, prepared, delegate):
-    draft = make_draft(user=delegate, customer=prepared.approval.document.customer)
+    draft = make_draft(user=delegate, customer=prepared.document.customer)
     maker = ConnectionRef(prepared.approval.connection_id, "Ledger agent")
     following, last = [
         prepare(draft, user=delegate, connection=maker, now=PREPARED_AT + each * SECOND)
@@ -185,11 +185,13 @@ def test_who_may_not_see_a_document_is_led_on_as_well(desk, prepared, delegate):
 def test_who_was_signed_out_meanwhile_decides_nothing(
     desk, prepared, delegate, monkeypatch, decision
 ):
-    def end_sessions_first(*args: Any, **wanted: Any) -> IssueApproval:
+    lock_approval = engine.lock_approval
+
+    def end_sessions_first(*args: Any, **wanted: Any) -> Any:
         User.objects.filter(pk=delegate.pk).update(session_revision=2)
         return lock_approval(*args, **wanted)
 
-    monkeypatch.setattr(approvals, "lock_approval", end_sessions_first)
+    monkeypatch.setattr(engine, "lock_approval", end_sessions_first)
     assert send(desk, prepared, decision).status_code == 403
     assert decision_of(prepared) == ""
 
@@ -253,7 +255,7 @@ def test_a_form_that_cannot_be_read_decides_nothing_and_says_so(desk, prepared, 
 
 def test_a_reason_may_have_500_characters(desk, prepared):
     assert send(desk, prepared, "reject", reason="x" * 500).status_code == 302
-    assert IssueApproval.objects.get().rejection_reason == "x" * 500
+    assert ApprovalRequest.objects.get().rejection_reason == "x" * 500
 
 
 def test_a_reason_that_is_too_long_is_not_lost(desk, prepared):
@@ -364,7 +366,7 @@ def test_out_of_scope_it_can_only_be_rejected_and_shows_nothing_of_the_document(
     assert answer.status_code == 200
     assert "The agent Ledger agent asked you on March 2, 2026, 09:00 UTC" in read(answer)
     assert "You can reject it until 09:10:00 UTC: 9 min 0 s left." in read(answer)
-    document = prepared.approval.document
+    document = prepared.document
     for fact in (
         "Acme",
         "119.00",
@@ -390,7 +392,7 @@ def test_who_may_not_see_documents_is_told_why_and_can_only_reject_unseen(desk, 
     assert answer.status_code == 200
     assert "but your account no longer has the permission to see documents" in read(answer)
     for shown in (answer, inbox):
-        for fact in ("Acme", "119.00", "Consulting", prepared.approval.document.draft_code):
+        for fact in ("Acme", "119.00", "Consulting", prepared.document.draft_code):
             assert fact not in shown.content.decode()
     assert "Approve" not in read(answer)
     refused = send(desk, prepared, "approve")
@@ -421,7 +423,10 @@ def test_out_of_scope_another_persons_request_stays_hidden(sign_in, stranger, pr
     browser = sign_in(stranger)
     for answer in (browser.get(path_of(prepared)), send(browser, prepared, "reject")):
         assert answer.status_code == 404
-    assert take_snapshot()["invoices.IssueApproval"] == before["invoices.IssueApproval"]
+    assert (
+        take_snapshot()["agent_approvals.ApprovalRequest"]
+        == before["agent_approvals.ApprovalRequest"]
+    )
 
 
 def test_another_sites_form_decides_nothing(desk, prepared):

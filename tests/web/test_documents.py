@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from agent_access.approvals.models import ApprovalRequest, Decision
 from invoicing.access import ISSUE_PERMISSIONS, Permission
 from invoicing.decisions import issue_by_hand
 from invoicing.fixed_point import SCALE
-from invoicing.models import Company, Decision, Document, DocumentType, IssueApproval, TaxRate
+from invoicing.models import Company, Document, DocumentType, TaxRate
 from invoicing.search import records
 from invoicing.services import issuing
 from invoicing.services.issuing import frozen_columns
@@ -163,7 +164,7 @@ def test_what_an_agent_issued_says_for_whom_and_who_approved_it(
     asked = agent.call(
         "documents.issue_prepare", {"lock_version": 1}, id=draft.id, key="prepare"
     ).data
-    IssueApproval.objects.update(decision=Decision.APPROVED, decided_at=timezone.now())
+    ApprovalRequest.objects.update(decision=Decision.APPROVED, decided_at=timezone.now())
     nonce = {"nonce": asked["nonce"]}
     agent.call("documents.issue", nonce, id=asked["approval_id"], key="execute")
     assert "by the agent “Ledger agent”, approved by Dana Delegate." in text_of(reader.get(page))

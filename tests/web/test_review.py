@@ -32,7 +32,7 @@ def test_the_page_shows_exactly_what_would_be_issued(desk, prepared):
     for shown in (
         "Issue this invoice? €119.00 to Acme Ltd Prepared for you",
         "by the agent Ledger agent on March 2, 2026, 09:00 UTC",
-        f"draft {prepared.approval.document.draft_code} , version 1, in English",
+        f"draft {prepared.document.draft_code} , version 1, in English",
         "You can decide until 09:10:00 UTC: 9 min 0 s left.",
         "Issue date March 2, 2026 Due date April 1, 2026 Currency EUR",
         "From Halden Works Harbour Street 1 20457 Hamburg Germany VAT number DE123456789",
@@ -55,7 +55,7 @@ def test_of_the_time_left_a_begun_second_counts(desk, prepared, clock):
 
 
 def test_the_draft_is_a_click_away(desk, prepared):
-    document = prepared.approval.document
+    document = prepared.document
     link = f'<a class="number" href="/documents/{document.id}">{document.draft_code}</a>'
     assert link in desk.get(path_of(prepared)).content.decode()
 
@@ -75,11 +75,11 @@ def test_after_the_execution_the_page_gives_the_number_and_a_link(desk, prepared
     answer = desk.get(path_of(prepared))
 
     assert "issued it on March 2, 2026, 09:01 UTC with the number INV-2026-0001" in read(answer)
-    assert f'href="/documents/{prepared.approval.document_id}"' in answer.content.decode()
+    assert f'href="/documents/{prepared.approval.target}"' in answer.content.decode()
 
 
 def test_the_paper_has_the_number_only_where_this_very_request_gave_it(desk, prepared):
-    other = prepare(prepared.approval.document, user=prepared.user)
+    other = prepare(prepared.document, user=prepared.user)
     other.decide()
     other.execute()
     number = '<p class="paper-number">INV-2026-0001</p>'
@@ -237,8 +237,8 @@ def test_only_what_is_unusual_is_warned_of(desk, prepared, customer):
 def test_a_customer_that_only_looks_alike_is_said_to_be_another(desk, prepared):
     facts = ("name", "street", "postcode", "city", "country", "vat_number")
     [alike] = Customer.objects.values(*facts)
-    prepared.approval.document.customer = Customer.objects.create(**alike)
-    prepared.approval.document.save(update_fields=["customer"])
+    prepared.document.customer = Customer.objects.create(**alike)
+    prepared.document.save(update_fields=["customer"])
     page = read(desk.get(path_of(prepared)))
     assert "The draft has changed" in page
     assert "It now refers to another customer or tax rate that reads the same" in page

@@ -16,6 +16,9 @@ class NotesPolicy(Policy):
         return {
             "notes:read": ScopeTerms("Read your notes."),
             "notes:write": ScopeTerms("Add notes.", is_ticked_beforehand=False),
+            "notes:throw_away": ScopeTerms(
+                "Throw notes away, each of which you approve first.", is_ticked_beforehand=False
+            ),
         }
 
     @override

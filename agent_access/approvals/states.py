@@ -1,12 +1,9 @@
 """The state of an approval, computed from stored facts, and the table of its transitions."""
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from enum import StrEnum
 
-from invoicing.models import Decision, IssueApproval
-
-# Interface, Limits: "Invoice approval window".
-WINDOW = timedelta(minutes=10)
+from agent_access.approvals.models import ApprovalRequest, Decision
 
 
 class ApprovalState(StrEnum):
@@ -18,8 +15,8 @@ class ApprovalState(StrEnum):
     STALE = "stale"
 
 
-# Interface, "Issue approval": from which state a person or an agent leads it to which. Every pair
-# that is not here is refused.
+# From which state a person or an agent leads an approval to which. Every pair that is not here is
+# refused.
 TRANSITIONS = {
     (ApprovalState.PENDING, ApprovalState.APPROVED),
     (ApprovalState.PENDING, ApprovalState.REJECTED),
@@ -27,13 +24,13 @@ TRANSITIONS = {
 }
 
 
-def state_of(approval: IssueApproval, *, is_unchanged: bool, now: datetime) -> ApprovalState:
+def state_of(approval: ApprovalRequest, *, is_unchanged: bool, now: datetime) -> ApprovalState:
     """Return the first state in `precedence` whose condition holds.
 
-    `is_unchanged` says that the draft is as it was prepared.
+    `is_unchanged` says that the target is as it was prepared.
 
     Rejected comes before expired, so that an agent is never told to prepare again after a No. The
-    window excludes its end: at exactly ten minutes an approval has expired.
+    window excludes its end: at that very moment an approval has expired.
     """
     precedence = (
         (approval.executed_at is not None, ApprovalState.EXECUTED),

@@ -1,0 +1,14 @@
+from django.apps import AppConfig
+from typing_extensions import override
+
+from agent_access.database.triggers import keep_installed
+
+
+class ApprovalsConfig(AppConfig):
+    name = "agent_access.approvals"
+    label = "agent_approvals"
+    verbose_name = "Approvals"
+
+    @override
+    def ready(self) -> None:
+        keep_installed(self, check_id="agent_approvals.W001")

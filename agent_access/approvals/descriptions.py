@@ -1,0 +1,157 @@
+"""What the pages say of approvals, in words for people, with every time formatted."""
+
+import hashlib
+import math
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.urls import reverse
+from django.utils.dateformat import format as format_date
+from django.utils.timezone import localtime
+
+from agent_access.approvals.engine import approvals_of_ended_connections
+from agent_access.approvals.kinds import kinds
+from agent_access.approvals.models import Decision
+from agent_access.approvals.snapshots import ApprovalSnapshot
+from agent_access.approvals.states import ApprovalState
+
+STATES: Mapping[ApprovalState, str] = {
+    ApprovalState.PENDING: "Waiting for you",
+    ApprovalState.APPROVED: "Approved",
+    ApprovalState.REJECTED: "Rejected",
+    ApprovalState.EXECUTED: "Done",
+    ApprovalState.EXPIRED: "Expired",
+    ApprovalState.STALE: "Changed",
+}
+CONNECTION_ENDED = "Connection ended"
+
+HEADINGS: Mapping[ApprovalState, str] = {
+    ApprovalState.APPROVED: "You approved this request",
+    ApprovalState.REJECTED: "You rejected this request",
+    ApprovalState.EXECUTED: "This is done",
+    ApprovalState.EXPIRED: "This request has expired",
+    ApprovalState.STALE: "It has changed since",
+}
+
+# What a template of these pages says about an approval, by name.
+Told = dict[str, Any]
+
+
+def describe_entries(snapshots: Sequence[ApprovalSnapshot], user: Any) -> list[Told]:
+    """Describe lines of the inbox."""
+    given_up = approvals_of_ended_connections(snapshots, user)
+    return [
+        _describe_entry(each, user, has_ended=each.approval.pk in given_up) for each in snapshots
+    ]
+
+
+def _describe_entry(snapshot: ApprovalSnapshot, user: Any, *, has_ended: bool) -> Told:
+    """Describe one; once its connection `has_ended`, there is no time left to execute anything.
+
+    Once nothing can expire, `seconds_left` is 0 and `time_left` empty.
+    """
+    approval, state = snapshot.approval, snapshot.state
+    kind, seconds = kinds.get(approval.kind), _seconds_left(snapshot)
+    is_given_up = has_ended and seconds > 0
+    if is_given_up:
+        seconds = 0
+    told = {
+        "href": reverse("agent_approvals:review", args=[approval.pk]),
+        "title": kind.words.title,
+        "connection_name": approval.connection_name,
+        "prepared_at": format_moment(approval.prepared_at),
+        "state": CONNECTION_ENDED if is_given_up else {**STATES, **kind.words.states}[state],
+        "is_waiting": state == ApprovalState.PENDING and not is_given_up,
+        "is_executed": state == ApprovalState.EXECUTED,
+        "seconds_left": seconds,
+        "time_left": _format_duration(seconds),
+    }
+    return {**told, **kind.describe_entry(snapshot, user)}
+
+
+def describe_hidden(snapshot: ApprovalSnapshot, user: Any) -> Told:
+    """Describe a request whose target this person cannot see any more.
+
+    What became of it they may not know.
+    """
+    known = {ApprovalState.PENDING, ApprovalState.REJECTED}
+    state = snapshot.state if snapshot.state in known else "over"
+    kind = kinds.get(snapshot.approval.kind)
+    told = _describe_request(snapshot) | {"state": state}
+    return _with_version({**told, **kind.describe_hidden(snapshot, user)})
+
+
+def describe_review(snapshot: ApprovalSnapshot, user: Any) -> Told:
+    """Describe a request with its facts; the texts of times that have not come are empty."""
+    approval, state = snapshot.approval, snapshot.state
+    kind, has_ended = kinds.get(approval.kind), _has_connection_ended(snapshot, user)
+    headings = {ApprovalState.PENDING: kind.words.question, **HEADINGS, **kind.words.headings}
+    told = {
+        **_describe_request(snapshot),
+        "heading": kind.words.heading_of_ended if has_ended else headings[state],
+        "words": kind.words,
+        "decided_at": format_moment(approval.decided_at),
+        "is_approved": approval.decision == Decision.APPROVED,
+        "rejection_reason": approval.rejection_reason,
+        "executed_at": format_moment(approval.executed_at),
+        "may_approve": kind.may_approve(user),
+        "has_connection_ended": has_ended,
+        "warnings": kind.warnings(snapshot, user) if state == ApprovalState.PENDING else (),
+    }
+    return _with_version({**told, **kind.describe(snapshot, user)})
+
+
+def _describe_request(snapshot: ApprovalSnapshot) -> Told:
+    approval, seconds = snapshot.approval, _seconds_left(snapshot)
+    return {
+        "id": approval.pk,
+        "state": snapshot.state,
+        "connection_name": approval.connection_name,
+        "prepared_at": format_moment(approval.prepared_at),
+        "expires_at": format_clock(approval.expires_at),
+        "seconds_left": seconds,
+        "time_left": _format_duration(seconds),
+        "fingerprint": approval.fingerprint,
+    }
+
+
+def _with_version(review: Told) -> Told:
+    """Add the state, and a digest of all that is said, for a script of the page.
+
+    It differs once the page would say something else, except how much time is left.
+    """
+    said = review | {"seconds_left": None, "time_left": None}
+    digest = hashlib.sha256(repr(said).encode()).hexdigest()
+    return review | {"page_version": f"{review['state']} {digest}"}
+
+
+def _has_connection_ended(snapshot: ApprovalSnapshot, user: Any) -> bool:
+    """Return whether nothing can be executed by it any more though there is time left."""
+    return bool(_seconds_left(snapshot) and approvals_of_ended_connections([snapshot], user))
+
+
+def _seconds_left(snapshot: ApprovalSnapshot) -> int:
+    """Return the seconds until it expires, rounded up; 0 once it can no longer be executed."""
+    if snapshot.state not in {ApprovalState.PENDING, ApprovalState.APPROVED}:
+        return 0
+    left: timedelta = snapshot.approval.expires_at - snapshot.now
+    return math.ceil(left.total_seconds())
+
+
+def _format_duration(seconds: int) -> str:
+    """Return "8 min 12 s", or an empty text for 0."""
+    return f"{seconds // 60} min {seconds % 60} s" if seconds else ""
+
+
+def format_moment(moment: datetime | None) -> str:
+    """Return the moment in Django's current time zone, which is named, or an empty text for None.
+
+    Such as "March 2, 2026, 10:30 CET". The project activates the zone of the person who looks.
+    """
+    return format_date(localtime(moment), "F j, Y, H:i T") if moment else ""
+
+
+def format_clock(moment: datetime) -> str:
+    """Return the time of the day to the second, in the same time zone: "10:30:07 CET"."""
+    return f"{localtime(moment):%H:%M:%S %Z}"

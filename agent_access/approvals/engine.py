@@ -1,0 +1,304 @@
+"""An approval's way: an agent prepares it, a person decides, and the agent executes it, once."""
+
+import hashlib
+import secrets
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
+from uuid import UUID
+
+import orjson
+from django.db import transaction
+from django.utils import timezone
+from django.utils.crypto import constant_time_compare
+
+from agent_access import audit
+from agent_access.approvals.errors import (
+    ApprovalNotFoundError,
+    ApprovalStateError,
+    ConnectionEndedError,
+    DecisionNotAllowedError,
+)
+from agent_access.approvals.kinds import ApprovalKind, Clock, kinds
+from agent_access.approvals.models import ApprovalQuerySet, ApprovalRequest, Decision
+from agent_access.approvals.snapshots import ApprovalSnapshot
+from agent_access.approvals.states import TRANSITIONS, ApprovalState
+from agent_access.audit import Fact, Origin
+from agent_access.calls import dump_json
+from agent_access.connections import ended_connections, reload_signed_in
+from agent_access.facts import Facts, canonical_json, fingerprint_of
+
+Kind = ApprovalKind[Any]
+
+
+class Requester(NamedTuple):
+    """The connection through which an agent asks, as approvals keep it."""
+
+    connection_id: UUID
+    connection_name: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Execution:
+    """A request to execute: by which connection, with the nonce and the idempotency key it sent."""
+
+    connection_id: UUID
+    nonce: str
+    key: str
+
+
+def prepare(
+    kind: Kind, user: Any, key: UUID, asked: Any, *, requester: Requester, clock: Clock
+) -> tuple[ApprovalSnapshot, str]:
+    """Ask the user to approve the act to a record as it stands; return the approval and its nonce.
+
+    Only a digest of the nonce is stored. Raises ApprovalNotFoundError for a record that the user
+    cannot see, and what the checks of the kind raise.
+    """
+    with transaction.atomic():
+        target = kind.find(user, key, lock=True)
+        if target is None:
+            raise ApprovalNotFoundError
+        kind.check_request(target, asked)
+        [facts] = read_facts(kind, [target])
+        kind.check(target)
+        canonical, nonce = canonical_json(facts), secrets.token_urlsafe(32)
+        now = clock()
+        approval = ApprovalRequest.objects.create(
+            kind=kind.name,
+            happens_once=kind.happens_once,
+            target=key,
+            target_version=kind.version(target),
+            delegated_user=user,
+            connection_id=requester.connection_id,
+            connection_name=requester.connection_name,
+            facts=canonical,
+            fingerprint=fingerprint_of(canonical),
+            nonce_digest=digest_nonce(nonce),
+            prepared_at=now,
+            expires_at=now + kind.window,
+        )
+    return ApprovalSnapshot(approval, target, facts, now), nonce
+
+
+def digest_nonce(nonce: str) -> str:
+    return hashlib.sha256(nonce.encode()).hexdigest()
+
+
+def read_facts(kind: Kind, targets: Iterable[Any]) -> list[Facts]:
+    """Return the facts of each target as they read once they were stored: JSON values only."""
+    found = list(targets)
+    told = kind.facts_of_many(found) if found else ()
+    return [orjson.loads(dump_json(facts)) for facts in told]
+
+
+def read_approval(approvals: ApprovalQuerySet, pk: UUID, *, now: datetime) -> ApprovalSnapshot:
+    """Return one approval of the queryset as it is now; raises ApprovalNotFoundError."""
+    for snapshot in read_approvals(approvals.filter(pk=pk), now=now):
+        return snapshot
+    raise ApprovalNotFoundError
+
+
+def read_approvals(
+    approvals: Iterable[ApprovalRequest], *, now: datetime
+) -> list[ApprovalSnapshot]:
+    """Return the approvals as they are now, in a fixed number of queries for each kind.
+
+    Those of a kind that no installed app has registered are left out.
+    """
+    rows = [approval for approval in approvals if approval.kind in kinds.names]
+    found = {name: _read_targets(name, rows) for name in {row.kind for row in rows}}
+    gone: tuple[Any, Facts] = (None, {})
+    return [ApprovalSnapshot(row, *found[row.kind].get(row.target, gone), now=now) for row in rows]
+
+
+def _read_targets(name: str, rows: Iterable[ApprovalRequest]) -> dict[UUID, tuple[Any, Facts]]:
+    """Return, by key, the targets of the approvals of a kind, each with its facts."""
+    kind = kinds.get(name)
+    targets = kind.find_many({row.target for row in rows if row.kind == name})
+    pairs = zip(targets.values(), read_facts(kind, targets.values()), strict=True)
+    return dict(zip(targets, pairs, strict=True))
+
+
+@transaction.atomic
+def decide(
+    user: Any, pk: UUID, *, decision: Decision, fingerprint: str, reason: str, origin: Origin
+) -> ApprovalSnapshot:
+    """Decide as write_decision does, raising what it raises, and audit it.
+
+    The event goes to the chain of the connection that prepared the approval. What an ended one
+    prepared can still be rejected; to approve it raises ConnectionEndedError.
+    """
+    snapshot = write_decision(
+        user, pk, decision=decision, fingerprint=fingerprint, reason=reason, clock=timezone.now
+    )
+    fact = Fact(
+        action=f"approval:{decision}",
+        origin=origin,
+        actor_id=user.pk,
+        connection_id=snapshot.approval.connection_id,
+        target=str(pk),
+        detail=str(snapshot.approval.target),
+    )
+    audit.record_decision(fact)
+    # Whoever ends the connection or the session holds the chain's lock until that is done.
+    current = _require_still_signed_in(user)
+    if decision == Decision.APPROVED and approvals_of_ended_connections([snapshot], current):
+        raise ConnectionEndedError
+    return snapshot
+
+
+def write_decision(
+    user: Any, pk: UUID, *, decision: Decision, fingerprint: str, reason: str = "", clock: Clock
+) -> ApprovalSnapshot:
+    """Store what the delegated person decided about the facts with this fingerprint.
+
+    Raises ApprovalNotFoundError for anybody else, and ApprovalStateError if nothing is left to
+    decide or (as stale) the fingerprint is not the approval's, and DecisionNotAllowedError if the
+    person's web session ended meanwhile. To reject needs no more; to approve raises
+    ApprovalNotFoundError, too, if the target is out of the person's reach, and
+    DecisionNotAllowedError if they may not approve it.
+    """
+    is_approval = decision == Decision.APPROVED
+    with transaction.atomic():
+        snapshot = _lock_and_read(
+            pk, seen_by=user if is_approval else None, clock=clock, delegated_user_id=user.pk
+        )
+        approval = snapshot.approval
+        _require_open_to(ApprovalState(decision), snapshot.state)
+        if not constant_time_compare(fingerprint, approval.fingerprint):
+            raise ApprovalStateError(ApprovalState.STALE)
+        current = _require_still_signed_in(user)
+        if is_approval:
+            _require_still_allowed(current, approval)
+        return _write_decision(snapshot, decision, "" if is_approval else reason)
+
+
+def _lock_and_read(pk: UUID, *, seen_by: Any, clock: Clock, **wanted: Any) -> ApprovalSnapshot:
+    """Lock the approval that has these column values and its target, and read the facts.
+
+    The clock is read after the locks, for which this may have waited. Raises ApprovalNotFoundError
+    if there is none, or `seen_by` cannot see the target.
+    """
+    approval, target = lock_approval(pk, seen_by=seen_by, **wanted)
+    [facts] = read_facts(kinds.get(approval.kind), [target]) if target else [{}]
+    return ApprovalSnapshot(approval, target, facts, clock())
+
+
+def lock_approval(pk: UUID, *, seen_by: Any, **wanted: Any) -> tuple[ApprovalRequest, Any]:
+    """Return the approval that has these column values, then its target, both locked.
+
+    The target is None where it is gone; `seen_by` None sees every target. Raises
+    ApprovalNotFoundError.
+    """
+    if not transaction.get_connection().in_atomic_block:
+        raise RuntimeError("a row is locked inside a transaction or not at all")
+    asked = ApprovalRequest.objects.filter(pk=pk, kind__in=kinds.names, **wanted)
+    approval = asked.select_for_update(of=("self",), no_key=True).first()
+    if approval is None:
+        raise ApprovalNotFoundError
+    kind = kinds.get(approval.kind)
+    target = kind.find(seen_by, approval.target, lock=True)
+    is_removed = kind.removes_target and approval.executed_at is not None
+    if target is None and seen_by is not None and not is_removed:
+        raise ApprovalNotFoundError
+    return approval, target
+
+
+def _require_open_to(following: ApprovalState, state: ApprovalState) -> None:
+    """Raise ApprovalStateError if no transition leads from the state to the following one."""
+    if (state, following) not in TRANSITIONS:
+        raise ApprovalStateError(state)
+
+
+def _require_still_signed_in(user: Any) -> Any:
+    """Return the person as of now; raises DecisionNotAllowedError if the web session ended."""
+    current = reload_signed_in(user)
+    if current is None:
+        raise DecisionNotAllowedError
+    return current
+
+
+def _require_still_allowed(current: Any, approval: ApprovalRequest) -> None:
+    """Check the person's right and reach again, after the wait for the locks."""
+    kind = kinds.get(approval.kind)
+    if not kind.may_approve(current):
+        raise DecisionNotAllowedError
+    if kind.find(current, approval.target, lock=False) is None:
+        raise ApprovalNotFoundError
+
+
+def _write_decision(
+    snapshot: ApprovalSnapshot, decision: Decision, rejection_reason: str
+) -> ApprovalSnapshot:
+    approval, now = snapshot.approval, snapshot.now
+    undecided = ApprovalRequest.objects.filter(pk=approval.pk, decision="", expires_at__gt=now)
+    decided = {"decision": decision, "decided_at": now, "rejection_reason": rejection_reason}
+    if not undecided.update(**decided):
+        raise ApprovalStateError(snapshot.state)
+    for name, value in decided.items():
+        setattr(approval, name, value)
+    return ApprovalSnapshot(approval, snapshot.target, snapshot.current, now)
+
+
+def execute(
+    kind: Kind, user: Any, pk: UUID, execution: Execution, *, clock: Clock
+) -> ApprovalRequest:
+    """Do what was approved, once, and keep what the kind answers as the result.
+
+    The same connection, nonce and key get the kept result again. Raises ApprovalNotFoundError for
+    another connection or nonce, ApprovalStateError unless it is approved, and what the kind raises.
+    """
+    with transaction.atomic():
+        snapshot = _lock_and_read(
+            pk,
+            seen_by=user,
+            clock=clock,
+            kind=kind.name,
+            delegated_user_id=user.pk,
+            connection_id=execution.connection_id,
+        )
+        approval = snapshot.approval
+        if not constant_time_compare(digest_nonce(execution.nonce), approval.nonce_digest):
+            raise ApprovalNotFoundError
+        if snapshot.state == ApprovalState.EXECUTED and approval.execute_key == execution.key:
+            return approval
+        _require_open_to(ApprovalState.EXECUTED, snapshot.state)
+        return _execute(kind, snapshot, execution.key, clock)
+
+
+def _execute(kind: Kind, snapshot: ApprovalSnapshot, key: str, clock: Clock) -> ApprovalRequest:
+    """Do it, and write that the approval, which is locked, was executed.
+
+    Should the lock fail: the database executes no approval twice, too late, or undecided.
+    """
+    approval = snapshot.approval
+    _require_not_done(approval)
+    kind.check(snapshot.target)
+    outcome = kind.execute(snapshot, clock=clock)
+    now = clock()
+    # Executing may have waited for a lock until the window was over.
+    if now >= approval.expires_at:
+        raise ApprovalStateError(ApprovalState.EXPIRED)
+    approval.executed_at, approval.execute_key = now, key
+    executed = ApprovalSnapshot(approval, snapshot.target, snapshot.current, now)
+    approval.result = dump_json(kind.answer_execution(executed, outcome)).decode()
+    approval.save(update_fields=["executed_at", "execute_key", "result"])
+    return approval
+
+
+def _require_not_done(approval: ApprovalRequest) -> None:
+    """Raise ApprovalStateError, as stale, if another approval of what happens once was executed."""
+    same = ApprovalRequest.objects.filter(kind=approval.kind, target=approval.target)
+    done = same.filter(happens_once=True, executed_at__isnull=False).exclude(pk=approval.pk)
+    if approval.happens_once and done.exists():
+        raise ApprovalStateError(ApprovalState.STALE)
+
+
+def approvals_of_ended_connections(snapshots: Iterable[ApprovalSnapshot], user: Any) -> set[UUID]:
+    """Return the IDs of this person's approvals whose connection has ended: it executes none."""
+    connections = {each.approval.pk: each.approval.connection_id for each in snapshots}
+    found = ended_connections(user).filter(pk__in=connections.values())
+    ended = set(found.values_list("pk", flat=True))
+    return {pk for pk, connection_id in connections.items() if connection_id in ended}

@@ -1,0 +1,227 @@
+"""What a project declares of an act that a person must approve; the engine does the rest."""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, ClassVar, Generic, TypeVar
+from uuid import UUID
+
+from django.core.exceptions import ImproperlyConfigured
+from django.db.models import Model, Q, QuerySet, UUIDField
+
+from agent_access.approvals.fact_rows import list_changes, list_facts
+from agent_access.approvals.models import KIND_LENGTH, ApprovalRequest
+from agent_access.approvals.snapshots import ApprovalSnapshot
+from agent_access.approvals.states import ApprovalState
+from agent_access.fields import ToolInput
+from agent_access.tools import NAME, NoInput
+
+Target = TypeVar("Target", bound=Model)
+
+# Tells the time. It is read only after the locks, for which a call may have waited.
+Clock = Callable[[], datetime]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Words:
+    """What pages and tools call an act, and what a person should know before they approve it."""
+
+    title: str  # Close a note
+    question: str  # Close this note?
+    button: str = "Approve"
+    consequences: Sequence[str] = ()
+    # Where those for any act would be less clear.
+    states: Mapping[ApprovalState, str] = field(default_factory=dict)
+    headings: Mapping[ApprovalState, str] = field(default_factory=dict)
+    heading_of_ended: str = "The agent can no longer do this"
+
+
+class ApprovalKind(Generic[Target]):
+    """An act to one record that an agent does once its delegated person has approved it.
+
+    A project subclasses it and registers an instance. It must say what the attributes without a
+    value say, and `visible_to`, `facts` and `execute`; everything else has a default. A record of
+    the model has a UUID or an integer as its key.
+    """
+
+    # As a tool is called, noun.verb; it is kept with every request and never changes.
+    name: ClassVar[str]
+    model: ClassVar[type[Model]]
+    words: ClassVar[Words]
+    scope: ClassVar[str]
+    module: ClassVar[str | None] = None
+
+    # What the person needs to let an agent ask and to approve; and to let it execute, if that is
+    # more.
+    permissions: ClassVar[Sequence[str]] = ()
+    execute_permissions: ClassVar[Sequence[str]] = ()
+
+    # How long a request is valid from when it was prepared.
+    window: ClassVar[timedelta] = timedelta(minutes=10)
+    # Whether the database keeps a second request for the same record from being executed.
+    happens_once: ClassVar[bool] = True
+    # Whether executing removes the record, so that its person may read the request without it.
+    removes_target: ClassVar[bool] = False
+    # What preparing takes besides the record.
+    request_input: ClassVar[type[ToolInput]] = NoInput
+
+    review_template: ClassVar[str] = "agent_approvals/review.html"
+    hidden_template: ClassVar[str] = "agent_approvals/review_hidden.html"
+
+    # What a kind must say.
+
+    def visible_to(self, user: Any) -> QuerySet[Target]:
+        """Return the records that this person may see."""
+        raise NotImplementedError
+
+    def facts(self, target: Target) -> Mapping[str, Any]:
+        """Return all that the person is shown and that must not change until it is executed.
+
+        The values are those that JSON has, dates, times and UUIDs, in lists and dictionaries too.
+        """
+        raise NotImplementedError
+
+    def execute(self, approved: ApprovalSnapshot, *, clock: Clock) -> Any:
+        """Do it to the target, which is locked and as it was approved; return what came of it.
+
+        It runs in the transaction that keeps the result: whatever it raises undoes everything.
+        """
+        raise NotImplementedError
+
+    # What it may say of its records.
+
+    def find(self, user: Any, key: UUID, *, lock: bool) -> Target | None:
+        """Return the record, or None if there is none or the person may not see it.
+
+        Without a person every record is seen. With `lock` it is locked until the transaction ends,
+        before anything is asked of it.
+        """
+        records: QuerySet[Any] = self.model._base_manager.filter(pk=self.pk_of(key))  # noqa: SLF001  Django's public name for it
+        if lock:
+            records = records.select_for_update(of=("self",), no_key=True)
+        found: Target | None = records.first()
+        if found is None or user is None:
+            return found
+        # Asked after the wait for the lock.
+        return found if self.visible_to(user).filter(pk=found.pk).exists() else None
+
+    def find_many(self, keys: Collection[UUID]) -> Mapping[UUID, Target]:
+        """Return the records with these keys that there are, whoever may see them, for a list."""
+        records: QuerySet[Any] = self.model._base_manager.filter(pk__in=map(self.pk_of, keys))  # noqa: SLF001  Django's public name for it
+        return {self.key_of(record): record for record in records}
+
+    def facts_of_many(self, targets: Sequence[Target]) -> Sequence[Mapping[str, Any]]:
+        """Return the facts of each record, for a list."""
+        return [self.facts(target) for target in targets]
+
+    def version(self, target: Target) -> int:
+        """Return the number of the record's version, by which `is_current` may tell it is stale."""
+        return 0
+
+    def is_current(self) -> Q:
+        """Return which requests, by what a query can tell, ask for the record as it still is.
+
+        Others are not counted as waiting. By default all are: it is for many requests.
+        """
+        return Q()
+
+    def sees(self, user: Any) -> Q:
+        """Return which requests are for a record that this person may see."""
+        visible = self.visible_to(user)
+        if isinstance(self.model._meta.pk, UUIDField):
+            found = Q(target__in=visible.order_by().values("pk"))
+        else:
+            asked = ApprovalRequest.objects.asked_of(user).filter(kind=self.name)
+            pks = map(self.pk_of, set(asked.values_list("target", flat=True)))
+            found = Q(target__in=[self.key_of(each) for each in visible.filter(pk__in=list(pks))])
+        return found | Q(executed_at__isnull=False) if self.removes_target else found
+
+    def key_of(self, target: Model) -> UUID:
+        """Return the record's key as a UUID; that of an integer is the one with this number."""
+        return target.pk if isinstance(target.pk, UUID) else UUID(int=target.pk)
+
+    def pk_of(self, key: UUID) -> Any:
+        """Return the primary key that the UUID stands for."""
+        return key if isinstance(self.model._meta.pk, UUIDField) else key.int
+
+    # What it may check.
+
+    def check_request(self, target: Target, asked: Any) -> None:
+        """Raise the project's refusal if what was sent to prepare does not fit the locked one."""
+
+    def check(self, target: Target) -> None:
+        """Raise the project's refusal if it cannot be done to the locked record as that is.
+
+        Asked when it is prepared, and again before it is executed.
+        """
+
+    def may_approve(self, user: Any) -> bool:
+        """Return whether the person may approve, at this moment, what they may see."""
+        return bool(user.has_perms(self.permissions))
+
+    # What it may show.
+
+    def describe(self, snapshot: ApprovalSnapshot, user: Any) -> Mapping[str, Any]:
+        """Return what the review page's template needs besides what the engine tells it.
+
+        By default every fact, and those that changed, as rows.
+        """
+        return {
+            "facts": list(list_facts(snapshot.prepared)),
+            "changes": list_changes(snapshot.prepared, snapshot.current)
+            if snapshot.stale_fields
+            else [],
+        }
+
+    def describe_hidden(self, snapshot: ApprovalSnapshot, user: Any) -> Mapping[str, Any]:
+        """Return the same for the page of a request whose record the person may not see."""
+        return {}
+
+    def describe_entry(self, snapshot: ApprovalSnapshot, user: Any) -> Mapping[str, Any]:
+        """Return what a line of the inbox says besides: by default what the record is called."""
+        return {"detail": str(snapshot.target or "")}
+
+    def warnings(self, snapshot: ApprovalSnapshot, user: Any) -> Sequence[str]:
+        """Return what the person should look at twice, as sentences or as safe markup."""
+        return ()
+
+    def answer(self, snapshot: ApprovalSnapshot) -> Mapping[str, Any] | None:
+        """Return what agents read of a request, or None for what the engine tells of any."""
+        return None
+
+    def answer_execution(self, executed: ApprovalSnapshot, outcome: Any) -> Mapping[str, Any]:
+        """Return what executing answers; `outcome` is what `execute` returned."""
+        return {
+            "approval_id": executed.approval.pk,
+            "status": executed.state,
+            "result": outcome,
+        }
+
+
+class KindRegistry:
+    """The kinds of a project, by name."""
+
+    def __init__(self) -> None:
+        self._kinds: dict[str, ApprovalKind[Any]] = {}
+
+    def register(self, kind: ApprovalKind[Any]) -> None:
+        """Add a kind; raises ImproperlyConfigured for a name that is taken, or is none."""
+        if not NAME.fullmatch(kind.name) or len(kind.name) > KIND_LENGTH:
+            raise ImproperlyConfigured(f"{kind.name!r} is no name of a kind such as noun.verb")
+        if kind.name in self._kinds:
+            raise ImproperlyConfigured(f"the kind {kind.name} is registered twice")
+        self._kinds[kind.name] = kind
+
+    def __iter__(self) -> Iterator[ApprovalKind[Any]]:
+        return iter(self._kinds.values())
+
+    def get(self, name: str) -> ApprovalKind[Any]:
+        """Return the kind; raises KeyError for one that no installed app has registered."""
+        return self._kinds[name]
+
+    @property
+    def names(self) -> Collection[str]:
+        return self._kinds.keys()
+
+
+kinds = KindRegistry()

@@ -1,0 +1,107 @@
+"""Requests for what a person must approve, and what they decided."""
+
+from typing import Any, ClassVar, Self
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q
+from uuid_utils.compat import uuid7
+
+from agent_access.models.connections import DIGEST_LENGTH
+from agent_access.models.receipts import KEY_LENGTH
+
+KIND_LENGTH = 100
+# More than a connection's name has room for: older rows may hold longer ones.
+CONNECTION_NAME_LENGTH = 200
+REJECTION_REASON_LENGTH = 500
+
+
+class Decision(models.TextChoices):
+    APPROVED = "approved"
+    REJECTED = "rejected"
+
+
+class ApprovalQuerySet(models.QuerySet["ApprovalRequest"]):
+    def asked_of(self, user: Any) -> Self:
+        """Return all that this person has, or had, to decide, whatever they may see now."""
+        return self.filter(delegated_user=user)
+
+
+class ApprovalRequest(models.Model):
+    """A request to do one act to one record as it was prepared, and what came of it.
+
+    Its state is not stored but computed (approvals.states), so no job has to run for it to expire.
+    `kind` is the name of its ApprovalKind and `target` the key of the record, with `target_version`
+    as the kind numbers its versions. `facts` is the canonical JSON of all that was shown,
+    `fingerprint` the SHA-256 of that in hexadecimal. Of the nonce only the digest is kept.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    kind = models.CharField(max_length=KIND_LENGTH, editable=False)
+    happens_once = models.BooleanField(editable=False)
+    target = models.UUIDField(editable=False)
+    target_version = models.PositiveIntegerField(editable=False)
+    delegated_user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, related_name="+", db_index=False, editable=False
+    )
+    connection_id = models.UUIDField(editable=False)
+    connection_name = models.CharField(max_length=CONNECTION_NAME_LENGTH, editable=False)
+    facts = models.TextField(editable=False)
+    fingerprint = models.CharField(max_length=DIGEST_LENGTH, editable=False)
+    nonce_digest = models.CharField(max_length=DIGEST_LENGTH, editable=False)
+    prepared_at = models.DateTimeField(editable=False)
+    expires_at = models.DateTimeField(editable=False)
+
+    decision = models.CharField(max_length=8, choices=Decision, blank=True, default="")
+    decided_at = models.DateTimeField(null=True)
+    rejection_reason = models.CharField(max_length=REJECTION_REASON_LENGTH, blank=True, default="")
+
+    # Set together by executing: the idempotency key, and the JSON that a retry with it gets again.
+    executed_at = models.DateTimeField(null=True)
+    execute_key = models.CharField(max_length=KEY_LENGTH, blank=True, default="")
+    result = models.TextField(blank=True, default="")
+
+    objects: ClassVar[ApprovalQuerySet] = ApprovalQuerySet.as_manager()  # type: ignore[assignment]  # a manager of it
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["delegated_user", "id"], name="agent_approval_by_delegate"),
+            # Every page counts what waits for its person, however much waited before.
+            models.Index(fields=["delegated_user", "expires_at"], name="agent_approval_by_expiry"),
+            models.Index(fields=["connection_id", "id"], name="agent_approval_by_connection"),
+            models.Index(fields=["target"], name="agent_approval_by_target"),
+        ]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(decision="", decided_at__isnull=True)
+                | Q(decision__in=Decision.values, decided_at__isnull=False),
+                name="approval_decided_at",
+            ),
+            models.CheckConstraint(
+                condition=Q(rejection_reason="") | Q(decision=Decision.REJECTED),
+                name="approval_reason_if_rejected",
+            ),
+            models.CheckConstraint(
+                condition=Q(executed_at__isnull=True, execute_key="", result="")
+                | Q(executed_at__isnull=False, decision=Decision.APPROVED)
+                & ~Q(execute_key="")
+                & ~Q(result=""),
+                name="approval_executed_if_approved",
+            ),
+            models.CheckConstraint(
+                condition=Q(expires_at__gt=F("prepared_at")), name="approval_expires_later"
+            ),
+            models.CheckConstraint(
+                condition=Q(decided_at__isnull=True) | Q(decided_at__lt=F("expires_at")),
+                name="approval_decided_in_time",
+            ),
+            models.CheckConstraint(
+                condition=Q(executed_at__isnull=True) | Q(executed_at__lt=F("expires_at")),
+                name="approval_executed_in_time",
+            ),
+            models.UniqueConstraint(
+                fields=["kind", "target"],
+                condition=Q(executed_at__isnull=False, happens_once=True),
+                name="agent_approval_one_execution",
+            ),
+        ]

@@ -1,0 +1,94 @@
+"""The approvals of one document: what its own pages say of the requests to issue it."""
+
+from datetime import datetime
+from uuid import UUID
+
+from agent_access.approvals.engine import approvals_of_ended_connections, read_approvals
+from agent_access.approvals.inbox import (
+    PAGE_LENGTH,
+    by_ended_connections,
+    pending_for,
+    visible_to,
+)
+from agent_access.approvals.models import ApprovalRequest, Decision
+from agent_access.approvals.snapshots import ApprovalSnapshot
+from agent_access.approvals.states import ApprovalState
+from invoicing.models import Document, User
+
+# The kind of these approvals, whose name is kept with each; it is also that of the tool.
+ISSUE = "documents.issue"
+
+# So many requests for drafts that look the same, the newest, are looked at.
+ALIKE_READ = 25
+USABLE = {ApprovalState.PENDING, ApprovalState.APPROVED}
+
+
+def find_executed(document: Document) -> ApprovalRequest | None:
+    """Return the approval by which the document was issued, or None if a person issued it."""
+    executed = ApprovalRequest.objects.filter(
+        kind=ISSUE, target=document.pk, executed_at__isnull=False
+    )
+    return executed.select_related("delegated_user").first()
+
+
+def read_pending_of(user: User, document: Document, *, now: datetime) -> list[ApprovalSnapshot]:
+    """Return the approvals of one draft that the person can decide now, the newest first.
+
+    They are those of one page: were they the oldest, stale ones could hide all others.
+    """
+    asked = pending_for(user, now=now).filter(kind=ISSUE, target=document.pk)
+    found = read_approvals(asked.order_by("-pk")[:PAGE_LENGTH], now=now)
+    return [each for each in found if each.state == ApprovalState.PENDING]
+
+
+def read_decisions_on(user: User, document: Document, *, now: datetime) -> list[ApprovalSnapshot]:
+    """Return what the person decided of a draft as it is now, the newest decision first.
+
+    These are the approvals that can still be used, as many as a page has; if there is none, the
+    last decision, if that is a rejection.
+    """
+    decided = visible_to(user).filter(
+        kind=ISSUE,
+        target=document.pk,
+        target_version=document.lock_version,
+        decided_at__isnull=False,
+    )
+    newest = decided.exclude(by_ended_connections(user)).order_by("-decided_at")
+    approved = newest.filter(
+        decision=Decision.APPROVED, expires_at__gt=now, executed_at__isnull=True
+    )
+    usable = read_approvals(approved[:PAGE_LENGTH], now=now)
+    last = read_approvals(newest[:1], now=now)
+    return [each for each in usable if each.state == ApprovalState.APPROVED] or [
+        each for each in last if each.state == ApprovalState.REJECTED
+    ]
+
+
+def find_alike(user: User, draft: Document, *, now: datetime) -> ApprovalSnapshot | None:
+    """Return the newest usable approval of another draft with this total for the customer.
+
+    It is one of this person alone: of others' they know nothing.
+    """
+    unused = ApprovalRequest.objects.asked_of(user).filter(
+        kind=ISSUE, expires_at__gt=now, executed_at__isnull=True
+    )
+    # By themselves: SQLite would begin with all documents of the customer.
+    asked = dict(unused.exclude(target=draft.pk).values_list("pk", "target"))
+    # The drafts are the customer's, whom the person can see.
+    alike = Document.objects.filter(
+        pk__in=asked.values(),
+        customer=draft.customer_id,
+        type=draft.type,
+        currency_code=draft.currency_code,
+        grand_total=draft.grand_total,
+    )
+    same = set(alike.values_list("pk", flat=True))
+    newest = ApprovalRequest.objects.filter(pk__in=_newest(asked, same)).order_by("-pk")
+    usable = [each for each in read_approvals(newest, now=now) if each.state in USABLE]
+    given_up = approvals_of_ended_connections(usable, user)
+    return next((each for each in usable if each.approval.pk not in given_up), None)
+
+
+def _newest(asked: dict[UUID, UUID], targets: set[UUID]) -> list[UUID]:
+    """Return the newest of the approvals whose target is one of these."""
+    return sorted(pk for pk, target in asked.items() if target in targets)[-ALIKE_READ:]
