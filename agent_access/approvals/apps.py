@@ -11,4 +11,6 @@ class ApprovalsConfig(AppConfig):
 
     @override
     def ready(self) -> None:
+        from agent_access.approvals import checks  # noqa: F401, PLC0415  models must be loaded first
+
         keep_installed(self, check_id="agent_approvals.W001")

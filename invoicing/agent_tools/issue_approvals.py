@@ -113,10 +113,6 @@ class IssueKind(ApprovalKind[Document]):
         return [found] if found else []
 
     @override
-    def answer(self, snapshot: ApprovalSnapshot) -> Mapping[str, Any]:
-        return outputs.describe_approval(snapshot)
-
-    @override
     def answer_execution(self, executed: ApprovalSnapshot, outcome: Any) -> Mapping[str, Any]:
         return outputs.describe_execution(executed, outcome)
 
