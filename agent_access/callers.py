@@ -8,9 +8,11 @@ from typing import Any
 import orjson
 from django.conf import settings as project
 from django.contrib.auth import get_user_model
+from django.contrib.auth.backends import ModelBackend
 from django.contrib.auth.models import Group, Permission, PermissionsMixin
 from django.contrib.contenttypes.models import ContentType
 from django.db import connection as database
+from django.utils.module_loading import import_string
 
 from agent_access import approvers, conf
 from agent_access.database.selected import Selected, quote
@@ -79,6 +81,8 @@ def forget_permissions(user: Any) -> None:
 
 def permissions_may_have_changed(seen: Any, now: Any) -> bool:
     """Return whether a user's permissions may have changed between these two readings."""
+    if project.AUTHENTICATION_BACKENDS != [MODEL_BACKEND]:
+        return True  # only the other backends know
     known = vars(seen).get(PERMISSION_CACHE)
     return known is None or known != vars(now).get(PERMISSION_CACHE)
 
@@ -87,7 +91,7 @@ def _read(row: tuple[Any, ...], read_at: float) -> Caller:
     user_from, settings_from = CONNECTIONS.width, -2 - SETTINGS.width
     connection = CONNECTIONS.read(row[:user_from])
     connection.user = _users().read(row[user_from:settings_from])
-    if _uses_model_backend_only():
+    if _statement_has_permissions():
         vars(connection.user)[PERMISSION_CACHE] = set(orjson.loads(row[-1] or "[]"))
     switches = row[settings_from:-2]
     # No row of settings is a row of nulls here, and means that everything is off.
@@ -103,7 +107,7 @@ def _is_approved(connection: Connection, sole_approver: Any) -> bool:
 
 def forget_statements() -> None:
     """Forget what is kept of the project's settings, as when a test changes them."""
-    for kept in (_statement, _sole_approver_is_in_statement, _uses_model_backend_only):
+    for kept in (_statement, _sole_approver_is_in_statement, _statement_has_permissions):
         kept.cache_clear()
 
 
@@ -118,10 +122,15 @@ def _sole_approver_is_in_statement() -> bool:
 
 
 @cache
-def _uses_model_backend_only() -> bool:
-    """Return whether all permissions are in Django's tables, where the statement reads them."""
-    has_tables = issubclass(get_user_model(), PermissionsMixin)
-    return has_tables and project.AUTHENTICATION_BACKENDS == [MODEL_BACKEND]
+def _statement_has_permissions() -> bool:
+    """Return whether the statement reads the permissions in Django's tables, too.
+
+    Django asks its own backend, which finds them read already, and then the others. A backend that
+    is made of Django's own would take them for all that it gives by itself.
+    """
+    backends = [import_string(name) for name in project.AUTHENTICATION_BACKENDS]
+    alike = [each for each in backends if issubclass(each, ModelBackend)]
+    return issubclass(get_user_model(), PermissionsMixin) and alike == [ModelBackend]
 
 
 @cache
@@ -131,7 +140,7 @@ def _statement(wanted: str, vendor: str) -> str:
     return CALLER.format(
         columns=", ".join(selected),
         approver=f"({conf.policy().sole_approver_sql() or 'NULL'})",
-        permissions=_permissions_subquery(vendor) if _uses_model_backend_only() else "NULL",
+        permissions=_permissions_subquery(vendor) if _statement_has_permissions() else "NULL",
         connections=CONNECTIONS.table,
         users=users.table,
         key=users.key,

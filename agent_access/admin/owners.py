@@ -87,7 +87,9 @@ class OwnersModelAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic f
             return answer(request, *args, **kwargs)
 
         full_name = f"{self.opts.app_label}_{self.opts.model_name}_{name}"
-        return path(route, self.admin_site.admin_view(guarded), name=full_name)
+        # An act may be several transactions, so that others need not wait for all of it.
+        page = transaction.non_atomic_requests(self.admin_site.admin_view(guarded))
+        return path(route, page, name=full_name)
 
     def may_enter(self, request: HttpRequest) -> bool:
         return admin_site.may_administer(request)

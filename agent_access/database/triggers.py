@@ -27,7 +27,8 @@ from typing import Any, NamedTuple
 
 from django.apps import AppConfig
 from django.core import checks
-from django.db import connections, transaction
+from django.core.exceptions import ImproperlyConfigured
+from django.db import DEFAULT_DB_ALIAS, connections, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models.signals import post_migrate, pre_migrate
 
@@ -69,6 +70,8 @@ _HELD = {
     """,
 }
 
+VENDORS = tuple(_HELD)
+
 # The SQL folders of all apps.
 installed_folders: list[Path] = []
 
@@ -100,9 +103,11 @@ def keep_installed(app: AppConfig, *, check_id: str) -> None:
     installed_folders.append(folder)
 
     def install_after_migrate(*, using: str, **kwargs: Any) -> None:
-        install(connections[using], folder)
+        if connections[using].vendor in VENDORS:
+            install(connections[using], folder)
 
     def drop_before_migrate(*, using: str, plan: list[Any], **kwargs: Any) -> None:
+        _require_known_vendor(using)
         # To alter a table on SQLite, Django recreates it, which fails while triggers name it.
         if plan and connections[using].vendor == SQLITE:
             drop(connections[using], folder)
@@ -111,12 +116,23 @@ def keep_installed(app: AppConfig, *, check_id: str) -> None:
         return [
             checks.Warning(difference, hint=REPAIR, id=check_id)
             for alias in databases or ()
+            if connections[alias].vendor in VENDORS
             for difference in find_differences(connections[alias], folder)
         ]
 
     post_migrate.connect(install_after_migrate, sender=app, weak=False)
     pre_migrate.connect(drop_before_migrate, sender=app, weak=False)
     checks.register(check_triggers, checks.Tags.database)
+
+
+def _require_known_vendor(using: str) -> None:
+    """Raise ImproperlyConfigured for a default database that has no triggers of ours.
+
+    Other databases of a project hold no table of ours, or none that is used.
+    """
+    vendor = connections[using].vendor
+    if using == DEFAULT_DB_ALIAS and vendor not in VENDORS:
+        raise ImproperlyConfigured(f"Agent access needs PostgreSQL or SQLite, not {vendor}.")
 
 
 def install(connection: BaseDatabaseWrapper, folder: Path) -> None:

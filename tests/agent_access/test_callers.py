@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from django.contrib.auth.backends import BaseBackend
+from django.contrib.auth.backends import BaseBackend, ModelBackend
 from django.contrib.auth.models import Group
 from django.contrib.auth.models import Permission as StoredPermission
 from typing_extensions import override
@@ -76,9 +76,38 @@ def test_another_backend_is_asked_by_django_itself(connect, person, settings):
     settings.AUTHENTICATION_BACKENDS = [*settings.AUTHENTICATION_BACKENDS, further]
     connection, _ = connect(person)
     user = find(connection).connection.user
-    assert "_perm_cache" not in vars(user)
     assert user.has_perm(Permission.FINALIZE)
     assert user.has_perm(Permission.VIEW_ALL_CUSTOMERS)
+
+
+class LikeDjangos(ModelBackend):
+    """A backend made of Django's own, which gives one permission more."""
+
+    @override
+    def get_all_permissions(self, user_obj: Any, obj: Any = None) -> set[str]:
+        return {*super().get_all_permissions(user_obj, obj), str(Permission.FINALIZE)}
+
+
+@pytest.mark.usefixtures("own_statement")
+def test_the_permissions_of_a_backend_made_of_djangos_own_are_read_by_itself(
+    connect, company, settings
+):
+    settings.AUTHENTICATION_BACKENDS = [f"{__name__}.{LikeDjangos.__name__}"]
+    user = find(connect(UserFactory.create())[0]).connection.user
+    assert "_perm_cache" not in vars(user)
+    assert user.has_perm(Permission.FINALIZE)
+
+
+@pytest.mark.usefixtures("own_statement")
+def test_further_backends_cost_no_query_for_permissions_in_djangos_tables(
+    connect, person, settings, django_assert_num_queries
+):
+    further = f"{__name__}.{GivesEveryPermission.__name__}"
+    settings.AUTHENTICATION_BACKENDS = [*settings.AUTHENTICATION_BACKENDS, further]
+    user = find(connect(person)[0]).connection.user
+    with django_assert_num_queries(0):
+        assert user.has_perm(Permission.VIEW_PERSON)
+        assert callers.permissions_may_have_changed(user, user)
 
 
 @pytest.mark.usefixtures("own_statement")

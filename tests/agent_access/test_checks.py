@@ -3,12 +3,16 @@
 from types import SimpleNamespace
 
 import pytest
+from django.apps import apps
 from django.core.checks import run_checks
 from django.core.exceptions import ImproperlyConfigured
+from django.db import connections
+from django.db.models.signals import pre_migrate
 from django.test import override_settings
 
 from agent_access import checks, conf
 from agent_access.policy import Policy
+from invoicing.models import User
 
 GATE = "agent_access.gate.GateMiddleware"
 LOCAL = "django.core.cache.backends.locmem.LocMemCache"
@@ -133,7 +137,7 @@ def test_what_a_project_lacks_is_an_error(monkeypatch, check, name, wrong, found
     ("changes", "found"),
     [
         ({}, []),
-        ({"ATOMIC_REQUESTS": True}, ["agent_access.E003"]),
+        ({"ATOMIC_REQUESTS": True}, []),
         ({"OPTIONS": {}}, ["agent_access.E004"]),
         ({"OPTIONS": {"transaction_mode": "DEFERRED"}}, ["agent_access.E004"]),
         ({"OPTIONS": {"transaction_mode": "exclusive"}}, []),
@@ -146,6 +150,109 @@ def test_transactions_that_a_call_cannot_use_are_an_error(monkeypatch, changes, 
     project = SimpleNamespace(DATABASES={"default": sqlite | changes})
     monkeypatch.setattr("agent_access.checks.settings", project)
     assert identifiers(checks.check_transactions()) == found
+
+
+@pytest.mark.parametrize(
+    "base_url",
+    [
+        "https://support.example",
+        "https://support.example:8443",
+        "https://localhost",
+        "https://xn--bcher-kva.example",
+        "https://[2001:db8::1]:8443",
+    ],
+)
+def test_an_address_at_which_agents_can_call_is_taken(settings, base_url):
+    settings.AGENT_ACCESS |= {"BASE_URL": base_url}
+    assert [*checks.check_base_url()] == []
+
+
+@pytest.mark.parametrize(
+    "base_url",
+    [
+        "",
+        "http://support.example",
+        "support.example",
+        "https://",
+        "https://:8443",
+        "https://support.example/",
+        "https://support.example/agents",
+        "https://support.example?agents",
+        "https://support.example#agents",
+        "https://agent@support.example",
+        "https://agent:word@support.example",
+        "https://support.example:",
+        "https://support.example:0",
+        "https://support.example:08443",
+        "https://support.example:https",
+        "https://support.example:443",
+        "https://support.example:65536",
+        "https://Support.example",
+        "https://b\u00fccher.example",
+        "https://support.example\n",
+    ],
+)
+def test_an_address_that_no_request_can_have_is_an_error(settings, base_url):
+    settings.AGENT_ACCESS |= {"BASE_URL": base_url}
+    assert identifiers(checks.check_base_url()) == ["agent_access.E009"]
+    with pytest.raises(ImproperlyConfigured, match="BASE_URL is not an address"):
+        checks.require_safe_settings()
+
+
+def test_a_project_that_sets_nothing_is_told_what_it_must_set(settings):
+    del settings.AGENT_ACCESS
+    assert identifiers(checks.check_base_url()) == ["agent_access.E009"]
+    assert [*checks.check_keys()] == []
+
+
+@pytest.mark.parametrize(
+    "caches",
+    [{"default": {"BACKEND": "django.core.cache.backends.dummy.DummyCache"}}, {}],
+    ids=["a dummy", "none"],
+)
+def test_a_cache_that_counts_nothing_is_an_error(settings, monkeypatch, caches):
+    settings.AGENT_ACCESS |= {"BASE_URL": "https://support.example"}
+    project = SimpleNamespace(CACHES=caches)
+    monkeypatch.setattr("agent_access.checks.settings", project)
+    assert identifiers(checks.check_cache()) == ["agent_access.E012"]
+
+
+def test_a_database_that_agent_access_does_not_know_is_an_error(monkeypatch):
+    assert [*checks.check_vendor()] == []
+    monkeypatch.setattr(type(connections["default"]), "vendor", "mysql")
+    assert identifiers(checks.check_vendor()) == ["agent_access.E010"]
+
+
+def test_a_database_that_agent_access_does_not_know_is_refused_before_it_is_migrated(monkeypatch):
+    monkeypatch.setattr(type(connections["default"]), "vendor", "mysql")
+    with pytest.raises(ImproperlyConfigured, match="needs PostgreSQL or SQLite, not mysql"):
+        pre_migrate.send(apps.get_app_config("agent_access"), using="default", plan=[])
+
+
+class Replica:
+    """Reads somewhere else than it writes."""
+
+    def db_for_read(self, model: type, **hints: object) -> str | None:
+        return "replica"
+
+
+class Elsewhere:
+    """Keeps the users in a database of their own."""
+
+    def db_for_read(self, model: type, **hints: object) -> str | None:
+        return "people" if model is User else None
+
+    db_for_write = db_for_read
+
+
+def test_models_that_are_not_in_the_default_database_are_an_error(settings):
+    assert [*checks.check_routers()] == []
+    settings.DATABASE_ROUTERS = [f"{__name__}.Elsewhere"]
+    [found] = checks.check_routers()
+    assert (found.id, found.msg.split()[0]) == ("agent_access.E011", "invoices.User")
+    settings.DATABASE_ROUTERS = [f"{__name__}.Replica"]
+    told = [each.msg.split()[0] for each in checks.check_routers()]
+    assert {"agent_access.Connection", "agent_oauth.Grant", "invoices.User"} <= {*told}
 
 
 def test_a_misspelt_setting_is_an_error_that_names_the_right_ones(settings):

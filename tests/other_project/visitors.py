@@ -49,7 +49,7 @@ class Browser:
     def submit(self, path, fields):
         """Post the form that the page at this path holds."""
         page = self.open(path).content.decode()
-        [token] = re.findall(r'name="csrfmiddlewaretoken" value="(\w+)"', page)
+        token, *_ = re.findall(r'name="csrfmiddlewaretoken" value="(\w+)"', page)
         body = urlencode({"csrfmiddlewaretoken": token} | fields, doseq=True).encode()
         headers = self._headers() | {
             "Content-Type": "application/x-www-form-urlencoded",
