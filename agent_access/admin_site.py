@@ -6,7 +6,7 @@ from typing import Any, TypeVar, cast
 
 from django.conf import settings
 from django.contrib.admin import AdminSite
-from django.contrib.auth import REDIRECT_FIELD_NAME, SESSION_KEY
+from django.contrib.auth import REDIRECT_FIELD_NAME
 from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.views import LogoutView, redirect_to_login
 from django.core.exceptions import PermissionDenied
@@ -20,6 +20,7 @@ from typing_extensions import override
 from agent_access import approvers, conf
 from agent_access.connections import live_connections
 from agent_access.models.settings import AccessSettings
+from agent_access.web_sessions import has_session
 
 View = TypeVar("View", bound=Callable[..., Any])
 
@@ -50,14 +51,8 @@ def _ask_once(request: HttpRequest, question: Callable[[Any], bool]) -> bool:
     """Return the answer about the request's user, kept for the rest of the request."""
     answers: dict[Any, bool] = request.__dict__.setdefault(ANSWERS, {})
     if question not in answers:
-        answers[question] = _has_session(request) and question(request.user)
+        answers[question] = has_session(request) and question(request.user)
     return answers[question]
-
-
-def _has_session(request: HttpRequest) -> bool:
-    user: Any = request.user
-    key = user._meta.pk.value_to_string(user) if user.is_authenticated else None
-    return key is not None and request.session.get(SESSION_KEY) == key
 
 
 class OwnersAdminSite(AdminSite):

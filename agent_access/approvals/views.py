@@ -9,6 +9,7 @@ from http import HTTPStatus
 from typing import Any
 from uuid import UUID
 
+from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -43,6 +44,7 @@ from agent_access.audit import make_origin
 from agent_access.identifiers import read_id
 from agent_access.models.audit import Transport
 from agent_access.request_facts import note
+from agent_access.web_sessions import has_session
 
 REFUSALS = {HTTPStatus.CONFLICT, HTTPStatus.FORBIDDEN}
 
@@ -145,6 +147,8 @@ def _find_next(user: Any, *, now: datetime) -> str:
 
 
 def _decide(request: HttpRequest, pk: UUID, form: DecisionForm) -> HttpResponse:
+    if not has_session(request):
+        raise PermissionDenied
     decision = DECISIONS[form.cleaned_data["decision"]]
     try:
         decide(

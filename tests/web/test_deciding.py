@@ -5,9 +5,10 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.core.exceptions import PermissionDenied
 from django.test import Client
 
-from agent_access.approvals import engine
+from agent_access.approvals import engine, views
 from agent_access.approvals.models import ApprovalRequest, Decision
 from agent_access.connections import revoke_connection
 from agent_access.models import AuditEvent
@@ -47,6 +48,16 @@ def test_approving_leads_back_to_the_page_which_says_what_was_decided(desk, prep
     event = AuditEvent.objects.get(action="approval:approved")
     assert (event.transport, event.client_address) == ("web", "127.0.0.1")
     assert event.request_id == answer["X-Request-Id"]
+
+
+def test_a_program_that_is_known_by_a_token_of_the_person_decides_nothing(prepared, rf, delegate):
+    """As with a project's middleware that knows people by tokens."""
+    form = {"decision": "approve", "fingerprint": prepared.approval.fingerprint, "reason": ""}
+    request = rf.post(path_of(prepared), form)
+    request.user, request.session = delegate, {}
+
+    with nothing_changes(), pytest.raises(PermissionDenied):
+        views.review(request, prepared.approval.pk)
 
 
 @pytest.fixture

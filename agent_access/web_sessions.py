@@ -1,0 +1,18 @@
+"""Whether a request comes from a person's web session: programs must not decide about programs."""
+
+from typing import Any
+
+from django.contrib.auth import SESSION_KEY
+from django.http import HttpRequest
+
+
+def has_session(request: HttpRequest) -> bool:
+    """Return whether the request's user has signed in to this very session.
+
+    A project's middleware may know a person by a token too, which is held by a program.
+    """
+    user: Any = request.user
+    if not user.is_authenticated:
+        return False
+    signed_in = request.session.get(SESSION_KEY)
+    return signed_in is not None and signed_in == user._meta.pk.value_to_string(user)
