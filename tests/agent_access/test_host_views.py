@@ -389,7 +389,7 @@ def test_a_cached_page_is_that_persons_alone(connect_caller, browser, team, nora
     grant(sue, "view_team")
     callers = [connect_caller(nora)[1], connect_caller(sue)[1]]
     assert len(browser.get("/host/cached-teams/", secure=True).json()) == 1
-    headers = {"Host": HOST, "Authorization": BASIC}  # of a person without cookies
+    headers = {"Host": HOST, "X-Person": "Nora"}
     assert len(Client().get("/host/cached-teams/", secure=True, headers=headers).json()) == 1
     for path in ("/host/cached-teams/", "/api/v1/cached-teams"):
         answers = [caller.send("GET", path).body for caller in callers for _ in range(2)]
@@ -403,6 +403,17 @@ def test_no_other_address_of_a_view_has_a_limit_of_its_own(caller, settings, tea
     paths = [TEAMS, f"{TEAMS}{team.id}.json", "/api/v1/teams", "/host/plain-teams/", TEAMS]
     assert [caller.send("GET", path).status for path in paths] == [200, 200, 200, 429, 429]
     assert 1 <= int(caller.send("GET", "/host/plain-teams/").headers["Retry-After"]) <= 60
+
+
+@pytest.mark.parametrize("policy", ["ADDRESS", "CONNECTION"])
+def test_a_call_is_counted_once_though_the_view_has_our_throttles_too(
+    caller, browser, settings, policy
+):
+    settings.AGENT_ACCESS |= {f"LIMIT_PER_{policy}": 3}
+    cached = "/host/cached-teams/"
+    assert [caller.send("GET", cached).status for _ in range(4)] == [200, 200, 200, 429]
+    people = browser.get(cached, secure=True).status_code
+    assert people == (429 if policy == "ADDRESS" else 200)
 
 
 def test_the_views_own_throttle_counts_over_every_door(caller, team, connection):
