@@ -10,6 +10,7 @@ from django.db.models import QuerySet
 from agent_access import conf
 from agent_access.keys import from_key, to_key, user_key_kind
 from agent_access.models.connections import Connection
+from agent_access.policy import Policy
 
 
 def may_approve(user: Any) -> bool:
@@ -24,7 +25,10 @@ def may_administer(user: Any) -> bool:
 
 def may_connect(approver: Any, user: Any) -> bool:
     """Return whether the user is among those whom this approver may connect an agent to."""
-    return bool(conf.policy().delegates(approver).filter(pk=user.pk).exists())
+    policy = conf.policy()
+    if type(policy).delegates is Policy.delegates:
+        return bool(user.is_active)  # which is all that the default asks: a call costs no query
+    return bool(policy.delegates(approver).filter(pk=user.pk).exists())
 
 
 def find_approved(connections: Iterable[Connection]) -> set[UUID]:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import cache
 from time import monotonic
 from typing import Any
+from uuid import UUID
 
 import orjson
 from django.conf import settings as project
@@ -16,6 +17,7 @@ from django.utils.module_loading import import_string
 
 from agent_access import approvers, conf
 from agent_access.database.selected import Selected, quote
+from agent_access.keys import to_key, user_key_kind
 from agent_access.models import AccessSettings, Connection
 
 MODEL_BACKEND = "django.contrib.auth.backends.ModelBackend"
@@ -27,6 +29,7 @@ CALLER = """
     FROM {connections} AS held
     JOIN {users} AS person ON person.{key} = held.user_id
     LEFT JOIN {settings} AS switches ON switches.id = {only_id}
+    {join_approver}
     WHERE held.{wanted} = %s
 """
 # The user's own and those of their groups; as JSON, since a codename may hold any character.
@@ -42,6 +45,10 @@ PERMISSIONS = """(
         WHERE member.{groups_key} = person.{key}
     )
 )"""
+
+JOIN_APPROVER = "LEFT JOIN {users} AS approver ON approver.{key} = {approver_key}"
+# The number that the UUID of an integer key stands for (`keys`), from its last 16 digits.
+POSTGRESQL_NUMBER = "('x' || translate(right(held.owner_id::text, 17), '-', ''))::bit(64)::bigint"
 
 # By vendor: the function that makes a JSON array of rows.
 JSON_ARRAY = {"postgresql": "json_agg", "sqlite": "json_group_array"}
@@ -88,21 +95,31 @@ def permissions_may_have_changed(seen: Any, now: Any) -> bool:
 
 
 def _read(row: tuple[Any, ...], read_at: float) -> Caller:
-    user_from, settings_from = CONNECTIONS.width, -2 - SETTINGS.width
+    user_from = CONNECTIONS.width
+    settings_from = user_from + _users().width
+    approver_from = settings_from + SETTINGS.width
     connection = CONNECTIONS.read(row[:user_from])
     connection.user = _users().read(row[user_from:settings_from])
     if _statement_has_permissions():
         vars(connection.user)[PERMISSION_CACHE] = set(orjson.loads(row[-1] or "[]"))
-    switches = row[settings_from:-2]
+    switches = row[settings_from:approver_from]
     # No row of settings is a row of nulls here, and means that everything is off.
     settings = AccessSettings() if switches[0] is None else SETTINGS.read(switches)
-    return Caller(connection, settings, _is_approved(connection, row[-2]), read_at)
+    is_approved = _is_approved(connection, row[approver_from:-2], sole_approver=row[-2])
+    return Caller(connection, settings, is_approved, read_at)
 
 
-def _is_approved(connection: Connection, sole_approver: Any) -> bool:
+def _is_approved(
+    connection: Connection, approver_row: tuple[Any, ...], *, sole_approver: Any
+) -> bool:
     if _sole_approver_is_in_statement():
         return approvers.read_key(sole_approver) == connection.owner_id
-    return connection.id in approvers.find_approved([connection])
+    if not approver_row:
+        return connection.id in approvers.find_approved([connection])
+    approver = _users().read(approver_row)
+    if to_key(approver.pk) != connection.owner_id:  # nobody, if the user is gone
+        return False
+    return approvers.may_approve(approver) and approvers.may_connect(approver, connection.user)
 
 
 def forget_statements() -> None:
@@ -133,10 +150,26 @@ def _statement_has_permissions() -> bool:
     return issubclass(get_user_model(), PermissionsMixin) and alike == [ModelBackend]
 
 
+def _find_approver_key(vendor: str) -> str | None:
+    """Return the SQL of the approver's primary key, or None where the statement has no use of it.
+
+    SQLite cannot tell the number that a UUID stands for.
+    """
+    if _sole_approver_is_in_statement():
+        return None
+    if user_key_kind() is UUID:
+        return "held.owner_id"
+    return POSTGRESQL_NUMBER if vendor == "postgresql" else None
+
+
 @cache
 def _statement(wanted: str, vendor: str) -> str:
-    users = _users()
-    selected = (CONNECTIONS.columns("held"), users.columns("person"), SETTINGS.columns("switches"))
+    users, approver_key = _users(), _find_approver_key(vendor)
+    selected = [CONNECTIONS.columns("held"), users.columns("person"), SETTINGS.columns("switches")]
+    join = ""
+    if approver_key:
+        selected.append(users.columns("approver"))
+        join = JOIN_APPROVER.format(users=users.table, key=users.key, approver_key=approver_key)
     return CALLER.format(
         columns=", ".join(selected),
         approver=f"({conf.policy().sole_approver_sql() or 'NULL'})",
@@ -146,6 +179,7 @@ def _statement(wanted: str, vendor: str) -> str:
         key=users.key,
         settings=SETTINGS.table,
         only_id=AccessSettings.ONLY_ID,
+        join_approver=join,
         wanted=wanted,
     )
 

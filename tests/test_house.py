@@ -208,7 +208,8 @@ def test_the_pages_of_agent_access_stand_in_a_frame_of_their_own() -> None:
     parts = {part for text in texts.values() for part in included.findall(text)}
     assert set(texts) - own == {"frame.html", *parts}
     # What is of this project is the frame around them, and nothing else.
-    assert [path.name for path in PROJECT_FOLDER.glob("templates/agent_access/*")] == ["frame.html"]
+    replaced = PROJECT_FOLDER.glob("templates/agent_access/**/*.html")
+    assert sorted(path.name for path in replaced) == ["frame.html", "style.html"]
 
 
 def test_the_name_of_every_error_ends_in_error() -> None:

@@ -6,10 +6,12 @@ import pytest
 from django.contrib.auth.backends import BaseBackend, ModelBackend
 from django.contrib.auth.models import Group
 from django.contrib.auth.models import Permission as StoredPermission
+from django.db import connection as database
 from typing_extensions import override
 
 from agent_access import callers
 from agent_access.callers import Caller, find_caller
+from agent_access.keys import to_key
 from agent_access.models import Connection
 from invoicing.access import Permission
 from invoicing.agent_host import InvoicingPolicy
@@ -122,3 +124,25 @@ def test_a_policy_without_a_statement_is_asked_about_the_approver_and_the_user(
     company.owner = colleague
     company.save()
     assert not find(connection).is_approved
+
+
+@pytest.mark.usefixtures("own_statement")
+@pytest.mark.django_db
+def test_the_default_policy_costs_a_call_no_further_query(
+    connect, superuser, delegate, settings, django_assert_num_queries
+):
+    settings.AGENT_ACCESS |= {"POLICY": "agent_access.policy.Policy"}
+    connection, _ = connect(delegate)
+    assert connection.owner_id == superuser.pk
+    find(connection)
+    with django_assert_num_queries(1):
+        assert find(connection).is_approved
+
+
+@pytest.mark.postgresql  # whose expression it is
+@pytest.mark.parametrize("number", [1, 42, 2**31, 2**63 - 1])
+def test_postgresql_reads_the_number_of_a_key(db, number):
+    with database.cursor() as cursor:
+        expression = callers.POSTGRESQL_NUMBER.replace("held.owner_id", "%s::uuid")
+        cursor.execute(f"SELECT {expression}", [to_key(number)])
+        assert cursor.fetchone() == (number,)

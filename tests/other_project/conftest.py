@@ -32,7 +32,7 @@ owner = {"username": "olga", "email": "olga@notes.example"}
 call_command("createsuperuser", **owner, interactive=False, verbosity=0)
 password = os.environ["DJANGO_SUPERUSER_PASSWORD"]
 nora = get_user_model().objects.create_user("nora", password=password)
-nora.user_permissions.set(Permission.objects.filter(content_type__app_label="notes"))
+nora.user_permissions.set(Permission.objects.filter(content_type__app_label__in=["notes", "desk"]))
 call_command("agent_access", "on")
 """
 
@@ -103,11 +103,16 @@ class Project:
             caller.close()
 
     def call_mcp(
-        self, method: str, params: Mapping[str, Any], *, headers: Mapping[str, str]
+        self,
+        method: str,
+        params: Mapping[str, Any],
+        *,
+        headers: Mapping[str, str],
+        path: str = "/mcp",
     ) -> Answer:
         message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
         version = {"MCP-Protocol-Version": "2025-11-25"}
-        return self.request("POST", "/mcp", message, headers=version | dict(headers))
+        return self.request("POST", path, message, headers=version | dict(headers))
 
 
 @pytest.fixture(scope="module")

@@ -23,5 +23,7 @@ if __name__ == "__main__":
     server.socket = listening
     server.server_name, server.server_port = listening.getsockname()
     server.setup_environ()
-    server.set_app(import_module("notes.wsgi").application)
+    server.set_app(
+        import_module(f"{os.environ['DJANGO_SETTINGS_MODULE'].partition('.')[0]}.wsgi").application
+    )
     server.serve_forever()
