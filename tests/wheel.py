@@ -2,8 +2,6 @@
 
 import subprocess
 import sys
-import sysconfig
-import venv
 from pathlib import Path
 
 from config.environment import PROJECT_FOLDER
@@ -13,22 +11,32 @@ DISTRIBUTION = PROJECT_FOLDER / "agent_access"
 
 def build_wheel(folder: Path) -> Path:
     """Build the wheel of both apps into the folder."""
-    build = [sys.executable, "-m", "hatchling", "build", "--target", "wheel"]
-    subprocess.run([*build, "--directory", folder], cwd=DISTRIBUTION, check=True, timeout=60)  # noqa: S603  our own command
+    build = ["-m", "hatchling", "build", "--target", "wheel", "--directory", str(folder)]
+    _run(sys.executable, *build, folder=DISTRIBUTION)
     [wheel] = folder.glob("*.whl")
     return wheel
 
 
-def make_environment(folder: Path, wheel: Path) -> Path:
+def make_environment(folder: Path, wheel: Path, *, base: Path = Path(sys.executable)) -> Path:
     """Install the wheel into an environment in the folder, and return its interpreter.
 
-    The packages that it needs are those of the environment of these tests.
+    The packages that it needs are those of the environment of the `base` interpreter.
     """
-    venv.create(folder, with_pip=False, symlinks=True)
-    python = folder / "bin/python"
-    install = [sys.executable, "-m", "uv", "pip", "install", "--quiet", "--offline", "--no-deps"]
-    subprocess.run([*install, "--python", python, wheel], check=True, timeout=60)  # noqa: S603  our own command
-    packages = {"base": str(folder), "platbase": str(folder)}
-    own = Path(sysconfig.get_path("purelib", scheme="venv", vars=packages))
-    (own / "packages.pth").write_text(sysconfig.get_path("purelib"), encoding="utf-8")
+    _run(base, "-m", "venv", "--without-pip", folder)
+    python = folder / "bin" / "python"
+    install = ["pip", "install", "--quiet", "--offline", "--no-deps", "--python", str(python)]
+    _run(sys.executable, "-m", "uv", *install, wheel)
+    packages, own = _ask_packages(base), _ask_packages(python)
+    (Path(own) / "packages.pth").write_text(packages, encoding="utf-8")
     return python
+
+
+def _ask_packages(python: Path) -> str:
+    return _run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip()
+
+
+def _run(*command: str | Path, folder: Path | None = None) -> str:
+    done = subprocess.run(  # noqa: S603  our own command
+        command, cwd=folder, check=True, timeout=60, stdout=subprocess.PIPE, text=True
+    )
+    return done.stdout

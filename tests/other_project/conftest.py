@@ -5,6 +5,7 @@ import os
 import shutil
 import socket
 import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.agents import Answer
+from tests.hosts import environments
 from tests.wheel import build_wheel, make_environment
 
 BASE_URL = "https://localhost"
@@ -116,21 +118,34 @@ class Project:
 
 
 @pytest.fixture(scope="module")
+def base(request: pytest.FixtureRequest) -> Path:
+    """Return the interpreter that has the packages: a module may ask for other versions."""
+    version = getattr(request, "param", None)
+    if version is None:
+        return Path(sys.executable)
+    if not environments.is_installed(version):
+        pytest.skip("python -m tests.hosts.environments installs it where there is Python 3.12")
+    return environments.python_of(version)
+
+
+@pytest.fixture(scope="module")
 def project(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, base: Path
 ) -> Iterator[Project]:
     """Serve the project, with an owner, nora, and agent access on; a module names its settings."""
-    with serve(make_project(tmp_path_factory, request.module.SETTINGS)) as project:
+    with serve(make_project(tmp_path_factory, request.module.SETTINGS, base=base)) as project:
         yield project
 
 
-def make_project(temporary: pytest.TempPathFactory, settings: str) -> Project:
+def make_project(
+    temporary: pytest.TempPathFactory, settings: str, *, base: Path = Path(sys.executable)
+) -> Project:
     """Return a copy of the project in a folder and an environment of its own, and nora in it."""
     folder, environment = temporary.mktemp("project"), temporary.mktemp("environment")
     ignored = shutil.ignore_patterns("test_*.py", "conftest.py", "visitors.py", "__pycache__")
     shutil.copytree(Path(__file__).parent, folder, ignore=ignored, dirs_exist_ok=True)
     (folder / "__init__.py").unlink()  # it is a package here only
-    python = make_environment(environment, build_wheel(environment))
+    python = make_environment(environment, build_wheel(environment), base=base)
     project = Project(folder, python, settings)
     prepare = ["shell", "--no-imports", "--command", PREPARE]
     project.manage(*prepare, DJANGO_SUPERUSER_PASSWORD=PASSWORD)

@@ -5,11 +5,14 @@ import re
 import pytest
 
 from config.environment import PROJECT_FOLDER
+from tests.hosts import environments
 from tests.other_project.conftest import PASSWORD
 from tests.other_project.visitors import RESOURCE, Browser, Client
 
-# What the two apps do on both databases is asked by their own tests.
-pytestmark = pytest.mark.sqlite
+pytestmark = [
+    pytest.mark.sqlite,  # what the two apps do on both databases is asked by their own tests
+    pytest.mark.parametrize("base", [None, *environments.VERSIONS], indirect=True, scope="module"),
+]
 
 SETTINGS = "notes.settings_with_sign_in"
 
@@ -36,6 +39,8 @@ def test_the_owner_of_another_project_lets_a_client_in(project):
     tools = project.call_mcp("tools/list", {}, headers=agent).body["result"]["tools"]
     assert [tool["name"] for tool in tools] == ["notes_list"]
     wider = {"name": "notes_write", "arguments": {"text": "Milk", "idempotency_key": "key"}}
+    read = project.request("GET", "/api/v1/notes", headers=agent)
+    assert (read.status, read.body) == (200, {"data": [], "next": None})
     refused = project.call_mcp("tools/call", wider, headers=agent)
     assert refused.status == 403
     assert 'scope="notes:read notes:write"' in refused.headers["WWW-Authenticate"]

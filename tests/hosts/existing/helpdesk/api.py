@@ -1,0 +1,29 @@
+"""The API for the company's own programs and pages."""
+
+from django.db.models import QuerySet
+from rest_framework.decorators import action
+from rest_framework.mixins import CreateModelMixin, ListModelMixin, RetrieveModelMixin
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.viewsets import GenericViewSet
+
+from helpdesk.models import Ticket
+from helpdesk.serializers import TicketSerializer
+
+
+class TicketViewSet(ListModelMixin, RetrieveModelMixin, CreateModelMixin, GenericViewSet):
+    queryset = Ticket.objects.order_by("id").prefetch_related("comments")
+    serializer_class = TicketSerializer
+
+    def get_queryset(self) -> QuerySet[Ticket]:
+        return super().get_queryset().filter(requester=self.request.user.pk)
+
+    def perform_create(self, serializer: TicketSerializer) -> None:
+        serializer.save(requester=self.request.user)
+
+    @action(detail=True, methods=["post"])
+    def close(self, request: Request, pk: str) -> Response:
+        ticket = self.get_object()
+        ticket.status = Ticket.Status.CLOSED
+        ticket.save()
+        return Response(self.get_serializer(ticket).data)
