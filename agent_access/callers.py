@@ -21,6 +21,15 @@ from agent_access.keys import to_key, user_key_kind
 from agent_access.models import AccessSettings, Connection
 
 MODEL_BACKEND = "django.contrib.auth.backends.ModelBackend"
+# The methods by which that backend reads permissions.
+READING = (
+    "_get_group_permissions",
+    "_get_permissions",
+    "_get_user_permissions",
+    "get_all_permissions",
+    "get_group_permissions",
+    "get_user_permissions",
+)
 # The attribute of a user in which that backend caches permissions.
 PERMISSION_CACHE = "_perm_cache"
 
@@ -142,12 +151,17 @@ def _sole_approver_is_in_statement() -> bool:
 def _statement_has_permissions() -> bool:
     """Return whether the statement reads the permissions in Django's tables, too.
 
-    Django asks its own backend, which finds them read already, and then the others. A backend that
-    is made of Django's own would take them for all that it gives by itself.
+    Django asks its own backend, which finds them read already, and then the others. One that is
+    made of Django's own, but gives permissions of its own, would take them for all that it gives.
     """
     backends = [import_string(name) for name in project.AUTHENTICATION_BACKENDS]
     alike = [each for each in backends if issubclass(each, ModelBackend)]
-    return issubclass(get_user_model(), PermissionsMixin) and alike == [ModelBackend]
+    has_tables = issubclass(get_user_model(), PermissionsMixin)
+    return has_tables and bool(alike) and all(map(_reads_as_django, alike))
+
+
+def _reads_as_django(backend: type[ModelBackend]) -> bool:
+    return all(getattr(backend, name) is getattr(ModelBackend, name) for name in READING)
 
 
 def _find_approver_key(vendor: str) -> str | None:

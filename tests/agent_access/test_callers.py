@@ -101,6 +101,17 @@ def test_the_permissions_of_a_backend_made_of_djangos_own_are_read_by_itself(
 
 
 @pytest.mark.usefixtures("own_statement")
+def test_a_backend_that_only_signs_in_otherwise_costs_no_query_for_permissions(
+    connect, person, settings, django_assert_num_queries
+):
+    settings.AUTHENTICATION_BACKENDS = ["django.contrib.auth.backends.RemoteUserBackend"]
+    user = find(connect(person)[0]).connection.user
+    with django_assert_num_queries(0):
+        assert user.has_perm(Permission.VIEW_PERSON)
+        assert not user.has_perm(Permission.VIEW_ALL_CUSTOMERS)
+
+
+@pytest.mark.usefixtures("own_statement")
 def test_further_backends_cost_no_query_for_permissions_in_djangos_tables(
     connect, person, settings, django_assert_num_queries
 ):
