@@ -21,7 +21,12 @@ pytestmark = pytest.mark.sqlite
 APPS = ("agent_access", "mcp_gateway")
 METADATA = tomllib.loads((PROJECT_FOLDER / "agent_access/pyproject.toml").read_text())["project"]
 # The rooms that need a package which only an extra installs.
-EXTRAS = {"agent_access/http": "drf", "mcp_gateway": "mcp", "agent_access/oauth": "oauth"}
+EXTRAS = {
+    "agent_access/http": "drf",
+    "agent_access/urls.py": "drf",
+    "mcp_gateway": "mcp",
+    "agent_access/oauth": "oauth",
+}
 
 
 @pytest.fixture(scope="module")

@@ -139,7 +139,7 @@ def decide(
         actor_id=user.pk,
         connection_id=snapshot.approval.connection_id,
         target=str(pk),
-        detail=str(snapshot.approval.target),
+        detail=str(kinds.get(snapshot.approval.kind).pk_of(snapshot.approval.target)),
     )
     audit.record_decision(fact)
     # Whoever ends the connection or the session holds the chain's lock until that is done.

@@ -7,13 +7,14 @@ from typing import Any, ClassVar, Generic, TypeVar
 from uuid import UUID
 
 from django.core.exceptions import ImproperlyConfigured
-from django.db.models import Model, Q, QuerySet, UUIDField
+from django.db.models import Model, Q, QuerySet
 
 from agent_access.approvals.fact_rows import list_changes, list_facts
 from agent_access.approvals.models import KIND_LENGTH, ApprovalRequest
 from agent_access.approvals.snapshots import ApprovalSnapshot
 from agent_access.approvals.states import ApprovalState
 from agent_access.fields import ToolInput
+from agent_access.keys import Key, from_key, kind_of_key, to_key
 from agent_access.tools import NAME, NoInput
 
 Target = TypeVar("Target", bound=Model)
@@ -109,7 +110,7 @@ class ApprovalKind(Generic[Target]):
     def find_many(self, keys: Collection[UUID]) -> Mapping[UUID, Target]:
         """Return the records with these keys that there are, whoever may see them, for a list."""
         records: QuerySet[Any] = self.model._base_manager.filter(pk__in=map(self.pk_of, keys))  # noqa: SLF001  Django's public name for it
-        return {self.key_of(record): record for record in records}
+        return {to_key(record.pk): record for record in records}
 
     def facts_of_many(self, targets: Sequence[Target]) -> Sequence[Mapping[str, Any]]:
         """Return the facts of each record, for a list."""
@@ -129,21 +130,26 @@ class ApprovalKind(Generic[Target]):
     def sees(self, user: Any) -> Q:
         """Return which requests are for a record that this person may see."""
         visible = self.visible_to(user)
-        if isinstance(self.model._meta.pk, UUIDField):
+        if self.key_type is UUID:
             found = Q(target__in=visible.order_by().values("pk"))
         else:
             asked = ApprovalRequest.objects.asked_of(user).filter(kind=self.name)
             pks = map(self.pk_of, set(asked.values_list("target", flat=True)))
-            found = Q(target__in=[self.key_of(each) for each in visible.filter(pk__in=list(pks))])
+            found = Q(target__in=[to_key(each.pk) for each in visible.filter(pk__in=list(pks))])
         return found | Q(executed_at__isnull=False) if self.removes_target else found
 
-    def key_of(self, target: Model) -> UUID:
-        """Return the record's key as a UUID; that of an integer is the one with this number."""
-        return target.pk if isinstance(target.pk, UUID) else UUID(int=target.pk)
+    @property
+    def key_type(self) -> type[Key]:
+        """Return whether its records have UUIDs or integers; raises ImproperlyConfigured."""
+        kind = kind_of_key(self.model._meta.pk)
+        if kind is None:
+            text = f"the records of {self.name} have neither UUIDs nor integers as keys"
+            raise ImproperlyConfigured(text)
+        return kind
 
     def pk_of(self, key: UUID) -> Any:
-        """Return the primary key that the UUID stands for."""
-        return key if isinstance(self.model._meta.pk, UUIDField) else key.int
+        """Return the primary key that the UUID of a request stands for."""
+        return from_key(key, self.key_type)
 
     # What it may check.
 

@@ -44,7 +44,7 @@ class Approval(Progress):
     approval_id: Id
     kind: str
     status: ApprovalState
-    target_id: Id
+    target_id: Id | int
     facts: dict[str, Any]
 
 

@@ -21,6 +21,7 @@ from agent_access.approvals.refusals import REFUSALS, Refusals
 from agent_access.approvals.snapshots import ApprovalSnapshot
 from agent_access.calls import CallContext, Record
 from agent_access.fields import ToolInput
+from agent_access.keys import to_key
 from agent_access.tools import NoInput, Tool
 
 Kind = ApprovalKind[Any]
@@ -63,7 +64,7 @@ def prepare_request(
         return engine.prepare(
             kind,
             context.user,
-            context.record_id(),
+            to_key(context.record_id()),
             asked,
             requester=requester,
             clock=timezone.now,
@@ -127,7 +128,7 @@ def describe_approval(kind: Kind, snapshot: ApprovalSnapshot) -> Mapping[str, An
         "approval_id": snapshot.approval.pk,
         "kind": kind.name,
         "status": snapshot.state,
-        "target_id": snapshot.approval.target,
+        "target_id": kind.pk_of(snapshot.approval.target),
         "facts": snapshot.prepared,
         **describe_progress(snapshot),
     }
@@ -151,7 +152,7 @@ def tools_of(kind: Kind) -> tuple[Tool, Tool, Tool]:
     def prepare(context: CallContext, asked: ToolInput) -> Record[shapes.PreparedApproval]:
         snapshot, nonce = prepare_request(kind, context, asked)
         told = {**describe_approval(kind, snapshot), "nonce": nonce}
-        return Record(cast("shapes.PreparedApproval", told), snapshot.approval.target)
+        return Record(cast("shapes.PreparedApproval", told), context.record_id())
 
     def read(context: CallContext, no_input: NoInput) -> Record[shapes.Approval]:
         snapshot = read_request(kind, context)
@@ -175,7 +176,7 @@ def tools_of(kind: Kind) -> tuple[Tool, Tool, Tool]:
         **shared,
         "method": "POST",
         "writes": True,
-        "find_record": lambda user, key: find_target(kind, user, key),
+        "find_record": lambda user, key: find_target(kind, user, to_key(key)),
     }
     return (
         Tool(
@@ -186,6 +187,7 @@ def tools_of(kind: Kind) -> tuple[Tool, Tool, Tool]:
             permissions=kind.permissions,
             input=kind.request_input,
             run=prepare,
+            id_type=kind.key_type,
             status=HTTPStatus.ACCEPTED,
             answers_secret=True,
             **written,

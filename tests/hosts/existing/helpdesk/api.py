@@ -2,16 +2,16 @@
 
 from django.db.models import QuerySet
 from rest_framework.decorators import action
-from rest_framework.mixins import CreateModelMixin, ListModelMixin, RetrieveModelMixin
+from rest_framework.mixins import CreateModelMixin
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.viewsets import GenericViewSet
+from rest_framework.viewsets import ReadOnlyModelViewSet
 
 from helpdesk.models import Ticket
 from helpdesk.serializers import TicketSerializer
 
 
-class TicketViewSet(ListModelMixin, RetrieveModelMixin, CreateModelMixin, GenericViewSet):
+class TicketViewSet(CreateModelMixin, ReadOnlyModelViewSet):
     queryset = Ticket.objects.order_by("id").prefetch_related("comments")
     serializer_class = TicketSerializer
 
