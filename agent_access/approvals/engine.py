@@ -276,7 +276,8 @@ def _execute(kind: Kind, snapshot: ApprovalSnapshot, key: str, clock: Clock) -> 
     approval = snapshot.approval
     _require_not_done(approval)
     kind.check(snapshot.target)
-    outcome, now = _run(kind, snapshot, clock)
+    outcome = kind.execute(snapshot, clock=clock)
+    now = clock()
     # Executing may have waited for a lock until the window was over.
     if now >= approval.expires_at:
         raise ApprovalStateError(ApprovalState.EXPIRED)
@@ -285,18 +286,6 @@ def _execute(kind: Kind, snapshot: ApprovalSnapshot, key: str, clock: Clock) -> 
     approval.result = dump_json(kind.answer_execution(executed, outcome)).decode()
     approval.save(update_fields=["executed_at", "execute_key", "result"])
     return approval
-
-
-def _run(kind: Kind, snapshot: ApprovalSnapshot, clock: Clock) -> tuple[Any, datetime]:
-    """Return what came of it, and when: the last time that the kind has read itself, if it did."""
-    read: list[datetime] = []
-
-    def tell_time() -> datetime:
-        read.append(clock())
-        return read[-1]
-
-    outcome = kind.execute(snapshot, clock=tell_time)
-    return outcome, read[-1] if read else clock()
 
 
 def _require_not_done(approval: ApprovalRequest) -> None:

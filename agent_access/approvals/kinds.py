@@ -85,8 +85,7 @@ class ApprovalKind(Generic[Target]):
     def execute(self, approved: ApprovalSnapshot, *, clock: Clock) -> Any:
         """Do it to the target, which is locked and as it was approved; return what came of it.
 
-        It runs in the transaction that keeps the result: whatever it raises undoes everything. It
-        was executed at the last time that it reads from the clock, or else when it is done.
+        It runs in the transaction that keeps the result: whatever it raises undoes everything.
         """
         raise NotImplementedError
 

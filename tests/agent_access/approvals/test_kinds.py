@@ -21,6 +21,7 @@ from agent_access.approvals.errors import (
 )
 from agent_access.approvals.kinds import ApprovalKind, KindRegistry, Words
 from agent_access.approvals.models import ApprovalRequest, Decision
+from agent_access.keys import to_key
 from agent_access.tools import NoInput
 from tests.clocks import at
 from tests.factories import UserFactory, grant
@@ -89,7 +90,7 @@ def person(group):
 
 def prepare(person, group, *, now=NOW):
     asked = NoInput()
-    return engine.prepare(KIND, person, KIND.key_of(group), asked, requester=MAKER, clock=at(now))
+    return engine.prepare(KIND, person, to_key(group.pk), asked, requester=MAKER, clock=at(now))
 
 
 def decide(person, approval, decision=Decision.APPROVED, *, now=LATER):
@@ -108,9 +109,9 @@ def read(person, approval, *, now=LATER):
 
 
 def test_the_key_of_a_record_becomes_a_uuid_and_back(group):
-    assert KIND.key_of(group) == UUID(int=group.pk)
-    assert KIND.pk_of(KIND.key_of(group)) == group.pk
-    assert KIND.find_many([KIND.key_of(group), UUID(int=0)]) == {KIND.key_of(group): group}
+    assert to_key(group.pk) == UUID(int=group.pk)
+    assert KIND.pk_of(to_key(group.pk)) == group.pk
+    assert KIND.find_many([to_key(group.pk), UUID(int=0)]) == {to_key(group.pk): group}
 
 
 def test_it_is_prepared_approved_and_executed_once(person, group):
