@@ -24,7 +24,7 @@ from tests.threads import Encounter
 Act = Callable[[], str]
 
 # The apps whose tables the acts may write.
-APPS = ("agent_access", "invoices")
+APPS = ("agent_access", "agent_approvals", "invoices")
 # What differs from run to run: IDs, digests and draft codes; in answers also times.
 CHANCE = re.compile(
     r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{64}|D-[0-9A-Z]{8}|\d{4}-\d\d-\d\dT[\d:.]+Z"

@@ -277,7 +277,7 @@ def _execute(kind: Kind, snapshot: ApprovalSnapshot, key: str, clock: Clock) -> 
     _require_not_done(approval)
     kind.check(snapshot.target)
     outcome = kind.execute(snapshot, clock=clock)
-    now = clock()
+    now = kind.executed_at(outcome, clock=clock)
     # Executing may have waited for a lock until the window was over.
     if now >= approval.expires_at:
         raise ApprovalStateError(ApprovalState.EXPIRED)

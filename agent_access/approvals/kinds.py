@@ -89,6 +89,10 @@ class ApprovalKind(Generic[Target]):
         """
         raise NotImplementedError
 
+    def executed_at(self, outcome: Any, *, clock: Clock) -> datetime:
+        """Return when it was done: by default now, or the moment that the outcome keeps."""
+        return clock()
+
     # What it may say of its records.
 
     def find(self, user: Any, key: UUID, *, lock: bool) -> Target | None:

@@ -1,6 +1,7 @@
 """Issuing a draft invoice as an act that its person approves: the engine does the rest."""
 
 from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -94,6 +95,12 @@ class IssueKind(ApprovalKind[Document]):
         return issue_locked(
             approved.target, approved.current, issued_by_id=issued_by_id, clock=clock
         )
+
+    @override
+    def executed_at(self, outcome: Any, *, clock: Clock) -> datetime:
+        """Return the moment at which the document was frozen, after the last lock."""
+        issued_at: datetime = outcome.issued_at
+        return issued_at
 
     @override
     def describe(self, snapshot: ApprovalSnapshot, user: User) -> Mapping[str, Any]:
