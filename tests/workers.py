@@ -19,7 +19,12 @@ GROUPS = (
     "tests/mcp_clients/",
     "tests/operations/test_image.py",
     "tests/operations/test_mistakes.py",
-    "tests/other_project/",
+    "tests/hosts/existing/",
+    "tests/hosts/new/test_approvals.py",
+    "tests/hosts/new/test_beside_toolkit.py",
+    "tests/hosts/new/test_desk.py",
+    "tests/hosts/new/test_sign_in.py",
+    "tests/hosts/new/test_tools.py",
     "tests/quickstart/test_quickstart.py",
     "tests/servers/",
 )

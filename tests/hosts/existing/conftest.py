@@ -10,7 +10,7 @@ import pytest
 from typing_extensions import override
 
 from tests.agents import Answer
-from tests.other_project.conftest import Project
+from tests.hosts.new.conftest import Project
 from tests.wheel import build_wheel, make_environment
 
 HOST = "support.example"

@@ -8,7 +8,7 @@ from contextlib import closing
 import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator, validate
 
-from tests.other_project.conftest import BASE_URL, PASSWORD
+from tests.hosts.new.conftest import BASE_URL, PASSWORD
 
 # What the two apps do on both databases is asked by their own tests.
 pytestmark = pytest.mark.sqlite

@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.other_project.conftest import PASSWORD, Project
-from tests.other_project.visitors import Browser
+from tests.hosts.new.conftest import PASSWORD, Project
+from tests.hosts.new.visitors import Browser
 
 # What the engine does on both databases is asked by its own tests.
 pytestmark = pytest.mark.sqlite

@@ -8,8 +8,8 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 from typing_extensions import override
 
 from tests.agents import Answer
+from tests.hosts.new.conftest import BASE_URL, PASSWORD, Project
 from tests.oauth.programs import Program
-from tests.other_project.conftest import BASE_URL, PASSWORD, Project
 
 RESOURCE = f"{BASE_URL}/mcp"
 

@@ -12,8 +12,8 @@ import pytest
 
 from agent_access.oauth.endpoints import FORM
 from tests.agents import Answer
-from tests.other_project.conftest import Project, make_project, serve
-from tests.other_project.visitors import RESOURCE, Browser, Client
+from tests.hosts.new.conftest import Project, make_project, serve
+from tests.hosts.new.visitors import RESOURCE, Browser, Client
 
 # What the two apps do on both databases is asked by their own tests.
 pytestmark = pytest.mark.sqlite

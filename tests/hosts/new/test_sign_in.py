@@ -6,8 +6,8 @@ import pytest
 
 from config.environment import PROJECT_FOLDER
 from tests.hosts import environments
-from tests.other_project.conftest import PASSWORD
-from tests.other_project.visitors import RESOURCE, Browser, Client
+from tests.hosts.new.conftest import PASSWORD
+from tests.hosts.new.visitors import RESOURCE, Browser, Client
 
 pytestmark = [
     pytest.mark.sqlite,  # what the two apps do on both databases is asked by their own tests
