@@ -37,6 +37,8 @@ _finders: list[tuple[Callable[[], Iterable[str | None]], ErrorResponder]] = []
 # Where a request keeps for whom it was let in.
 GUARDED = "agent_access_guarded"
 AGENTS, PAGES, REFUSED = "agents", "pages", "refused"
+# Where it keeps how refusals are answered at its path, if agents call that.
+RESPONDER = "agent_access_responder"
 
 # A host, then the default port of https.
 DEFAULT_PORT = re.compile(r"^([^:\[\]]+|\[[^\]]+\]):443$")
@@ -110,7 +112,7 @@ class GateMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         request_id = begin_request(client_address(request))
-        respond = _find_responder(request)
+        respond = request.__dict__[RESPONDER] = _find_responder(request)
         try:
             if respond:
                 guard(request)
@@ -144,7 +146,7 @@ class ToolMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        respond = _find_responder(request)
+        respond: ErrorResponder | None = request.__dict__.get(RESPONDER)  # as the gate found it
         if not respond:
             return self.get_response(request)
         try:
