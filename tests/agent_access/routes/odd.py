@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from agent_access.http.authentication import ConnectionAuthentication
+from agent_access.http.authentication import BearerAuthentication
 from agent_access.http.exceptions import exception_handler
 from tests.agent_access.routes import below
 
@@ -16,7 +16,7 @@ from tests.agent_access.routes import below
 class OwnView(APIView):
     """A view of the project's own, which lets connections in."""
 
-    authentication_classes = [ConnectionAuthentication]
+    authentication_classes = [BearerAuthentication]
 
     def get_exception_handler(self) -> Any:
         return exception_handler

@@ -37,7 +37,7 @@ def test_the_owner_of_another_project_lets_a_client_in(project):
     tokens = client.exchange(code, resource=RESOURCE).body
     agent = {"Authorization": f"Bearer {tokens['access_token']}"}
     tools = project.call_mcp("tools/list", {}, headers=agent).body["result"]["tools"]
-    assert [tool["name"] for tool in tools] == ["notes_list"]
+    assert [tool["name"] for tool in tools] == ["notes_list", "notebook_list"]
     wider = {"name": "notes_write", "arguments": {"text": "Milk", "idempotency_key": "key"}}
     read = project.request("GET", "/api/v1/notes", headers=agent)
     assert (read.status, read.body) == (200, {"data": [], "next": None})
