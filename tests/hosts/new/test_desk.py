@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.hosts.new.conftest import PASSWORD
-from tests.hosts.new.test_sign_in import Browser
+from tests.hosts.new.visitors import Browser
 
 # What the two apps do on both databases is asked by their own tests.
 pytestmark = pytest.mark.sqlite
