@@ -9,8 +9,7 @@ import json
 import os
 import random
 import sys
-from collections.abc import Callable, Iterator
-from datetime import timedelta
+from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 from statistics import median
@@ -20,26 +19,15 @@ from typing import Any, NamedTuple
 
 import django
 
+from benchmarks.host.ways import Way
 from tests.postgresql import find_binaries, run_cluster
 
 CALLS = 300
 UNMEASURED = 30
 SETTINGS = "benchmarks.host.settings"
 HOST = "tickets.example"
-TICKET = {"title": "A ticket", "body": "It does not work", "priority": 2, "due": "2026-12-01"}
 
 keys = count()
-
-
-class Way(NamedTuple):
-    """A request that is measured: in which column of which row, and what is sent."""
-
-    act: str
-    name: str
-    method: str
-    path: str
-    token: str
-    body: Any = None
 
 
 class Taken(NamedTuple):
@@ -52,43 +40,6 @@ COMPARED = (
     ("agent at the view", "toolkit at the view", 1.15),
     ("tools_from", "tool by hand", 1.7),
 )
-
-
-def prepare() -> Iterator[Way]:
-    """Make the tables, a ticket, a connection and a token; yield the ways to measure."""
-    from django.contrib.auth.models import Permission, User  # noqa: PLC0415  models need the settings
-    from django.core.management import call_command  # noqa: PLC0415  as above
-    from django.utils import timezone  # noqa: PLC0415  as above
-    from oauth2_provider.models import AccessToken, Application  # noqa: PLC0415  as above
-
-    from agent_access.testing import AgentClient  # noqa: PLC0415  as above
-    from benchmarks.host.models import Ticket  # noqa: PLC0415  as above
-
-    call_command("migrate", run_syncdb=True, verbosity=0)
-    User.objects.create_superuser("olga")
-    nora = User.objects.create_user("nora")
-    nora.user_permissions.set(Permission.objects.filter(content_type__app_label="host"))
-    client = Application.objects.create(
-        client_type="public", authorization_grant_type="authorization-code"
-    )
-    toolkit = "a" * 40
-    AccessToken.objects.create(
-        user=nora,
-        application=client,
-        token=toolkit,
-        scope="tickets:read tickets:write",
-        expires=timezone.now() + timedelta(days=1),
-    )
-    agent = AgentClient(nora).credential
-    pk = Ticket.objects.create(owner=nora, title="A ticket").pk
-    yield Way("read", "agent at the view", "GET", f"/agents/{pk}/", agent)
-    yield Way("read", "toolkit at the view", "GET", f"/toolkit/{pk}/", toolkit)
-    yield Way("read", "tools_from", "GET", f"/api/v1/tickets/{pk}", agent)
-    yield Way("read", "tool by hand", "GET", f"/api/v1/hand/{pk}", agent)
-    yield Way("create", "agent at the view", "POST", "/agents/", agent, TICKET)
-    yield Way("create", "toolkit at the view", "POST", "/toolkit/", toolkit, TICKET)
-    yield Way("create", "tools_from", "POST", "/api/v1/tickets", agent, TICKET)
-    yield Way("create", "tool by hand", "POST", "/api/v1/hand", agent, TICKET)
 
 
 def call(application: Callable[..., Any], way: Way) -> Taken:
@@ -123,6 +74,7 @@ def call(application: Callable[..., Any], way: Way) -> Taken:
 def measure(calls: int) -> None:
     """Measure every way and print a table in milliseconds, then the ratios."""
     from agent_access.gate import GateApplication  # noqa: PLC0415  Django must be set up
+    from benchmarks.host.prepare import prepare  # noqa: PLC0415  as above
 
     ways = [*prepare()]
     application = GateApplication()
@@ -153,9 +105,12 @@ def say(*lines: str) -> None:
 
 def main() -> None:
     calls = int(sys.argv[1]) if len(sys.argv) > 1 else CALLS
+    binaries = find_binaries()
+    if binaries is None:
+        sys.exit("PostgreSQL is not installed.")
     with TemporaryDirectory() as name:
         Path(name).chmod(0o755)
-        with run_cluster(find_binaries(), Path(name, "pg"), fsync=True) as cluster:
+        with run_cluster(binaries, Path(name, "pg"), fsync=True) as cluster:
             os.environ["POSTGRESQL_FOLDER"] = str(cluster.folder)
             os.environ["DJANGO_SETTINGS_MODULE"] = SETTINGS
             django.setup()
