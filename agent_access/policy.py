@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from uuid import UUID
 
@@ -16,6 +16,9 @@ from agent_access.errors import ToolError
 from agent_access.fields import JSONSchema
 from agent_access.models.connections import RevokedReason
 from agent_access.tools import Tool, registry
+
+if TYPE_CHECKING:  # approvals are an app of their own, which a project may leave out
+    from agent_access.approvals.models import ApprovalRequest
 
 # What fits the column of every database.
 REVISIONS = 2**31
@@ -133,6 +136,26 @@ class Policy:
         """
         current = user.get_session_auth_hash()
         return [_shorten(each) for each in (current, *user.get_session_auth_fallback_hash())]
+
+    # What else happens in the transaction of an approval. What these raise undoes the step: a
+    # ToolError answers an agent, and the page shows a refusal for a DecisionNotAllowedError of
+    # `agent_access.approvals.errors`. What may as well come after a commit is a signal.
+
+    def approval_prepared(self, approval: "ApprovalRequest") -> None:
+        """Do what belongs to the asking for an approval: by default nothing."""
+
+    def approval_decided(self, approval: "ApprovalRequest") -> None:
+        """Do what belongs to the decision that `approval.decision` is: by default nothing.
+
+        It is called before the person's session and the agent's connection are asked about for the
+        last time: the decision may still be refused, and is then undone with all that this did.
+        """
+
+    def approval_executed(self, approval: "ApprovalRequest", result: Mapping[str, Any]) -> None:
+        """Do what belongs to the act, which was just done: by default nothing.
+
+        `result` is what executing answers, which is kept by now. A replay does not call this again.
+        """
 
     # What an answer says.
 

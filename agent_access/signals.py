@@ -1,15 +1,19 @@
 """What a project may be told after it happened: sent on commit, and by no rollback undone.
 
-What must happen in the same transaction is a method of the `Policy`. A receiver that fails is
-logged, and changes no answer. Nothing in this app listens.
+What must happen in the same transaction as an approval is a method of the `Policy`. A receiver that
+fails is logged, and changes no answer. Nothing in this app listens.
 
 | Signal | Sender | Arguments |
 |---|---|---|
 | `connection_created` | `Connection` | `connection` |
 | `connection_ended` | `Connection` | `connection_id`, `reason`, a `RevokedReason` |
 | `call_finished` | `Tool` | `tool`, `connection`, `outcome`, `record_id`, `is_replay` |
+| `approval_prepared` | `ApprovalRequest` | `approval` |
+| `approval_decided` | `ApprovalRequest` | `approval`, whose `decision` says how |
+| `approval_executed` | `ApprovalRequest` | `approval`, `result`: what executing answers |
 
-An `outcome` is `ok` or an error code, as in the audit; refused calls are told of, too.
+An `outcome` is `ok` or an error code, as in the audit; refused calls are told of, too. A replay is
+a call that finished, and executes nothing again.
 """
 
 from functools import partial
@@ -21,6 +25,9 @@ from django.dispatch import Signal
 connection_created = Signal()
 connection_ended = Signal()
 call_finished = Signal()
+approval_prepared = Signal()
+approval_decided = Signal()
+approval_executed = Signal()
 
 
 def send_on_commit(signal: Signal, sender: type, **told: Any) -> None:

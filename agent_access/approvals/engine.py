@@ -10,10 +10,11 @@ from uuid import UUID
 
 import orjson
 from django.db import transaction
+from django.dispatch import Signal
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
-from agent_access import audit
+from agent_access import audit, conf, signals
 from agent_access.approvals.errors import (
     ApprovalNotFoundError,
     ApprovalStateError,
@@ -79,6 +80,8 @@ def prepare(
             prepared_at=now,
             expires_at=now + kind.window,
         )
+        conf.policy().approval_prepared(approval)
+        _tell(signals.approval_prepared, approval)
     return ApprovalSnapshot(approval, target, facts, now), nonce
 
 
@@ -239,6 +242,8 @@ def _write_decision(
         raise ApprovalStateError(snapshot.state)
     for name, value in decided.items():
         setattr(approval, name, value)
+    conf.policy().approval_decided(approval)
+    _tell(signals.approval_decided, approval)
     return ApprovalSnapshot(approval, snapshot.target, snapshot.current, now)
 
 
@@ -283,9 +288,16 @@ def _execute(kind: Kind, snapshot: ApprovalSnapshot, key: str, clock: Clock) -> 
         raise ApprovalStateError(ApprovalState.EXPIRED)
     approval.executed_at, approval.execute_key = now, key
     executed = ApprovalSnapshot(approval, snapshot.target, snapshot.current, now)
-    approval.result = dump_json(kind.answer_execution(executed, outcome)).decode()
+    result = kind.answer_execution(executed, outcome)
+    approval.result = dump_json(result).decode()
     approval.save(update_fields=["executed_at", "execute_key", "result"])
+    conf.policy().approval_executed(approval, result)
+    _tell(signals.approval_executed, approval, result=result)
     return approval
+
+
+def _tell(signal: Signal, approval: ApprovalRequest, **told: Any) -> None:
+    signals.send_on_commit(signal, ApprovalRequest, approval=approval, **told)
 
 
 def _require_not_done(approval: ApprovalRequest) -> None:
