@@ -108,7 +108,7 @@ OPERATOR = Actor(SYSTEM)
 
 @dataclass(frozen=True, kw_only=True)
 class Fact:
-    """The content of an event: `outcome` is `ok` or an error code; no document text, no secret."""
+    """The content of an event: `outcome` is `ok` or an error code; no record's text, no secret."""
 
     action: str
     origin: Origin

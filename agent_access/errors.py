@@ -11,6 +11,23 @@ from typing import Any, ClassVar
 
 from typing_extensions import override
 
+__all__ = [
+    "ConflictError",
+    "FieldProblem",
+    "ForbiddenError",
+    "InsufficientScopeError",
+    "JsonRequiredError",
+    "MethodNotAllowedError",
+    "NotFoundError",
+    "PayloadTooLargeError",
+    "RateLimitedError",
+    "ToolError",
+    "UnauthenticatedError",
+    "UnavailableError",
+    "UnreadableJsonError",
+    "ValidationFailedError",
+]
+
 NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 
 # RFC 6750 section 3: a challenge has at least one parameter. All tools are one realm.
@@ -28,7 +45,7 @@ def format_challenge(parameters: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True)
 class FieldProblem:
-    """One wrong field: its path (`line_items.0.unit_price`) and a fixed text, never its value."""
+    """One wrong field: its path (`parts.0.weight`) and a fixed text, never its value."""
 
     field: str
     problem: str
@@ -107,8 +124,8 @@ MISSING_PERMISSION = (
     " Repeating the call does not help; ask the owner or an administrator."
 )
 DEMO_MODE = (
-    "Demo mode is on: nothing is written and nothing is issued, while reads and previews work."
-    " Repeating the call does not help; ask the owner."
+    "Demo mode is on: tools that write do nothing and are refused, while all others work. Repeating"
+    " the call does not help; ask the owner."
 )
 
 
@@ -128,8 +145,8 @@ class NotFoundError(ToolError):
     status = HTTPStatus.NOT_FOUND
     message = (
         "There is no such address or record, or the delegated person cannot see it. IDs come from"
-        " other answers, and a nonce from the one that prepared its approval: search for what you"
-        " know by its number or name."
+        " other answers, and a nonce from the one that gave it with its ID: list records, or search"
+        " for one by what you know of it, such as its name or number."
     )
 
 
@@ -157,12 +174,12 @@ class ConflictError(ToolError):
 # The causes of a 409 that lie in the idempotency key, which is named as the field.
 KEY_USED = (
     "Nothing was changed. This idempotency key was used for an earlier call that differs in its"
-    " tool, record, fields or their order: the order of fields counts. Read the document or the"
+    " tool, record, fields or their order: the order of fields counts. Read the record or the"
     " list to see what that call did, and do only what is left, with a new key."
 )
 ANSWER_GONE = (
     "Nothing was changed. The call of this idempotency key was done, but its answer cannot be given"
-    " again. Read the document to see what it did, and do only what is left, with a new key."
+    " again. Read the record to see what it did, and do only what is left, with a new key."
 )
 
 

@@ -37,7 +37,7 @@ def _view(tools: Mapping[str, Tool]) -> Callable[..., HttpResponse]:
 urlpatterns: list[URLPattern] = [
     *(
         path(_route(tool_path), _view(tools))
-        # Literal paths first, so that /documents/preview is not taken for an ID.
+        # Literal paths first, so that /notes/search is not taken for an ID.
         for tool_path, tools in sorted(_tools_by_path().items(), key=lambda each: "{id}" in each[0])
     ),
     path(ROOT, _view({}), name="root"),
