@@ -14,6 +14,8 @@ from agent_access.keys import Key
 from agent_access.models import AccessSettings, Connection
 from agent_access.tools import Tool
 
+__all__ = ["CallContext", "Page", "Record"]
+
 
 @dataclass(frozen=True)
 class Arguments:

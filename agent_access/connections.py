@@ -21,6 +21,15 @@ from agent_access.models.settings import AccessSettings
 from agent_access.tools import registry
 from agent_access.visible_text import INVISIBLE
 
+__all__ = [
+    "ConnectionExistsError",
+    "ConnectionNotAllowedError",
+    "ConnectionRequest",
+    "create_connection",
+    "live_connections",
+    "revoke_connection",
+]
+
 MIN_DAYS = 1
 MAX_DAYS = 30
 REVOCATION_BATCH = 1000

@@ -15,6 +15,17 @@ from agent_access.errors import FieldProblem
 from agent_access.identifiers import read_id
 from agent_access.keys import MAX_NUMBER
 
+__all__ = [
+    "WHOLE",
+    "JSONSchema",
+    "OptionalId",
+    "OptionalNumber",
+    "RecordId",
+    "RecordNumber",
+    "ToolInput",
+    "problem",
+]
+
 JSONSchema = dict[str, Any]
 
 # JSON has no type for IDs but for integers.

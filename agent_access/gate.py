@@ -26,6 +26,8 @@ from agent_access.addresses import API, find_path
 from agent_access.bodies import discard_body
 from agent_access.request_facts import begin_request
 
+__all__ = ["GateApplication", "GateMiddleware", "ToolMiddleware"]
+
 logger = logging.getLogger(__name__)
 
 ErrorResponder = Callable[[errors.ToolError], HttpResponse]

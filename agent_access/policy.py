@@ -20,6 +20,8 @@ from agent_access.tools import Tool, registry
 if TYPE_CHECKING:  # approvals are an app of their own, which a project may leave out
     from agent_access.approvals.models import ApprovalRequest
 
+__all__ = ["Policy", "ScopeTerms", "Service", "ShellLines", "Work"]
+
 # What fits the column of every database.
 REVISIONS = 2**31
 

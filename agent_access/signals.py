@@ -22,6 +22,15 @@ from typing import Any
 from django.db import transaction
 from django.dispatch import Signal
 
+__all__ = [
+    "approval_decided",
+    "approval_executed",
+    "approval_prepared",
+    "call_finished",
+    "connection_created",
+    "connection_ended",
+]
+
 connection_created = Signal()
 connection_ended = Signal()
 call_finished = Signal()

@@ -18,6 +18,8 @@ from agent_access.fields import ID_SCHEMA, NUMBER_SCHEMA, JSONSchema, ToolInput
 from agent_access.identifiers import read_id
 from agent_access.keys import Key, read_number
 
+__all__ = ["NoInput", "Tool", "registry"]
+
 # Below the place where the project includes the routes.
 API_PATH = "/api/v1"
 

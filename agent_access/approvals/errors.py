@@ -1,5 +1,13 @@
 """Why an approval is not prepared, decided or executed, without a word about a transport."""
 
+__all__ = [
+    "ApprovalError",
+    "ApprovalNotFoundError",
+    "ApprovalStateError",
+    "ConnectionEndedError",
+    "DecisionNotAllowedError",
+]
+
 
 class ApprovalError(Exception):
     """The base of all errors of approvals."""

@@ -17,6 +17,8 @@ from agent_access.approvals.models import ApprovalQuerySet, ApprovalRequest
 from agent_access.approvals.snapshots import ApprovalSnapshot
 from agent_access.connections import ended_connections
 
+__all__ = ["Waiting", "find_waiting"]
+
 PAGE_LENGTH = 25
 
 # Approvals, and the cursor of the following page, or None on the last one.

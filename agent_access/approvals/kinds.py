@@ -17,6 +17,8 @@ from agent_access.fields import ToolInput
 from agent_access.keys import Key, from_key, kind_of_key, to_key
 from agent_access.tools import NAME, NoInput
 
+__all__ = ["ApprovalKind", "Clock", "Words", "kinds"]
+
 Target = TypeVar("Target", bound=Model)
 
 # Tells the time. It is read only after the locks, for which a call may have waited.

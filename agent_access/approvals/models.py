@@ -10,6 +10,8 @@ from uuid_utils.compat import uuid7
 from agent_access.models.connections import DIGEST_LENGTH
 from agent_access.models.receipts import KEY_LENGTH
 
+__all__ = ["ApprovalRequest", "Decision"]
+
 KIND_LENGTH = 100
 # More than a connection's name has room for: older rows may hold longer ones.
 CONNECTION_NAME_LENGTH = 200

@@ -6,6 +6,16 @@ from http import HTTPStatus
 from agent_access.approvals.states import ApprovalState
 from agent_access.errors import ToolError
 
+__all__ = [
+    "REFUSALS",
+    "ExpiredError",
+    "PendingError",
+    "Refusals",
+    "RejectedError",
+    "StaleError",
+    "UsedError",
+]
+
 
 class PendingError(ToolError):
     code = "approval_pending"

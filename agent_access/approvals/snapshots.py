@@ -11,6 +11,8 @@ from agent_access.approvals.models import ApprovalRequest
 from agent_access.approvals.states import ApprovalState, state_of
 from agent_access.facts import Facts, find_differences
 
+__all__ = ["ApprovalSnapshot"]
+
 
 @dataclass(frozen=True)
 class ApprovalSnapshot:

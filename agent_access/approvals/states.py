@@ -5,6 +5,8 @@ from enum import StrEnum
 
 from agent_access.approvals.models import ApprovalRequest, Decision
 
+__all__ = ["ApprovalState"]
+
 
 class ApprovalState(StrEnum):
     PENDING = "pending"

@@ -24,6 +24,15 @@ from agent_access.fields import ToolInput
 from agent_access.keys import to_key
 from agent_access.tools import NoInput, Tool
 
+__all__ = [
+    "NonceInput",
+    "describe_progress",
+    "execute_request",
+    "prepare_request",
+    "read_request",
+    "tools_of",
+]
+
 Kind = ApprovalKind[Any]
 
 ONE_KEY = (

@@ -4,8 +4,6 @@ from typing import Any
 
 from django.core import checks
 
-__all__ = ["UnsupportedActionError", "check_actions", "report"]
-
 _found: list[checks.CheckMessage] = []
 
 

@@ -8,6 +8,8 @@ from typing_extensions import override
 
 from agent_access.bodies import JSONValue, read_json
 
+__all__ = ["StrictJSONParser"]
+
 
 class StrictJSONParser(BaseParser):
     """Returns the JSON value of a body, as MCP reads it; raises what `read_json` raises."""

@@ -11,6 +11,8 @@ from typing_extensions import override
 
 from agent_access.calls import dump_json
 
+__all__ = ["NoNegotiation", "ToolRenderer"]
+
 
 class ToolRenderer(BaseRenderer):
     """Writes an answer's data as JSON; the bytes of a tool's answer as they were kept."""

@@ -13,8 +13,6 @@ from rest_framework import serializers
 from agent_access.fields import WHOLE, JSONSchema, RecordId, RecordNumber, ToolInput, problem
 from agent_access.keys import Key, kind_of_key
 
-__all__ = ["UnsupportedFieldError", "make_input"]
-
 ISO = "iso-8601"
 DECIMAL = r"^-?[0-9]+(\.[0-9]+)?$"
 

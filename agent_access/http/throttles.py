@@ -11,6 +11,8 @@ from agent_access.callers import Caller
 from agent_access.http.requests import CallRequest, admission_of
 from agent_access.throttling import Allowance
 
+__all__ = ["AddressThrottle", "ConnectionThrottle"]
+
 
 class AgentThrottle(BaseThrottle, ABC):
     """Refuses a request once its allowance is exceeded, until the window's end."""

@@ -7,6 +7,8 @@ from django.test import TransactionTestCase
 
 from agent_access.testing import AgentClient, flush_past_triggers
 
+__all__ = ["make_agent"]
+
 
 @pytest.fixture
 def make_agent(db: None) -> Callable[..., AgentClient]:
