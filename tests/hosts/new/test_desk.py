@@ -2,6 +2,8 @@
 
 import json
 import re
+import sqlite3
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -42,6 +44,8 @@ def test_the_project_has_nothing_to_mend(project):
 
 
 def test_tickets_are_known_by_their_numbers_over_both_transports(project, agent):
+    with closing(sqlite3.connect(project.database, isolation_level=None)) as database:
+        database.execute("DELETE FROM desk_ticket")
     first, second = (open_ticket(project, agent, key).data["id"] for key in ("one", "two"))
     assert isinstance(first, int)
     again = open_ticket(project, agent, "one")
