@@ -1,11 +1,13 @@
 """The guide for other projects is made of one that runs, and names what there is."""
 
 import re
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from agent_access import conf
+from agent_access.approvals.kinds import ApprovalKind
 from agent_access.policy import Policy
 from config.environment import PROJECT_FOLDER
 
@@ -33,9 +35,15 @@ def test_every_block_of_the_guide_is_part_of_the_project():
     assert [block for file, block in blocks if block not in file.read_text()] == []
 
 
-def read_first_cells(heading):
+def read_rows(heading):
+    """Return the cells of the first table below the heading, without its first row."""
     section = GUIDE.split(f"\n## {heading}\n")[1].split("\n## ")[0]
-    return [row.split("|")[1].strip() for row in section.splitlines() if row.startswith("| ")][1:]
+    table = section[section.index("\n| ") + 1 :].split("\n\n")[0]
+    return [[cell.strip() for cell in row.split("|")[1:-1]] for row in table.splitlines()][2:]
+
+
+def read_first_cells(heading):
+    return [first for first, *_ in read_rows(heading)]
 
 
 def test_the_guide_names_every_setting():
@@ -57,5 +65,43 @@ def test_the_guide_names_every_check():
 
 def test_the_guide_names_all_that_a_policy_is_asked():
     asked = [name for name, member in vars(Policy).items() if name[0] != "_" and callable(member)]
-    told = " ".join(read_first_cells("The policy"))
+    told = " ".join(read_first_cells("Who approves"))
     assert sorted(re.findall(r"(\w+)\(", told)) == sorted(asked)
+
+
+def test_the_guide_names_all_that_a_kind_of_approvals_may_say():
+    section = GUIDE.split("\n## Approvals for your own acts\n")[1].split("\n## ")[0]
+    asked = {name for name in vars(ApprovalKind) | ApprovalKind.__annotations__ if name[0] != "_"}
+    asked -= {"key_type", "pk_of"}  # read from the model
+    assert {name for name in asked if not re.search(rf"\b{name}\b", section)} == set()
+
+
+# Its `__all__` is of modules that are imported for what they register.
+REGISTERING = {"agent_access.admin"}
+
+
+def test_the_guide_names_all_that_is_public_and_nothing_else():
+    rows = read_rows("What is public, and what may change")
+    told = {re.findall(r"`([\w.]+)`", name)[0]: re.findall(r"`(\w+)`", all_) for name, all_ in rows}
+    found = {name: sorted(import_module(name).__all__) for name in public_modules()}
+    assert {name: sorted(names) for name, names in told.items()} == found
+    assert [
+        (name, each)
+        for name, names in told.items()
+        for each in names
+        if not hasattr(import_module(name), each)
+    ] == []
+
+
+def public_modules():
+    rooms = (PROJECT_FOLDER / "agent_access", PROJECT_FOLDER / "mcp_gateway")
+    files = [file for room in rooms for file in room.rglob("*.py")]
+    public = [file for file in files if re.search(r"^__all__ = ", file.read_text(), re.MULTILINE)]
+    parts = (file.relative_to(PROJECT_FOLDER).with_suffix("").parts for file in public)
+    return {".".join(part for part in each if part != "__init__") for each in parts} - REGISTERING
+
+
+def test_a_link_within_the_guide_leads_to_a_heading():
+    headings = re.findall(r"^#+ (.+)$", GUIDE, re.MULTILINE)
+    anchors = {re.sub(r"[^\w -]", "", each).lower().replace(" ", "-") for each in headings}
+    assert set(re.findall(r"\]\(#([^)]+)\)", GUIDE)) <= anchors

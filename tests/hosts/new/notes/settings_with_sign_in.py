@@ -14,7 +14,6 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     *MIDDLEWARE,
-    "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
