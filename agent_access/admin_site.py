@@ -15,6 +15,7 @@ from django.shortcuts import redirect, resolve_url
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, URLResolver, reverse
 from django.utils.decorators import method_decorator
+from django.utils.translation import gettext_lazy as _
 from typing_extensions import override
 
 from agent_access import approvers, conf
@@ -58,9 +59,9 @@ def _ask_once(request: HttpRequest, question: Callable[[Any], bool]) -> bool:
 class OwnersAdminSite(AdminSite):
     """The site for staff and the owner, if active and not guests; Django's login form is unused."""
 
-    site_title = "Administration"
-    site_header = "Administration"
-    index_title = "Administration"
+    site_title = _("Administration")
+    site_header = _("Administration")
+    index_title = _("Administration")
     enable_nav_sidebar = False
 
     @override

@@ -1,11 +1,12 @@
 from django.apps import AppConfig
 from django.urls import register_converter
+from django.utils.translation import gettext_lazy as _
 from typing_extensions import override
 
 
 class AgentAccessConfig(AppConfig):
     name = "agent_access"
-    verbose_name = "Agent access"
+    verbose_name = _("Agent access")
 
     @override
     def ready(self) -> None:

@@ -10,6 +10,7 @@ from django.contrib.auth import get_user_model
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 from uuid_utils.compat import uuid7
 
 from agent_access import approvers, audit, conf, signals
@@ -19,6 +20,7 @@ from agent_access.keys import to_key
 from agent_access.models.connections import NAME_LENGTH, Connection, ConnectionKind, RevokedReason
 from agent_access.models.settings import AccessSettings
 from agent_access.tools import registry
+from agent_access.translations import SentenceError
 from agent_access.visible_text import INVISIBLE
 
 __all__ = [
@@ -34,13 +36,23 @@ MIN_DAYS = 1
 MAX_DAYS = 30
 REVOCATION_BATCH = 1000
 
-INVALID_NAME = (
-    f"A connection needs a name of 1 to {NAME_LENGTH} characters,"
-    " without line breaks or invisible characters."
+# Why a connection may not be made.
+ACCESS_OFF = gettext_noop("Agent access is off; the owner must turn it on first.")
+BROWSER_SIGN_IN_OFF = gettext_noop("Browser sign-in is off; the owner must turn it on first.")
+NO_OWNER = gettext_noop("There is no owner yet who could approve a connection.")
+NOT_THE_OWNER = gettext_noop("Only the owner can approve a connection.")
+NOT_A_DELEGATE = gettext_noop("You cannot let an agent act for that person.")
+NOT_ACTIVE = gettext_noop("A connection acts only for an active person who is not a guest.")
+SIGNED_OUT = gettext_noop("That person was signed out meanwhile; check, then try again.")
+UNKNOWN_SCOPES = gettext_noop("Choose one or more of these scopes: %(scopes)s.")
+WRONG_DAYS = gettext_noop("A connection lasts %(least)d to %(most)d days.")
+# The length is NAME_LENGTH.
+INVALID_NAME = gettext_noop(
+    "A connection needs a name of 1 to 100 characters, without line breaks or invisible characters."
 )
 
 
-class ConnectionNotAllowedError(Exception):
+class ConnectionNotAllowedError(SentenceError):
     """A connection that may not be made; the message is a sentence for the owner."""
 
 
@@ -123,15 +135,13 @@ def _prepare(request: ConnectionRequest, *, kind: ConnectionKind) -> Connection:
         raise ConnectionExistsError
     user = _reload(request.user)
     if kind == ConnectionKind.BROWSER and not settings.browser_sign_in_on:
-        raise ConnectionNotAllowedError("Browser sign-in is off; the owner must turn it on first.")
+        raise ConnectionNotAllowedError(BROWSER_SIGN_IN_OFF)
     approver = _find_approver(request)
     _check_request(request, user, settings)
     if not approvers.may_connect(approver, user):
-        raise ConnectionNotAllowedError("You cannot let an agent act for that person.")
+        raise ConnectionNotAllowedError(NOT_A_DELEGATE)
     if not is_still_signed_in(request.user):  # let in again since, or not
-        raise ConnectionNotAllowedError(
-            "That person was signed out meanwhile; check, then try again."
-        )
+        raise ConnectionNotAllowedError(SIGNED_OUT)
     now = timezone.now()
     return Connection(
         id=request.connection_id,
@@ -176,27 +186,24 @@ def _find_approver(request: ConnectionRequest) -> Any:
     if request.approver is None:
         approver = conf.policy().default_approver()
         if approver is None:
-            raise ConnectionNotAllowedError("There is no owner yet who could approve a connection.")
+            raise ConnectionNotAllowedError(NO_OWNER)
     else:
         approver = reload_signed_in(request.approver)
     if approver is None or not approvers.may_approve(approver):
-        raise ConnectionNotAllowedError("Only the owner can approve a connection.")
+        raise ConnectionNotAllowedError(NOT_THE_OWNER)
     return approver
 
 
 def _check_request(request: ConnectionRequest, user: Any, settings: AccessSettings) -> None:
     if not settings.access_on:
-        raise ConnectionNotAllowedError("Agent access is off; the owner must turn it on first.")
+        raise ConnectionNotAllowedError(ACCESS_OFF)
     if user is None or conf.policy().delegate_problem(user):
-        raise ConnectionNotAllowedError(
-            "A connection acts only for an active person who is not a guest."
-        )
+        raise ConnectionNotAllowedError(NOT_ACTIVE)
     unknown = set(request.scopes) - set(registry.scopes)
     if unknown or not request.scopes:
-        known = ", ".join(registry.scopes)
-        raise ConnectionNotAllowedError(f"Choose one or more of these scopes: {known}.")
+        raise ConnectionNotAllowedError(UNKNOWN_SCOPES, scopes=", ".join(registry.scopes))
     if not MIN_DAYS <= request.days <= MAX_DAYS:
-        raise ConnectionNotAllowedError(f"A connection lasts {MIN_DAYS} to {MAX_DAYS} days.")
+        raise ConnectionNotAllowedError(WRONG_DAYS, least=MIN_DAYS, most=MAX_DAYS)
     if not _is_name(request.name):
         raise ConnectionNotAllowedError(INVALID_NAME)
 

@@ -8,6 +8,8 @@ from django import forms
 from django.core import signing
 from django.db.models import QuerySet
 from django.http import QueryDict
+from django.utils.text import format_lazy
+from django.utils.translation import gettext, gettext_lazy, gettext_noop, pgettext_lazy
 from typing_extensions import override
 from uuid_utils.compat import uuid7
 
@@ -15,7 +17,7 @@ from agent_access import conf
 from agent_access.connections import MAX_DAYS, MIN_DAYS
 from agent_access.visible_text import mark_invisible
 
-TOO_OLD = "This form is too old. Please open it again."
+TOO_OLD = gettext_noop("This form is too old. Please open it again.")
 FORM_LIFETIME_SECONDS = 12 * 60 * 60
 
 
@@ -36,29 +38,37 @@ class ConnectionTermsForm(forms.Form):
 
     acts_as = DelegateField(
         queryset=None,
-        label="Acts as",
-        help_text="No call can do more than this person may do at that moment.",
-        empty_label="Choose a person",
-        error_messages={"required": "Choose the person whom the client acts for."},
+        label=gettext_lazy("Acts as"),
+        help_text=gettext_lazy("No call can do more than this person may do at that moment."),
+        empty_label=gettext_lazy("Choose a person"),
+        error_messages={"required": gettext_lazy("Choose the person whom the client acts for.")},
     )
     scopes = forms.MultipleChoiceField(
-        label="May",
+        label=pgettext_lazy("what a connection may", "May"),
         widget=forms.CheckboxSelectMultiple,
-        error_messages={"required": "Choose at least one."},
+        error_messages={"required": gettext_lazy("Choose at least one.")},
     )
     expires_in_days = forms.IntegerField(
-        label="Expires in days",
-        help_text=f"{MIN_DAYS} to {MAX_DAYS}. You can revoke access at any time before.",
+        label=gettext_lazy("Expires in days"),
+        help_text=format_lazy(
+            gettext_lazy("{least} to {most}. You can revoke access at any time before."),
+            least=MIN_DAYS,
+            most=MAX_DAYS,
+        ),
         min_value=MIN_DAYS,
         max_value=MAX_DAYS,
         initial=MAX_DAYS,
         error_messages=dict.fromkeys(
             ("required", "invalid", "min_value", "max_value"),
-            f"Choose {MIN_DAYS} to {MAX_DAYS} days.",
+            format_lazy(
+                gettext_lazy("Choose {least} to {most} days."), least=MIN_DAYS, most=MAX_DAYS
+            ),
         ),
     )
 
-    once = forms.CharField(widget=forms.HiddenInput, error_messages={"required": TOO_OLD})
+    once = forms.CharField(
+        widget=forms.HiddenInput, error_messages={"required": gettext_lazy(TOO_OLD)}
+    )
 
     def __init__(
         self, data: QueryDict | None = None, *, approver: Any, scopes: Sequence[str], salt: str
@@ -78,7 +88,7 @@ class ConnectionTermsForm(forms.Form):
         try:
             text = signing.loads(signed, salt=self.salt, max_age=FORM_LIFETIME_SECONDS)
         except signing.BadSignature:
-            raise forms.ValidationError(TOO_OLD) from None
+            raise forms.ValidationError(gettext(TOO_OLD)) from None
         return UUID(text)
 
     @override

@@ -10,6 +10,7 @@ from agent_access.fields import ID_SCHEMA, JSONSchema
 from agent_access.inputs import KEY_HEADER, KEY_SCHEMA
 from agent_access.listing import TOOLS_LIST
 from agent_access.tools import Tool, registry, without_null
+from agent_access.translations import as_written
 
 VERSION = "3.1.0"
 SECURITY = "bearer"
@@ -196,6 +197,8 @@ def _describe_refusal(kinds: Sequence[type[ToolError]]) -> JSONSchema:
 
 def _describe_security() -> JSONSchema:
     terms = conf.policy().scopes()
-    scopes = "\n".join(f"- `{scope}`: {terms[scope].description}" for scope in registry.scopes)
+    scopes = "\n".join(
+        f"- `{scope}`: {as_written(terms[scope].description)}" for scope in registry.scopes
+    )
     text = "The credential of a connection, or an access token of a browser sign-in. Scopes:"
     return {"type": "http", "scheme": "bearer", "description": f"{text}\n\n{scopes}"}

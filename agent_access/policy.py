@@ -38,9 +38,12 @@ class Service:
 
 @dataclass(frozen=True)
 class ScopeTerms:
-    """What a scope lets a program do, in words, and whether its box is ticked from the start."""
+    """What a scope lets a program do, in words, and whether its box is ticked from the start.
 
-    description: str
+    Words marked by gettext_lazy are translated on pages.
+    """
+
+    description: str | Any  # a text, or what gettext_lazy makes of one
     is_ticked_beforehand: bool = True
 
 

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from django.utils.translation import gettext as _
+
 from agent_access import conf
 from agent_access.admin.event_names import read_names
 from agent_access.admin.moments import format_minute, format_moment
@@ -49,19 +51,19 @@ def describe_connection(connection: Connection, usage: Usage, *, viewer: Any) ->
 def _facts_of(connection: Connection, usage: Usage) -> list[tuple[str, Any]]:
     user = connection.user
     facts: list[tuple[str, Any]] = [
-        ("Acts as", f"{user} ({user.get_username()})"),
-        ("Kind", ConnectionKind(connection.kind).label),
-        ("Made", format_moment(connection.created_at)),
-        ("Expires", format_moment(connection.expires_at)),
-        ("Last use", format_minute(usage.last_used_at, never="Never")),
-        ("Calls in the last day", str(usage.calls_in_a_day)),
-        ("ID", connection.id),
+        (_("Acts as"), f"{user} ({user.get_username()})"),
+        (_("Kind"), ConnectionKind(connection.kind).label),
+        (_("Made"), format_moment(connection.created_at)),
+        (_("Expires"), format_moment(connection.expires_at)),
+        (_("Last use"), format_minute(usage.last_used_at, never=_("Never"))),
+        (_("Calls in the last day"), str(usage.calls_in_a_day)),
+        (_("ID"), connection.id),
     ]
     if connection.kind == ConnectionKind.BROWSER:
         facts += [
-            ("Client", connection.client_name),
-            ("Client's host", connection.client_host),
-            ("Client's identifier", connection.client_id),
+            (_("Client"), connection.client_name),
+            (_("Client's host"), connection.client_host),
+            (_("Client's identifier"), connection.client_id),
         ]
     return facts
 
@@ -73,7 +75,7 @@ def describe_grants(connection: Connection) -> Iterator[DescribedGrant]:
         tools = [tool for tool in registry if grant in {tool.scope, tool.name}]
         yield DescribedGrant(
             grant=grant,
-            words=terms[grant].description if grant in terms else "",
+            words=str(terms[grant].description) if grant in terms else "",
             refused=[tool.name for tool in tools if not user.has_perms(tool.permissions)],
         )
 

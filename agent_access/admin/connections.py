@@ -12,6 +12,8 @@ from django.shortcuts import redirect
 from django.urls import URLPattern
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
 from typing_extensions import override
 
 from agent_access import admin_site, conf, connections, discovery
@@ -34,7 +36,7 @@ class ConnectionAdmin(OwnersModelAdmin):
     position = 2
     list_display = ("name", "way", "acts_as", "scopes", "last_use", "calls", "expires", "state")
     list_filter = (states.StateFilter, states.KindFilter)
-    search_help_text = "Search by name or person"
+    search_help_text = gettext_lazy("Search by name or person")
     sortable_by = ("name", "expires")
     actions = ("revoke",)
     change_list_template = "agent_access/admin/connections.html"
@@ -62,39 +64,39 @@ class ConnectionAdmin(OwnersModelAdmin):
     ) -> HttpResponse:
         """Ask for a selection in words of this page, where Django's own speak of items."""
         if request.method == "POST" and ACTION_CHECKBOX_NAME not in request.POST:
-            messages.warning(request, "Nothing was revoked: select a connection first.")
+            messages.warning(request, _("Nothing was revoked: select a connection first."))
             return redirect(request.get_full_path())
         return super().changelist_view(request, extra_context)
 
-    @admin.display(description="Kind")
+    @admin.display(description=gettext_lazy("Kind"))
     def way(self, connection: Connection) -> str:
         return connection.get_kind_display()
 
-    @admin.display(description="Acts as")
+    @admin.display(description=gettext_lazy("Acts as"))
     def acts_as(self, connection: Connection) -> str:
         return str(connection.user)
 
-    @admin.display(description="Scopes")
+    @admin.display(description=gettext_lazy("Scopes"))
     def scopes(self, connection: Connection) -> SafeString:
         return format_html_join(" ", '<span class="tag">{}</span>', zip(connection.grants))
 
-    @admin.display(description="Last use")
+    @admin.display(description=gettext_lazy("Last use"))
     def last_use(self, connection: Connection) -> str:
-        return format_minute(_usage(connection).last_used_at, never="Never")
+        return format_minute(_usage(connection).last_used_at, never=_("Never"))
 
-    @admin.display(description="Calls in the last day")
+    @admin.display(description=gettext_lazy("Calls in the last day"))
     def calls(self, connection: Connection) -> int:
         return _usage(connection).calls_in_a_day
 
-    @admin.display(description="Expires", ordering="expires_at")
+    @admin.display(description=gettext_lazy("Expires"), ordering="expires_at")
     def expires(self, connection: Connection) -> str:
         return format_minute(connection.expires_at)
 
-    @admin.display(description="State")
+    @admin.display(description=gettext_lazy("State"))
     def state(self, connection: Connection) -> SafeString:
         usage = _usage(connection)
         good = " good" if usage.state == states.State.LIVE else ""
-        tag = format_html('<span class="tag{}">{}</span>', good, usage.state.capitalize())
+        tag = format_html('<span class="tag{}">{}</span>', good, usage.state.label)
         return format_html('<span>{} <span class="quiet">{}</span></span>', tag, usage.words)
 
     @override
@@ -126,10 +128,13 @@ class ConnectionAdmin(OwnersModelAdmin):
         try:
             return self._create(request, form)
         except connections.ConnectionExistsError:
-            context = {"title": "This form was already sent", "made_id": form.cleaned_data["once"]}
+            context = {
+                "title": _("This form was already sent"),
+                "made_id": form.cleaned_data["once"],
+            }
             return self.show(request, "already_made", context, status=409)
         except connections.ConnectionNotAllowedError as error:
-            form.add_error(None, str(error))
+            form.add_error(None, error.told())
             return self._show_form(request, form, status=422)
 
     def _create(self, request: HttpRequest, form: ConnectionForm) -> HttpResponse:
@@ -140,7 +145,7 @@ class ConnectionAdmin(OwnersModelAdmin):
             )
             connection, credential = connections.create_connection(asked, origin=owner.origin)
         context = {
-            "title": "The connection was created",
+            "title": _("The connection was created"),
             "connection": connection,
             "grants": describe_grants(connection),
             "credential": credential,
@@ -156,13 +161,13 @@ class ConnectionAdmin(OwnersModelAdmin):
         self, request: HttpRequest, form: ConnectionForm, *, status: int = 200
     ) -> HttpResponse:
         context = {
-            "title": "New connection",
+            "title": _("New connection"),
             "form": form,
             "access_on": AccessSettings.read().access_on,
         }
         return self.show(request, "new_connection", context, status=status)
 
-    @admin.action(description="Revoke")
+    @admin.action(description=gettext_lazy("Revoke"))
     def revoke(self, request: HttpRequest, chosen: QuerySet[Connection]) -> HttpResponse:
         return self._ask_to_revoke(request, chosen)
 
@@ -187,15 +192,16 @@ class ConnectionAdmin(OwnersModelAdmin):
             ended = connections.revoke_connections(
                 chosen, reason=RevokedReason.OWNER_REVOKED, by=owner
             )
-        messages.success(request, f"{states.format_connections(ended)} ended.")
+        messages.success(request, states.tell_ended(ended))
         return redirect(LIST)
 
     def _ask_to_revoke(self, request: HttpRequest, chosen: QuerySet[Connection]) -> HttpResponse:
         live = list(chosen.filter(pk__in=connections.live_connections()).order_by("-id"))
         if not live:
-            messages.warning(request, "None of the selected connections is live any more.")
+            messages.warning(request, _("None of the selected connections is live any more."))
             return redirect(LIST)
-        context = {"title": f"Revoke {states.format_connections(len(live))}?", "chosen": live}
+        title = ngettext("Revoke %(count)d connection?", "Revoke %(count)d connections?", len(live))
+        context = {"title": title % {"count": len(live)}, "chosen": live}
         return self.show(request, "revoke", context)
 
 

@@ -7,6 +7,8 @@ from uuid import UUID
 from django.contrib import admin
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from typing_extensions import override
 
 from agent_access import conf
@@ -36,12 +38,12 @@ def register_outcomes(codes: Iterable[str]) -> None:
 
 class ChainFilter(filters.ChoiceFilter):
     by_time = BY_TIME
-    title = "chain"
+    title = gettext_lazy("chain")
     parameter_name = "chain"
 
     @override
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [(ADMINISTRATION, "Administration"), ("connections", "Connections")]
+        return [(ADMINISTRATION, _("Administration")), ("connections", _("Connections"))]
 
     @override
     def condition(self, chosen: str) -> Q:
@@ -51,7 +53,7 @@ class ChainFilter(filters.ChoiceFilter):
 
 class ToolFilter(filters.ChoiceFilter):
     by_time = BY_TIME
-    title = "tool"
+    title = gettext_lazy("tool")
     parameter_name = "tool"
     column = "action"
 
@@ -62,7 +64,7 @@ class ToolFilter(filters.ChoiceFilter):
 
 class OutcomeFilter(filters.ChoiceFilter):
     by_time = BY_TIME
-    title = "outcome"
+    title = gettext_lazy("outcome")
     parameter_name = "outcome"
     column = "outcome"
 
@@ -73,7 +75,7 @@ class OutcomeFilter(filters.ChoiceFilter):
 
 class ActorFilter(filters.RecordFilter):
     by_time = BY_TIME
-    title = "actor"
+    title = gettext_lazy("actor")
     parameter_name = "actor"
     column = "actor_id"
 
@@ -108,7 +110,7 @@ class EventAdmin(EvidenceAdmin):
         ToolFilter,
         OutcomeFilter,
     )
-    search_help_text = "Search by action, name, address or identifier"
+    search_help_text = gettext_lazy("Search by action, name, address or identifier")
 
     @override
     def matching(self, searched: str) -> Q:
@@ -119,48 +121,48 @@ class EventAdmin(EvidenceAdmin):
     def read_related(self, records: Sequence[AuditEvent], *, viewer: Any) -> list[EventNames]:
         return read_names(records, viewer=viewer)
 
-    @admin.display(description="Time")
+    @admin.display(description=gettext_lazy("Time"))
     def moment(self, event: AuditEvent) -> str:
         return format_moment(event.occurred_at)
 
-    @admin.display(description="Outcome")
+    @admin.display(description=gettext_lazy("Outcome"))
     def result(self, event: AuditEvent) -> str:
         detail = describe_detail(event)
         return f"{event.outcome} ({detail})" if detail else event.outcome
 
-    @admin.display(description="From")
+    @admin.display(description=gettext_lazy("From"))
     def came_from(self, event: AuditEvent) -> str:
         return f"{event.transport} {event.client_address}".strip()
 
-    @admin.display(description="Connection")
+    @admin.display(description=gettext_lazy("Connection"))
     def of_connection(self, event: AuditEvent) -> str:
         return _names(event).connection
 
-    @admin.display(description="Actor")
+    @admin.display(description=gettext_lazy("Actor"))
     def actor(self, event: AuditEvent) -> str:
         return _names(event).actor
 
-    @admin.display(description="Target")
+    @admin.display(description=gettext_lazy("Target"))
     def named_target(self, event: AuditEvent) -> str:
         return _names(event).target
 
     @override
     def facts_of(self, record: AuditEvent) -> Sequence[tuple[str, Any]]:
         return [
-            ("Time", format_moment(record.occurred_at)),
-            ("Action", record.action),
-            ("Outcome", record.outcome),
-            ("Detail", describe_detail(record)),
-            ("Connection", self.of_connection(record)),
-            ("Actor", self.actor(record)),
-            ("Target", self.named_target(record)),
-            ("Target's ID", record.target),
-            ("Transport", record.transport),
-            ("Client address", record.client_address),
-            ("Request ID", record.request_id),
-            ("Chain", record.chain),
-            ("Sequence", record.sequence),
-            ("Digest", record.digest),
+            (_("Time"), format_moment(record.occurred_at)),
+            (_("Action"), record.action),
+            (_("Outcome"), record.outcome),
+            (_("Detail"), describe_detail(record)),
+            (_("Connection"), self.of_connection(record)),
+            (_("Actor"), self.actor(record)),
+            (_("Target"), self.named_target(record)),
+            (_("Target's ID"), record.target),
+            (_("Transport"), record.transport),
+            (_("Client address"), record.client_address),
+            (_("Request ID"), record.request_id),
+            (_("Chain"), record.chain),
+            (_("Sequence"), record.sequence),
+            (_("Digest"), record.digest),
         ]
 
 

@@ -9,6 +9,7 @@ from django.contrib.admin import SimpleListFilter
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.utils.timezone import get_current_timezone, get_current_timezone_name
+from django.utils.translation import gettext_lazy as _
 from typing_extensions import override
 
 from agent_access.admin.paging import bound_search
@@ -66,7 +67,7 @@ class RecordFilter(ChoiceFilter):
 
 
 class ConnectionFilter(RecordFilter):
-    title = "connection"
+    title = _("connection")
     parameter_name = "connection"
     column = "connection_id"
 
@@ -113,8 +114,8 @@ class DayFilter(ChoiceFilter):
 
 def day_filters(column: str) -> tuple[type[DayFilter], type[DayFilter]]:
     """Return the filters "from" and "to" over a column of instants."""
-    first = {"title": "from", "parameter_name": "from", "lookup": "gte", "edge": time.min}
-    last = {"title": "to", "parameter_name": "to", "lookup": "lte", "edge": time.max}
+    first = {"title": _("from"), "parameter_name": "from", "lookup": "gte", "edge": time.min}
+    last = {"title": _("to"), "parameter_name": "to", "lookup": "lte", "edge": time.max}
     return (
         type("FromDayFilter", (DayFilter,), {"column": column, **first}),
         type("ToDayFilter", (DayFilter,), {"column": column, **last}),

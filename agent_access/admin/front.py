@@ -7,11 +7,12 @@ from django.contrib import admin, messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern
+from django.utils.translation import gettext as _
 from typing_extensions import override
 
 from agent_access import discovery
 from agent_access.admin.owners import FORM_METHODS, OwnersModelAdmin, owners_act
-from agent_access.admin.states import format_connections
+from agent_access.admin.states import tell_ended
 from agent_access.admin.switches import (
     Switch,
     find_switch,
@@ -41,7 +42,7 @@ class SwitchesAdmin(OwnersModelAdmin):
     def show_front(self, request: HttpRequest) -> HttpResponse:
         settings = AccessSettings.read()
         context = {
-            "title": "Agent access",
+            "title": _("Agent access"),
             "access_on": settings.access_on,
             "live": live_connections().count(),
             "switches": _describe(main_switches(), settings),
@@ -55,8 +56,11 @@ class SwitchesAdmin(OwnersModelAdmin):
         with owners_act(request) as owner:
             was_on = AccessSettings.read().access_on
             ended = turn_everything_off(by=owner)
-        said = f"All agents are stopped. {format_connections(ended)} ended."
-        messages.success(request, said if was_on else "Agent access was off already.")
+        if was_on:
+            said = _("All agents are stopped.")
+            messages.success(request, f"{said} {tell_ended(ended)}")
+        else:
+            messages.success(request, _("Agent access was off already."))
         return redirect(FRONT_PAGE)
 
     def turn(self, request: HttpRequest, name: str) -> HttpResponse:
@@ -74,7 +78,7 @@ class SwitchesAdmin(OwnersModelAdmin):
         ending = switch.ends().select_related("user").order_by("-id")
         count = ending.count()
         context = {
-            "title": f"Turn {switch.label[0].lower()}{switch.label[1:]} off?",
+            "title": switch.question,
             "switch": switch,
             "count": count,
             "ending": ending[:NAMES_SHOWN],
@@ -85,8 +89,10 @@ class SwitchesAdmin(OwnersModelAdmin):
     def _turn(self, request: HttpRequest, switch: Switch, *, on: bool) -> HttpResponse:
         with owners_act(request) as owner:
             ended = switch.turn(on=on, by=owner)
-        rest = f" {format_connections(ended)} ended." if ended else ""
-        messages.success(request, f"{switch.label} is {'on' if on else 'off'}.{rest}")
+        said = (_("%(switch)s is on.") if on else _("%(switch)s is off.")) % {
+            "switch": switch.label
+        }
+        messages.success(request, f"{said} {tell_ended(ended)}" if ended else said)
         return redirect(FRONT_PAGE)
 
 

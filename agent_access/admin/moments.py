@@ -5,12 +5,16 @@ The project activates that of the person who looks; otherwise it is its TIME_ZON
 
 from datetime import datetime
 
+from django.utils.dateformat import format as format_date
 from django.utils.timezone import localtime
+from django.utils.translation import pgettext
 
 
 def format_moment(moment: datetime) -> str:
-    return f"{localtime(moment):%Y-%m-%d %H:%M:%S %Z}"
+    return format_date(localtime(moment), pgettext("format of a date", "Y-m-d H:i:s T"))
 
 
 def format_minute(moment: datetime | None, *, never: str = "") -> str:
-    return f"{localtime(moment):%Y-%m-%d %H:%M %Z}" if moment else never
+    if moment is None:
+        return never
+    return format_date(localtime(moment), pgettext("format of a date", "Y-m-d H:i T"))

@@ -13,6 +13,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
+from django.utils.text import capfirst
 from django.views.decorators.http import require_http_methods
 from typing_extensions import override
 
@@ -142,7 +143,7 @@ class OwnersModelAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic f
     def show_record(self, request: HttpRequest, object_id: Any) -> HttpResponse:
         record = self.find_record(request, object_id)
         context = {
-            "title": str(self.opts.verbose_name).capitalize(),
+            "title": capfirst(str(self.opts.verbose_name)),
             "facts": self.facts_of(record),
             "connection_id": record.connection_id,
         }

@@ -6,6 +6,7 @@ from django.contrib.admin.views.main import ChangeList
 from django.core.paginator import Paginator
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.formats import number_format
 from django.utils.functional import cached_property
 from typing_extensions import override
 
@@ -44,7 +45,8 @@ class SortableColumnsChangeList(ChangeList):
 
     def __init__(self, request: HttpRequest, *args: Any, **options: Any) -> None:
         super().__init__(request, *args, **options)
-        self.searched = f"{SEARCHED_ROWS:,}" if request.__dict__.get(_BEYOND) else ""
+        is_cut = request.__dict__.get(_BEYOND) is not None
+        self.searched = number_format(SEARCHED_ROWS, force_grouping=True) if is_cut else ""
 
     @override
     def get_ordering_field(self, field_name: Any) -> Any:

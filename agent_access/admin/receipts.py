@@ -7,6 +7,8 @@ from uuid import UUID
 from django.contrib import admin
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from typing_extensions import override
 
 from agent_access import conf
@@ -18,12 +20,12 @@ from agent_access.models.receipts import Receipt
 from agent_access.tools import registry
 
 BY_TIME = "created_at"
-SEALED = "Kept encrypted, since it holds a secret; it is shown nowhere."
+SEALED = gettext_lazy("Kept encrypted, since it holds a secret; it is shown nowhere.")
 
 
 class WritingToolFilter(filters.ChoiceFilter):
     by_time = BY_TIME
-    title = "tool"
+    title = gettext_lazy("tool")
     parameter_name = "tool"
     column = "tool"
 
@@ -53,7 +55,7 @@ class ReceiptAdmin(EvidenceAdmin):
     position = 4
     list_display = ("moment", "tool", "of_connection", "key", "status", "record")
     list_filter = (filters.ConnectionFilter, *filters.day_filters(BY_TIME), WritingToolFilter)
-    search_help_text = "Search by the whole key, or the record or its ID"
+    search_help_text = gettext_lazy("Search by the whole key, or the record or its ID")
 
     @override
     def matching(self, searched: str) -> Q:
@@ -70,15 +72,15 @@ class ReceiptAdmin(EvidenceAdmin):
         names = conf.policy().record_labels(set(filter(None, ids)), viewer)
         return [names.get(pk, str(pk)) if pk else "" for pk in ids]
 
-    @admin.display(description="Time")
+    @admin.display(description=gettext_lazy("Time"))
     def moment(self, receipt: Receipt) -> str:
         return format_moment(receipt.created_at)
 
-    @admin.display(description="Connection")
+    @admin.display(description=gettext_lazy("Connection"))
     def of_connection(self, receipt: Receipt) -> str:
         return receipt.connection.name
 
-    @admin.display(description="Record")
+    @admin.display(description=gettext_lazy("Record"))
     def record(self, receipt: Receipt) -> str:
         return str(further_of(receipt))
 
@@ -90,14 +92,14 @@ class ReceiptAdmin(EvidenceAdmin):
     @override
     def facts_of(self, record: Receipt) -> Sequence[tuple[str, Any]]:
         return [
-            ("Time", format_moment(record.created_at)),
-            ("Connection", record.connection.name),
-            ("Connection's ID", record.connection_id),
-            ("Tool", record.tool),
-            ("Idempotency key", record.key),
-            ("Digest of the call", record.call_digest),
-            ("Record", self.record(record)),
-            ("Record's ID", _record_of(record)),
-            ("Status", record.status),
-            ("Answer", SEALED if record.is_encrypted else record.answer),
+            (_("Time"), format_moment(record.created_at)),
+            (_("Connection"), record.connection.name),
+            (_("Connection's ID"), record.connection_id),
+            (_("Tool"), record.tool),
+            (_("Idempotency key"), record.key),
+            (_("Digest of the call"), record.call_digest),
+            (_("Record"), self.record(record)),
+            (_("Record's ID"), _record_of(record)),
+            (_("Status"), record.status),
+            (_("Answer"), SEALED if record.is_encrypted else record.answer),
         ]

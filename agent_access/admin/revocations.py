@@ -1,51 +1,54 @@
 """Why and when a connection was revoked, and what to do about it, in words for the owner."""
 
+from django.utils.dateformat import format as format_date
 from django.utils.timezone import localtime
+from django.utils.translation import gettext, pgettext
+from django.utils.translation import gettext_lazy as _
 
 from agent_access.audit import REVOKED
 from agent_access.models.audit import ADMINISTRATION, AuditEvent
 from agent_access.models.connections import Connection, ConnectionKind, RevokedReason
 
-# How to give access again to a program with a connection of each kind.
+# How to give access again to a program with a connection of each kind: the end of a sentence.
 RENEWALS = {
-    ConnectionKind.PASTED: "make a new connection",
-    ConnectionKind.BROWSER: "let the client sign in again",
+    ConnectionKind.PASTED: _("make a new connection"),
+    ConnectionKind.BROWSER: _("let the client sign in again"),
 }
 
 ADVICE = {
-    RevokedReason.OWNER_REVOKED: "If the program needs access again, {renew}.",
-    RevokedReason.ACCESS_OFF: (
+    RevokedReason.OWNER_REVOKED: _("If the program needs access again, {renew}."),
+    RevokedReason.ACCESS_OFF: _(
         "Turning agent access on does not bring it back: if the program needs access again,"
         " {renew}."
     ),
-    RevokedReason.BROWSER_SIGN_IN_OFF: (
+    RevokedReason.BROWSER_SIGN_IN_OFF: _(
         "Turning browser sign-in on does not bring it back: if the program needs access again,"
         " {renew}."
     ),
-    RevokedReason.SESSIONS_ENDED: (
+    RevokedReason.SESSIONS_ENDED: _(
         "That is so after a new password or other permissions. If the program should still act for"
         " this person, {renew}."
     ),
-    RevokedReason.USER_DEACTIVATED: (
+    RevokedReason.USER_DEACTIVATED: _(
         "If the program needs access again, {renew} and choose another person."
     ),
-    RevokedReason.USER_BECAME_GUEST: (
+    RevokedReason.USER_BECAME_GUEST: _(
         "No program acts for guests. If it needs access again, {renew} and choose another person."
     ),
-    RevokedReason.OWNER_CHANGED: (
+    RevokedReason.OWNER_CHANGED: _(
         "It was the former owner who allowed it. If you allow it too, {renew}."
     ),
-    RevokedReason.APPLICATION_URL_CHANGED: "Give the program the new address, and {renew}.",
-    RevokedReason.CODE_REUSE: (
+    RevokedReason.APPLICATION_URL_CHANGED: _("Give the program the new address, and {renew}."),
+    RevokedReason.CODE_REUSE: _(
         "Either the client sent it again, or somebody else has seen it. If you trust the client,"
         " {renew}. If this happens again, tell its developers to exchange each code once."
     ),
-    RevokedReason.REFRESH_REUSE: (
+    RevokedReason.REFRESH_REUSE: _(
         "Either the client refreshed twice at once or sent the same token again, or somebody else"
         " has it. If you trust the client, {renew}. If this happens again, tell its developers to"
         " keep the newest refresh token and to send one refresh at a time."
     ),
-    RevokedReason.CLIENT_REVOKED: "If it needs access again, {renew}.",
+    RevokedReason.CLIENT_REVOKED: _("If it needs access again, {renew}."),
 }
 
 
@@ -71,14 +74,21 @@ def describe_revocation(connection: Connection) -> str:
         chain=ADMINISTRATION, action=REVOKED, connection_id=connection.id
     )
     event = endings.order_by("occurred_at").first()
-    place = f" from {event.client_address}" if event and event.client_address else ""
+    address = event.client_address if event else ""
     moment = localtime(connection.revoked_at)
-    reason = RevokedReason(connection.revoked_reason).label
-    return f"{reason} at {moment:%H:%M %Z} on {moment:%Y-%m-%d}{place}."
+    told = {
+        "reason": RevokedReason(connection.revoked_reason).label,
+        "time": format_date(moment, pgettext("format of a date", "H:i T")),
+        "date": format_date(moment, pgettext("format of a date", "Y-m-d")),
+        "address": address,
+    }
+    if address:
+        return gettext("%(reason)s at %(time)s on %(date)s from %(address)s.") % told
+    return gettext("%(reason)s at %(time)s on %(date)s.") % told
 
 
 def describe_detail(event: AuditEvent) -> str:
     """Return the event's detail; for a revocation, the reason in words."""
     if event.action == REVOKED and event.detail in RevokedReason.values:
-        return RevokedReason(event.detail).label
+        return str(RevokedReason(event.detail).label)
     return event.detail

@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from enum import StrEnum
 from uuid import UUID
 
-from django.db.models import Count, F, Q
+from django.db.models import Count, F, Q, TextChoices
 from django.http import HttpRequest
 from django.utils import timezone
+from django.utils.translation import gettext_lazy, ngettext
 from typing_extensions import override
 
 from agent_access.admin.filters import ChoiceFilter
@@ -18,10 +18,10 @@ from agent_access.authentication import find_revocation_reason
 from agent_access.models import AuditEvent, ChainHead, Connection, ConnectionKind, RevokedReason
 
 
-class State(StrEnum):
-    LIVE = "live"
-    EXPIRED = "expired"
-    ENDED = "ended"
+class State(TextChoices):
+    LIVE = "live", gettext_lazy("Live")
+    EXPIRED = "expired", gettext_lazy("Expired")
+    ENDED = "ended", gettext_lazy("Ended")
 
 
 @dataclass(frozen=True)
@@ -104,18 +104,19 @@ def condition_of(state: State, *, now: datetime) -> Q:
     return conditions[state]
 
 
-def format_connections(count: int) -> str:
-    """Return the number with its noun: "1 connection", "3 connections"."""
-    return f"{count} connection{'' if count == 1 else 's'}"
+def tell_ended(count: int) -> str:
+    """Return how many connections ended: "1 connection ended.", "3 connections ended."."""
+    said = ngettext("%(count)d connection ended.", "%(count)d connections ended.", count)
+    return said % {"count": count}
 
 
 class StateFilter(ChoiceFilter):
-    title = "state"
+    title = gettext_lazy("state")
     parameter_name = "state"
 
     @override
     def lookups(self, request: HttpRequest, model_admin: object) -> list[tuple[str, str]]:
-        return [(state.value, state.capitalize()) for state in State]
+        return [(state.value, str(state.label)) for state in State]
 
     @override
     def condition(self, chosen: str) -> Q:
@@ -123,7 +124,7 @@ class StateFilter(ChoiceFilter):
 
 
 class KindFilter(ChoiceFilter):
-    title = "kind"
+    title = gettext_lazy("kind")
     parameter_name = "kind"
     column = "kind"
 

@@ -1,4 +1,5 @@
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
 from typing_extensions import override
 
 from agent_access.database.triggers import keep_installed
@@ -7,7 +8,7 @@ from agent_access.database.triggers import keep_installed
 class ApprovalsConfig(AppConfig):
     name = "agent_access.approvals"
     label = "agent_approvals"
-    verbose_name = "Approvals"
+    verbose_name = _("Approvals")
 
     @override
     def ready(self) -> None:

@@ -9,29 +9,32 @@ from typing import Any
 from django.urls import reverse
 from django.utils.dateformat import format as format_date
 from django.utils.timezone import localtime
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext
 
 from agent_access.approvals.engine import approvals_of_ended_connections
 from agent_access.approvals.kinds import kinds
 from agent_access.approvals.models import Decision
 from agent_access.approvals.snapshots import ApprovalSnapshot
 from agent_access.approvals.states import ApprovalState
+from agent_access.translations import Text
 
-STATES: Mapping[ApprovalState, str] = {
-    ApprovalState.PENDING: "Waiting for you",
-    ApprovalState.APPROVED: "Approved",
-    ApprovalState.REJECTED: "Rejected",
-    ApprovalState.EXECUTED: "Done",
-    ApprovalState.EXPIRED: "Expired",
-    ApprovalState.STALE: "Changed",
+STATES: Mapping[ApprovalState, Text] = {
+    ApprovalState.PENDING: _("Waiting for you"),
+    ApprovalState.APPROVED: _("Approved"),
+    ApprovalState.REJECTED: _("Rejected"),
+    ApprovalState.EXECUTED: _("Done"),
+    ApprovalState.EXPIRED: _("Expired"),
+    ApprovalState.STALE: _("Changed"),
 }
-CONNECTION_ENDED = "Connection ended"
+CONNECTION_ENDED = _("Connection ended")
 
-HEADINGS: Mapping[ApprovalState, str] = {
-    ApprovalState.APPROVED: "You approved this request",
-    ApprovalState.REJECTED: "You rejected this request",
-    ApprovalState.EXECUTED: "This is done",
-    ApprovalState.EXPIRED: "This request has expired",
-    ApprovalState.STALE: "It has changed since",
+HEADINGS: Mapping[ApprovalState, Text] = {
+    ApprovalState.APPROVED: _("You approved this request"),
+    ApprovalState.REJECTED: _("You rejected this request"),
+    ApprovalState.EXECUTED: _("This is done"),
+    ApprovalState.EXPIRED: _("This request has expired"),
+    ApprovalState.STALE: _("It has changed since"),
 }
 
 # What a template of these pages says about an approval, by name.
@@ -149,7 +152,9 @@ def format_moment(moment: datetime | None) -> str:
 
     Such as "March 2, 2026, 10:30 CET". The project activates the zone of the person who looks.
     """
-    return format_date(localtime(moment), "F j, Y, H:i T") if moment else ""
+    if moment is None:
+        return ""
+    return format_date(localtime(moment), pgettext("format of a date", "F j, Y, H:i T"))
 
 
 def format_clock(moment: datetime) -> str:

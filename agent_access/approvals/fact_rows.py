@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from agent_access.facts import UNSET, Facts
 
 
@@ -28,7 +30,7 @@ def list_facts(facts: Any, path: str = "") -> Iterator[tuple[str, str]]:
 
 def _write_fact(fact: Any) -> str:
     if isinstance(fact, bool):
-        return "yes" if fact else "no"
+        return _("yes") if fact else _("no")
     return str(fact)
 
 

@@ -1,6 +1,7 @@
 """The form with which a person decides."""
 
 from django import forms
+from django.utils.translation import gettext as _
 
 from agent_access.approvals.models import REJECTION_REASON_LENGTH, Decision
 from agent_access.models.connections import DIGEST_LENGTH
@@ -22,9 +23,10 @@ class DecisionForm(forms.Form):
         try:
             reason = normalise_text(self.cleaned_data["reason"], multiline=True)
         except ControlCharacterError:
-            raise forms.ValidationError("It holds a character that nobody can read.") from None
+            raise forms.ValidationError(_("It holds a character that nobody can read.")) from None
         if len(reason) > REJECTION_REASON_LENGTH:
             raise forms.ValidationError(
-                f"It can have at most {REJECTION_REASON_LENGTH} characters; this has {len(reason)}."
+                _("It can have at most %(most)d characters; this has %(length)d."),
+                params={"most": REJECTION_REASON_LENGTH, "length": len(reason)},
             )
         return reason

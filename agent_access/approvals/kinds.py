@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.core.exceptions import ImproperlyConfigured
 from django.db.models import Model, Q, QuerySet
+from django.utils.translation import gettext_lazy as _
 
 from agent_access.approvals.fact_rows import list_changes, list_facts
 from agent_access.approvals.models import KIND_LENGTH, ApprovalRequest
@@ -16,6 +17,7 @@ from agent_access.approvals.states import ApprovalState
 from agent_access.fields import ToolInput
 from agent_access.keys import Key, from_key, kind_of_key, to_key
 from agent_access.tools import NAME, NoInput
+from agent_access.translations import Text
 
 __all__ = ["ApprovalKind", "Clock", "Words", "kinds"]
 
@@ -25,18 +27,25 @@ Target = TypeVar("Target", bound=Model)
 Clock = Callable[[], datetime]
 
 
+APPROVE = _("Approve")
+ENDED = _("The agent can no longer do this")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Words:
-    """What pages and tools call an act, and what a person should know before they approve it."""
+    """What pages and tools call an act, and what a person should know before they approve it.
 
-    title: str  # Close a note
-    question: str  # Close this note?
-    button: str = "Approve"
-    consequences: Sequence[str] = ()
+    Tools have them as the source does, and pages translate those marked by gettext_lazy.
+    """
+
+    title: Text  # Close a note
+    question: Text  # Close this note?
+    button: Text = APPROVE
+    consequences: Sequence[Text] = ()
     # Where those for any act would be less clear.
-    states: Mapping[ApprovalState, str] = field(default_factory=dict)
-    headings: Mapping[ApprovalState, str] = field(default_factory=dict)
-    heading_of_ended: str = "The agent can no longer do this"
+    states: Mapping[ApprovalState, Text] = field(default_factory=dict)
+    headings: Mapping[ApprovalState, Text] = field(default_factory=dict)
+    heading_of_ended: Text = ENDED
 
 
 class ApprovalKind(Generic[Target]):

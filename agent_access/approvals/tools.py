@@ -23,6 +23,7 @@ from agent_access.calls import CallContext, Record
 from agent_access.fields import ToolInput
 from agent_access.keys import to_key
 from agent_access.tools import NoInput, Tool
+from agent_access.translations import as_written
 
 __all__ = [
     "NonceInput",
@@ -171,12 +172,13 @@ def tools_of(kind: Kind) -> tuple[Tool, Tool, Tool]:
     def execute(context: CallContext, asked: NonceInput) -> Record[shapes.Execution]:
         return execute_request(kind, context, asked.nonce)
 
+    title = as_written(kind.words.title)
     collection, _, verb = kind.name.partition(".")
     approvals = f"{verb.replace('_', '-')}-approvals"
     names = {"prepare": f"{kind.name}_prepare", "read": f"{kind.name}_approval"}
     told = names | {
         "execute": kind.name,
-        "title": kind.words.title,
+        "title": title,
         "one_key": ONE_KEY,
         "untrusted": UNTRUSTED,
     }
@@ -190,7 +192,7 @@ def tools_of(kind: Kind) -> tuple[Tool, Tool, Tool]:
     return (
         Tool(
             name=names["prepare"],
-            title=f"{kind.words.title}: ask for approval",
+            title=f"{title}: ask for approval",
             description=PREPARE.format(**told),
             path=f"/{collection}/{{id}}/{approvals}",
             permissions=kind.permissions,
@@ -203,7 +205,7 @@ def tools_of(kind: Kind) -> tuple[Tool, Tool, Tool]:
         ),
         Tool(
             name=names["read"],
-            title=f"{kind.words.title}: read an approval",
+            title=f"{title}: read an approval",
             description=READ.format(**told),
             method="GET",
             path=f"/{collection}/{approvals}/{{id}}",
@@ -214,7 +216,7 @@ def tools_of(kind: Kind) -> tuple[Tool, Tool, Tool]:
         ),
         Tool(
             name=kind.name,
-            title=kind.words.title,
+            title=title,
             description=EXECUTE.format(**told),
             path=f"/{collection}/{approvals}/{{id}}/execute",
             permissions=kind.execute_permissions or kind.permissions,

@@ -1,6 +1,7 @@
 from enum import StrEnum
 
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 from uuid_utils.compat import uuid7
 
 from agent_access.models.connections import DIGEST_LENGTH
@@ -44,7 +45,7 @@ class AuditEvent(models.Model):
     occurred_at = models.DateTimeField()
     actor_id = models.UUIDField(null=True)
     connection_id = models.UUIDField(null=True)
-    action = models.CharField(max_length=100)
+    action = models.CharField(_("action"), max_length=100)
     target = models.CharField(max_length=TARGET_LENGTH, blank=True)
     outcome = models.CharField(max_length=32)
     detail = models.CharField(max_length=DETAIL_LENGTH, blank=True)
@@ -54,6 +55,8 @@ class AuditEvent(models.Model):
     digest = models.CharField(max_length=DIGEST_LENGTH)
 
     class Meta:
+        verbose_name = _("audit event")
+        verbose_name_plural = _("audit events")
         indexes = (
             models.Index(fields=("connection_id", "occurred_at"), name="agent_access_event_of"),
             models.Index(fields=("occurred_at",), name="agent_access_event_by_time"),

@@ -3,6 +3,7 @@ from datetime import datetime
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
+from django.utils.translation import gettext_lazy as _
 from typing_extensions import override
 from uuid_utils.compat import uuid7
 
@@ -13,22 +14,22 @@ HOST_LENGTH = 255
 
 
 class ConnectionKind(models.TextChoices):
-    PASTED = "pasted", "Pasted credential"
-    BROWSER = "browser", "Browser sign-in"
+    PASTED = "pasted", _("Pasted credential")
+    BROWSER = "browser", _("Browser sign-in")
 
 
 class RevokedReason(models.TextChoices):
-    OWNER_REVOKED = "owner_revoked", "The owner revoked it"
-    ACCESS_OFF = "access_off", "Agent access was turned off"
-    BROWSER_SIGN_IN_OFF = "browser_sign_in_off", "Browser sign-in was turned off"
-    SESSIONS_ENDED = "sessions_ended", "The delegated user's sessions were ended"
-    USER_DEACTIVATED = "user_deactivated", "The delegated user was deactivated"
-    USER_BECAME_GUEST = "user_became_guest", "The delegated user became a guest"
-    OWNER_CHANGED = "owner_changed", "The ownership was transferred"
-    APPLICATION_URL_CHANGED = "application_url_changed", "The application's address changed"
-    CODE_REUSE = "code_reuse", "An authorization code was used twice"
-    REFRESH_REUSE = "refresh_reuse", "A refresh token was used twice"
-    CLIENT_REVOKED = "client_revoked", "The client gave it back"
+    OWNER_REVOKED = "owner_revoked", _("The owner revoked it")
+    ACCESS_OFF = "access_off", _("Agent access was turned off")
+    BROWSER_SIGN_IN_OFF = "browser_sign_in_off", _("Browser sign-in was turned off")
+    SESSIONS_ENDED = "sessions_ended", _("The delegated user's sessions were ended")
+    USER_DEACTIVATED = "user_deactivated", _("The delegated user was deactivated")
+    USER_BECAME_GUEST = "user_became_guest", _("The delegated user became a guest")
+    OWNER_CHANGED = "owner_changed", _("The ownership was transferred")
+    APPLICATION_URL_CHANGED = "application_url_changed", _("The application's address changed")
+    CODE_REUSE = "code_reuse", _("An authorization code was used twice")
+    REFRESH_REUSE = "refresh_reuse", _("A refresh token was used twice")
+    CLIENT_REVOKED = "client_revoked", _("The client gave it back")
 
 
 class Connection(models.Model):
@@ -42,7 +43,7 @@ class Connection(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     kind = models.CharField(max_length=16, choices=ConnectionKind)
-    name = models.CharField(max_length=NAME_LENGTH)
+    name = models.CharField(_("name"), max_length=NAME_LENGTH)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="connections")
     grants = models.JSONField(default=list)
     credential_digest = models.CharField(max_length=DIGEST_LENGTH, unique=True, null=True)  # noqa: DJ001  unique where present
@@ -58,6 +59,8 @@ class Connection(models.Model):
     revoked_reason = models.CharField(max_length=32, choices=RevokedReason, blank=True)
 
     class Meta:
+        verbose_name = _("connection")
+        verbose_name_plural = _("connections")
         constraints = (
             models.CheckConstraint(
                 condition=Q(kind=ConnectionKind.PASTED, client_id="")

@@ -1,5 +1,6 @@
 from django.core.validators import RegexValidator
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 from uuid_utils.compat import uuid7
 
 from agent_access.models.connections import DIGEST_LENGTH, Connection
@@ -19,16 +20,20 @@ class Receipt(models.Model):
     connection = models.ForeignKey(
         Connection, models.PROTECT, related_name="receipts", db_index=False
     )
-    key = models.CharField(max_length=KEY_LENGTH, validators=[RegexValidator(KEY_PATTERN)])
-    tool = models.CharField(max_length=100)
+    key = models.CharField(
+        _("key"), max_length=KEY_LENGTH, validators=[RegexValidator(KEY_PATTERN)]
+    )
+    tool = models.CharField(_("tool"), max_length=100)
     call_digest = models.CharField(max_length=DIGEST_LENGTH)
     record_id = models.UUIDField(null=True)
-    status = models.PositiveSmallIntegerField(null=True)
+    status = models.PositiveSmallIntegerField(_("status"), null=True)
     answer = models.TextField(blank=True)
     is_encrypted = models.BooleanField(default=False)
     created_at = models.DateTimeField()
 
     class Meta:
+        verbose_name = _("receipt")
+        verbose_name_plural = _("receipts")
         indexes = (
             models.Index(fields=("created_at",), name="agent_access_receipt_by_time"),
             # The latest of one connection, however many it and others have.

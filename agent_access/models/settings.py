@@ -1,6 +1,7 @@
 from typing import Self
 
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 
 class AccessSettings(models.Model):
@@ -14,7 +15,7 @@ class AccessSettings(models.Model):
     modules_off = models.JSONField(default=list)
 
     class Meta:
-        verbose_name_plural = "switches"
+        verbose_name_plural = _("switches")
         constraints = (
             models.CheckConstraint(condition=models.Q(id=1), name="agent_access_one_settings_row"),
         )

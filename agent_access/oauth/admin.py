@@ -8,13 +8,15 @@ from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from typing_extensions import override
 
 from agent_access import discovery
 from agent_access.admin.events import register_outcomes
 from agent_access.admin.moments import format_minute, format_moment
 from agent_access.admin.owners import FORM_METHODS, OwnersModelAdmin, further_of, owners_act
-from agent_access.admin.states import format_connections, read_usage
+from agent_access.admin.states import read_usage, tell_ended
 from agent_access.admin.switches import Switch, register_switch
 from agent_access.connections import live_connections
 from agent_access.models.connections import ConnectionKind
@@ -27,12 +29,15 @@ from agent_access.switches import turn_sign_in
 register_switch(
     Switch(
         name="browser-sign-in",
-        label="Browser sign-in",
-        on_means=(
+        label=gettext_lazy("Browser sign-in"),
+        question=gettext_lazy("Turn browser sign-in off?"),
+        on_means=gettext_lazy(
             "Clients such as Claude or an editor can ask you for a connection, while agent access"
             " is on. Each one gets access only if you allow it."
         ),
-        off_means="No client can ask, and every connection made by browser sign-in ends.",
+        off_means=gettext_lazy(
+            "No client can ask, and every connection made by browser sign-in ends."
+        ),
         is_on=lambda settings: settings.browser_sign_in_on,
         ends=lambda: live_connections().filter(kind=ConnectionKind.BROWSER),
         turn=turn_sign_in,
@@ -51,7 +56,7 @@ class ClientAdmin(OwnersModelAdmin):
     list_display = ("name", "known_by", "returns_to", "registered", "live")
     search_fields = ("name", "client_id", "redirect_uris")
     change_list_template = "agent_access/admin/clients.html"
-    search_help_text = "Search by name, identifier or return address"
+    search_help_text = gettext_lazy("Search by name, identifier or return address")
 
     @override
     def get_urls(self) -> list[URLPattern]:
@@ -75,19 +80,19 @@ class ClientAdmin(OwnersModelAdmin):
         counts = dict(found.values_list("client_id").annotate(Count("id")))
         return [counts.get(client.client_id, 0) for client in records]
 
-    @admin.display(description="Known by")
+    @admin.display(description=gettext_lazy("Known by"))
     def known_by(self, client: Application) -> str:
-        return "Its metadata document" if client.has_document else "Its own registration"
+        return _("Its metadata document") if client.has_document else _("Its own registration")
 
-    @admin.display(description="Returns to")
+    @admin.display(description=gettext_lazy("Returns to"))
     def returns_to(self, client: Application) -> str:
         return ", ".join(client.return_addresses)
 
-    @admin.display(description="First seen")
+    @admin.display(description=gettext_lazy("First seen"))
     def registered(self, client: Application) -> str:
         return format_minute(client.created)
 
-    @admin.display(description="Live connections")
+    @admin.display(description=gettext_lazy("Live connections"))
     def live(self, client: Application) -> int:
         return int(further_of(client))
 
@@ -107,12 +112,12 @@ class ClientAdmin(OwnersModelAdmin):
     @override
     def facts_of(self, record: Application) -> Sequence[tuple[str, Any]]:
         return [
-            ("Calls itself", record.name),
-            ("Identifier", record.client_id),
-            ("Known by", self.known_by(record)),
-            ("Returns to", self.returns_to(record)),
-            ("First seen", format_moment(record.created)),
-            ("Live connections", self.live(record)),
+            (_("Calls itself"), record.name),
+            (_("Identifier"), record.client_id),
+            (_("Known by"), self.known_by(record)),
+            (_("Returns to"), self.returns_to(record)),
+            (_("First seen"), format_moment(record.created)),
+            (_("Live connections"), self.live(record)),
         ]
 
     def delete(self, request: HttpRequest, object_id: int) -> HttpResponse:
@@ -124,13 +129,14 @@ class ClientAdmin(OwnersModelAdmin):
         client = self.find_record(request, object_id)
         live = live_connections().filter(pk__in=connections_of(client).values("pk"))
         if request.method != "POST":
-            context = {"title": f"Delete {client.name}?", "client": client, "count": live.count()}
+            title = _("Delete %(client)s?") % {"client": client.name}
+            context = {"title": title, "client": client, "count": live.count()}
             return self.show(request, "delete_client", context)
         with owners_act(request) as owner:
             ended = end_connections_of(client, by=owner)
         forget_tokens_of(client, by=owner)
         with owners_act(request) as owner:
             ended += delete_client(client, by=owner)
-        rest = f" {format_connections(ended)} ended." if ended else ""
-        messages.success(request, f"The client is deleted.{rest}")
+        said = _("The client is deleted.")
+        messages.success(request, f"{said} {tell_ended(ended)}" if ended else said)
         return redirect(LIST)

@@ -1,4 +1,5 @@
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
 from typing_extensions import override
 
 from agent_access.gate import register_paths
@@ -9,7 +10,7 @@ from agent_access.oauth.refusals import refuse
 class OAuthConfig(AppConfig):
     name = "agent_access.oauth"
     label = "agent_oauth"
-    verbose_name = "Browser sign-in"
+    verbose_name = _("Browser sign-in")
 
     @override
     def ready(self) -> None:

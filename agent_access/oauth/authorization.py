@@ -6,6 +6,7 @@ from http import HTTPStatus
 from types import MappingProxyType
 from urllib.parse import parse_qsl
 
+from django.utils.translation import gettext_noop
 from oauthlib.oauth2 import FatalClientError
 
 from agent_access.addresses import url_of
@@ -23,32 +24,36 @@ from agent_access.oauth.paths import AUTHORIZE
 from agent_access.oauth.return_addresses import host_of
 from agent_access.oauth.server import Server
 from agent_access.tools import registry
+from agent_access.translations import SentenceError
 
-UNKNOWN_CLIENT = (
+UNKNOWN_CLIENT = gettext_noop(
     "This client is not known here, or it names no return address that it has registered. Only"
     " https addresses, and http addresses on your own computer, can be registered."
 )
-UNREADABLE = "The link that brought you here is broken."
-TOO_LONG = "The link that brought you here is too long."
-TOO_MANY = "Too many clients asked for the first time in this minute; try again in the next."
-UNCOUNTED = "New clients cannot be counted just now; try again in a minute."
+UNREADABLE = gettext_noop("The link that brought you here is broken.")
+TOO_LONG = gettext_noop("The link that brought you here is too long.")
+TOO_MANY = gettext_noop(
+    "Too many clients asked for the first time in this minute; try again in the next."
+)
+UNCOUNTED = gettext_noop("New clients cannot be counted just now; try again in a minute.")
 
 # In characters. The answer repeats the return address and the state, and Django redirects to no
 # address longer than 16,384; by then a connection would have been made.
 MAX_LENGTH = 15_000
 
 
-class UnusableRequestError(Exception):
+class UnusableRequestError(SentenceError):
     """A request that gets a page and no redirect; the message is a sentence for the owner."""
 
     def __init__(
         self,
-        message: str,
+        sentence: str,
         *,
         status: HTTPStatus = HTTPStatus.BAD_REQUEST,
         headers: Mapping[str, str] = MappingProxyType({}),
+        **values: str,
     ) -> None:
-        super().__init__(message)
+        super().__init__(sentence, **values)
         self.status = status
         self.headers = headers
 
@@ -88,7 +93,7 @@ def read_request(query: str, *, origin: Origin) -> AuthorizationRequest:
     except UnreadableParametersError:
         raise UnusableRequestError(UNREADABLE) from None
     except UnusableDocumentError as error:
-        raise UnusableRequestError(str(error)) from None
+        raise UnusableRequestError(error.sentence, **error.values) from None
     except RateLimitedError as error:
         raise UnusableRequestError(TOO_MANY, status=error.status, headers=error.headers) from None
     except UnavailableError as error:

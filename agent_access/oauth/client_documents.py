@@ -15,6 +15,7 @@ from typing import Any
 from django.core.cache import cache
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from agent_access import conf
 from agent_access.audit import Origin
@@ -29,6 +30,7 @@ from agent_access.oauth.registration import client_fields, record_registration
 from agent_access.oauth.retention import SWEEP, forget_unused_clients
 from agent_access.oauth.return_addresses import HTTPS_ADDRESS, may_register
 from agent_access.throttling import spend
+from agent_access.translations import SentenceError
 
 logger = logging.getLogger(__name__)
 
@@ -37,11 +39,18 @@ MAX_AGE = timedelta(days=1)
 FAILURE_SECONDS = 60
 
 DOT_SEGMENT = re.compile(r"/\.{1,2}(?:/|\?|$)")
-RETRY = "It is read again after a minute."
+NO_ADDRESS = gettext_noop("The client's identifier is not an address of a metadata document.")
+UNREAD = gettext_noop(
+    "The client's metadata document could not be read. It is read again after a minute."
+)
+# The reason is told to clients too, in English.
+INVALID = gettext_noop(
+    "The client's metadata document is not valid: %(reason)s It is read again after a minute."
+)
 MAX_AGE_DIRECTIVE = re.compile(r"\bmax-age=\"?([0-9]{1,9})")
 
 
-class UnusableDocumentError(Exception):
+class UnusableDocumentError(SentenceError):
     """The document describes no acceptable client; the message is a sentence for the owner."""
 
 
@@ -61,17 +70,16 @@ def refresh_client(client_id: str, *, origin: Origin) -> None:
     if known.exists():
         return
     if not _is_valid_document_address(client_id):
-        raise UnusableDocumentError(
-            "The client's identifier is not an address of a metadata document."
-        )
-    failure = f"agent_oauth.unusable_document.{digest_credential(client_id)}"
+        raise UnusableDocumentError(NO_ADDRESS)
+    failure = f"agent_oauth.document_problem.{digest_credential(client_id)}"
     if problem := cache.get(failure):
-        raise UnusableDocumentError(problem)
+        sentence, values = problem
+        raise UnusableDocumentError(sentence, **values)
     spend("document", bucket=origin.client_network, quota=conf.limit_register()).enforce()
     try:
         document, fields = _read(client_id)
     except UnusableDocumentError as error:
-        cache.set(failure, str(error), FAILURE_SECONDS)
+        cache.set(failure, (error.sentence, error.values), FAILURE_SECONDS)
         raise
     forget_unused_clients(SWEEP)  # first: this very client may be an old unused one
     _keep(client_id, fields | {"cimd_expires_at": now + _lifetime(document)}, origin)
@@ -85,13 +93,9 @@ def _read(client_id: str) -> tuple[Document, dict[str, Any]]:
         # Not its text, which a stranger may have written.
         reason = type(error.__cause__ or error).__name__
         logger.warning("A client's metadata document could not be fetched: %s.", reason)
-        raise UnusableDocumentError(
-            f"The client's metadata document could not be read. {RETRY}"
-        ) from None
+        raise UnusableDocumentError(UNREAD) from None
     except InvalidMetadataError as error:
-        raise UnusableDocumentError(
-            f"The client's metadata document is not valid: {error.message} {RETRY}"
-        ) from None
+        raise UnusableDocumentError(INVALID, reason=error.message) from None
 
 
 def _is_valid_document_address(client_id: str) -> bool:

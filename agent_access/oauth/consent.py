@@ -10,6 +10,7 @@ from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
+from django.utils.translation import gettext, gettext_noop
 from django.views.decorators.clickjacking import xframe_options_deny
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods
@@ -42,12 +43,12 @@ from agent_access.oauth.server import Server
 from agent_access.request_facts import note
 
 ALLOW, REFUSE = "allow", "refuse"
-NOT_THE_OWNER = (
+NOT_THE_OWNER = gettext_noop(
     "Only the owner of this application can allow access. Let the owner sign in here, or ask the"
     " owner for a credential that the client can send instead."
 )
 
-SIGN_IN_OFF = (
+SIGN_IN_OFF = gettext_noop(
     "Agent access or browser sign-in is off. Turn both on under Agent access in the administration,"
     " then let the client ask again."
 )
@@ -66,7 +67,7 @@ def authorize(request: HttpRequest) -> HttpResponseBase:
     """
     if not is_sign_in_on():
         if may_approve(request):
-            return _show_problem(request, SIGN_IN_OFF, status=404)
+            return _show_problem(request, gettext(SIGN_IN_OFF), status=404)
         raise Http404
     return _ask(request)
 
@@ -79,12 +80,12 @@ def _ask(request: HttpRequest) -> HttpResponseBase:
         return _send_to_sign_in(request)
     note(person_id=request.user.pk)
     if not may_approve(request):
-        return _show_problem(request, NOT_THE_OWNER, status=403)
+        return _show_problem(request, gettext(NOT_THE_OWNER), status=403)
     query = request.META.get("QUERY_STRING", "")
     try:
         authorization = read_request(query, origin=make_origin(Transport.WEB))
     except UnusableRequestError as error:
-        page = _show_problem(request, str(error), status=error.status)
+        page = _show_problem(request, error.told(), status=error.status)
         for name, value in error.headers.items():
             page[name] = value
         return page
@@ -99,7 +100,7 @@ def _send_to_sign_in(request: HttpRequest) -> HttpResponse:
     try:
         return redirect_to_login(request.get_full_path())
     except DisallowedRedirect:  # quoted once more, the request is too long for Django
-        return _show_problem(request, TOO_LONG, status=400)
+        return _show_problem(request, gettext(TOO_LONG), status=400)
 
 
 def _decide(request: HttpRequest, authorization: AuthorizationRequest) -> HttpResponseBase:
@@ -128,9 +129,9 @@ def _try_to_allow(request: HttpRequest, form: ConsentForm) -> HttpResponseBase:
         return _show_answered(request)
     except FatalClientError:
         # Known a moment ago, and deleted or changed since.
-        return _show_problem(request, UNKNOWN_CLIENT, status=400)
+        return _show_problem(request, gettext(UNKNOWN_CLIENT), status=400)
     except ConnectionNotAllowedError as error:
-        form.add_error(None, str(error))
+        form.add_error(None, error.told())
         return _show(request, form, status=422)
 
 

@@ -4,6 +4,7 @@ from typing import Any
 from uuid import UUID
 
 from django.http import QueryDict
+from django.utils.translation import gettext as _
 from typing_extensions import override
 from uuid_utils.compat import uuid7
 
@@ -27,7 +28,7 @@ class ConsentForm(ConnectionTermsForm):
         salt = f"{SALT} {authorization.uri}"
         super().__init__(data, approver=approver, scopes=authorization.scopes, salt=salt)
         self.authorization = authorization
-        self.fields["scopes"].error_messages["required"] = "Choose at least one, or refuse."
+        self.fields["scopes"].error_messages["required"] = _("Choose at least one, or refuse.")
         self.fields["once"].required = False
 
     @override

@@ -7,6 +7,7 @@ after their use, since a second use must be seen (`retention`).
 """
 
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 from oauth2_provider import models as toolkit
 from typing_extensions import override
 
@@ -19,7 +20,8 @@ class Application(toolkit.AbstractApplication):
     """A client that registered itself, or whose metadata document was read: always public."""
 
     class Meta(toolkit.AbstractApplication.Meta):
-        verbose_name = "OAuth client"
+        verbose_name = _("OAuth client")
+        verbose_name_plural = _("OAuth clients")
         indexes = (models.Index(fields=["created"], name="agent_oauth_application_age"),)
 
     @property

@@ -13,6 +13,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 from oauth2_provider.oauth2_validators import OAuth2Validator
 from oauthlib.oauth2.rfc6749.errors import InvalidGrantError, MissingRedirectURIError
 from typing_extensions import override
@@ -32,6 +33,8 @@ from agent_access.oauth.models import AccessToken, Application, Grant, RefreshTo
 from agent_access.oauth.presented import Presented
 from agent_access.oauth.tokens import CODE_LIFETIME
 from agent_access.tools import registry
+
+CLIENT_DELETED = gettext_noop("The client was deleted meanwhile.")
 
 
 class Validator(OAuth2Validator):
@@ -109,7 +112,7 @@ class Validator(OAuth2Validator):
         # Locked, so that no sweep of unused clients takes it before its connection can be seen.
         locked = Application.objects.select_for_update(no_key=True)
         if locked.filter(pk=request.client.pk).first() is None:
-            raise ConnectionNotAllowedError("The client was deleted meanwhile.")
+            raise ConnectionNotAllowedError(CLIENT_DELETED)
         Grant.objects.create(
             connection=connection,
             application=request.client,

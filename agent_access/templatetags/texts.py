@@ -6,6 +6,7 @@ from typing import Any
 from django import template
 from django.utils.html import conditional_escape
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext as _
 
 from agent_access import visible_text
 
@@ -47,4 +48,5 @@ def show_hidden(value: Any) -> str:
 
 def _mark(character: str) -> str:
     name = visible_text.name_character(character)
-    return f'<span class="invisible" title="An invisible character">{name}</span>'
+    title = _("An invisible character")
+    return f'<span class="invisible" title="{title}">{name}</span>'

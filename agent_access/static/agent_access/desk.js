@@ -5,7 +5,7 @@ for (const button of document.querySelectorAll("[data-copies]")) {
     const field = document.getElementById(button.dataset.copies);
     field.select();
     await navigator.clipboard.writeText(field.value);
-    button.textContent = "Copied";
+    button.textContent = button.dataset.copied ?? "Copied";
   });
 }
 

@@ -1,0 +1,31 @@
+"""Texts that pages show in the language of who reads them, and programs as they were written."""
+
+from typing import Any
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext, override
+
+# A text, or what gettext_lazy makes of one: it is translated where a page shows it.
+Text = str | Promise
+
+
+def as_written(text: Text) -> str:
+    """Return the text as the source has it, which is what programs read in every language."""
+    with override(None):
+        return str(text)
+
+
+class SentenceError(Exception):
+    """An error whose message is a sentence, marked by gettext_noop; `values` fill its placeholders.
+
+    Commands and logs have it in English, as `str` does, and pages as `told` does.
+    """
+
+    def __init__(self, sentence: str, **values: Any) -> None:
+        super().__init__(sentence % values)
+        self.sentence = sentence
+        self.values = values
+
+    def told(self) -> str:
+        """Return the sentence in the language of the page."""
+        return gettext(self.sentence) % self.values
