@@ -60,6 +60,21 @@ def test_a_program_that_is_known_by_a_token_of_the_person_decides_nothing(prepar
         views.review(request, prepared.approval.pk)
 
 
+def test_a_program_with_such_a_token_decides_nothing_by_a_session_that_another_password_ended(
+    prepared, rf, desk, delegate
+):
+    form = {"decision": "approve", "fingerprint": prepared.approval.fingerprint, "reason": ""}
+    request = rf.post(path_of(prepared), form)
+    request.session = desk.session
+    delegate.set_password("another-password-that-is-long-enough")
+    delegate.save()
+    request.user = request._cached_user = delegate  # as django-oauth-toolkit's middleware does
+
+    with pytest.raises(PermissionDenied):
+        views.review(request, prepared.approval.pk)
+    assert decision_of(prepared) == ""
+
+
 @pytest.fixture
 def ask_version(desk: Client, prepared: Prepared) -> Callable[[], str]:
     """Return a function that asks, as the script of the page does, what the page would say now."""
