@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
+from django.core.signing import Signer
 from django.http import HttpRequest, QueryDict
 from django.utils.datastructures import MultiValueDict
 from rest_framework.request import Request
@@ -48,6 +49,7 @@ class CallRequest(Request):
     ) -> None:
         super().__init__(request)
         self.user, self.auth = user, auth
+        self._authenticator = None  # else asking for it would authenticate, and find nobody
         self._data = self._full_data = data
         self._files: MultiValueDict[str, Any] = MultiValueDict()
 
@@ -93,7 +95,8 @@ def make_request(user: Any, *, method: str, path: str, query: QueryDict) -> Http
     """Return the request for a view: that which arrived, or one with the path that is given.
 
     It has no cookie and no session, since neither has a say in a call (ADR 8), and in place of the
-    credential a name of the user, so that a page that is cached by either is that user's alone.
+    credential a name of the user, so that a page that is cached by either is that user's alone. It
+    is signed, or anybody could send it and leave a page of theirs for that user's agents.
     """
     arrival = _arrival.get()
     arrived = arrival.request if arrival else None
@@ -102,7 +105,7 @@ def make_request(user: Any, *, method: str, path: str, query: QueryDict) -> Http
         "HTTP_HOST": conf.base_url().split("://")[1],
         "REMOTE_ADDR": current_facts().client_address,
     }
-    name = f"agent={user.pk}"
+    name = f"agent={Signer(salt=__name__).sign(str(user.pk))}"
     request.META = {
         **(arrived.META if arrived else own),
         "REQUEST_METHOD": method,

@@ -18,7 +18,7 @@ from agent_access.http import viewset_tools
 from agent_access.models import AccessSettings, AuditEvent, Connection, Receipt
 from agent_access.tools import registry
 from invoicing.models import Team
-from tests.agent_access.host_views import READ, TOOLS, WRITE, TeamViewSet
+from tests.agent_access.host_views import READ, TOOLS, WRITE, CachedTeamViewSet, TeamViewSet
 from tests.agents import BAD_CREDENTIAL, HOST, read_answer
 from tests.factories import PASSWORD, TeamFactory, UserFactory
 
@@ -395,6 +395,15 @@ def test_a_cached_page_is_that_persons_alone(connect_caller, browser, team, nora
         answers = [caller.send("GET", path).body for caller in callers for _ in range(2)]
         lists = [each["data"] if isinstance(each, dict) else each for each in answers]
         assert [len(each) for each in lists] == [1, 1, 0, 0]
+
+
+@pytest.mark.usefixtures("team", "company")
+def test_nobody_else_leaves_a_cached_page_for_an_agent(caller, nora, monkeypatch):
+    monkeypatch.setattr(CachedTeamViewSet, "throttle_classes", [])
+    UserFactory.create(name="Sue")
+    headers = {"Host": HOST, "X-Person": "Sue", "Cookie": f"agent={nora.pk}"}
+    assert Client().get("/host/cached-teams/", secure=True, headers=headers).json() == []
+    assert len(caller.send("GET", "/host/cached-teams/").body) == 1
 
 
 @pytest.mark.parametrize("policy", ["ADDRESS", "CONNECTION"])

@@ -22,6 +22,7 @@ from agent_access.http.exceptions import exception_handler
 from agent_access.http.parsers import StrictJSONParser
 from agent_access.http.permissions import HasGrant
 from agent_access.http.renderers import ToolRenderer
+from agent_access.http.requests import CallRequest
 from agent_access.http.throttles import AddressThrottle, ConnectionThrottle
 from agent_access.listing import TOOLS_LIST
 from agent_access.models import AccessSettings, AuditEvent
@@ -202,3 +203,9 @@ def test_another_view_asks_for_the_grant_of_its_tool_and_is_closed_without_one(
     assert "the scope invoices:prepare" in refused.error["message"]
     assert send(view=GrantedView).status == 200
     assert (send(view=ForgottenView).status, send(view=ForgottenView).code) == (403, "forbidden")
+
+
+def test_to_ask_a_calls_request_for_its_authenticator_leaves_the_user(rf):
+    request = CallRequest(rf.get("/"), user="Nora", auth=None, data={})
+    assert request.successful_authenticator is None
+    assert request.user == "Nora"
