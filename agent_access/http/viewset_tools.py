@@ -22,6 +22,13 @@ PERMISSIONS: Mapping[str, str] = {"GET": "view", "DELETE": "delete"}
 # The attributes of REST framework's paginations that name the parameter of the next page.
 PAGE_PARAMETERS = ("page_query_param", "offset_query_param", "cursor_query_param")
 
+# The modules of the classes whose dispatch does nothing that is missing from a tool.
+DISPATCHING = {
+    "agent_access.http.agent_calls",
+    "django.views.generic.base",
+    "rest_framework.views",
+}
+
 # By viewset, not counting those that derive from it, and by action.
 _tools: dict[type, dict[str, Tool]] = {}
 
@@ -76,6 +83,7 @@ def find_tool(view: Any) -> Tool | None:
 
 def _make_tool(action: Action, terms: Terms, *, module: str) -> Tool:
     """Return the tool; raise UnsupportedActionError."""
+    _check_dispatch(action.viewset)
     method, standard, id_type = action.method, action.standard, action.key_type
     if action.name == "list":
         _check_pages(action.viewset, terms.input or NoInput)
@@ -132,6 +140,15 @@ def _find_serializer(action: Action) -> Any:
         return view.get_serializer()
     hint = "Give its @action a serializer_class, or its Terms an input; NoInput takes no body."
     raise UnsupportedActionError("E020", "does not say what it takes", hint)
+
+
+def _check_dispatch(viewset: type[Any]) -> None:
+    """Refuse a view that a decorator or mixin of Django's guards, which no tool would run."""
+    dispatching = [each for each in viewset.__mro__ if "dispatch" in vars(each)]
+    if any(each.__module__ not in DISPATCHING for each in dispatching):
+        text = "has a view with a dispatch of its own, which tools do not run"
+        hint = "Let its permission_classes or its initial do the same: they run for agents, too."
+        raise UnsupportedActionError("E026", text, hint)
 
 
 def _check_pages(viewset: type[Any], query: type[ToolInput]) -> None:

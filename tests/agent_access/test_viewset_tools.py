@@ -3,6 +3,9 @@
 from typing import Any, ClassVar
 
 import pytest
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.mixins import PermissionRequiredMixin
+from django.utils.decorators import method_decorator
 from jsonschema import Draft202012Validator
 from rest_framework import serializers
 from rest_framework.decorators import action
@@ -287,6 +290,16 @@ class NextPageUnknown(Base):
     agent_terms = {"list": Base.terms}
 
 
+class GuardedByMixin(PermissionRequiredMixin, Base):
+    permission_required = "invoices.manage"
+    agent_terms = {"list": Base.terms}
+
+
+@method_decorator(login_required, name="dispatch")
+class GuardedByDecorator(Base):
+    agent_terms = {"list": Base.terms}
+
+
 @pytest.fixture
 def found(monkeypatch):
     monkeypatch.setattr(checks, "_found", [])
@@ -308,6 +321,8 @@ def found(monkeypatch):
         (ManyMethods, "E025", "both is not a tool: it is not one method"),
         (MethodSwitchedOff, "E025", "update is not a tool: it is not one method"),
         (ParameterInPath, "E025", "part is not a tool: it takes more from its path"),
+        (GuardedByMixin, "E026", "list is not a tool: it has a view with a dispatch of its own"),
+        (GuardedByDecorator, "E026", "list is not a tool: it has a view with a dispatch"),
     ],
 )
 def test_what_cannot_be_a_tool_is_none_and_a_check_says_why(found, viewset, number, text):
