@@ -11,6 +11,7 @@ from django.views.decorators.csrf import csrf_protect
 from django.views.decorators.http import require_http_methods
 
 from agent_access.approvals import views
+from agent_access.gate import guards_page
 
 app_name = "agent_approvals"
 
@@ -18,10 +19,11 @@ app_name = "agent_approvals"
 def page(view: Callable[..., HttpResponse], *more: str) -> Callable[..., HttpResponse]:
     """Return the view as a page: for GET and these methods, and for nobody who is not signed in.
 
-    Guarded against forms and frames of other sites, whatever middleware the project has.
+    Guarded against forms and frames of other sites, whatever middleware the project has, and at
+    BASE_URL only, which is where agents send their people.
     """
     guarded = xframe_options_deny(csrf_protect(never_cache(login_required(view))))
-    return require_http_methods(["GET", "HEAD", *more])(guarded)
+    return guards_page(require_http_methods(["GET", "HEAD", *more])(guarded))
 
 
 urlpatterns = [

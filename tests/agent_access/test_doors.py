@@ -37,7 +37,13 @@ HTTP_DOORS = [
 ]
 MCP_DOORS = ["/agents/mcp", "/again/mcp", "/again/mcp/", "/en/spoken/mcp"]
 OAUTH_DOORS = ["/agents/oauth/token", "/again/oauth/token", "/en/spoken/oauth/register"]
-PAGE_DOORS = ["/agents/oauth/authorize", "/again/oauth/authorize", "/en/spoken/oauth/authorize"]
+PAGE_DOORS = [
+    "/agents/oauth/authorize",
+    "/again/oauth/authorize",
+    "/en/spoken/oauth/authorize",
+    "/again/approvals",
+    "/again/approvals/01999999-0000-7000-8000-000000000000",
+]
 
 
 @pytest.fixture(autouse=True)
@@ -101,7 +107,7 @@ def test_the_endpoints_of_sign_in_are_guarded_at_every_door(send, path, fault):
 
 @pytest.mark.parametrize("fault", [each for each in FAULTS if each != "an Origin"])
 @pytest.mark.parametrize("path", PAGE_DOORS)
-def test_the_consent_page_is_guarded_at_every_door(send, path, fault):
+def test_the_pages_on_which_people_decide_are_guarded_at_every_door(send, path, fault):
     headers, secure, _ = FAULTS[fault]
     answer = send(path, headers, secure=secure)
     assert (answer.status_code, b"<h1>Not allowed</h1>" in answer.content) == (403, True)
@@ -109,7 +115,7 @@ def test_the_consent_page_is_guarded_at_every_door(send, path, fault):
 
 
 @pytest.mark.parametrize("path", PAGE_DOORS)
-def test_the_consent_page_takes_the_origin_of_a_browsers_form(send, path):
+def test_the_pages_on_which_people_decide_take_the_origin_of_a_browsers_form(send, path):
     assert send(path, {"Origin": f"https://{HOST}"}).status_code == 302
 
 

@@ -30,6 +30,7 @@ agents = (
         path("", include("agent_access.urls")),
         path("", include("mcp_gateway.urls")),
         path("", include("agent_access.oauth.urls")),
+        path("", include("agent_access.approvals.urls")),
     ],
     "again",
 )
