@@ -11,6 +11,7 @@ from agent_access.audit import Actor, Origin, record_act
 from agent_access.authentication import still_holds
 from agent_access.connections import Consent
 from agent_access.credentials import digest_credential
+from agent_access.keys import to_key
 from agent_access.models.connections import Connection
 from agent_access.oauth.models import Grant
 from agent_access.oauth.tokens import CODE_LIFETIME, make_code
@@ -55,6 +56,7 @@ def _renew(consent: Consent, origin: Origin) -> str | None:
 def _matches(connection: Connection, consent: Consent) -> bool:
     return (
         connection.user == consent.user
+        and connection.owner_id == to_key(consent.approver.pk)
         and connection.grants == consent.grants
         and connection.expires_at - connection.created_at == timedelta(days=consent.days)
     )

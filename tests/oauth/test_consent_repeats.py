@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from agent_access.audit import make_origin
+from agent_access.connections import Consent
 from agent_access.forms import TOO_OLD
-from agent_access.models import AuditEvent, Connection
+from agent_access.models import AuditEvent, Connection, Transport
 from agent_access.oauth import authorization, consent, repeats
 from agent_access.oauth.authorization import UNKNOWN_CLIENT, AuthorizationRequest
 from agent_access.oauth.models import Application, Grant
@@ -67,6 +69,24 @@ def test_a_page_sent_again_leaves_the_code_of_another_page(path, program, browse
     assert program.exchange(code_of_one).status == 200
     assert program.exchange(code_of_other).status == 200
     assert Connection.objects.filter(revoked_at=None).count() == 2
+
+
+def test_a_page_sent_again_by_another_approver_gives_them_no_code(program, send, delegate):
+    code = parameters_of(send())["code"]
+    made = Connection.objects.get()
+    asked = Consent(
+        connection_id=made.pk,
+        user=made.user,
+        scopes=made.grants,
+        days=7,
+        name=made.name,
+        client_id=made.client_id,
+        client_host=made.client_host,
+        approver=delegate,
+    )
+    with nothing_changes(), pytest.raises(repeats.AlreadyAnsweredError):
+        repeats.renew_code(asked, origin=make_origin(Transport.WEB))
+    assert program.exchange(code).status == 200
 
 
 def test_the_code_of_a_page_sent_again_lasts_five_minutes_of_its_own(program, send, clock):
