@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from django.contrib.auth import get_user
+from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY
 from django.http import HttpRequest
+from django.utils.crypto import constant_time_compare
 
 
 def has_session(request: HttpRequest) -> bool:
@@ -14,5 +15,8 @@ def has_session(request: HttpRequest) -> bool:
     user: Any = request.user
     if not user.is_authenticated:
         return False
-    # Django's reading of the session, which finds nobody once another password has ended it.
-    return bool(get_user(request) == user)
+    session = request.session
+    if session.get(SESSION_KEY) != user._meta.pk.value_to_string(user):
+        return False
+    # Another password has ended a session with another hash.
+    return constant_time_compare(session.get(HASH_SESSION_KEY, ""), user.get_session_auth_hash())
