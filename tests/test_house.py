@@ -211,7 +211,12 @@ WORDS_OF_OTHERS = {
 }
 # In whose modules one word means what a standard calls so.
 MODULES_OF_OTHERS = {
-    "document": ("agent_access/oauth/", "agent_access/locale/", "agent_access/openapi", "agent_access/http/spectacular.py"),
+    "document": (
+        "agent_access/oauth/",
+        "agent_access/locale/",
+        "agent_access/openapi",
+        "agent_access/http/spectacular.py",
+    ),
 }
 
 
