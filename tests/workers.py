@@ -23,6 +23,7 @@ GROUPS = (
     "tests/hosts/new/test_approvals.py",
     "tests/hosts/new/test_beside_toolkit.py",
     "tests/hosts/new/test_desk.py",
+    "tests/hosts/new/test_newer_django.py",
     "tests/hosts/new/test_sign_in.py",
     "tests/hosts/new/test_tools.py",
     "tests/quickstart/test_quickstart.py",

@@ -5,14 +5,11 @@ import re
 import pytest
 
 from config.environment import PROJECT_FOLDER
-from tests.hosts import environments
 from tests.hosts.new.conftest import PASSWORD
 from tests.hosts.new.visitors import RESOURCE, Browser, Client
 
-pytestmark = [
-    pytest.mark.sqlite,  # what the two apps do on both databases is asked by their own tests
-    pytest.mark.parametrize("base", [None, *environments.VERSIONS], indirect=True, scope="module"),
-]
+# What the two apps do on both databases is asked by their own tests.
+pytestmark = pytest.mark.sqlite
 
 SETTINGS = "notes.settings_with_sign_in"
 
