@@ -146,7 +146,7 @@ class NotFoundError(ToolError):
     message = (
         "There is no such address or record, or the delegated person cannot see it. IDs come from"
         " other answers, and a nonce from the one that gave it with its ID: list records, or search"
-        " for one by what you know of it, such as its name or number."
+        " for what you know by its number or name."
     )
 
 
