@@ -13,8 +13,10 @@ from pydantic import Field, ValidationInfo, field_validator
 from agent_access.fields import ToolInput, problem
 from invoicing.field_kinds import (
     Amount,
+    CountryCode,
     CurrencyCode,
     DiscountValue,
+    ExchangeRate,
     Id,
     IsoDate,
     LanguageCode,
@@ -26,12 +28,14 @@ from invoicing.totals import BASIS_POINTS, DiscountType, LineAmounts, is_discoun
 
 MAX_LINES = 100
 REFERENCE_LENGTH = 100
+BUYER_REFERENCE_LENGTH = 100
 UNIT_LENGTH = 20
 
 # Fields whose columns say in their names what they count.
 COLUMNS: Mapping[str, str] = {
     "quantity": "quantity_ten_thousandths",
     "percentage": "percentage_ten_thousandths",
+    "exchange_rate": "exchange_rate_millionths",
 }
 
 # A form words this problem otherwise: people type a percentage, not basis points.
@@ -135,6 +139,22 @@ class DraftInput(ToolInput):
         if "issue_date" in info.data and value < info.data["issue_date"]:
             raise problem("must not be before the issue date")
         return value
+
+
+class PersonInput(ToolInput):
+    """What only a person writes of a draft, and no tool takes or shows; an agent's update keeps it.
+
+    The date of supply is a day, or with an end a period. The exchange rate is what one unit of its
+    base costs: either the document's currency in that of the company's VAT, or the other way.
+    """
+
+    supply_date: IsoDate | None = None
+    supply_end_date: IsoDate | None = None
+    delivery_country: CountryCode = ""
+    buyer_reference: Annotated[str, text(BUYER_REFERENCE_LENGTH)] = ""
+    exchange_rate: ExchangeRate | None = None
+    exchange_rate_base: Annotated[str, text(3)] = ""
+    exchange_rate_date: IsoDate | None = None
 
 
 # The text by which lists tell a customer's drafts apart.

@@ -16,7 +16,8 @@ from pydantic_core import CoreSchema, core_schema
 from agent_access.fields import NOT_A_STRING, PROBLEM, JSONSchema, RecordId, problem
 from agent_access.texts import ControlCharacterError, normalise_text
 from invoicing.fixed_point import SCALE, format_fixed_point, parse_fixed_point
-from invoicing.money import AMOUNT_DIGITS
+from invoicing.languages import is_country
+from invoicing.money import AMOUNT_DIGITS, RATE_DECIMALS
 
 # In ten-thousandths: eleven digits before the dot and four after it.
 MAX_QUANTITY = 99_999_999_999 * SCALE + 9_999
@@ -32,6 +33,8 @@ DATE_SCHEMA: JSONSchema = {
     "pattern": r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$",
 }
 CURRENCY_PATTERN = r"^[A-Z]{3}$"
+COUNTRY_LENGTH = 2
+RATE_PATTERN = rf"^(0|[1-9][0-9]{{0,8}})(\.[0-9]{{1,{RATE_DECIMALS}}})?$"
 LANGUAGE_PATTERN = r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$"
 
 # Codes of problems that a form words otherwise, since people type numbers in another notation.
@@ -135,6 +138,25 @@ def _read_quantity(value: Any) -> int:
     return parse_fixed_point(_match(value, QUANTITY_PATTERN, wanted, QUANTITY_PROBLEM))
 
 
+def _read_country(value: Any) -> str:
+    found = _read_text(value or "", COUNTRY_LENGTH, multiline=False)
+    if found and not is_country(found):
+        raise problem("must be a country of ISO 3166, such as DE")
+    return found
+
+
+def _read_rate(value: Any) -> int:
+    wanted = "must be a positive number of at most 9 digits before a dot and 6 after it"
+    rate = parse_fixed_point(_match(value, RATE_PATTERN, wanted), decimals=RATE_DECIMALS)
+    if not rate:
+        raise problem(wanted)
+    return rate
+
+
+def _write_rate(value: int) -> str:
+    return format_fixed_point(value, decimals=RATE_DECIMALS)
+
+
 def _read_date(value: Any) -> date:
     written = _match(value, DATE_SCHEMA["pattern"], "must be a date written YYYY-MM-DD")
     try:
@@ -189,5 +211,14 @@ Percentage = Annotated[
 IsoDate = Annotated[date, FieldKind(_read_date, str, DATE_SCHEMA, is_text_in_facts=True)]
 CurrencyCode = Annotated[
     str, code(CURRENCY_PATTERN, text="must be three capital letters (ISO 4217)")
+]
+CountryCode = Annotated[
+    str, FieldKind(_read_country, lambda value: value or None, {"type": ["string", "null"]})
+]
+ExchangeRate = Annotated[
+    int,
+    FieldKind(
+        _read_rate, _write_rate, {"type": "string", "pattern": RATE_PATTERN}, is_text_in_facts=True
+    ),
 ]
 LanguageCode = Annotated[str, code(LANGUAGE_PATTERN, text="must be a language code")]

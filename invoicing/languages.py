@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from babel import Locale
+from babel.numbers import get_territory_currencies
 
 from invoicing.search.words import words_of
 
@@ -30,6 +31,18 @@ def name_of_language(language: str) -> str:
 def name_of_country(code: str, language: str) -> str:
     """Return the country's name in a language: "Allemagne"; an unknown code stays as it is."""
     return dict(_countries(language)).get(code, code)
+
+
+def currency_of_country(code: str) -> str:
+    """Return the currency in use in a country (ISO 4217), or "" if the country is not known."""
+    currencies: list[str] = get_territory_currencies(code) if code else []
+    return currencies[0] if currencies else ""
+
+
+@cache
+def is_country(code: str) -> bool:
+    """Return whether this is the code of a country (ISO 3166-1 alpha-2)."""
+    return code in dict(_countries(APPLICATION_LANGUAGE))
 
 
 def countries_by_name() -> list[tuple[str, str]]:

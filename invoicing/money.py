@@ -1,11 +1,16 @@
 """Currencies and rounding. Amounts are integers of the currency's minor unit, such as cents."""
 
+from typing import NamedTuple
+
 from iso4217 import Currency
 
 from invoicing.errors import UnknownCurrencyError
 
 AMOUNT_DIGITS = 18
 MAX_AMOUNT: int = 10**AMOUNT_DIGITS - 1
+# An exchange rate is an integer of millionths.
+RATE_DECIMALS = 6
+RATE_SCALE: int = 10**RATE_DECIMALS
 # No entry of ISO 4217 has more.
 MOST_DECIMALS = 4
 
@@ -34,6 +39,34 @@ def minor_unit(currency_code: str) -> int:
         return _MINOR_UNITS[currency_code]
     except KeyError:
         raise UnknownCurrencyError(currency_code) from None
+
+
+class ExchangeRate(NamedTuple):
+    """What one unit of the base currency costs in the other, in millionths."""
+
+    millionths: int
+    base: str
+
+
+class Money(NamedTuple):
+    """An amount in minor units of a currency that has so many decimals."""
+
+    amount: int
+    currency_code: str
+    minor_unit: int
+
+
+def convert(money: Money, rate: ExchangeRate, currency_code: str, decimals: int) -> int | None:
+    """Return an amount in another currency of so many decimals, in its minor units, half up.
+
+    None if the rate's base is neither of the two currencies.
+    """
+    numerator, denominator = money.amount * 10**decimals, 10**money.minor_unit
+    if rate.base == money.currency_code:
+        return round_half_up(numerator * rate.millionths, denominator * RATE_SCALE)
+    if rate.base == currency_code:
+        return round_half_up(numerator * RATE_SCALE, denominator * rate.millionths)
+    return None
 
 
 def round_half_up(numerator: int, denominator: int) -> int:

@@ -13,7 +13,13 @@ from pydantic import BaseModel, TypeAdapter
 from pydantic.fields import FieldInfo
 from typing_extensions import TypedDict
 
-from invoicing.draft_fields import COLUMNS, DRAFT_TEXTS, DraftInput, LineItemInput
+from invoicing.draft_fields import (
+    COLUMNS,
+    DRAFT_TEXTS,
+    DraftInput,
+    LineItemInput,
+    PersonInput,
+)
 from invoicing.field_kinds import Amount, FieldKind, Id, LanguageCode, Percentage
 from invoicing.models import Line, TaxRow
 
@@ -66,9 +72,13 @@ def _later_fields(asked: type[BaseModel]) -> Iterator[str]:
             yield name
 
 
+# What only people see.
+_NOT_FOR_AGENTS = frozenset({"corrects", "category", "printed_name", "reason"})
+
+
 def _columns(model: type[Model]) -> Iterator[str]:
     for field in model._meta.concrete_fields:
-        if field.name not in {"id", "document", "position"}:
+        if field.name not in {"id", "document", "position"} | _NOT_FOR_AGENTS:
             yield NAMES.get(field.attname, field.attname)
 
 
@@ -84,4 +94,5 @@ TAX_ROW = Shown(
     taxable_amount=Amount,
     tax_amount=Amount,
 )
+FOR_PEOPLE = Shown("ForPeople", PersonInput.model_fields, PersonInput)
 TAX_ROW.type.__doc__ = "What all lines of one rate come to."

@@ -1,10 +1,10 @@
-from invoicing.models.company import Company
+from invoicing.models.company import Company, Logo
 from invoicing.models.customers import Customer
 from invoicing.models.documents import Document, DocumentStatus, Line, TaxRow
-from invoicing.models.numbering import DocumentType, NumberSeries
+from invoicing.models.numbering import DocumentType, NumberFormat, NumberSeries
 from invoicing.models.people import Role, Skill, Team, TimeOff, TimeOffKind, User, WorkingHours
 from invoicing.models.search_words import SearchWord
-from invoicing.models.taxes import TaxRate
+from invoicing.models.taxes import TaxCategory, TaxRate
 
 __all__ = [
     "Company",
@@ -13,10 +13,13 @@ __all__ = [
     "DocumentStatus",
     "DocumentType",
     "Line",
+    "Logo",
+    "NumberFormat",
     "NumberSeries",
     "Role",
     "SearchWord",
     "Skill",
+    "TaxCategory",
     "TaxRate",
     "TaxRow",
     "Team",

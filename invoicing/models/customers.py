@@ -7,6 +7,7 @@ from django.db.models.functions import Lower
 from typing_extensions import override
 
 from invoicing.access import Permission
+from invoicing.draft_fields import BUYER_REFERENCE_LENGTH
 from invoicing.models.people import User
 from invoicing.models.records import Party, RecordQuerySet
 
@@ -21,8 +22,23 @@ class CustomerQuerySet(RecordQuerySet["Customer"]):
 
 
 class Customer(Party):
-    """A customer, visible to its account managers and to those who may see all customers."""
+    """A customer, visible to its account managers and to those who may see all customers.
 
+    Its language, currency and days to pay are those of new drafts, unless something else is chosen;
+    its buyer reference (a Leitweg-ID for German authorities) is that of drafts without their own.
+    """
+
+    OTHER_PARTS: ClassVar[tuple[str, ...]] = (*Party.OTHER_PARTS, "customer_number")
+
+    customer_number = models.CharField(max_length=40, blank=True, default="", db_default="")
+    buyer_reference = models.CharField(
+        max_length=BUYER_REFERENCE_LENGTH, blank=True, default="", db_default=""
+    )
+    language = models.CharField(max_length=10, blank=True, default="", db_default="")
+    currency_code = models.CharField(
+        "currency", max_length=3, blank=True, default="", db_default=""
+    )
+    payment_days = models.PositiveSmallIntegerField("days to pay", null=True, blank=True)
     is_active = models.BooleanField(default=True)
     account_managers = models.ManyToManyField(User, blank=True, related_name="managed_customers")
 

@@ -8,17 +8,24 @@ from django.utils import timezone
 from typing_extensions import override
 
 from invoicing.access import Permission
-from invoicing.draft_fields import REFERENCE_LENGTH, SUBJECT, UNIT_LENGTH
+from invoicing.draft_fields import (
+    BUYER_REFERENCE_LENGTH,
+    REFERENCE_LENGTH,
+    SUBJECT,
+    UNIT_LENGTH,
+)
 from invoicing.fixed_point import format_fixed_point
 from invoicing.identifiers import new_draft_code
+from invoicing.models.company import Company, Logo
 from invoicing.models.customers import Customer
 from invoicing.models.numbering import DocumentType, NumberSeries
 from invoicing.models.people import User
 from invoicing.models.records import Record, RecordQuerySet
-from invoicing.models.taxes import TaxRate
+from invoicing.models.taxes import TaxCategory, TaxRate
 from invoicing.money import MAX_AMOUNT, MOST_DECIMALS
 from invoicing.totals import BASIS_POINTS, DiscountType, LineAmounts, TaxFacts
 
+CORRECTION_REASON_LENGTH = 500
 TOTALS = ("net_total", "discount_total", "tax_total", "grand_total")
 
 
@@ -30,6 +37,12 @@ class DocumentStatus(models.TextChoices):
 def _amounts_in_range(*fields: str, name: str) -> models.CheckConstraint:
     ranges = {f"{field}__range": (0, MAX_AMOUNT) for field in fields}
     return models.CheckConstraint(condition=Q(**ranges), name=name)
+
+
+def _tax_category() -> "models.CharField[str, str]":
+    return models.CharField(
+        max_length=2, choices=TaxCategory, blank=True, default="", db_default=""
+    )
 
 
 def _numbered(status: DocumentStatus, *, is_null: bool) -> Q:
@@ -76,6 +89,32 @@ class Document(Record):
     # Internal notes never leave through a tool.
     internal_notes = models.TextField(blank=True, default="")
 
+    # What only people write, see and approve.
+    supply_date = models.DateField(null=True, blank=True)
+    supply_end_date = models.DateField(null=True, blank=True)
+    delivery_country = models.CharField(max_length=2, blank=True, default="", db_default="")
+    buyer_reference = models.CharField(
+        max_length=BUYER_REFERENCE_LENGTH, blank=True, default="", db_default=""
+    )
+    exchange_rate_millionths = models.BigIntegerField(
+        "exchange rate", null=True, blank=True, help_text="What one unit of the base costs."
+    )
+    exchange_rate_base = models.CharField(max_length=3, blank=True, default="", db_default="")
+    exchange_rate_date = models.DateField(null=True, blank=True)
+    # The issued invoice that a credit note corrects.
+    corrects = models.ForeignKey(
+        "self",
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="corrections",
+        db_index=False,
+        editable=False,
+    )
+    correction_reason = models.CharField(
+        max_length=CORRECTION_REASON_LENGTH, blank=True, default="", db_default=""
+    )
+
     net_total = models.BigIntegerField()
     discount_total = models.BigIntegerField()
     tax_total = models.BigIntegerField()
@@ -112,6 +151,17 @@ class Document(Record):
     buyer_name = models.CharField(max_length=200, blank=True, default="")
     buyer_address = models.TextField(blank=True, default="")
     buyer_vat_number = models.CharField(max_length=20, blank=True, default="")
+    # Empty on what was issued before these were kept.
+    seller_parts = models.JSONField(null=True, blank=True)
+    buyer_parts = models.JSONField(null=True, blank=True)
+    seller_logo = models.ForeignKey(
+        Logo, on_delete=models.PROTECT, null=True, blank=True, related_name="+", db_index=False
+    )
+    untaxed_category = _tax_category()
+    untaxed_reason = models.TextField(blank=True, default="", db_default="")
+    national_currency = models.CharField(max_length=3, blank=True, default="", db_default="")
+    national_minor_unit = models.PositiveSmallIntegerField(null=True, blank=True)
+    national_tax_total = models.BigIntegerField(null=True, blank=True)
 
     objects: ClassVar[DocumentQuerySet] = DocumentQuerySet.as_manager()  # type: ignore[assignment]  # a manager of it
 
@@ -126,6 +176,11 @@ class Document(Record):
                 fields=["connection_id", "id"],
                 condition=Q(connection_id__isnull=False),
                 name="document_by_connection",
+            ),
+            models.Index(
+                fields=["corrects"],
+                condition=Q(corrects__isnull=False),
+                name="document_by_corrected",
             ),
         ]
         constraints = [
@@ -155,7 +210,24 @@ class Document(Record):
                 condition=Q(grand_total=F("net_total") + F("tax_total")),
                 name="document_totals_add_up",
             ),
+            models.CheckConstraint(
+                condition=Q(supply_end_date__isnull=True)
+                | Q(supply_date__isnull=False, supply_end_date__gte=F("supply_date")),
+                name="document_supply_period",
+            ),
+            models.CheckConstraint(
+                condition=Q(exchange_rate_millionths__isnull=True)
+                | Q(exchange_rate_millionths__gt=0),
+                name="document_exchange_rate_positive",
+            ),
+            models.CheckConstraint(
+                condition=Q(corrects__isnull=True) | Q(type=DocumentType.CREDIT_NOTE),
+                name="document_only_credit_note_corrects",
+            ),
         ]
+
+    # Set where facts are read: the company as of then.
+    seller: Company
 
     @override
     def __str__(self) -> str:
@@ -209,6 +281,16 @@ class Line(Record):
     )
     discount_amount = models.BigIntegerField()
     net_amount = models.BigIntegerField()
+    # The line of the invoice that a line of a credit note takes back, in whole or in part.
+    corrects = models.ForeignKey(
+        "self",
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="corrections",
+        db_index=False,
+        editable=False,
+    )
 
     class Meta:
         ordering = ["position"]
@@ -262,6 +344,10 @@ class TaxRow(Record):
     percentage_ten_thousandths = models.PositiveIntegerField("percentage")
     taxable_amount = models.BigIntegerField()
     tax_amount = models.BigIntegerField()
+    # Set by issuing: the rate's category, its name in the document's language, and its reason.
+    category = _tax_category()
+    printed_name = models.CharField(max_length=100, blank=True, default="", db_default="")
+    reason = models.TextField(blank=True, default="", db_default="")
 
     class Meta:
         ordering = ["position"]

@@ -1,6 +1,6 @@
 """What all records share."""
 
-from typing import TypeVar
+from typing import Any, ClassVar, TypeVar
 from uuid import UUID
 
 from django.db import models
@@ -32,16 +32,37 @@ class Record(models.Model):
 
 
 class Party(Record):
-    """A party to an invoice, seller or buyer: a name, a postal address and a VAT number."""
+    """A party to an invoice, seller or buyer: a name, a postal address, and what identifies it.
+
+    The scheme of the electronic address is a code of the EAS list, such as "9930" or "EM".
+    """
+
+    # What an invoice prints in one text, the address, and what else of a party is frozen with it.
+    ADDRESS_PARTS: ClassVar[tuple[str, ...]] = (
+        *("street", "address_line", "postcode", "city", "region", "country"),
+    )
+    OTHER_PARTS: ClassVar[tuple[str, ...]] = (
+        *("tax_number", "email", "electronic_address", "electronic_address_scheme"),
+    )
 
     name = models.CharField(max_length=200)
     street = models.CharField(max_length=200, blank=True, default="")
+    address_line = models.CharField(
+        "further address line", max_length=200, blank=True, default="", db_default=""
+    )
     postcode = models.CharField(max_length=20, blank=True, default="")
     city = models.CharField(max_length=100, blank=True, default="")
+    region = models.CharField(max_length=100, blank=True, default="", db_default="")
     country = models.CharField(
         max_length=2, blank=True, default="", help_text="Two letters (ISO 3166)."
     )
     vat_number = models.CharField("VAT number", max_length=20, blank=True, default="")
+    tax_number = models.CharField(max_length=40, blank=True, default="", db_default="")
+    email = models.EmailField("e-mail address", blank=True, default="", db_default="")
+    electronic_address = models.CharField(max_length=200, blank=True, default="", db_default="")
+    electronic_address_scheme = models.CharField(
+        max_length=4, blank=True, default="", db_default=""
+    )
 
     class Meta:
         abstract = True
@@ -55,4 +76,17 @@ class Party(Record):
         """Return the postal address as on an invoice in a language: street, place, country."""
         place = f"{self.postcode} {self.city}".strip()
         country = name_of_country(self.country, language)
-        return "\n".join(line for line in (self.street, place, country) if line)
+        lines = (self.street, self.address_line, place, self.region, country)
+        return "\n".join(line for line in lines if line)
+
+    def parts(self) -> dict[str, Any]:
+        """Return the parts that are set, by name."""
+        return self.other_parts() | _set_values(self, self.ADDRESS_PARTS)
+
+    def other_parts(self) -> dict[str, Any]:
+        """Return the parts that are set and not in the address, by name."""
+        return _set_values(self, self.OTHER_PARTS)
+
+
+def _set_values(record: models.Model, names: tuple[str, ...]) -> dict[str, Any]:
+    return {name: value for name in names if (value := getattr(record, name))}

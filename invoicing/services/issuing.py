@@ -2,16 +2,21 @@
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from django.db import transaction
 
 from invoicing.errors import ConflictCause, ConflictError
 from invoicing.locks import lock_draft, require_transaction
-from invoicing.models import Document, DocumentStatus, DocumentType
-from invoicing.services.document_facts import FROZEN, Facts, read_facts
-from invoicing.services.numbering import AssignedNumber, next_number
+from invoicing.models import Document, DocumentStatus, DocumentType, TaxRow
+from invoicing.services.document_facts import (
+    RATE_COLUMNS,
+    Facts,
+    frozen_columns,
+    frozen_tax_rows,
+    read_facts,
+)
+from invoicing.services.numbering import next_number
 from invoicing.services.search_words import replace_rows, rows_of_document
 from invoicing.totals import calculate_totals
 
@@ -45,8 +50,19 @@ def issue_locked(draft: Document, facts: Facts, *, issued_by_id: UUID, clock: Cl
         raise ConflictError(ConflictCause.NO_DRAFT_INVOICE)
     require_issuable(draft)
     found_by = rows_of_document(draft)
+    if rows := frozen_tax_rows(draft, facts):
+        TaxRow.objects.bulk_update(rows, RATE_COLUMNS)
     number = next_number(DocumentType(draft.type), draft.issue_date.year)
-    frozen = frozen_columns(draft, facts, number, issued_by_id=issued_by_id, issued_at=clock())
+    issued_at = clock()
+    frozen = {
+        **frozen_columns(draft, facts),
+        **number._asdict(),
+        "issued_at": issued_at,
+        "issued_by_id": issued_by_id,
+        "updated_at": issued_at,
+        "lock_version": draft.lock_version + 1,
+        "status": DocumentStatus.ISSUED,
+    }
     unchanged = Document.objects.filter(
         pk=draft.pk, status=DocumentStatus.DRAFT, lock_version=draft.lock_version
     )
@@ -73,27 +89,3 @@ def require_issuable(draft: Document) -> None:
     kept = [(row.facts, row.taxable_amount, row.tax_amount) for row in draft.tax_rows.all()]
     if computed != kept or totals.grand_total != draft.grand_total:
         raise ConflictError(ConflictCause.OTHER_TOTALS)
-
-
-def frozen_columns(
-    draft: Document,
-    parties: Facts,
-    number: AssignedNumber,
-    *,
-    issued_by_id: UUID,
-    issued_at: datetime,
-) -> dict[str, Any]:
-    """Return the values of the columns that issuing sets, by name."""
-    return {
-        **{
-            f"{prefix}_{name}": parties[party][name]
-            for party, (prefix, names) in FROZEN.items()
-            for name in names
-        },
-        **number._asdict(),
-        "issued_at": issued_at,
-        "issued_by_id": issued_by_id,
-        "updated_at": issued_at,
-        "lock_version": draft.lock_version + 1,
-        "status": DocumentStatus.ISSUED,
-    }
