@@ -243,6 +243,11 @@ class Document(Record):
         return self.status == DocumentStatus.ISSUED
 
     @property
+    def lacks_parts(self) -> bool:
+        """Return whether it was issued before parts of addresses and categories were kept."""
+        return self.is_issued and self.seller_parts is None
+
+    @property
     def customer_name(self) -> str:
         """The customer's name: of an issued document as it was frozen."""
         return self.buyer_name if self.is_issued else self.customer.name

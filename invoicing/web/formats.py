@@ -16,6 +16,7 @@ from babel.numbers import NumberPattern, get_currency_symbol, parse_pattern
 from invoicing.fixed_point import DECIMALS
 from invoicing.languages import APPLICATION_LANGUAGE, locale_of
 from invoicing.models import User
+from invoicing.money import RATE_DECIMALS
 from invoicing.totals import BASIS_POINTS
 
 
@@ -51,6 +52,11 @@ class Formats:
         """Write a decimal string of format_fixed_point(): "1.5" is "1,5" in German."""
         pattern = locale_of(self.language).decimal_formats[None].pattern
         return self._write(_with_decimals(pattern, 0, DECIMALS), Decimal(quantity))
+
+    def exchange_rate(self, rate: str) -> str:
+        """Write a decimal string of an exchange rate: "1.0854" is "1,0854" in German."""
+        pattern = locale_of(self.language).decimal_formats[None].pattern
+        return self._write(_with_decimals(pattern, 0, RATE_DECIMALS), Decimal(rate))
 
     def percentage(self, percentage: str) -> str:
         """Write a decimal string of percent: "8.875" is "8.875%" or "8,875 %"."""

@@ -2,21 +2,29 @@
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 from unicodedata import east_asian_width
 
 from stdnum import iban
 
+from invoicing.draft_fields import DRAFT_TEXTS
+from invoicing.languages import name_of_country
 from invoicing.models import Document, DocumentType
 from invoicing.models.documents import TOTALS
+from invoicing.models.taxes import TaxCategory
 from invoicing.services.document_facts import Facts, read_document
 from invoicing.totals import DiscountType
 from invoicing.web.formats import Formats
 from invoicing.web.paper_labels import labels_in
+from invoicing.web.payment_codes import payment_of
 
 # The columns beside the description: keys of a line on paper, and of the labels.
 FIGURES = ("quantity", "unit_price", "discount", "tax", "amount")
+# What stands below the address of each party, and the texts of the document at its head.
+SELLER_DETAILS = ("vat_number", "tax_number", "registration", "contact_name", "phone", "email")
+BUYER_DETAILS = ("customer_number", "vat_number", "tax_number", "buyer_reference")
+HEAD_TEXTS = tuple(name for name in DRAFT_TEXTS if name != "notes")
 # The most characters in a row on a sheet of paper: the sum of the widest of each column.
 LONGEST_ROW = 64
 # About how many characters a description or notes have in a line on paper, how many lines are kept
@@ -32,13 +40,18 @@ PaperLine = dict[str, Any]
 
 
 def paper_of_document(document: Document) -> Paper:
-    """Lay out a document: a draft as of now, without bank details, or an issued one as frozen."""
-    return lay_out(
+    """Lay out a document: a draft as of now, or an issued one as frozen, with how to pay it.
+
+    What was issued before dates of supply were kept says nothing of one.
+    """
+    paper = lay_out(
         read_document(document),
         document_type=DocumentType(document.type),
         number=document.number or "",
         with_bank=document.is_issued,
+        with_supply=not document.lacks_parts,
     )
+    return {**paper, "payment": payment_of(document)}
 
 
 def lay_out(
@@ -47,6 +60,7 @@ def lay_out(
     document_type: DocumentType = DocumentType.INVOICE,
     number: str = "",
     with_bank: bool = True,
+    with_supply: bool = True,
 ) -> Paper:
     """Format facts, such as those that an approval was prepared with.
 
@@ -64,8 +78,12 @@ def lay_out(
         "labels": labels,
         "title": labels[document_type],
         "number": number,
+        "corrected": _corrected(facts, labels, formats),
         "issue_date": formats.day(facts["issue_date"]),
         "due_date": formats.day(facts["due_date"]),
+        "head": list(_head(facts, labels, formats, with_supply=with_supply)),
+        "seller_details": _details(seller, SELLER_DETAILS, labels),
+        "buyer_details": _details({**facts, **facts["customer"]}, BUYER_DETAILS, labels),
         "has_long_notes": _count_lines(facts["notes"]) > KEPT_LINES,
         "lines": lines,
         "earlier_lines": lines[:-1],
@@ -76,10 +94,58 @@ def lay_out(
         "has_discounts": has_discounts,
         "has_long_figures": _are_long(lines, labels, has_discounts=has_discounts),
         "taxes": [_tax(row, formats) for row in facts["tax_breakdown"]],
+        "untaxed": _untaxed(facts, labels, formats),
+        "reasons": _reasons(facts),
+        "national_tax": _national_tax(facts, labels, formats),
         # In groups of four, the print format of ISO 13616.
         "iban": iban.format(seller.get("iban", "")) if with_bank else "",
         "bic": seller.get("bic", "") if with_bank else "",
     }
+
+
+def _head(
+    facts: Facts, labels: Mapping[str, str], formats: Formats, *, with_supply: bool
+) -> Iterator[tuple[str, str]]:
+    """Yield the labels and texts beside the title."""
+    yield labels["issue_date"], formats.day(facts["issue_date"])
+    if with_supply:
+        yield from _supply(facts, labels, formats)
+    yield labels["due_date"], formats.day(facts["due_date"])
+    if country := facts.get("delivery_country"):
+        yield labels["delivery_country"], name_of_country(country, facts["language"])
+    yield from _details(facts, HEAD_TEXTS, labels)
+    yield labels["currency"], facts["currency_code"]
+
+
+def _supply(facts: Facts, labels: Mapping[str, str], formats: Formats) -> Iterator[tuple[str, str]]:
+    """Yield the day or period of supply: without one it is the issue date.
+
+    Of an intra-community supply and of what is corrected, nothing is assumed.
+    """
+    begin, end = facts.get("supply_date"), facts.get("supply_end_date")
+    if begin and end:
+        days = (formats.short_day(begin), formats.short_day(end))
+        yield labels["supply_period"], " \N{EN DASH} ".join(days)
+    elif begin:
+        yield labels["supply_date"], formats.day(begin)
+    elif TaxCategory.INTRA_COMMUNITY not in _categories(facts) and "corrects" not in facts:
+        yield labels["supply_date"], labels["as_issue_date"]
+
+
+def _categories(facts: Facts) -> set[str]:
+    return {row.get("category", "") for row in facts["tax_breakdown"]}
+
+
+def _details(
+    facts: Facts, names: tuple[str, ...], labels: Mapping[str, str]
+) -> list[tuple[str, str]]:
+    return [(labels[name], facts[name]) for name in names if facts.get(name)]
+
+
+def _corrected(facts: Facts, labels: Mapping[str, str], formats: Formats) -> str:
+    if not (original := facts.get("corrects")):
+        return ""
+    return labels["corrects"].format(original["number"], formats.day(original["issue_date"]))
 
 
 def _lines(facts: Facts, formats: Formats) -> list[PaperLine]:
@@ -104,7 +170,7 @@ def _line(
         "unit_price": formats.amount(line["unit_price"]),
         "discount": _discount(line, formats),
         "tax": formats.percentage(rate["percentage"]) if rate else "",
-        "tax_name": rate["name"] if rate and percentages[rate["percentage"]] > 1 else "",
+        "tax_name": _name_of_tax(rate) if rate and percentages[rate["percentage"]] > 1 else "",
         "amount": formats.amount(line["net_amount"]),
     }
 
@@ -168,7 +234,49 @@ def _discount(line: Facts, formats: Formats) -> str:
 def _tax(row: Facts, formats: Formats) -> Facts:
     return {
         **row,
+        "name": _name_of_tax(row),
         "percentage": formats.percentage(row["percentage"]),
         "taxable_amount": formats.money(row["taxable_amount"]),
         "tax_amount": formats.money(row["tax_amount"]),
+    }
+
+
+def _name_of_tax(row: Facts) -> str:
+    """Return the rate's name in the document's language, where it has one."""
+    name: str = row.get("printed_name") or row["name"]
+    return name
+
+
+def _untaxed(facts: Facts, labels: Mapping[str, str], formats: Formats) -> Facts:
+    """Return what lines without a rate mean, and their net amount, once that is known."""
+    if not (category := facts.get("untaxed_category")):
+        return {}
+    taxable = sum(row["taxable_amount"] for row in facts["tax_breakdown"])
+    return {
+        "name": labels[f"untaxed_{category}"],
+        "taxable_amount": formats.money(facts["net_total"] - taxable),
+        "tax_amount": formats.money(0),
+    }
+
+
+def _reasons(facts: Facts) -> list[str]:
+    """Return why less tax or none is charged, each reason once."""
+    told = [*(row.get("reason") for row in facts["tax_breakdown"]), facts.get("untaxed_reason")]
+    return list(dict.fromkeys(filter(None, told)))
+
+
+def _national_tax(facts: Facts, labels: Mapping[str, str], formats: Formats) -> Facts:
+    """Return the tax in the currency in which the company declares it, and the rate used."""
+    if not (code := facts.get("national_currency")):
+        return {}
+    base = facts["exchange_rate_base"]
+    other = code if base == facts["currency_code"] else facts["currency_code"]
+    rate = f"1 {base} = {formats.exchange_rate(facts['exchange_rate'])} {other}"
+    if day := facts.get("exchange_rate_date"):
+        rate = f"{rate} ({formats.short_day(day)})"
+    national = Formats(facts["language"], code, facts["national_minor_unit"])
+    return {
+        "label": labels["national_tax"].format(code),
+        "amount": national.money(facts["national_tax_total"]),
+        "rate": rate,
     }

@@ -34,7 +34,7 @@ def test_the_page_shows_exactly_what_would_be_issued(desk, prepared):
         "by the agent Ledger agent on March 2, 2026, 09:00 UTC",
         f"draft {prepared.document.draft_code} , version 1, in English",
         "You can decide until 09:10:00 UTC: 9 min 0 s left.",
-        "Issue date March 2, 2026 Due date April 1, 2026 Currency EUR",
+        "Issue date March 2, 2026 Date of supply as issue date Due date April 1, 2026 Currency EUR",
         "From Halden Works Harbour Street 1 20457 Hamburg Germany VAT number DE123456789",
         "To Acme Ltd Mill Lane 7 1011 AB Amsterdam Netherlands VAT number NL001234567B01",
         "Consulting 2 50.00 19% 100.00",
