@@ -21,6 +21,8 @@ class ConflictCause(Enum):
     NO_DRAFT_INVOICE = auto()
     INACTIVE_REFERENCE = auto()  # the customer or a tax rate
     OTHER_TOTALS = auto()  # than those that the tax rates give now
+    NO_ISSUED_INVOICE = auto()  # and nothing else is corrected
+    LESS_IS_LEFT = auto()  # of the corrected invoice than when the draft was written
 
 
 class ConflictError(InvoicingError):

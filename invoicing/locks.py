@@ -1,7 +1,8 @@
 """Row locks, only inside a transaction and in one order: approval, document, customer, series.
 
-The settings and the heads of audit chains come after these, so that stopping agents does not
-wait for work on documents. People and other records come last, in acts of administration.
+A credit note comes before the invoice that it corrects, as in the trigger that guards it. The
+settings and the heads of audit chains come after these, so that stopping agents does not wait for
+work on documents. People and other records come last, in acts of administration.
 SQLite has no row locks; there the transaction itself is the lock (transaction_mode IMMEDIATE).
 """
 
@@ -53,10 +54,13 @@ def lock_customer(pk: UUID) -> Customer:
 def lock_draft(pk: UUID, *, visible_to: User | None) -> Document:
     """Return the document and its customer, locked; raises RecordNotFoundError if it is hidden.
 
-    What is compared with the draft and what is frozen of it are then of one moment. None sees every
-    document; the argument has no default, so that no caller forgets it.
+    What is compared with the draft and what is frozen of it are then of one moment, and so is what
+    is left of the invoice that it corrects, which is locked as well. None sees every document; the
+    argument has no default, so that no caller forgets it.
     """
     document = lock_record(Document.objects.all(), pk)
+    if document.corrects_id:
+        document.corrects = lock_record(Document.objects.all(), document.corrects_id)
     customers = lock_customers([document.customer_id], visible_to=visible_to)
     if document.customer_id not in customers:
         raise RecordNotFoundError

@@ -84,6 +84,11 @@ def gross_amount(quantity: int, unit_price: int) -> int:
     return round_half_up(quantity * unit_price, SCALE)
 
 
+def tax_amount(rate: TaxFacts, taxable_amount: int) -> int:
+    """Return the tax on what all lines of a rate come to."""
+    return round_half_up(taxable_amount * rate.percentage, HUNDRED_PERCENT)
+
+
 def is_discount_too_large(line: LineAmounts) -> bool:
     """Return whether the discount is larger than the gross amount of the line."""
     value = line.discount_value or 0
@@ -131,7 +136,7 @@ def _tax_breakdown(
             taxable = taxable_amounts.get(line.tax_rate, 0)
             taxable_amounts[line.tax_rate] = taxable + totals.net_amount
     return tuple(
-        TaxTotal(rate, taxable, round_half_up(taxable * rate.percentage, HUNDRED_PERCENT))
+        TaxTotal(rate, taxable, tax_amount(rate, taxable))
         for rate, taxable in taxable_amounts.items()
     )
 

@@ -16,6 +16,7 @@ from invoicing.access import Permission
 from invoicing.draft_fields import DraftInput, LineItemInput
 from invoicing.fixed_point import SCALE, format_fixed_point
 from invoicing.models import Company, Customer, Document, DocumentType, TaxRate, Team, User
+from invoicing.services.corrections import CorrectionInput, create_correction, read_balance
 from invoicing.services.customers import create_customers
 from invoicing.services.drafts import ConnectionRef, create_draft
 from invoicing.services.issuing import issue_document
@@ -207,3 +208,27 @@ def make_issued(*, issued_at: datetime = ISSUED_AT, **draft: Any) -> Document:
 def make_connection_ref(name: str = "Ledger agent") -> ConnectionRef:
     """Return the ID and name of a connection, which need not exist, as a document keeps them."""
     return ConnectionRef(connection_id=uuid4(), connection_name=name)
+
+
+def ask_correction(
+    original: Document,
+    *quantities: int | None,
+    issue_date: date = ISSUE_DATE,
+    reason: str = "Delivered too little.",
+) -> CorrectionInput:
+    """Return a correction of so much of each line, in ten-thousandths; without any, of the rest."""
+    left = {pk: part.quantity for pk, part in read_balance(original).left.lines.items()}
+    chosen = dict(zip(left, quantities, strict=True)) if quantities else left
+    return CorrectionInput(
+        issue_date=issue_date.isoformat(),
+        correction_reason=reason,
+        quantities={pk: quantity for pk, quantity in chosen.items() if quantity},
+    )
+
+
+def make_correction(
+    original: Document, *quantities: int | None, user: User | None = None, **fields: Any
+) -> Document:
+    """Save the draft of a credit note by the service, as ask_correction() describes it."""
+    asked = ask_correction(original, *quantities, **fields)
+    return create_correction(user or original.created_by, original.pk, asked)

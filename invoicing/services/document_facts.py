@@ -115,17 +115,18 @@ def _current(document: Document, seller: Company) -> Facts:
 
 
 def _as_corrected(document: Document, original: Document) -> Facts:
-    """Return the parties, and what taxes mean, of the invoice that a credit note corrects."""
-    frozen = {
-        name: each for name, each in _frozen(original).items() if name not in NATIONAL_COLUMNS
-    }
+    """Return the parties, and what taxes mean, of the invoice that a credit note corrects.
+
+    The tax in the other currency is the draft's own, since it is capped at what is left.
+    """
+    frozen = _frozen(original)
     rates = {row["tax_rate_id"]: _set_of_rate(row) for row in frozen["tax_breakdown"]}
     rows = [TAX_ROW.facts_of(row) for row in document.tax_rows.all()]
-    return {
-        **frozen,
-        "tax_breakdown": [row | rates.get(row["tax_rate_id"], {}) for row in rows],
-        **_national(document, original.national_currency),
-    }
+    own = {name: getattr(document, name) for name in NATIONAL_COLUMNS}
+    if not _has_untaxed_lines(document):
+        own |= dict.fromkeys(UNTAXED_COLUMNS, "")
+    breakdown = [row | rates.get(row["tax_rate_id"], {}) for row in rows]
+    return {**frozen, **own, "tax_breakdown": breakdown}
 
 
 def _set_of_rate(row: Facts) -> Facts:
@@ -169,10 +170,14 @@ def _tax_row(row: TaxRow, language: str) -> Facts:
 
 def _untaxed(document: Document, seller: Company) -> Facts:
     """Return what lines without a rate mean, if there are any."""
-    if all(line.tax_rate_id for line in document.lines.all()):
+    if not _has_untaxed_lines(document):
         return {}
     told = (seller.untaxed_category, seller.untaxed_reasons.get(document.language, ""))
     return dict(zip(UNTAXED_COLUMNS, told, strict=True))
+
+
+def _has_untaxed_lines(document: Document) -> bool:
+    return not all(line.tax_rate_id for line in document.lines.all())
 
 
 def _national(document: Document, currency_code: str) -> Facts:

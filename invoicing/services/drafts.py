@@ -1,7 +1,6 @@
 """Previews, creates and updates drafts."""
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
@@ -11,6 +10,7 @@ from invoicing.draft_fields import DraftInput
 from invoicing.errors import ConflictCause, ConflictError, DraftCodeUsedError, RecordNotFoundError
 from invoicing.locks import lock_customers, lock_record
 from invoicing.models import Customer, Document, DocumentStatus, DocumentType, Line, TaxRow, User
+from invoicing.models.documents import DocumentQuerySet
 from invoicing.services.draft_content import DraftContent, fill_draft
 from invoicing.services.search_words import replace_rows, rows_of_document, write_rows
 
@@ -52,13 +52,14 @@ def create_draft(
         if draft_code is None:
             document.save(force_insert=True)
         else:
-            _insert_once(document)
-        _insert_parts(content)
+            insert_once(document)
+        insert_parts(content)
         write_rows(rows_of_document(document))
     return content
 
 
-def _insert_once(document: Document) -> None:
+def insert_once(document: Document) -> None:
+    """Insert it; raises DraftCodeUsedError if there is one with its draft code."""
     try:
         with transaction.atomic():
             document.save(force_insert=True)
@@ -68,7 +69,8 @@ def _insert_once(document: Document) -> None:
         raise
 
 
-def _insert_parts(content: DraftContent) -> None:
+def insert_parts(content: DraftContent) -> None:
+    """Insert lines and tax rows."""
     Line.objects.bulk_create(content.lines)
     TaxRow.objects.bulk_create(content.tax_rows)
 
@@ -87,25 +89,28 @@ def update_draft(user: User, pk: UUID, asked: DraftInput, *, lock_version: int) 
         document.customer = customers[document.customer_id]
         found_by = rows_of_document(document)
         content = fill_draft(document, asked, customers.get(asked.customer_id))
-        _replace_header(document, content.header, lock_version)
+        drafts = Document.objects.filter(type=DocumentType.INVOICE)
+        if not replace_content(drafts, content, lock_version):
+            raise name_conflict(document)
         replace_rows(found_by, rows_of_document(document))
-        document.lines.all().delete()
-        document.tax_rows.all().delete()
-        _insert_parts(content)
     return content
 
 
-def _replace_header(document: Document, header: Mapping[str, Any], lock_version: int) -> None:
-    """Write the header if the document is still a draft invoice at this lock version."""
+def replace_content(documents: DocumentQuerySet, content: DraftContent, lock_version: int) -> bool:
+    """Replace the content of a locked draft at this lock version; return whether that was one.
+
+    It has to be among the documents.
+    """
+    document, header = content.document, content.header
     document.lock_version, document.updated_at = lock_version + 1, timezone.now()
-    changed = Document.objects.filter(
-        pk=document.pk,
-        type=DocumentType.INVOICE,
-        status=DocumentStatus.DRAFT,
-        lock_version=lock_version,
+    changed = documents.filter(
+        pk=document.pk, status=DocumentStatus.DRAFT, lock_version=lock_version
     ).update(**header, lock_version=document.lock_version, updated_at=document.updated_at)
-    if not changed:
-        raise name_conflict(document)
+    if changed:
+        document.lines.all().delete()
+        document.tax_rows.all().delete()
+        insert_parts(content)
+    return bool(changed)
 
 
 def name_conflict(document: Document) -> ConflictError:

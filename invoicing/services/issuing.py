@@ -9,6 +9,7 @@ from django.db import transaction
 from invoicing.errors import ConflictCause, ConflictError
 from invoicing.locks import lock_draft, require_transaction
 from invoicing.models import Document, DocumentStatus, DocumentType, TaxRow
+from invoicing.services.corrections import require_left
 from invoicing.services.document_facts import (
     RATE_COLUMNS,
     Facts,
@@ -77,9 +78,13 @@ def issue_locked(draft: Document, facts: Facts, *, issued_by_id: UUID, clock: Cl
 def require_issuable(draft: Document) -> None:
     """Raise ConflictError if the draft cannot be issued as it is stored.
 
-    Its customer or a rate is inactive, or its taxes and totals are not those of its rates now.
-    The draft's facts have been read, and its rates with them.
+    Its customer or a rate is inactive, or its taxes and totals are not those of its rates now. A
+    correction repeats what was invoiced, and only has to be what is left of that. The draft's facts
+    have been read, and its rates with them.
     """
+    if draft.corrects_id:
+        require_left(draft)
+        return
     lines = draft.lines.all()
     rates_active = all(line.tax_rate.is_active for line in lines if line.tax_rate)
     if not draft.customer.is_active or not rates_active:

@@ -71,6 +71,77 @@ CREATE TRIGGER invoices_taxrow_issued_delete AFTER DELETE ON invoices_taxrow REF
 
 CREATE TRIGGER invoices_taxrow_truncate BEFORE TRUNCATE ON invoices_taxrow FOR EACH STATEMENT EXECUTE FUNCTION invoices_keep_issued_tables();
 
+-- No correction is issued above what the earlier ones left of an invoice. The invoice's row is locked
+-- before these are counted, and each statement here sees what others have committed while it waited. So it
+-- would not in the snapshot of a stricter transaction, which is refused.
+
+CREATE FUNCTION invoices_keep_within_corrected() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    original {schema}.invoices_document;
+BEGIN
+    IF TG_OP = 'INSERT' OR current_setting('transaction_isolation') <> 'read committed' THEN
+        RAISE EXCEPTION 'A correction is issued from its draft, in a transaction that reads what is committed.'
+            USING ERRCODE = 'restrict_violation';
+    END IF;
+    SELECT * INTO original FROM {schema}.invoices_document WHERE id = NEW.corrects_id FOR NO KEY UPDATE;
+    IF (original.status, original.type, original.customer_id, original.currency_code, original.minor_unit)
+        IS DISTINCT FROM ('issued', 'invoice', NEW.customer_id, NEW.currency_code, NEW.minor_unit)
+    THEN
+        RAISE EXCEPTION 'A correction corrects an issued invoice, in its currency and of its customer.'
+            USING ERRCODE = 'restrict_violation';
+    END IF;
+    IF EXISTS (
+        SELECT FROM {schema}.invoices_line AS own
+        LEFT JOIN {schema}.invoices_line AS corrected ON corrected.id = own.corrects_id
+        WHERE own.document_id = NEW.id AND (
+            corrected.document_id IS DISTINCT FROM NEW.corrects_id
+            OR corrected.tax_rate_id IS DISTINCT FROM own.tax_rate_id
+        )
+    ) THEN
+        RAISE EXCEPTION 'Each line of a correction corrects a line of its invoice.'
+            USING ERRCODE = 'restrict_violation';
+    END IF;
+    IF EXISTS (
+        SELECT FROM {schema}.invoices_document AS document
+        JOIN {schema}.invoices_line AS own ON own.document_id = document.id
+        JOIN {schema}.invoices_line AS corrected ON corrected.id = own.corrects_id
+        WHERE document.corrects_id = NEW.corrects_id AND (document.status = 'issued' OR document.id = NEW.id)
+        GROUP BY corrected.id
+        HAVING sum(own.quantity_ten_thousandths) > corrected.quantity_ten_thousandths
+            OR sum(own.discount_amount) > corrected.discount_amount
+            OR sum(own.net_amount) > corrected.net_amount
+    ) OR EXISTS (
+        SELECT FROM {schema}.invoices_document AS document
+        JOIN {schema}.invoices_taxrow AS own ON own.document_id = document.id
+        LEFT JOIN {schema}.invoices_taxrow AS corrected
+            ON corrected.document_id = NEW.corrects_id AND corrected.tax_rate_id = own.tax_rate_id
+        WHERE document.corrects_id = NEW.corrects_id AND (document.status = 'issued' OR document.id = NEW.id)
+        GROUP BY own.tax_rate_id, corrected.id
+        HAVING corrected.id IS NULL
+            OR sum(own.taxable_amount) > corrected.taxable_amount
+            OR sum(own.tax_amount) > corrected.tax_amount
+    ) OR (
+        SELECT COALESCE(sum(document.national_tax_total), 0) FROM {schema}.invoices_document AS document
+        WHERE document.corrects_id = NEW.corrects_id AND document.status = 'issued'
+    ) + COALESCE(NEW.national_tax_total, 0) > COALESCE(original.national_tax_total, 0) THEN
+        RAISE EXCEPTION 'A correction takes back no more than is left of its invoice.'
+            USING ERRCODE = 'restrict_violation';
+    END IF;
+    IF (NEW.net_total, NEW.discount_total) <> (
+        SELECT COALESCE(sum(net_amount), 0), COALESCE(sum(discount_amount), 0)
+        FROM {schema}.invoices_line WHERE document_id = NEW.id
+    ) OR NEW.tax_total <> (
+        SELECT COALESCE(sum(tax_amount), 0) FROM {schema}.invoices_taxrow WHERE document_id = NEW.id
+    ) THEN
+        RAISE EXCEPTION 'The totals of a correction are the sums of its lines and tax rows.'
+            USING ERRCODE = 'restrict_violation';
+    END IF;
+    RETURN NEW;
+END;
+$$;
+
+CREATE TRIGGER invoices_document_within BEFORE INSERT OR UPDATE ON invoices_document FOR EACH ROW WHEN (new.status::text = 'issued'::text AND new.corrects_id IS NOT NULL) EXECUTE FUNCTION invoices_keep_within_corrected();
+
 -- A person is deactivated, never deleted: the audit and the books go on naming them.
 
 CREATE FUNCTION invoices_keep_person() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$

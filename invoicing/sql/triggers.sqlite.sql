@@ -72,6 +72,68 @@ BEGIN
     SELECT RAISE(ABORT, 'An issued document loses no {noun}.');
 END;
 
+-- No correction is issued above what the earlier ones left of an invoice.
+
+CREATE TRIGGER invoices_document_within_insert BEFORE INSERT ON invoices_document
+WHEN NEW.status = 'issued' AND NEW.corrects_id IS NOT NULL
+BEGIN
+    SELECT RAISE(ABORT, 'A correction is issued from its draft.');
+END;
+
+CREATE TRIGGER invoices_document_within BEFORE UPDATE ON invoices_document
+WHEN NEW.status = 'issued' AND NEW.corrects_id IS NOT NULL
+BEGIN
+    SELECT RAISE(ABORT, 'A correction corrects an issued invoice, in its currency and of its customer.')
+    WHERE NOT EXISTS (
+        SELECT 1 FROM invoices_document AS original
+        WHERE original.id = NEW.corrects_id AND original.status = 'issued' AND original.type = 'invoice'
+            AND original.customer_id = NEW.customer_id
+            AND original.currency_code = NEW.currency_code AND original.minor_unit = NEW.minor_unit
+    );
+    SELECT RAISE(ABORT, 'Each line of a correction corrects a line of its invoice.')
+    WHERE EXISTS (
+        SELECT 1 FROM invoices_line AS own
+        LEFT JOIN invoices_line AS corrected ON corrected.id = own.corrects_id
+        WHERE own.document_id = NEW.id AND (
+            corrected.document_id IS NOT NEW.corrects_id
+            OR corrected.tax_rate_id IS NOT own.tax_rate_id
+        )
+    );
+    SELECT RAISE(ABORT, 'A correction takes back no more than is left of its invoice.')
+    WHERE EXISTS (
+        SELECT 1 FROM invoices_document AS document
+        JOIN invoices_line AS own ON own.document_id = document.id
+        JOIN invoices_line AS corrected ON corrected.id = own.corrects_id
+        WHERE document.corrects_id = NEW.corrects_id AND (document.status = 'issued' OR document.id = NEW.id)
+        GROUP BY corrected.id
+        HAVING sum(own.quantity_ten_thousandths) > corrected.quantity_ten_thousandths
+            OR sum(own.discount_amount) > corrected.discount_amount
+            OR sum(own.net_amount) > corrected.net_amount
+    ) OR EXISTS (
+        SELECT 1 FROM invoices_document AS document
+        JOIN invoices_taxrow AS own ON own.document_id = document.id
+        LEFT JOIN invoices_taxrow AS corrected
+            ON corrected.document_id = NEW.corrects_id AND corrected.tax_rate_id = own.tax_rate_id
+        WHERE document.corrects_id = NEW.corrects_id AND (document.status = 'issued' OR document.id = NEW.id)
+        GROUP BY own.tax_rate_id, corrected.id
+        HAVING corrected.id IS NULL
+            OR sum(own.taxable_amount) > corrected.taxable_amount
+            OR sum(own.tax_amount) > corrected.tax_amount
+    ) OR (
+        SELECT COALESCE(sum(document.national_tax_total), 0) FROM invoices_document AS document
+        WHERE document.corrects_id = NEW.corrects_id AND document.status = 'issued'
+    ) + COALESCE(NEW.national_tax_total, 0) > (
+        SELECT COALESCE(national_tax_total, 0) FROM invoices_document WHERE id = NEW.corrects_id
+    );
+    SELECT RAISE(ABORT, 'The totals of a correction are the sums of its lines and tax rows.')
+    WHERE (NEW.net_total, NEW.discount_total) != (
+        SELECT COALESCE(sum(net_amount), 0), COALESCE(sum(discount_amount), 0)
+        FROM invoices_line WHERE document_id = NEW.id
+    ) OR NEW.tax_total != (
+        SELECT COALESCE(sum(tax_amount), 0) FROM invoices_taxrow WHERE document_id = NEW.id
+    );
+END;
+
 -- A person is deactivated, never deleted: the audit and the books go on naming them.
 
 CREATE TRIGGER invoices_user_kept_insert BEFORE INSERT ON invoices_user

@@ -11,6 +11,7 @@ from django.db import IntegrityError, OperationalError, connection, transaction
 from agent_access.approvals.engine import lock_approval
 from agent_access.approvals.errors import ApprovalStateError
 from agent_access.approvals.models import ApprovalRequest, Decision
+from invoicing.errors import ConflictError
 from invoicing.identifiers import new_id
 from invoicing.locks import lock_record
 from invoicing.models import Company, Customer, Document, Line, NumberSeries, User
@@ -18,7 +19,7 @@ from invoicing.sample_company.loading import CompanyExistsError, load_sample_com
 from invoicing.services.issuing import issue_document
 from tests.approvals import prepare
 from tests.clocks import at
-from tests.factories import ISSUED_AT, CompanyFactory, make_draft
+from tests.factories import ISSUED_AT, CompanyFactory, make_correction, make_draft, make_issued
 from tests.threads import THREADS, Encounter, in_threads, is_lock_awaited, run_together
 
 pytestmark = [pytest.mark.postgresql, pytest.mark.django_db(transaction=True)]
@@ -104,3 +105,45 @@ def test_of_two_sample_companies_loaded_at_once_one_is_refused() -> None:
 
     assert sorted(run_together([load, load])) == ["loaded", "refused"]
     assert Company.objects.count() == 1
+
+
+def issue_by_service(draft: Document) -> None:
+    issue_document(draft, clock=at(ISSUED_AT))
+
+
+def issue_by_sql(draft: Document) -> None:
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(
+            """
+            UPDATE invoices_document SET status = 'issued', number = draft_code, issued_at = now(),
+                series_id = (SELECT id FROM invoices_numberseries),
+                series_value = random() * 1000000
+            WHERE id = %s
+            """,
+            [draft.pk],
+        )
+
+
+@pytest.mark.parametrize(
+    ("issue", "told"),
+    [
+        (issue_by_service, "LESS_IS_LEFT"),
+        (issue_by_sql, "A correction takes back no more than is left of its invoice."),
+    ],
+)
+def test_of_two_corrections_issued_at_once_that_take_back_the_same_one_wins(
+    delegate: User, issue: Callable[[Document], None], told: str
+) -> None:
+    invoice = make_issued(user=delegate)
+
+    def outcome_of(draft: Document) -> str:
+        try:
+            issue(draft)
+        except (ConflictError, IntegrityError) as refusal:
+            return str(refusal).partition("\n")[0]
+        return "issued"
+
+    drafts = [make_correction(invoice) for _ in range(2)]
+    outcomes = run_together([partial(outcome_of, draft) for draft in drafts])
+    assert Counter(outcomes) == {"issued": 1, told: 1}
+    assert Document.objects.filter(status="issued", corrects=invoice).count() == 1
