@@ -17,6 +17,7 @@ from typing_extensions import override
 from invoicing.admin.customers import ADDRESS, PartyForm
 from invoicing.admin.ownership import transfer
 from invoicing.admin.records import RecordAdmin, RecordForm
+from invoicing.admin.tax_meanings import may_say_meanings
 from invoicing.administration.acts import actor_of
 from invoicing.administration.records import create_company
 from invoicing.models import Company
@@ -114,6 +115,7 @@ class CompanyAdmin(RecordAdmin):
     ) -> Any:
         user: Any = request.user
         context["may_transfer"] = is_owner(user)
+        context["may_say_meanings"] = may_say_meanings(user)
         return super().render_change_form(request, context, *args, **kwargs)
 
     @override

@@ -1,6 +1,6 @@
 """Puts the current tax rates, currencies and languages into the schemas that agents read."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -9,8 +9,21 @@ from django.conf import settings
 from agent_access.fields import JSONSchema
 from agent_access.tools import Tool
 from invoicing.draft_fields import DraftInput
-from invoicing.models import TaxRate
+from invoicing.models import TaxCategory, TaxRate
 from invoicing.money import SUPPORTED_CURRENCIES
+
+# What a rate is for, in words for who chooses one.
+MEANINGS: Mapping[str, str] = {
+    TaxCategory.STANDARD: "taxed",
+    TaxCategory.ZERO: "taxed at the zero rate",
+    TaxCategory.EXEMPT: "exempt from VAT",
+    TaxCategory.REVERSE_CHARGE: "the customer owes the tax (reverse charge)",
+    TaxCategory.INTRA_COMMUNITY: (
+        "goods to a business in another EU country, exempt (intra-community supply)"
+    ),
+    TaxCategory.EXPORT: "goods to a country outside the EU, exempt (export)",
+    TaxCategory.OUTSIDE_SCOPE: "outside the scope of VAT",
+}
 
 
 def schema_filler() -> Callable[[Tool, JSONSchema], JSONSchema]:
@@ -30,7 +43,7 @@ def _fill_draft(schema: JSONSchema, rates: Sequence[TaxRate]) -> JSONSchema:
     tax_rate["description"] = "\n".join(
         [
             tax_rate["description"],
-            *(f"{rate.id}: {rate.name}, {rate.percentage} %" for rate in rates),
+            *map(_describe, rates),
         ]
     )
     languages = dict(settings.LANGUAGES)
@@ -42,6 +55,11 @@ def _fill_draft(schema: JSONSchema, rates: Sequence[TaxRate]) -> JSONSchema:
         "line_items": header["line_items"] | {"items": filled_line},
     }
     return schema | {"properties": header | filled}
+
+
+def _describe(rate: TaxRate) -> str:
+    told = f"{rate.id}: {rate.name}, {rate.percentage} %"
+    return f"{told}, {MEANINGS[rate.category]}" if rate.category else told
 
 
 def _replace_choices(schema: JSONSchema, choices: Sequence[str]) -> JSONSchema:

@@ -65,6 +65,8 @@ def pages_of(model) -> list[str]:
         urls += [reverse(f"admin:{name}", args=[record.pk]) for name in PERSON_PAGES]
     if model is Company:
         urls.append(reverse("admin:transfer-ownership"))
+    if model is TaxRate:
+        urls.append(reverse("admin:tax-meanings"))
     return [*urls, url_of(model, "add")]
 
 
@@ -80,7 +82,7 @@ def test_every_page_of_the_books_is_known_to_these_tests():
         for model in BOOKS
         for page in ("changelist", "add", "change")
     }
-    assert found == actions | {*PERSON_PAGES, "transfer-ownership"}
+    assert found == actions | {*PERSON_PAGES, "transfer-ownership", "tax-meanings"}
     ours = {model for model in admin.site._registry if model._meta.app_label == "invoices"}
     assert (ours, admin.site.is_registered(Group)) == (set(BOOKS), False)
 

@@ -8,7 +8,7 @@ import pytest
 from agent_access.models import AccessSettings, Connection
 from agent_access.tools import registry
 from invoicing.access import Permission
-from invoicing.models import TaxRate
+from invoicing.models import TaxCategory, TaxRate
 from tests.factories import TaxRateFactory, UserFactory
 from tests.interface.refusals import audit_of, invalid, refusal, seen
 from tests.schemas import objects_within
@@ -178,6 +178,34 @@ def test_the_schema_of_a_draft_names_the_tax_rates_of_today(agent, tool):
     )
     TaxRate.objects.filter(pk=standard.pk).update(is_active=False)
     assert read()[1] == [str(odd.id), None]
+
+
+def test_the_schema_of_a_draft_tells_in_words_what_a_rate_means_once_somebody_chose(agent):
+    meanings = {
+        "S": "taxed",
+        "Z": "taxed at the zero rate",
+        "E": "exempt from VAT",
+        "AE": "the customer owes the tax (reverse charge)",
+        "K": "goods to a business in another EU country, exempt (intra-community supply)",
+        "G": "goods to a country outside the EU, exempt (export)",
+        "O": "outside the scope of VAT",
+    }
+    assert list(meanings) == TaxCategory.values
+    rates = [
+        TaxRateFactory.create(
+            name=category,
+            category=category,
+            percentage_ten_thousandths=70_000 if category == "S" else 0,
+            names={"en": "A name"},
+            reasons={"en": "A reason"},
+        )
+        for category in meanings
+    ]
+    schema = listed_by(agent)["drafts.create"]["input_schema"]
+    described = schema["properties"]["line_items"]["items"]["properties"]["tax_rate_id"]
+    assert described["description"].splitlines()[1:] == [
+        f"{rate.id}: {rate.name}, {rate.percentage} %, {meanings[rate.name]}" for rate in rates
+    ]
 
 
 @pytest.mark.parametrize(

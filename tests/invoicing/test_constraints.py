@@ -90,7 +90,14 @@ CONTRADICTIONS: dict[type[Model], list[dict[str, Any]]] = {
         *out_of_range("unit_price", "discount_amount", "net_amount"),
     ],
     TaxRow: out_of_range("taxable_amount", "tax_amount"),
-    TaxRate: [{"percentage_ten_thousandths": -1}, {"percentage_ten_thousandths": 1_000_001}],
+    TaxRate: [
+        {"percentage_ten_thousandths": -1},
+        {"percentage_ten_thousandths": 1_000_001},
+        {"category": "X"},
+        {"category": "Z"},
+        {"category": "S", "percentage_ten_thousandths": 0},
+    ],
+    Company: [{"untaxed_category": "Z"}],
     User: [
         {"email": "Dana@halden.example"},
         {"email": "dana@h\xe4lden.example"},

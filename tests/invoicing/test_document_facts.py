@@ -87,6 +87,21 @@ CHANGES: dict[str, Any] = {
 }
 
 
+def exempt_the_line() -> None:
+    Line.objects.update(tax_rate=None)
+    Company.objects.update(untaxed_category="E", untaxed_reasons={"en": "Exempt"})
+
+
+# The same for facts that are left out while they are not set.
+CHANGES_WHERE_UNSET: dict[str, Any] = {
+    "tax_breakdown.0.category": lambda: TaxRate.objects.update(category="S"),
+    "tax_breakdown.0.printed_name": lambda: TaxRate.objects.update(names={"en": "VAT"}),
+    "tax_breakdown.0.reason": lambda: TaxRate.objects.update(reasons={"en": "Exempt"}),
+    "untaxed_category": exempt_the_line,
+    "untaxed_reason": exempt_the_line,
+}
+
+
 @pytest.fixture
 def prepared(delegate, customer, tax_rate):
     line = line_input(
@@ -117,9 +132,8 @@ def test_every_fact_has_its_change_below(prepared):
     assert set(leaves(prepared.read().prepared)) == set(CHANGES)
 
 
-@pytest.mark.parametrize("path", CHANGES)
-def test_any_changed_fact_makes_the_approval_stale_and_is_named(prepared, path):
-    change = CHANGES[path]
+@pytest.mark.parametrize(("path", "change"), (CHANGES | CHANGES_WHERE_UNSET).items())
+def test_any_changed_fact_makes_the_approval_stale_and_is_named(prepared, path, change):
     prepared.decide()
 
     if callable(change):
