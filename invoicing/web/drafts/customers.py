@@ -52,7 +52,7 @@ def choose_customers(
 
 def find_offered(user: User, pk: str) -> Customer | None:
     """Return the customer with this ID, if the person may choose it for a new draft."""
-    return _offered(user).filter(pk=read_uuid(pk)).first()
+    return _offered(user).filter(Q(pk=read_uuid(pk))).first()
 
 
 def _offered(user: User) -> QuerySet[Customer]:

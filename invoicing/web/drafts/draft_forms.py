@@ -52,8 +52,7 @@ class DraftForms:
         lines = [line.cleaned_data for line in self.lines]
         asked = self._judge(DraftInput, {**self.header.cleaned_data, "line_items": lines})
         by_person = self._judge(PersonInput, self.person.cleaned_data)
-        is_good = is_readable and asked and by_person
-        return ReadDraft(asked, by_person) if is_good else None
+        return ReadDraft(asked, by_person) if is_readable and asked and by_person else None
 
     def _judge(self, kind: type[_Input], values: Mapping[str, Any]) -> _Input | None:
         try:

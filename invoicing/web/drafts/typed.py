@@ -168,7 +168,7 @@ def typed_draft_of(document: Document, lines: Iterable[Line]) -> TypedDraft:
     header = {name: str(getattr(document, name)) for name in HeaderForm.base_fields}
     decimals = document.minor_unit
     return TypedDraft(
-        header | _write_for_people(document),
+        {**header, **_write_for_people(document)},
         [_write_line(line, decimals) for line in lines],
         decimals,
     )
