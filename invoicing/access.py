@@ -14,6 +14,7 @@ class Permission(StrEnum):
     VIEW_ALL_CUSTOMERS = "invoices.view_all_customers"
 
 
+WRITE_PERMISSIONS = (Permission.VIEW_DOCUMENT, Permission.MANAGE)
 # Nobody approves what they may not read, and no agent reads it for them.
 APPROVE_PERMISSIONS = (Permission.VIEW_DOCUMENT, Permission.FINALIZE)
 ISSUE_PERMISSIONS = (*APPROVE_PERMISSIONS, Permission.MANAGE)

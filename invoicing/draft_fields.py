@@ -6,6 +6,7 @@ Interface: Draft input, Line item.
 """
 
 from collections.abc import Mapping
+from datetime import date
 from typing import Annotated, Any
 
 from pydantic import Field, ValidationInfo, field_validator
@@ -155,6 +156,25 @@ class PersonInput(ToolInput):
     exchange_rate: ExchangeRate | None = None
     exchange_rate_base: Annotated[str, text(3)] = ""
     exchange_rate_date: IsoDate | None = None
+
+    @field_validator("supply_end_date")
+    @classmethod
+    def _ends_what_began(cls, value: date | None, info: ValidationInfo) -> date | None:
+        if value is None or "supply_date" not in info.data:
+            return value
+        first = info.data["supply_date"]
+        if first is None:
+            raise problem("needs the first day of the period as well")
+        if value < first:
+            raise problem("must not be before the first day of the period")
+        return value
+
+    @field_validator("exchange_rate_base", "exchange_rate_date")
+    @classmethod
+    def _goes_with_the_rate(cls, value: Any, info: ValidationInfo) -> Any:
+        if "exchange_rate" in info.data and bool(value) != bool(info.data["exchange_rate"]):
+            raise problem("goes together with the exchange rate: give both or neither")
+        return value
 
 
 # The text by which lists tell a customer's drafts apart.

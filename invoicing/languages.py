@@ -14,6 +14,8 @@ APPLICATION_LANGUAGE = "en"
 # Two-letter CLDR territories that ISO 3166-1 does not list as countries; Kosovo (XK) is kept.
 _NO_COUNTRIES = {"AC", "CP", "CQ", "DG", "EA", "EU", "EZ", "IC", "QO", "TA", "UN", "XA", "XB", "ZZ"}
 _CODE_LENGTH = 2
+# Currencies that are newer than Babel's data.
+_NEW_CURRENCIES = {"BG": "EUR"}
 
 
 @cache
@@ -36,7 +38,7 @@ def name_of_country(code: str, language: str) -> str:
 def currency_of_country(code: str) -> str:
     """Return the currency in use in a country (ISO 4217), or "" if the country is not known."""
     currencies: list[str] = get_territory_currencies(code) if code else []
-    return currencies[0] if currencies else ""
+    return _NEW_CURRENCIES.get(code) or next(iter(currencies), "")
 
 
 @cache

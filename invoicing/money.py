@@ -59,14 +59,16 @@ class Money(NamedTuple):
 def convert(money: Money, rate: ExchangeRate, currency_code: str, decimals: int) -> int | None:
     """Return an amount in another currency of so many decimals, in its minor units, half up.
 
-    None if the rate's base is neither of the two currencies.
+    None if the rate's base is neither of the two currencies, or the amount is larger than any.
     """
     numerator, denominator = money.amount * 10**decimals, 10**money.minor_unit
     if rate.base == money.currency_code:
-        return round_half_up(numerator * rate.millionths, denominator * RATE_SCALE)
-    if rate.base == currency_code:
-        return round_half_up(numerator * RATE_SCALE, denominator * rate.millionths)
-    return None
+        converted = round_half_up(numerator * rate.millionths, denominator * RATE_SCALE)
+    elif rate.base == currency_code:
+        converted = round_half_up(numerator * RATE_SCALE, denominator * rate.millionths)
+    else:
+        return None
+    return converted if converted <= MAX_AMOUNT else None
 
 
 def round_half_up(numerator: int, denominator: int) -> int:

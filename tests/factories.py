@@ -83,7 +83,7 @@ class CompanyFactory(RecordFactory[Company]):
     postcode = "20457"
     city = "Hamburg"
     country = "DE"
-    vat_number = "DE123456789"
+    vat_number = "DE136695976"
     iban = "DE02120300000000202051"
     bic = "BYLADEM1001"
     owner = SubFactory(UserFactory, name="Olivia Owner")
@@ -98,7 +98,7 @@ class CustomerFactory(RecordFactory[Customer]):
     postcode = "1011 AB"
     city = "Amsterdam"
     country = "NL"
-    vat_number = "NL001234567B01"
+    vat_number = "NL004495445B01"
 
     @override
     @classmethod

@@ -22,6 +22,7 @@ from invoicing.administration.acts import actor_of
 from invoicing.administration.records import create_company
 from invoicing.models import Company
 from invoicing.rights import is_owner, may_create_company
+from invoicing.services.issue_warnings import check_company
 
 MISTYPED_IBAN = "This is not an IBAN. Compare it with the one that your bank gave you."
 MISTYPED_BIC = "This is not a BIC: that has 8 or 11 letters and digits."
@@ -116,6 +117,9 @@ class CompanyAdmin(RecordAdmin):
         user: Any = request.user
         context["may_transfer"] = is_owner(user)
         context["may_say_meanings"] = may_say_meanings(user)
+        # As it is saved: the form writes what was typed into its own.
+        company = Company.objects.first()
+        context["checks"] = [*check_company(company)] if company else []
         return super().render_change_form(request, context, *args, **kwargs)
 
     @override

@@ -6,12 +6,15 @@ from uuid import UUID
 
 from django.conf import settings
 
-from invoicing.draft_fields import DraftInput, LineItemInput, columns_of
+from invoicing.draft_fields import DraftInput, LineItemInput, PersonInput, columns_of
 from invoicing.errors import AmountTooLargeError, DraftInvalidError, FieldProblem
-from invoicing.models import Customer, Document, Line, TaxRate, TaxRow
+from invoicing.models import Company, Customer, Document, Line, TaxRate, TaxRow
 from invoicing.models.documents import TOTALS
 from invoicing.money import SUPPORTED_CURRENCIES, minor_unit
 from invoicing.totals import LineAmounts, TaxFacts, Totals, calculate_totals
+
+# What an agent's update never changes; the exchange rate it ends with the currency.
+STAYING = tuple(name for name in PersonInput.model_fields if not name.startswith("exchange_rate"))
 
 # Tax rates by ID.
 Rates = Mapping[UUID | None, TaxFacts]
@@ -26,14 +29,19 @@ class DraftContent(NamedTuple):
     tax_rows: Sequence[TaxRow]
 
 
-def fill_draft(document: Document, asked: DraftInput, customer: Customer | None) -> DraftContent:
+def fill_draft(
+    document: Document,
+    asked: DraftInput,
+    customer: Customer | None,
+    by_person: PersonInput | None = None,
+) -> DraftContent:
     """Set what the draft decides on the document, and return it with new lines and tax rows.
 
-    The customer is the one that was asked for, if the user sees it. Raises DraftInvalidError with
-    all problems at once.
+    The customer is the one that was asked for, if the user sees it. Without `by_person`, what only
+    people write stays as it is. Raises DraftInvalidError with all problems at once.
     """
     rates = _read_active_rates(asked)
-    problems = [*_find_problems(asked, customer, rates)]
+    problems = [*_find_problems(asked, customer, rates), *_find_rate_problems(asked, by_person)]
     totals = None
     try:
         totals = calculate_totals([_amounts_of(item, rates) for item in asked.line_items])
@@ -46,12 +54,23 @@ def fill_draft(document: Document, asked: DraftInput, customer: Customer | None)
         "customer": customer,
         "language": asked.language or settings.LANGUAGE_CODE,
         "minor_unit": minor_unit(asked.currency_code),
+        **_columns_of_person(document, asked, by_person),
         **{name: getattr(totals, name) for name in TOTALS},
     }
     for name, value in header.items():
         setattr(document, name, value)
     lines, tax_rows = _make_lines(document, asked, totals), _make_tax_rows(document, totals)
     return DraftContent(document, header, lines, tax_rows)
+
+
+def _columns_of_person(
+    document: Document, asked: DraftInput, by_person: PersonInput | None
+) -> Mapping[str, Any]:
+    """Return what a person writes; without it, of another currency no exchange rate is known."""
+    if by_person is not None:
+        return columns_of(by_person)
+    is_former = document.currency_code not in {"", asked.currency_code}
+    return columns_of(PersonInput(), without=STAYING) if is_former else {}
 
 
 def _read_active_rates(asked: DraftInput) -> Rates:
@@ -78,6 +97,18 @@ def _find_problems(
     for index, item in enumerate(asked.line_items):
         if item.tax_rate_id and item.tax_rate_id not in rates:
             yield FieldProblem(f"line_items.{index}.tax_rate_id", "is not an active tax rate")
+
+
+def _find_rate_problems(asked: DraftInput, by_person: PersonInput | None) -> Iterator[FieldProblem]:
+    """Yield what is wrong with the exchange rate: it converts VAT to the company's tax currency."""
+    if by_person is None or by_person.exchange_rate is None:
+        return
+    company = Company.objects.first()
+    tax_currency = company.tax_currency if company else ""
+    if asked.currency_code == tax_currency:
+        yield FieldProblem("exchange_rate", f"is only for another currency than {tax_currency}")
+    elif by_person.exchange_rate_base not in {asked.currency_code, tax_currency}:
+        yield FieldProblem("exchange_rate_base", "is neither the currency of the draft nor of VAT")
 
 
 def _make_lines(document: Document, asked: DraftInput, totals: Totals) -> list[Line]:

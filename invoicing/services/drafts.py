@@ -6,7 +6,7 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from invoicing.draft_fields import DraftInput
+from invoicing.draft_fields import DraftInput, PersonInput
 from invoicing.errors import ConflictCause, ConflictError, DraftCodeUsedError, RecordNotFoundError
 from invoicing.locks import lock_customers, lock_record
 from invoicing.models import Customer, Document, DocumentStatus, DocumentType, Line, TaxRow, User
@@ -22,15 +22,18 @@ class ConnectionRef(NamedTuple):
     connection_name: str
 
 
-def preview_draft(user: User, asked: DraftInput) -> DraftContent:
+def preview_draft(
+    user: User, asked: DraftInput, by_person: PersonInput | None = None
+) -> DraftContent:
     """Return what create_draft would save, but save nothing; raises DraftInvalidError."""
     customer = Customer.objects.visible_to(user).filter(pk=asked.customer_id).first()
-    return fill_draft(Document(created_by=user), asked, customer)
+    return fill_draft(Document(created_by=user), asked, customer, by_person)
 
 
 def create_draft(
     user: User,
     asked: DraftInput,
+    by_person: PersonInput | None = None,
     *,
     connection: ConnectionRef | None = None,
     document_type: DocumentType = DocumentType.INVOICE,
@@ -48,7 +51,7 @@ def create_draft(
         document.draft_code = draft_code
     with transaction.atomic(savepoint=False):
         customers = lock_customers([asked.customer_id], visible_to=user)
-        content = fill_draft(document, asked, customers.get(asked.customer_id))
+        content = fill_draft(document, asked, customers.get(asked.customer_id), by_person)
         if draft_code is None:
             document.save(force_insert=True)
         else:
@@ -75,8 +78,15 @@ def insert_parts(content: DraftContent) -> None:
     TaxRow.objects.bulk_create(content.tax_rows)
 
 
-def update_draft(user: User, pk: UUID, asked: DraftInput, *, lock_version: int) -> DraftContent:
-    """Replace the whole draft and return it.
+def update_draft(
+    user: User,
+    pk: UUID,
+    asked: DraftInput,
+    by_person: PersonInput | None = None,
+    *,
+    lock_version: int,
+) -> DraftContent:
+    """Replace the whole draft and return it; an agent's update keeps what only people write.
 
     Checks in this order: raises RecordNotFoundError, then DraftInvalidError, then ConflictError if
     the document is not a draft invoice at this lock version.
@@ -88,7 +98,7 @@ def update_draft(user: User, pk: UUID, asked: DraftInput, *, lock_version: int) 
             raise RecordNotFoundError
         document.customer = customers[document.customer_id]
         found_by = rows_of_document(document)
-        content = fill_draft(document, asked, customers.get(asked.customer_id))
+        content = fill_draft(document, asked, customers.get(asked.customer_id), by_person)
         drafts = Document.objects.filter(type=DocumentType.INVOICE)
         if not replace_content(drafts, content, lock_version):
             raise name_conflict(document)

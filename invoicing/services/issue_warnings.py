@@ -6,31 +6,97 @@ from datetime import date, datetime, timedelta
 
 from django.db.models import TextChoices
 
-from invoicing.models import Document, DocumentStatus, NumberSeries, User
+from invoicing.models import (
+    Company,
+    Customer,
+    Document,
+    DocumentStatus,
+    NumberSeries,
+    TaxCategory,
+    TaxRate,
+    User,
+)
 from invoicing.services.document_facts import Facts
+from invoicing.vat_area import EU_VAT_AREA, vat_territory
+from invoicing.vat_numbers import country_of_vat_number, is_vat_number_valid
 
 LATELY = timedelta(days=30)
 YEAR = timedelta(days=366)
 # Only so many of a customer's documents, the newest, are compared.
 COMPARED = 2000
+# The categories whose invoices must have the buyer's VAT number.
+NAMING_BUYER = frozenset({TaxCategory.REVERSE_CHARGE, TaxCategory.INTRA_COMMUNITY})
 
 
-class Missing(TextChoices):
-    """What EN 16931 requires on an invoice, by its path in the facts.
+class Check(TextChoices):
+    """What is missing or cannot be right, by the record in which it is changed, and in words.
 
-    Its rules BR-08, BR-10, BR-S-02 and BR-CO-04.
+    The law is Directive 2006/112/EC, Article 226; EN 16931 demands the same of e-invoices.
     """
 
-    SELLER_ADDRESS = "seller.address", "The address of your company is missing."
+    COMPANY_STREET = "company.street", "The street of your company is missing."
+    COMPANY_CITY = "company.city", "The city of your company is missing."
+    COMPANY_COUNTRY = "company.country", "The country of your company is missing."
+    COMPANY_TAX_NUMBER = (
+        "company.tax_number",
+        "Your company has neither a VAT number nor a tax number.",
+    )
+    COMPANY_VAT_NUMBER = (
+        "company.vat_number",
+        "The VAT number of your company is not a valid one of its country.",
+    )
+    COMPANY_BANK = "company.iban", "The bank details of your company are missing."
     CUSTOMER_ADDRESS = "customer.address", "The address of the customer is missing."
-    SELLER_VAT_NUMBER = (
-        "seller.vat_number",
-        "Tax is charged, but the VAT number of your company is missing.",
+    CUSTOMER_COUNTRY = "customer.country", "The country of the customer is missing."
+    CUSTOMER_NO_VAT_NUMBER = (
+        "customer.no_vat_number",
+        "The VAT number of the customer is missing, which this tax rate needs.",
     )
-    LINE_TAX = (
-        "line_items.tax_rate_id",
-        "A line has no tax. If it is meant to be free of tax, choose a rate of 0 %.",
+    CUSTOMER_VAT_NUMBER = (
+        "customer.vat_number",
+        "The VAT number of the customer is not a valid one of its country.",
     )
+    TAXES_UNKNOWN = (
+        "taxes.category",
+        "A tax rate has no category yet, so that invoices cannot name it as the law does.",
+    )
+    TAXES_UNTAXED = (
+        "taxes.untaxed",
+        "Lines without tax give no reason: choose a rate of 0 % instead, or say what they mean.",
+    )
+    DRAFT_SMALL_BUSINESS = (
+        "draft.tax_total",
+        "Your company is a small business, which charges no tax, but tax is charged.",
+    )
+    DRAFT_INTRA_COMMUNITY = (
+        "draft.intra_community",
+        "The countries of this draft do not fit an intra-community supply within the EU.",
+    )
+    DRAFT_EXPORT = (
+        "draft.export",
+        "The countries of this draft do not fit an export: the goods stay in the EU, or at home.",
+    )
+    DRAFT_REVERSE_CHARGE = (
+        "draft.reverse_charge",
+        "Reverse charge fits customers in the EU; to others, a rate outside the scope is usual.",
+    )
+    DRAFT_NO_SUPPLY_DATE = (
+        "draft.supply_date",
+        "Intra-community supply needs the date of supply, which is missing.",
+    )
+    DRAFT_SUPPLY_DATE = (
+        "draft.odd_supply_date",
+        "The date of supply is more than a year from the issue date.",
+    )
+    DRAFT_EXCHANGE_RATE = (
+        "draft.exchange_rate",
+        "The exchange rate is missing: tax must be told in the currency of your company too.",
+    )
+
+    @property
+    def record(self) -> str:
+        """The kind of record in which a person changes it."""
+        return self.value.partition(".")[0]
 
 
 @dataclass(frozen=True)
@@ -42,7 +108,7 @@ class Warnings:
     `is_due_late` tells that there is more than a year until the due date.
     """
 
-    missing: list[Missing]
+    checks: list[Check]
     same_total: Document | None
     is_future: bool
     is_other_year: bool
@@ -58,7 +124,7 @@ def find_warnings(
     `today` is the date in the person's time zone.
     """
     return Warnings(
-        missing=list(_find_missing(facts)),
+        checks=list(_check(draft, facts)),
         same_total=_same_total(user, draft, since=now - LATELY),
         is_future=draft.issue_date > today,
         is_other_year=draft.issue_date.year != today.year,
@@ -67,18 +133,104 @@ def find_warnings(
     )
 
 
-def _find_missing(facts: Facts) -> Iterator[Missing]:
-    """Yield what is missing; without a VAT number a seller has no tax to name, not even 0 %."""
-    if not facts["seller"]["address"]:
-        yield Missing.SELLER_ADDRESS
+def check_company(company: Company) -> Iterator[Check]:
+    """Yield what is missing of the company, and of what it says about taxes, before any draft."""
+    yield from _check_company(company)
+    if TaxRate.objects.filter(is_active=True, category="").exists():
+        yield Check.TAXES_UNKNOWN
+    if not _says_why_untaxed(company):
+        yield Check.TAXES_UNTAXED
+
+
+def _check(draft: Document, facts: Facts) -> Iterator[Check]:
+    """Yield what to check in a draft, whose facts were just read.
+
+    The draft of a correction has the parties and taxes of an issued invoice, which stay.
+    """
+    if draft.corrects_id:
+        return
+    categories = {row.get("category", "") for row in facts["tax_breakdown"]}
+    yield from _check_company(draft.seller)
+    yield from _check_customer(draft.customer, facts, categories)
+    if "" in categories:
+        yield Check.TAXES_UNKNOWN
+    is_taxed = all(line["tax_rate_id"] for line in facts["line_items"])
+    if not is_taxed and not _says_why_untaxed(draft.seller):
+        yield Check.TAXES_UNTAXED
+    if facts["tax_total"] and draft.seller.is_small_business:
+        yield Check.DRAFT_SMALL_BUSINESS
+    yield from _check_territories(draft, categories)
+    yield from _check_supply(draft, categories)
+    if _lacks_exchange_rate(draft.seller, facts):
+        yield Check.DRAFT_EXCHANGE_RATE
+
+
+def _check_company(company: Company) -> Iterator[Check]:
+    if not company.street:
+        yield Check.COMPANY_STREET
+    if not company.city:
+        yield Check.COMPANY_CITY
+    if not company.country:
+        yield Check.COMPANY_COUNTRY
+    if not company.vat_number and not company.tax_number:
+        yield Check.COMPANY_TAX_NUMBER
+    if company.vat_number and not is_vat_number_valid(company.country, company.vat_number):
+        yield Check.COMPANY_VAT_NUMBER
+    if not company.iban:
+        yield Check.COMPANY_BANK
+
+
+def _says_why_untaxed(company: Company) -> bool:
+    return company.is_small_business or bool(company.untaxed_category)
+
+
+def _check_customer(customer: Customer, facts: Facts, categories: set[str]) -> Iterator[Check]:
     if not facts["customer"]["address"]:
-        yield Missing.CUSTOMER_ADDRESS
-    if facts["tax_total"] and not facts["seller"]["vat_number"]:
-        yield Missing.SELLER_VAT_NUMBER
-    if facts["seller"]["vat_number"] and not all(
-        line["tax_rate_id"] for line in facts["line_items"]
-    ):
-        yield Missing.LINE_TAX
+        yield Check.CUSTOMER_ADDRESS
+    elif not customer.country:
+        yield Check.CUSTOMER_COUNTRY
+    if not customer.vat_number and categories & NAMING_BUYER:
+        yield Check.CUSTOMER_NO_VAT_NUMBER
+    if customer.vat_number and not is_vat_number_valid(customer.country, customer.vat_number):
+        yield Check.CUSTOMER_VAT_NUMBER
+
+
+def _check_territories(draft: Document, categories: set[str]) -> Iterator[Check]:
+    """Yield the categories that the territories of a draft rule out, if all are known.
+
+    Articles 138 (intra-community supply) and 146 (export) ask where goods go, not where the buyer
+    is. Articles 44 and 196 (reverse charge) ask where the buyer is, or whose VAT number it uses;
+    within one country reverse charge is lawful for some supplies (Articles 199 and 199a).
+    """
+    seller, buyer = draft.seller, draft.customer
+    goods_to = draft.delivery_country or buyer.country
+    if not seller.country or not goods_to:
+        return
+    origin = vat_territory(seller.country, seller.vat_number)
+    destination = vat_territory(goods_to, buyer.vat_number)
+    is_within_eu = {origin, destination} <= EU_VAT_AREA
+    if TaxCategory.INTRA_COMMUNITY in categories and not (is_within_eu and origin != destination):
+        yield Check.DRAFT_INTRA_COMMUNITY
+    if TaxCategory.EXPORT in categories and (is_within_eu or origin == destination):
+        yield Check.DRAFT_EXPORT
+    places = {buyer.country, country_of_vat_number(buyer.vat_number, buyer.country)}
+    is_buyer_outside = EU_VAT_AREA.isdisjoint(map(vat_territory, places - {""}))
+    if TaxCategory.REVERSE_CHARGE in categories and origin in EU_VAT_AREA and is_buyer_outside:
+        yield Check.DRAFT_REVERSE_CHARGE
+
+
+def _check_supply(draft: Document, categories: set[str]) -> Iterator[Check]:
+    if not draft.supply_date:
+        if TaxCategory.INTRA_COMMUNITY in categories:
+            yield Check.DRAFT_NO_SUPPLY_DATE
+    elif abs(draft.supply_date - draft.issue_date) > YEAR:
+        yield Check.DRAFT_SUPPLY_DATE
+
+
+def _lacks_exchange_rate(company: Company, facts: Facts) -> bool:
+    """Return whether tax is charged in a currency other than that in which it is declared."""
+    is_foreign = company.tax_currency not in {"", facts["currency_code"]}
+    return is_foreign and bool(facts["tax_total"]) and "national_tax_total" not in facts
 
 
 def _same_total(user: User, draft: Document, *, since: datetime) -> Document | None:

@@ -2,15 +2,33 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import date
 from typing import TypeVar
 
 from invoicing.draft_fields import DRAFT_TEXTS, LINE_TEXTS
-from invoicing.languages import name_of_language
+from invoicing.languages import APPLICATION_LANGUAGE, name_of_country, name_of_language
+from invoicing.models import TaxCategory
 from invoicing.services.document_facts import Facts
+from invoicing.web.formats import Formats, format_day
 from invoicing.web.paper_labels import labels_in
 from invoicing.web.papers import Paper, PaperLine, lay_out
 
 _Key = TypeVar("_Key")
+
+# What is said of a party besides its name, by the name in the facts.
+_OF_PARTY = {
+    "address": "address",
+    "vat_number": "VAT number",
+    "tax_number": "tax number",
+    "email": "e-mail address",
+    "electronic_address": "electronic address",
+    "electronic_address_scheme": "scheme of the electronic address",
+    "registration": "registration",
+    "contact_name": "contact",
+    "phone": "phone",
+    "footer_text": "footer text",
+    "customer_number": "customer number",
+}
 
 
 @dataclass(frozen=True)
@@ -43,6 +61,7 @@ def _statements(facts: Facts) -> Iterator[tuple[str, str]]:
     yield "Status", facts["status"]
     yield "Version of the draft", str(facts["lock_version"])
     yield from _party("Seller", facts["seller"])
+    yield "Logo", _logo(facts["seller"])
     yield "Bank details", "\n".join(filter(None, (paper["iban"], paper["bic"])))
     yield from _party("Customer", facts["customer"])
     yield "Customer is active", _yes_or_no(facts["customer"])
@@ -55,6 +74,7 @@ def _statements(facts: Facts) -> Iterator[tuple[str, str]]:
     for number, line in enumerate(paper["lines"], start=1):
         yield f"Line {number}", _line(line)
     yield from _taxes(paper)
+    yield from _later_statements(facts).items()
     yield "Discounts", paper["discount_total"]
     yield "Net total", paper["net_total"]
     yield "Tax total", paper["tax_total"]
@@ -63,8 +83,56 @@ def _statements(facts: Facts) -> Iterator[tuple[str, str]]:
 
 def _party(role: str, party: Facts) -> Iterator[tuple[str, str]]:
     yield role, party["name"]
-    yield f"{role}’s address", party["address"]  # noqa: RUF001  an apostrophe for readers
-    yield f"{role}’s VAT number", party["vat_number"]  # noqa: RUF001  an apostrophe for readers
+    for name, words in _OF_PARTY.items():
+        yield f"{role}’s {words}", party.get(name, "")  # noqa: RUF001  an apostrophe for readers
+
+
+def _logo(seller: Facts) -> str:
+    """Return how its digest begins, since two pictures have no other name."""
+    return f"Picture {seller['logo'][:8]}" if "logo" in seller else ""
+
+
+def _later_statements(facts: Facts) -> dict[str, str]:
+    """Return what came after the first release, by label; what is not set is empty."""
+    return {
+        "Date of supply": _day(facts, "supply_date"),
+        "Last day of supply": _day(facts, "supply_end_date"),
+        "Country of delivery": _country(facts),
+        "Buyer’s reference": facts.get("buyer_reference", ""),  # noqa: RUF001  an apostrophe for readers
+        "Exchange rate": _exchange_rate(facts),
+        "Date of the exchange rate": _day(facts, "exchange_rate_date"),
+        "Tax total in the currency of VAT": _national_tax(facts),
+        "Lines without tax": _category(facts.get("untaxed_category", "")),
+        "Reason of lines without tax": facts.get("untaxed_reason", ""),
+        "Corrects": facts.get("corrects", {}).get("number", ""),
+        "Date of what it corrects": _day(facts.get("corrects", {}), "issue_date"),
+        "Reason of the correction": facts.get("correction_reason", ""),
+    }
+
+
+def _day(facts: Facts, name: str) -> str:
+    return format_day(date.fromisoformat(facts[name])) if name in facts else ""
+
+
+def _country(facts: Facts) -> str:
+    return name_of_country(facts.get("delivery_country", ""), APPLICATION_LANGUAGE)
+
+
+def _exchange_rate(facts: Facts) -> str:
+    if "exchange_rate" not in facts:
+        return ""
+    return f"1 {facts['exchange_rate_base']} = {facts['exchange_rate']}"
+
+
+def _national_tax(facts: Facts) -> str:
+    if "national_currency" not in facts:
+        return ""
+    currency = facts["national_currency"], facts["national_minor_unit"]
+    return Formats(APPLICATION_LANGUAGE, *currency).money(facts["national_tax_total"])
+
+
+def _category(code: str) -> str:
+    return str(TaxCategory(code).label) if code else ""
 
 
 def _line(line: PaperLine) -> str:
@@ -84,6 +152,9 @@ def _taxes(paper: Paper) -> Iterator[tuple[str, str]]:
         computed = f"{tax['taxable_amount']}: {tax['tax_amount']}"
         yield f"Tax {number}", f"{tax['name']} {tax['percentage']}\n{computed}"
         yield f"Tax {number} is active", _yes_or_no(tax)
+        yield f"Tax {number}, category", _category(tax.get("category", ""))
+        yield f"Tax {number}, printed name", tax.get("printed_name", "")
+        yield f"Tax {number}, reason", tax.get("reason", "")
 
 
 def _yes_or_no(facts: Facts) -> str:

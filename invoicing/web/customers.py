@@ -5,7 +5,7 @@ from uuid import UUID
 from django.http import HttpResponse
 from django.shortcuts import render
 
-from invoicing.access import Permission
+from invoicing.access import WRITE_PERMISSIONS, Permission
 from invoicing.languages import APPLICATION_LANGUAGE
 from invoicing.models import Customer
 from invoicing.search.paging import PageRequest
@@ -38,5 +38,6 @@ def show_customer(request: SignedInRequest, pk: UUID) -> HttpResponse:
         "address": customer.format_address(APPLICATION_LANGUAGE),
         "managers": customer.account_managers.order_by("name"),
         "may_view_documents": request.user.has_perm(Permission.VIEW_DOCUMENT),
+        "may_write": customer.is_active and request.user.has_perms(WRITE_PERMISSIONS),
     }
     return render(request, "invoicing/customer.html", context)

@@ -5,6 +5,7 @@ from django.db import transaction
 
 from invoicing.errors import ConflictError
 from invoicing.models import Company, Document, NumberSeries, TaxRate
+from invoicing.services.issue_warnings import Check
 from invoicing.services.taxes import change_tax_rate
 from tests.admin.forms import add_url_of, assert_saved, form_of, refused, save, url_of
 from tests.administration import acts_written, make_administrator
@@ -52,6 +53,20 @@ def test_a_rate_is_retired_and_taken_up_again_as_it_is(desk, tax_rate):
     tax_rate.refresh_from_db()
     assert_saved(save(desk, tax_rate, is_active="on"))
     assert TaxRate.objects.get().is_active
+
+
+def test_the_owner_reads_what_the_company_lacks_before_anything_is_written(owner_desk, company):
+    rate = TaxRateFactory.create(category="")
+    unsaid = [Check.TAXES_UNKNOWN, Check.TAXES_UNTAXED]
+    Company.objects.update(iban="", street="")
+    missing = [Check.COMPANY_STREET, Check.COMPANY_BANK]
+    page = main_of(owner_desk.get(url_of(company)))
+    assert [check for check in Check if check.label in page] == [*missing, *unsaid]
+    TaxRate.objects.filter(pk=rate.pk).update(is_active=False)
+    Company.objects.update(iban="DE02120300000000202051", street="Quay 1", is_small_business=True)
+    page = main_of(owner_desk.get(url_of(company)))
+    assert [check for check in Check if check.label in page] == []
+    assert "please complete this" not in page
 
 
 def test_a_retired_rate_does_not_change(desk):

@@ -5,6 +5,7 @@ from uuid import uuid4
 
 import pytest
 
+from invoicing.draft_fields import PersonInput
 from tests.factories import TaxRateFactory
 from tests.interface.refusals import invalid, nothing_changes, seen
 from tests.snapshots import take_snapshot
@@ -159,7 +160,7 @@ def test_what_the_service_owns_is_not_submitted(agent, draft, draft_body, tool):
         *("net_total", "discount_total", "tax_total", "grand_total", "total", "status", "number"),
         *("type", "document_type", "creator", "created_by", "connection_id", "iban", "bank"),
         *("seller_name", "buyer_name", "legal", "tax_breakdown", "minor_unit", "draft_code"),
-        *("internal_notes", "issued_at"),
+        *("internal_notes", "issued_at", *PersonInput.model_fields),
         # In MCP an update names its draft by this argument.
         *(() if tool == "drafts.update" else ("id",)),
     )

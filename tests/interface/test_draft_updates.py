@@ -4,9 +4,12 @@ from dataclasses import replace
 
 import pytest
 
+from invoicing.draft_fields import PersonInput
 from invoicing.models import Document, Line
+from invoicing.services.drafts import create_draft
+from invoicing.shown import FOR_PEOPLE
 from invoicing.totals import DiscountType
-from tests.factories import TaxRateFactory, line_input, make_draft
+from tests.factories import TaxRateFactory, draft_input, line_input, make_draft
 from tests.interface.refusals import OLD_VERSION, invalid, nothing_changes, seen
 from tests.tool_table import DRAFT, LINE, REQUIRED_OF_A_DRAFT, REQUIRED_OF_A_LINE
 
@@ -171,3 +174,34 @@ def test_the_texts_of_a_line_are_kept_in_one_form(agent, draft_body):
     data = agent.call("drafts.create", draft_body | {"line_items": [line]}, key="k").data
     (kept,) = data["line_items"]
     assert (kept["description"], kept["unit"]) == ("a\n\nb", "m 2")
+
+
+@pytest.fixture
+def written_by_person(delegate, company, customer):
+    """A draft in USD with all that only people write, and its values."""
+    by_person = PersonInput(
+        supply_date="2026-02-01",
+        supply_end_date="2026-02-28",
+        delivery_country="BE",
+        buyer_reference="PO 7",
+        exchange_rate="1.085",
+        exchange_rate_base="EUR",
+        exchange_rate_date="2026-02-27",
+    )
+    asked = draft_input(customer, currency_code="USD")
+    return create_draft(delegate, asked, by_person).document, dict(by_person)
+
+
+def test_an_update_keeps_what_only_people_write(agent, written_by_person, draft_body):
+    draft, written = written_by_person
+    body = draft_body | {"currency_code": "USD", "lock_version": 1}
+    assert agent.call("drafts.update", body, id=draft.id, key="k").status == 200
+    assert FOR_PEOPLE.values(Document.objects.get()) == written
+
+
+def test_an_exchange_rate_does_not_outlive_its_currency(agent, written_by_person, draft_body):
+    draft, written = written_by_person
+    body = draft_body | {"currency_code": "GBP", "lock_version": 1}
+    assert agent.call("drafts.update", body, id=draft.id, key="k").status == 200
+    ended = {"exchange_rate": None, "exchange_rate_base": "", "exchange_rate_date": None}
+    assert FOR_PEOPLE.values(Document.objects.get()) == written | ended

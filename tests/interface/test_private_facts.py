@@ -5,24 +5,31 @@ from zlib import crc32
 
 import pytest
 
+from invoicing.draft_fields import PersonInput
 from invoicing.models import Company, Customer, Document, TimeOff, User
 from invoicing.services.issuing import issue_document
 from tests.clocks import at
 from tests.factories import ISSUED_AT, TeamFactory, make_draft
 
-ADDRESS = ("street", "postcode", "city", "country", "vat_number")
-
+PARTY = (
+    *("street", "address_line", "postcode", "city", "region", "country"),
+    *("vat_number", "tax_number", "email", "electronic_address"),
+)
 MARKERS = {
-    Company: (*ADDRESS, "iban", "bic"),
-    Customer: ADDRESS,
+    Company: (
+        *(*PARTY, "iban", "bic"),
+        *("registration", "contact_name", "phone", "footer_text"),
+    ),
+    Customer: (*PARTY, "customer_number"),
     User: ("private_email", "private_phone", "password"),
-    Document: ("internal_notes",),
+    Document: ("internal_notes", "buyer_reference"),
 }
 # Both found in every answer that gives the record, so that the search for markers is no idle one.
 PUBLIC = {Document: ("notes", "reference"), User: ("job_title",)}
 
 RATE = 987_654_321
 TIME_OFF = date(2031, 1, 17)
+OF_SUPPLY = date(2031, 2, 18)
 
 
 def marker(model, column):
@@ -44,7 +51,13 @@ def marked(delegate, company, customer):
     TeamFactory.create(leads=[delegate], members=[delegate])
     drafts = [make_draft(customer=customer) for _ in range(2)]
     columns = MARKERS[Document] + PUBLIC[Document]
-    Document.objects.update(**{column: marker(Document, column) for column in columns})
+    Document.objects.update(
+        **{column: marker(Document, column) for column in columns},
+        **dict.fromkeys(("supply_date", "supply_end_date", "exchange_rate_date"), OF_SUPPLY),
+        delivery_country="QZ",
+        exchange_rate_base="QZQ",
+        exchange_rate_millionths=RATE,
+    )
     Customer.objects.filter(pk=customer.pk).update(is_active=True)
     return issue_document(Document.objects.get(pk=drafts[0].pk), clock=at(ISSUED_AT)), drafts[1]
 
@@ -82,8 +95,12 @@ def test_no_tool_gives_a_private_fact(agent, connection, delegate, colleague, ma
             quote = '"' if column == "country" else ""
             assert f"{quote}{marker(model, column)}{quote}" not in told, (model, column)
     assert str(RATE) not in told
+    assert "987.654321" not in told
+    assert "QZQ" not in told
     assert TIME_OFF.isoformat() not in told
+    assert OF_SUPPLY.isoformat() not in told
     assert "sickness" not in told
     assert agent.credential not in told
     assert connection.credential_digest not in told
     assert "session_revision" not in told
+    assert [name for name in PersonInput.model_fields if f'"{name}"' in told] == []

@@ -6,20 +6,36 @@ import pytest
 from agent_access.approvals.models import ApprovalRequest, Decision
 from invoicing.agent_tools.issue_approvals import ISSUE_APPROVAL
 from invoicing.document_approvals import find_alike
-from invoicing.models import Company, Customer, Document, DocumentType
+from invoicing.draft_fields import PersonInput
+from invoicing.fixed_point import SCALE
+from invoicing.models import Company, Customer, Document, DocumentType, TaxCategory
 from invoicing.services import issue_warnings
 from invoicing.services.document_facts import read_facts
-from invoicing.services.issue_warnings import LATELY, Missing, Warnings, find_warnings
+from invoicing.services.drafts import create_draft
+from invoicing.services.issue_warnings import (
+    LATELY,
+    Check,
+    Warnings,
+    check_company,
+    find_warnings,
+)
 from invoicing.services.issuing import issue_document
 from invoicing.web.formats import local_date
 from tests.approvals import prepare
 from tests.clocks import at
-from tests.factories import CustomerFactory, TaxRateFactory, line_input, make_draft, make_issued
+from tests.factories import (
+    CustomerFactory,
+    TaxRateFactory,
+    draft_input,
+    line_input,
+    make_draft,
+    make_issued,
+)
 from tests.plans import plans_of, prefer_indexes
 
 NOW = datetime(2026, 3, 20, 9, 0, tzinfo=UTC)
 NOTHING = Warnings(
-    missing=[],
+    checks=[],
     same_total=None,
     is_future=False,
     is_other_year=False,
@@ -35,8 +51,8 @@ def warnings_about(draft, user, *, now=NOW):
 
 @pytest.fixture(autouse=True)
 def seller(company):
-    """A company that charges no tax, as the lines of these tests have none."""
-    Company.objects.update(vat_number="")
+    """A company that says what a line without tax means, as those of these tests have none."""
+    Company.objects.update(untaxed_category=TaxCategory.OUTSIDE_SCOPE)
 
 
 def alike_to(draft, user, *, now=NOW) -> ApprovalRequest | None:
@@ -60,25 +76,156 @@ def test_an_ordinary_invoice_raises_no_warning(delegate, draft):
     assert warnings_about(draft, delegate) == NOTHING
 
 
-def test_an_invoice_without_what_every_invoice_names_is_told(delegate, customer, draft):
-    nowhere = {"street": "", "postcode": "", "city": "", "country": ""}
-    Company.objects.update(**nowhere, vat_number="")
-    Customer.objects.update(**nowhere, vat_number="")
-    draft.refresh_from_db()
-    addresses = [Missing.SELLER_ADDRESS, Missing.CUSTOMER_ADDRESS]
-    assert warnings_about(draft, delegate).missing == addresses
-    rate = TaxRateFactory.create()
-    taxed = make_draft(customer=customer, lines=(line_input(tax_rate_id=rate.id),))
-    assert warnings_about(taxed, delegate).missing == [*addresses, Missing.SELLER_VAT_NUMBER]
+NOWHERE = dict.fromkeys(("street", "postcode", "city", "country"), "")
+NOTHING_OF_COMPANY = [
+    Check.COMPANY_STREET,
+    Check.COMPANY_CITY,
+    Check.COMPANY_COUNTRY,
+    Check.COMPANY_TAX_NUMBER,
+    Check.COMPANY_BANK,
+]
 
 
-def test_a_line_without_a_tax_is_told_where_the_company_has_a_vat_number(delegate, customer):
-    Company.objects.update(vat_number="DE123456789")
-    zero = line_input(tax_rate_id=TaxRateFactory.create(percentage_ten_thousandths=0).id)
-    partly = make_draft(customer=customer, lines=(zero, line_input()))
-    assert warnings_about(partly, delegate).missing == [Missing.LINE_TAX]
-    chosen = make_draft(customer=customer, lines=(zero,))
-    assert warnings_about(chosen, delegate) == NOTHING
+def checks_of(delegate, customer, category="", **by_person: Any) -> list[Check]:
+    """Return what is to be checked in a draft with a line at a rate of this category."""
+    percentage = 19 * SCALE if category in {"", TaxCategory.STANDARD} else 0
+    rate = TaxRateFactory.create(percentage_ten_thousandths=percentage, category=category)
+    header = {name: by_person.pop(name) for name in ("currency_code",) if name in by_person}
+    asked = draft_input(customer, line_input(tax_rate_id=rate.id), **header)
+    draft = create_draft(delegate, asked, PersonInput(**by_person)).document
+    return warnings_about(draft, delegate).checks
+
+
+def test_a_company_that_says_nothing_is_warned_of_all_of_it(delegate, customer):
+    bare = {"vat_number": "", "iban": "", "untaxed_category": ""}
+    Company.objects.update(**NOWHERE, **bare)
+    Customer.objects.update(**NOWHERE, vat_number="")
+    customer.refresh_from_db()
+    assert [*check_company(Company.objects.get())] == [*NOTHING_OF_COMPANY, Check.TAXES_UNTAXED]
+    untaxed = make_draft(user=delegate, customer=customer)
+    assert warnings_about(untaxed, delegate).checks == [
+        *NOTHING_OF_COMPANY,
+        Check.CUSTOMER_ADDRESS,
+        Check.TAXES_UNTAXED,
+    ]
+    assert checks_of(delegate, customer) == [
+        *NOTHING_OF_COMPANY,
+        Check.CUSTOMER_ADDRESS,
+        Check.TAXES_UNKNOWN,
+    ]
+    [*_, unknown, untaxed] = check_company(Company.objects.get())
+    assert (unknown, untaxed) == (Check.TAXES_UNKNOWN, Check.TAXES_UNTAXED)
+
+
+def test_a_company_in_germany_may_have_a_tax_number_instead(delegate, customer):
+    Company.objects.update(vat_number="", tax_number="12/345/67890")
+    assert checks_of(delegate, customer, "S") == []
+
+
+def test_a_mistyped_vat_number_is_told(delegate, customer):
+    Company.objects.update(vat_number="DE136695977")
+    Customer.objects.update(vat_number="NL004495445B02x")
+    customer.refresh_from_db()
+    wrong = [Check.COMPANY_VAT_NUMBER, Check.CUSTOMER_VAT_NUMBER]
+    assert checks_of(delegate, customer, "S") == wrong
+
+
+def test_a_customer_whose_country_is_unknown_is_told(delegate, customer):
+    Customer.objects.update(country="", vat_number="")
+    customer.refresh_from_db()
+    assert checks_of(delegate, customer, "Z") == [Check.CUSTOMER_COUNTRY]
+    assert checks_of(delegate, customer, "G") == [Check.CUSTOMER_COUNTRY]
+
+
+def test_a_small_business_charges_no_tax_and_need_not_say_why(delegate, customer):
+    Company.objects.update(is_small_business=True, untaxed_category="")
+    assert checks_of(delegate, customer, "S") == [Check.DRAFT_SMALL_BUSINESS]
+    assert warnings_about(make_draft(customer=customer), delegate).checks == []
+    assert [*check_company(Company.objects.get())] == []
+
+
+@pytest.mark.parametrize("category", ["AE", "K"])
+def test_the_vat_number_of_a_buyer_who_owes_the_tax_is_wanted(delegate, customer, category):
+    Customer.objects.update(vat_number="")
+    customer.refresh_from_db()
+    found = checks_of(delegate, customer, category, supply_date="2026-03-01")
+    assert found == [Check.CUSTOMER_NO_VAT_NUMBER]
+
+
+K, G, AE = Check.DRAFT_INTRA_COMMUNITY, Check.DRAFT_EXPORT, Check.DRAFT_REVERSE_CHARGE
+
+
+@pytest.mark.parametrize(
+    ("category", "seller", "buyer", "delivery", "found"),
+    [
+        ("K", "DE", "NL", "", []),
+        ("K", "DE", "DE", "", [K]),
+        ("K", "DE", "CH", "", [K]),
+        ("K", "DE", "CH", "AT", []),
+        ("K", "DE", "NL", "DE", [K]),
+        ("K", "DE", "MC", "", []),
+        ("K", "FR", "MC", "", [K]),
+        ("K", "CH", "NL", "", [K]),
+        ("K", "DE", "GB", "", [K]),
+        ("K", "DE", "XI", "", []),
+        ("G", "DE", "CH", "", []),
+        ("G", "DE", "GB", "", []),
+        ("G", "DE", "XI", "", [G]),
+        ("G", "DE", "NL", "", [G]),
+        ("G", "DE", "NL", "NO", []),
+        ("G", "DE", "US", "FR", [G]),
+        ("G", "GB", "DE", "", []),
+        ("G", "GB", "IM", "", [G]),
+        ("AE", "DE", "NL", "", []),
+        ("AE", "DE", "DE", "", []),
+        ("AE", "DE", "CH", "", [AE]),
+        ("AE", "GB", "GB", "", []),
+        ("Z", "DE", "DE", "", []),
+        ("E", "DE", "DE", "", []),
+        ("O", "DE", "US", "", []),
+    ],
+)
+def test_a_category_that_cannot_fit_the_countries_is_told(  # noqa: PLR0917  a table
+    delegate, customer, monkeypatch, category, seller, buyer, delivery, found
+):
+    """A customer in XI is one in GB with a VAT number of Northern Ireland."""
+    monkeypatch.setattr(issue_warnings, "is_vat_number_valid", lambda *_: True)
+    Company.objects.update(country=seller, vat_number=f"{seller}123")
+    Customer.objects.update(
+        country=buyer.replace("XI", "GB"), vat_number=f"{buyer.replace('MC', 'FR')}123"
+    )
+    customer.refresh_from_db()
+    by_person = {"supply_date": "2026-03-01", "delivery_country": delivery}
+    assert checks_of(delegate, customer, category, **by_person) == found
+
+
+def test_the_date_of_an_intra_community_supply_is_wanted_and_an_odd_one_told(delegate, customer):
+    assert checks_of(delegate, customer, "K") == [Check.DRAFT_NO_SUPPLY_DATE]
+    assert checks_of(delegate, customer, "K", supply_date="2026-02-27") == []
+    odd = checks_of(delegate, customer, "S", supply_date="2036-03-02")
+    assert odd == [Check.DRAFT_SUPPLY_DATE]
+
+
+def test_tax_in_another_currency_than_the_companys_wants_an_exchange_rate(delegate, customer):
+    in_dollars = {"currency_code": "USD"}
+    rate = {
+        "exchange_rate": "1.085",
+        "exchange_rate_base": "EUR",
+        "exchange_rate_date": "2026-03-02",
+    }
+    assert checks_of(delegate, customer, "S", **in_dollars) == [Check.DRAFT_EXCHANGE_RATE]
+    assert checks_of(delegate, customer, "S", **in_dollars, **rate) == []
+    assert checks_of(delegate, customer, "E", **in_dollars) == []
+
+
+def test_a_correction_is_not_warned_of_what_its_invoice_froze(delegate, customer):
+    Company.objects.update(**NOWHERE, vat_number="", iban="", untaxed_category="")
+    original = issue(customer)
+    note = make_draft(customer=customer, document_type=DocumentType.CREDIT_NOTE)
+    assert warnings_about(note, delegate).checks != []
+    Document.objects.filter(pk=note.pk).update(corrects=original)
+    corrected = Document.objects.get(pk=note.pk)
+    assert warnings_about(corrected, delegate).checks == []
 
 
 def test_the_latest_invoice_of_the_same_total_to_the_customer_is_named(delegate, customer, draft):

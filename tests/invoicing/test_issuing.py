@@ -51,12 +51,12 @@ def test_issuing_gives_a_number_and_freezes(draft) -> None:
         assert (document.issued_at, document.issued_by) == (ISSUED_AT, draft.created_by)
         assert document.seller_name == "Halden Works"
         assert document.seller_address == "Harbour Street 1\n20457 Hamburg\nGermany"
-        assert document.seller_vat_number == "DE123456789"
+        assert document.seller_vat_number == "DE136695976"
         assert document.seller_iban == "DE02120300000000202051"
         assert document.seller_bic == "BYLADEM1001"
         assert document.buyer_name == draft.customer.name
         assert document.buyer_address == "Mill Lane 7\n1011 AB Amsterdam\nNetherlands"
-        assert document.buyer_vat_number == "NL001234567B01"
+        assert document.buyer_vat_number == "NL004495445B01"
     assert saved.draft_code == draft.draft_code
     assert (saved.net_total, saved.tax_total, saved.grand_total) == (20_000, 1_900, 21_900)
     assert str(saved) == "INV-2026-0001"

@@ -4,7 +4,15 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from invoicing.errors import UnknownCurrencyError
-from invoicing.money import SUPPORTED_CURRENCIES, minor_unit, round_half_up
+from invoicing.money import (
+    MAX_AMOUNT,
+    SUPPORTED_CURRENCIES,
+    ExchangeRate,
+    Money,
+    convert,
+    minor_unit,
+    round_half_up,
+)
 
 
 @pytest.mark.parametrize(
@@ -55,3 +63,21 @@ def test_a_fund_that_the_standard_adds_becomes_no_currency_by_an_update() -> Non
 def test_the_supported_currencies_are_listed_once_and_in_order() -> None:
     assert list(SUPPORTED_CURRENCIES) == sorted(set(SUPPORTED_CURRENCIES))
     assert len(SUPPORTED_CURRENCIES) > 150
+
+
+@pytest.mark.parametrize(
+    ("amount", "rate", "currency", "decimals", "converted"),
+    [
+        # 19.00 USD at 1.085 USD for a euro, and at 0.95 francs for a dollar.
+        (1900, (1_085_000, "EUR"), "EUR", 2, 1751),
+        (1900, (950_000, "USD"), "CHF", 2, 1805),
+        (1900, (150_500_000, "USD"), "JPY", 0, 2860),
+        (1900, (950_000, "GBP"), "CHF", 2, None),
+        (MAX_AMOUNT, (1_000_001, "USD"), "CHF", 2, None),
+    ],
+)
+def test_an_amount_is_converted_by_the_price_of_either_currency(
+    amount, rate, currency, decimals, converted
+):
+    money = Money(amount, "USD", 2)
+    assert convert(money, ExchangeRate(*rate), currency, decimals) == converted

@@ -99,7 +99,7 @@ def test_a_customer_shows_address_and_managers(browser):
     for expected in [
         "Acme Ltd",
         "Mill Lane 7<br>1011 AB Amsterdam<br>Netherlands",
-        "NL001234567B01",
+        "NL004495445B01",
         "Milo",
     ]:
         assert expected in page

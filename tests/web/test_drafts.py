@@ -1,13 +1,14 @@
 """Writing drafts in a form: what is typed, and what is saved."""
 
 import re
+from typing import Any
 
 import pytest
 
 from invoicing.access import Permission
 from invoicing.fixed_point import SCALE
-from invoicing.models import Document, DocumentStatus, DocumentType
-from invoicing.web.drafts.forms import HeaderForm, LineForm
+from invoicing.models import Company, Customer, Document, DocumentStatus, DocumentType
+from invoicing.web.drafts.forms import HEADER_FIELDS, LineForm, PersonForm
 from tests.factories import (
     CustomerFactory,
     TaxRateFactory,
@@ -92,13 +93,63 @@ def test_a_new_draft_begins_today_with_one_line(sign_in, writer, time_machine):
     assert (form["currency_code"], form["line-TOTAL_FORMS"], form["language"]) == ("JPY", "1", "en")
 
 
+@pytest.fixture
+def swiss(company) -> Customer:
+    """A customer that has agreed on everything."""
+    Company.objects.update(payment_days=14)
+    return CustomerFactory.create(language="fr", currency_code="CHF", payment_days=10)
+
+
+@pytest.fixture
+def today(time_machine) -> None:
+    time_machine.move_to("2026-03-02T12:00:00+00:00")
+
+
+def proposed_in(form) -> tuple[str, ...]:
+    return form["currency_code"], form["language"], form["due_date"]
+
+
+@pytest.mark.usefixtures("today")
+def test_a_draft_begins_from_the_page_of_a_customer_with_what_it_has_agreed(writer_desk, swiss):
+    link = f"/documents/new?customer={swiss.id}"
+    assert f'href="{link}"' in text_of(writer_desk.get(f"/customers/{swiss.id}"))
+    form = read_form(writer_desk.get(link))
+    assert (form["customer_id"], *proposed_in(form)) == (str(swiss.id), "CHF", "fr", "2026-03-12")
+    Customer.objects.update(is_active=False)
+    assert link not in text_of(writer_desk.get(f"/customers/{swiss.id}"))
+    form = read_form(writer_desk.get(link))
+    assert (form["customer_id"], *proposed_in(form)) == ("", "EUR", "en", "2026-03-16")
+
+
+@pytest.mark.usefixtures("today")
+def test_what_is_proposed_follows_the_customer_but_not_what_a_person_chose(
+    writer_desk, filled, swiss, customer
+):
+    form = read_form(writer_desk.get("/documents/new"))
+    lines = {name: text for name, text in filled.items() if name.startswith("line")}
+
+    def choose(chosen: Customer, form: Any) -> Any:
+        sent = {**form, **lines, "customer_id": str(chosen.id), "calculate": ""}
+        return read_form(writer_desk.post("/documents/new", sent))
+
+    form = choose(swiss, form)
+    assert proposed_in(form) == ("CHF", "fr", "2026-03-12")
+    form = choose(customer, form | {"language": "de"})
+    assert proposed_in(form) == ("EUR", "de", "2026-03-16")
+    # What is saved is what was seen.
+    sent = {**form, **lines, "customer_id": str(swiss.id), "save": ""}
+    assert writer_desk.post("/documents/new", sent).status_code == 302
+    assert Document.objects.get().currency_code == "EUR"
+
+
 def test_the_form_says_what_may_stay_empty(writer_desk):
-    fields = [*HeaderForm.base_fields.values(), *LineForm.base_fields.values()]
+    fields = [*HEADER_FIELDS.values(), *LineForm.base_fields.values()]
     optional = [str(each.label) for each in fields if not each.required]
     page = text_of(writer_desk.get("/documents/new"))
     said = re.findall(r"<label[^>]*>([^<]+) <span[^>]*>\(optional\)</span>", page)
     # A list says by its first choice that nothing need be chosen.
-    assert {*optional} - {*said} == {"Tax", "Discount in"}
+    lists = {"Tax", "Discount in", "Country of delivery", "It is the price of"}
+    assert {*optional} - {*said} == lists
     assert {*said} <= {*optional}
 
 
@@ -165,7 +216,9 @@ def test_a_saved_draft_comes_back_as_it_was_typed(writer_desk, filled):
     assert form.pop("lock_version") == "1"
     for name in ("INITIAL", "MIN_NUM", "MAX_NUM"):
         del form[f"line-{name}_FORMS"]
-    assert form == {**filled, "notes": "Thank you.\nSee you."}
+    # Of the lists, the first is selected.
+    unset = dict.fromkeys(PersonForm.base_fields, "") | {"exchange_rate_base": "EUR"}
+    assert form == {**filled, **unset, "notes": "Thank you.\nSee you."}
 
 
 def test_who_saves_is_told_so_and_that_nothing_was_sent(writer_desk, filled):

@@ -1,5 +1,6 @@
 """Issuing by hand: who may, for exactly what was shown, once."""
 
+import re
 from collections.abc import Sequence
 from datetime import date
 from typing import Any
@@ -72,9 +73,26 @@ def test_a_person_issues_what_was_shown(browser, draft, path):
 def test_what_the_invoice_lacks_is_told_and_forbids_nothing(browser, path):
     Company.objects.update(street="", postcode="", city="", country="")
     page = browser.get(path)
-    assert "The address of your company is missing." in text_of(page)
+    assert "The street of your company is missing." in text_of(page)
     browser.post(path, read_form(page))
     assert Document.objects.get().seller_address == ""
+
+
+def test_a_warning_leads_whoever_may_change_it_to_the_record(browser, sign_in, draft, path):
+    """Once for each record, behind what is to be checked of it."""
+    Company.objects.update(street="", iban="", is_small_business=True)
+    Customer.objects.update(vat_number="NL1")
+    links = [
+        f"/admin/invoices/company/{Company.objects.get().pk}/change/",
+        f"/admin/invoices/customer/{draft.customer_id}/change/",
+        "/admin/invoices/taxrate/",
+        f"/documents/{draft.id}/edit",
+    ]
+    administrator = sign_in(make_staff(*ISSUER, is_staff=True, is_superuser=True))
+    for desk, shown in ((browser, links[3:]), (administrator, links)):
+        notice = re.search(r'<ul class="points">.*?</ul>', text_of(desk.get(path)))
+        assert notice is not None
+        assert re.findall(r'href="([^"]+)"', notice[0]) == shown
 
 
 @pytest.mark.parametrize("document_type", DocumentType)

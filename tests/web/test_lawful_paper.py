@@ -19,6 +19,7 @@ from tests.factories import (
     CustomerFactory,
     TaxRateFactory,
     line_input,
+    make_correction,
     make_draft,
     make_staff,
 )
@@ -114,11 +115,11 @@ def test_an_invoice_says_who_is_liable_when_it_was_supplied_and_why_no_tax_is_ch
         "Rechnung INV-2026-0001"
         " Rechnungsdatum 2. März 2026 Leistungszeitraum 01.02.2026 – 28.02.2026"  # noqa: RUF001
         " Fällig am 1. April 2026 Bestimmungsland Niederlande Referenz PO 7 Währung EUR"
-        " Von Halden Works Harbour Street 1 20457 Hamburg Deutschland USt-IdNr. DE123456789"
+        " Von Halden Works Harbour Street 1 20457 Hamburg Deutschland USt-IdNr. DE136695976"
         " Steuernummer 48/123/45678 Register HRB 12345, Amtsgericht Hamburg"
         " Kontakt Dana Okonkwo-Reiß Telefon +49 40 5550100 E-Mail rechnung@halden.example"
         " An Gemeente Mill Lane 7 1011 AB Amsterdam Niederlande Kundennummer K-7"
-        " USt-IdNr. NL001234567B01 Leitweg-ID/Käuferreferenz 04011000-1234512345-06"
+        " USt-IdNr. NL004495445B01 Leitweg-ID/Käuferreferenz 04011000-1234512345-06"
         " Positionen Beschreibung Menge Einzelpreis Steuer Betrag"
         " Consulting 2 50,00 0 % Leistungen 100,00"
         " Consulting 2 50,00 0 % Other services 100,00 Consulting 2 7,00 – 14,00"  # noqa: RUF001
@@ -166,8 +167,8 @@ def test_tax_in_another_currency_is_said_in_that_of_the_company_with_the_rate(re
 
 def test_a_credit_note_names_what_it_corrects_and_why_and_asks_for_no_payment(reader, customer):
     original = issue(customer, language="de")
-    people = {"corrects": original, "correction_reason": "Zu viel\nberechnet"}
-    note = issue(customer, people=people, language="de", document_type=DocumentType.CREDIT_NOTE)
+    draft = make_correction(original, reason="Zu viel berechnet")
+    note = issue_document(draft, clock=at(ISSUED_AT))
     paper = paper_of(reader, note)
     assert paper.startswith(
         "Rechnungskorrektur CN-2026-0001 zu Rechnung INV-2026-0001 vom 2. März 2026"

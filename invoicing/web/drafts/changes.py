@@ -2,7 +2,7 @@
 
 from invoicing.web.changes import Change, differ
 from invoicing.web.drafts.choices import Choices
-from invoicing.web.drafts.forms import HeaderForm, LineForm
+from invoicing.web.drafts.forms import HEADER_FIELDS, LineForm
 from invoicing.web.drafts.typed import TypedDraft
 
 
@@ -16,9 +16,12 @@ def compare_drafts(saved: TypedDraft, typed: TypedDraft, choices: Choices) -> li
 
 def _texts(draft: TypedDraft) -> dict[tuple[str, str], str]:
     """Return the texts of all fields by their labels and names."""
+    header = draft.header
+    # The form always chooses a base of the rate; without a rate it means nothing.
+    if not header.get("exchange_rate", "").strip():
+        header = {**header, "exchange_rate_base": ""}
     texts = {
-        (str(field.label), name): draft.header.get(name, "")
-        for name, field in HeaderForm.base_fields.items()
+        (str(field.label), name): header.get(name, "") for name, field in HEADER_FIELDS.items()
     }
     for number, line in enumerate(draft.lines, start=1):
         # The form always chooses a kind of discount; without a discount it means nothing.

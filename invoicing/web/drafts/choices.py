@@ -8,25 +8,27 @@ from django.db.models import Q
 
 from agent_access.visible_text import mark_invisible
 from invoicing.identifiers import read_uuid
-from invoicing.languages import APPLICATION_LANGUAGE
-from invoicing.models import Document, TaxRate, User
+from invoicing.languages import APPLICATION_LANGUAGE, countries_by_name
+from invoicing.models import Company, Document, TaxRate, User
 from invoicing.money import SUPPORTED_CURRENCIES
 from invoicing.totals import DiscountType
 from invoicing.web.drafts.customers import CustomerChoices, choose_customers
-from invoicing.web.drafts.forms import Options
+from invoicing.web.drafts.forms import INVOICE_CURRENCY, Options
 from invoicing.web.drafts.typed import TypedDraft
 
 NOTHING_CHOSEN = ("", "Please choose")
 NO_TAX = ("", "No tax")
+AS_ADDRESSED = ("", "As the customer’s address")  # noqa: RUF001  an apostrophe for readers
 DISCOUNT_KINDS: Options = [(DiscountType.PERCENT, "percent"), (DiscountType.AMOUNT, "amount")]
 
 
 @dataclass(frozen=True)
 class Choices:
-    """The options of each list, by the name of its field."""
+    """The options of each list, by the name of its field; `tax_currency` is that of the company."""
 
     customers: CustomerChoices
     options: dict[str, Options]
+    tax_currency: str
 
     def label(self, name: str, value: str) -> str:
         """Return the label of a value in a list; for fields without a list, the value itself."""
@@ -42,6 +44,8 @@ def choices_for(
     """
     chosen = typed.header["customer_id"]
     customers = choose_customers(user, document, search=search, chosen=chosen)
+    company = Company.objects.first()
+    tax_currency = company.tax_currency if company else ""
     return Choices(
         customers,
         {
@@ -50,12 +54,26 @@ def choices_for(
             "language": list(settings.LANGUAGES),
             "discount_type": DISCOUNT_KINDS,
             "tax_rate_id": [NO_TAX, *_tax_rates(document, typed)],
+            "delivery_country": [AS_ADDRESSED, *countries_by_name()],
+            "exchange_rate_base": _rate_bases(document, tax_currency),
         },
+        tax_currency,
     )
 
 
+def _rate_bases(document: Document | None, tax_currency: str) -> Options:
+    """Return what an exchange rate may be the price of; the draft's own, even if it is former."""
+    priced_in = tax_currency or "the currency of your VAT"
+    kept = document.exchange_rate_base if document else ""
+    codes = {tax_currency: f"1 {tax_currency}, in the currency of the invoice"}
+    if document and kept != document.currency_code:
+        codes.setdefault(kept, f"1 {kept}")
+    known = [(code, label) for code, label in codes.items() if code]
+    return [*known, (INVOICE_CURRENCY, f"1 of the invoice’s currency, in {priced_in}")]  # noqa: RUF001  an apostrophe for readers
+
+
 def _tax_rates(document: Document | None, typed: TypedDraft) -> Options:
-    chosen = filter(None, (read_uuid(line["tax_rate_id"]) for line in typed.lines))
+    chosen = filter(None, (read_uuid(line.get("tax_rate_id", "")) for line in typed.lines))
     used = document.lines.values("tax_rate") if document else []
     found = TaxRate.objects.filter(Q(is_active=True) | Q(pk__in=used) | Q(pk__in=list(chosen)))
     in_order = found.order_by("-percentage_ten_thousandths", "name", "pk")

@@ -50,6 +50,11 @@ def choose_customers(
     )
 
 
+def find_offered(user: User, pk: str) -> Customer | None:
+    """Return the customer with this ID, if the person may choose it for a new draft."""
+    return _offered(user).filter(Q(pk=read_uuid(pk))).first()
+
+
 def _offered(user: User) -> QuerySet[Customer]:
     """Return the active customers in scope, or none for a person who may not see customers."""
     if not user.has_perm(Permission.VIEW_CUSTOMER):

@@ -1,17 +1,29 @@
-"""The form of a draft's header and the formset of its lines, handled as one."""
+"""The forms of a draft's header and the formset of its lines, handled as one."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple, TypeVar
 
 from django import forms
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from agent_access.fields import find_problems
-from invoicing.draft_fields import DraftInput
+from invoicing.draft_fields import DraftInput, PersonInput
 from invoicing.errors import FieldProblem
 from invoicing.models import Line
 from invoicing.services.draft_content import DraftContent
 from invoicing.web.drafts.choices import Choices
-from invoicing.web.drafts.forms import LINES_PREFIX, HeaderForm, LineFormSet
+from invoicing.web.drafts.forms import LINES_PREFIX, HeaderForm, LineFormSet, PersonForm
 from invoicing.web.drafts.typed import TypedDraft
 from invoicing.web.formats import Formats
+
+_Input = TypeVar("_Input", bound=BaseModel)
+
+
+class ReadDraft(NamedTuple):
+    """A draft as a form asks for it."""
+
+    asked: DraftInput
+    by_person: PersonInput
 
 
 class DraftForms:
@@ -23,9 +35,9 @@ class DraftForms:
     def __init__(self, typed: TypedDraft, choices: Choices, *, is_checked: bool = False) -> None:
         options = choices.options
         self.typed = typed
-        self.header = HeaderForm(
-            typed.header if is_checked else None, initial=typed.header, options=options
-        )
+        header = typed.header if is_checked else None
+        self.header = HeaderForm(header, initial=typed.header, options=options)
+        self.person = PersonForm(header, initial=typed.header, options=options)
         self.lines = LineFormSet(
             typed.data_of_lines() if is_checked else None,
             initial=typed.lines,
@@ -34,17 +46,26 @@ class DraftForms:
         )
         self.errors: list[str] = []
 
-    def read(self) -> DraftInput | None:
+    def read(self) -> ReadDraft | None:
         """Return the draft, judged by the rules of the tools, or None and mark all mistakes."""
-        is_readable = all([self.header.is_valid(), self.lines.is_valid()])
+        is_readable = all([each.is_valid() for each in (self.header, self.person, self.lines)])  # noqa: C419  each marks its mistakes
         lines = [line.cleaned_data for line in self.lines]
+        asked = self._judge(DraftInput, {**self.header.cleaned_data, "line_items": lines})
+        by_person = self._judge(PersonInput, self.person.cleaned_data)
+        return ReadDraft(asked, by_person) if is_readable and asked and by_person else None
+
+    def _judge(self, kind: type[_Input], values: Mapping[str, Any]) -> _Input | None:
         try:
-            draft = DraftInput.model_validate({**self.header.cleaned_data, "line_items": lines})
+            return kind.model_validate(values)
         except ValidationError as error:
             for problem, code in find_problems(error):
                 self._add(problem, code)
             return None
-        return draft if is_readable else None
+
+    def header_fields(self) -> Iterator[forms.BoundField]:
+        """Yield all fields beside the lines."""
+        yield from self.header
+        yield from self.person
 
     def add_problems(self, problems: tuple[FieldProblem, ...]) -> None:
         """Mark what only the database could find."""
@@ -58,7 +79,8 @@ class DraftForms:
             case ["line_items"]:
                 self.errors.append(f"The lines {problem.problem}.")
             case [name]:
-                _mark(self.header, name, problem, code)
+                form = self.header if name in self.header.fields else self.person
+                _mark(form, name, problem, code)
 
     def show_readings(self, preview: DraftContent) -> None:
         """Say in each line how its numbers were understood."""

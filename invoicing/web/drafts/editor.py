@@ -9,8 +9,8 @@ from django.db import transaction
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 
-from invoicing.access import Permission
-from invoicing.draft_fields import MAX_LINES, DraftInput
+from invoicing.access import WRITE_PERMISSIONS
+from invoicing.draft_fields import MAX_LINES
 from invoicing.errors import ConflictError, DraftCodeUsedError, DraftInvalidError
 from invoicing.locks import require_still_allowed
 from invoicing.models import Document, User
@@ -19,14 +19,19 @@ from invoicing.services.drafts import create_draft, preview_draft, update_draft
 from invoicing.web.drafts.changes import compare_drafts
 from invoicing.web.drafts.choices import Choices, choices_for
 from invoicing.web.drafts.codes import give_code, read_code
-from invoicing.web.drafts.draft_forms import DraftForms
-from invoicing.web.drafts.typed import TypedDraft, new_typed_draft, read_typed, typed_draft_of
+from invoicing.web.drafts.customers import find_offered
+from invoicing.web.drafts.draft_forms import DraftForms, ReadDraft
+from invoicing.web.drafts.typed import (
+    TypedDraft,
+    new_typed_draft,
+    propose_again,
+    read_typed,
+    typed_draft_of,
+)
 from invoicing.web.formats import Formats
 from invoicing.web.late_forms import RESUME
 from invoicing.web.listings import read_search
 from invoicing.web.pages import SignedInRequest, page, show_done
-
-WRITE_PERMISSIONS = (Permission.VIEW_DOCUMENT, Permission.MANAGE)
 
 
 @page(*WRITE_PERMISSIONS, methods=("GET", "POST"), keeps_typed=True)
@@ -43,14 +48,21 @@ def edit_draft(request: SignedInRequest, pk: UUID) -> HttpResponse:
 
 
 def _answer(request: SignedInRequest, document: Document | None = None) -> HttpResponse:
-    typed = read_typed(request.POST)
+    typed = _read_or_begin(request, document)
     search = read_search(request.POST, "customer_search")
     choices = choices_for(request.user, document, typed, search=search)
     editor = Editor(request, choices, document)
+    return editor.answer(typed) if request.method == "POST" else editor.show(typed)
+
+
+def _read_or_begin(request: SignedInRequest, document: Document | None) -> TypedDraft:
+    """Return what was typed, or the saved draft, or a new one: for a customer, if one is named."""
     if request.method == "POST":
-        return editor.answer(typed)
-    saved = typed_draft_of(document, document.lines.all()) if document else None
-    return editor.show(saved or new_typed_draft(request.user))
+        return read_typed(request.POST)
+    if document:
+        return typed_draft_of(document, document.lines.all())
+    customer = find_offered(request.user, request.GET.get("customer", ""))
+    return new_typed_draft(request.user, customer)
 
 
 @dataclass(frozen=True)
@@ -70,6 +82,9 @@ class Editor:
         data, is_search = self.request.POST, _is_search(self.request.POST)
         if is_search:
             typed = typed.with_customer(self.choices.customers.suggested)
+        # Not what is to be saved as it was seen, nor what is only shown again.
+        if self.document is None and (is_search or not {"save", RESUME} & data.keys()):
+            typed = propose_again(typed, self.user)
         if "add_line" in data:
             return self.show(typed.with_line())
         if "remove_line" in data:
@@ -90,30 +105,30 @@ class Editor:
             forms.add_problems(error.problems)
         return self._render(forms, status=HTTPStatus.UNPROCESSABLE_ENTITY)
 
-    def _carry_out(self, forms: DraftForms, draft: DraftInput) -> HttpResponse:
+    def _carry_out(self, forms: DraftForms, draft: ReadDraft) -> HttpResponse:
         if "calculate" in self.request.POST:
-            return self._render(forms, preview=preview_draft(self.user, draft))
+            return self._render(forms, preview=preview_draft(self.user, *draft))
         if self.document is None:
             return self._create(forms, draft)
         pk, lock_version = self.document.pk, self._read_lock_version()
         try:
             with transaction.atomic():
-                update_draft(self.user, pk, draft, lock_version=lock_version)
+                update_draft(self.user, pk, *draft, lock_version=lock_version)
                 self._require_still_allowed(pk)
         except ConflictError:
             return self._render(
                 forms,
                 status=HTTPStatus.CONFLICT,
                 saved=Document.objects.visible_to(self.user).find(pk),
-                preview=preview_draft(self.user, draft),
+                preview=preview_draft(self.user, *draft),
             )
         return show_done(pk)
 
-    def _create(self, forms: DraftForms, draft: DraftInput) -> HttpResponse:
+    def _create(self, forms: DraftForms, draft: ReadDraft) -> HttpResponse:
         code = read_code(self.user, self.request.POST.get("draft_code", ""))
         try:
             with transaction.atomic():
-                made = create_draft(self.user, draft, draft_code=code).document
+                made = create_draft(self.user, *draft, draft_code=code).document
                 self._require_still_allowed(made.pk)
         except DraftCodeUsedError:
             own = Document.objects.visible_to(self.user).filter(
@@ -127,10 +142,10 @@ class Editor:
         require_still_allowed(self.user, pk, *WRITE_PERMISSIONS)
 
     def _answer_again(
-        self, made: Document | None, forms: DraftForms, draft: DraftInput
+        self, made: Document | None, forms: DraftForms, draft: ReadDraft
     ) -> HttpResponse:
         """Redirect to the draft that this form made before, or show the form if the two differ."""
-        preview = preview_draft(self.user, draft)
+        preview = preview_draft(self.user, *draft)
         typed = typed_draft_of(preview.document, preview.lines)
         if made and typed_draft_of(made, made.lines.all()) == typed:
             return show_done(made.pk)
@@ -157,6 +172,7 @@ class Editor:
             "document": self.document,
             "draft_code": self._draft_code_to_send(status),
             "customers": self.choices.customers,
+            "tax_currency": self.choices.tax_currency,
             "lock_version": self._lock_version_to_send(),
             "forms": forms,
             "may_add_lines": len(forms.lines) < MAX_LINES,

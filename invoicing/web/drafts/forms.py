@@ -1,4 +1,4 @@
-"""The forms of a draft's header and of its lines, which people fill in.
+"""The forms of a draft's header, of what only people write, and of its lines.
 
 They read only what people write in another way than programs, numbers and dates, and clean it to
 the notation of the wire. Every limit is judged by the rules of the tools (`draft_fields.py`).
@@ -15,6 +15,7 @@ from typing_extensions import override
 from invoicing.draft_fields import MAX_LINES, PERCENT_PROBLEM
 from invoicing.field_kinds import AMOUNT_PROBLEM
 from invoicing.fixed_point import DECIMALS, format_fixed_point
+from invoicing.money import RATE_DECIMALS
 from invoicing.totals import DiscountType
 from invoicing.web.typed_numbers import MistypedNumberError, parse_typed
 
@@ -23,6 +24,8 @@ Options = list[tuple[str, str]]
 NUMBER_LENGTH = 30
 PERCENT_DECIMALS = 2
 FIRST_DAY = date(1900, 1, 1)
+# Stands for the currency of the invoice, whichever is chosen beside it.
+INVOICE_CURRENCY = "invoice"
 FOUR_DIGITS = "Write the year with four digits, such as 2026."
 # By code of the problem, in place of texts about minor units and basis points.
 NUMBER_MESSAGES = {
@@ -52,11 +55,12 @@ def _text(label: str, *, rows: int = 0, required: bool = False, width: str = "")
     return field
 
 
-def _date(label: str) -> forms.DateField:
+def _date(label: str, *, required: bool = True) -> forms.DateField:
     # Of a year typed with two digits browsers make the year 26. With a maximum, none has five.
     attributes = {"type": "date", "min": FIRST_DAY.isoformat(), "max": date.max.isoformat()}
     return forms.DateField(
         label=label,
+        required=required,
         widget=forms.DateInput(attrs=attributes, format="%Y-%m-%d"),
         input_formats=["%Y-%m-%d"],
         validators=[MinValueValidator(FIRST_DAY, FOUR_DIGITS)],
@@ -64,12 +68,39 @@ def _date(label: str) -> forms.DateField:
 
 
 class DraftForm(forms.Form):
-    """A form whose lists offer these options, by the names of their fields."""
+    """A form whose lists offer these options, by the names of their fields.
+
+    Numbers and dates are cleaned to the notation of the wire.
+    """
 
     def __init__(self, *args: Any, options: Mapping[str, Options], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         for name in self.fields.keys() & options.keys():
             self.fields[name].choices = options[name]  # type: ignore[attr-defined]  # a ChoiceField
+
+    @override
+    def clean(self) -> None:
+        for name, value in self.cleaned_data.items():
+            if isinstance(value, date):
+                self.cleaned_data[name] = value.isoformat()
+
+    def _read(
+        self,
+        name: str,
+        *,
+        decimals: int,
+        write: Callable[[int], str] = str,
+        is_percentage: bool = False,
+    ) -> None:
+        text = self.cleaned_data.get(name)
+        if not text:
+            self.cleaned_data[name] = None
+            return
+        try:
+            number = parse_typed(text, decimals=decimals, is_percentage=is_percentage)
+            self.cleaned_data[name] = write(number)
+        except MistypedNumberError as mistake:
+            self.add_error(name, mistake)
 
 
 class HeaderForm(DraftForm):
@@ -92,11 +123,44 @@ class HeaderForm(DraftForm):
         """Return the fields below the lines: texts of several lines."""
         return [field for field in self if isinstance(field.field.widget, forms.Textarea)]
 
+
+class PersonForm(DraftForm):
+    """The fields of PersonInput."""
+
+    supply_date = _date("Date of supply, or first day", required=False)
+    supply_end_date = _date("Last day of a period", required=False)
+    delivery_country = forms.ChoiceField(label="Country of delivery", required=False)
+    buyer_reference = _text("Buyer’s reference", width="w3")  # noqa: RUF001  an apostrophe for readers
+    exchange_rate = _number("Exchange rate", required=False)
+    exchange_rate_base = forms.ChoiceField(label="It is the price of", required=False)
+    exchange_rate_date = _date("Date of the rate", required=False)
+
     @override
     def clean(self) -> None:
-        for name, value in self.cleaned_data.items():
-            if isinstance(value, date):
-                self.cleaned_data[name] = value.isoformat()
+        super().clean()
+        self._read("exchange_rate", decimals=RATE_DECIMALS, write=_write_rate)
+        # The list always has one selected; without a rate it means nothing.
+        if self.cleaned_data.get("exchange_rate") is None:
+            self.cleaned_data["exchange_rate_base"] = ""
+        elif self.cleaned_data.get("exchange_rate_base") == INVOICE_CURRENCY:
+            self.cleaned_data["exchange_rate_base"] = self.data["currency_code"]
+        # What belongs to a mistyped one cannot be judged.
+        for name, other in (
+            ("supply_date", "supply_end_date"),
+            ("exchange_rate", "exchange_rate_date"),
+        ):
+            if name in self.errors:
+                self.cleaned_data[other] = None
+
+    @property
+    def is_filled(self) -> bool:
+        """Return whether anything is set or wrong; one base of a rate is always selected."""
+        texts = (field.value() for field in self if field.name != "exchange_rate_base")
+        return bool(self.errors) or any(texts)
+
+
+def _write_rate(millionths: int) -> str:
+    return format_fixed_point(millionths, decimals=RATE_DECIMALS)
 
 
 class LineForm(DraftForm):
@@ -131,27 +195,11 @@ class LineForm(DraftForm):
         if "discount_type" in self.errors or self.cleaned_data.get("discount_value") is None:
             self.cleaned_data |= {"discount_type": None, "discount_value": None}
 
-    def _read(
-        self,
-        name: str,
-        *,
-        decimals: int,
-        write: Callable[[int], str] = str,
-        is_percentage: bool = False,
-    ) -> None:
-        text = self.cleaned_data.get(name)
-        if not text:
-            self.cleaned_data[name] = None
-            return
-        try:
-            number = parse_typed(text, decimals=decimals, is_percentage=is_percentage)
-            self.cleaned_data[name] = write(number)
-        except MistypedNumberError as mistake:
-            self.add_error(name, mistake)
-
 
 # One more than allowed, so that it is refused and not cut.
 LineFormSet = forms.formset_factory(
     LineForm, extra=0, max_num=MAX_LINES, absolute_max=MAX_LINES + 1
 )
 LINES_PREFIX = "line"
+# The fields beside the lines, by name.
+HEADER_FIELDS: Mapping[str, forms.Field] = HeaderForm.base_fields | PersonForm.base_fields

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import Any
 
 from django.conf import settings
@@ -13,17 +13,26 @@ from django.utils import timezone
 
 from invoicing.draft_fields import MAX_LINES
 from invoicing.fixed_point import DECIMALS
-from invoicing.models import Document, Line, User
-from invoicing.money import SUPPORTED_CURRENCIES, minor_unit
+from invoicing.models import Company, Customer, Document, Line, User
+from invoicing.money import RATE_DECIMALS, SUPPORTED_CURRENCIES, minor_unit
 from invoicing.search.paging import PageRequest
 from invoicing.search.records import find_documents
+from invoicing.shown import FOR_PEOPLE
 from invoicing.totals import DiscountType
-from invoicing.web.drafts.forms import LINES_PREFIX, PERCENT_DECIMALS, HeaderForm, LineForm
+from invoicing.web.drafts.customers import find_offered
+from invoicing.web.drafts.forms import (
+    HEADER_FIELDS,
+    INVOICE_CURRENCY,
+    LINES_PREFIX,
+    PERCENT_DECIMALS,
+    HeaderForm,
+    LineForm,
+)
 from invoicing.web.formats import local_date
 from invoicing.web.typed_numbers import avoid_grouping, format_typed
 
 DEFAULT_CURRENCY = "EUR"
-DAYS_TO_PAY = timedelta(days=30)
+DAYS_TO_PAY = 30
 # How many of the newest documents tell which currency is usual.
 DOCUMENTS_OF_HABIT = 25
 
@@ -34,11 +43,15 @@ Typed = Mapping[str, str]
 
 @dataclass(frozen=True)
 class TypedDraft:
-    """The texts of all fields, by name; `minor_unit` is that of the currency, or of the default."""
+    """The texts of all fields, by name; `minor_unit` is that of the currency, or of the default.
+
+    `proposed_for` is the ID of the customer for whom a new draft proposes what it does, or empty.
+    """
 
     header: Typed
     lines: list[Typed]
     minor_unit: int
+    proposed_for: str = ""
 
     def data_of_lines(self) -> dict[str, Any]:
         """Return the texts of the lines as a formset takes them."""
@@ -67,14 +80,18 @@ class TypedDraft:
 
 def read_typed(data: QueryDict) -> TypedDraft:
     """Return what was typed, without checking it."""
-    header = {name: _read_text(data, name) for name in HeaderForm.base_fields}
+    header = {name: _read_text(data, name) for name in HEADER_FIELDS}
     lines: list[Typed] = [
         {name: _read_text(data, f"{LINES_PREFIX}-{index}-{name}") for name in LineForm.base_fields}
         for index in range(_count_lines(data))
     ]
-    code = header["currency_code"]
-    known = code if code in SUPPORTED_CURRENCIES else DEFAULT_CURRENCY
-    return TypedDraft(header, lines, minor_unit(known))
+    return TypedDraft(
+        header, lines, _decimals(header["currency_code"]), data.get("proposed_for", "")
+    )
+
+
+def _decimals(currency_code: str) -> int:
+    return minor_unit(currency_code if currency_code in SUPPORTED_CURRENCIES else DEFAULT_CURRENCY)
 
 
 def _read_text(data: QueryDict, name: str) -> str:
@@ -90,29 +107,82 @@ def _count_lines(data: QueryDict) -> int:
     return min(max(said, 1, *sent), MAX_LINES + 1)
 
 
-def new_typed_draft(user: User) -> TypedDraft:
-    """Return an empty draft, dated today for the person, in the currency used most of late."""
-    today = local_date(timezone.now(), user)
+def new_typed_draft(user: User, customer: Customer | None = None) -> TypedDraft:
+    """Return an empty draft, dated today for the person, for a customer or none yet."""
+    today = local_date(timezone.now(), user).isoformat()
+    header = {"issue_date": today, **_propose(user, customer, today)}
+    chosen = str(customer.pk) if customer else ""
+    typed = TypedDraft(header, [{}], _decimals(header["currency_code"]), chosen)
+    return typed.with_customer(chosen)
+
+
+def propose_again(typed: TypedDraft, user: User) -> TypedDraft:
+    """Return a new draft with what the customer chosen since has agreed, where nobody chose."""
+    chosen, issue_date = typed.header["customer_id"], typed.header["issue_date"]
+    if chosen == typed.proposed_for:
+        return typed
+    before, after = (
+        _propose(user, find_offered(user, pk), issue_date) for pk in (typed.proposed_for, chosen)
+    )
+    own = {name: text for name, text in typed.header.items() if text != before.get(name)}
+    header = {**typed.header, **after, **own}
+    decimals = _decimals(header["currency_code"])
+    return replace(typed, header=header, minor_unit=decimals, proposed_for=chosen)
+
+
+def _propose(user: User, customer: Customer | None, issue_date: str) -> Typed:
+    """Return what a new draft proposes: what the customer has agreed, or what is usual."""
+    code, language = (customer.currency_code, customer.language) if customer else ("", "")
+    return {
+        "due_date": _add_days(issue_date, _days_to_pay(customer)),
+        "currency_code": code if code in SUPPORTED_CURRENCIES else _usual_currency(user),
+        "language": language if language in dict(settings.LANGUAGES) else settings.LANGUAGE_CODE,
+    }
+
+
+def _add_days(issue_date: str, days: int) -> str:
+    """Return the day so many days later; what is no date, or has no such day, stays as it is."""
+    try:
+        return (date.fromisoformat(issue_date) + timedelta(days=days)).isoformat()
+    except (ValueError, OverflowError):
+        return issue_date
+
+
+def _days_to_pay(customer: Customer | None) -> int:
+    agreed = (each.payment_days for each in (customer, Company.objects.first()) if each)
+    return next((days for days in agreed if days is not None), DAYS_TO_PAY)
+
+
+def _usual_currency(user: User) -> str:
+    """Return the currency used most of late."""
     newest, _ = find_documents(user, PageRequest(limit=DOCUMENTS_OF_HABIT, newest_first=True))
     # ISO 4217 may have withdrawn one since.
     used = Counter(
         each.currency_code for each in newest if each.currency_code in SUPPORTED_CURRENCIES
     )
-    currency_code = max(used, key=used.__getitem__, default=DEFAULT_CURRENCY)
-    header = {
-        "issue_date": today.isoformat(),
-        "due_date": (today + DAYS_TO_PAY).isoformat(),
-        "currency_code": currency_code,
-        "language": settings.LANGUAGE_CODE,
-    }
-    return TypedDraft(header, [{}], minor_unit(currency_code))
+    return max(used, key=used.__getitem__, default=DEFAULT_CURRENCY)
 
 
 def typed_draft_of(document: Document, lines: Iterable[Line]) -> TypedDraft:
     """Return a saved or previewed draft as a person would type it."""
     header = {name: str(getattr(document, name)) for name in HeaderForm.base_fields}
     decimals = document.minor_unit
-    return TypedDraft(header, [_write_line(line, decimals) for line in lines], decimals)
+    return TypedDraft(
+        {**header, **_write_for_people(document)},
+        [_write_line(line, decimals) for line in lines],
+        decimals,
+    )
+
+
+def _write_for_people(document: Document) -> Typed:
+    """Return the texts of PersonInput's fields; the facts have dates and the rate as texts."""
+    facts = FOR_PEOPLE.facts_of(document)
+    texts = {name: facts.get(name) or "" for name in FOR_PEOPLE.names}
+    is_of_invoice = texts["exchange_rate_base"] == document.currency_code
+    return texts | {
+        "exchange_rate": avoid_grouping(texts["exchange_rate"], decimals=RATE_DECIMALS),
+        "exchange_rate_base": INVOICE_CURRENCY if is_of_invoice else texts["exchange_rate_base"],
+    }
 
 
 def _write_line(line: Line, decimals: int) -> Typed:
