@@ -5,10 +5,15 @@ from dataclasses import dataclass
 
 from invoicing.models import Customer
 from invoicing.sample_company.staff import Staff
-from invoicing.sample_company.tables import Row, read_table, split_cell
+from invoicing.sample_company.tables import COMPANY, Row, read_table, split_cell
 from invoicing.services.customers import change_customer, create_customers
+from invoicing.vat_area import EU_VAT_AREA
 
-PARTY_FIELDS = ("name", "street", "postcode", "city", "country", "vat_number")
+CUSTOMER_FIELDS = (
+    *("name", "street", "postcode", "city", "country", "vat_number"),
+    *("customer_number", "email", "buyer_reference"),
+)
+HOME: str = COMPANY["company"]["country"]
 LANGUAGES = {"DE": "de", "AT": "de", "FR": "fr", "BE": "fr", "ES": "es"}
 
 
@@ -21,12 +26,17 @@ class Account:
     language: str
     writer: str
 
+    @property
+    def is_within_union(self) -> bool:
+        """Return whether it is a business in another country of the EU."""
+        return self.customer.country in EU_VAT_AREA - {HOME}
+
 
 def write_customers(staff: Staff) -> list[Account]:
     """Save the customers, all active at first, so that documents can be written for each."""
     rows = read_table("customers")
     customers = create_customers(
-        [Customer(**{name: row[name] for name in PARTY_FIELDS}) for row in rows]
+        [Customer(**{name: row[name] for name in CUSTOMER_FIELDS}) for row in rows]
     )
     return [_make_account(*each, staff) for each in zip(customers, rows, strict=True)]
 

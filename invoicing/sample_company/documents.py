@@ -4,18 +4,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from django.db import transaction
 
-from invoicing.draft_fields import DraftInput
-from invoicing.models import DocumentType, TaxRate
+from invoicing.draft_fields import DraftInput, PersonInput
+from invoicing.models import Document, DocumentStatus, TaxRate
 from invoicing.money import round_half_up
-from invoicing.sample_company.customers import Account
+from invoicing.sample_company.customers import HOME, Account
 from invoicing.sample_company.staff import Staff
 from invoicing.sample_company.tables import COMPANY, Row, read_table
+from invoicing.services.corrections import CorrectionInput, create_correction
 from invoicing.services.drafts import create_draft
 from invoicing.services.issuing import issue_document
+from invoicing.tax_wordings import NAMES, WORDINGS
 from invoicing.totals import DiscountType
 
 FIRST_ISSUE_DATE = date(2026, 1, 5)
@@ -32,8 +34,14 @@ _Item = TypeVar("_Item")
 
 def write_tax_rates() -> dict[str, TaxRate]:
     """Save the rates; return them by a short name."""
-    rates = COMPANY["tax_rates"]
-    return {key: TaxRate.objects.create(**facts) for key, facts in rates.items()}
+    return {key: _write_tax_rate(**facts) for key, facts in COMPANY["tax_rates"].items()}
+
+
+def _write_tax_rate(*, wording: str, **facts: Any) -> TaxRate:
+    category, reasons = WORDINGS[wording].category, WORDINGS[wording].reasons
+    # What is not VAT keeps its own name.
+    names = {} if "Sales tax" in facts["name"] else NAMES[category]
+    return TaxRate.objects.create(category=category, names=names, reasons=reasons, **facts)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,18 +59,61 @@ class MasterData:
 def write_document(master_data: MasterData, index: int) -> None:
     """Write the document with this index; low indexes are issued, the others are drafts."""
     first_draft = master_data.document_count * ISSUED_TENTHS // 10
+    # The first draft corrects an invoice, if there is one of several lines, and is issued as well.
+    if index == first_draft and (original := _find_correctable()):
+        issue_date = _issue_date(master_data, index)
+        asked = _correct(original, issue_date)
+        correction = create_correction(original.created_by, original.pk, asked)
+        issue_document(correction, clock=partial(_working_time, issue_date))
+        return
     account = _pick(master_data.accounts, index * 7)
-    # The first draft is the only credit note.
-    kind = DocumentType.CREDIT_NOTE if index == first_draft else DocumentType.INVOICE
     draft = _draft(master_data, account, index)
-    document = create_draft(master_data.staff[account.writer], draft, document_type=kind).document
+    by_person = _by_person(account, draft, index)
+    document = create_draft(master_data.staff[account.writer], draft, by_person).document
     if index < first_draft:
         issue_document(document, clock=partial(_working_time, draft.issue_date))
 
 
-def _draft(master_data: MasterData, account: Account, index: int) -> DraftInput:
+def _find_correctable() -> Document | None:
+    issued = Document.objects.filter(status=DocumentStatus.ISSUED, language="de")
+    return issued.filter(lines__position=1).order_by("-series_value").first()
+
+
+def _correct(original: Document, issue_date: date) -> CorrectionInput:
+    """Return what takes back the whole of its second line."""
+    line = original.lines.order_by("position")[1]
+    return CorrectionInput(
+        issue_date=issue_date.isoformat(),
+        correction_reason=COMPANY["correction_reason"],
+        quantities={line.pk: line.quantity_ten_thousandths},
+    )
+
+
+def _by_person(account: Account, draft: DraftInput, index: int) -> PersonInput:
+    """Return what only people write: a day or a period of supply, and the exchange rate.
+
+    A third of the documents say nothing of it, but within the union the law wants it.
+    """
+    told: dict[str, str] = {}
+    if index % 3 or account.is_within_union:
+        told["supply_date"] = str(draft.issue_date - timedelta(days=index % 10))
+    if index % 3 == 1:
+        told["supply_end_date"] = str(draft.issue_date)
+    if account.is_within_union:
+        told["delivery_country"] = account.customer.country
+    if rate := COMPANY["exchange_rates"].get(account.currency_code):
+        told |= {"exchange_rate": rate, "exchange_rate_base": "EUR"}
+        told["exchange_rate_date"] = str(draft.issue_date)
+    return PersonInput.model_validate(told)
+
+
+def _issue_date(master_data: MasterData, index: int) -> date:
     days = index * DAYS_OF_BUSINESS // master_data.document_count
-    issue_date = FIRST_ISSUE_DATE + timedelta(days=days)
+    return FIRST_ISSUE_DATE + timedelta(days=days)
+
+
+def _draft(master_data: MasterData, account: Account, index: int) -> DraftInput:
+    issue_date = _issue_date(master_data, index)
     due_date = issue_date + timedelta(days=_pick(PAYMENT_DAYS, index))
     return DraftInput.model_validate(
         {
@@ -74,16 +125,16 @@ def _draft(master_data: MasterData, account: Account, index: int) -> DraftInput:
             "notes": _pick(COMPANY["notes"], index),
             "reference": f"PO-{26_000 + index}" if index % 3 else "",
             "line_items": [
-                _line(master_data, account.currency_code, index * 5 + position * 3)
+                _line(master_data, account, index * 5 + position * 3)
                 for position in range(1 + index * 7 % 6)
             ],
         }
     )
 
 
-def _line(master_data: MasterData, currency_code: str, choice: int) -> dict[str, str]:
+def _line(master_data: MasterData, account: Account, choice: int) -> dict[str, str]:
     product = _pick(master_data.products, choice)
-    numerator, denominator = PRICES[currency_code]
+    numerator, denominator = PRICES[account.currency_code]
     unit_price = round_half_up(int(product["euro_cents"]) * numerator, denominator)
     return {
         "description": product["description"],
@@ -91,7 +142,7 @@ def _line(master_data: MasterData, currency_code: str, choice: int) -> dict[str,
         "unit": product["unit"],
         "unit_price": str(unit_price),
         **_discount(unit_price, choice),
-        **_tax(master_data, currency_code, product["tax"]),
+        **_tax(master_data, account, product),
     }
 
 
@@ -104,11 +155,22 @@ def _discount(unit_price: int, choice: int) -> dict[str, str]:
     return {}
 
 
-def _tax(master_data: MasterData, currency_code: str, tax: str) -> dict[str, str]:
-    if tax == "none":
+def _tax(master_data: MasterData, account: Account, product: Row) -> dict[str, str]:
+    if product["tax"] == "none":
         return {}
-    abroad = {"USD": "sales", "JPY": "zero", "BHD": "zero"}
-    return {"tax_rate_id": str(master_data.tax_rates[abroad.get(currency_code, tax)].id)}
+    key = _rate_abroad(account, product["kind"]) or product["tax"]
+    return {"tax_rate_id": str(master_data.tax_rates[key].id)}
+
+
+def _rate_abroad(account: Account, kind: str) -> str:
+    """Return the rate for businesses in another country, or "" at home."""
+    if account.customer.country == HOME:
+        return ""
+    if account.customer.country == "US":
+        return "sales"
+    if account.is_within_union:
+        return "union" if kind == "goods" else "reverse"
+    return "export" if kind == "goods" else "abroad"
 
 
 def _working_time(day: date) -> datetime:

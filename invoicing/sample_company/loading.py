@@ -14,6 +14,7 @@ from invoicing.sample_company.customers import retire_customers, write_customers
 from invoicing.sample_company.documents import MasterData, write_document, write_tax_rates
 from invoicing.sample_company.staff import DOMAIN, write_staff
 from invoicing.sample_company.tables import COMPANY
+from invoicing.tax_wordings import WORDINGS
 
 DEFAULT_DOCUMENTS = 120
 PASSWORD_BYTES = 12
@@ -70,7 +71,13 @@ def _write_master_data(password: str, documents: int) -> MasterData:
         staff = write_staff(password)
     except IntegrityError as error:  # another load was faster
         raise CompanyExistsError from error
-    Company.objects.create(owner=staff["olivia"], **COMPANY["company"])
+    untaxed = WORDINGS[COMPANY["untaxed"]]
+    Company.objects.create(
+        owner=staff["olivia"],
+        untaxed_category=untaxed.category,
+        untaxed_reasons=untaxed.reasons,
+        **COMPANY["company"],
+    )
     return MasterData(
         staff=staff,
         accounts=write_customers(staff),

@@ -11,7 +11,7 @@ from django.contrib.auth import authenticate
 from django.contrib.auth.hashers import check_password
 from django.core.management import CommandError, call_command
 from django.db import transaction
-from django.db.models import Count, F
+from django.db.models import Count, F, Q
 
 from invoicing.access import Permission
 from invoicing.models import (
@@ -20,12 +20,14 @@ from invoicing.models import (
     Document,
     NumberSeries,
     TaxRate,
+    TaxRow,
     Team,
     TimeOff,
     User,
     WorkingHours,
 )
 from invoicing.sample_company import loading
+from invoicing.vat_numbers import is_vat_number_valid
 from tests.factories import CompanyFactory
 from tests.snapshots import take_snapshot
 
@@ -68,8 +70,19 @@ def test_the_company_has_the_people_and_customers_that_it_should(halden_without_
     assert Customer.objects.filter(is_active=False).count() == 3
     assert (Team.objects.count(), Team.objects.listed().count()) == (5, 4)
     rates = TaxRate.objects.order_by("id")
-    assert [rate.percentage for rate in rates] == ["19", "7", "0", "8.875", "16"]
-    assert [rate.is_active for rate in rates] == [True] * 4 + [False]
+    assert [rate.percentage for rate in rates] == ["19", "7", "0", "8.875", "16", "0", "0", "0"]
+    assert [rate.category for rate in rates] == ["S", "S", "G", "S", "S", "AE", "K", "O"]
+    assert [rate.name for rate in rates if not rate.is_active] == ["Standard rate of 2020"]
+
+
+def test_every_vat_number_is_valid(halden_without_documents):
+    parties = [halden_without_documents, *Customer.objects.exclude(vat_number="")]
+    assert len(parties) == 52
+    assert [
+        each.vat_number
+        for each in parties
+        if not is_vat_number_valid(each.country, each.vat_number)
+    ] == []
 
 
 def test_the_cast_may_do_what_its_roles_say(halden_without_documents):
@@ -118,7 +131,7 @@ def test_there_are_drafts_and_issued_invoices_in_four_currencies(halden):
     assert kinds == {
         ("invoice", "issued"): 84,
         ("invoice", "draft"): 35,
-        ("credit_note", "draft"): 1,
+        ("credit_note", "issued"): 1,
     }
     for status in ("draft", "issued"):
         codes = Document.objects.filter(status=status).values_list("currency_code", flat=True)
@@ -127,9 +140,26 @@ def test_there_are_drafts_and_issued_invoices_in_four_currencies(halden):
     assert not Document.objects.filter(due_date__lt=F("issue_date")).exists()
 
 
+def test_what_is_issued_lacks_nothing_of_what_the_law_wants(halden):
+    def count(**facts: Any) -> int:
+        return Document.objects.filter(status="issued", type="invoice", **facts).count()
+
+    note = Document.objects.get(type="credit_note")
+    assert (note.number, note.corrects.language) == ("CN-2026-0001", "de")
+    assert 0 < note.grand_total < note.corrects.grand_total
+    within = Document.objects.filter(status="issued", tax_rows__category="K")
+    assert within.exists()
+    assert not within.filter(Q(supply_date=None) | Q(delivery_country="")).exists()
+    categories = TaxRow.objects.filter(document__status="issued").values_list("category", flat=True)
+    assert set(categories) == {"S", "AE", "K", "G", "O"}
+    assert count(supply_date=None) > 0
+    assert count(supply_end_date__isnull=False) > 0
+    assert count(national_currency="EUR") == count() - count(currency_code="EUR")
+
+
 def test_the_numbers_run_without_a_gap_in_the_order_of_issue_dates(db):
     load(documents=40)
-    issued = Document.objects.filter(status="issued").order_by("series_value")
+    issued = Document.objects.filter(status="issued", type="invoice").order_by("series_value")
 
     assert [document.number for document in issued] == [
         f"INV-2026-{value:04d}" for value in range(1, 29)
@@ -137,7 +167,10 @@ def test_the_numbers_run_without_a_gap_in_the_order_of_issue_dates(db):
     dates = [document.issue_date for document in issued]
     assert dates == sorted(dates)
     assert dates[0] == date(2026, 1, 5)
-    assert NumberSeries.objects.get().last_value == 28
+    assert {each.type: each.last_value for each in NumberSeries.objects.all()} == {
+        "invoice": 28,
+        "credit_note": 1,
+    }
 
 
 def facts() -> list[object]:
@@ -175,7 +208,7 @@ def test_a_load_test_gets_as_many_documents_as_asked_for(db, monkeypatch):
     output = load(documents=18, json=True)
 
     assert json.loads(output)["documents"] == Document.objects.count() == 18
-    assert Document.objects.filter(status="issued").count() == 12
+    assert Document.objects.filter(status="issued", type="invoice").count() == 12
     assert Document.objects.filter(type="credit_note").count() == 1
 
 
