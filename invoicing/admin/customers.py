@@ -12,6 +12,7 @@ from typing_extensions import override
 
 from invoicing.admin.fields import PeopleField
 from invoicing.admin.records import RecordAdmin, RecordForm
+from invoicing.draft_fields import BUYER_REFERENCE_LENGTH
 from invoicing.electronic_addresses import SCHEMES, propose_addresses
 from invoicing.languages import countries_by_name
 from invoicing.models import Customer, User
@@ -53,13 +54,13 @@ class PartyForm(RecordForm):
         label="Days to pay", required=False, min_value=0, max_value=MOST_DAYS
     )
     electronic_address_scheme = forms.ChoiceField(label="Electronic address is", required=False)
+    electronic_address = forms.CharField(required=False, max_length=200, help_text=TAKEN_FROM_ABOVE)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.offer("country", dict(countries_by_name()))
         schemes = {code: f"{name} ({code})" for code, name in SCHEMES.items()}
         self.offer("electronic_address_scheme", schemes)
-        self.fields["electronic_address"].help_text = TAKEN_FROM_ABOVE
         if not self.instance.electronic_address:
             proposed = " or ".join(
                 f"“{schemes[code]}”" for code in self._propose(vars(self.instance))
@@ -68,7 +69,7 @@ class PartyForm(RecordForm):
             self.fields["electronic_address_scheme"].help_text = hint
 
     def offer(self, name: str, choices: Choices, *, nothing: str = "Not given") -> None:
-        """Set the choices of a field; another value that the record has stays until it is changed."""
+        """Set the choices of a field, and offer what the record has beside them."""
         kept = getattr(self.instance, name)
         offered = {"": nothing, **choices}
         offered.setdefault(kept, kept)
@@ -90,6 +91,9 @@ class PartyForm(RecordForm):
 class CustomerForm(PartyForm):
     language = forms.ChoiceField(required=False)
     currency_code = forms.ChoiceField(label="Currency", required=False)
+    buyer_reference = forms.CharField(
+        required=False, max_length=BUYER_REFERENCE_LENGTH, help_text=BUYER_REFERENCE
+    )
     account_managers = PeopleField(
         help_text=(
             "They see this customer and its documents, if they have permission to see customers and"
@@ -101,7 +105,6 @@ class CustomerForm(PartyForm):
         super().__init__(*args, **kwargs)
         self.offer("language", dict(settings.LANGUAGES))
         self.offer("currency_code", currencies())
-        self.fields["buyer_reference"].help_text = BUYER_REFERENCE
 
 
 @admin.register(Customer)
