@@ -197,8 +197,10 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 
-# No page takes a file, and Django would write whatever a stranger sends to the disk.
-DATA_UPLOAD_MAX_NUMBER_FILES = 0
+# The form of the company takes a logo. Django's own handlers would write whatever a stranger sends,
+# to whatever page, to the disk.
+DATA_UPLOAD_MAX_NUMBER_FILES = 1
+FILE_UPLOAD_HANDLERS = ["invoicing.web.uploads.LogoUploadHandler"]
 # The form of a team has a checkbox for each person of the company.
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 10_000
 

@@ -9,36 +9,75 @@ from django.core.exceptions import ValidationError
 from django.db.models import Model
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.urls import URLPattern, path
+from django.urls import URLPattern, path, reverse
+from django.utils.html import format_html
 from stdnum import bic, iban
 from stdnum.exceptions import ValidationError as StdnumError
 from typing_extensions import override
 
-from invoicing.admin.customers import ADDRESS, PartyForm
+from invoicing.admin.customers import ADDRESS, ELECTRONIC_ADDRESS, PartyForm, currencies
 from invoicing.admin.ownership import transfer
 from invoicing.admin.records import RecordAdmin, RecordForm
 from invoicing.admin.tax_meanings import may_say_meanings
 from invoicing.administration.acts import actor_of
 from invoicing.administration.records import create_company
-from invoicing.models import Company
+from invoicing.languages import currency_of_country
+from invoicing.models import Company, Logo
 from invoicing.rights import is_owner, may_create_company
 from invoicing.services.issue_warnings import check_company
+from invoicing.services.logos import MAX_BYTES, MAX_SIDE, read_logo
 
 MISTYPED_IBAN = "This is not an IBAN. Compare it with the one that your bank gave you."
 MISTYPED_BIC = "This is not a BIC: that has 8 or 11 letters and digits."
+PICTURE = '<img class="logo" src="{}" alt="The logo of the company">'
+DAYS_TO_PAY = (
+    "New documents are due so many days after their issue date, if the customer says none."
+)
+FOOTER_LENGTH = 1000
 # Longer than the numbers, with room for spaces and hyphens that people type.
 TYPED_LENGTH = 60
 
 
 class CompanyForm(PartyForm):
-    """IBAN and BIC may be typed with spaces; they are checked, and kept without."""
+    """IBAN and BIC may be typed with spaces; they are checked, and kept without.
 
+    The logo is read from a file, which is not kept itself.
+    """
+
+    national_currency = forms.ChoiceField(label="Currency of its taxes", required=False)
+    footer_text = forms.CharField(
+        required=False, max_length=FOOTER_LENGTH, widget=forms.Textarea(attrs={"rows": 3})
+    )
+    logo_file = forms.FileField(
+        label="New logo",
+        required=False,
+        widget=forms.FileInput(attrs={"accept": "image/png"}),
+        help_text=f"A PNG of at most {MAX_BYTES // 1000} kB and {MAX_SIDE} pixels each way.",
+    )
+    remove_logo = forms.BooleanField(label="Remove the logo", required=False)
     iban = forms.CharField(label="IBAN", required=False, max_length=TYPED_LENGTH)
     bic = forms.CharField(label="BIC", required=False, max_length=TYPED_LENGTH)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.initial["iban"] = iban.format(self.instance.iban)
+        own = currency_of_country(self.instance.country)
+        told = f"As in its country ({own})" if own else "As in its country"
+        self.offer("national_currency", currencies(), nothing=told)
+        self.fields["payment_days"].help_text = DAYS_TO_PAY
+
+    def clean_logo_file(self) -> Logo | None:
+        upload = self.cleaned_data["logo_file"]
+        if not upload:
+            return None
+        upload.seek(0)  # a refused act has the form read twice
+        return read_logo(upload.read())
+
+    @override
+    def changes(self) -> dict[str, Any]:
+        logo = self.cleaned_data["logo_file"]
+        is_changed = logo or self.cleaned_data["remove_logo"]
+        return super().changes() | ({"logo": logo} if is_changed else {})
 
     def clean_iban(self) -> str:
         return _read_number(self.cleaned_data["iban"], iban.validate, mistyped=MISTYPED_IBAN)
@@ -69,24 +108,45 @@ class CompanyAdmin(RecordAdmin):
         (
             None,
             {
-                "fields": ("name", *ADDRESS, "owned_by"),
+                "fields": ("name", "owned_by"),
                 "description": (
-                    "Every invoice that is issued from now on shows these. A change makes approvals"
-                    " that are not executed yet stale."
+                    "Every invoice that is issued from now on shows what this page says; an issued"
+                    " one keeps what it was issued with. A change makes approvals that are not"
+                    " executed yet stale."
                 ),
             },
         ),
+        ADDRESS,
         (
-            "Bank",
+            "Tax",
             {
-                "fields": ("iban", "bic"),
+                "fields": (("vat_number", "tax_number"), "registration", "national_currency"),
                 "description": (
-                    "Where to pay. An issued invoice keeps the details it was issued with. A change"
-                    " makes approvals that are not executed yet stale."
+                    "An invoice in another currency than that of the taxes states its tax in both."
                 ),
             },
         ),
+        ("Contact", {"fields": ("contact_name", ("email", "phone"))}),
+        (
+            "E-invoices",
+            {"fields": (ELECTRONIC_ADDRESS,), "description": "Where they are answered to."},
+        ),
+        ("Bank", {"fields": ("iban", "bic"), "description": "Where to pay."}),
+        ("Documents", {"fields": ("payment_days", "footer_text")}),
     )
+
+    @override
+    def get_fieldsets(self, request: HttpRequest, obj: Company | None = None) -> Any:
+        fieldsets = super().get_fieldsets(request, obj)
+        return [*fieldsets, ("Logo", self._logo(request, obj))]
+
+    def _logo(self, request: HttpRequest, company: Company | None) -> dict[str, Any]:
+        """Return what the page shows of the logo: the picture, and how to change it."""
+        logo = company.logo_id if company else None
+        shown = format_html(PICTURE, reverse("logo", args=[logo])) if logo else "There is none."
+        may_change = not company or self.has_change_permission(request, company)
+        fields = ["logo_file", "remove_logo"] if logo else ["logo_file"]
+        return {"fields": fields if may_change else [], "description": shown}
 
     @admin.display(description="owner")
     def owned_by(self, company: Company) -> str:

@@ -1,8 +1,10 @@
 """The admin of customers: of those in the administrator's scope."""
 
+from collections.abc import Mapping
 from typing import Any, cast
 
 from django import forms
+from django.conf import settings
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
@@ -10,27 +12,88 @@ from typing_extensions import override
 
 from invoicing.admin.fields import PeopleField
 from invoicing.admin.records import RecordAdmin, RecordForm
+from invoicing.draft_fields import BUYER_REFERENCE_LENGTH
+from invoicing.electronic_addresses import SCHEMES, propose_addresses
 from invoicing.languages import countries_by_name
 from invoicing.models import Customer, User
+from invoicing.money import SUPPORTED_CURRENCIES
 from invoicing.rights import is_owner
 
-ADDRESS = ("street", ("postcode", "city"), "country", "vat_number")
+# What the forms of the company and of customers share.
+ADDRESS: tuple[str, Any] = (
+    "Address",
+    {"fields": ("street", "address_line", ("postcode", "city"), ("region", "country"))},
+)
+ELECTRONIC_ADDRESS = ("electronic_address_scheme", "electronic_address")
+
+TAKEN_FROM_ABOVE = (
+    "Left empty, it becomes the e-mail address or the VAT number, if that is what it is to be."
+)
+BUYER_REFERENCE = (
+    "What the customer wants to read on invoices that name no other one. For a German authority,"
+    " its Leitweg-ID."
+)
+# A year and a day; more is mistyped.
+MOST_DAYS = 366
+
+Choices = Mapping[str, str]
+
+
+def currencies() -> Choices:
+    return {code: code for code in SUPPORTED_CURRENCIES}
 
 
 class PartyForm(RecordForm):
-    """The form of a party to an invoice, whose country is chosen from a list."""
+    """The form of a party to an invoice.
+
+    What an electronic address may be is proposed, and taken only if its scheme is chosen.
+    """
 
     country = forms.ChoiceField(required=False)
+    payment_days = forms.IntegerField(
+        label="Days to pay", required=False, min_value=0, max_value=MOST_DAYS
+    )
+    electronic_address_scheme = forms.ChoiceField(label="Electronic address is", required=False)
+    electronic_address = forms.CharField(required=False, max_length=200, help_text=TAKEN_FROM_ABOVE)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        choices = {"": "Not given", **dict(countries_by_name())}
-        # An old value that is no country stays until somebody chooses another one.
-        choices.setdefault(self.instance.country, self.instance.country)
-        cast("forms.ChoiceField", self.fields["country"]).choices = choices.items()
+        self.offer("country", dict(countries_by_name()))
+        schemes = {code: f"{name} ({code})" for code, name in SCHEMES.items()}
+        self.offer("electronic_address_scheme", schemes)
+        if not self.instance.electronic_address:
+            proposed = " or ".join(
+                f"“{schemes[code]}”" for code in self._propose(vars(self.instance))
+            )
+            hint = f"Proposed: {proposed}." if proposed else ""
+            self.fields["electronic_address_scheme"].help_text = hint
+
+    def offer(self, name: str, choices: Choices, *, nothing: str = "Not given") -> None:
+        """Set the choices of a field, and offer what the record has beside them."""
+        kept = getattr(self.instance, name)
+        offered = {"": nothing, **choices}
+        offered.setdefault(kept, kept)
+        cast("forms.ChoiceField", self.fields[name]).choices = offered.items()
+
+    @override
+    def clean(self) -> None:
+        super().clean()
+        scheme = self.cleaned_data.get("electronic_address_scheme", "")
+        if not self.cleaned_data.get("electronic_address"):
+            proposed = self._propose(self.cleaned_data)
+            self.cleaned_data["electronic_address"] = proposed.get(scheme, "")
+
+    def _propose(self, party: Mapping[str, Any]) -> Mapping[str, str]:
+        asked = {name: party.get(name) or "" for name in ("email", "vat_number", "country")}
+        return propose_addresses(**asked)
 
 
 class CustomerForm(PartyForm):
+    language = forms.ChoiceField(required=False)
+    currency_code = forms.ChoiceField(label="Currency", required=False)
+    buyer_reference = forms.CharField(
+        required=False, max_length=BUYER_REFERENCE_LENGTH, help_text=BUYER_REFERENCE
+    )
     account_managers = PeopleField(
         help_text=(
             "They see this customer and its documents, if they have permission to see customers and"
@@ -38,14 +101,38 @@ class CustomerForm(PartyForm):
         )
     )
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.offer("language", dict(settings.LANGUAGES))
+        self.offer("currency_code", currencies())
+
 
 @admin.register(Customer)
 class CustomerAdmin(RecordAdmin):
     form = CustomerForm
-    fields = ("name", *ADDRESS, "account_managers", "is_active")
+    fieldsets = (
+        (None, {"fields": (("name", "customer_number"),)}),
+        ADDRESS,
+        ("Tax", {"fields": (("vat_number", "tax_number"),)}),
+        (
+            "E-invoices",
+            {
+                "fields": ("email", ELECTRONIC_ADDRESS, "buyer_reference"),
+                "description": "Invoices carry these. Nothing is sent to them from here.",
+            },
+        ),
+        (
+            "New documents",
+            {
+                "fields": (("language", "currency_code", "payment_days"),),
+                "description": "What is filled in for this customer. Each document can differ.",
+            },
+        ),
+        ("In this application", {"fields": ("account_managers", "is_active")}),
+    )
     list_display = ("name", "city", "country_in_words", "is_active")
     list_filter = ("is_active",)
-    search_fields = ("name", "city", "vat_number")
+    search_fields = ("name", "city", "vat_number", "customer_number")
     ordering = ("name", "id")
 
     @admin.display(description="Country")

@@ -14,6 +14,7 @@ from invoicing.locks import lock_record
 from invoicing.models import Company, Customer, TaxRate, User
 from invoicing.rights import may_create_company
 from invoicing.services.customers import add_customer, rename_words
+from invoicing.services.logos import keep_logo
 from invoicing.services.record_changes import (
     Changes,
     digest_record,
@@ -83,14 +84,20 @@ def _add(record: Model, changes: Changes) -> None:
     if isinstance(record, Customer):
         add_customer(record, changes)
     else:
-        write_changes(record, changes)
+        _write_columns(record, changes)
 
 
 def _write(record: Model, changes: Changes) -> Model:
     if isinstance(record, TaxRate):
         return change_tax_rate(record, changes)
-    write_changes(record, changes)
+    _write_columns(record, changes)
     return record
+
+
+def _write_columns(record: Model, changes: Changes) -> None:
+    if logo := changes.get("logo"):
+        keep_logo(logo)
+    write_changes(record, changes)
 
 
 def _name(record: Model, act: str) -> str:

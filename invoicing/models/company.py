@@ -15,7 +15,7 @@ UNTAXED = (TaxCategory.EXEMPT, TaxCategory.OUTSIDE_SCOPE)
 
 
 class Logo(models.Model):
-    """A logo as papers show it, under the SHA-256 of its PNG; kept as long as a paper shows it."""
+    """A logo as papers show it, under the SHA-256 of its PNG; it is never changed or deleted."""
 
     digest = models.CharField(max_length=64, primary_key=True)
     png = models.BinaryField()

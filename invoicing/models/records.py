@@ -3,11 +3,18 @@
 from typing import Any, ClassVar, TypeVar
 from uuid import UUID
 
+from django.core.exceptions import ValidationError
 from django.db import models
+from typing_extensions import override
 
+from invoicing.electronic_addresses import LEITWEG_ID, is_leitweg_id
 from invoicing.errors import RecordNotFoundError
 from invoicing.identifiers import new_id
 from invoicing.languages import APPLICATION_LANGUAGE, name_of_country
+
+NO_SCHEME = "Choose what this electronic address is."
+NO_ADDRESS = "Write the electronic address, or choose no scheme."
+NO_LEITWEG_ID = "This is not a Leitweg-ID. Compare it with the one that the authority gave you."
 
 _Record = TypeVar("_Record", bound=models.Model)
 
@@ -71,6 +78,17 @@ class Party(Record):
     def country_name(self) -> str:
         """The country's name in the language of the pages."""
         return name_of_country(self.country, APPLICATION_LANGUAGE)
+
+    @override
+    def clean(self) -> None:
+        """Refuse an electronic address without its scheme, and a scheme without an address."""
+        scheme, address = self.electronic_address_scheme, self.electronic_address
+        if address and not scheme:
+            raise ValidationError({"electronic_address_scheme": NO_SCHEME})
+        if scheme and not address:
+            raise ValidationError({"electronic_address": NO_ADDRESS})
+        if scheme == LEITWEG_ID and not is_leitweg_id(address):
+            raise ValidationError({"electronic_address": NO_LEITWEG_ID})
 
     def format_address(self, language: str) -> str:
         """Return the postal address as on an invoice in a language: street, place, country."""

@@ -2,7 +2,7 @@
 
 from django.urls import include, path
 
-from invoicing.web import approvals, customers, documents, issuing, navigation, people
+from invoicing.web import approvals, customers, documents, issuing, logos, navigation, people
 from invoicing.web.accounts import account, set_password, sign_in
 from invoicing.web.drafts import editor
 
@@ -21,6 +21,7 @@ urlpatterns = [
     path("", include((approvals.urlpatterns, "agent_approvals"))),
     path("customers", customers.list_customers, name="customers"),
     path("customers/<id:pk>", customers.show_customer, name="customer"),
+    path("logos/<slug:digest>", logos.show_logo, name="logo"),
     path("people", people.list_people, name="people"),
     path("people/<id:pk>", people.show_person, name="person"),
 ]

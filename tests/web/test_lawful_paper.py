@@ -9,7 +9,7 @@ import pytest
 import zxingcpp
 
 from invoicing.access import Permission
-from invoicing.models import Company, Customer, Document, DocumentType, TaxCategory
+from invoicing.models import Company, Customer, Document, DocumentType, Logo, TaxCategory
 from invoicing.services import issuing
 from invoicing.services.document_facts import frozen_columns
 from invoicing.services.issuing import issue_document
@@ -257,6 +257,15 @@ def test_what_no_code_can_say_or_nobody_pays_has_none(reader, customer, seller, 
     page = reader.get(f"/documents/{issue(customer, **draft).pk}")
     assert page.status_code == 200
     assert b"<svg" not in page.content
+
+
+def test_the_logo_that_was_frozen_is_at_the_head(reader, customer):
+    logo = Logo.objects.create(digest="a" * 64, png=b"")
+    Company.objects.update(logo=logo)
+    invoice = issue(customer)
+    Company.objects.update(logo=None)
+    page = text_of(reader.get(f"/documents/{invoice.pk}"))
+    assert f'<img class="logo" src="/logos/{logo.digest}" alt="Halden Works">' in page
 
 
 def test_a_draft_has_no_code(reader, customer):
