@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from pypdf import PdfReader
 
 from invoicing.access import Permission
-from invoicing.models import Customer, User
+from invoicing.models import Company, Customer, User
 from tests.approvals import prepare
 from tests.factories import line_input, make_connection_ref, make_draft, make_issued, make_staff
 
@@ -81,6 +81,17 @@ def test_the_totals_are_whole_and_never_alone_on_the_last_sheet(print_issued):
         ], count
 
 
+def test_a_usual_invoice_is_one_sheet_and_a_swiss_payment_part_another(print_issued, customer):
+    fields = {"registration": "HRB 12345", "email": "invoices@halden.example", "phone": "+49 40 1"}
+    Company.objects.update(**fields, contact_name="Dana", footer_text="Managing director: Olivia")
+    [sheet] = print_issued([f"Service {number}" for number in range(6)], "Thank you.")
+    assert "Scan to pay" in sheet
+    Company.objects.update(iban="CH9300762011623852957", country="CH")
+    first, second = print_issued(["Service"])
+    assert "Managing director" in first
+    assert second.startswith("Separate before paying in Receipt Account / Payable to CH93 0076")
+
+
 def rows(count: int, name: str = "row") -> str:
     return "\n".join(f"{name} {number}" for number in range(count))
 
@@ -91,7 +102,7 @@ def test_a_line_taller_than_a_sheet_begins_on_the_first_and_flows(print_issued):
         printed = [sheet.count("row ") for sheet in sheets]
         assert sum(printed) == 110
         assert min(printed[:-1]) > 10, printed
-        assert "row 109" in sheets[-1]
+        assert texts[-1].split("\n")[-1] in sheets[-1]
         assert "Net total" in sheets[-1]
 
 
