@@ -82,10 +82,12 @@ def _find_correctable() -> Document | None:
 def _correct(original: Document, issue_date: date) -> CorrectionInput:
     """Return what takes back the whole of its second line."""
     line = original.lines.order_by("position")[1]
-    return CorrectionInput(
-        issue_date=issue_date.isoformat(),
-        correction_reason=COMPANY["correction_reason"],
-        quantities={line.pk: line.quantity_ten_thousandths},
+    return CorrectionInput.model_validate(
+        {
+            "issue_date": issue_date.isoformat(),
+            "correction_reason": COMPANY["correction_reason"],
+            "quantities": {line.pk: line.quantity_ten_thousandths},
+        }
     )
 
 

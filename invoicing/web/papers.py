@@ -266,9 +266,10 @@ def _reasons(facts: Facts) -> list[str]:
 
 
 def _national_tax(facts: Facts, labels: Mapping[str, str], formats: Formats) -> Facts:
-    """Return the tax in the currency in which the company declares it, and the rate used."""
-    if not (code := facts.get("national_currency")):
+    """Return the tax, if there is any, in the currency in which it is declared, and the rate."""
+    if not facts.get("national_tax_total"):
         return {}
+    code = facts["national_currency"]
     base = facts["exchange_rate_base"]
     other = code if base == facts["currency_code"] else facts["currency_code"]
     rate = f"1 {base} = {formats.exchange_rate(facts['exchange_rate'])} {other}"

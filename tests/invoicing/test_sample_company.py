@@ -145,6 +145,7 @@ def test_what_is_issued_lacks_nothing_of_what_the_law_wants(halden):
         return Document.objects.filter(status="issued", type="invoice", **facts).count()
 
     note = Document.objects.get(type="credit_note")
+    assert note.corrects is not None
     assert (note.number, note.corrects.language) == ("CN-2026-0001", "de")
     assert 0 < note.grand_total < note.corrects.grand_total
     within = Document.objects.filter(status="issued", tax_rows__category="K")

@@ -113,7 +113,7 @@ def test_an_invoice_says_who_is_liable_when_it_was_supplied_and_why_no_tax_is_ch
 
     assert paper_of(reader, invoice) == (
         "Rechnung INV-2026-0001"
-        " Rechnungsdatum 2. März 2026 Leistungszeitraum 01.02.2026 – 28.02.2026"  # noqa: RUF001
+        " Rechnungsdatum 2. März 2026 Leistungszeitraum 01.02.2026 – 28.02.2026"  # noqa: RUF001  as printed
         " Fällig am 1. April 2026 Bestimmungsland Niederlande Referenz PO 7 Währung EUR"
         " Von Halden Works Harbour Street 1 20457 Hamburg Deutschland USt-IdNr. DE136695976"
         " Steuernummer 48/123/45678 Register HRB 12345, Amtsgericht Hamburg"
@@ -122,7 +122,7 @@ def test_an_invoice_says_who_is_liable_when_it_was_supplied_and_why_no_tax_is_ch
         " USt-IdNr. NL004495445B01 Leitweg-ID/Käuferreferenz 04011000-1234512345-06"
         " Positionen Beschreibung Menge Einzelpreis Steuer Betrag"
         " Consulting 2 50,00 0 % Leistungen 100,00"
-        " Consulting 2 50,00 0 % Other services 100,00 Consulting 2 7,00 – 14,00"  # noqa: RUF001
+        " Consulting 2 50,00 0 % Other services 100,00 Consulting 2 7,00 – 14,00"  # noqa: RUF001  as printed
         " Bankverbindung IBAN DE02 1203 0000 0000 2020 51 BIC BYLADEM1001"
         " Zum Bezahlen mit der Banking-App scannen"
         " Nettobetrag 214,00 € Leistungen 0 % auf 100,00 € 0,00 €"
@@ -138,7 +138,7 @@ def test_an_invoice_says_who_is_liable_when_it_was_supplied_and_why_no_tax_is_ch
     [
         ("en", "Date of supply as issue date"),
         ("de", "Leistungsdatum wie Rechnungsdatum"),
-        ("fr", "Date de livraison ou de prestation à la date d’émission"),  # noqa: RUF001
+        ("fr", "Date de livraison ou de prestation à la date d’émission"),  # noqa: RUF001  as printed
         ("es", "Fecha de la operación la de emisión"),
     ],
 )
@@ -203,7 +203,7 @@ def test_a_phone_reads_the_payment_of_an_invoice_in_euros(reader, customer):
     ]
 
 
-@pytest.mark.parametrize("name", ["Müller’s Söhne AG", "株式会社"])  # noqa: RUF001
+@pytest.mark.parametrize("name", ["Müller’s Söhne AG", "株式会社"])  # noqa: RUF001  as printed
 def test_a_phone_reads_the_payment_part_of_a_swiss_invoice(reader, name):
     """A name that a QR-bill cannot write is left to whoever pays at a counter."""
     Company.objects.update(**SWISS_SELLER)
