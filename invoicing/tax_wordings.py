@@ -211,7 +211,7 @@ _SMALL_BUSINESSES: Mapping[str, tuple[str, Texts]] = {
                 "VAT not applicable, Article 293 B of the French General Tax Code (CGI)",
                 "Keine Umsatzsteuer, Art. 293 B des französischen Steuergesetzbuchs (CGI)",
                 "TVA non applicable, art. 293 B du CGI",
-                "IVA no aplicable, artículo 293 B del Código General de Impuestos francés (CGI)",
+                "Sin IVA, artículo 293 B del Código General de Impuestos francés (CGI)",
             )
         ),
     ),
@@ -303,7 +303,7 @@ WORDINGS: Mapping[str, Wording] = {
         _by_language(
             (
                 "The supplier is not registered for VAT",
-                "Der leistende Unternehmer ist nicht umsatzsteuerlich registriert",
+                "Leistender Unternehmer umsatzsteuerlich nicht registriert",
                 "Le fournisseur n’est pas immatriculé à la TVA",  # noqa: RUF001 (as above)
                 "El proveedor no está registrado a efectos del IVA",
             )
