@@ -113,7 +113,7 @@ def _german(section: str, abroad: str = "") -> _Row:
 
 _EXEMPTIONS: Mapping[str, tuple[str, _Row]] = {
     "health": (
-        "Hospital and medical care: Directive, Article 132(1)(b) and (c)",
+        "Exempt: hospital and medical care, Directive Article 132(1)(b) and (c)",
         _directive(
             "132(1)(b) and (c)",
             "132 Absatz 1 Buchstaben b und c",
@@ -122,7 +122,7 @@ _EXEMPTIONS: Mapping[str, tuple[str, _Row]] = {
         ),
     ),
     "education": (
-        "School, university and vocational education: Directive, Article 132(1)(i)",
+        "Exempt: school, university and vocational education, Directive Article 132(1)(i)",
         _directive(
             "132(1)(i)",
             "132 Absatz 1 Buchstabe i",
@@ -131,7 +131,7 @@ _EXEMPTIONS: Mapping[str, tuple[str, _Row]] = {
         ),
     ),
     "tuition": (
-        "Private tuition by teachers: Directive, Article 132(1)(j)",
+        "Exempt: private tuition by teachers, Directive Article 132(1)(j)",
         _directive(
             "132(1)(j)",
             "132 Absatz 1 Buchstabe j",
@@ -140,7 +140,7 @@ _EXEMPTIONS: Mapping[str, tuple[str, _Row]] = {
         ),
     ),
     "insurance": (
-        "Insurance, its brokers and agents: Directive, Article 135(1)(a)",
+        "Exempt: insurance, its brokers and agents, Directive Article 135(1)(a)",
         _directive(
             "135(1)(a)",
             "135 Absatz 1 Buchstabe a",
@@ -149,7 +149,7 @@ _EXEMPTIONS: Mapping[str, tuple[str, _Row]] = {
         ),
     ),
     "finance": (
-        "Credit, payments, securities and funds: Directive, Article 135(1)(b) to (g)",
+        "Exempt: credit, payments, securities and funds, Directive Article 135(1)(b) to (g)",
         _directive(
             "135(1)(b) to (g)",
             "135 Absatz 1 Buchstaben b bis g",
@@ -158,7 +158,7 @@ _EXEMPTIONS: Mapping[str, tuple[str, _Row]] = {
         ),
     ),
     "letting": (
-        "Letting of immovable property: Directive, Article 135(1)(l)",
+        "Exempt: letting of immovable property, Directive Article 135(1)(l)",
         _directive(
             "135(1)(l)",
             "135 Absatz 1 Buchstabe l",
@@ -166,25 +166,34 @@ _EXEMPTIONS: Mapping[str, tuple[str, _Row]] = {
             "135, apartado 1, letra l),",
         ),
     ),
-    "german-finance": ("Credit, payments and securities: Germany, § 4 Nr. 8", _german("§ 4 Nr. 8")),
-    "german-brokers": ("Insurance brokers and agents: Germany, § 4 Nr. 11", _german("§ 4 Nr. 11")),
-    "german-letting": ("Letting of immovable property: Germany, § 4 Nr. 12", _german("§ 4 Nr. 12")),
-    "german-health": ("Medical treatment: Germany, § 4 Nr. 14", _german("§ 4 Nr. 14")),
-    "german-education": ("Education: Germany, § 4 Nr. 21", _german("§ 4 Nr. 21")),
+    "german-finance": (
+        "Exempt: credit, payments and securities, § 4 Nr. 8 UStG",
+        _german("§ 4 Nr. 8"),
+    ),
+    "german-brokers": (
+        "Exempt: insurance brokers and agents, § 4 Nr. 11 UStG",
+        _german("§ 4 Nr. 11"),
+    ),
+    "german-letting": (
+        "Exempt: letting of immovable property, § 4 Nr. 12 UStG",
+        _german("§ 4 Nr. 12"),
+    ),
+    "german-health": ("Exempt: medical treatment, § 4 Nr. 14 UStG", _german("§ 4 Nr. 14")),
+    "german-education": ("Exempt: education, § 4 Nr. 21 UStG", _german("§ 4 Nr. 21")),
 }
 
 # Spain has no such exemption of its own; a business of another country may have that of the EU.
 _SMALL_BUSINESSES: Mapping[str, tuple[str, Texts]] = {
     "small": (
-        "Small business in the EU: Directive, Article 284",
+        "Small business in the EU, Directive Article 284",
         _reason(_SMALL_BUSINESS, _directive("284")),
     ),
     "small-german": (
-        "Small business in Germany: § 19 UStG",
+        "Small business in Germany, § 19 UStG",
         _reason(_SMALL_BUSINESS, _german("§ 19")),
     ),
     "small-austrian": (
-        "Small business in Austria: § 6 Abs. 1 Z 27 UStG",
+        "Small business in Austria, § 6 Abs. 1 Z 27 UStG",
         _reason(
             _SMALL_BUSINESS,
             (
@@ -196,18 +205,18 @@ _SMALL_BUSINESSES: Mapping[str, tuple[str, Texts]] = {
         ),
     ),
     "small-french": (
-        "Small business in France: art. 293 B du CGI",
+        "Small business in France, art. 293 B du CGI",
         _by_language(
             (
                 "VAT not applicable, Article 293 B of the French General Tax Code (CGI)",
                 "Keine Umsatzsteuer, Art. 293 B des französischen Steuergesetzbuchs (CGI)",
                 "TVA non applicable, art. 293 B du CGI",
-                "IVA no aplicable, artículo 293 B del Código General de Impuestos francés (CGI)",
+                "Sin IVA, artículo 293 B del Código General de Impuestos francés (CGI)",
             )
         ),
     ),
     "small-swiss": (
-        "Small business in Switzerland, not liable: Art. 10 MWSTG",
+        "Small business in Switzerland, Art. 10 MWSTG",
         _by_language(
             (
                 "Not liable for VAT, Art. 10(2)(a) of the Swiss VAT Act",
@@ -234,46 +243,50 @@ WORDINGS: Mapping[str, Wording] = {
     },
     "reverse-charge-services": Wording(
         TaxCategory.REVERSE_CHARGE,
-        "Services to a business in another EU country: Directive, Article 196",
+        "Reverse charge: services to a business in another EU country, Directive Article 196",
         _reason(_REVERSE_CHARGE, _directive("196")),
     ),
     "reverse-charge-german": Wording(
         TaxCategory.REVERSE_CHARGE,
-        "The customer owes German VAT: § 13b UStG",
+        "Reverse charge: the customer owes German VAT, § 13b UStG",
         _reason(_REVERSE_CHARGE, _german("§ 13b")),
     ),
     "AE": Wording(
         TaxCategory.REVERSE_CHARGE,
-        "The customer owes the tax for another reason",
+        "Reverse charge by another law",
         _reason(_REVERSE_CHARGE),
     ),
     "intra-community": Wording(
         TaxCategory.INTRA_COMMUNITY,
-        "Goods to a business in another EU country: Directive, Article 138",
+        "Intra-community supply of goods, Directive Article 138",
         _reason(_INTRA_COMMUNITY, _directive("138")),
     ),
     "intra-community-german": Wording(
         TaxCategory.INTRA_COMMUNITY,
-        "Goods from Germany: § 4 Nr. 1 Buchst. b, § 6a UStG",
+        "Intra-community supply from Germany, § 4 Nr. 1 Buchst. b, § 6a UStG",
         _reason(
             _INTRA_COMMUNITY, _german("§ 4 Nr. 1 Buchst. b i. V. m. § 6a", "§ 4 no. 1 (b), § 6a")
         ),
     ),
-    "K": Wording(TaxCategory.INTRA_COMMUNITY, "Goods, by another law", _reason(_INTRA_COMMUNITY)),
+    "K": Wording(
+        TaxCategory.INTRA_COMMUNITY,
+        "Intra-community supply by another law",
+        _reason(_INTRA_COMMUNITY),
+    ),
     "export": Wording(
         TaxCategory.EXPORT,
-        "Goods to a country outside the EU: Directive, Article 146",
+        "Export of goods, Directive Article 146",
         _reason(_EXPORT, _directive("146")),
     ),
     "export-german": Wording(
         TaxCategory.EXPORT,
-        "Goods from Germany: § 4 Nr. 1 Buchst. a, § 6 UStG",
+        "Export from Germany, § 4 Nr. 1 Buchst. a, § 6 UStG",
         _reason(_EXPORT, _german("§ 4 Nr. 1 Buchst. a i. V. m. § 6", "§ 4 no. 1 (a), § 6")),
     ),
-    "G": Wording(TaxCategory.EXPORT, "Goods, by another law", _reason(_EXPORT)),
+    "G": Wording(TaxCategory.EXPORT, "Export by another law", _reason(_EXPORT)),
     "service-abroad": Wording(
         TaxCategory.OUTSIDE_SCOPE,
-        "Services to a business outside the EU: Directive, Article 44",
+        "Outside the scope: services to a business outside the EU, Directive Article 44",
         _reason(
             (
                 "Service supplied outside the EU",
@@ -286,11 +299,11 @@ WORDINGS: Mapping[str, Wording] = {
     ),
     "unregistered": Wording(
         TaxCategory.OUTSIDE_SCOPE,
-        "The seller is not registered for VAT",
+        "Outside the scope: the seller is not registered for VAT",
         _by_language(
             (
                 "The supplier is not registered for VAT",
-                "Der leistende Unternehmer ist nicht umsatzsteuerlich registriert",
+                "Leistender Unternehmer umsatzsteuerlich nicht registriert",
                 "Le fournisseur n’est pas immatriculé à la TVA",  # noqa: RUF001 (as above)
                 "El proveedor no está registrado a efectos del IVA",
             )

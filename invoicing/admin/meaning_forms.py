@@ -34,27 +34,30 @@ Choices = list[tuple[str, Any]]
 
 
 class PaperTextField(forms.CharField):
-    """A line of text that papers print."""
+    """A text that papers print in one line, or as much as it needs."""
 
     @override
     def clean(self, value: Any) -> str:
         try:
-            return normalise_text(super().clean(value), multiline=False)
+            return normalise_text(super().clean(value), multiline=True).replace("\n", " ")
         except ControlCharacterError:
             raise ValidationError(UNREADABLE) from None
 
 
-def _fields(kind: str, length: int) -> dict[str, forms.Field]:
+def _fields(kind: str, length: int, widget: forms.Widget) -> dict[str, forms.Field]:
     return {
         f"{kind}_{code}": PaperTextField(
-            label=f"{kind.capitalize()} in {language}", required=False, max_length=length
+            label=f"{kind.capitalize()} in {language}",
+            required=False,
+            max_length=length,
+            widget=widget,
         )
         for code, language in settings.LANGUAGES
     }
 
 
-NAME_FIELDS = _fields("name", NAME_LENGTH)
-REASON_FIELDS = _fields("reason", REASON_LENGTH)
+NAME_FIELDS = _fields("name", NAME_LENGTH, forms.TextInput())
+REASON_FIELDS = _fields("reason", REASON_LENGTH, forms.Textarea({"rows": 3}))
 _Fields: Any = type("_Fields", (forms.Form,), {**NAME_FIELDS, **REASON_FIELDS})
 
 
@@ -65,6 +68,7 @@ class MeaningForm(_Fields):  # type: ignore[misc]  # a form with fields for each
     is shown again before anything is saved; `proposed` is the choice for which that was done.
     """
 
+    data: Any
     meaning = forms.ChoiceField(label="Category", required=False)
     proposed = forms.CharField(required=False, widget=forms.HiddenInput)
 

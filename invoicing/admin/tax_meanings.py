@@ -26,8 +26,9 @@ CHANGED_MEANWHILE = (
     "Somebody else changed this since you opened it; nothing of yours was saved. This is the"
     " current state."
 )
+ORDER = ("-percentage_ten_thousandths", "name", "pk")
 
-may_change: Mapping[Any, IsAllowed] = {
+MAY_CHANGE: Mapping[Any, IsAllowed] = {
     TaxRate: partial(may_administer, permission="invoices.change_taxrate"),
     Company: partial(may_administer, permission="invoices.change_company"),
 }
@@ -35,12 +36,12 @@ may_change: Mapping[Any, IsAllowed] = {
 
 def may_say_meanings(user: User) -> bool:
     """Return whether the page shows anything to the user."""
-    return any(is_allowed(user) for is_allowed in may_change.values())
+    return any(is_allowed(user) for is_allowed in MAY_CHANGE.values())
 
 
 def unknown_rates() -> QuerySet[TaxRate]:
     """Return the rates whose meaning nobody has told yet."""
-    return TaxRate.objects.filter(category="", is_active=True)
+    return TaxRate.objects.filter(category="", is_active=True).order_by(*ORDER)
 
 
 @refused_as_pages()
@@ -77,15 +78,14 @@ def _show(
 
 def _forms(user: User) -> list[RecordMeaningForm]:
     """Return a form for each rate of unknown meaning, and one for lines without a rate."""
-    rates = unknown_rates().order_by("-percentage_ten_thousandths", "name", "pk")
-    return _forms_of(user, [*rates, *Company.objects.all()])
+    return _forms_of(user, [*unknown_rates(), *Company.objects.all()])
 
 
 def _sent_forms(user: User, sent: QueryDict) -> list[RecordMeaningForm]:
     """Return the forms as they were sent; raises ConflictError if one shows what is no more."""
     shown = [read_uuid(name.removesuffix("-seen")) for name in sent if name.endswith("-seen")]
     rates = TaxRate.objects.filter(is_active=True, pk__in=filter(None, shown))
-    records = [each for each in (*rates, *Company.objects.all()) if each.pk in shown]
+    records = [*rates.order_by(*ORDER), *Company.objects.filter(pk__in=filter(None, shown))]
     if len(records) != len(shown):
         raise ConflictError
     forms = _forms_of(user, records, sent)
@@ -96,7 +96,7 @@ def _sent_forms(user: User, sent: QueryDict) -> list[RecordMeaningForm]:
 
 def _forms_of(user: User, records: Sequence[Any], *sent: QueryDict) -> list[RecordMeaningForm]:
     kinds = {TaxRate: RateMeaningForm, Company: UntaxedForm}
-    mine = [each for each in records if may_change[type(each)](user)]
+    mine = [each for each in records if MAY_CHANGE[type(each)](user)]
     return [kinds[type(each)](*sent, record=each) for each in mine]
 
 
@@ -104,12 +104,16 @@ def _forms_of(user: User, records: Sequence[Any], *sent: QueryDict) -> list[Reco
 def _save(request: HttpRequest, forms: Sequence[RecordMeaningForm]) -> None:
     for form in forms:
         if form.chosen():
-            model = type(form.record)
-            change_record(
-                actor_of(request),
-                lambda _, model=model: model.objects.all(),
-                form.record.pk,
-                form.changes(),
-                seen=form.cleaned_data["seen"],
-                is_allowed=may_change[model],
-            )
+            _save_one(request, form)
+
+
+def _save_one(request: HttpRequest, form: RecordMeaningForm) -> None:
+    model = type(form.record)
+    change_record(
+        actor_of(request),
+        lambda _: model.objects.all(),
+        form.record.pk,
+        form.changes(),
+        seen=form.cleaned_data["seen"],
+        is_allowed=MAY_CHANGE[model],
+    )

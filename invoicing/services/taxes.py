@@ -24,7 +24,7 @@ def change_tax_rate(rate: TaxRate, changes: Changes) -> TaxRate:
         return rate
     if not rate.is_active:
         raise ValidationError(INACTIVE)
-    if not rate.category and changes.keys() <= MEANING:
+    if not rate.category and "category" in changes and changes.keys() <= MEANING:
         return _write_meaning(rate, changes)
     if not TaxRate.objects.filter(pk=rate.pk, is_active=True).update(is_active=False):
         raise ConflictError

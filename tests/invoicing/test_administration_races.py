@@ -24,7 +24,7 @@ from invoicing.services.record_changes import digest_record
 from invoicing.services.search_words import replace_rows
 from tests.administration import acting, read
 from tests.agents import HttpAgent
-from tests.factories import CustomerFactory, UserFactory
+from tests.factories import CustomerFactory, TaxRateFactory, UserFactory
 from tests.threads import Encounter, run_together
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("many_calls")]
@@ -176,6 +176,21 @@ def test_a_tax_rate_is_replaced_once(owner, superuser, tax_rate):
     outcomes = run_together([partial(replace, owner, 70_000), partial(replace, superuser, 80_000)])
     assert sorted(outcomes) == ["ConflictError", "done"]
     assert TaxRate.objects.filter(is_active=True).count() == 1
+
+
+def test_a_first_category_is_chosen_once(owner, superuser):
+    zero = TaxRateFactory.create(percentage_ten_thousandths=0)
+    seen = digest_record(zero)
+
+    def choose(by: User, category: str) -> str:
+        changes = {"category": category, "names": {"en": category}}
+        return outcome_of(partial(change_as, by, zero, changes, seen=seen))
+
+    outcomes = run_together([partial(choose, owner, "Z"), partial(choose, superuser, "O")])
+    assert sorted(outcomes) == ["ConflictError", "done"]
+    chosen = ["Z", "O"][outcomes.index("done")]
+    kept = TaxRate.objects.values("pk", "category", "names").get()
+    assert kept == {"pk": zero.pk, "category": chosen, "names": {"en": chosen}}
 
 
 @pytest.mark.postgresql  # SQLite has one writer
