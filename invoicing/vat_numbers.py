@@ -15,9 +15,14 @@ _GREECE = {"EL": "GR"}
 _SEPARATORS = re.compile(r"[\s.,/-]")
 
 
+def compact_vat_number(number: str) -> str:
+    """Return a VAT number in capitals, without what stands between its parts."""
+    return _SEPARATORS.sub("", number).upper()
+
+
 def country_of_vat_number(number: str, country: str) -> str:
     """Return the country that a VAT number names (ISO 3166, or XI), else that of its party."""
-    named = number.strip().upper()[:2]
+    named = compact_vat_number(number)[:2]
     named = _GREECE.get(named, named)
     return named if named in _KNOWN else country
 
@@ -27,7 +32,7 @@ def is_vat_number_valid(country: str, number: str) -> bool:
 
     The country (ISO 3166) counts unless the number begins with another one.
     """
-    compact = _SEPARATORS.sub("", number).upper()
+    compact = compact_vat_number(number)
     country = country_of_vat_number(compact, country)
     if country not in _KNOWN:
         return True
