@@ -12,7 +12,7 @@ from invoicing.locks import lock_customers
 from invoicing.models import Company, Document, DocumentType, Line, TaxRow, User
 from invoicing.services.document_facts import parties_of
 from invoicing.services.draft_content import DraftContent, fill_draft
-from invoicing.services.issuing import frozen_columns
+from invoicing.services.issuing import issued_columns
 from invoicing.services.numbering import next_number
 from invoicing.services.search_words import rows_of_document, write_rows
 
@@ -70,9 +70,10 @@ def _renew_taken_codes(documents: Sequence[Document]) -> None:
 
 
 def _issue(document: Document, issued_at: datetime) -> None:
-    columns = frozen_columns(
+    document.seller = Company.objects.get()
+    columns = issued_columns(
         document,
-        parties_of(document, Company.objects.get()),
+        parties_of(document, document.seller),
         next_number(DocumentType(document.type), document.issue_date.year),
         issued_by_id=document.created_by_id,
         issued_at=issued_at,

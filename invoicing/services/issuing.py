@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -17,7 +18,7 @@ from invoicing.services.document_facts import (
     frozen_tax_rows,
     read_facts,
 )
-from invoicing.services.numbering import next_number
+from invoicing.services.numbering import AssignedNumber, next_number
 from invoicing.services.search_words import replace_rows, rows_of_document
 from invoicing.totals import calculate_totals
 
@@ -54,16 +55,7 @@ def issue_locked(draft: Document, facts: Facts, *, issued_by_id: UUID, clock: Cl
     if rows := frozen_tax_rows(draft, facts):
         TaxRow.objects.bulk_update(rows, RATE_COLUMNS)
     number = next_number(DocumentType(draft.type), draft.issue_date.year)
-    issued_at = clock()
-    frozen = {
-        **frozen_columns(draft, facts),
-        **number._asdict(),
-        "issued_at": issued_at,
-        "issued_by_id": issued_by_id,
-        "updated_at": issued_at,
-        "lock_version": draft.lock_version + 1,
-        "status": DocumentStatus.ISSUED,
-    }
+    frozen = issued_columns(draft, facts, number, issued_by_id=issued_by_id, issued_at=clock())
     unchanged = Document.objects.filter(
         pk=draft.pk, status=DocumentStatus.DRAFT, lock_version=draft.lock_version
     )
@@ -73,6 +65,26 @@ def issue_locked(draft: Document, facts: Facts, *, issued_by_id: UUID, clock: Cl
         setattr(draft, name, value)
     replace_rows(found_by, rows_of_document(draft))
     return draft
+
+
+def issued_columns(
+    draft: Document,
+    facts: Facts,
+    number: AssignedNumber,
+    *,
+    issued_by_id: UUID,
+    issued_at: datetime,
+) -> dict[str, Any]:
+    """Return the values of the columns that issuing sets, by name."""
+    return {
+        **frozen_columns(draft, facts),
+        **number._asdict(),
+        "issued_at": issued_at,
+        "issued_by_id": issued_by_id,
+        "updated_at": issued_at,
+        "lock_version": draft.lock_version + 1,
+        "status": DocumentStatus.ISSUED,
+    }
 
 
 def require_issuable(draft: Document) -> None:

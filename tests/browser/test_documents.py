@@ -144,8 +144,8 @@ def test_a_text_that_deceives_is_seen_through(open_page, delegate, customer):
 
 def test_the_enter_key_saves_and_removes_no_line(open_page, delegate, draft):
     page = open_page(f"/documents/{draft.id}/edit", delegate)
-    page.get_by_label("Reference").fill("By keyboard")
-    page.get_by_label("Reference").press("Enter")
+    page.get_by_label("Reference (optional)", exact=True).fill("By keyboard")
+    page.get_by_label("Reference (optional)", exact=True).press("Enter")
     expect(page.get_by_role("heading", name=draft.draft_code, exact=True)).to_be_visible()
     saved = Document.objects.get()
     assert (saved.reference, saved.lines.count()) == ("By keyboard", 3)
@@ -158,7 +158,7 @@ def test_a_stale_edit_loses_nothing(open_page, delegate, customer, draft):
     page.get_by_role("button", name="Save draft").click()
     alert = page.get_by_role("alert")
     expect(alert).to_contain_text("Somebody changed this draft")
-    page.get_by_label("Reference").press("Enter")
+    page.get_by_label("Reference (optional)", exact=True).press("Enter")
     expect(alert).to_contain_text("Somebody changed this draft")
     assert Document.objects.get().reference == "Theirs"
     expect(alert.get_by_role("row", name="Reference")).to_contain_text("Theirs")
@@ -181,13 +181,13 @@ def test_what_was_typed_is_not_left_without_a_question(open_page, delegate, draf
     expect(page.get_by_role("heading", name="Customers")).to_be_visible()
     assert asked == [], "nothing was typed"
     page.goto(f"/documents/{draft.id}/edit")
-    page.get_by_label("Reference").fill("Typed")
+    page.get_by_label("Reference (optional)", exact=True).fill("Typed")
     page.get_by_role("link", name="Cancel").click(modifiers=["Control"])  # in a tab of its own
     page.get_by_role("link", name="Customers").click()
     follow(page.get_by_role("button", name="Add a line"))
     expect(page.get_by_role("group", name="Line 4")).to_be_visible()
     page.get_by_role("link", name="Customers").click()
-    expect(page.get_by_label("Reference")).to_have_value("Typed")
+    expect(page.get_by_label("Reference (optional)", exact=True)).to_have_value("Typed")
     assert asked == ["beforeunload"] * 2
     page.get_by_role("link", name="Cancel").click()
     expect(page.get_by_role("heading", name=draft.draft_code, exact=True)).to_be_visible()
@@ -254,6 +254,8 @@ def test_every_page_is_accessible_and_fits(open_page, delegate, paths):
 
 def test_a_refused_form_is_accessible_and_fits(open_page, delegate, company):
     page = open_page("/documents/new", delegate)
+    page.get_by_text("Supply, delivery and exchange rate").press("Enter")
+    page.get_by_label("Until, if it is a period").fill("2026-03-31")
     fill(page, line_0_unit_price="1,234")
     page.get_by_role("button", name="Save draft").click()
     expect(page.get_by_role("alert")).to_contain_text("Nothing was saved yet.")

@@ -179,14 +179,16 @@ def test_the_texts_of_a_line_are_kept_in_one_form(agent, draft_body):
 @pytest.fixture
 def written_by_person(delegate, company, customer):
     """A draft in USD with all that only people write, and its values."""
-    by_person = PersonInput(
-        supply_date="2026-02-01",
-        supply_end_date="2026-02-28",
-        delivery_country="BE",
-        buyer_reference="PO 7",
-        exchange_rate="1.085",
-        exchange_rate_base="EUR",
-        exchange_rate_date="2026-02-27",
+    by_person = PersonInput.model_validate(
+        {
+            "supply_date": "2026-02-01",
+            "supply_end_date": "2026-02-28",
+            "delivery_country": "BE",
+            "buyer_reference": "PO 7",
+            "exchange_rate": "1.085",
+            "exchange_rate_base": "EUR",
+            "exchange_rate_date": "2026-02-27",
+        }
     )
     asked = draft_input(customer, currency_code="USD")
     return create_draft(delegate, asked, by_person).document, dict(by_person)

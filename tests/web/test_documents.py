@@ -13,7 +13,7 @@ from invoicing.fixed_point import SCALE
 from invoicing.models import Company, Document, DocumentType, TaxRate
 from invoicing.search import records
 from invoicing.services import issuing
-from invoicing.services.issuing import frozen_columns
+from invoicing.services.issuing import issued_columns
 from invoicing.totals import DiscountType
 from tests.administration import ORIGIN
 from tests.approvals import fingerprint_draft, prepare
@@ -188,9 +188,9 @@ def test_what_was_issued_by_hand_says_by_whom(reader, delegate, draft):
 
 def test_what_was_issued_before_that_was_kept_says_that_it_was_by_hand(reader, monkeypatch):
     def freeze(*facts: Any, **more: Any) -> dict[str, Any]:
-        return frozen_columns(*facts, **more) | {"issued_by_id": None}
+        return issued_columns(*facts, **more) | {"issued_by_id": None}
 
-    monkeypatch.setattr(issuing, "frozen_columns", freeze)
+    monkeypatch.setattr(issuing, "issued_columns", freeze)
     assert "by hand. Written by" in text_of(reader.get(f"/documents/{make_issued().id}"))
 
 

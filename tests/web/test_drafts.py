@@ -8,7 +8,7 @@ import pytest
 from invoicing.access import Permission
 from invoicing.fixed_point import SCALE
 from invoicing.models import Company, Customer, Document, DocumentStatus, DocumentType
-from invoicing.web.drafts.forms import HEADER_FIELDS, LineForm, PersonForm
+from invoicing.web.drafts.forms import HeaderForm, LineForm, PersonForm
 from tests.factories import (
     CustomerFactory,
     TaxRateFactory,
@@ -143,14 +143,14 @@ def test_what_is_proposed_follows_the_customer_but_not_what_a_person_chose(
 
 
 def test_the_form_says_what_may_stay_empty(writer_desk):
-    fields = [*HEADER_FIELDS.values(), *LineForm.base_fields.values()]
+    fields = [*HeaderForm.base_fields.values(), *LineForm.base_fields.values()]
     optional = [str(each.label) for each in fields if not each.required]
     page = text_of(writer_desk.get("/documents/new"))
     said = re.findall(r"<label[^>]*>([^<]+) <span[^>]*>\(optional\)</span>", page)
     # A list says by its first choice that nothing need be chosen.
-    lists = {"Tax", "Discount in", "Country of delivery", "It is the price of"}
-    assert {*optional} - {*said} == lists
+    assert {*optional} - {*said} == {"Tax", "Discount in"}
     assert {*said} <= {*optional}
+    assert "All of this is optional, and agents neither see nor change it." in page
 
 
 def test_a_new_draft_begins_in_no_currency_of_a_hidden_document(sign_in, company):

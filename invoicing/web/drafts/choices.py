@@ -18,7 +18,7 @@ from invoicing.web.drafts.typed import TypedDraft
 
 NOTHING_CHOSEN = ("", "Please choose")
 NO_TAX = ("", "No tax")
-AS_ADDRESSED = ("", "As the customer’s address")  # noqa: RUF001  an apostrophe for readers
+AS_ADDRESSED = ("", "The customer’s")  # noqa: RUF001  an apostrophe for readers
 DISCOUNT_KINDS: Options = [(DiscountType.PERCENT, "percent"), (DiscountType.AMOUNT, "amount")]
 
 

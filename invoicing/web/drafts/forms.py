@@ -127,12 +127,13 @@ class HeaderForm(DraftForm):
 class PersonForm(DraftForm):
     """The fields of PersonInput."""
 
-    supply_date = _date("Date of supply, or first day", required=False)
-    supply_end_date = _date("Last day of a period", required=False)
+    supply_date = _date("Date of supply", required=False)
+    supply_end_date = _date("Until, if it is a period", required=False)
     delivery_country = forms.ChoiceField(label="Country of delivery", required=False)
-    buyer_reference = _text("Buyer’s reference", width="w3")  # noqa: RUF001  an apostrophe for readers
+    buyer_reference = _text("Buyer’s reference")  # noqa: RUF001  an apostrophe for readers
     exchange_rate = _number("Exchange rate", required=False)
     exchange_rate_base = forms.ChoiceField(label="It is the price of", required=False)
+    exchange_rate_base.width = "w6"  # type: ignore[attr-defined]  # as in _text()
     exchange_rate_date = _date("Date of the rate", required=False)
 
     @override

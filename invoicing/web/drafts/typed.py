@@ -171,6 +171,8 @@ def typed_draft_of(document: Document, lines: Iterable[Line]) -> TypedDraft:
         {**header, **_write_for_people(document)},
         [_write_line(line, decimals) for line in lines],
         decimals,
+        # What is written already follows no customer.
+        proposed_for=header["customer_id"],
     )
 
 
