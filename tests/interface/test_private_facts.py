@@ -10,11 +10,17 @@ from invoicing.services.issuing import issue_document
 from tests.clocks import at
 from tests.factories import ISSUED_AT, TeamFactory, make_draft
 
-ADDRESS = ("street", "postcode", "city", "country", "vat_number")
+PARTY = (
+    *("street", "address_line", "postcode", "city", "region", "country", "vat_number"),
+    *("tax_number", "email", "electronic_address"),
+)
 
 MARKERS = {
-    Company: (*ADDRESS, "iban", "bic"),
-    Customer: ADDRESS,
+    Company: (
+        *PARTY,
+        *("iban", "bic", "registration", "contact_name", "phone", "footer_text"),
+    ),
+    Customer: (*PARTY, "customer_number", "buyer_reference"),
     User: ("private_email", "private_phone", "password"),
     Document: ("internal_notes",),
 }
