@@ -121,7 +121,7 @@ def test_a_customer_shows_the_parts_that_are_set(browser):
     shown["language"] = "German"
     page = main_of(browser.get(f"/customers/{CustomerFactory.create(**parts).id}"))
     for expected in shown.values():
-        assert f"<bdi>{expected}</bdi>" in page
+        assert f"<dd> {expected} </dd>" in page
     bare = main_of(browser.get(f"/customers/{CustomerFactory.create().id}"))
     assert "Electronic address" not in bare
     assert "Days to pay" not in bare
