@@ -169,7 +169,7 @@ def test_any_changed_fact_makes_the_approval_stale_and_is_named(prepared, path):
     refuse_as_stale(prepared)
 
 
-@pytest.mark.parametrize("value", ["another", ""], ids=["changed", "taken away"])
+@pytest.mark.parametrize("value", ["0199", ""], ids=["changed", "taken away"])
 def test_any_changed_part_of_a_party_makes_the_approval_stale(with_parts, prepared, value):
     known = {f"{party}.{name}" for party, parts in PARTS.items() for name in parts}
     known |= {"seller.logo", "buyer_reference"}
