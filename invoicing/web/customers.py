@@ -1,12 +1,14 @@
 """The pages on which a person looks customers up; they are changed elsewhere."""
 
+from collections.abc import Iterator
 from uuid import UUID
 
 from django.http import HttpResponse
 from django.shortcuts import render
 
 from invoicing.access import WRITE_PERMISSIONS, Permission
-from invoicing.languages import APPLICATION_LANGUAGE
+from invoicing.electronic_addresses import SCHEMES
+from invoicing.languages import APPLICATION_LANGUAGE, name_of_language
 from invoicing.models import Customer
 from invoicing.search.paging import PageRequest
 from invoicing.search.records import find_customers
@@ -36,8 +38,23 @@ def show_customer(request: SignedInRequest, pk: UUID) -> HttpResponse:
     context = {
         "customer": customer,
         "address": customer.format_address(APPLICATION_LANGUAGE),
+        "parts": [(label, text) for label, text in _parts_of(customer) if text],
         "managers": customer.account_managers.order_by("name"),
         "may_view_documents": request.user.has_perm(Permission.VIEW_DOCUMENT),
         "may_write": customer.is_active and request.user.has_perms(WRITE_PERMISSIONS),
     }
     return render(request, "invoicing/customer.html", context)
+
+
+def _parts_of(customer: Customer) -> Iterator[tuple[str, str]]:
+    """Yield what else the company keeps of a customer, with its label; empty if it is not set."""
+    yield "Customer number", customer.customer_number
+    yield "Tax number", customer.tax_number
+    yield "E-mail address", customer.email
+    yield "Electronic address", customer.electronic_address
+    scheme = customer.electronic_address_scheme
+    yield "Its scheme", f"{SCHEMES.get(scheme, '')} ({scheme})" if scheme else ""
+    yield "Buyer reference", customer.buyer_reference
+    yield "Language", name_of_language(customer.language) if customer.language else ""
+    yield "Currency", customer.currency_code
+    yield "Days to pay", "" if customer.payment_days is None else str(customer.payment_days)

@@ -111,7 +111,7 @@ def test_a_leitweg_id_has_its_check_digits(desk, customer):
 
 def test_a_scheme_is_shown_in_words():
     assert SCHEMES["9930"] == "Germany: VAT number"
-    assert len(SCHEMES) == len(set(SCHEMES.values())) == 79
+    assert len(SCHEMES) == len(set(SCHEMES.values()))
 
 
 @pytest.mark.parametrize(

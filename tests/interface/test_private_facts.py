@@ -12,15 +12,16 @@ from tests.clocks import at
 from tests.factories import ISSUED_AT, TeamFactory, make_draft
 
 PARTY = (
-    *("street", "address_line", "postcode", "city", "region", "country"),
-    *("vat_number", "tax_number", "email", "electronic_address"),
+    *("street", "address_line", "postcode", "city", "region", "country", "vat_number"),
+    *("tax_number", "email", "electronic_address"),
 )
+
 MARKERS = {
     Company: (
-        *(*PARTY, "iban", "bic"),
-        *("registration", "contact_name", "phone", "footer_text"),
+        *PARTY,
+        *("iban", "bic", "registration", "contact_name", "phone", "footer_text"),
     ),
-    Customer: (*PARTY, "customer_number"),
+    Customer: (*PARTY, "customer_number", "buyer_reference"),
     User: ("private_email", "private_phone", "password"),
     Document: ("internal_notes", "buyer_reference"),
 }

@@ -11,7 +11,16 @@ from agent_access.approvals.errors import ApprovalStateError
 from agent_access.approvals.models import ApprovalRequest
 from invoicing.agent_tools import issue_approvals
 from invoicing.identifiers import new_id
-from invoicing.models import Company, Customer, Document, Line, NumberSeries, TaxRate, TaxRow
+from invoicing.models import (
+    Company,
+    Customer,
+    Document,
+    Line,
+    Logo,
+    NumberSeries,
+    TaxRate,
+    TaxRow,
+)
 from invoicing.services.document_facts import Facts, read_facts
 from invoicing.services.issuing import issue_document
 from invoicing.totals import DiscountType
@@ -102,6 +111,33 @@ CHANGES_WHERE_UNSET: dict[str, Any] = {
 }
 
 
+SET = {
+    "tax_number": "143/123/45678",
+    "email": "post@example.com",
+    "electronic_address": "4000001000005",
+    "electronic_address_scheme": "0088",
+}
+# What is a fact only where it is set.
+PARTS = {
+    "seller": {
+        **SET,
+        "registration": "HRB 12345",
+        "contact_name": "Olivia Owner",
+        "phone": "+49 40 123",
+        "footer_text": "Halden Works",
+    },
+    "customer": {**SET, "customer_number": "C-7"},
+}
+
+
+@pytest.fixture
+def with_parts(company, customer):
+    for number in range(2):
+        Logo.objects.create(digest=str(number) * 64, png=b"")
+    Company.objects.update(**PARTS["seller"], logo="0" * 64)
+    Customer.objects.update(**PARTS["customer"], buyer_reference="B-7")
+
+
 @pytest.fixture
 def prepared(delegate, customer, tax_rate):
     line = line_input(
@@ -144,6 +180,38 @@ def test_any_changed_fact_makes_the_approval_stale_and_is_named(prepared, path, 
     snapshot = prepared.read()
     assert snapshot.state == "stale"
     assert path in snapshot.stale_fields
+    refuse_as_stale(prepared)
+
+
+@pytest.mark.parametrize("value", ["0199", ""], ids=["changed", "taken away"])
+def test_any_changed_part_of_a_party_makes_the_approval_stale(with_parts, prepared, value):
+    known = {f"{party}.{name}" for party, parts in PARTS.items() for name in parts}
+    known |= {"seller.logo", "buyer_reference"}
+    assert set(leaves(prepared.read().prepared)) == CHANGES.keys() | known
+    prepared.decide()
+
+    for path in known - {"seller.logo", "buyer_reference"}:
+        rows, name = rows_of(path), path.split(".")[1]
+        [before] = rows.values(name)
+        rows.update(**{name: value})
+        assert prepared.read().stale_fields == [path]
+        refuse_as_stale(prepared)
+        rows.update(**before)
+    for change, path in (
+        (lambda: Company.objects.update(logo=(value and "1" * 64) or None), "seller.logo"),
+        (lambda: Customer.objects.update(buyer_reference=value), "buyer_reference"),
+    ):
+        change()
+        assert path in prepared.read().stale_fields
+        refuse_as_stale(prepared)
+
+
+@pytest.mark.parametrize("name", ["address_line", "region"])
+def test_a_further_part_of_an_address_makes_the_approval_stale(prepared, name):
+    prepared.decide()
+    Company.objects.update(**{name: "Building 7"})
+    Customer.objects.update(**{name: "Building 7"})
+    assert prepared.read().stale_fields == ["seller.address", "customer.address"]
     refuse_as_stale(prepared)
 
 

@@ -64,7 +64,7 @@ def test_messages_to_people_stand_in_the_session_and_not_in_a_cookie(owner, sign
 
 
 @pytest.mark.sqlite
-def test_nobody_can_send_a_file():
+def test_no_table_and_no_other_page_has_a_place_for_files():
     fields = [field for model in apps.get_models() for field in model._meta.get_fields()]
     assert [field for field in fields if isinstance(field, FileField)] == []
     pages = [path for room in ROOMS for path in (PROJECT_FOLDER / room).rglob("*.html")]

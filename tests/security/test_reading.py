@@ -119,7 +119,8 @@ def test_the_table_of_pages_is_the_routes():
         return ", ".join(map(short, permissions)) or "none"
 
     pages = {
-        "/" + str(route.pattern).replace("<id:pk>", "{id}"): needs(route) for route in all_pages()
+        re.sub(r"<\w+:(\w+)>", r"{\1}", f"/{route.pattern}").replace("{pk}", "{id}"): needs(route)
+        for route in all_pages()
     }
     assert dict(read_table("Page")) == pages
 

@@ -26,3 +26,8 @@ def all_pages() -> list[URLPattern]:
 
 
 OPEN = {"sign-in", "set-password"}
+
+
+def path_of(route: URLPattern, pk: object) -> str:
+    """Return the address of a page, about the record with this ID if it is about one."""
+    return "/" + str(route.pattern).replace("<id:pk>", str(pk)).replace("<slug:digest>", "a" * 64)

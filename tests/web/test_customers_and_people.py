@@ -105,6 +105,28 @@ def test_a_customer_shows_address_and_managers(browser):
         assert expected in page
 
 
+def test_a_customer_shows_the_parts_that_are_set(browser):
+    parts = {
+        "customer_number": "C-7",
+        "tax_number": "143/123/45678",
+        "email": "post@acme.example",
+        "electronic_address_scheme": "9944",
+        "electronic_address": "NL001234567B01",
+        "buyer_reference": "04011000-1234512345-06",
+        "language": "de",
+        "currency_code": "USD",
+        "payment_days": 0,
+    }
+    shown = {**parts, "electronic_address_scheme": "Netherlands: VAT number (9944)"}
+    shown["language"] = "German"
+    page = main_of(browser.get(f"/customers/{CustomerFactory.create(**parts).id}"))
+    for expected in shown.values():
+        assert f"<dd> {expected} </dd>" in page
+    bare = main_of(browser.get(f"/customers/{CustomerFactory.create().id}"))
+    assert "Electronic address" not in bare
+    assert "Days to pay" not in bare
+
+
 def test_a_customer_out_of_scope_is_like_one_that_is_missing(sign_in, stranger, customer):
     browser = sign_in(stranger)
     hidden = browser.get(f"/customers/{customer.id}")

@@ -14,6 +14,7 @@ from django.test import Client
 
 import config.settings
 from invoicing.models import Document
+from invoicing.web.uploads import LogoUploadHandler
 from tests.agents import HOST
 from tests.browsers import Browser
 from tests.factories import PASSWORD, make_draft
@@ -169,13 +170,14 @@ def test_a_hashed_static_file_is_kept_by_the_browser(tmp_path, settings):
     assert hashed.encode() in browser.get("/sign-in").content
 
 
-@pytest.mark.parametrize("path", ["/sign-in", "/set-password"])
+@pytest.mark.parametrize("path", ["/sign-in", "/set-password", "/admin/invoices/company/add/"])
 def test_a_file_that_a_stranger_sends_is_refused_before_it_is_read(path, monkeypatch):
-    monkeypatch.setattr(TemporaryFileUploadHandler, "new_file", refuse_to_write)
-    monkeypatch.setattr(MemoryFileUploadHandler, "new_file", refuse_to_write)
+    handlers = (TemporaryFileUploadHandler, MemoryFileUploadHandler, LogoUploadHandler)
+    for handler in handlers:
+        monkeypatch.setattr(handler, "receive_data_chunk", refuse_to_write)
     fields = {"username": "x", "password": SimpleUploadedFile("x", b"x" * 3_000_000)}
     browser = Browser(enforce_csrf_checks=True)
-    browser.get(path)
+    browser.get("/sign-in")
     headers = {"Origin": "https://invoices.example"}
     assert browser.post(path, fields, headers=headers).status_code == 400
 

@@ -9,7 +9,7 @@ from invoicing.models import Document
 from invoicing.web.late_forms import keeps_typed
 from tests.factories import UserFactory
 from tests.web.forms import main_of, text_of
-from tests.web.pages import OPEN, all_pages
+from tests.web.pages import OPEN, all_pages, path_of
 
 # Who may see which page: no database decides that.
 pytestmark = pytest.mark.sqlite
@@ -20,7 +20,7 @@ UNGUARDED = {"sign-in", "sign-out", "set-password"}
 
 @pytest.mark.parametrize("route", all_pages(), ids=lambda route: route.name)
 def test_every_page_but_sign_in_asks_who_is_there(browser, company, route):
-    path = "/" + str(route.pattern).replace("<id:pk>", str(company.id))
+    path = path_of(route, company.id)
     for method in (browser.get, browser.post):
         answer = method(path)
         if route.name in OPEN:
@@ -55,7 +55,7 @@ def test_every_page_says_which_permissions_it_needs(route):
 @pytest.mark.parametrize("route", all_pages(), ids=lambda route: route.name)
 def test_no_page_shows_anything_to_a_person_without_permissions(company, sign_in, route):
     nobody = sign_in(UserFactory.create())
-    path = "/" + str(route.pattern).replace("<id:pk>", str(company.id))
+    path = path_of(route, company.id)
     answer = nobody.get(path)
     permissions = getattr(route.callback, "permissions", ())
     assert answer.status_code == 403 if permissions else answer.status_code != 403
