@@ -4,14 +4,14 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import Any
 
 from django.conf import settings
 from django.http import QueryDict
 from django.utils import timezone
 
-from invoicing.draft_fields import MAX_LINES
+from invoicing.draft_fields import MAX_LINES, PersonInput
 from invoicing.fixed_point import DECIMALS
 from invoicing.models import Document, Line, User
 from invoicing.money import SUPPORTED_CURRENCIES, minor_unit
@@ -113,6 +113,18 @@ def typed_draft_of(document: Document, lines: Iterable[Line]) -> TypedDraft:
     header = {name: str(getattr(document, name)) for name in HeaderForm.base_fields}
     decimals = document.minor_unit
     return TypedDraft(header, [_write_line(line, decimals) for line in lines], decimals)
+
+
+def copy_typed(document: Document, *, today: date) -> TypedDraft:
+    """Return a document as a new draft of today, with as many days to pay.
+
+    What a person wrote of that one delivery, its order and its exchange rate is left out.
+    """
+    typed = typed_draft_of(document, document.lines.all())
+    due_date = today + (document.due_date - document.issue_date)
+    own = dict.fromkeys(PersonInput.model_fields.keys() & typed.header.keys(), "")
+    dates = {"issue_date": today.isoformat(), "due_date": due_date.isoformat()}
+    return replace(typed, header={**typed.header, **own, **dates})
 
 
 def _write_line(line: Line, decimals: int) -> Typed:
