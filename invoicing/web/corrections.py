@@ -18,13 +18,13 @@ from typing_extensions import override
 
 from agent_access.fields import find_problems
 from invoicing.access import ISSUE_PERMISSIONS
+from invoicing.draft_fields import LINE_TEXTS, CorrectionInput
 from invoicing.errors import ConflictError, DraftCodeUsedError, DraftInvalidError, FieldProblem
 from invoicing.fixed_point import DECIMALS, format_fixed_point
 from invoicing.languages import APPLICATION_LANGUAGE
 from invoicing.locks import require_still_allowed
 from invoicing.models import Document, Line, User
 from invoicing.services.corrections import (
-    CorrectionInput,
     corrected_by,
     create_correction,
     is_correctable,
@@ -252,14 +252,17 @@ class CorrectionEditor:
         left = read_balance(original).left.lines
         for line in original.lines.all():
             yield {
-                "description": line.description,
-                "unit": line.unit,
+                "texts": "\n".join(filter(None, _texts_of(line))),
                 "unit_price": formats.money(line.unit_price),
                 "quantity": formats.quantity(line.quantity),
                 "left": formats.quantity(format_fixed_point(left[line.pk].quantity)),
                 "net_left": formats.money(left[line.pk].net_amount),
                 "field": form[f"{QUANTITY}{line.pk}"],
             }
+
+
+def _texts_of(line: Line) -> list[str]:
+    return [line.description, *(getattr(line, name) for name in LINE_TEXTS)]
 
 
 def _quantities_of(draft: Document) -> dict[UUID | None, int]:
