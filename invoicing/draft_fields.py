@@ -8,6 +8,7 @@ Interface: Draft input, Line item.
 from collections.abc import Mapping
 from datetime import date
 from typing import Annotated, Any
+from uuid import UUID
 
 from pydantic import Field, ValidationInfo, field_validator
 
@@ -30,6 +31,7 @@ from invoicing.totals import BASIS_POINTS, DiscountType, LineAmounts, is_discoun
 MAX_LINES = 100
 REFERENCE_LENGTH = 100
 BUYER_REFERENCE_LENGTH = 100
+CORRECTION_REASON_LENGTH = 500
 UNIT_LENGTH = 20
 
 # Fields whose columns say in their names what they count.
@@ -175,6 +177,17 @@ class PersonInput(ToolInput):
         if "exchange_rate" in info.data and bool(value) != bool(info.data["exchange_rate"]):
             raise problem("goes together with the exchange rate: give both or neither")
         return value
+
+
+class CorrectionInput(ToolInput):
+    """What a person writes of a correction: how much of each line it takes back, by the line's ID.
+
+    The quantities are in ten-thousandths.
+    """
+
+    issue_date: IsoDate
+    correction_reason: Annotated[str, required_text(CORRECTION_REASON_LENGTH)]
+    quantities: dict[UUID, int]
 
 
 # The text by which lists tell a customer's drafts apart.

@@ -13,10 +13,10 @@ from factory.django import DjangoModelFactory
 from typing_extensions import override
 
 from invoicing.access import Permission
-from invoicing.draft_fields import DraftInput, LineItemInput
+from invoicing.draft_fields import CorrectionInput, DraftInput, LineItemInput
 from invoicing.fixed_point import SCALE, format_fixed_point
 from invoicing.models import Company, Customer, Document, DocumentType, TaxRate, Team, User
-from invoicing.services.corrections import CorrectionInput, create_correction, read_balance
+from invoicing.services.corrections import create_correction, read_balance
 from invoicing.services.customers import create_customers
 from invoicing.services.drafts import ConnectionRef, create_draft
 from invoicing.services.issuing import issue_document

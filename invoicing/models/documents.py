@@ -10,6 +10,7 @@ from typing_extensions import override
 from invoicing.access import Permission
 from invoicing.draft_fields import (
     BUYER_REFERENCE_LENGTH,
+    CORRECTION_REASON_LENGTH,
     REFERENCE_LENGTH,
     SUBJECT,
     UNIT_LENGTH,
@@ -25,7 +26,6 @@ from invoicing.models.taxes import TaxCategory, TaxRate
 from invoicing.money import MAX_AMOUNT, MOST_DECIMALS
 from invoicing.totals import BASIS_POINTS, DiscountType, LineAmounts, TaxFacts
 
-CORRECTION_REASON_LENGTH = 500
 TOTALS = ("net_total", "discount_total", "tax_total", "grand_total")
 
 

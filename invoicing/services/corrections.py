@@ -7,21 +7,19 @@ then; a trigger does the same for whoever writes SQL.
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Annotated, Any
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Sum, prefetch_related_objects
 
-from agent_access.fields import ToolInput
 from invoicing.corrections import Balance, LinePart, Part, TaxPart, subtract
-from invoicing.draft_fields import COLUMNS, PersonInput
+from invoicing.draft_fields import COLUMNS, DRAFT_TEXTS, CorrectionInput, LineItemInput, PersonInput
 from invoicing.errors import ConflictCause, ConflictError, DraftInvalidError, FieldProblem
-from invoicing.field_kinds import IsoDate, required_text
 from invoicing.fixed_point import format_fixed_point
 from invoicing.locks import lock_draft
 from invoicing.models import Document, DocumentStatus, DocumentType, Line, TaxRow, User
-from invoicing.models.documents import CORRECTION_REASON_LENGTH, TOTALS
+from invoicing.models.documents import TOTALS
 from invoicing.money import ExchangeRate, Money, convert
 from invoicing.services.draft_content import DraftContent
 from invoicing.services.drafts import insert_once, insert_parts, replace_content
@@ -30,24 +28,12 @@ from invoicing.totals import DiscountType, LineAmounts
 
 # What a credit note has as the invoice has it. Issuing freezes the rest: parties and rates.
 COPIED = (
-    *("customer", "currency_code", "minor_unit", "language", "reference"),
+    *("customer", "currency_code", "minor_unit", "language"),
     *("national_currency", "national_minor_unit"),
+    *(name for name in DRAFT_TEXTS if name != "notes"),
     *(COLUMNS.get(name, name) for name in PersonInput.model_fields),
 )
-COPIED_OF_LINE = (
-    *("description", "unit", "unit_price", "discount_type", "discount_value", "tax_rate_id"),
-)
-
-
-class CorrectionInput(ToolInput):
-    """A correction as a person asks for it; by ID of the line, how much of each is taken back.
-
-    The quantities are in ten-thousandths.
-    """
-
-    issue_date: IsoDate
-    correction_reason: Annotated[str, required_text(CORRECTION_REASON_LENGTH)]
-    quantities: dict[UUID, int]
+COPIED_OF_LINE = tuple(name for name in LineItemInput.model_fields if name not in COLUMNS)
 
 
 def create_correction(

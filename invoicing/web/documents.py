@@ -4,6 +4,7 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
+from django.db.models import prefetch_related_objects
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -14,7 +15,9 @@ from invoicing.identifiers import read_uuid
 from invoicing.languages import APPLICATION_LANGUAGE
 from invoicing.models import Document, DocumentStatus
 from invoicing.search.records import find_documents
+from invoicing.services.corrections import is_correctable
 from invoicing.web.approvals import describe_decisions_on, describe_pending_of
+from invoicing.web.corrections import describe_corrections
 from invoicing.web.formats import Formats, format_instant
 from invoicing.web.issuing import may_issue
 from invoicing.web.listings import build_query, list_newest
@@ -32,6 +35,7 @@ def list_documents(request: SignedInRequest) -> HttpResponse:
     connection = str(connection_id or "")
     find = partial(find_documents, request.user, status=wanted, connection_id=connection_id)
     listing = list_newest(request, find, status=status, connection=connection)
+    prefetch_related_objects(listing.records, "corrects")
     kept = {"search": listing.search, "connection": connection}
     context = {
         "listing": listing,
@@ -76,5 +80,7 @@ def show_document(request: SignedInRequest, pk: UUID) -> HttpResponse:
         "is_already": ALREADY in request.GET,
         "may_edit": may_edit,
         "may_issue": may_issue(request.user, document),
+        "may_copy": is_correctable(document) and request.user.has_perm(Permission.MANAGE),
+        **describe_corrections(request.user, document),
     }
     return render(request, "invoicing/document.html", context)

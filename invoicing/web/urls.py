@@ -2,7 +2,16 @@
 
 from django.urls import include, path
 
-from invoicing.web import approvals, customers, documents, issuing, logos, navigation, people
+from invoicing.web import (
+    approvals,
+    corrections,
+    customers,
+    documents,
+    issuing,
+    logos,
+    navigation,
+    people,
+)
 from invoicing.web.accounts import account, set_password, sign_in
 from invoicing.web.drafts import editor
 
@@ -17,6 +26,8 @@ urlpatterns = [
     path("documents/new", editor.new_draft, name="new-draft"),
     path("documents/<id:pk>", documents.show_document, name="document"),
     path("documents/<id:pk>/edit", editor.edit_draft, name="edit-draft"),
+    path("documents/<id:pk>/correct", corrections.correct, name="correct"),
+    path("documents/<id:pk>/change", corrections.change_correction, name="change-correction"),
     path("documents/<id:pk>/issue", issuing.issue, name="issue"),
     path("", include((approvals.urlpatterns, "agent_approvals"))),
     path("customers", customers.list_customers, name="customers"),

@@ -2,6 +2,7 @@
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import count
 from random import Random
@@ -70,6 +71,13 @@ class Caller:
                 self.journal.note_surprise(f"approval {approval_id} could not be decided")
             self.journal.note_decision(approval_id, decision, is_repeated=tries > 0)
             return
+
+    def correct(self, document_id: str) -> None:
+        """Have the person take back some or all of an invoice, in one attempt."""
+        visit = Visit(self._any_line().port, LONGEST_PATIENCE_SECONDS)
+        with suppress(UnheardError):
+            if not self.person.correct(visit, document_id, self.chance.choice((25, 50, 100))):
+                self.journal.note_surprise(f"document {document_id} could not be corrected")
 
     def sign_in(self) -> None:
         """Have the person sign in, for as long as it takes."""

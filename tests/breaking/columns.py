@@ -34,16 +34,16 @@ def _count_targets(told: Testimony, tool: str) -> Counter[str]:
 
 
 def find_gaps(evidence: Evidence, told: Testimony) -> Iterator[str]:
-    """Numbers that no invoice has."""
+    """Numbers that no document has."""
     for series, last_value in evidence.series.items():
-        given = {each.series_value for each in evidence.issued if each.series_id == series}
+        given = {each.series_value for each in evidence.numbered if each.series_id == series}
         highest = max([last_value, *(value or 0 for value in given)])
         yield from (f"nobody has {value}" for value in range(1, highest + 1) if value not in given)
 
 
 def find_repeats(evidence: Evidence, told: Testimony) -> Iterator[str]:
     """Numbers that several invoices have."""
-    for number, count in Counter(each.number for each in evidence.issued).items():
+    for number, count in Counter(each.number for each in evidence.numbered).items():
         yield from [f"{number} was given once more"] * (count - 1)
 
 
@@ -192,7 +192,7 @@ def find_audit_breaks(evidence: Evidence, told: Testimony) -> Iterator[str]:
 
 def find_disorder(evidence: Evidence, told: Testimony) -> Iterator[str]:
     """Numbers that were committed, or dated, before a lower one of their series."""
-    numbered = sorted(evidence.issued, key=lambda each: (each.series_id, each.series_value))
+    numbered = sorted(evidence.numbered, key=lambda each: (each.series_id, each.series_value))
     for before, after in pairwise(numbered):
         if before.series_id != after.series_id:
             continue
@@ -202,6 +202,11 @@ def find_disorder(evidence: Evidence, told: Testimony) -> Iterator[str]:
 
 def _dated(document: Document) -> float:
     return document.issued_at.timestamp() if document.issued_at else 0
+
+
+def find_overdrawn(evidence: Evidence, told: Testimony) -> Iterator[str]:
+    """Of what more was taken back by credit notes than there was."""
+    yield from (each.what for each in evidence.rests if each.rest < 0)
 
 
 def find_surprises(evidence: Evidence, told: Testimony) -> Iterator[str]:
@@ -229,6 +234,7 @@ COLUMNS: dict[str, Column] = {
     "audit orphans": find_audit_orphans,
     "audit breaks": find_audit_breaks,
     "numbers out of order": find_disorder,
+    "overdrawn invoices": find_overdrawn,
     "wrong answers": find_surprises,
     "calls never answered": find_unanswered,
 }

@@ -24,6 +24,13 @@ class Document(NamedTuple):
     committed_at: datetime
 
 
+class Rest(NamedTuple):
+    """The least that is left of a line, a rate or the total of an invoice that was corrected."""
+
+    what: str
+    rest: int
+
+
 class Approval(NamedTuple):
     id: str
     connection_id: str
@@ -55,9 +62,14 @@ class Event(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
-    """The rows that clients caused, the last value of each series, and the audit's breaks."""
+    """The rows that clients caused, the last value of each series, and the audit's breaks.
+
+    The documents are the agents' invoices, the corrections the credit notes of their people.
+    """
 
     documents: Sequence[Document] = ()
+    corrections: Sequence[Document] = ()
+    rests: Sequence[Rest] = ()
     approvals: Sequence[Approval] = ()
     receipts: Sequence[Receipt] = ()
     events: Sequence[Event] = ()
@@ -68,11 +80,38 @@ class Evidence:
     def issued(self) -> list[Document]:
         return [document for document in self.documents if document.number is not None]
 
+    @property
+    def numbered(self) -> list[Document]:
+        return [*self.issued, *(each for each in self.corrections if each.number is not None)]
+
 
 DOCUMENTS = """
     SELECT id::text, connection_id::text, reference, notes, status, lock_version, number,
         series_id::text, series_value, issued_at, pg_xact_commit_timestamp(xmin) AS committed_at
-    FROM invoices_document ORDER BY id
+    FROM invoices_document WHERE type = %s ORDER BY id
+"""
+RESTS = """
+    WITH taken AS (
+        SELECT * FROM invoices_document WHERE corrects_id IS NOT NULL AND number IS NOT NULL
+    )
+    SELECT concat('line ', told.id) AS what, least(
+        told.quantity_ten_thousandths - sum(own.quantity_ten_thousandths),
+        told.discount_amount - sum(own.discount_amount),
+        told.net_amount - sum(own.net_amount)
+    )::bigint AS rest
+    FROM taken JOIN invoices_line AS own ON own.document_id = taken.id
+    JOIN invoices_line AS told ON told.id = own.corrects_id GROUP BY told.id
+    UNION ALL
+    SELECT concat('tax row ', told.id), least(
+        told.taxable_amount - sum(own.taxable_amount), told.tax_amount - sum(own.tax_amount)
+    )::bigint
+    FROM taken JOIN invoices_taxrow AS own ON own.document_id = taken.id
+    JOIN invoices_taxrow AS told
+        ON told.document_id = taken.corrects_id AND told.tax_rate_id = own.tax_rate_id
+    GROUP BY told.id
+    UNION ALL
+    SELECT concat('invoice ', told.number), (told.grand_total - sum(taken.grand_total))::bigint
+    FROM taken JOIN invoices_document AS told ON told.id = taken.corrects_id GROUP BY told.id
 """
 APPROVALS = """
     SELECT id::text, connection_id::text, target::text AS document_id,
@@ -95,8 +134,12 @@ def read_evidence(url: str, *, breaks: Sequence[str]) -> Evidence:
     with psycopg.connect(url) as connection:
         return Evidence(
             documents=connection.cursor(row_factory=class_row(Document))
-            .execute(DOCUMENTS)
+            .execute(DOCUMENTS, ["invoice"])
             .fetchall(),
+            corrections=connection.cursor(row_factory=class_row(Document))
+            .execute(DOCUMENTS, ["credit_note"])
+            .fetchall(),
+            rests=connection.cursor(row_factory=class_row(Rest)).execute(RESTS).fetchall(),
             approvals=connection.cursor(row_factory=class_row(Approval))
             .execute(APPROVALS)
             .fetchall(),

@@ -18,3 +18,5 @@ class Habits:
     changed_after_approval: float = 0.15
     rivalled: float = 0.15
     executed_again: float = 0.05
+    # An issued invoice is corrected once, and perhaps again; half of these twice at once.
+    corrected: float = 0.4

@@ -8,13 +8,22 @@ from http.client import HTTPConnection, HTTPException, HTTPResponse
 from typing import NamedTuple
 from urllib.parse import urlencode
 
+from invoicing.fixed_point import DECIMALS, format_fixed_point, parse_fixed_point
+from invoicing.web.typed_numbers import avoid_grouping
 from tests.breaking.wire import HOST, LOCAL
 
-FIELD = re.compile(r'name="(csrfmiddlewaretoken|fingerprint)" value="(\w+)"')
+FIELD = re.compile(r'name="([\w-]+)" value="([^"]*)"')
+QUANTITY = "quantity-"
 
 
 class UnheardError(Exception):
     """No answer came, or one that says to ask again."""
+
+
+class Page(NamedTuple):
+    status: int
+    text: str
+    location: str
 
 
 class Visit(NamedTuple):
@@ -34,27 +43,50 @@ class Person:
 
     def sign_in(self, visit: Visit) -> None:
         self._cookies = {}
-        _, page = self._ask(visit, "GET", "/sign-in")
-        status, _ = self._ask(visit, "POST", "/sign-in", _fields(page) | self._sign_in)
-        if status != HTTPStatus.FOUND:
+        page = self._ask(visit, "GET", "/sign-in")
+        answer = self._ask(visit, "POST", "/sign-in", _fields(page) | self._sign_in)
+        if answer.status != HTTPStatus.FOUND:
             raise UnheardError
 
     def decide(self, visit: Visit, approval_id: str, decision: str) -> bool:
         """Look at the page and decide; False where there was nothing to decide any more."""
         path = f"/approvals/{approval_id}"
-        status, page = self._ask(visit, "GET", path)
-        if status == HTTPStatus.FOUND:
-            self.sign_in(visit)
-            raise UnheardError
-        fields = _fields(page)
+        fields = _fields(self._read(visit, path))
         if "fingerprint" not in fields:
             return False
-        status, _ = self._ask(visit, "POST", path, {**fields, "decision": decision, "reason": ""})
-        return status == HTTPStatus.FOUND
+        asked = {**fields, "decision": decision, "reason": ""}
+        return self._ask(visit, "POST", path, asked).status == HTTPStatus.FOUND
+
+    def correct(self, visit: Visit, document_id: str, percent: int) -> bool:
+        """Take back so much of what is left of an invoice; False for an answer that is wrong.
+
+        Whoever is faster may leave nothing of it.
+        """
+        path = f"/documents/{document_id}"
+        form = self._read(visit, f"{path}/correct")
+        if form.location:
+            return form.location == path
+        asked = {
+            name: _share(text, percent) if name.startswith(QUANTITY) else text
+            for name, text in _fields(form).items()
+        }
+        saved = self._ask(visit, "POST", f"{path}/correct", asked | {"correction_reason": "Less."})
+        if saved.status != HTTPStatus.FOUND:
+            return saved.status == HTTPStatus.UNPROCESSABLE_ENTITY
+        path = f"{saved.location.partition('?')[0]}/issue"
+        issued = self._ask(visit, "POST", path, _fields(self._read(visit, path)))
+        return issued.status in {HTTPStatus.FOUND, HTTPStatus.CONFLICT}
+
+    def _read(self, visit: Visit, path: str) -> Page:
+        page = self._ask(visit, "GET", path)
+        if page.location.startswith("/sign-in"):
+            self.sign_in(visit)
+            raise UnheardError
+        return page
 
     def _ask(
         self, visit: Visit, method: str, path: str, fields: Mapping[str, str] | None = None
-    ) -> tuple[int, str]:
+    ) -> Page:
         body = urlencode(fields or {}) if method == "POST" else None
         caller = HTTPConnection(LOCAL, visit.port, timeout=visit.patience)
         try:
@@ -67,7 +99,7 @@ class Person:
         if response.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             raise UnheardError
         self._keep_cookies(response)
-        return response.status, page
+        return Page(response.status, page, response.getheader("Location", ""))
 
     def _headers(self) -> dict[str, str]:
         return {
@@ -85,5 +117,10 @@ class Person:
             self._cookies[name] = value
 
 
-def _fields(page: str) -> dict[str, str]:
-    return dict(FIELD.findall(page))
+def _fields(page: Page) -> dict[str, str]:
+    return dict(FIELD.findall(page.text))
+
+
+def _share(quantity: str, percent: int) -> str:
+    share = parse_fixed_point(quantity) * percent // 100
+    return avoid_grouping(format_fixed_point(share), decimals=DECIMALS)

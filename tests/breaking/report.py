@@ -24,6 +24,7 @@ class Report:
     decisions: int
     repeated_decisions: int
     issued: int
+    corrected: int
     found: Mapping[str, Sequence[str]]
 
     @property
@@ -52,6 +53,7 @@ class Report:
             "decisions at the review page": self.decisions,
             "of these sent more than once": self.repeated_decisions,
             "invoices issued": self.issued,
+            "credit notes issued": self.corrected,
             **{f"**{name}**": f"**{count}**" for name, count in self.counts.items()},
         }
         cells = [(name, str(value)) for name, value in rows.items()]
@@ -88,5 +90,6 @@ def sum_up(
         decisions=len(told.decisions),
         repeated_decisions=told.repeated_decisions,
         issued=len(evidence.issued),
+        corrected=len(evidence.numbered) - len(evidence.issued),
         found=found,
     )

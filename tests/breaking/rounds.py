@@ -55,6 +55,15 @@ class Client:
             approval = self._prepare(draft)
             self.caller.decide(approval["approval_id"], "approve")
         self._issue(approval)
+        while self._happens(habits.corrected):
+            self._correct(approval["document_id"])
+
+    def _correct(self, document_id: str) -> None:
+        beside = [self.caller.correct] if self._happens(1 / 2) else []
+        waiting = [self.caller.pool.submit(correct, document_id) for correct in beside]
+        self.caller.correct(document_id)
+        for each in waiting:
+            each.result()
 
     def _issue(self, approval: dict[str, Any]) -> None:
         habits = self.caller.habits

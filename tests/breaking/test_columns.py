@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.breaking.columns import COLUMNS, find_all
-from tests.breaking.evidence import Approval, Document, Event, Evidence, Receipt
+from tests.breaking.evidence import Approval, Document, Event, Evidence, Receipt, Rest
 from tests.breaking.journal import Operation, Testimony
 from tests.breaking.wire import OK, Call, Reply
 
@@ -141,6 +141,14 @@ WRONG = {
     "the event of a call gone": ({"events": SOUND.events[1:]}, {"audit orphans": 2}),
     "the event of a decision gone": ({"events": SOUND.events[:-1]}, {"audit orphans": 1}),
     "a broken chain": ({"breaks": ["c 7: an event is missing here"]}, {"audit breaks": 1}),
+    "a credit note without its event, which the administration has": (
+        {"corrections": [issued(1)._replace(id="n", number="CN-1", series_id="cn")]},
+        {},
+    ),
+    "more taken back than there was": (
+        {"rests": [Rest("invoice INV-2026-0001", 0), Rest("line 7", -1)]},
+        {"overdrawn invoices": 1},
+    ),
     "committed too early": (with_document(committed_at=at(0)), {"numbers out of order": 1}),
     "dated too early": (with_document(issued_at=at(0)), {"numbers out of order": 1}),
 }

@@ -6,10 +6,10 @@ from uuid import uuid4
 
 import pytest
 
-from invoicing.models import Customer, DocumentType
+from invoicing.models import Customer, Document, DocumentType
 from invoicing.services.drafts import ConnectionRef
 from invoicing.totals import DiscountType
-from tests.factories import TaxRateFactory, line_input, make_draft, make_issued
+from tests.factories import TaxRateFactory, line_input, make_correction, make_draft, make_issued
 from tests.interface.refusals import NO_DRAFT_INVOICE, refusal, seen
 
 
@@ -165,10 +165,23 @@ def test_a_persons_draft_stays_a_persons_when_an_agent_changes_it(agent, calls):
     assert calls["drafts.update"].made_by(agent).data["connection_id"] is None
 
 
-def test_a_credit_note_is_read_and_not_changed(agent, customer, draft_body):
-    credit_note = make_draft(customer=customer, document_type=DocumentType.CREDIT_NOTE)
+def make_credit_note(customer: Customer) -> Document:
+    return make_draft(customer=customer, document_type=DocumentType.CREDIT_NOTE)
+
+
+def make_correction_of_one(customer: Customer) -> Document:
+    return make_correction(make_issued(customer=customer))
+
+
+@pytest.mark.parametrize("make", [make_credit_note, make_correction_of_one])
+def test_a_credit_note_is_read_and_not_changed(agent, customer, draft_body, make):
+    """It has the fields of every other document: what it corrects is for people."""
+    credit_note, other = make(customer), make_draft(customer=customer)
     before = agent.call("documents.get", id=credit_note.id)
+    known = agent.call("documents.get", id=other.id)
     assert before.data["type"] == "credit_note"
+    assert before.data.keys() == known.data.keys()
+    assert before.data["line_items"][0].keys() == known.data["line_items"][0].keys()
 
     update = agent.call(
         "drafts.update", draft_body | {"lock_version": 1}, id=credit_note.id, key="k"

@@ -7,7 +7,7 @@ from agent_access.errors import ANSWER_GONE
 from agent_access.models import AuditEvent, Receipt
 from invoicing.errors import ConflictCause
 from invoicing.models import Customer, Document, DocumentType, TaxRate
-from tests.factories import line_input, make_draft, make_issued
+from tests.factories import line_input, make_correction, make_draft, make_issued
 from tests.interface.issuing import decide, execute, prepare, read
 from tests.interface.refusals import (
     NO_DRAFT_INVOICE,
@@ -46,8 +46,8 @@ def test_a_version_before_the_last_change_is_a_conflict(agent, drafted, draft_bo
 
 @pytest.mark.requirement("draft_input.editable_invoice")
 def test_a_credit_note_and_an_issued_invoice_are_not_prepared(agent):
-    note = make_draft(document_type=DocumentType.CREDIT_NOTE)
-    for document in (note, make_issued()):
+    note, invoice = make_draft(document_type=DocumentType.CREDIT_NOTE), make_issued()
+    for document in (note, invoice, make_correction(invoice)):
         with nothing_changes():
             answer = prepare(agent, document.id, lock_version=document.lock_version)
         assert seen(answer) == NO_DRAFT_INVOICE

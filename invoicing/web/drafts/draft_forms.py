@@ -93,7 +93,7 @@ class DraftForms:
 def _mark(form: forms.Form, name: str, problem: FieldProblem, code: str) -> None:
     """Add the problem to a field that could be read, in the form's own words if it has any."""
     if name not in form.errors:
-        form.add_error(name, form.fields[name].error_messages.get(code) or _as_sentence(problem))
+        form.add_error(name, form.fields[name].error_messages.get(code) or as_sentence(problem))
 
 
 def _describe_reading(line: Line, formats: Formats) -> str:
@@ -104,6 +104,6 @@ def _describe_reading(line: Line, formats: Formats) -> str:
     return f"{gross}{discount if line.discount_amount else ''} = {formats.money(line.net_amount)}"
 
 
-def _as_sentence(problem: FieldProblem) -> str:
+def as_sentence(problem: FieldProblem) -> str:
     """Return a problem, which reads on from a field's name, as a sentence of its own."""
     return f"{problem.problem[0].upper()}{problem.problem[1:]}."

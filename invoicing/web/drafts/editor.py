@@ -6,14 +6,17 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.http import HttpResponse, QueryDict
+from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
+from django.utils import timezone
 
 from invoicing.access import WRITE_PERMISSIONS
 from invoicing.draft_fields import MAX_LINES
 from invoicing.errors import ConflictError, DraftCodeUsedError, DraftInvalidError
+from invoicing.identifiers import read_uuid
 from invoicing.locks import require_still_allowed
 from invoicing.models import Document, User
+from invoicing.services.corrections import is_correctable
 from invoicing.services.draft_content import DraftContent
 from invoicing.services.drafts import create_draft, preview_draft, update_draft
 from invoicing.web.drafts.changes import compare_drafts
@@ -23,15 +26,16 @@ from invoicing.web.drafts.customers import find_offered
 from invoicing.web.drafts.draft_forms import DraftForms, ReadDraft
 from invoicing.web.drafts.typed import (
     TypedDraft,
+    copy_typed,
     new_typed_draft,
     propose_again,
     read_typed,
     typed_draft_of,
 )
-from invoicing.web.formats import Formats
+from invoicing.web.formats import Formats, local_date
 from invoicing.web.late_forms import RESUME
 from invoicing.web.listings import read_search
-from invoicing.web.pages import SignedInRequest, page, show_done
+from invoicing.web.pages import SignedInRequest, page, read_number, show_done
 
 
 @page(*WRITE_PERMISSIONS, methods=("GET", "POST"), keeps_typed=True)
@@ -48,6 +52,8 @@ def edit_draft(request: SignedInRequest, pk: UUID) -> HttpResponse:
 
 
 def _answer(request: SignedInRequest, document: Document | None = None) -> HttpResponse:
+    if request.method != "POST" and document is None and "copy" in request.GET:
+        return _show_copy(request)
     typed = _read_or_begin(request, document)
     search = read_search(request.POST, "customer_search")
     choices = choices_for(request.user, document, typed, search=search)
@@ -63,6 +69,20 @@ def _read_or_begin(request: SignedInRequest, document: Document | None) -> Typed
         return typed_draft_of(document, document.lines.all())
     customer = find_offered(request.user, request.GET.get("customer", ""))
     return new_typed_draft(request.user, customer)
+
+
+def _show_copy(request: SignedInRequest) -> HttpResponse:
+    """Show the form of a new draft, filled in from an issued invoice; it saves nothing.
+
+    The lists have what the invoice has even if it is inactive by now, and marked so.
+    """
+    pk = read_uuid(request.GET["copy"])
+    original = Document.objects.visible_to(request.user).filter(pk=pk).first()
+    if original is None or not is_correctable(original):
+        raise Http404
+    typed = copy_typed(original, today=local_date(timezone.now(), request.user))
+    choices = choices_for(request.user, original, typed, search="")
+    return Editor(request, choices).show(typed, copied=original)
 
 
 @dataclass(frozen=True)
@@ -88,7 +108,7 @@ class Editor:
         if "add_line" in data:
             return self.show(typed.with_line())
         if "remove_line" in data:
-            return self.show(typed.without_line(_read_number(data, "remove_line")))
+            return self.show(typed.without_line(read_number(data, "remove_line")))
         if is_search or RESUME in data:
             return self.show(typed, has_searched=is_search)
         return self._check(DraftForms(typed, self.choices, is_checked=True))
@@ -199,7 +219,7 @@ class Editor:
     def _lock_version_to_send(self) -> int:
         """Return the version that the form began with."""
         if self.request.method == "POST":
-            return _read_number(self.request.POST, "lock_version")
+            return read_number(self.request.POST, "lock_version")
         return self.document.lock_version if self.document else 0
 
     def _read_lock_version(self) -> int:
@@ -208,19 +228,13 @@ class Editor:
         Nothing but that button replaces what somebody else has saved, whatever else is pressed.
         """
         data = self.request.POST
-        return _read_number(data, "save") or _read_number(data, "lock_version")
+        return read_number(data, "save") or read_number(data, "lock_version")
 
 
 def _is_search(data: QueryDict) -> bool:
     """Return whether to search for a customer: by its button, or by Enter in the search field."""
     asked, done = (read_search(data, f"customer_{word}") for word in ("search", "searched"))
     return "find_customer" in data or asked != done
-
-
-def _read_number(data: QueryDict, name: str) -> int:
-    """Return a number that the form holds in a button or hidden field; 0 for anything else."""
-    text = data.get(name, "")
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0  # noqa: PLR2004  fits a column
 
 
 def _format_totals(document: Document) -> dict[str, str]:

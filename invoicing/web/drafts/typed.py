@@ -11,7 +11,7 @@ from django.conf import settings
 from django.http import QueryDict
 from django.utils import timezone
 
-from invoicing.draft_fields import MAX_LINES
+from invoicing.draft_fields import MAX_LINES, PersonInput
 from invoicing.fixed_point import DECIMALS
 from invoicing.models import Company, Customer, Document, Line, User
 from invoicing.money import RATE_DECIMALS, SUPPORTED_CURRENCIES, minor_unit
@@ -185,6 +185,18 @@ def _write_for_people(document: Document) -> Typed:
         "exchange_rate": avoid_grouping(texts["exchange_rate"], decimals=RATE_DECIMALS),
         "exchange_rate_base": INVOICE_CURRENCY if is_of_invoice else texts["exchange_rate_base"],
     }
+
+
+def copy_typed(document: Document, *, today: date) -> TypedDraft:
+    """Return a document as a new draft of today, with as many days to pay.
+
+    What a person wrote of that one delivery, its order and its exchange rate is left out.
+    """
+    typed = typed_draft_of(document, document.lines.all())
+    due_date = today + (document.due_date - document.issue_date)
+    own = dict.fromkeys(PersonInput.model_fields.keys() & typed.header.keys(), "")
+    dates = {"issue_date": today.isoformat(), "due_date": due_date.isoformat()}
+    return replace(typed, header={**typed.header, **own, **dates})
 
 
 def _write_line(line: Line, decimals: int) -> Typed:
