@@ -6,8 +6,9 @@ from datetime import date, datetime, timedelta
 
 from django.db.models import TextChoices
 
-from invoicing.models import Document, DocumentStatus, NumberSeries, User
+from invoicing.models import Document, DocumentStatus, DocumentType, NumberSeries, User
 from invoicing.services.document_facts import Facts
+from invoicing.services.numbering import read_format
 
 LATELY = timedelta(days=30)
 YEAR = timedelta(days=366)
@@ -98,7 +99,8 @@ def _same_total(user: User, draft: Document, *, since: datetime) -> Document | N
 
 def _later_issue_date(draft: Document) -> date | None:
     """Return the date and no more: the person may not be allowed to see that document."""
-    series = NumberSeries.objects.filter(type=draft.type, year=draft.issue_date.year)
+    year = read_format(DocumentType(draft.type)).series_year(draft.issue_date.year)
+    series = NumberSeries.objects.filter(type=draft.type, year=year)
     # A subquery, since with a join the whole series would be read and sorted.
     numbered = Document.objects.filter(series=series.values("pk")[:1]).order_by("-series_value")
     last_date = numbered.values_list("issue_date", flat=True).first()
