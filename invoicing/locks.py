@@ -1,8 +1,9 @@
 """Row locks, only inside a transaction and in one order: approval, document, customer, numbers.
 
-Of numbers the format comes before the series. The settings and the heads of audit chains come after these, so that stopping agents does not
-wait for work on documents. People and other records come last, in acts of administration.
-SQLite has no row locks; there the transaction itself is the lock (transaction_mode IMMEDIATE).
+Of numbers the format comes before the series. The settings and the heads of audit chains come
+after these, so that stopping agents does not wait for work on documents. People and other records
+come last, in acts of administration. SQLite has no row locks; there the transaction itself is the
+lock (transaction_mode IMMEDIATE).
 """
 
 from collections.abc import Collection

@@ -71,7 +71,9 @@ def next_number(document_type: DocumentType, year: int) -> AssignedNumber:
     [number_format] = lock_formats(document_type)
     series = _series_of(number_format, year)
     if not series.update(last_value=F("last_value") + 1):
-        _begin(number_format, year)
+        # If two calls begin the series at once, the second insert waits, then does nothing.
+        begun = NumberSeries(type=document_type, year=number_format.series_year(year))
+        NumberSeries.objects.bulk_create([begun], ignore_conflicts=True)
         series.update(last_value=F("last_value") + 1)
     taken = series.get()
     number = number_format.style.write(year, taken.last_value)
@@ -107,12 +109,6 @@ def _default_format(document_type: DocumentType) -> NumberFormat:
 def _series_of(number_format: NumberFormat, year: int) -> QuerySet[NumberSeries]:
     series_year = number_format.series_year(year)
     return NumberSeries.objects.filter(type=number_format.type, year=series_year)
-
-
-def _begin(number_format: NumberFormat, year: int) -> None:
-    """Make the series unless there is one; an insert of the same at this moment is waited for."""
-    begun = NumberSeries(type=number_format.type, year=number_format.series_year(year))
-    NumberSeries.objects.bulk_create([begun], ignore_conflicts=True)
 
 
 def read_numbering(year: int) -> dict[DocumentType, Numbering]:
@@ -153,10 +149,13 @@ def start_series(number_format: NumberFormat, year: int, *, next_value: int) -> 
     """
     if len(number_format.style.write(year, next_value)) > NUMBER_LENGTH:
         raise ValidationError({"next_value": TOO_LONG})
-    _begin(number_format, year)
-    free = _series_of(number_format, year).filter(~_is_begun())
-    if not free.update(last_value=next_value - 1):
+    series, last_value = _series_of(number_format, year), next_value - 1
+    if series.filter(~_is_begun()).update(last_value=last_value):
+        return
+    if series.exists():
         raise ValidationError({"next_value": IS_BEGUN})
+    series_year = number_format.series_year(year)
+    NumberSeries.objects.create(type=number_format.type, year=series_year, last_value=last_value)
 
 
 def require_distinct(formats: Sequence[NumberFormat]) -> None:
