@@ -1,9 +1,10 @@
-"""Row locks, only inside a transaction and in one order: approval, document, customer, series.
+"""Row locks, only inside a transaction and in one order: approval, document, customer, numbers.
 
-A credit note comes before the invoice that it corrects, as in the trigger that guards it. The
-settings and the heads of audit chains come after these, so that stopping agents does not wait for
-work on documents. People and other records come last, in acts of administration.
-SQLite has no row locks; there the transaction itself is the lock (transaction_mode IMMEDIATE).
+A credit note comes before the invoice that it corrects, as in the trigger that guards it, and the
+format of numbers before their series. The settings and the heads of audit chains come after these,
+so that stopping agents does not wait for work on documents. People and other records come last, in
+acts of administration. SQLite has no row locks; there the transaction itself is the lock
+(transaction_mode IMMEDIATE).
 """
 
 from collections.abc import Collection

@@ -27,6 +27,7 @@ ADMINISTRATION = {
     "invoices.add_taxrate": "Administration: add tax rates",
     "invoices.change_taxrate": "Administration: change tax rates",
     "invoices.view_numberseries": "Administration: see number series",
+    "invoices.change_numberseries": "Administration: change how documents are numbered",
     "invoices.view_company": "Administration: see the company",
     "invoices.change_company": "Administration: change the company",
 }

@@ -18,9 +18,9 @@ from invoicing.field_kinds import AMOUNT_PATTERN, CURRENCY_PATTERN, DATE_SCHEMA
 from invoicing.identifiers import CROCKFORD_BASE_32, DRAFT_CODE_CHARACTERS, DRAFT_CODE_PREFIX
 from invoicing.models import DocumentStatus, DocumentType
 from invoicing.money import MOST_DECIMALS
+from invoicing.number_formats import NUMBER_LENGTH
 
 DRAFT_CODE_PATTERN = rf"^{DRAFT_CODE_PREFIX}[{CROCKFORD_BASE_32}]{{{DRAFT_CODE_CHARACTERS}}}$"
-NUMBER_PATTERN = r"^[A-Z]+-[0-9]{4}-[0-9]{4,}$"
 TIME_PATTERN = r"^([01][0-9]|2[0-3]):[0-5][0-9]$"
 
 
@@ -34,7 +34,8 @@ CurrencyCode = Annotated[str, Field(pattern=CURRENCY_PATTERN)]
 MinorUnit = Annotated[
     int, Field(ge=0, le=MOST_DECIMALS, description="Decimal digits of the currency.")
 ]
-Number = Annotated[str, Field(pattern=NUMBER_PATTERN)]
+# The owner chooses how numbers are written.
+Number = Annotated[str, Field(min_length=1, max_length=NUMBER_LENGTH)]
 
 
 class Customer(TypedDict):

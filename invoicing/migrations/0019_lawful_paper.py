@@ -12,6 +12,10 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
+        migrations.AlterModelOptions(
+            name='numberseries',
+            options={'verbose_name_plural': 'numbers'},
+        ),
         migrations.CreateModel(
             name='Logo',
             fields=[
@@ -24,7 +28,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.UUIDField(default=invoicing.identifiers.new_id, editable=False, primary_key=True, serialize=False)),
                 ('type', models.CharField(choices=[('invoice', 'Invoice'), ('credit_note', 'Credit Note')], max_length=11, unique=True)),
-                ('prefix', models.CharField(max_length=12)),
+                ('prefix', models.CharField(blank=True, max_length=12)),
                 ('has_year', models.BooleanField(default=True, verbose_name='with the year')),
                 ('digits', models.PositiveSmallIntegerField(default=4, verbose_name='least digits')),
             ],

@@ -24,6 +24,7 @@ from invoicing.models.people import User
 from invoicing.models.records import Record, RecordQuerySet
 from invoicing.models.taxes import TaxCategory, TaxRate
 from invoicing.money import MAX_AMOUNT, MOST_DECIMALS
+from invoicing.number_formats import NUMBER_LENGTH
 from invoicing.totals import BASIS_POINTS, DiscountType, LineAmounts, TaxFacts
 
 TOTALS = ("net_total", "discount_total", "tax_total", "grand_total")
@@ -128,7 +129,7 @@ class Document(Record):
     updated_at = models.DateTimeField(default=timezone.now, editable=False)
 
     # Set together, by issuing.
-    number = models.CharField(max_length=20, null=True, blank=True)  # noqa: DJ001  unique where set
+    number = models.CharField(max_length=NUMBER_LENGTH, null=True, blank=True)  # noqa: DJ001  unique where set
     series = models.ForeignKey(
         NumberSeries,
         on_delete=models.PROTECT,
@@ -145,12 +146,12 @@ class Document(Record):
     )
     seller_name = models.CharField(max_length=200, blank=True, default="")
     seller_address = models.TextField(blank=True, default="")
-    seller_vat_number = models.CharField(max_length=20, blank=True, default="")
+    seller_vat_number = models.CharField(max_length=NUMBER_LENGTH, blank=True, default="")
     seller_iban = models.CharField(max_length=34, blank=True, default="")
     seller_bic = models.CharField(max_length=11, blank=True, default="")
     buyer_name = models.CharField(max_length=200, blank=True, default="")
     buyer_address = models.TextField(blank=True, default="")
-    buyer_vat_number = models.CharField(max_length=20, blank=True, default="")
+    buyer_vat_number = models.CharField(max_length=NUMBER_LENGTH, blank=True, default="")
     # Empty on what was issued before these were kept.
     seller_parts = models.JSONField(null=True, blank=True)
     buyer_parts = models.JSONField(null=True, blank=True)

@@ -4,8 +4,7 @@ from django.db import models
 from typing_extensions import override
 
 from invoicing.models.records import Record
-
-MOST_DIGITS = 10
+from invoicing.number_formats import MOST_DIGITS, NumberStyle
 
 
 class DocumentType(models.TextChoices):
@@ -14,13 +13,13 @@ class DocumentType(models.TextChoices):
 
 
 class NumberFormat(Record):
-    """How numbers of one type of document are written, once the owner has chosen it.
+    """How numbers of one type of document are written: made by its first number, or by the owner.
 
-    "INV-", with the year and 4 digits, makes INV-2026-0001.
+    Issuing locks it before the series, so that no number is given while it changes.
     """
 
     type = models.CharField(max_length=11, choices=DocumentType, unique=True)
-    prefix = models.CharField(max_length=12)
+    prefix = models.CharField(max_length=12, blank=True)
     has_year = models.BooleanField("with the year", default=True)
     digits = models.PositiveSmallIntegerField("least digits", default=4)
 
@@ -38,6 +37,14 @@ class NumberFormat(Record):
     def __str__(self) -> str:
         return f"Numbers of {self.get_type_display().lower()}s"
 
+    @property
+    def style(self) -> NumberStyle:
+        return NumberStyle(self.prefix, self.has_year, self.digits)
+
+    def series_year(self, year: int) -> int:
+        """Return the year of the series of documents that are dated in this year."""
+        return year if self.has_year else 0
+
 
 class NumberSeries(Record):
     """The numbers of one type of document in one year; `last_value` was given last.
@@ -50,7 +57,7 @@ class NumberSeries(Record):
     last_value = models.PositiveIntegerField(default=0)
 
     class Meta:
-        verbose_name_plural = "number series"
+        verbose_name_plural = "numbers"
         constraints = [
             models.UniqueConstraint(fields=["type", "year"], name="number_series_type_year"),
             models.CheckConstraint(

@@ -11,12 +11,14 @@ from invoicing.models import (
     Customer,
     Document,
     DocumentStatus,
+    DocumentType,
     NumberSeries,
     TaxCategory,
     TaxRate,
     User,
 )
 from invoicing.services.document_facts import Facts
+from invoicing.services.numbering import read_format
 from invoicing.vat_area import EU_VAT_AREA, vat_territory
 from invoicing.vat_numbers import country_of_vat_number, is_vat_number_valid
 
@@ -250,7 +252,8 @@ def _same_total(user: User, draft: Document, *, since: datetime) -> Document | N
 
 def _later_issue_date(draft: Document) -> date | None:
     """Return the date and no more: the person may not be allowed to see that document."""
-    series = NumberSeries.objects.filter(type=draft.type, year=draft.issue_date.year)
+    year = read_format(DocumentType(draft.type)).series_year(draft.issue_date.year)
+    series = NumberSeries.objects.filter(type=draft.type, year=year)
     # A subquery, since with a join the whole series would be read and sorted.
     numbered = Document.objects.filter(series=series.values("pk")[:1]).order_by("-series_value")
     last_date = numbered.values_list("issue_date", flat=True).first()

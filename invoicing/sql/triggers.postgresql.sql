@@ -179,15 +179,19 @@ $$;
 
 CREATE TRIGGER invoices_user_sessions BEFORE UPDATE ON invoices_user FOR EACH ROW EXECUTE FUNCTION invoices_raise_session_revision();
 
--- A number series only goes forward, so that no number is given out twice; it is never deleted.
+-- Once a document bears it, a number series goes forward one by one, so that no number is given out twice or
+-- left out; before, its start is chosen. It is never deleted.
 
 CREATE FUNCTION invoices_keep_series() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF TG_OP = 'UPDATE' THEN
         IF (OLD.id, OLD.type, OLD.year) IS DISTINCT FROM (NEW.id, NEW.type, NEW.year)
-            OR NEW.last_value < OLD.last_value
+            OR (
+                NEW.last_value <> OLD.last_value + 1
+                AND EXISTS (SELECT 1 FROM {schema}.invoices_document WHERE series_id = OLD.id)
+            )
         THEN
-            RAISE EXCEPTION 'A number series only goes forward.' USING ERRCODE = 'restrict_violation';
+            RAISE EXCEPTION 'A number series only goes forward, one by one.' USING ERRCODE = 'restrict_violation';
         END IF;
         RETURN NEW;
     END IF;

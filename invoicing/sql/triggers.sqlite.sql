@@ -184,7 +184,8 @@ BEGIN
     UPDATE invoices_user SET password_upgrades = OLD.password_upgrades WHERE id = NEW.id;
 END;
 
--- A number series only goes forward, so that no number is given out twice; it is never deleted.
+-- Once a document bears it, a number series goes forward one by one, so that no number is given out twice or
+-- left out; before, its start is chosen. It is never deleted.
 
 CREATE TRIGGER invoices_numberseries_kept_insert BEFORE INSERT ON invoices_numberseries
 WHEN EXISTS (
@@ -197,9 +198,12 @@ END;
 
 CREATE TRIGGER invoices_numberseries_forward BEFORE UPDATE ON invoices_numberseries
 WHEN (OLD.rowid, OLD.id, OLD.type, OLD.year) IS NOT (NEW.rowid, NEW.id, NEW.type, NEW.year)
-    OR NEW.last_value < OLD.last_value
+    OR (
+        NEW.last_value != OLD.last_value + 1
+        AND EXISTS (SELECT 1 FROM invoices_document WHERE series_id = OLD.id)
+    )
 BEGIN
-    SELECT RAISE(ABORT, 'A number series only goes forward.');
+    SELECT RAISE(ABORT, 'A number series only goes forward, one by one.');
 END;
 
 CREATE TRIGGER invoices_numberseries_kept_delete BEFORE DELETE ON invoices_numberseries

@@ -56,7 +56,7 @@ def number_after_the_highest(document_type: DocumentType, year: int) -> Assigned
     issued = Document.objects.filter(series=series).order_by("-series_value")
     value = (issued.values_list("series_value", flat=True).first() or 0) + 1
     time.sleep(A_MOMENT)
-    number = f"{numbering.PREFIXES[document_type]}-{year:04d}-{value:04d}"
+    number = numbering.read_format(document_type).style.write(year, value)
     return AssignedNumber(series.pk, value, number)
 
 

@@ -5,12 +5,10 @@ from typing import Any
 
 import pytest
 from django.db import connection
-from django.db.models import F
 
-from invoicing.models import DocumentType, NumberSeries, Skill
+from invoicing.models import DocumentType, NumberFormat, NumberSeries, Skill
 from invoicing.search import records
 from invoicing.services.customers import change_customer, create_customers
-from invoicing.services.numbering import next_number
 from tests.factories import CustomerFactory, TeamFactory, UserFactory, make_draft, make_issued
 from tests.interface.calls import walk
 from tests.interface.refusals import invalid, seen
@@ -107,30 +105,36 @@ NUMBERS = {
 }
 
 
-def skip_numbers(count: int) -> None:
-    next_number(DocumentType.INVOICE, 2026)
-    NumberSeries.objects.update(last_value=F("last_value") + count - 1)
+def begin_series(document_type: DocumentType, *, at: int) -> None:
+    NumberSeries.objects.create(type=document_type, year=2026, last_value=at - 1)
+
+
+def numbers_found(agent, search) -> list[str]:
+    return [each["number"] for each in agent.call("documents.list", {"search": search}).data]
 
 
 def test_a_document_is_found_by_its_number_however_it_is_written(agent):
-    skip_numbers(84)
+    begin_series(DocumentType.INVOICE, at=85)
     for reference in ("", "PO-4711/2026"):
         make_issued(customer=CustomerFactory.create(name="Acme"), reference=reference)
 
-    def found(search) -> list[str]:
-        return [each["number"] for each in agent.call("documents.list", {"search": search}).data]
-
     for number, searches in NUMBERS.items():
-        assert [found(search) for search in searches] == [[number]] * len(searches)
-    assert found("085") == []
+        assert [numbers_found(agent, each) for each in searches] == [[number]] * len(searches)
+    assert numbers_found(agent, "085") == []
 
 
 def test_85_finds_all_numbers_that_begin_so(agent):
-    for skipped in (84, 764):
-        skip_numbers(skipped)
-        make_issued(customer=CustomerFactory.create(name="Acme"))
-    found = agent.call("documents.list", {"search": "85"}).body["data"]
-    assert [each["number"] for each in found] == ["INV-2026-0085", "INV-2026-0850"]
+    for document_type, begin in ((DocumentType.INVOICE, 85), (DocumentType.CREDIT_NOTE, 850)):
+        begin_series(document_type, at=begin)
+        make_issued(customer=CustomerFactory.create(name="Acme"), document_type=document_type)
+    assert numbers_found(agent, "85") == ["INV-2026-0085", "CN-2026-0850"]
+
+
+def test_a_document_is_found_by_a_number_in_a_format_of_the_owners(agent):
+    NumberFormat.objects.create(type="invoice", prefix="RE/26.HH_", has_year=False, digits=3)
+    make_issued(customer=CustomerFactory.create(name="Acme"))
+    for search in ("RE/26.HH_001", "re 26 hh 1", "re/26", "RE26HH001", "26.hh", "1"):
+        assert numbers_found(agent, search) == ["RE/26.HH_001"], search
 
 
 def test_customers_people_and_teams_are_found_by_what_people_type(agent, delegate):

@@ -1,3 +1,4 @@
+from itertools import combinations
 from typing import Any
 
 import pytest
@@ -17,7 +18,8 @@ from invoicing.models import (
     Team,
     User,
 )
-from invoicing.services.numbering import PREFIXES
+from invoicing.number_formats import NumberStyle, can_write_the_same
+from invoicing.services.numbering import DEFAULT_PREFIXES
 
 Column = tuple[type[Model], str]
 
@@ -47,9 +49,10 @@ def test_a_record_is_called_by_its_name() -> None:
     assert str(TaxRate(name="Reduced", percentage_ten_thousandths=70_000)) == "Reduced (7 %)"
 
 
-def test_every_type_of_document_has_a_series_that_its_numbers_tell() -> None:
-    assert set(PREFIXES) == set(DocumentType)
-    assert len(set(PREFIXES.values())) == len(DocumentType)
+def test_every_type_of_document_has_numbers_of_its_own() -> None:
+    assert set(DEFAULT_PREFIXES) == set(DocumentType)
+    styles = [NumberStyle(each, has_year=True, digits=4) for each in DEFAULT_PREFIXES.values()]
+    assert not any(can_write_the_same(*pair) for pair in combinations(styles, 2))
 
 
 def test_agents_write_invoices_and_no_other_type_that_there_may_be() -> None:

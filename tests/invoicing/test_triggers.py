@@ -66,6 +66,15 @@ def test_no_statement_changes_an_issued_document(issued, change) -> None:
     refuse(f"UPDATE invoices_document SET {change} WHERE status = 'issued'")  # noqa: S608 (constants only)
 
 
+@pytest.mark.requirement("document.frozen")
+@pytest.mark.parametrize("model", [Document, Line, TaxRow])
+def test_no_column_of_an_issued_document_or_its_parts_changes(issued, model) -> None:
+    """Not even to what it is: nothing but the guard can have refused that."""
+    table, whose = model._meta.db_table, "id" if model is Document else "document_id"
+    for column in columns_of(model):
+        refuse(f"UPDATE {table} SET {column} = {column} WHERE {whose} = {ISSUED}")  # noqa: S608 (constants only)
+
+
 @pytest.mark.postgresql  # on SQLite a trigger reads its own schema alone
 @pytest.mark.requirement("document.frozen")
 @pytest.mark.parametrize(
