@@ -22,6 +22,7 @@ GROUPS = (
     "tests/hosts/",
     "tests/quickstart/test_quickstart.py",
     "tests/servers/",
+    "tests/web/test_new_field.py",
 )
 
 
