@@ -183,34 +183,33 @@ COMMENTS = "/desk/agents/api/v1/comments"
 
 @pytest.fixture
 def commented(desk, credential):
-    """An agent with two comments on one ticket of nora, which are the only ones."""
+    """An agent, and the two comments on tickets of nora, as it wrote them."""
     agent = Agent(desk, credential)
     with closing(sqlite3.connect(desk.database, isolation_level=None)) as database:
         database.execute("DELETE FROM helpdesk_comment")
-    agent.comments = [
-        agent.post(COMMENTS, {"ticket": 2, "text": text}).data for text in ("It blinks.", "Still.")
-    ]
-    return agent
+    said = ("It blinks.", "Still.")
+    return agent, *(agent.post(COMMENTS, {"ticket": 2, "text": text}).data for text in said)
 
 
 def test_a_tool_by_hand_knows_records_by_their_numbers_over_both_transports(commented):
-    first, second = commented.comments
-    listed = commented.get(COMMENTS).body
+    agent, first, second = commented
+    listed = agent.get(COMMENTS).body
     assert listed == {"data": [first], "next": first["id"]}
     assert isinstance(first["id"], int)
-    following = commented.get(f"{COMMENTS}?after={first['id']}").body
+    following = agent.get(f"{COMMENTS}?after={first['id']}").body
     assert following == {"data": [second], "next": None}
-    assert commented.call("comments_list", after=first["id"]) == (False, following)
-    read = commented.get(f"{COMMENTS}/{second['id']}").body
+    assert agent.call("comments_list", after=first["id"]) == (False, following)
+    read = agent.get(f"{COMMENTS}/{second['id']}").body
     assert read == {"data": second}
-    assert commented.call("comments_read", id=second["id"]) == (False, read)
+    assert agent.call("comments_read", id=second["id"]) == (False, read)
 
 
-def test_a_number_of_nothing_is_not_found_and_no_page_follows_it(commented):
+def test_a_number_of_nothing_is_not_found_and_no_page_follows_it(desk, credential):
+    agent = Agent(desk, credential)
     for number in ("0", "999999", "01", "x", str(2**63), "-1"):
-        assert (number, commented.get(f"{COMMENTS}/{number}").code) == (number, "not_found")
+        assert (number, agent.get(f"{COMMENTS}/{number}").code) == (number, "not_found")
     for after in ("0", "x", "-1"):
-        refused = commented.get(f"{COMMENTS}?after={after}")
+        refused = agent.get(f"{COMMENTS}?after={after}")
         assert (refused.code, refused.error["fields"]) == ("validation_failed", ["after"])
 
 
@@ -230,7 +229,7 @@ def test_the_owner_reads_the_names_of_djangos_own_users_and_the_numbers_of_recor
     [nora] = re.findall(r'<option value="([0-9a-f-]{36})"[^>]*>nora', audit)
     for query in ("q=nora", f"actor={nora}"):
         assert "comments.write" in olga.read(f"{admin}/auditevent/?{query}")
-    number = commented.comments[0]["id"]
+    number = commented[1]["id"]
     receipts = olga.read(f"{admin}/receipt/?q={number}")
     assert re.search(rf"field-record[^>]*>\s*{number}<", receipts)
 
