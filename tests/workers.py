@@ -19,15 +19,10 @@ GROUPS = (
     "tests/mcp_clients/",
     "tests/operations/test_image.py",
     "tests/operations/test_mistakes.py",
-    "tests/hosts/existing/",
-    "tests/hosts/new/test_approvals.py",
-    "tests/hosts/new/test_beside_toolkit.py",
-    "tests/hosts/new/test_desk.py",
-    "tests/hosts/new/test_newer_django.py",
-    "tests/hosts/new/test_sign_in.py",
-    "tests/hosts/new/test_tools.py",
+    "tests/hosts/",
     "tests/quickstart/test_quickstart.py",
     "tests/servers/",
+    "tests/web/test_new_field.py",
 )
 
 

@@ -1,6 +1,7 @@
 """The books in the administration: who opens what, and what nobody may do there."""
 
 import re
+from functools import cache, partial
 
 import pytest
 from django.contrib import admin
@@ -103,15 +104,13 @@ def test_the_owner_and_superusers_open_every_book(request, books, sign_in, owner
 def test_no_page_links_to_one_that_this_administrator_may_not_open(books, sign_in, permission):
     """Each permission alone; Django's own templates link to more."""
     browser = sign_in(make_administrator(permission.removeprefix("invoices.")))
-    own = [url for model in BOOKS for url in pages_of(model) if _opens(browser, url)]
+    visit = cache(partial(browser.get, follow=True))
+    pages = {url: visit(url) for model in BOOKS for url in pages_of(model)}
+    own = {url: page for url, page in pages.items() if page.status_code == 200}
     assert own
-    for url in own:
-        for link in re.findall(r'href="(/[^"?]*)', main_of(browser.get(url, follow=True))):
-            assert _opens(browser, link), (url, link)
-
-
-def _opens(browser, url) -> bool:
-    return bool(browser.get(url, follow=True).status_code == 200)
+    for url, page in own.items():
+        for link in re.findall(r'href="(/[^"?]*)', main_of(page)):
+            assert visit(link).status_code == 200, (url, link)
 
 
 @once

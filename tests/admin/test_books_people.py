@@ -61,6 +61,8 @@ def rights_of(person: User) -> tuple[bool, bool, list[int]]:
     return held.is_staff, held.is_superuser, [role.pk for role in held.groups.all()]
 
 
+@pytest.mark.sqlite  # the form refuses it, on either database
+@pytest.mark.sqlite  # the form refuses it, on either database
 @pytest.mark.parametrize("chosen", ["x", "0", "9" * 20])
 def test_a_right_that_is_not_offered_is_refused(sign_in, superuser, person, chosen):
     desk = sign_in(superuser)
@@ -200,6 +202,7 @@ def test_what_cannot_be_is_said_in_the_form(desk, person, fields, problems):
     assert all(problem in (None, said[name]) for name, problem in problems.items())
 
 
+@pytest.mark.sqlite  # the form refuses it, on either database
 @pytest.mark.parametrize("is_managed", [False, True], ids=["themselves", "whom they manage"])
 def test_nobody_is_made_their_own_manager(desk, person, is_managed):
     manager = UserFactory.create(manager=person) if is_managed else person

@@ -83,6 +83,9 @@ def test_a_rate_that_was_replaced_meanwhile_is_not_replaced_again(tax_rate):
     assert list(TaxRate.objects.values_list("name", "is_active")) == [(tax_rate.name, False)]
 
 
+@pytest.mark.sqlite  # a form is read and shown alike on both databases
+@pytest.mark.sqlite  # a form is read and shown alike on both databases
+@pytest.mark.sqlite  # a form is read and shown alike on both databases
 @pytest.mark.parametrize(
     "percentage", ["", "x", "-1", "1,234", "1.23456", "101", "1e1", "9" * 11, "\u0661", "\0"]
 )

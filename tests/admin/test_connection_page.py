@@ -118,6 +118,7 @@ def test_the_work_of_another_connection_is_not_shown(owner_desk, connect, delega
 
 
 # PostgreSQL takes any index that orders a table of a few rows.
+@pytest.mark.sqlite  # words only
 @pytest.mark.sqlite
 @pytest.mark.parametrize(
     ("table", "index"),

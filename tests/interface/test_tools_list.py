@@ -23,7 +23,8 @@ from tests.tool_table import (
     WRITING,
 )
 
-pytestmark = pytest.mark.http
+# What is listed does not depend on the database.
+pytestmark = [pytest.mark.http, pytest.mark.sqlite]
 
 ENTRY_FIELDS = [
     *("name", "mcp_name", "title", "description", "method", "path", "scope"),

@@ -168,6 +168,7 @@ def test_every_fact_has_its_change_below(prepared):
     assert set(leaves(prepared.read().prepared)) == set(CHANGES)
 
 
+@pytest.mark.sqlite  # facts are compared in Python
 @pytest.mark.parametrize(("path", "change"), (CHANGES | CHANGES_WHERE_UNSET).items())
 def test_any_changed_fact_makes_the_approval_stale_and_is_named(prepared, path, change):
     prepared.decide()

@@ -50,9 +50,8 @@ def install() -> int:
     )
     done = subprocess.run(  # noqa: S603  our own command
         [
-            *(sys.executable, "-m", "pip", "--python", PYTHON, "install", "--quiet"),
-            *("--no-compile", "--no-deps", "--disable-pip-version-check"),
-            *("--require-hashes", "--requirement", LOCK),
+            *(sys.executable, "-m", "uv", "pip", "install", "--quiet", "--python", PYTHON),
+            *("--no-deps", "--require-hashes", "--requirement", LOCK),
         ],
         check=False,
     )

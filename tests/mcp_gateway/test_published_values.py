@@ -7,6 +7,8 @@ from tests.mcp_agent import read_answer
 from tests.schemas import objects_within
 from tests.tool_table import LISTS
 
+pytestmark = pytest.mark.sqlite  # MCP does not depend on the database
+
 
 def call(agent, tool, arguments):
     params = {"name": tool.replace(".", "_"), "arguments": arguments}

@@ -16,6 +16,8 @@ from tests.interface.refusals import nothing_changes
 from tests.mcp_gateway.answers import UNKNOWN_TOOL, WRONG_PARAMS, audit_of, error, refusal, seen
 from tests.tool_table import REQUIRED_OF_A_DRAFT
 
+pytestmark = pytest.mark.sqlite  # MCP does not depend on the database
+
 
 def call(agent, name, **arguments: Any):
     return agent.send("tools/call", {"name": name, "arguments": arguments})

@@ -18,6 +18,10 @@ from tests.interface.refusals import nothing_changes
 from tests.oauth.endings import reason_of
 from tests.oauth.programs import Program, parameters_of, refusal_of
 
+pytestmark = (
+    pytest.mark.sqlite
+)  # who is named is read from a header; tokens are asked on both databases
+
 CHALLENGE = 'Basic realm="OAuth clients"'
 DOCUMENT = "https://client.example/oauth/client.json"
 

@@ -14,6 +14,8 @@ from agent_access.oauth.endpoints import FORM
 from tests.interface.refusals import nothing_changes
 from tests.oauth.programs import Machine, refusal_of
 
+pytestmark = pytest.mark.sqlite  # what the doors refuse reaches no database
+
 ENDPOINTS = ["/oauth/register", "/oauth/token", "/oauth/revoke"]
 FORMS = ["/oauth/token", "/oauth/revoke"]
 DOCUMENT = "https://client.example/client.json"

@@ -137,6 +137,7 @@ def test_a_host_that_cannot_be_found_is_named_with_its_setting():
     assert found.fullmatch(told)
 
 
+@pytest.mark.sqlite  # the same on both databases
 def test_a_cache_that_cannot_be_used_is_named_with_its_setting():
     reason = "Error 111 connecting to 127.0.0.1:1. Connection refused"
     sentence = f"The cache that counts requests cannot be used ({reason}): see CACHE_URL."

@@ -18,6 +18,8 @@ from tests.factories import (
 )
 from tests.web.forms import main_of, read_form, text_of
 
+pytestmark = pytest.mark.sqlite  # a form is read and shown alike on both databases
+
 
 def test_a_person_makes_a_draft(writer_desk, writer, filled, customer):
     answer = writer_desk.post("/documents/new", {**filled, "save": ""})

@@ -17,6 +17,8 @@ from tests.interface.refusals import nothing_changes
 from tests.web.forms import text_of
 from tests.web.reviews import path_of, read, send
 
+pytestmark = pytest.mark.sqlite  # what is shown was read before, on both databases
+
 DAY = timedelta(days=1)
 
 # What approvals were prepared with at first, and are kept with for good: what documents say only

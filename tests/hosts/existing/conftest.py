@@ -1,8 +1,7 @@
 """A help desk that runs already, served before and after it lends its tickets to agents."""
 
-import shutil
-import subprocess
-from collections.abc import Iterator, Mapping
+import sys
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +9,7 @@ import pytest
 from typing_extensions import override
 
 from tests.agents import Answer
-from tests.hosts.new.conftest import Project
-from tests.wheel import build_wheel, make_environment
+from tests.hosts.new.conftest import Project, copy_project
 
 HOST = "support.example"
 PASSWORD = "a-long-password"
@@ -36,6 +34,12 @@ Application.objects.create(
 )
 """
 
+UPDATE = """
+from django.core.management import call_command
+call_command("migrate", verbosity=0)
+call_command("agent_access", "on")
+"""
+
 
 class HelpDesk(Project):
     """The help desk, below /desk, behind a proxy that ends TLS."""
@@ -52,37 +56,42 @@ class HelpDesk(Project):
         return super().request(method, path, body, headers={"Host": HOST} | dict(headers or {}))
 
 
+MakeDesk = Callable[[], HelpDesk]
+
+
 @pytest.fixture(scope="package")
-def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the interpreter of an environment with the wheel."""
-    folder = tmp_path_factory.mktemp("environment")
-    return make_environment(folder, build_wheel(folder))
+def make_desk(
+    tmp_path_factory: pytest.TempPathFactory, environment_of: Callable[[Path], Path]
+) -> MakeDesk:
+    """Return a function that makes the help desk as it was before agents.
 
+    It has olga, who may do everything, and nora, who has a ticket and a token.
+    """
+    python = environment_of(Path(sys.executable))
+    prepared: list[bytes] = []
 
-def serve(desk: HelpDesk) -> Iterator[HelpDesk]:
-    """Serve it with olga, who may do everything, and nora, who has a ticket and a token."""
-    ignored = shutil.ignore_patterns("test_*.py", "conftest.py", "__pycache__")
-    shutil.copytree(Path(__file__).parent, desk.folder, ignore=ignored, dirs_exist_ok=True)
-    desk.manage("shell", "--no-imports", "--command", PREPARE)
-    number = desk.listening.fileno()
-    process = subprocess.Popen(  # noqa: S603  our own command
-        [desk.python, "serve.py", str(number)],
-        cwd=desk.folder,
-        env=desk.environment,
-        pass_fds=[number],
-    )
-    yield desk
-    process.terminate()
-    process.wait()
-    desk.listening.close()
+    def make() -> HelpDesk:
+        desk = HelpDesk(copy_project(Path(__file__).parent, tmp_path_factory), python, BEFORE)
+        if not prepared:
+            desk.run(PREPARE)
+            prepared.append(desk.database.read_bytes())
+        desk.database.write_bytes(prepared[0])
+        return desk
+
+    return make
 
 
 @pytest.fixture(scope="module")
-def before(environment: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[HelpDesk]:
-    yield from serve(HelpDesk(tmp_path_factory.mktemp("before"), environment, BEFORE))
+def before(make_desk: MakeDesk) -> Iterator[HelpDesk]:
+    with make_desk().served() as desk:
+        yield desk
 
 
 @pytest.fixture(scope="module")
-def desk(environment: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[HelpDesk]:
-    after = "helpdesk.settings_with_agents"
-    yield from serve(HelpDesk(tmp_path_factory.mktemp("after"), environment, after))
+def desk(make_desk: MakeDesk) -> Iterator[HelpDesk]:
+    """Serve the help desk once it was updated, with the database that it had before."""
+    desk = make_desk()
+    desk.change_settings("helpdesk.settings_with_agents")
+    desk.run(UPDATE)
+    with desk.served():
+        yield desk

@@ -3,6 +3,8 @@
 import difflib
 import json
 import re
+import sqlite3
+from contextlib import closing
 from html import unescape
 from pathlib import Path
 from urllib.parse import parse_qs, urlencode, urlsplit
@@ -81,7 +83,6 @@ class Client(Program):
 
 @pytest.fixture(scope="module")
 def credential(desk):
-    desk.manage("agent_access", "on")
     return desk.connect(*SCOPES)[1]["Authorization"].removeprefix("Bearer ")
 
 
@@ -177,6 +178,85 @@ def test_what_no_terms_open_is_closed_to_agents(desk, agent):
     assert desk.request("GET", "/desk/tickets/", headers=agent.headers).status == 302
 
 
+COMMENTS = "/desk/agents/api/v1/comments"
+
+
+@pytest.fixture
+def commented(desk, credential):
+    """An agent, and the two comments on tickets of nora, as it wrote them."""
+    agent = Agent(desk, credential)
+    with closing(sqlite3.connect(desk.database, isolation_level=None)) as database:
+        database.execute("DELETE FROM helpdesk_comment")
+    said = ("It blinks.", "Still.")
+    return agent, *(agent.post(COMMENTS, {"ticket": 2, "text": text}).data for text in said)
+
+
+def test_a_tool_by_hand_knows_records_by_their_numbers_over_both_transports(commented):
+    agent, first, second = commented
+    listed = agent.get(COMMENTS).body
+    assert listed == {"data": [first], "next": first["id"]}
+    assert isinstance(first["id"], int)
+    following = agent.get(f"{COMMENTS}?after={first['id']}").body
+    assert following == {"data": [second], "next": None}
+    assert agent.call("comments_list", after=first["id"]) == (False, following)
+    read = agent.get(f"{COMMENTS}/{second['id']}").body
+    assert read == {"data": second}
+    assert agent.call("comments_read", id=second["id"]) == (False, read)
+
+
+def test_a_number_of_nothing_is_not_found_and_no_page_follows_it(desk, credential):
+    agent = Agent(desk, credential)
+    for number in ("0", "999999", "01", "x", str(2**63), "-1"):
+        assert (number, agent.get(f"{COMMENTS}/{number}").code) == (number, "not_found")
+    for after in ("0", "x", "-1"):
+        refused = agent.get(f"{COMMENTS}?after={after}")
+        assert (refused.code, refused.error["fields"]) == ("validation_failed", ["after"])
+
+
+def test_a_refusal_of_the_projects_model_is_answered_and_audited(desk):
+    connection_id, headers = desk.connect("tickets:write")
+    agent = Agent(desk, headers["Authorization"].removeprefix("Bearer "))
+    refused = agent.post(COMMENTS, {"ticket": 2, "text": "x" * 501})
+    assert (refused.status, refused.error["fields"]) == (422, ["text"])
+    heads = dict(line.split(" ", 1) for line in desk.manage("verify_audit").splitlines())
+    assert heads[connection_id].startswith("1 ")
+
+
+def test_the_owner_reads_the_names_of_djangos_own_users_and_the_numbers_of_records(desk, commented):
+    olga, admin = Person(desk, "olga"), "/desk/admin/agent_access"
+    audit = olga.read(f"{admin}/auditevent/")
+    assert re.search(r"field-actor[^>]*>\s*nora", audit)
+    [nora] = re.findall(r'<option value="([0-9a-f-]{36})"[^>]*>nora', audit)
+    for query in ("q=nora", f"actor={nora}"):
+        assert "comments.write" in olga.read(f"{admin}/auditevent/?{query}")
+    number = commented[1]["id"]
+    receipts = olga.read(f"{admin}/receipt/?q={number}")
+    assert re.search(rf"field-record[^>]*>\s*{number}<", receipts)
+
+
+CONNECT = """
+from django.contrib.auth.models import User
+from agent_access.connections import ConnectionRequest, create_connection
+nora, otto = User.objects.get(username="nora"), User.objects.create_superuser("otto")
+request = ConnectionRequest(
+    user=nora, scopes=["tickets:read"], days=1, name="Otto's", approver=otto
+)
+print(create_connection(request)[1])
+"""
+MAKE = """
+from django.contrib.auth.models import User
+User.objects.filter(username="otto").update(is_superuser={})
+"""
+
+
+def test_whoever_approved_a_connection_and_loses_the_right_ends_it(desk):
+    agent = Agent(desk, desk.run(CONNECT).strip())
+    assert agent.get(COMMENTS).status == 200
+    for right in (False, True):
+        desk.run(MAKE.format(right))
+        assert agent.get(COMMENTS).code == "unauthenticated"
+
+
 def test_the_audit_of_all_that_holds(desk, credential):
     assert "administration" in desk.manage("verify_audit")
 
@@ -186,3 +266,5 @@ def test_the_host_has_nothing_to_mend_and_describes_its_tools(desk):
     document = json.loads(desk.manage("openapi"))
     OpenAPIV31SpecValidator(document).validate()
     assert "/desk/agents/api/v1/tickets/{id}/close-approvals" in document["paths"]
+    [parameter] = document["paths"][f"{COMMENTS}/{{id}}"]["get"]["parameters"]
+    assert parameter["schema"]["type"] == "integer"

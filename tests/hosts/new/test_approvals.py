@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.hosts.new.conftest import PASSWORD, Project
+from tests.hosts.new.conftest import NO_MISTAKES, PASSWORD, Project
 from tests.hosts.new.visitors import Browser
 
 # What the engine does on both databases is asked by its own tests.
@@ -111,9 +111,7 @@ def decide(browser, asked, decision, **more: str):
 
 
 def test_the_project_has_nothing_to_mend(project):
-    checked = project.manage("check", "--fail-level", "WARNING", "--database", "default")
-    assert checked == "System check identified no issues (0 silenced).\n"
-    project.manage("makemigrations", "--check", "--dry-run")
+    assert project.find_mistakes() == NO_MISTAKES
 
 
 def test_a_note_is_thrown_away_once_its_person_approved_it(project, agent, nora):

@@ -4,7 +4,7 @@ import sqlite3
 from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
@@ -12,7 +12,7 @@ import pytest
 
 from agent_access.oauth.endpoints import FORM
 from tests.agents import Answer
-from tests.hosts.new.conftest import Project, make_project, serve
+from tests.hosts.new.conftest import NO_MISTAKES, MakeProject, Project
 from tests.hosts.new.visitors import RESOURCE, Browser, Client
 
 # What the two apps do on both databases is asked by their own tests.
@@ -75,17 +75,17 @@ class Printer:
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
+def project(make_project: MakeProject) -> Iterator[Project]:
     """Serve a project that added browser sign-in when its toolkit was in use already."""
-    former = make_project(tmp_path_factory, FORMER)
-    former.manage("shell", "--no-imports", "--command", MAKE_CLIENT)
-    before = read_tables_of_toolkit(former)
-    project = replace(former, settings=SETTINGS)
+    project = make_project(FORMER)
+    project.run(MAKE_CLIENT)
+    before = read_tables_of_toolkit(project)
+    project.change_settings(SETTINGS)
     project.manage("migrate")
     assert read_tables_of_toolkit(project) == before
-    project.manage("check", "--fail-level", "WARNING", "--database", "default")
+    assert project.find_mistakes() == NO_MISTAKES
     project.manage("browser_sign_in", "on")
-    with serve(project):
+    with project.served():
         yield project
 
 

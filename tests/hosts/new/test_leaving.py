@@ -5,7 +5,7 @@ from contextlib import closing
 
 import pytest
 
-from tests.hosts.new.conftest import Project, make_project
+from tests.hosts.new.conftest import Project
 
 # What the triggers keep on both databases is asked by their own tests.
 pytestmark = pytest.mark.sqlite
@@ -31,8 +31,7 @@ else:
 
 
 def run(project: Project, name: str, code: str) -> str:
-    code = PERSON.format(name=name) + code
-    return project.manage("shell", "--no-imports", "--command", code)
+    return project.run(PERSON.format(name=name) + code)
 
 
 def test_a_person_who_is_anonymised_ends_their_agents_and_leaves_evidence_that_verifies(project):
@@ -78,15 +77,15 @@ def test_a_connection_ends_once_whoever_approved_it_is_deleted(project):
     assert run(project, "nils", told) == "owner_changed\n"
 
 
-def test_agent_access_leaves_nothing_in_the_database_once_it_was_migrated_away(tmp_path_factory):
-    project = make_project(tmp_path_factory, SETTINGS)
-    project.listening.close()  # nothing is served
+def test_agent_access_leaves_nothing_in_the_database_once_it_was_migrated_away(make_project):
+    project = make_project(SETTINGS)
     project.connect("notes:read")
     note = "Note.objects.create(owner=person, text='Milk')"
     run(project, "nora", f"from notes.models import Note\n{note}")
     project.manage("agent_access", "off")
     for app in ("agent_approvals", "agent_oauth", "agent_access"):
         project.manage("migrate", app, "zero", "--verbosity", "0")
+    project.close()
     left = "SELECT name FROM sqlite_master WHERE sql LIKE '%agent\\_%' ESCAPE '\\'"
     with closing(sqlite3.connect(project.database)) as database:
         assert database.execute(left).fetchall() == []

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from config.environment import PROJECT_FOLDER
-from tests.hosts.new.conftest import PASSWORD
+from tests.hosts.new.conftest import NO_MISTAKES, PASSWORD
 from tests.hosts.new.visitors import RESOURCE, Browser, Client
 
 # What the two apps do on both databases is asked by their own tests.
@@ -15,7 +15,7 @@ SETTINGS = "notes.settings_with_sign_in"
 
 
 def test_the_owner_of_another_project_lets_a_client_in(project):
-    project.manage("check", "--fail-level", "WARNING", "--database", "default")
+    assert project.find_mistakes() == NO_MISTAKES
     project.manage("browser_sign_in", "on")
     client, browser = Client(project), Browser(project)
     path = client.authorize_path(scope="notes:read notes:write", state=None, resource=RESOURCE)

@@ -8,7 +8,7 @@ from contextlib import closing
 import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator, validate
 
-from tests.hosts.new.conftest import BASE_URL, PASSWORD
+from tests.hosts.new.conftest import BASE_URL, NO_MISTAKES, PASSWORD
 
 # What the two apps do on both databases is asked by their own tests.
 pytestmark = pytest.mark.sqlite
@@ -44,11 +44,9 @@ def answer_over_mcp(project, call, headers):
 
 
 def test_the_project_has_nothing_to_mend_and_knows_no_invoicing(project):
-    checked = project.manage("check", "--fail-level", "WARNING", "--database", "default")
-    assert checked == "System check identified no issues (0 silenced).\n"
-    project.manage("makemigrations", "--check", "--dry-run")
+    assert project.find_mistakes() == NO_MISTAKES
     others = "print([find_spec(name) for name in ('invoicing', 'config')])"
-    found = project.manage("shell", "-v0", "-c", f"from importlib.util import find_spec; {others}")
+    found = project.run(f"from importlib.util import find_spec; {others}")
     assert found == "[None, None]\n"
 
 

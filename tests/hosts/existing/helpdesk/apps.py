@@ -18,9 +18,11 @@ class HelpDeskWithAgentsConfig(AppConfig):
         from agent_access.tools import registry  # noqa: PLC0415  as above
         from helpdesk.api_with_agents import TicketViewSet  # noqa: PLC0415  as above
         from helpdesk.approvals import CLOSE_TICKET  # noqa: PLC0415  as above
+        from helpdesk.tools import TOOLS  # noqa: PLC0415  as above
 
         kinds.register(CLOSE_TICKET)
         registry.register(
             *tools_from(TicketViewSet, basename="tickets"),
             *tools_of(CLOSE_TICKET),
+            *TOOLS,
         )

@@ -1,9 +1,0 @@
-"""Django's command line."""
-
-import os
-
-from django.core.management import execute_from_command_line
-
-if __name__ == "__main__":
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "helpdesk.settings")
-    execute_from_command_line()
