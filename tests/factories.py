@@ -219,11 +219,12 @@ def ask_correction(
     """Return a correction of so much of each line, in ten-thousandths; without any, of the rest."""
     left = {pk: part.quantity for pk, part in read_balance(original).left.lines.items()}
     chosen = dict(zip(left, quantities, strict=True)) if quantities else left
-    return CorrectionInput(
-        issue_date=issue_date.isoformat(),
-        correction_reason=reason,
-        quantities={pk: quantity for pk, quantity in chosen.items() if quantity},
-    )
+    asked = {
+        "issue_date": issue_date.isoformat(),
+        "correction_reason": reason,
+        "quantities": {pk: quantity for pk, quantity in chosen.items() if quantity},
+    }
+    return CorrectionInput.model_validate(asked)
 
 
 def make_correction(

@@ -77,7 +77,7 @@ def _show_copy(request: SignedInRequest) -> HttpResponse:
     The lists have what the invoice has even if it is inactive by now, and marked so.
     """
     pk = read_uuid(request.GET["copy"])
-    original = Document.objects.visible_to(request.user).filter(pk=pk).first()
+    original = Document.objects.visible_to(request.user).find(pk) if pk else None
     if original is None or not is_correctable(original):
         raise Http404
     typed = copy_typed(original, today=local_date(timezone.now(), request.user))
