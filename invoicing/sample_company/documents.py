@@ -8,13 +8,13 @@ from typing import Any, TypeVar
 
 from django.db import transaction
 
-from invoicing.draft_fields import DraftInput, PersonInput
+from invoicing.draft_fields import CorrectionInput, DraftInput, PersonInput
 from invoicing.models import Document, DocumentStatus, TaxRate
 from invoicing.money import round_half_up
 from invoicing.sample_company.customers import HOME, Account
 from invoicing.sample_company.staff import Staff
 from invoicing.sample_company.tables import COMPANY, Row, read_table
-from invoicing.services.corrections import CorrectionInput, create_correction
+from invoicing.services.corrections import create_correction
 from invoicing.services.drafts import create_draft
 from invoicing.services.issuing import issue_document
 from invoicing.tax_wordings import NAMES, WORDINGS

@@ -128,10 +128,10 @@ def test_no_format_and_no_start_gives_an_issued_number_again(desk):
     for _ in range(2):
         make_issued()
     again = {"__all__": [GIVEN_ALREADY.format(number="INV-2026-0002")]}
-    forever = {"invoice_prefix": "INV-2026-", "invoice_has_year": None}
+    forever: dict[str, Any] = {"invoice_prefix": "INV-2026-", "invoice_has_year": None}
     assert refused(desk, **forever) == again
     save(desk, invoice_prefix="R-")
-    former = {"credit_note_prefix": "INV-", "credit_note_next_value": "2"}
+    former: dict[str, Any] = {"credit_note_prefix": "INV-", "credit_note_next_value": "2"}
     assert refused(desk, **former) == again
     save(desk, **former | {"credit_note_next_value": "3"})
     assert refused(desk, credit_note_next_value="1") == again

@@ -59,7 +59,8 @@ def issue(draft: Document) -> str:
 
 
 def numbers() -> list[str]:
-    return sorted(Document.objects.exclude(number=None).values_list("number", flat=True))
+    issued = Document.objects.exclude(number=None)
+    return sorted(str(document.number) for document in issued)
 
 
 @pytest.mark.parametrize(("wanted", "_first"), CHANGES)
@@ -83,7 +84,7 @@ def test_the_first_issue_waits_for_a_change_and_follows_it(drafts, change, wante
 
     def change_first() -> str:
         with transaction.atomic():
-            outcome = change(wanted)
+            outcome: str = change(wanted)
             encounter.wait_here()
         return outcome
 
