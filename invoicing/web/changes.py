@@ -73,7 +73,7 @@ def _statements(facts: Facts) -> Iterator[tuple[str, str]]:
         yield labels[name], facts.get(name, "")
     for number, line in enumerate(paper["lines"], start=1):
         yield f"Line {number}", _line(line)
-    yield from _taxes(paper)
+    yield from _taxes(facts, paper)
     yield from _later_statements(facts).items()
     yield "Discounts", paper["discount_total"]
     yield "Net total", paper["net_total"]
@@ -147,10 +147,13 @@ def _line(line: PaperLine) -> str:
     return "\n".join(filter(None, parts))
 
 
-def _taxes(paper: Paper) -> Iterator[tuple[str, str]]:
-    for number, tax in enumerate(paper["taxes"], start=1):
+def _taxes(facts: Facts, paper: Paper) -> Iterator[tuple[str, str]]:
+    rows = zip(
+        facts["tax_breakdown"], paper["taxes"], strict=False
+    )  # of lines without a rate, no row
+    for number, (row, tax) in enumerate(rows, start=1):
         computed = f"{tax['taxable_amount']}: {tax['tax_amount']}"
-        yield f"Tax {number}", f"{tax['name']} {tax['percentage']}\n{computed}"
+        yield f"Tax {number}", f"{row['name']} {tax['percentage']}\n{computed}"
         yield f"Tax {number} is active", _yes_or_no(tax)
         yield f"Tax {number}, category", _category(tax.get("category", ""))
         yield f"Tax {number}, printed name", tax.get("printed_name", "")

@@ -22,6 +22,7 @@ CHANGED_BY_ISSUING = {
     "agent_access.Receipt",
     "invoices.Document",
     "agent_approvals.ApprovalRequest",
+    "invoices.NumberFormat",
     "invoices.NumberSeries",
     "invoices.SearchWord",
 }

@@ -24,6 +24,7 @@ OTHER_WORDS = {
     "supply_date": "2026-03-03",
     "supply_end_date": "2026-03-03",
     "exchange_rate_date": "2026-03-03",
+    "exchange_rate": "1.25",
     "delivery_country": "CH",
     "category": "AE",
     "untaxed_category": "E",
