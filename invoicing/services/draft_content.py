@@ -13,8 +13,9 @@ from invoicing.models.documents import TOTALS
 from invoicing.money import SUPPORTED_CURRENCIES, minor_unit
 from invoicing.totals import LineAmounts, TaxFacts, Totals, calculate_totals
 
-# What an agent's update never changes; the exchange rate it ends with the currency.
-STAYING = tuple(name for name in PersonInput.model_fields if not name.startswith("exchange_rate"))
+# What an agent's update ends: the exchange rate with the currency, the reference with the buyer.
+OF_CURRENCY = tuple(name for name in PersonInput.model_fields if name.startswith("exchange_rate"))
+OF_CUSTOMER = ("buyer_reference",)
 
 # Tax rates by ID.
 Rates = Mapping[UUID | None, TaxFacts]
@@ -66,11 +67,14 @@ def fill_draft(
 def _columns_of_person(
     document: Document, asked: DraftInput, by_person: PersonInput | None
 ) -> Mapping[str, Any]:
-    """Return what a person writes; without it, of another currency no exchange rate is known."""
+    """Return what a person writes; without it, what is not true of another currency or customer."""
     if by_person is not None:
         return columns_of(by_person)
-    is_former = document.currency_code not in {"", asked.currency_code}
-    return columns_of(PersonInput(), without=STAYING) if is_former else {}
+    is_other_currency = document.currency_code not in {"", asked.currency_code}
+    is_other_customer = document.customer_id not in {None, asked.customer_id}
+    ended = (*(OF_CURRENCY * is_other_currency), *(OF_CUSTOMER * is_other_customer))
+    staying = tuple(name for name in PersonInput.model_fields if name not in ended)
+    return columns_of(PersonInput(), without=staying)
 
 
 def _read_active_rates(asked: DraftInput) -> Rates:

@@ -9,7 +9,7 @@ from invoicing.models import Document, Line
 from invoicing.services.drafts import create_draft
 from invoicing.shown import FOR_PEOPLE
 from invoicing.totals import DiscountType
-from tests.factories import TaxRateFactory, draft_input, line_input, make_draft
+from tests.factories import CustomerFactory, TaxRateFactory, draft_input, line_input, make_draft
 from tests.interface.refusals import OLD_VERSION, invalid, nothing_changes, seen
 from tests.tool_table import DRAFT, LINE, REQUIRED_OF_A_DRAFT, REQUIRED_OF_A_LINE
 
@@ -199,6 +199,14 @@ def test_an_update_keeps_what_only_people_write(agent, written_by_person, draft_
     body = draft_body | {"currency_code": "USD", "lock_version": 1}
     assert agent.call("drafts.update", body, id=draft.id, key="k").status == 200
     assert FOR_PEOPLE.values(Document.objects.get()) == written
+
+
+def test_a_buyers_reference_does_not_outlive_its_customer(agent, written_by_person, draft_body):
+    draft, written = written_by_person
+    body = draft_body | {"customer_id": str(CustomerFactory.create().id), "currency_code": "USD"}
+    answer = agent.call("drafts.update", body | {"lock_version": 1}, id=draft.id, key="k")
+    assert answer.status == 200
+    assert FOR_PEOPLE.values(Document.objects.get()) == written | {"buyer_reference": ""}
 
 
 def test_an_exchange_rate_does_not_outlive_its_currency(agent, written_by_person, draft_body):
