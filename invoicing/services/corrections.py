@@ -199,7 +199,7 @@ def _require_quantities(balance: Balance, quantities: Mapping[UUID, int]) -> Non
 
 def _excess(balance: Balance, pk: UUID) -> str:
     left = balance.left.lines.get(pk, LinePart(0, 0, 0)).quantity
-    return f"must be more than 0 and at most {format_fixed_point(left)}, which is left"
+    return f"must be more than 0 and at most {format_fixed_point(left)}, the quantity left"
 
 
 def _make_lines(document: Document, original: Document, part: Part) -> list[Line]:

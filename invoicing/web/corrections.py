@@ -18,7 +18,7 @@ from typing_extensions import override
 
 from agent_access.fields import find_problems
 from invoicing.access import ISSUE_PERMISSIONS
-from invoicing.draft_fields import LINE_TEXTS, CorrectionInput
+from invoicing.draft_fields import CorrectionInput
 from invoicing.errors import ConflictError, DraftCodeUsedError, DraftInvalidError, FieldProblem
 from invoicing.fixed_point import DECIMALS, format_fixed_point
 from invoicing.languages import APPLICATION_LANGUAGE
@@ -93,7 +93,7 @@ class CorrectionForm(forms.Form):
         self._names = {f"{QUANTITY}{pk}": pk for pk in lines}
         for name in self._names:
             self.fields[name] = forms.CharField(
-                label="Take back",
+                label="Quantity to credit",
                 required=False,
                 max_length=NUMBER_LENGTH,
                 widget=LineForm.base_fields["quantity"].widget,
@@ -117,7 +117,7 @@ class CorrectionForm(forms.Form):
             if (quantity := self.cleaned_data.get(name))
         }
         if not quantities and not self.errors.keys() & self._names.keys():
-            self.add_error(None, "Nothing is taken back: write a quantity in at least one line.")
+            self.add_error(None, "Nothing is credited: write a quantity in at least one line.")
         if self.errors:
             return None
         asked = {
@@ -233,7 +233,6 @@ class CorrectionEditor:
             "draft": self.draft,
             "saved": saved,
             "lines": list(self._describe_lines(form)),
-            "language": self.original.language,
             "draft_code": sent if is_code_kept else give_code(self.request.user),
             "lock_version": self._lock_version_to_send(current, saved),
             "is_refused": status == HTTPStatus.UNPROCESSABLE_ENTITY,
@@ -248,21 +247,18 @@ class CorrectionEditor:
 
     def _describe_lines(self, form: CorrectionForm) -> Iterator[dict[str, Any]]:
         original = self.original
-        formats = Formats(original.language, original.currency_code, original.minor_unit)
+        formats = Formats(APPLICATION_LANGUAGE, original.currency_code, original.minor_unit)
         left = read_balance(original).left.lines
         for line in original.lines.all():
             yield {
-                "texts": "\n".join(filter(None, _texts_of(line))),
+                "description": line.description,
+                "unit": line.unit,
                 "unit_price": formats.money(line.unit_price),
                 "quantity": formats.quantity(line.quantity),
                 "left": formats.quantity(format_fixed_point(left[line.pk].quantity)),
                 "net_left": formats.money(left[line.pk].net_amount),
                 "field": form[f"{QUANTITY}{line.pk}"],
             }
-
-
-def _texts_of(line: Line) -> list[str]:
-    return [line.description, *(getattr(line, name) for name in LINE_TEXTS)]
 
 
 def _quantities_of(draft: Document) -> dict[UUID | None, int]:

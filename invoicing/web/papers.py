@@ -64,13 +64,15 @@ def lay_out(
 ) -> Paper:
     """Format facts, such as those that an approval was prepared with.
 
-    An old approval lacks facts that were added since. `last_line` is the last one as it stands with
+    An old approval lacks facts that were added since. A credit note asks for no payment: it says
+    neither when nor where to pay. `last_line` is the last one as it stands with
     the totals: the description of a tall line lacks what it begins with, `last_line_begin`.
     """
     formats = Formats(facts["language"], facts["currency_code"], facts["minor_unit"])
     seller, labels = facts["seller"], labels_in(facts["language"])
     lines = _lines(facts, formats)
     begin, last_line = _split(lines[-1])
+    is_payable = document_type != DocumentType.CREDIT_NOTE
     has_discounts = any(line["discount_type"] for line in facts["line_items"])
     return {
         **facts,
@@ -81,7 +83,7 @@ def lay_out(
         "corrected": _corrected(facts, labels, formats),
         "issue_date": formats.day(facts["issue_date"]),
         "due_date": formats.day(facts["due_date"]),
-        "head": list(_head(facts, labels, formats, with_supply=with_supply)),
+        "head": list(_head(facts, labels, formats, with_supply=with_supply, with_due=is_payable)),
         "seller_details": _details(seller, SELLER_DETAILS, labels),
         "buyer_details": _details({**facts, **facts["customer"]}, BUYER_DETAILS, labels),
         "has_long_notes": _count_lines(facts["notes"]) > KEPT_LINES,
@@ -98,19 +100,20 @@ def lay_out(
         "reasons": _reasons(facts),
         "national_tax": _national_tax(facts, labels, formats),
         # In groups of four, the print format of ISO 13616.
-        "iban": iban.format(seller.get("iban", "")) if with_bank else "",
-        "bic": seller.get("bic", "") if with_bank else "",
+        "iban": iban.format(seller.get("iban", "")) if with_bank and is_payable else "",
+        "bic": seller.get("bic", "") if with_bank and is_payable else "",
     }
 
 
 def _head(
-    facts: Facts, labels: Mapping[str, str], formats: Formats, *, with_supply: bool
+    facts: Facts, labels: Mapping[str, str], formats: Formats, *, with_supply: bool, with_due: bool
 ) -> Iterator[tuple[str, str]]:
     """Yield the labels and texts beside the title."""
     yield labels["issue_date"], formats.day(facts["issue_date"])
     if with_supply:
         yield from _supply(facts, labels, formats)
-    yield labels["due_date"], formats.day(facts["due_date"])
+    if with_due:
+        yield labels["due_date"], formats.day(facts["due_date"])
     if country := facts.get("delivery_country"):
         yield labels["delivery_country"], name_of_country(country, facts["language"])
     yield from _details(facts, HEAD_TEXTS, labels)

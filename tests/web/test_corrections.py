@@ -61,7 +61,7 @@ def test_a_part_is_taken_back_issued_and_shown_both_ways(desk, invoice, path):
         desk.get(f"/documents/{invoice.id}")
     )
     page = desk.get(path)
-    assert "3 \N{MULTIPLICATION SIGN} €50.00" in text_of(page)
+    assert " \N{MULTIPLICATION SIGN} €50.00. Not credited yet: 3, net €150.00." in text_of(page)
     form = read_form(page)
     assert form.items() >= fields_of(invoice, "3", "3").items()
     assert (form["issue_date"], form["correction_reason"]) == ("2026-03-09", "")
@@ -79,7 +79,7 @@ def test_a_part_is_taken_back_issued_and_shown_both_ways(desk, invoice, path):
     assert Document.objects.get(pk=draft.pk).number == "CN-2026-0001"
     original = text_of(desk.get(f"/documents/{invoice.id}"))
     assert f'<a href="/documents/{draft.id}">CN-2026-0001</a> of March 9, 2026: €89.25' in original
-    assert "What credit notes have left of this invoice: €267.75." in original
+    assert "Not credited yet: €267.75." in original
     assert "Credit note for INV-2026-0001" in text_of(desk.get("/documents"))
     assert read_form(desk.get(path)).items() >= fields_of(invoice, "1.5", "3").items()
 
@@ -103,8 +103,8 @@ def test_a_form_sent_twice_makes_one_draft(desk, invoice, path):
         ({"correction_reason": " "}, "Write why the invoice is corrected"),
         ({"correction_reason": "x" * 501}, "Must have at most 500 characters."),
         ({"issue_date": ""}, "This field is required."),
-        (("0", ""), "Nothing is taken back: write a quantity in at least one line."),
-        (("3.1", "1"), "Must be more than 0 and at most 3, which is left."),
+        (("0", ""), "Nothing is credited: write a quantity in at least one line."),
+        (("3.1", "1"), "Must be more than 0 and at most 3, the quantity left."),
         (("1.234", "1"), "This can be read in two ways."),
         (("-1", "1"), "Write digits, and a dot before decimals"),
     ],
@@ -163,7 +163,7 @@ def test_what_is_no_issued_invoice_or_has_nothing_left_is_not_corrected(desk, co
         assert answer["Location"] == f"/documents/{document.id}"
         assert "/correct" not in main_of(desk.get(f"/documents/{document.id}"))
     page = main_of(desk.get(f"/documents/{invoice.id}"))
-    assert "What credit notes have left of this invoice: €0.00." in page
+    assert "Not credited yet: €0.00." in page
     assert "/correct" not in page
 
 
