@@ -172,7 +172,7 @@ def _declare(original: Document, tax: int) -> int:
 def _fill(document: Document, original: Document, asked: CorrectionInput) -> DraftContent:
     """Set what the correction decides on the document, and return it with new lines and rows."""
     balance = read_balance(original)
-    _require_quantities(balance, asked.quantities)
+    _require_correctable(original, balance, asked)
     part = balance.take(asked.quantities)
     header = {
         **{name: getattr(original, name) for name in COPIED},
@@ -188,10 +188,12 @@ def _fill(document: Document, original: Document, asked: CorrectionInput) -> Dra
     return DraftContent(document, header, lines, _make_tax_rows(document, original, part))
 
 
-def _require_quantities(balance: Balance, quantities: Mapping[UUID, int]) -> None:
-    excess = balance.find_excess(quantities)
+def _require_correctable(original: Document, balance: Balance, asked: CorrectionInput) -> None:
+    excess = balance.find_excess(asked.quantities)
     problems = [FieldProblem(str(pk), _excess(balance, pk)) for pk in excess]
-    if not quantities:
+    if asked.issue_date < original.issue_date:
+        problems.append(FieldProblem("issue_date", "must not be before that of the invoice"))
+    if not asked.quantities:
         problems.append(FieldProblem("quantities", "must take something back"))
     if problems:
         raise DraftInvalidError(tuple(problems))

@@ -103,6 +103,7 @@ def test_a_form_sent_twice_makes_one_draft(desk, invoice, path):
         ({"correction_reason": " "}, "Write why the invoice is corrected"),
         ({"correction_reason": "x" * 501}, "Must have at most 500 characters."),
         ({"issue_date": ""}, "This field is required."),
+        ({"issue_date": "2026-03-01"}, "Must not be before that of the invoice."),
         (("0", ""), "Nothing is credited: write a quantity in at least one line."),
         (("3.1", "1"), "Must be more than 0 and at most 3, the quantity left."),
         (("1.234", "1"), "This can be read in two ways."),
