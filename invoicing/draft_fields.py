@@ -145,8 +145,10 @@ class DraftInput(ToolInput):
 
 
 class PersonInput(ToolInput):
-    """What only a person writes of a draft, and no tool takes or shows; an agent's update keeps it.
+    """What only a person writes of a draft, and no tool takes or shows.
 
+    An agent's update keeps it, but the rate ends with its currency and the buyer's reference with
+    its customer.
     The date of supply is a day, or with an end a period. The exchange rate is what one unit of its
     base costs: either the document's currency in that of the company's VAT, or the other way.
     """

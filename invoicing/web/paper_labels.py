@@ -12,7 +12,7 @@ _WORDS: dict[str, tuple[str, str, str, str]] = {
     "seller": ("From", "Von", "Émetteur", "Emisor"),
     "buyer": ("To", "An", "Client", "Cliente"),
     "vat_number": ("VAT number", "USt-IdNr.", "N° de TVA", "NIF-IVA"),
-    "tax_number": ("Tax number", "Steuernummer", "N° fiscal", "NIF"),
+    "tax_number": ("Tax number", "Steuernummer", "N° fiscal", "N.º de identificación fiscal"),
     "registration": ("Registration", "Register", "Immatriculation", "Registro"),
     "contact_name": ("Contact", "Kontakt", "Contact", "Contacto"),
     "phone": ("Phone", "Telefon", "Téléphone", "Teléfono"),

@@ -47,7 +47,7 @@ LINE, SKILLS, USER = "invoices_line", "invoices_user_skills", "invoices_user"
         (LINE, {"foreign_key": ("invoices_document", "id")}, "foreign key document_id"),
         (SKILLS, {"columns": ["user_id", "skill_id"]}, "unique (user_id, skill_id)"),
         (USER, {"unique": True, "columns": ["email"]}, "unique email"),
-        (LINE, {"primary_key": True}, "primary key"),
+        ("invoices_taxrow", {"primary_key": True}, "primary key"),
     ],
 )
 def test_what_a_field_declares_is_missed(table, wanted, lost) -> None:

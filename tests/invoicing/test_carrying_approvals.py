@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import call_command
 from django.db import IntegrityError, connection, transaction
 
 from agent_access.approvals.models import Decision
@@ -20,6 +19,7 @@ from invoicing.models import Document
 from tests.factories import make_draft
 from tests.interface.issuing import decide, execute, prepare, read
 from tests.threads import Encounter, run_together
+from tests.upgrades import migrate, migrate_back, read_rows
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("many_calls")]
 
@@ -40,19 +40,6 @@ def run(sql: str) -> None:
         cursor.execute(sql)
 
 
-def read_rows(table: str) -> dict[Any, dict[str, Any]]:
-    """Return the rows by ID, each by the names of its columns."""
-    with connection.cursor() as cursor:
-        cursor.execute(f"SELECT * FROM {table}")  # noqa: S608  constants only
-        names = [column[0] for column in cursor.description]
-        rows = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
-    return {row["id"]: row for row in rows}
-
-
-def migrate(*target: str) -> None:
-    call_command("migrate", *target, verbosity=0)
-
-
 @pytest.fixture
 def asked(agent, delegate) -> dict[str, Any]:
     """An approval in each state that is stored, by name, with what its agent was told."""
@@ -71,8 +58,8 @@ def issued(agent, asked) -> Any:
 @pytest.fixture
 def former(asked, issued) -> Iterator[dict[Any, dict[str, Any]]]:
     """Bring the database to the release before; return the rows of its table."""
-    migrate("invoices", "0016")
-    migrate("agent_approvals", "zero")
+    migrate_back("invoices", "0016")
+    migrate_back("agent_approvals", "zero")
     triggers.drop(connection, FORMER_TRIGGERS)  # what stands in their place
     for statement in triggers._read_statements(connection, FORMER_TRIGGERS):
         run(statement.sql)

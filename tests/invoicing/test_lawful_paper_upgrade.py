@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from django.core.management import call_command
 from django.db import IntegrityError, connection, transaction
 
 from agent_access.database import triggers
@@ -11,24 +10,12 @@ from agent_access.verification import find_breaks
 from invoicing.models import Document, Line, NumberFormat, TaxRow
 from tests.factories import CustomerFactory, TaxRateFactory, line_input, make_draft, make_issued
 from tests.interface.issuing import decide, execute, prepare
+from tests.upgrades import migrate, migrate_back, read_rows
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("many_calls")]
 
 ISSUED = 120
 KEPT = {model._meta.db_table: model for model in (Document, Line, TaxRow)}
-
-
-def migrate(*target: str) -> None:
-    call_command("migrate", *target, verbosity=0)
-
-
-def read_rows(table: str) -> dict[Any, dict[str, Any]]:
-    """Return the rows by ID, each by the names of its columns."""
-    with connection.cursor() as cursor:
-        cursor.execute(f"SELECT * FROM {table}")  # noqa: S608  constants only
-        names = [column[0] for column in cursor.description]
-        rows = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
-    return {row["id"]: row for row in rows}
 
 
 def test_issued_documents_and_approvals_outlive_the_upgrade(agent, delegate, desk_of):
@@ -38,7 +25,7 @@ def test_issued_documents_and_approvals_outlive_the_upgrade(agent, delegate, des
     last = [make_issued(**given) for _ in range(ISSUED)][-1]
     asked = [prepare(agent, make_draft(**given).id, key=f"prepare-{n}").data for n in range(2)]
     decide(asked[1])
-    migrate("invoices", "0018")
+    migrate_back("invoices", "0018")
     former = {table: read_rows(table) for table in KEPT}
 
     migrate()
