@@ -17,7 +17,7 @@ def parse_fixed_point(text: str, *, decimals: int = DECIMALS) -> int:
     if match is None or len(match[2] or "") > decimals:
         raise ValueError(f"not a decimal number with at most {decimals} decimals")
     whole, fraction = match.groups(default="")
-    return int(whole) * 10**decimals + int(fraction.ljust(decimals, "0"))
+    return int(whole + fraction.ljust(decimals, "0"))
 
 
 def format_fixed_point(value: int, *, decimals: int = DECIMALS) -> str:
