@@ -26,7 +26,6 @@ _WORDS = {
     "KMT": "km kilometer kilometers kilometre kilometres kilometro kilometros",
     "MTK": "m2 qm sqm quadratmeter",
     "MTQ": "m3 cbm kubikmeter",
-    "HAR": "ha hektar hectare hectares hectarea hectareas",
     "MLT": "ml milliliter millilitre mililitro",
     "LTR": "l ltr liter liters litre litres litro litros",
     "HLT": "hl hektoliter hectolitre hectolitro",
