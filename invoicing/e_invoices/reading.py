@@ -104,10 +104,11 @@ def _party(facts: Facts, parts: Parts, kind: Kind, *, with_vat: bool) -> Party:
     """
     vat_number = facts["vat_number"] if with_vat else ""
     registration, tax_number = parts.get("registration", ""), parts.get("tax_number", "")
-    address, email = parts.get("electronic_address", ""), parts.get("email", "")
+    email = parts.get("email", "")
+    address = parts.get("electronic_address", "")
     scheme = parts.get("electronic_address_scheme", "")
-    if not address and kind is not Kind.PEPPOL:
-        address, scheme = email, EMAIL_SCHEME
+    if not (address and scheme):
+        address, scheme = ("", "") if kind is Kind.PEPPOL else (email, EMAIL_SCHEME)
     return Party(
         name=facts["name"],
         address=_address(parts),
