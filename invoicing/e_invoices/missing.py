@@ -5,9 +5,10 @@ The rules are those of EN 16931 (BR-...), XRechnung (BR-DE-...) and Peppol (PEPP
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from enum import StrEnum
 
-from invoicing.e_invoices.terms import EMAIL_SCHEME, Address, Invoice, Kind
+from invoicing.e_invoices.terms import EMAIL_SCHEME, SLACK, Address, Invoice, Kind, Line
 from invoicing.languages import is_country
 from invoicing.models.taxes import TaxCategory
 
@@ -151,6 +152,22 @@ def _of_peppol(invoice: Invoice) -> Iterator[Missing]:
         yield Missing(Place.COMPANY, f"The electronic address of your company {wanted}")
     if invoice.buyer.electronic_address_scheme in {"", EMAIL_SCHEME}:
         yield Missing(Place.CUSTOMER, f"The electronic address of the customer {wanted}")
+
+    # R120
+    for line in invoice.lines:
+        if abs(_rounding(line)) > SLACK:
+            yield Missing(
+                Place.NOWHERE,
+                f"Line {line.identifier} is rounded by more than {SLACK} {invoice.currency_code},"
+                " which Peppol does not accept.",
+            )
+
+
+def _rounding(line: Line) -> Decimal:
+    """Return by how much the net amount differs from what it follows from, in major units."""
+    discount = Decimal(line.allowance.amount) if line.allowance else 0
+    exact = Decimal(line.quantity) * Decimal(line.unit_price) - discount
+    return exact - Decimal(line.net_amount)
 
 
 def _of_xrechnung(invoice: Invoice) -> Iterator[Missing]:

@@ -1,10 +1,12 @@
 """Reads a document as an invoice in the terms of EN 16931."""
 
 from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from typing import Any
 
 from invoicing.e_invoices.terms import (
     EMAIL_SCHEME,
+    SLACK,
     Address,
     Allowance,
     Invoice,
@@ -197,16 +199,20 @@ def _lines(facts: Facts, meanings: Mapping[str, RateMeaning]) -> Iterator[Line]:
 
 
 def _allowance(line: Facts, decimals: int) -> Allowance | None:
+    """Return the discount; a percentage is left out where whole yen, say, are too coarse for it."""
     discount = line["discount_amount"]
     if not discount:
         return None
+    amount = _amount(discount, decimals)
     if line["discount_type"] == DiscountType.AMOUNT:
-        return Allowance(amount=_amount(discount, decimals))
-    return Allowance(
-        amount=_amount(discount, decimals),
-        base_amount=_amount(line["net_amount"] + discount, decimals),
-        percentage=format_fixed_point(line["discount_value"], decimals=_BASIS_POINT_DECIMALS),
-    )
+        return Allowance(amount=amount)
+    base_amount = _amount(line["net_amount"] + discount, decimals)
+    percentage = format_fixed_point(line["discount_value"], decimals=_BASIS_POINT_DECIMALS)
+    exact = Decimal(base_amount) * Decimal(percentage) / 100
+    # PEPPOL-EN16931-R040
+    if abs(exact - Decimal(amount)) > SLACK:
+        return Allowance(amount=amount)
+    return Allowance(amount=amount, base_amount=base_amount, percentage=percentage)
 
 
 def _taxes(facts: Facts, meanings: Mapping[str, RateMeaning]) -> Iterator[Tax]:

@@ -6,6 +6,7 @@ standard's numbers of terms and groups of terms.
 """
 
 from dataclasses import dataclass
+from decimal import Decimal
 from enum import StrEnum
 
 from invoicing.models.documents import DocumentType
@@ -15,6 +16,9 @@ from invoicing.models.taxes import TaxCategory
 BILLING_PROCESS = "urn:fdc:peppol.eu:2017:poacc:billing:01:1.0"
 # The code of the list UNTDID 5189 for the reason of an allowance (BT-140): a discount.
 DISCOUNT_CODE = "95"
+# By how much an amount that follows from others may differ from them, in major units: rules of
+# Peppol, some of which are XRechnung's too.
+SLACK = Decimal("0.02")
 # Of the list EAS: an electronic address that is an e-mail address.
 EMAIL_SCHEME = "EM"
 
@@ -67,7 +71,7 @@ class Party:
 
 @dataclass(frozen=True, kw_only=True)
 class Allowance:
-    """The discount of a line (BG-27); if it was given as a percentage, with that and its base."""
+    """The discount of a line (BG-27), and where it is a percentage to the cent, that and its base."""
 
     amount: str  # BT-136
     base_amount: str = ""  # BT-137

@@ -235,6 +235,13 @@ MISSING = [
         "The electronic address of the customer is missing: an address in the Peppol network.",
     ),
     (
+        sample(
+            SampleLine(quantity="1"), SampleLine(unit_price=1001), currency_code="JPY", minor_unit=0
+        ),
+        *(PEPPOL, "", Place.NOWHERE),
+        "Line 2 is rounded by more than 0.02 JPY, which Peppol does not accept.",
+    ),
+    (
         sample(buyer={"country": "DE"}, seller={"contact_name": None}),
         *(PEPPOL, "", COMPANY),
         "The contact person of your company is missing.",

@@ -79,7 +79,17 @@ SAMPLES = {
         national_minor_unit=2,
         national_tax_total=3251,
     ),
-    "no decimals": sample(SampleLine(unit_price=1000), currency_code="JPY", minor_unit=0),
+    "no decimals": sample(
+        SampleLine(unit_price=1000),
+        SampleLine(
+            quantity="1",
+            unit_price=834,
+            discount_type=DiscountType.PERCENT,
+            discount_value=6,
+        ),
+        currency_code="JPY",
+        minor_unit=0,
+    ),
     "fine percentage": sample(SampleLine(rate=Rate("S", "8.875"))),
     "period": sample(supply_date="2026-02-01", supply_end_date="2026-02-28"),
     "delivered in the country": sample(buyer={"country": "DE"}, delivery_country="DE"),
