@@ -89,7 +89,9 @@ def _line(line: Line) -> Element | None:
 
 def _allowance(line: Line) -> Element | None:
     allowance = line.allowance
-    return allowance and element(
+    if allowance is None:
+        return None
+    return element(
         "ram:SpecifiedTradeAllowanceCharge",
         element("ram:ChargeIndicator", element("udt:Indicator", "false")),
         element("ram:CalculationPercent", allowance.percentage),

@@ -14,6 +14,8 @@ from invoicing.models.taxes import TaxCategory
 
 # EN 16931 allows no more in an amount (BR-DEC-...).
 DECIMALS = 2
+# As many as a binary floating-point number holds exactly.
+DIGITS = 15
 # Prefixes of VAT numbers that are no countries of ISO 3166: Greece and Northern Ireland.
 _OTHER_PREFIXES = {"EL", "XI"}
 # BR-DE-27.
@@ -45,14 +47,8 @@ class Missing:
 
 def find_missing(invoice: Invoice) -> list[Missing]:
     """Return what the invoice lacks for its kind; if that is nothing, its XML is valid."""
-    if invoice.most_decimals > DECIMALS:
-        return [
-            Missing(
-                Place.NOWHERE,
-                f"An e-invoice has amounts with at most {DECIMALS} decimals (EN 16931), and a"
-                " currency of this document has more: there is a PDF only.",
-            )
-        ]
+    if nothing_helps := list(_of_amounts(invoice)):
+        return nothing_helps
     found = [*_of_taxes(invoice), *_of_parties(invoice), *_of_vat_numbers(invoice)]
     found += _of_supply(invoice)
     if invoice.kind is Kind.PEPPOL:
@@ -60,6 +56,22 @@ def find_missing(invoice: Invoice) -> list[Missing]:
     if invoice.kind is Kind.XRECHNUNG or _is_german_peppol(invoice):
         found += _of_xrechnung(invoice)
     return list(dict.fromkeys(found))
+
+
+def _of_amounts(invoice: Invoice) -> Iterator[Missing]:
+    if invoice.most_decimals > DECIMALS:
+        yield Missing(
+            Place.NOWHERE,
+            f"An e-invoice has amounts with at most {DECIMALS} decimals (EN 16931), and a"
+            " currency of this document has more: there is a PDF only.",
+        )
+    # BR-CO-10 is judged with binary floating point.
+    if len(invoice.grand_total.replace(".", "")) > DIGITS:
+        yield Missing(
+            Place.NOWHERE,
+            f"The total has more than {DIGITS} digits, which those who check e-invoices cannot add"
+            " up: there is a PDF only.",
+        )
 
 
 def _is_german_peppol(invoice: Invoice) -> bool:

@@ -24,7 +24,7 @@ from invoicing.services.document_facts import Facts, parts_of
 from invoicing.totals import DiscountType
 
 # What is not charged, and why, by the codes of the list VATEX; E has a wording only.
-_REASON_CODES = {
+_REASON_CODES: Mapping[str, str] = {
     TaxCategory.REVERSE_CHARGE: "VATEX-EU-AE",
     TaxCategory.INTRA_COMMUNITY: "VATEX-EU-IC",
     TaxCategory.EXPORT: "VATEX-EU-G",

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 
-from invoicing.models.documents import DocumentType
+from invoicing.models import DocumentType
 from invoicing.models.taxes import TaxCategory
 
 # The business process (BT-23) of XRechnung and Peppol: an invoice of its own.
@@ -71,7 +71,7 @@ class Party:
 
 @dataclass(frozen=True, kw_only=True)
 class Allowance:
-    """The discount of a line (BG-27), and where it is a percentage to the cent, that and its base."""
+    """The discount of a line (BG-27); where it is a percentage to the cent, that and its base."""
 
     amount: str  # BT-136
     base_amount: str = ""  # BT-137

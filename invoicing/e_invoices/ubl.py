@@ -203,7 +203,9 @@ def _line(invoice: Invoice, line: Line) -> Element | None:
 
 def _allowance(invoice: Invoice, line: Line) -> Element | None:
     allowance = line.allowance
-    return allowance and element(
+    if allowance is None:
+        return None
+    return element(
         "cac:AllowanceCharge",
         element("cbc:ChargeIndicator", "false"),
         element("cbc:AllowanceChargeReasonCode", DISCOUNT_CODE),

@@ -42,7 +42,7 @@ REASONS = {
     "G": "Steuerfreie Ausfuhrlieferung",
     "O": "Nicht steuerbar",
 }
-SUPPLY_OF_GOODS = {"supply_date": "2026-02-27", "delivery_country": "NL"}
+SUPPLY_OF_GOODS: dict[str, Any] = {"supply_date": "2026-02-27", "delivery_country": "NL"}
 
 
 class Rate(NamedTuple):
