@@ -51,8 +51,8 @@ _WORDS = {
 _CODES = {word: code for code, words in _WORDS.items() for word in words.split()}
 
 
-def unit_code(unit: str) -> str:
+def unit_code(written: str) -> str:
     """Return the code of a unit as people write it: "HUR" for "Std.", "MTK" for "m²"."""
-    decomposed = unicodedata.normalize("NFKD", unit.casefold())
+    decomposed = unicodedata.normalize("NFKD", written.casefold())
     word = "".join(each for each in decomposed if not unicodedata.combining(each))
     return _CODES.get("-".join(word.rstrip(".").split()), ONE)
