@@ -8,7 +8,7 @@ import pytest
 from invoicing.e_invoices.terms import Kind
 from invoicing.e_invoices.writing import missing_facts, write_e_invoice
 from invoicing.fixed_point import SCALE
-from invoicing.models import Company, Customer, Document, DocumentType, TaxRate
+from invoicing.models import Company, Customer, Document, TaxRate
 from invoicing.services.document_facts import read_document, read_facts
 from invoicing.services.issuing import issue_document
 from invoicing.totals import DiscountType
@@ -79,27 +79,20 @@ def issue(draft: Document, **columns: Any) -> Document:
     return Document.objects.get(pk=draft.pk)
 
 
-def test_an_issued_document_and_its_correction_are_valid_whatever_changed_since(customer, lines):
-    written = {"customer": customer, "lines": lines, "language": "de", "currency_code": "USD"}
-    rate = {
-        "exchange_rate_millionths": 920_000,
-        "exchange_rate_base": "USD",
-        "exchange_rate_date": date(2026, 3, 1),
-    }
-    invoice = issue(make_draft(**written), supply_date=date(2026, 2, 27), **rate)
-    draft = make_draft(**written, document_type=DocumentType.CREDIT_NOTE)
+def test_an_issued_document_is_valid_whatever_changed_since(customer, lines):
+    document = issue(
+        make_draft(customer=customer, lines=lines, language="de", currency_code="USD"),
+        exchange_rate_millionths=920_000,
+        exchange_rate_base="USD",
+        exchange_rate_date=date(2026, 3, 1),
+        supply_date=date(2026, 2, 27),
+    )
     Company.objects.update(country="", iban="", contact_name="", untaxed_category="")
     Customer.objects.update(country="", vat_number="", buyer_reference="")
     TaxRate.objects.update(category="")
-    credit_note = issue(
-        draft,
-        corrects=invoice,
-        correction_reason="Zurückgegeben",
-        buyer_reference=invoice.buyer_reference,
-        **rate,
-    )
-    for document in (invoice, credit_note):
-        check(Sample(document, read_document(document)))
+    facts = read_document(document)
+    assert facts["national_tax_total"] == 1147
+    check(Sample(document, facts))
 
 
 def test_a_draft_lacks_what_it_would_lack_if_it_were_issued_now(customer, lines):
