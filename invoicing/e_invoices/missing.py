@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 
-from invoicing.e_invoices.terms import EMAIL_SCHEME, SLACK, Address, Invoice, Kind, Line
+from invoicing.e_invoices.terms import EMAIL_SCHEME, SLACK, Address, Invoice, Kind, Line, is_german
 from invoicing.languages import is_country
 from invoicing.models.taxes import TaxCategory
 
@@ -20,7 +20,6 @@ DIGITS = 15
 _OTHER_PREFIXES = {"EL", "XI"}
 # BR-DE-27.
 _LEAST_DIGITS_OF_PHONE = 3
-_GERMANY = "DE"
 # These need a VAT number of the seller (BR-IC-02, BR-G-02), and these one of the buyer (BR-AE-02).
 _WITH_SELLER_VAT = {TaxCategory.INTRA_COMMUNITY, TaxCategory.EXPORT}
 _WITH_BUYER_VAT = {TaxCategory.INTRA_COMMUNITY, TaxCategory.REVERSE_CHARGE}
@@ -53,7 +52,7 @@ def find_missing(invoice: Invoice) -> list[Missing]:
     found += _of_supply(invoice)
     if invoice.kind is Kind.PEPPOL:
         found += _of_peppol(invoice)
-    if invoice.kind is Kind.XRECHNUNG or _is_german_peppol(invoice):
+    if is_german(invoice.kind, invoice.seller.address, invoice.buyer.address):
         found += _of_xrechnung(invoice)
     return list(dict.fromkeys(found))
 
@@ -72,12 +71,6 @@ def _of_amounts(invoice: Invoice) -> Iterator[Missing]:
             f"The total has more than {DIGITS} digits, which those who check e-invoices cannot add"
             " up: there is a PDF only.",
         )
-
-
-def _is_german_peppol(invoice: Invoice) -> bool:
-    """Return whether Peppol's own rules ask for what XRechnung does (DE-R-...)."""
-    countries = {invoice.seller.address.country, invoice.buyer.address.country}
-    return invoice.kind is Kind.PEPPOL and countries == {_GERMANY}
 
 
 def _of_taxes(invoice: Invoice) -> Iterator[Missing]:

@@ -15,6 +15,7 @@ from invoicing.e_invoices.terms import (
     Party,
     RateMeaning,
     Tax,
+    is_german,
 )
 from invoicing.e_invoices.units import unit_code
 from invoicing.fixed_point import format_fixed_point
@@ -50,6 +51,7 @@ def read_invoice(document: Document, facts: Facts, kind: Kind) -> Invoice:
     seller_parts, buyer_parts = parts_of(document)
     # BR-O-02 forbids VAT numbers where nothing is in the scope of VAT.
     with_vat = TaxCategory.OUTSIDE_SCOPE not in categories
+    seller = _party(facts["seller"], seller_parts, kind, with_vat=with_vat)
     buyer = _party(facts["customer"], buyer_parts, kind, with_vat=with_vat)
     corrects = facts.get("corrects", {})
     decimals = facts["minor_unit"]
@@ -65,12 +67,12 @@ def read_invoice(document: Document, facts: Facts, kind: Kind) -> Invoice:
         order_reference=facts["reference"],
         corrected_number=corrects.get("number", ""),
         corrected_issue_date=corrects.get("issue_date", ""),
-        seller=_party(facts["seller"], seller_parts, kind, with_vat=with_vat),
+        seller=seller,
         buyer=buyer,
         delivery_date=_delivery_date(facts, categories),
         period_start=facts["supply_date"] if "supply_end_date" in facts else "",
         period_end=facts.get("supply_end_date", ""),
-        delivery_address=_delivery_address(facts, buyer.address, kind),
+        delivery_address=_delivery_address(facts, seller.address, buyer.address, kind),
         iban=facts["seller"]["iban"],
         bic=facts["seller"]["bic"],
         lines=tuple(_lines(facts, meanings)),
@@ -144,14 +146,14 @@ def _delivery_date(facts: Facts, categories: set[str]) -> str:
     return told
 
 
-def _delivery_address(facts: Facts, buyer: Address, kind: Kind) -> Address:
+def _delivery_address(facts: Facts, seller: Address, buyer: Address, kind: Kind) -> Address:
     """Return where it was delivered: the country, which is all that a document says.
 
     XRechnung takes no country without a city and a postcode (BR-DE-10, BR-DE-11): there it is the
     buyer's address if that is in the country, and else left out.
     """
     country = _country(facts.get("delivery_country", ""))
-    if kind is not Kind.XRECHNUNG:
+    if not is_german(kind, seller, buyer):
         return Address(country=country)
     return buyer if country == buyer.country else Address()
 

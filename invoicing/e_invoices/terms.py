@@ -51,6 +51,12 @@ class Address:
     country: str = ""  # BT-40, BT-55, BT-80
 
 
+def is_german(kind: Kind, seller: Address, buyer: Address) -> bool:
+    """Return whether XRechnung's rules hold, which Peppol has too (DE-R-...) between Germans."""
+    both = seller.country == buyer.country == "DE"
+    return kind is Kind.XRECHNUNG or (kind is Kind.PEPPOL and both)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Party:
     """The seller (BG-4) or the buyer (BG-7), with its contact (BG-6, BG-9)."""

@@ -175,6 +175,11 @@ def test_an_e_invoice_is_valid_and_says_what_was_frozen(name):
     check(SAMPLES[name])
 
 
+def test_between_germans_peppol_asks_for_what_xrechnung_does():
+    xml = write_e_invoice(*SAMPLES["delivered in the country"], Kind.PEPPOL)
+    assert broken_rules(xml, Rules.XRECHNUNG_UBL) == []
+
+
 def test_every_term_is_where_another_program_reads_it():
     """One document with every term, word for word: of all others, UBL and CII say the same."""
     document, facts = sample(
