@@ -329,9 +329,9 @@ def names_in(path: Path) -> set[str]:
 @pytest.mark.parametrize("field", ["reference", "unit"])
 def test_an_optional_text_of_a_draft_is_named_in_six_files(field) -> None:
     naming = [path for path in product_files(".py", ".html") if field in names_in(path)]
-    # The OpenAPI document's references are none.
+    # The OpenAPI document's references are none, and an e-invoice has terms for few texts.
     files = {path.relative_to(PROJECT_FOLDER).as_posix() for path in naming}
-    assert len(files - {"agent_access/openapi.py"}) <= 6, files
+    assert len(files - {"agent_access/openapi.py", "invoicing/e_invoices/reading.py"}) <= 6, files
 
 
 # What may execute a statement written by hand (ADR 13), and what speaks to the database about

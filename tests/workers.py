@@ -15,6 +15,7 @@ GROUPS = (
     "tests/breaking/",
     "tests/browser/",
     "tests/fuzzing/",
+    "tests/invoicing/e_invoices/",
     "tests/kill/",
     "tests/mcp_clients/",
     "tests/operations/test_image.py",

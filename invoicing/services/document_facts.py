@@ -210,6 +210,16 @@ def _frozen(document: Document) -> Facts:
     }
 
 
+def parts_of(document: Document) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the parts of the seller and the buyer: as they are now, or were frozen.
+
+    The facts of a draft have been read.
+    """
+    if frozen := document if document.is_issued else document.corrects:
+        return frozen.seller_parts or {}, frozen.buyer_parts or {}
+    return document.seller.parts(), document.customer.parts()
+
+
 def _without_address(parts: dict[str, Any] | None) -> Facts:
     return {name: each for name, each in (parts or {}).items() if name not in Company.ADDRESS_PARTS}
 
@@ -219,20 +229,15 @@ def frozen_columns(draft: Document, facts: Facts) -> dict[str, Any]:
 
     The facts are the draft's, as read_facts() has just read them.
     """
-    original = draft.corrects
-    parts = (
-        (original.seller_parts, original.buyer_parts)
-        if original
-        else (draft.seller.parts(), draft.customer.parts())
-    )
+    seller_parts, buyer_parts = parts_of(draft)
     return {
         **{
             f"{prefix}_{name}": facts[party][name]
             for party, (prefix, names) in FROZEN.items()
             for name in names
         },
-        "seller_parts": parts[0],
-        "buyer_parts": parts[1],
+        "seller_parts": seller_parts,
+        "buyer_parts": buyer_parts,
         "seller_logo_id": facts["seller"].get("logo"),
         "buyer_reference": facts.get("buyer_reference", ""),
         **{name: facts.get(name, "") for name in UNTAXED_COLUMNS},

@@ -1,0 +1,124 @@
+"""E-invoices of documents that were drafted and issued: what was frozen is what they say."""
+
+from datetime import date
+from typing import Any
+
+import pytest
+
+from invoicing.e_invoices.terms import Kind
+from invoicing.e_invoices.writing import missing_facts, write_e_invoice
+from invoicing.fixed_point import SCALE
+from invoicing.models import Company, Customer, Document, TaxRate
+from invoicing.services.document_facts import read_document, read_facts
+from invoicing.services.issuing import issue_document
+from invoicing.totals import DiscountType
+from tests.clocks import at
+from tests.factories import (
+    ISSUED_AT,
+    CompanyFactory,
+    CustomerFactory,
+    TaxRateFactory,
+    line_input,
+    make_draft,
+)
+from tests.invoicing.e_invoices.samples import Sample
+from tests.invoicing.e_invoices.test_validity import check
+
+BUYER_REFERENCE = (
+    "The buyer reference is missing: for an authority its Leitweg-ID, for others any text that the"
+    " customer gave. The draft may have one of its own."
+)
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def company():
+    return CompanyFactory.create(
+        email="invoices@halden.example",
+        electronic_address="DE123456789",
+        electronic_address_scheme="9930",
+        contact_name="Dana Okonkwo-Reiß",
+        phone="+49 40 123456",
+        national_currency="EUR",
+        untaxed_category="E",
+        untaxed_reasons={"de": "Steuerfrei nach § 4 Nr. 21 UStG"},
+    )
+
+
+@pytest.fixture
+def customer():
+    return CustomerFactory.create(
+        electronic_address="12345678",
+        electronic_address_scheme="0106",
+        buyer_reference="04011000-12345-03",
+    )
+
+
+@pytest.fixture
+def lines(company):
+    """A discounted line of 19 %, one with a reverse charge, and one without a rate."""
+    standard = TaxRateFactory.create(category="S")
+    reverse = TaxRateFactory.create(
+        percentage_ten_thousandths=0,
+        category="AE",
+        reasons={"de": "Steuerschuldnerschaft des Leistungsempfängers"},
+    )
+    discount = {"discount_type": DiscountType.PERCENT, "discount_value": 1250}
+    return (
+        line_input(tax_rate_id=standard.id, quantity=3 * SCALE // 2, unit="Std.", **discount),
+        line_input(tax_rate_id=reverse.id),
+        line_input(),
+    )
+
+
+def issue(draft: Document, **columns: Any) -> Document:
+    """Issue a draft, of which these columns were changed first, and return it as it was saved."""
+    Document.objects.filter(pk=draft.pk).update(**columns)
+    issue_document(Document.objects.get(pk=draft.pk), clock=at(ISSUED_AT))
+    return Document.objects.get(pk=draft.pk)
+
+
+def test_an_issued_document_is_valid_whatever_changed_since(customer, lines):
+    document = issue(
+        make_draft(customer=customer, lines=lines, language="de", currency_code="USD"),
+        exchange_rate_millionths=920_000,
+        exchange_rate_base="USD",
+        exchange_rate_date=date(2026, 3, 1),
+        supply_date=date(2026, 2, 27),
+    )
+    Company.objects.update(country="", iban="", contact_name="", untaxed_category="")
+    Customer.objects.update(country="", vat_number="", buyer_reference="")
+    TaxRate.objects.update(category="")
+    facts = read_document(document)
+    assert facts["national_tax_total"] == 1147
+    check(Sample(document, facts))
+
+
+def test_a_draft_lacks_what_it_would_lack_if_it_were_issued_now(customer, lines):
+    draft = make_draft(customer=customer, lines=lines, language="de")
+    assert lacking(draft) == []
+    Company.objects.update(contact_name="", untaxed_category="")
+    TaxRate.objects.filter(category="AE").update(category="", name="Elsewhere")
+    Customer.objects.update(buyer_reference="")
+    draft = Document.objects.get()
+    assert lacking(draft) == [
+        "The tax rate “Elsewhere” has no category yet.",
+        "A line without a tax rate has no category yet.",
+        BUYER_REFERENCE,
+        "The contact person of your company is missing.",
+    ]
+
+
+def lacking(draft: Document) -> list[str]:
+    [facts] = read_facts([draft])
+    return [each.text for each in missing_facts(draft, facts, Kind.XRECHNUNG)]
+
+
+def test_the_same_document_is_always_the_same_bytes(customer, lines):
+    issued = issue(make_draft(customer=customer, lines=lines, language="de"))
+    first, second = (
+        write_e_invoice(document, read_document(document), Kind.PEPPOL)
+        for document in (issued, Document.objects.get())
+    )
+    assert first == second
