@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from invoicing.access import Permission
 from invoicing.e_invoices.terms import Kind
 from invoicing.e_invoices.writing import missing_facts, write_e_invoice
 from invoicing.fixed_point import SCALE
@@ -19,7 +20,9 @@ from tests.factories import (
     CustomerFactory,
     TaxRateFactory,
     line_input,
+    make_correction,
     make_draft,
+    make_staff,
 )
 from tests.invoicing.e_invoices.samples import Sample
 from tests.invoicing.e_invoices.test_validity import check
@@ -122,3 +125,15 @@ def test_the_same_document_is_always_the_same_bytes(customer, lines):
         for document in (issued, Document.objects.get())
     )
     assert first == second
+
+def test_corrections_in_steps_are_valid_e_invoices(customer, lines):
+    person = make_staff(Permission.VIEW_DOCUMENT, Permission.MANAGE, Permission.FINALIZE)
+    invoice = issue(
+        make_draft(user=person, customer=customer, lines=lines, language="de", currency_code="USD"),
+        exchange_rate_millionths=920_000,
+        exchange_rate_base="USD",
+        supply_date=date(2026, 2, 27),
+    )
+    for quantities in ((3333, 10_000, None), (3333, None, 1), ()):
+        credit_note = issue(make_correction(invoice, *quantities, user=person))
+        check(Sample(credit_note, read_document(credit_note)))
