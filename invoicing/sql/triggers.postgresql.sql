@@ -9,6 +9,10 @@ BEGIN
         RAISE EXCEPTION 'An issued document cannot be changed or deleted.'
             USING ERRCODE = 'restrict_violation';
     END IF;
+    -- Else a correction could be issued as a credit note that no invoice counts.
+    IF TG_OP = 'UPDATE' AND OLD.corrects_id IS NOT NULL AND NEW.corrects_id IS NULL THEN
+        RAISE EXCEPTION 'A correction keeps its invoice.' USING ERRCODE = 'restrict_violation';
+    END IF;
     RETURN COALESCE(NEW, OLD);
 END;
 $$;

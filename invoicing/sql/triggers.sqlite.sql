@@ -80,6 +80,13 @@ BEGIN
     SELECT RAISE(ABORT, 'A correction is issued from its draft.');
 END;
 
+-- Else a correction could be issued as a credit note that no invoice counts.
+CREATE TRIGGER invoices_document_corrects BEFORE UPDATE ON invoices_document
+WHEN OLD.corrects_id IS NOT NULL AND NEW.corrects_id IS NULL
+BEGIN
+    SELECT RAISE(ABORT, 'A correction keeps its invoice.');
+END;
+
 CREATE TRIGGER invoices_document_within BEFORE UPDATE ON invoices_document
 WHEN NEW.status = 'issued' AND NEW.corrects_id IS NOT NULL
 BEGIN

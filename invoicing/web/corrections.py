@@ -252,7 +252,6 @@ class CorrectionEditor:
         for line in original.lines.all():
             yield {
                 "description": line.description,
-                "unit": line.unit,
                 "unit_price": formats.money(line.unit_price),
                 "quantity": formats.quantity(line.quantity),
                 "left": formats.quantity(format_fixed_point(left[line.pk].quantity)),

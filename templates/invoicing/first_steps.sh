@@ -9,7 +9,7 @@ would run as commands, and `printf` for answers, whose backslashes some `echo` w
 {% autoescape off %}
 API={{ base_url }}/api/v1
 JSON='Content-Type: application/json'
-KEY=first-$(date +%s)
+KEY=first-$(date +%s)-$$
 agent() {
   ANSWER=$(curl -sS{% if authority %} --cacert "$CA"{% endif %} -H "Authorization: Bearer $CREDENTIAL" "$@")
   printf '%s\n' "$ANSWER"

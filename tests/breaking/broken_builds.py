@@ -22,6 +22,7 @@ from agent_access.keys import to_key
 from agent_access.models import Receipt
 from invoicing.models import Document, DocumentType, NumberSeries
 from invoicing.services import issuing, numbering
+from invoicing.services.document_facts import read_facts
 from invoicing.services.numbering import AssignedNumber
 from tests.breaking.builds import Build
 
@@ -65,6 +66,7 @@ def review_without_reading(
 ) -> ApprovalSnapshot:
     """Take the draft to be what it was when the approval was prepared."""
     approval, draft = engine.lock_approval(pk, seen_by=seen_by, **wanted)
+    read_facts([draft])  # Issuing freezes the parts of the parties as they were read.
     prepared = json.loads(approval.facts)
     return ApprovalSnapshot(approval, draft, prepared, clock())
 

@@ -91,6 +91,10 @@ def test_nothing_above_the_rest_and_nothing_else_is_issued(second, change):
     refuse(ISSUE)
 
 
+def test_no_correction_becomes_a_credit_note_that_its_invoice_does_not_count(second):
+    refuse(DOCUMENT.format("corrects_id = NULL"))
+
+
 def test_no_issued_correction_is_inserted(second):
     columns = statements.columns_of(Document)
     other = {
