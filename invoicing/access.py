@@ -12,6 +12,8 @@ class Permission(StrEnum):
     MANAGE = "invoices.manage"
     FINALIZE = "invoices.finalize"
     VIEW_ALL_CUSTOMERS = "invoices.view_all_customers"
+    MANAGE_CUSTOMERS = "invoices.manage_customers"
+    EXPORT = "invoices.export"
 
 
 WRITE_PERMISSIONS = (Permission.VIEW_DOCUMENT, Permission.MANAGE)

@@ -22,8 +22,8 @@ from invoicing.administration.numbering import (
 from invoicing.errors import ConflictError
 from invoicing.models import DocumentType, NumberSeries, User
 from invoicing.number_formats import MOST_DIGITS, NumberStyle
+from invoicing.paper.formats import local_date
 from invoicing.services.numbering import LARGEST_START, Numbering, read_numbering
-from invoicing.web.formats import local_date
 from invoicing.web.pages import refused_as_pages
 
 WORDS = {DocumentType.INVOICE: "Invoices", DocumentType.CREDIT_NOTE: "Credit notes"}

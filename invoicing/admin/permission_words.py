@@ -9,6 +9,8 @@ APPLICATION = {
     Permission.VIEW_ALL_CUSTOMERS: "Reach all customers and their documents, not only their own",
     Permission.MANAGE: "Create and change drafts",
     Permission.FINALIZE: "Issue documents",
+    Permission.EXPORT: "Export documents and bookings",
+    Permission.MANAGE_CUSTOMERS: "Import and change customers",
 }
 
 # These have an effect for administrators only.

@@ -11,10 +11,10 @@ from invoicing.access import ISSUE_PERMISSIONS
 from invoicing.draft_fields import SUBJECT
 from invoicing.languages import APPLICATION_LANGUAGE, name_of_language
 from invoicing.models import User
+from invoicing.paper.formats import Formats
+from invoicing.paper.layout import lay_out
 from invoicing.services.document_facts import Facts
 from invoicing.web.changes import find_changes
-from invoicing.web.formats import Formats
-from invoicing.web.papers import lay_out
 
 WORDS = Words(
     title="Issue a draft invoice",

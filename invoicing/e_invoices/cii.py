@@ -25,7 +25,9 @@ def write_cii(invoice: Invoice) -> bytes:
             _identifier(
                 "ram:BusinessProcessSpecifiedDocumentContextParameter", invoice.kind.process
             ),
-            _identifier("ram:GuidelineSpecifiedDocumentContextParameter", invoice.kind),
+            _identifier(
+                "ram:GuidelineSpecifiedDocumentContextParameter", invoice.kind.specification
+            ),
         ),
         element(
             "rsm:ExchangedDocument",

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 
-from invoicing.e_invoices.terms import EMAIL_SCHEME, SLACK, Address, Invoice, Kind, Line, is_german
+from invoicing.e_invoices.kinds import Kind
+from invoicing.e_invoices.terms import EMAIL_SCHEME, SLACK, Address, Invoice, Line, is_german
 from invoicing.languages import is_country
 from invoicing.models.taxes import TaxCategory
 

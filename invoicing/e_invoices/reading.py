@@ -4,13 +4,13 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
+from invoicing.e_invoices.kinds import Kind
 from invoicing.e_invoices.terms import (
     EMAIL_SCHEME,
     SLACK,
     Address,
     Allowance,
     Invoice,
-    Kind,
     Line,
     Party,
     RateMeaning,

@@ -7,13 +7,11 @@ standard's numbers of terms and groups of terms.
 
 from dataclasses import dataclass
 from decimal import Decimal
-from enum import StrEnum
 
+from invoicing.e_invoices.kinds import Kind
 from invoicing.models import DocumentType
 from invoicing.models.taxes import TaxCategory
 
-# The business process (BT-23) of XRechnung and Peppol: an invoice of its own.
-BILLING_PROCESS = "urn:fdc:peppol.eu:2017:poacc:billing:01:1.0"
 # The code of the list UNTDID 5189 for the reason of an allowance (BT-140): a discount.
 DISCOUNT_CODE = "95"
 # By how much an amount that follows from others may differ from them, in major units: rules of
@@ -21,22 +19,6 @@ DISCOUNT_CODE = "95"
 SLACK = Decimal("0.02")
 # Of the list EAS: an electronic address that is an e-mail address.
 EMAIL_SCHEME = "EM"
-
-
-class Kind(StrEnum):
-    """An e-invoice that can be had; the value is its specification identifier (BT-24).
-
-    Factur-X (in Germany ZUGFeRD) is CII inside a PDF, XRechnung CII alone, Peppol UBL alone.
-    """
-
-    FACTUR_X = "urn:cen.eu:en16931:2017"
-    XRECHNUNG = f"{FACTUR_X}#compliant#urn:xeinkauf.de:kosit:xrechnung_3.0"
-    PEPPOL = f"{FACTUR_X}#compliant#urn:fdc:peppol.eu:2017:poacc:billing:3.0"
-
-    @property
-    def process(self) -> str:
-        """The business process (BT-23), where the kind wants one."""
-        return "" if self is Kind.FACTUR_X else BILLING_PROCESS
 
 
 @dataclass(frozen=True, kw_only=True)

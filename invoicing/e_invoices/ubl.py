@@ -52,7 +52,7 @@ def _amount(invoice: Invoice, name: str, amount: str) -> Element | None:
 def _header(invoice: Invoice) -> Iterator[Content]:
     """Yield what comes before the parties; a credit note has its due date with the payment."""
     is_credit_note = invoice.is_credit_note
-    yield element("cbc:CustomizationID", invoice.kind)
+    yield element("cbc:CustomizationID", invoice.kind.specification)
     yield element("cbc:ProfileID", invoice.kind.process)
     yield element("cbc:ID", invoice.number)
     yield element("cbc:IssueDate", invoice.issue_date)

@@ -1,9 +1,9 @@
 """The e-invoices of a document: what each still needs, and its XML."""
 
 from invoicing.e_invoices.cii import write_cii
+from invoicing.e_invoices.kinds import Kind
 from invoicing.e_invoices.missing import Missing, find_missing
 from invoicing.e_invoices.reading import read_invoice
-from invoicing.e_invoices.terms import Kind
 from invoicing.e_invoices.ubl import write_ubl
 from invoicing.errors import InvoicingError
 from invoicing.models import Document

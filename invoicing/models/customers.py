@@ -8,6 +8,7 @@ from typing_extensions import override
 
 from invoicing.access import Permission
 from invoicing.draft_fields import BUYER_REFERENCE_LENGTH
+from invoicing.e_invoices.kinds import Kind
 from invoicing.models.people import User
 from invoicing.models.records import Party, RecordQuerySet
 
@@ -26,6 +27,7 @@ class Customer(Party):
 
     Its language, currency and days to pay are those of new drafts, unless something else is chosen;
     its buyer reference (a Leitweg-ID for German authorities) is that of drafts without their own.
+    `e_invoice` is the kind of e-invoice that it wants.
     """
 
     OTHER_PARTS: ClassVar[tuple[str, ...]] = (*Party.OTHER_PARTS, "customer_number")
@@ -39,6 +41,9 @@ class Customer(Party):
         "currency", max_length=3, blank=True, default="", db_default=""
     )
     payment_days = models.PositiveSmallIntegerField("days to pay", null=True, blank=True)
+    e_invoice = models.CharField(
+        "e-invoice", max_length=9, choices=Kind, blank=True, default="", db_default=""
+    )
     is_active = models.BooleanField(default=True)
     account_managers = models.ManyToManyField(User, blank=True, related_name="managed_customers")
 
@@ -46,7 +51,10 @@ class Customer(Party):
 
     class Meta:
         indexes = [models.Index(Lower("name"), "id", name="customer_by_name")]
-        permissions = [("view_all_customers", "Can see all customers and their documents")]
+        permissions = [
+            ("view_all_customers", "Can see all customers and their documents"),
+            ("manage_customers", "Can change and import customers"),
+        ]
 
     @override
     def __str__(self) -> str:

@@ -170,6 +170,7 @@ class Document(Record):
         permissions = [
             ("manage", "Can make and change drafts"),
             ("finalize", "Can issue documents"),
+            ("export", "Can export documents"),
         ]
         indexes = [
             models.Index(fields=["customer", "id"], name="document_by_customer"),

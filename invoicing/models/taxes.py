@@ -50,6 +50,7 @@ class TaxRate(Record):
     )
     names = texts_by_language()
     reasons = texts_by_language()
+    revenue_account = models.CharField(max_length=8, blank=True, default="", db_default="")
 
     class Meta:
         constraints = [

@@ -8,10 +8,10 @@ from typing import TypeVar
 from invoicing.draft_fields import DRAFT_TEXTS, LINE_TEXTS
 from invoicing.languages import APPLICATION_LANGUAGE, name_of_country, name_of_language
 from invoicing.models import TaxCategory
+from invoicing.paper.formats import Formats, format_day
+from invoicing.paper.labels import labels_in
+from invoicing.paper.layout import Paper, PaperLine, lay_out
 from invoicing.services.document_facts import Facts
-from invoicing.web.formats import Formats, format_day
-from invoicing.web.paper_labels import labels_in
-from invoicing.web.papers import Paper, PaperLine, lay_out
 
 _Key = TypeVar("_Key")
 

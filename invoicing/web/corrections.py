@@ -24,6 +24,7 @@ from invoicing.fixed_point import DECIMALS, format_fixed_point
 from invoicing.languages import APPLICATION_LANGUAGE
 from invoicing.locks import require_still_allowed
 from invoicing.models import Document, Line, User
+from invoicing.paper.formats import Formats, format_day, local_date
 from invoicing.services.corrections import (
     corrected_by,
     create_correction,
@@ -35,7 +36,6 @@ from invoicing.services.corrections import (
 from invoicing.web.drafts.codes import give_code, read_code
 from invoicing.web.drafts.draft_forms import as_sentence
 from invoicing.web.drafts.forms import NUMBER_LENGTH, HeaderForm, LineForm
-from invoicing.web.formats import Formats, format_day, local_date
 from invoicing.web.late_forms import RESUME
 from invoicing.web.pages import ALREADY, SignedInRequest, page, read_number, show_done
 from invoicing.web.typed_numbers import MistypedNumberError, avoid_grouping, parse_typed

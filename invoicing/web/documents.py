@@ -14,15 +14,15 @@ from invoicing.document_approvals import find_executed
 from invoicing.identifiers import read_uuid
 from invoicing.languages import APPLICATION_LANGUAGE
 from invoicing.models import Document, DocumentStatus
+from invoicing.paper.formats import Formats, format_instant
+from invoicing.paper.layout import paper_of_document
 from invoicing.search.records import find_documents
 from invoicing.services.corrections import is_correctable
 from invoicing.web.approvals import describe_decisions_on, describe_pending_of
 from invoicing.web.corrections import describe_corrections
-from invoicing.web.formats import Formats, format_instant
 from invoicing.web.issuing import may_issue
 from invoicing.web.listings import build_query, list_newest
 from invoicing.web.pages import ALREADY, DONE, SignedInRequest, page
-from invoicing.web.papers import paper_of_document
 
 FILTERS = {"": "All", DocumentStatus.DRAFT: "Drafts", DocumentStatus.ISSUED: "Issued"}
 

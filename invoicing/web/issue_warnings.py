@@ -10,10 +10,10 @@ from django.urls import reverse
 from invoicing.access import WRITE_PERMISSIONS
 from invoicing.document_approvals import find_alike
 from invoicing.models import Document, User
+from invoicing.paper.formats import format_day, format_instant, local_date
 from invoicing.rights import may_administer
 from invoicing.services.document_facts import Facts
 from invoicing.services.issue_warnings import Check, find_warnings
-from invoicing.web.formats import format_day, format_instant, local_date
 
 # By kind of record: what leads to it, and the permission to change it.
 LINKS = {

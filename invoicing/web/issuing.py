@@ -14,12 +14,12 @@ from invoicing.decisions import issue_by_hand
 from invoicing.document_approvals import find_executed
 from invoicing.errors import ConflictError
 from invoicing.models import Document, DocumentType, User
+from invoicing.paper.layout import lay_out
 from invoicing.services.document_facts import read_document
 from invoicing.services.issuing import require_issuable
 from invoicing.visits import web_origin
 from invoicing.web.issue_warnings import render_warnings
 from invoicing.web.pages import ALREADY, SignedInRequest, page, show_done
-from invoicing.web.papers import lay_out
 
 
 def may_issue(user: User, document: Document) -> bool:

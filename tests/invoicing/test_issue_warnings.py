@@ -9,6 +9,7 @@ from invoicing.document_approvals import find_alike
 from invoicing.draft_fields import PersonInput
 from invoicing.fixed_point import SCALE
 from invoicing.models import Company, Customer, Document, DocumentType, TaxCategory
+from invoicing.paper.formats import local_date
 from invoicing.services import issue_warnings
 from invoicing.services.document_facts import read_facts
 from invoicing.services.drafts import create_draft
@@ -20,7 +21,6 @@ from invoicing.services.issue_warnings import (
     find_warnings,
 )
 from invoicing.services.issuing import issue_document
-from invoicing.web.formats import local_date
 from tests.approvals import prepare
 from tests.clocks import at
 from tests.factories import (

@@ -8,8 +8,8 @@ import pytest
 from invoicing.fixed_point import DECIMALS
 from invoicing.models import User
 from invoicing.money import MAX_AMOUNT, SUPPORTED_CURRENCIES, minor_unit
-from invoicing.web import formats
-from invoicing.web.formats import Formats, format_day, format_instant, local_date
+from invoicing.paper import formats
+from invoicing.paper.formats import Formats, format_day, format_instant, local_date
 from invoicing.web.typed_numbers import MistypedNumberError, format_typed, parse_typed
 
 # Nothing here needs a database: once is enough.

@@ -39,7 +39,7 @@ def test_the_patch_touches_the_five_files_that_contributing_names():
         "invoicing/migrations/0020_cost_center.py",
         "invoicing/models/documents.py",
         "invoicing/web/drafts/forms.py",
-        "invoicing/web/paper_labels.py",
+        "invoicing/paper/labels.py",
     ]
 
 

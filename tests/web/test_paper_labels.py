@@ -8,8 +8,8 @@ from config.environment import PROJECT_FOLDER
 from invoicing.draft_fields import DRAFT_TEXTS
 from invoicing.models import DocumentType
 from invoicing.models.company import UNTAXED
-from invoicing.web.paper_labels import LANGUAGES, labels_in, swiss_labels_in
-from invoicing.web.papers import BUYER_DETAILS, SELLER_DETAILS
+from invoicing.paper.labels import LANGUAGES, labels_in, swiss_labels_in
+from invoicing.paper.layout import BUYER_DETAILS, SELLER_DETAILS
 
 # Nothing here needs a database: once is enough.
 pytestmark = pytest.mark.sqlite
@@ -25,7 +25,7 @@ def test_every_language_of_a_document_has_its_words(settings):
 
 def test_the_sheet_names_no_word_that_is_not_there():
     """Django would show nothing in its place."""
-    sheet, layout = read("templates/invoicing/paper.html"), read("invoicing/web/papers.py")
+    sheet, layout = read("templates/invoicing/paper.html"), read("invoicing/paper/layout.py")
     in_lines = re.findall(r"paper\.labels\.(\w+)", read("templates/invoicing/paper_line.html"))
     named = {
         *re.findall(r"paper\.labels\.(\w+)", sheet),

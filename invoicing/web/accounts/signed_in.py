@@ -11,9 +11,9 @@ from django.shortcuts import redirect
 from django.utils import timezone
 from typing_extensions import override
 
+from invoicing.paper.formats import time_zone_of
 from invoicing.visits import note_visitor
 from invoicing.web.accounts.sign_in import LATE, ask_to_sign_in_again
-from invoicing.web.formats import time_zone_of
 from invoicing.web.late_forms import keeps_typed
 
 

@@ -10,11 +10,11 @@ from agent_access.fields import find_problems
 from invoicing.draft_fields import DraftInput, PersonInput
 from invoicing.errors import FieldProblem
 from invoicing.models import Line
+from invoicing.paper.formats import Formats
 from invoicing.services.draft_content import DraftContent
 from invoicing.web.drafts.choices import Choices
 from invoicing.web.drafts.forms import LINES_PREFIX, HeaderForm, LineFormSet, PersonForm
 from invoicing.web.drafts.typed import TypedDraft
-from invoicing.web.formats import Formats
 
 _Input = TypeVar("_Input", bound=BaseModel)
 

@@ -16,6 +16,7 @@ from invoicing.errors import ConflictError, DraftCodeUsedError, DraftInvalidErro
 from invoicing.identifiers import read_uuid
 from invoicing.locks import require_still_allowed
 from invoicing.models import Document, User
+from invoicing.paper.formats import Formats, local_date
 from invoicing.services.corrections import is_correctable
 from invoicing.services.draft_content import DraftContent
 from invoicing.services.drafts import create_draft, preview_draft, update_draft
@@ -32,7 +33,6 @@ from invoicing.web.drafts.typed import (
     read_typed,
     typed_draft_of,
 )
-from invoicing.web.formats import Formats, local_date
 from invoicing.web.late_forms import RESUME
 from invoicing.web.listings import read_search
 from invoicing.web.pages import SignedInRequest, page, read_number, show_done

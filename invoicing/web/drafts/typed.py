@@ -15,6 +15,7 @@ from invoicing.draft_fields import MAX_LINES, PersonInput
 from invoicing.fixed_point import DECIMALS
 from invoicing.models import Company, Customer, Document, Line, User
 from invoicing.money import RATE_DECIMALS, SUPPORTED_CURRENCIES, minor_unit
+from invoicing.paper.formats import local_date
 from invoicing.search.paging import PageRequest
 from invoicing.search.records import find_documents
 from invoicing.shown import FOR_PEOPLE
@@ -28,7 +29,6 @@ from invoicing.web.drafts.forms import (
     HeaderForm,
     LineForm,
 )
-from invoicing.web.formats import local_date
 from invoicing.web.typed_numbers import avoid_grouping, format_typed
 
 DEFAULT_CURRENCY = "EUR"

@@ -9,7 +9,7 @@ from typing import Any
 from lxml import etree
 from saxonche import PySaxonProcessor
 
-from invoicing.e_invoices.terms import Kind
+from invoicing.e_invoices.kinds import Kind
 
 _REPORT = "{http://purl.oclc.org/dsdl/svrl}"
 # What a rule is called that only advises.

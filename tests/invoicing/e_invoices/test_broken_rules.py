@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 from lxml.etree import DocumentInvalid
 
 from invoicing.e_invoices.cii import write_cii
+from invoicing.e_invoices.kinds import Kind
 from invoicing.e_invoices.missing import Missing, Place
 from invoicing.e_invoices.reading import read_invoice
-from invoicing.e_invoices.terms import Kind
 from invoicing.e_invoices.ubl import write_ubl
 from invoicing.e_invoices.writing import FactsMissingError, missing_facts, write_e_invoice
 from invoicing.fixed_point import format_fixed_point

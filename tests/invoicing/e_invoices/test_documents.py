@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from invoicing.access import Permission
-from invoicing.e_invoices.terms import Kind
+from invoicing.e_invoices.kinds import Kind
 from invoicing.e_invoices.writing import missing_facts, write_e_invoice
 from invoicing.fixed_point import SCALE
 from invoicing.models import Company, Customer, Document, TaxRate
@@ -125,6 +125,7 @@ def test_the_same_document_is_always_the_same_bytes(customer, lines):
         for document in (issued, Document.objects.get())
     )
     assert first == second
+
 
 def test_corrections_in_steps_are_valid_e_invoices(customer, lines):
     person = make_staff(Permission.VIEW_DOCUMENT, Permission.MANAGE, Permission.FINALIZE)

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from facturx import parse_ubl_cii_xml
 
+from invoicing.e_invoices.kinds import Kind
 from invoicing.e_invoices.reading import read_invoice
-from invoicing.e_invoices.terms import Kind
 from invoicing.e_invoices.ubl import write_ubl
 from invoicing.e_invoices.units import _WORDS
 from invoicing.e_invoices.writing import write_e_invoice
@@ -206,7 +206,7 @@ def test_every_term_is_where_another_program_reads_it():
         "email": "invoices@halden.example",
     }
     assert read == {
-        "BT-24": Kind.PEPPOL,
+        "BT-24": Kind.PEPPOL.specification,
         "BT-23": "urn:fdc:peppol.eu:2017:poacc:billing:01:1.0",
         "BT-1": "INV-2026-0001",
         "BT-3": "381",

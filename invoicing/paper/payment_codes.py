@@ -16,7 +16,7 @@ from segno.helpers import make_epc_qr
 from stdnum import iban
 
 from invoicing.models import Document
-from invoicing.web.paper_labels import swiss_labels_in
+from invoicing.paper.labels import swiss_labels_in
 
 # Of both codes: the most characters of a name, and the amounts that a bank takes.
 NAME_LENGTH = 70

@@ -13,11 +13,11 @@ from invoicing.languages import name_of_country
 from invoicing.models import Document, DocumentType
 from invoicing.models.documents import TOTALS
 from invoicing.models.taxes import TaxCategory
+from invoicing.paper.formats import Formats
+from invoicing.paper.labels import labels_in
+from invoicing.paper.payment_codes import payment_of
 from invoicing.services.document_facts import Facts, read_document
 from invoicing.totals import DiscountType
-from invoicing.web.formats import Formats
-from invoicing.web.paper_labels import labels_in
-from invoicing.web.payment_codes import payment_of
 
 # The columns beside the description: keys of a line on paper, and of the labels.
 FIGURES = ("quantity", "unit_price", "discount", "tax", "amount")

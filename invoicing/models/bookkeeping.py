@@ -1,0 +1,25 @@
+"""How bookings are handed to a tax adviser who uses DATEV."""
+
+from django.db import models
+from typing_extensions import override
+
+
+class DatevSettings(models.Model):
+    """The numbers that a DATEV adviser gave; an installation has at most one row.
+
+    `accounts` has the revenue account of each tax category; a tax rate may have one of its own.
+    """
+
+    adviser = models.PositiveIntegerField()
+    client = models.PositiveIntegerField()
+    year_begins = models.PositiveSmallIntegerField("first month of the fiscal year", default=1)
+    account_length = models.PositiveSmallIntegerField("digits of an account", default=4)
+    accounts = models.JSONField(default=dict)
+
+    class Meta:
+        verbose_name = "DATEV settings"
+        verbose_name_plural = "DATEV settings"
+
+    @override
+    def __str__(self) -> str:
+        return f"{self.adviser}/{self.client}"
