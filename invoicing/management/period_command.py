@@ -18,10 +18,11 @@ class PeriodCommand(OperatorCommand):
 
     @override
     def add_arguments(self, parser: ArgumentParser) -> None:
-        told = {"type": _day, "required": True, "metavar": "DAY"}
-        first = "the first day of issue, such as 2026-01-01"
-        parser.add_argument("--from", dest="first", help=first, **told)
-        parser.add_argument("--to", dest="last", help="the last day of issue", **told)
+        for option, dest in (("--from", "first"), ("--to", "last")):
+            told = f"the {dest} day of issue, such as 2026-12-31"
+            parser.add_argument(
+                option, dest=dest, type=_day, required=True, metavar="DAY", help=told
+            )
 
     @override
     def handle(self, *args: Any, **options: Any) -> None:

@@ -1,13 +1,14 @@
 """A company and a customer whose documents are valid e-invoices, and a quick maker of PDFs."""
 
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any
 
 import pytest
+from typing_extensions import override
 
 from invoicing.models import Company, Customer, Document
 from invoicing.originals import keeping, periods
-from invoicing.pdf.making import PdfError
+from invoicing.pdf.making import PdfError, PdfMaker
 from tests.factories import (
     CompanyFactory,
     CustomerFactory,
@@ -52,19 +53,19 @@ def issue(company: Company, customer: Customer) -> Callable[..., Document]:
     return issue_one
 
 
-class Maker:
+class Maker(PdfMaker):
     """Makes a PDF of the number and the e-invoice; fails for the numbers that it is told."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.made: list[str] = []
         self.failing: dict[str, BaseException] = {}
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *told: object) -> None:
+    @override
+    def close(self) -> None:
         self.made.append("closed")
 
+    @override
     def make(self, document: Document, xml: bytes | None = None) -> bytes:
         number = str(document.number)
         self.made.append(number)

@@ -188,7 +188,6 @@ def test_a_file_that_cannot_be_written_whole_has_not_its_name(issue, maker, fold
     unwritten = "The output cannot be written; what was done before stays done."
     assert export(folder) == ("", unwritten)
     assert sorted(contents(folder)) == [".INV-2026-0001.pdf.part", ".index.csv.part"]
-    monkeypatch.undo()
 
 
 def test_a_number_is_no_way_out_of_the_folder(issue, maker, folder):

@@ -5,6 +5,7 @@ from threading import Barrier
 from unittest.mock import Mock
 
 import pytest
+from typing_extensions import override
 
 from invoicing.e_invoices.kinds import Kind
 from invoicing.e_invoices.writing import FactsMissingError, write_e_invoice
@@ -12,10 +13,9 @@ from invoicing.errors import NotIssuedError
 from invoicing.models import Document, Original, OriginalKind
 from invoicing.originals import keeping
 from invoicing.originals.keeping import original_of
-from invoicing.pdf.making import PdfError, versions
+from invoicing.pdf.making import PdfError, PdfMaker, versions
 from invoicing.services.document_facts import read_document
 from tests.factories import make_draft
-from tests.invoicing.originals.conftest import Maker
 from tests.snapshots import take_snapshot
 from tests.threads import PATIENCE_SECONDS, run_together
 
@@ -80,13 +80,14 @@ def test_a_maker_that_fails_leaves_everything_as_it_was(issue, maker):
     assert take_snapshot() == before
 
 
-class MeetingMaker(Maker):
+class MeetingMaker(PdfMaker):
     """Makes another PDF each time, once both requests have found none kept."""
 
     def __init__(self) -> None:
         super().__init__()
         self.both = Barrier(2)
 
+    @override
     def make(self, document: Document, xml: bytes | None = None) -> bytes:
         return str(self.both.wait(PATIENCE_SECONDS)).encode()
 
