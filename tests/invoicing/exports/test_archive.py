@@ -3,13 +3,14 @@ import hashlib
 import io
 import os
 import zipfile
+from typing import Self
 
 import pytest
 
 from invoicing.e_invoices.kinds import Kind
 from invoicing.exports import archive
 from invoicing.exports.archive import write_archive
-from invoicing.models import Original
+from invoicing.models import Document, Original
 from invoicing.pdf.making import PdfMaker
 from tests.factories import CustomerFactory, make_issued
 from tests.invoicing.exports.files import download
@@ -28,7 +29,7 @@ def makers(monkeypatch):
     begun = []
 
     class Counted(PdfMaker):
-        def __enter__(self):
+        def __enter__(self) -> Self:
             begun.append(self)
             return super().__enter__()
 
@@ -56,7 +57,7 @@ def test_originals_leave_as_a_zip_with_an_index_that_fits(sign_in, delegate, mak
     assert list(files) == ["INV-2026-0001.pdf", "INV-2026-0002.pdf", "index.csv"]
     index = list(csv.reader(io.StringIO(files["index.csv"].decode("utf-8-sig"), newline="")))
 
-    def told(document, customer_number, name):
+    def told(document: Document, customer_number: str, name: str) -> list[str]:
         made = files[f"{document.number}.pdf"]
         digest = hashlib.sha256(made).hexdigest()
         head = [document.number, "2026-03-02", customer_number, name, "PDF"]

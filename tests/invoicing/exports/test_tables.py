@@ -59,7 +59,9 @@ def issued(delegate):
         ),
         line_input(description="-Delivery"),
     )
-    customer = CustomerFactory.create(name="=Müller & Co", customer_number="10001")
+    customer = CustomerFactory.create(
+        name="=Müller & Co", customer_number="10001", vat_number="NL1"
+    )
     invoice = make_issued(user=delegate, customer=customer, lines=lines, reference="PO 7")
     note = make_correction(invoice, 10000, None)
     return invoice, issue_document(note, clock=at(ISSUED_AT))
@@ -68,9 +70,9 @@ def issued(delegate):
 def test_documents_are_rows_with_plain_amounts_and_defused_texts(desk, issued):
     assert download(desk, "documents").decode() == (
         f"{DOCUMENT_HEAD}"
-        "INV-2026-0001,Invoice,2026-03-02,2026-04-01,,,10001,'=Müller & Co,NL,NL004495445B01,PO 7,,"
+        "INV-2026-0001,Invoice,2026-03-02,2026-04-01,,,10001,'=Müller & Co,NL,NL1,PO 7,,"
         "EUR,167.50,12.83,180.33,,,,,,,,2026-03-02 09:30:00\r\n"
-        "CN-2026-0001,Credit Note,2026-03-02,2026-03-02,,,10001,'=Müller & Co,NL,NL004495445B01,PO 7,"
+        "CN-2026-0001,Credit Note,2026-03-02,2026-03-02,,,10001,'=Müller & Co,NL,NL1,PO 7,"
         ",EUR,-45.00,-8.55,-53.55,,,,,,INV-2026-0001,Delivered too little.,2026-03-02 09:30:00\r\n"
     )
 
