@@ -28,13 +28,17 @@ def defuse(text: str) -> str:
 
 def write_csv(rows: Iterable[Iterable[Cell]]) -> Iterator[bytes]:
     """Yield a CSV file in chunks: UTF-8 with a byte order mark, commas, CRLF; texts are defused."""
-    buffer = StringIO(BYTE_ORDER_MARK, newline="")
-    buffer.seek(0, 2)
-    writer = csv.writer(buffer)
+    chunk = BYTE_ORDER_MARK.encode()
     for row in rows:
-        writer.writerow([defuse(cell) if isinstance(cell, str) else cell for cell in row])
-        if buffer.tell() >= CHUNK_LENGTH:
-            yield buffer.getvalue().encode()
-            buffer.seek(0)
-            buffer.truncate()
-    yield buffer.getvalue().encode()
+        chunk += write_row(row)
+        if len(chunk) >= CHUNK_LENGTH:
+            yield chunk
+            chunk = b""
+    yield chunk
+
+
+def write_row(row: Iterable[Cell]) -> bytes:
+    """Return one line of such a file."""
+    line = StringIO(newline="")
+    csv.writer(line).writerow([defuse(cell) if isinstance(cell, str) else cell for cell in row])
+    return line.getvalue().encode()
