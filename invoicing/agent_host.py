@@ -12,6 +12,7 @@ from agent_access.fields import JSONSchema
 from agent_access.models.connections import RevokedReason
 from agent_access.policy import Policy, ScopeTerms, Service, ShellLines, Work
 from agent_access.tools import Tool
+from invoicing import __version__
 from invoicing.agent_tools.failures import answer_failure
 from invoicing.agent_tools.missing import find_missing
 from invoicing.agent_tools.record_names import find_ids, find_names
@@ -24,7 +25,7 @@ from invoicing.quickstart.first_steps import FirstSteps
 SERVICE = Service(
     name="agent-invoicing",
     title="Agent invoicing",
-    version="0.1.0",
+    version=__version__,
     instructions=(
         "Invoicing for one delegated person, within that person's permissions. Amounts are strings"
         ' of minor units: "12500" is 125.00 in a currency of two decimals such as EUR; the service'

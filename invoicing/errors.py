@@ -41,6 +41,10 @@ class DraftInvalidError(InvoicingError):
         self.problems = problems
 
 
+class NotIssuedError(InvoicingError):
+    """The document is a draft, of which no file is kept."""
+
+
 class DraftCodeUsedError(InvoicingError):
     """A document with this draft code exists already."""
 

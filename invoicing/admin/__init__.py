@@ -1,3 +1,23 @@
-from invoicing.admin import company, customers, numbering, people, roles, taxes, teams, toolkit
+from invoicing.admin import (
+    bookkeeping,
+    company,
+    customers,
+    numbering,
+    people,
+    roles,
+    taxes,
+    teams,
+    toolkit,
+)
 
-__all__ = ["company", "customers", "numbering", "people", "roles", "taxes", "teams", "toolkit"]
+__all__ = [
+    "bookkeeping",
+    "company",
+    "customers",
+    "numbering",
+    "people",
+    "roles",
+    "taxes",
+    "teams",
+    "toolkit",
+]

@@ -10,6 +10,7 @@ from django.utils.html import format_html_join
 from django.utils.safestring import mark_safe
 from typing_extensions import override
 
+from invoicing.admin.bookkeeping import account_field
 from invoicing.admin.meaning_forms import (
     NAME_FIELDS,
     NOT_CHOSEN,
@@ -41,6 +42,10 @@ TOO_MUCH = "A rate is at most 100 percent."
 
 class TaxRateForm(MeaningForm, RecordForm):
     percentage = forms.CharField(max_length=10, help_text="Such as 19 or 8.875.")
+    revenue_account = account_field(
+        help_text="Of DATEV, if it is another than that of its category: 8300 (SKR03) for 7 %, say."
+        " A change makes no new rate, and no approval stale."
+    )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -70,7 +75,10 @@ class TaxRateForm(MeaningForm, RecordForm):
 class TaxRateAdmin(RecordAdmin):
     form = TaxRateForm
     change_list_template = "admin/invoices/tax_rates.html"
-    fieldsets = ((None, {"fields": ("name", "percentage", "is_active"), "description": REPLACED}),)
+    fieldsets = (
+        (None, {"fields": ("name", "percentage", "is_active"), "description": REPLACED}),
+        ("Bookkeeping", {"fields": ("revenue_account",)}),
+    )
     list_display = ("name", "percent", "meaning", "is_active")
     list_filter = ("is_active", "category")
     ordering = ("-is_active", "name")

@@ -22,7 +22,7 @@ class Migration(migrations.Migration):
                 ('client', models.PositiveIntegerField()),
                 ('year_begins', models.PositiveSmallIntegerField(default=1, verbose_name='first month of the fiscal year')),
                 ('account_length', models.PositiveSmallIntegerField(default=4, verbose_name='digits of an account')),
-                ('accounts', models.JSONField(default=dict)),
+                ('accounts', models.JSONField(blank=True, default=dict)),
             ],
             options={
                 'verbose_name': 'DATEV settings',

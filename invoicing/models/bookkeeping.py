@@ -14,7 +14,7 @@ class DatevSettings(models.Model):
     client = models.PositiveIntegerField()
     year_begins = models.PositiveSmallIntegerField("first month of the fiscal year", default=1)
     account_length = models.PositiveSmallIntegerField("digits of an account", default=4)
-    accounts = models.JSONField(default=dict)
+    accounts = models.JSONField(blank=True, default=dict)
 
     class Meta:
         verbose_name = "DATEV settings"

@@ -8,35 +8,32 @@ from django.shortcuts import redirect
 from django.urls import reverse
 
 from agent_access.approvals.inbox import Waiting, find_waiting
-from invoicing.access import Permission
+from invoicing.access import EXPORT_PERMISSIONS, Permission
 from invoicing.models import User
 from invoicing.web.pages import SignedInRequest, page
 
 
 class Section(NamedTuple):
-    """A part of the application; without a permission, everybody who is signed in may see it."""
+    """A part of the application, for those who have all its permissions."""
 
     label: str
     route: str
-    permission: Permission | None = None
+    permissions: tuple[Permission, ...] = ()
 
 
 APPROVALS = Section("Approvals", "agent_approvals:inbox")
 SECTIONS = (
-    Section("Documents", "documents", Permission.VIEW_DOCUMENT),
+    Section("Documents", "documents", (Permission.VIEW_DOCUMENT,)),
     APPROVALS,
-    Section("Customers", "customers", Permission.VIEW_CUSTOMER),
-    Section("People", "people", Permission.VIEW_PERSON),
+    Section("Customers", "customers", (Permission.VIEW_CUSTOMER,)),
+    Section("People", "people", (Permission.VIEW_PERSON,)),
+    Section("Exports", "exports", EXPORT_PERMISSIONS),
 )
 
 
 def sections_of(user: User) -> list[Section]:
     """Return the sections that the person may see; the first is their start page."""
-    return [
-        section
-        for section in SECTIONS
-        if section.permission is None or user.has_perm(section.permission)
-    ]
+    return [section for section in SECTIONS if user.has_perms(section.permissions)]
 
 
 @page()

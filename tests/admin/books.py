@@ -1,6 +1,18 @@
 """The books of the administration, and the pages of one person beside them."""
 
-from invoicing.models import Company, Customer, NumberSeries, Role, Skill, TaxRate, Team, User
+from invoicing.models import (
+    Company,
+    Customer,
+    DatevSettings,
+    NumberSeries,
+    Role,
+    Skill,
+    TaxRate,
+    Team,
+    User,
+)
 
-BOOKS = (Company, Customer, NumberSeries, Role, Skill, TaxRate, Team, User)
+BOOKS = (Company, Customer, DatevSettings, NumberSeries, Role, Skill, TaxRate, Team, User)
+# Of each there is one record, to which its list leads.
+SINGLE = (Company, DatevSettings)
 PERSON_PAGES = ("one-time-link", "sign-person-out")

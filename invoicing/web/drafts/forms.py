@@ -55,7 +55,7 @@ def _text(label: str, *, rows: int = 0, required: bool = False, width: str = "")
     return field
 
 
-def _date(label: str, *, required: bool = True) -> forms.DateField:
+def date_field(label: str, *, required: bool = True) -> forms.DateField:
     # Of a year typed with two digits browsers make the year 26. With a maximum, none has five.
     attributes = {"type": "date", "min": FIRST_DAY.isoformat(), "max": date.max.isoformat()}
     return forms.DateField(
@@ -109,8 +109,8 @@ class HeaderForm(DraftForm):
     customer_id = forms.ChoiceField(label="Customer")
     customer_id.width = "w6"  # type: ignore[attr-defined]  # as in _text()
     reference = _text("Reference", width="w6")
-    issue_date = _date("Issue date")
-    due_date = _date("Due date")
+    issue_date = date_field("Issue date")
+    due_date = date_field("Due date")
     currency_code = forms.ChoiceField(label="Currency")
     language = forms.ChoiceField(label="Language")
     notes = _text("Notes on the invoice", rows=3)
@@ -127,14 +127,14 @@ class HeaderForm(DraftForm):
 class PersonForm(DraftForm):
     """The fields of PersonInput."""
 
-    supply_date = _date("Date of supply", required=False)
-    supply_end_date = _date("Until, if it is a period", required=False)
+    supply_date = date_field("Date of supply", required=False)
+    supply_end_date = date_field("Until, if it is a period", required=False)
     delivery_country = forms.ChoiceField(label="Country of delivery", required=False)
     buyer_reference = _text("Buyer’s reference")  # noqa: RUF001  an apostrophe for readers
     exchange_rate = _number("Exchange rate", required=False)
     exchange_rate_base = forms.ChoiceField(label="It is the price of", required=False)
     exchange_rate_base.width = "w6"  # type: ignore[attr-defined]  # as in _text()
-    exchange_rate_date = _date("Date of the rate", required=False)
+    exchange_rate_date = date_field("Date of the rate", required=False)
 
     @override
     def clean(self) -> None:

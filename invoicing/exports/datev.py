@@ -1,0 +1,290 @@
+"""Bookings of issued documents for a tax adviser who uses DATEV.
+
+One booking for each tax rate of a document: the gross amount from the customer's account to the
+revenue account of the rate, which makes DATEV take the tax out of it ("Automatikkonto").
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from functools import partial
+from itertools import accumulate, pairwise
+from tempfile import TemporaryFile
+from typing import IO, NamedTuple
+
+from django.db.models import QuerySet
+
+from invoicing.errors import InvoicingError
+from invoicing.exports import datev_format as columns
+from invoicing.exports.cells import CHUNK_LENGTH
+from invoicing.exports.datev_format import BASE_CURRENCY, MOST_BOOKINGS
+from invoicing.exports.selection import Selection
+from invoicing.exports.tables import customer_number_of
+from invoicing.models import Company, DatevSettings, Document, TaxCategory, TaxRate
+from invoicing.money import (
+    RATE_DECIMALS,
+    RATE_SCALE,
+    ExchangeRate,
+    Money,
+    convert,
+    round_half_up,
+)
+
+CHUNK_SIZE = 500
+# After so many nothing more is read.
+MOST_PROBLEMS = 50
+
+# The format writes amounts with two decimals, and a rate with one to four digits before them.
+_DECIMALS = 2
+_MOST_CENTS = 10**12 - 1
+_MOST_OF_RATE = 9999
+
+_Cells = dict[str, str]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Why something cannot be booked, as a sentence; and the record in which that is mended."""
+
+    text: str
+    model: str = ""
+    pk: object = None
+
+
+class DatevRefusedError(InvoicingError):
+    """There are no bookings to hand over; `problems` say why."""
+
+    def __init__(self, *problems: Problem) -> None:
+        super().__init__(" ".join(each.text for each in problems))
+        self.problems = problems
+
+
+class _Share(NamedTuple):
+    """The gross amount of one rate on a document, or of its lines without a rate."""
+
+    gross: int
+    category: str
+    rate: TaxRate | None
+
+
+def write_bookings(
+    documents: QuerySet[Document], selection: Selection, *, now: datetime
+) -> Iterator[bytes]:
+    """Return the file of bookings in chunks, after all documents were read and found bookable.
+
+    Raises DatevRefusedError if any is not, and Company.DoesNotExist.
+    """
+    settings = DatevSettings.objects.first()
+    if settings is None:
+        problem = "The numbers that your tax adviser gave you are missing."
+        raise DatevRefusedError(Problem(problem, "datevsettings"))
+    days = (selection.first_day, selection.last_day)
+    year_begins = _begin_of_year(settings, *days)
+    file = TemporaryFile()  # noqa: SIM115  closed when it was read
+    try:
+        file.write(columns.write_head(settings, year_begins=year_begins, days=days, now=now))
+        _write_all(file, _read_bookings(documents, settings))
+    except BaseException:
+        file.close()
+        raise
+    return _read_from_begin(file)
+
+
+def _begin_of_year(settings: DatevSettings, first_day: date, last_day: date) -> date:
+    """Return the begin of the fiscal year: a booking has no year of its own."""
+    begins = date(first_day.year, settings.year_begins, 1)
+    if begins > first_day:
+        begins = begins.replace(year=begins.year - 1)
+    if last_day >= begins.replace(year=begins.year + 1):
+        raise DatevRefusedError(
+            Problem(
+                "A file of bookings is of one fiscal year, and yours begins with month"
+                f" {settings.year_begins}: choose days of one year."
+            )
+        )
+    return begins
+
+
+def _write_all(file: IO[bytes], bookings: Iterator[_Cells | Problem]) -> None:
+    problems: dict[Problem, None] = {}
+    count = 0
+    for each in bookings:
+        if isinstance(each, Problem):
+            problems[each] = None
+        elif not problems:
+            file.write(columns.write_booking(each))
+            count += 1
+        if count > MOST_BOOKINGS:
+            more = f"A file has at most {MOST_BOOKINGS} bookings: choose fewer days."
+            raise DatevRefusedError(Problem(more))
+        if len(problems) == MOST_PROBLEMS:
+            break
+    if problems:
+        raise DatevRefusedError(*problems)
+
+
+def _read_from_begin(file: IO[bytes]) -> Iterator[bytes]:
+    with file:
+        file.seek(0)
+        yield from iter(partial(file.read, CHUNK_LENGTH), b"")
+
+
+def _read_bookings(
+    documents: QuerySet[Document], settings: DatevSettings
+) -> Iterator[_Cells | Problem]:
+    company = Company.objects.get()
+    read = documents.select_related("customer").prefetch_related("tax_rows__tax_rate")
+    for document in read.iterator(chunk_size=CHUNK_SIZE):
+        shares = [share for share in _shares_of(document, company) if share.gross]
+        amounts = _write_amounts(document, [share.gross for share in shares])
+        debtor = _debtor_of(document, settings)
+        if not debtor:
+            yield _no_debtor(document, settings)
+        if isinstance(amounts, Problem):
+            yield amounts
+            continue
+        for share, amount in zip(shares, amounts, strict=True):
+            account = _account_of(share, settings)
+            if isinstance(account, Problem):
+                yield account
+            elif amount:
+                yield amount | _write_booking(document, share, debtor=debtor, account=account)
+
+
+def _write_booking(document: Document, share: _Share, *, debtor: str, account: str) -> _Cells:
+    is_told = share.category == TaxCategory.INTRA_COMMUNITY
+    return {
+        columns.SIDE: "H" if document.is_credit_note else "S",
+        columns.ACCOUNT: debtor,
+        columns.CONTRA_ACCOUNT: account,
+        columns.DAY: f"{document.issue_date:%d%m}",
+        # Which allows fewer characters than a number may have.
+        columns.NUMBER: str(document.number).replace(".", "-"),
+        columns.TEXT: columns.write_text(document.buyer_name),
+        columns.VAT_NUMBER: document.buyer_vat_number[:15] if is_told else "",
+    }
+
+
+def _shares_of(document: Document, company: Company) -> Iterator[_Share]:
+    """Yield the parts of the grand total; what a rate meant, or means where it was not kept."""
+    left = document.grand_total
+    for row in document.tax_rows.all():
+        gross = row.taxable_amount + row.tax_amount
+        left -= gross
+        yield _Share(gross, row.category or row.tax_rate.category, row.tax_rate)
+    yield _Share(left, document.untaxed_category or company.untaxed_category, None)
+
+
+def _debtor_of(document: Document, settings: DatevSettings) -> str:
+    """Return the account of the customer, or "": of the frozen number, else of the present one."""
+    pattern = re.compile(rf"[1-6][0-9]{{{settings.account_length}}}")
+    numbers = (customer_number_of(document), document.customer.customer_number)
+    return next(filter(pattern.fullmatch, numbers), "")
+
+
+def _no_debtor(document: Document, settings: DatevSettings) -> Problem:
+    digits = settings.account_length + 1
+    return Problem(
+        f"The customer number of {document.customer.name} is no DATEV debtor: that has {digits}"
+        " digits, the first of them 1 to 6.",
+        "customer",
+        document.customer_id,
+    )
+
+
+def _account_of(share: _Share, settings: DatevSettings) -> str | Problem:
+    """Return the revenue account of the rate, else that of its category."""
+    account = (share.rate and share.rate.revenue_account) or ""
+    named = f"the tax rate “{share.rate.name}”" if share.rate else "a line without a tax rate"
+    rate = ("taxrate", share.rate.pk) if share.rate else ("company", None)
+    if not account and not share.category:
+        return Problem(f"Nobody has said yet what {named} means, and it has no account.", *rate)
+    if not account:
+        label = TaxCategory(share.category).label
+        account = settings.accounts.get(share.category, "")
+        if not account:
+            return Problem(f"There is no revenue account for “{label}”.", "datevsettings")
+        named, rate = f"“{label}”", ("datevsettings", None)
+    if len(account) != settings.account_length:
+        digits = settings.account_length
+        return Problem(f"The account {account} of {named} has not {digits} digits.", *rate)
+    return account
+
+
+def _write_amounts(document: Document, shares: list[int]) -> list[_Cells] | Problem:
+    """Return the cells of these amounts, whose sum is the document's total to the cent.
+
+    An amount in another currency comes with its value in euros. If the format cannot write it, its
+    value in euros is booked, and it is noted.
+    """
+    euros = _convert(document, shares)
+    if euros is None:
+        return Problem(
+            f"{document.number} is in {document.currency_code} and has no exchange rate to"
+            f" {BASE_CURRENCY}: book it by hand, and choose the currencies here one by one."
+        )
+    cents = [share * 10**_DECIMALS // 10**document.minor_unit for share in shares]
+    if max([*euros, *cents], default=0) > _MOST_CENTS:
+        return Problem(f"{document.number} is too large for a booking: book it by hand.")
+    if document.currency_code == BASE_CURRENCY:
+        return [_in_euros(each) for each in euros]
+    rate = _price_of_euro(document)
+    if document.minor_unit > _DECIMALS or rate is None:
+        return [
+            _in_euros(value) | _note(document, share) if value else {}
+            for value, share in zip(euros, shares, strict=True)
+        ]
+    return [
+        {
+            columns.AMOUNT: _write_number(each, _DECIMALS),
+            columns.CURRENCY: document.currency_code,
+            columns.RATE: rate,
+            columns.BASE_AMOUNT: _write_number(value, _DECIMALS),
+            columns.BASE: BASE_CURRENCY,
+        }
+        for each, value in zip(cents, euros, strict=True)
+    ]
+
+
+def _in_euros(cents: int) -> _Cells:
+    return {columns.AMOUNT: _write_number(cents, _DECIMALS), columns.CURRENCY: BASE_CURRENCY}
+
+
+def _note(document: Document, share: int) -> _Cells:
+    amount = _write_number(share, document.minor_unit)
+    return {columns.NOTE_KIND: "Betrag", columns.NOTE: f"{document.currency_code} {amount}"}
+
+
+def _write_number(value: int, decimals: int) -> str:
+    return f"{Decimal(value).scaleb(-decimals):f}".replace(".", ",")
+
+
+def _convert(document: Document, shares: list[int]) -> list[int] | None:
+    """Return each amount in cents of a euro, by the document's own rate; None if it has none.
+
+    Their sum is the converted total: each is what it adds to the sum of those before.
+    """
+    if document.currency_code == BASE_CURRENCY:
+        return shares
+    if not document.exchange_rate_millionths:
+        return None
+    rate = ExchangeRate(document.exchange_rate_millionths, document.exchange_rate_base)
+    sums = []
+    for amount in accumulate(shares, initial=0):
+        money = Money(amount, document.currency_code, document.minor_unit)
+        converted = convert(money, rate, BASE_CURRENCY, _DECIMALS)
+        if converted is None:
+            return None
+        sums.append(converted)
+    return [after - before for before, after in pairwise(sums)]
+
+
+def _price_of_euro(document: Document) -> str | None:
+    """Return what a euro costs in the document's currency, if the format can write that."""
+    price = document.exchange_rate_millionths or 0
+    if document.exchange_rate_base != BASE_CURRENCY:
+        price = round_half_up(RATE_SCALE**2, price)
+    is_writable = RATE_SCALE <= price < _MOST_OF_RATE * RATE_SCALE
+    return _write_number(price, RATE_DECIMALS) if is_writable else None

@@ -1,0 +1,188 @@
+"""The page on which a person takes issued documents out: as tables, originals or bookings."""
+
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+from enum import StrEnum
+from http import HTTPStatus
+from typing import Any, NamedTuple
+
+from django import forms
+from django.db.models import QuerySet
+from django.http import HttpResponse, StreamingHttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from typing_extensions import override
+
+from invoicing.access import EXPORT_PERMISSIONS, Permission
+from invoicing.administration.acts import actor_of
+from invoicing.administration.exports import follow, record_begin
+from invoicing.exports.archive import write_archive
+from invoicing.exports.datev import DatevRefusedError, Problem, write_bookings
+from invoicing.exports.selection import Selection
+from invoicing.exports.tables import write_documents, write_lines
+from invoicing.identifiers import read_uuid
+from invoicing.models import Customer, Document, DocumentType, User
+from invoicing.money import SUPPORTED_CURRENCIES
+from invoicing.paper.formats import local_date, time_zone_of
+from invoicing.rights import may_administer
+from invoicing.web.drafts.forms import date_field
+from invoicing.web.pages import SignedInRequest, page
+
+NOTHING_FOUND = "No document that you may see was issued on these days and fits what you chose."
+BACKWARDS = "The last day comes before the first."
+
+
+class ExportKind(StrEnum):
+    DOCUMENTS = "documents"
+    LINES = "lines"
+    ORIGINALS = "originals"
+    DATEV = "datev"
+
+
+class _File(NamedTuple):
+    """How a file is called, given its first and last day, and what it is."""
+
+    name: str
+    content_type: str
+
+
+FILES = {
+    ExportKind.DOCUMENTS: _File("documents_{}_{}.csv", "text/csv; charset=utf-8"),
+    ExportKind.LINES: _File("lines_{}_{}.csv", "text/csv; charset=utf-8"),
+    ExportKind.ORIGINALS: _File("originals_{}_{}.zip", "application/zip"),
+    # DATEV wants the name to begin so.
+    ExportKind.DATEV: _File("EXTF_Buchungsstapel_{}_{}.csv", "text/csv; charset=windows-1252"),
+}
+
+
+class ExportForm(forms.Form):
+    """Which documents are taken out."""
+
+    first_day = date_field("Issued from")
+    last_day = date_field("to")
+    type = forms.ChoiceField(
+        label="Type",
+        required=False,
+        choices=[
+            ("", "All"),
+            (DocumentType.INVOICE, "Invoices"),
+            (DocumentType.CREDIT_NOTE, "Credit notes"),
+        ],
+    )
+    currency_code = forms.ChoiceField(
+        label="Currency",
+        required=False,
+        choices=[("", "All"), *((code, code) for code in SUPPORTED_CURRENCIES)],
+    )
+    kind = forms.ChoiceField(choices=[(kind, kind) for kind in ExportKind])
+
+    @override
+    def clean(self) -> None:
+        days = [self.cleaned_data.get(name) for name in ("first_day", "last_day")]
+        if all(days) and days[1] < days[0]:
+            self.add_error("last_day", BACKWARDS)
+
+    def selection(self, customer: Customer | None) -> Selection:
+        chosen = {name: value for name, value in self.cleaned_data.items() if name != "kind"}
+        return Selection(**chosen, customer_id=customer.pk if customer else None)
+
+
+@page(*EXPORT_PERMISSIONS, methods=("GET", "POST"))
+def export(request: SignedInRequest) -> HttpResponse | StreamingHttpResponse:
+    """Show the choice, or answer with the file that was chosen."""
+    customer = _read_customer(request)
+    if request.method != "POST":
+        return _show(request, ExportForm(initial=_last_month(request.user)), customer)
+    form = ExportForm(request.POST)
+    if not form.is_valid():
+        return _show(request, form, customer, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+    selection = form.selection(customer)
+    try:
+        return _download(request, ExportKind(form.cleaned_data["kind"]), selection)
+    except Document.DoesNotExist:
+        form.add_error(None, NOTHING_FOUND)
+        return _show(request, form, customer, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+    except DatevRefusedError as refusal:
+        problems = _link(request.user, refusal.problems)
+        return _show(request, form, customer, problems=problems, status=HTTPStatus.CONFLICT)
+
+
+def _read_customer(request: SignedInRequest) -> Customer | None:
+    """Return the one customer to whom the page is limited, if it is."""
+    named = request.GET.get("customer") or request.POST.get("customer")
+    pk = read_uuid(named or "")
+    return Customer.objects.visible_to(request.user).find(pk) if pk else None
+
+
+def _last_month(user: User) -> dict[str, Any]:
+    last_day = local_date(timezone.now(), user).replace(day=1) - timedelta(days=1)
+    return {"first_day": last_day.replace(day=1), "last_day": last_day}
+
+
+def _download(
+    request: SignedInRequest, kind: ExportKind, selection: Selection
+) -> StreamingHttpResponse:
+    """Return the file; raises Document.DoesNotExist, DatevRefusedError."""
+    documents = selection.documents(request.user)
+    count = documents.count()
+    if not count:
+        raise Document.DoesNotExist
+    chunks = _write(kind, documents, selection, request.user)
+    actor = actor_of(request)
+    record_begin(actor, kind=kind, selection=str(selection), count=count)
+    file = FILES[kind]
+    name = file.name.format(selection.first_day, selection.last_day)
+    return StreamingHttpResponse(
+        follow(chunks, actor=actor, kind=kind),
+        content_type=file.content_type,
+        headers={"Content-Disposition": f'attachment; filename="{name}"'},
+    )
+
+
+def _write(
+    kind: ExportKind, documents: QuerySet[Document], selection: Selection, user: User
+) -> Iterator[bytes]:
+    if kind == ExportKind.ORIGINALS:
+        return write_archive(list(documents.values_list("pk", flat=True)))
+    if kind == ExportKind.DATEV:
+        now = timezone.now().astimezone(time_zone_of(user))
+        return write_bookings(documents, selection, now=now)
+    return write_lines(documents) if kind == ExportKind.LINES else write_documents(documents)
+
+
+def _link(user: User, problems: Sequence[Problem]) -> list[tuple[str, str]]:
+    """Return each problem with the address of the page on which the person may mend it, or ""."""
+    return [(each.text, _address(user, each)) for each in problems]
+
+
+def _address(user: User, problem: Problem) -> str:
+    model = problem.model
+    if model and may_administer(user, f"invoices.change_{model}"):
+        page_of = f"admin:invoices_{model}"
+        return (
+            reverse(f"{page_of}_change", args=[problem.pk])
+            if problem.pk
+            else reverse(f"{page_of}_changelist")
+        )
+    if model == "customer" and user.has_perm(Permission.VIEW_CUSTOMER):
+        return reverse("customer", args=[problem.pk])
+    return ""
+
+
+def _show(
+    request: SignedInRequest,
+    form: ExportForm,
+    customer: Customer | None,
+    *,
+    status: int = HTTPStatus.OK,
+    problems: Sequence[tuple[str, str]] = (),
+) -> HttpResponse:
+    may_set_datev = may_administer(request.user, "invoices.change_datevsettings")
+    context = {
+        "form": form,
+        "customer": customer,
+        "problems": problems,
+        "may_set_datev": may_set_datev,
+    }
+    return render(request, "invoicing/exports.html", context, status=status)
