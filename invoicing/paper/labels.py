@@ -80,6 +80,7 @@ _WORDS: dict[str, tuple[str, str, str, str]] = {
         "de la factura {} del {}",
     ),
     "correction_reason": ("Reason", "Grund", "Motif", "Motivo"),
+    "page": ("Page {} of {}", "Seite {} von {}", "Page {} sur {}", "Página {} de {}"),
     "notes": ("Notes", "Hinweise", "Remarques", "Observaciones"),
     "payment": ("Bank details", "Bankverbindung", "Coordonnées bancaires", "Datos bancarios"),
     "payment_code": (
