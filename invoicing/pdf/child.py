@@ -1,15 +1,14 @@
 """Makes PDFs in a process of its own, which knows neither Django nor the application.
 
-Requests come on standard input and are answered on standard output until the input ends. Each is
-eight bytes with its length (big-endian) and that many bytes of JSON:
+Requests come on standard input, and each is answered on standard output, until the input ends. A
+request or an answer is JSON, after eight bytes (big-endian) with its length:
 
-request: {"paper", "xml" (null, or a text), "relationship", "fonts" and "more_fonts" (folders)}
+request: {"paper", "logo", "xml", "relationship", "timestamp", "fonts", "large_fonts"}
 answer: {"pdf" (base64)}, or {"missing": characters}, or {"error": what went wrong}
 """
 
 import base64
 import contextlib
-import io
 import json
 import re
 import resource
@@ -19,18 +18,19 @@ from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import pikepdf
 import typst
 
 TEMPLATE = Path(__file__).with_name("document.typ").read_bytes()
 LENGTH_BYTES = 8
-# The most memory that a document may take, in bytes of address space.
+# The most address space that this process may take, in bytes.
 MEMORY = 2 << 30
-MISSING = re.compile(r'error: .*the text `"(.+)"` could not be displayed')
 
 Request = dict[str, Any]
 
-# What Factur-X says of itself, and the schema by which PDF/A allows it to.
+# How typst says that no font has some characters; in PDF/A that is an error.
+MISSING = re.compile(r'the text `"(.+?)"` could not be displayed')
+
+# What Factur-X says of itself in the metadata (XMP), in a vocabulary that PDF/A wants declared.
 FACTUR_X = "urn:factur-x:pdfa:CrossIndustryDocument:invoice:1p0#"
 TERMS = {
     "DocumentFileName": "factur-x.xml",
@@ -38,10 +38,16 @@ TERMS = {
     "Version": "1.0",
     "ConformanceLevel": "EN 16931",
 }
+# The object with the metadata: its number and the XMP; the end of the file: what its trailer says
+# and where the table of objects begins.
+METADATA = re.compile(
+    rb"\n(\d+) 0 obj\n<<[^<>]*/Type/Metadata[^<>]*>>\nstream\n(.*?)\nendstream", re.DOTALL
+)
+TRAILER = re.compile(rb"trailer\n<<(.*)>>\nstartxref\n(\d+)\n%%EOF\s*\Z", re.DOTALL)
 
 
 def main() -> None:
-    with contextlib.suppress(ValueError, OSError):  # not on every system
+    with contextlib.suppress(ValueError, OSError):  # a system may know no such limit
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     for request in read_requests(sys.stdin.buffer):
         answer = json.dumps(answer_request(request)).encode()
@@ -55,89 +61,83 @@ def read_requests(stream: BinaryIO) -> Iterator[Request]:
 
 
 def answer_request(request: Request) -> dict[str, str]:
-    """Make the PDF; fonts for scripts with thousands of letters are read only if they are needed."""
-    fonts = tuple(request["fonts"])
+    """Make the PDF; the large fonts are read only if the others lack a character."""
+    fonts, large = tuple(request["fonts"]), tuple(request["large_fonts"])
     try:
         try:
             pdf = make_pdf(request, fonts)
         except typst.TypstError as error:
-            if not (request["more_fonts"] and MISSING.search(error.diagnostic)):
+            if not (large and MISSING.search(error.diagnostic)):
                 raise
-            pdf = make_pdf(request, (*fonts, *request["more_fonts"]))
+            pdf = make_pdf(request, (*fonts, *large))
     except typst.TypstError as error:
-        if missing := MISSING.findall(error.diagnostic):
-            return {"missing": "".join(sorted(set("".join(missing))))}
-        return {"error": error.diagnostic}
-    except Exception as error:  # noqa: BLE001  whatever it is, the process that asked is told
+        missing = set("".join(MISSING.findall(error.diagnostic)))
+        return {"missing": "".join(sorted(missing))} if missing else {"error": error.diagnostic}
+    except Exception as error:  # noqa: BLE001  whatever it is, who asked is told
         return {"error": repr(error)}
     return {"pdf": base64.b64encode(pdf).decode()}
 
 
 def make_pdf(request: Request, fonts: tuple[str, ...]) -> bytes:
-    compiler = compiler_with(fonts)
-    data = {"families": families_in(fonts), **request}
-    pdf = compiler.compile(
+    pdf = compiler_with(fonts).compile(
         TEMPLATE,
         format="pdf",
         pdf_standards="a-3b",
         timestamp=request["timestamp"],
-        sys_inputs={"data": json.dumps(data)},
+        sys_inputs={"data": json.dumps(request)},
     )
     return declare_xml(pdf) if request["xml"] else pdf
 
 
 @cache
 def compiler_with(fonts: tuple[str, ...]) -> typst.Compiler:
-    return typst.Compiler(font_paths=fonts_of(fonts))
+    return typst.Compiler(font_paths=fonts_in(fonts))
 
 
 @cache
-def fonts_of(fonts: tuple[str, ...]) -> typst.Fonts:
+def fonts_in(folders: tuple[str, ...]) -> typst.Fonts:
     return typst.Fonts(
-        include_system_fonts=False, include_embedded_fonts=False, font_paths=list(fonts)
+        include_system_fonts=False, include_embedded_fonts=False, font_paths=list(folders)
     )
 
 
-def families_in(fonts: tuple[str, ...]) -> list[str]:
-    """Return the names of the fonts, in the order of their folders."""
-    found = fonts_of(fonts).fonts()
-    return [
-        font.family for folder in fonts for font in found if Path(folder) in Path(font.path).parents
-    ]
-
-
 def declare_xml(pdf: bytes) -> bytes:
-    """Say in the metadata (XMP) that the PDF is a Factur-X invoice."""
-    with pikepdf.open(io.BytesIO(pdf)) as opened:
-        metadata = opened.Root.Metadata
-        metadata.write(_with_terms(metadata.read_bytes().decode()).encode())
-        saved = io.BytesIO()
-        opened.save(
-            saved,
-            deterministic_id=True,
-            object_stream_mode=pikepdf.ObjectStreamMode.generate,
-        )
-    return saved.getvalue()
+    """Say in the metadata that this is an invoice of Factur-X.
+
+    typst cannot. It is an incremental update, which appends a new version of one object (ISO
+    32000-1, 7.5.6).
+    """
+    found, trailer = METADATA.search(pdf), TRAILER.search(pdf)
+    if not found or not trailer:
+        raise ValueError("This PDF is not as typst writes it.")
+    xmp = add_terms(found[2].decode()).encode()
+    head = b"\n%s 0 obj\n<</Length %d/Type/Metadata/Subtype/XML>>\nstream\n" % (found[1], len(xmp))
+    longer = pdf + head + xmp + b"\nendstream\nendobj\n"
+    table = b"xref\n%s 1\n%010d 00000 n \n" % (found[1], len(pdf) + 1)
+    end = b"trailer\n<<%s/Prev %s>>\nstartxref\n%d\n%%%%EOF\n" % (*trailer.groups(), len(longer))
+    return longer + table + end
 
 
-def _with_terms(xmp: str) -> str:
+def add_terms(xmp: str) -> str:
     terms = "".join(f"<fx:{name}>{value}</fx:{name}>" for name, value in TERMS.items())
-    described = f'<rdf:Description rdf:about="" xmlns:fx="{FACTUR_X}">{terms}</rdf:Description>'
     properties = "".join(
-        '<rdf:li rdf:parseType="Resource"><pdfaProperty:category>external</pdfaProperty:category>'
+        '<rdf:li rdf:parseType="Resource">'
+        "<pdfaProperty:category>external</pdfaProperty:category>"
         f"<pdfaProperty:description>{name} of the e-invoice</pdfaProperty:description>"
         f"<pdfaProperty:name>{name}</pdfaProperty:name>"
         "<pdfaProperty:valueType>Text</pdfaProperty:valueType></rdf:li>"
         for name in TERMS
     )
     schema = (
-        '<rdf:li rdf:parseType="Resource"><pdfaSchema:schema>Factur-X</pdfaSchema:schema>'
+        '<rdf:li rdf:parseType="Resource">'
+        "<pdfaSchema:schema>Factur-X</pdfaSchema:schema>"
         f"<pdfaSchema:namespaceURI>{FACTUR_X}</pdfaSchema:namespaceURI>"
         "<pdfaSchema:prefix>fx</pdfaSchema:prefix>"
         f"<pdfaSchema:property><rdf:Seq>{properties}</rdf:Seq></pdfaSchema:property></rdf:li>"
     )
-    schemas, end = "</rdf:Bag></pdfaExtension:schemas>", "</rdf:RDF>"
-    return xmp.replace(schemas, schema + schemas).replace(end, described + end)
+    described = f'<rdf:Description rdf:about="" xmlns:fx="{FACTUR_X}">{terms}</rdf:Description>'
+    schemas, whole = "</rdf:Bag></pdfaExtension:schemas>", "</rdf:RDF></x:xmpmeta>"
+    return xmp.replace(schemas, schema + schemas).replace(whole, described + whole)
 
 
 if __name__ == "__main__":

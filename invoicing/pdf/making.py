@@ -4,6 +4,7 @@ import base64
 import json
 import logging
 import os
+import re
 import subprocess
 import sys
 from datetime import UTC, datetime, time
@@ -17,18 +18,21 @@ from agent_access.visible_text import name_character, replace_invisible
 from invoicing.errors import InvoicingError
 from invoicing.models import Document, Logo
 from invoicing.paper.layout import paper_of_document
-from invoicing.pdf.fonts import LARGE_PACKAGES, PACKAGES, folders_of
+from invoicing.pdf.fonts import LARGE_PACKAGES, PACKAGES, folders_of, font_versions
 
 CHILD = Path(__file__).with_name("child.py")
+# Of the length before each request and answer, as the child has it.
 LENGTH_BYTES = 8
-# Seconds: a document of 100 lines takes a tenth of one.
+# All that the child knows of its surroundings. One thread is enough for a document.
+ENVIRONMENT = {"PATH": os.defpath, "RAYON_NUM_THREADS": "1"}
+# Seconds; a document of 100 lines takes a tenth of one.
 TIME_OUT = 30
-# How many documents one process makes at once: the children share its processors and memory.
+# How many PDFs a process makes at once: all children share the machine's processors and memory.
 AT_ONCE = 2
-
-# All that the child knows of its surroundings. One thread suffices for a document.
-ENVIRONMENT = {"RAYON_NUM_THREADS": "1", "PATH": os.defpath}
-DECIDING_PACKAGES = ("typst", "pikepdf")
+# Texts of these characters only have all their glyphs.
+COMMON = re.compile(r"[\x20-\x7e\xa0-\u017f‘’“”„–—…€]*")  # noqa: RUF001  the typographic ones
+# Where an XML beside the PDF is its data, by the rules of that country, and not an alternative.
+DATA_COUNTRY = "FR"
 
 _turns = BoundedSemaphore(AT_ONCE)
 logger = logging.getLogger(__name__)
@@ -39,22 +43,47 @@ class PdfError(InvoicingError):
 
 
 class GlyphsMissingError(PdfError):
-    """No installed font has some characters of the document."""
+    """No installed font has these characters of the document."""
 
     def __init__(self, characters: str) -> None:
-        self.characters = characters
         named = ", ".join(f"{each} ({name_character(each)})" for each in characters)
         super().__init__(f"No installed font has these characters: {named}.")
+        self.characters = characters
 
 
 def make_pdf(document: Document, xml: bytes | None = None) -> bytes:
-    """Return one document as a PDF/A-3b, with the XML of Factur-X inside; raises PdfError."""
+    """Return a document as it stands as PDF/A-3b, with the XML of Factur-X inside.
+
+    A draft is marked as one. The same facts and versions() give the same bytes. Raises PdfError.
+    """
     with PdfMaker() as maker:
         return maker.make(document, xml)
 
 
+def missing_glyphs(document: Document) -> str:
+    """Return the characters of a document that no installed font has, as far as can be told."""
+    paper = json.dumps(_mark_invisible(paper_of_document(document)), ensure_ascii=False)
+    if COMMON.fullmatch(paper):
+        return ""
+    try:
+        make_pdf(document)
+    except GlyphsMissingError as error:
+        return error.characters
+    except PdfError:
+        logger.warning("Whether all glyphs are there is not known.")
+    return ""
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of the packages that decide the bytes of a PDF."""
+    return {"typst": version("typst"), **font_versions()}
+
+
 class PdfMaker:
-    """Makes the PDFs of many documents with one child process, which starts with the first."""
+    """Makes many PDFs with one child process, which starts with the first of them.
+
+    One thread uses it.
+    """
 
     def __init__(self) -> None:
         self._child: subprocess.Popen[bytes] | None = None
@@ -68,57 +97,57 @@ class PdfMaker:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        if self._child:
-            self._child.kill()
-            self._child.communicate()
-        self._child = None
+        self._end()
 
     def make(self, document: Document, xml: bytes | None = None) -> bytes:
-        """Return a document as it stands, as make_pdf() does."""
+        """Return a document as PDF, as make_pdf() does."""
         with _turns:
             answer = self._ask(_request(document, xml))
         if missing := answer.get("missing"):
             raise GlyphsMissingError(missing)
         if error := answer.get("error"):
             logger.error("A PDF could not be made: %s", error)
-            raise PdfError("The PDF could not be made. The log of the service says why.")
+            raise PdfError("The PDF could not be made. The document itself is unchanged.")
         return base64.b64decode(answer["pdf"])
 
     def _ask(self, request: dict[str, Any]) -> dict[str, str]:
-        """Return the child's answer; one that is late is killed."""
+        """Return the child's answer. A child that is late is killed, and the next one is new."""
         child = self._child = self._child or _start_child()
         killing = Timer(TIME_OUT, child.kill)
         killing.start()
         try:
             return _exchange(child, json.dumps(request).encode())
-        except (OSError, EOFError) as error:
-            self.close()
+        except (OSError, EOFError):
+            self._end()
+            logger.exception("The process that makes PDFs ended with %s.", child.returncode)
             raise PdfError(
                 "The PDF could not be made: it took too long or too much memory."
-            ) from error
+                " The document itself is unchanged. Try again later."
+            ) from None
         finally:
             killing.cancel()
 
+    def _end(self) -> None:
+        if child := self._child:
+            child.kill()
+            with child:  # closes its pipes, and waits for it
+                self._child = None
+
 
 def _start_child() -> subprocess.Popen[bytes]:
-    """Start a child that has no secrets, and reads and writes pipes only."""
     return subprocess.Popen(  # noqa: S603  our own program
         [sys.executable, "-I", CHILD],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         env=ENVIRONMENT,
-        cwd=CHILD.parent,
     )
 
 
 def _exchange(child: subprocess.Popen[bytes], request: bytes) -> dict[str, str]:
-    """Send a request and read the answer; raises EOFError or OSError if the child ends."""
-    assert child.stdin
-    assert child.stdout
+    """Send a request and read its answer; raises EOFError or OSError if the child ends before."""
+    if not child.stdin or not child.stdout:
+        raise EOFError
     child.stdin.write(len(request).to_bytes(LENGTH_BYTES, "big") + request)
     child.stdin.flush()
     length = int.from_bytes(child.stdout.read(LENGTH_BYTES), "big")
@@ -129,33 +158,30 @@ def _exchange(child: subprocess.Popen[bytes], request: bytes) -> dict[str, str]:
     return told
 
 
+def _request(document: Document, xml: bytes | None) -> dict[str, Any]:
+    """Return what the child needs to know of a document, as its JSON has it."""
+    paper = paper_of_document(document)
+    logo = Logo.objects.filter(pk=paper["seller"].get("logo")).first()
+    country = (document.seller_parts or {}).get("country")
+    made_at = document.issued_at or datetime.combine(document.issue_date, time(), UTC)
+    return {
+        "paper": _mark_invisible(paper),
+        "logo": list(logo.png) if logo else None,
+        "xml": xml.decode() if xml else None,
+        "relationship": "data" if country == DATA_COUNTRY else "alternative",
+        "timestamp": int(made_at.timestamp()),
+        "fonts": folders_of(PACKAGES),
+        "large_fonts": folders_of(LARGE_PACKAGES),
+    }
+
+
 def _mark_invisible(value: Any) -> Any:
     """Return JSON values in whose texts each invisible character is its name between two NULs."""
-    if isinstance(value, str):
-        return replace_invisible(value, lambda found: f"\0{name_character(found)}\0")
-    if isinstance(value, dict):
-        return {name: _mark_invisible(each) for name, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_mark_invisible(each) for each in value]
+    match value:
+        case str():
+            return replace_invisible(value, lambda found: f"\0{name_character(found)}\0")
+        case dict():
+            return {name: _mark_invisible(each) for name, each in value.items()}
+        case list() | tuple():
+            return [_mark_invisible(each) for each in value]
     return value
-
-
-def versions() -> dict[str, str]:
-    """Return the versions of the packages that decide the bytes of a PDF."""
-    return {name: version(name) for name in DECIDING_PACKAGES}
-
-
-def _request(document: Document, xml: bytes | None) -> dict[str, Any]:
-    paper = _mark_invisible(paper_of_document(document))
-    logo = Logo.objects.filter(pk=paper["seller"].get("logo")).first()
-    is_french = (document.seller_parts or {}).get("country") == "FR"
-    issued = document.issued_at or datetime.combine(document.issue_date, time(), UTC)
-    return {
-        "paper": paper,
-        "logo": list(logo.png) if logo else None,
-        "xml": xml and xml.decode(),
-        "relationship": "data" if is_french else "alternative",
-        "timestamp": int(issued.timestamp()),
-        "fonts": folders_of(PACKAGES),
-        "more_fonts": folders_of(LARGE_PACKAGES),
-    }
