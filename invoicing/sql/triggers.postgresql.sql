@@ -209,3 +209,24 @@ $$;
 CREATE TRIGGER invoices_numberseries_kept BEFORE DELETE OR UPDATE ON invoices_numberseries FOR EACH ROW EXECUTE FUNCTION invoices_keep_series();
 
 CREATE TRIGGER invoices_numberseries_truncate BEFORE TRUNCATE ON invoices_numberseries FOR EACH STATEMENT EXECUTE FUNCTION invoices_keep_series();
+
+-- An original, which is a file of an issued document, is only ever added.
+
+CREATE FUNCTION invoices_keep_original() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        IF EXISTS (SELECT 1 FROM {schema}.invoices_document WHERE id = NEW.document_id AND status = 'issued') THEN
+            RETURN NEW;
+        END IF;
+        RAISE EXCEPTION 'Only an issued document has an original.' USING ERRCODE = 'restrict_violation';
+    END IF;
+    IF TG_OP <> 'TRUNCATE' OR EXISTS (SELECT 1 FROM {schema}.invoices_original) THEN
+        RAISE EXCEPTION 'An original cannot be changed or deleted.' USING ERRCODE = 'restrict_violation';
+    END IF;
+    RETURN NULL;
+END;
+$$;
+
+CREATE TRIGGER invoices_original_kept BEFORE INSERT OR DELETE OR UPDATE ON invoices_original FOR EACH ROW EXECUTE FUNCTION invoices_keep_original();
+
+CREATE TRIGGER invoices_original_truncate BEFORE TRUNCATE ON invoices_original FOR EACH STATEMENT EXECUTE FUNCTION invoices_keep_original();

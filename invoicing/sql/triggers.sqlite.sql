@@ -217,3 +217,30 @@ CREATE TRIGGER invoices_numberseries_kept_delete BEFORE DELETE ON invoices_numbe
 BEGIN
     SELECT RAISE(ABORT, 'A number series cannot be deleted.');
 END;
+
+-- An original, which is a file of an issued document, is only ever added.
+
+CREATE TRIGGER invoices_original_issued BEFORE INSERT ON invoices_original
+WHEN NOT EXISTS (SELECT 1 FROM invoices_document WHERE id = NEW.document_id AND status = 'issued')
+BEGIN
+    SELECT RAISE(ABORT, 'Only an issued document has an original.');
+END;
+
+CREATE TRIGGER invoices_original_kept_insert BEFORE INSERT ON invoices_original
+WHEN EXISTS (
+    SELECT 1 FROM invoices_original
+    WHERE rowid = NEW.rowid OR id = NEW.id OR (document_id = NEW.document_id AND kind = NEW.kind)
+)
+BEGIN
+    SELECT RAISE(ABORT, 'An original cannot be replaced.');
+END;
+
+CREATE TRIGGER invoices_original_kept_update BEFORE UPDATE ON invoices_original
+BEGIN
+    SELECT RAISE(ABORT, 'An original cannot be changed.');
+END;
+
+CREATE TRIGGER invoices_original_kept_delete BEFORE DELETE ON invoices_original
+BEGIN
+    SELECT RAISE(ABORT, 'An original cannot be deleted.');
+END;
