@@ -54,6 +54,7 @@ def _parts_of(customer: Customer) -> Iterator[tuple[str, str]]:
     yield "Electronic address", customer.electronic_address
     scheme = customer.electronic_address_scheme
     yield "Its scheme", f"{SCHEMES.get(scheme, '')} ({scheme})" if scheme else ""
+    yield "E-invoice", customer.get_e_invoice_display()
     yield "Buyer reference", customer.buyer_reference
     yield "Language", name_of_language(customer.language) if customer.language else ""
     yield "Currency", customer.currency_code

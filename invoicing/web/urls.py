@@ -2,6 +2,7 @@
 
 from django.urls import include, path
 
+from invoicing.models import OriginalKind
 from invoicing.web import (
     approvals,
     corrections,
@@ -11,6 +12,7 @@ from invoicing.web import (
     issuing,
     logos,
     navigation,
+    originals,
     people,
 )
 from invoicing.web.accounts import account, set_password, sign_in
@@ -30,6 +32,10 @@ urlpatterns = [
     path("documents/<id:pk>/correct", corrections.correct, name="correct"),
     path("documents/<id:pk>/change", corrections.change_correction, name="change-correction"),
     path("documents/<id:pk>/issue", issuing.issue, name="issue"),
+    *(
+        path(f"documents/<id:pk>/{kind}", originals.download_of(kind), name=f"document-{kind}")
+        for kind in OriginalKind
+    ),
     path("", include((approvals.urlpatterns, "agent_approvals"))),
     path("customers", customers.list_customers, name="customers"),
     path("customers/<id:pk>", customers.show_customer, name="customer"),
