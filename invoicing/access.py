@@ -20,3 +20,4 @@ WRITE_PERMISSIONS = (Permission.VIEW_DOCUMENT, Permission.MANAGE)
 # Nobody approves what they may not read, and no agent reads it for them.
 APPROVE_PERMISSIONS = (Permission.VIEW_DOCUMENT, Permission.FINALIZE)
 ISSUE_PERMISSIONS = (*APPROVE_PERMISSIONS, Permission.MANAGE)
+IMPORT_PERMISSIONS = (Permission.VIEW_CUSTOMER, Permission.MANAGE_CUSTOMERS)

@@ -5,6 +5,7 @@ from django.urls import include, path
 from invoicing.web import (
     approvals,
     corrections,
+    customer_imports,
     customers,
     documents,
     issuing,
@@ -32,6 +33,11 @@ urlpatterns = [
     path("", include((approvals.urlpatterns, "agent_approvals"))),
     path("customers", customers.list_customers, name="customers"),
     path("customers/<id:pk>", customers.show_customer, name="customer"),
+    path("customers/import", customer_imports.upload, name="import-customers"),
+    path("customers/import/<id:pk>", customer_imports.preview, name="customer-import"),
+    path(
+        "customers/import/<id:pk>/left-out", customer_imports.list_problems, name="import-problems"
+    ),
     path("logos/<slug:digest>", logos.show_logo, name="logo"),
     path("people", people.list_people, name="people"),
     path("people/<id:pk>", people.show_person, name="person"),
