@@ -54,7 +54,7 @@ class Migration(migrations.Migration):
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('file_name', models.CharField(max_length=200)),
                 ('content', models.BinaryField()),
-                ('columns', models.JSONField(default=dict)),
+                ('columns', models.JSONField(default=list)),
                 ('created_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
         ),

@@ -6,6 +6,7 @@ from invoicing.models import OriginalKind
 from invoicing.web import (
     approvals,
     corrections,
+    customer_imports,
     customers,
     documents,
     exports,
@@ -40,6 +41,11 @@ urlpatterns = [
     path("customers", customers.list_customers, name="customers"),
     path("customers/<id:pk>", customers.show_customer, name="customer"),
     path("exports", exports.export, name="exports"),
+    path("customers/import", customer_imports.upload, name="import-customers"),
+    path("customers/import/<id:pk>", customer_imports.preview, name="customer-import"),
+    path(
+        "customers/import/<id:pk>/left-out", customer_imports.list_problems, name="import-problems"
+    ),
     path("logos/<slug:digest>", logos.show_logo, name="logo"),
     path("people", people.list_people, name="people"),
     path("people/<id:pk>", people.show_person, name="person"),
