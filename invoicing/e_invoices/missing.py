@@ -105,15 +105,16 @@ def _of_parties(invoice: Invoice) -> Iterator[Missing]:
         yield Missing(Place.COMPANY, "The country of your company is missing.")
     if not buyer.address.country:
         yield Missing(Place.CUSTOMER, "The country of the customer is missing.")
-    # BR-CO-26
-    if not (seller.identifier or seller.registration or seller.vat_number):
-        yield Missing(
-            Place.COMPANY,
-            "Your company needs a registration or a tax number: its VAT number is missing, or must"
-            " not be named, since nothing is in the scope of VAT.",
-        )
+    if invoice.is_outside_scope:
+        # BR-CO-26
+        if not (seller.identifier or seller.registration):
+            yield Missing(
+                Place.COMPANY,
+                "Your company needs a registration or a tax number: where nothing is in the scope"
+                " of VAT, its VAT number must not be named.",
+            )
     # BR-S-02, BR-Z-02, BR-E-02, BR-AE-02, BR-DE-16
-    elif not (invoice.is_outside_scope or seller.vat_number or seller.tax_number):
+    elif not (seller.vat_number or seller.tax_number):
         yield Missing(Place.COMPANY, "The VAT number or the tax number of your company is missing.")
 
 
