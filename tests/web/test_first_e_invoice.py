@@ -48,8 +48,8 @@ def test_each_missing_fact_is_asked_for_where_it_is_needed(desk):
         "The e-mail address of your company is missing.",
         "The IBAN of your company is missing.",
         (
-            "The buyer reference is missing: for an authority its Leitweg-ID, for others any text that"
-            " the customer gave. The draft may have one of its own."
+            "The buyer reference is missing: for an authority its Leitweg-ID, for others any text"
+            " that the customer gave. The draft may have one of its own."
         ),
         "The city of the customer is missing.",
         "The postcode of the customer is missing.",
