@@ -1,6 +1,6 @@
 """The page on which a person takes issued documents out: as tables, originals or bookings."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from enum import StrEnum
 from http import HTTPStatus
@@ -60,7 +60,7 @@ class ExportForm(forms.Form):
     """Which documents are taken out."""
 
     first_day = date_field("Issued from")
-    last_day = date_field("to")
+    last_day = date_field("Until")
     type = forms.ChoiceField(
         label="Type",
         required=False,
@@ -104,7 +104,7 @@ def export(request: SignedInRequest) -> HttpResponse | StreamingHttpResponse:
         form.add_error(None, NOTHING_FOUND)
         return _show(request, form, customer, status=HTTPStatus.UNPROCESSABLE_ENTITY)
     except DatevRefusedError as refusal:
-        problems = _link(request.user, refusal.problems)
+        problems = _group(request.user, refusal.problems)
         return _show(request, form, customer, problems=problems, status=HTTPStatus.CONFLICT)
 
 
@@ -151,9 +151,12 @@ def _write(
     return write_lines(documents) if kind == ExportKind.LINES else write_documents(documents)
 
 
-def _link(user: User, problems: Sequence[Problem]) -> list[tuple[str, str]]:
-    """Return each problem with the address of the page on which the person may mend it, or ""."""
-    return [(each.text, _address(user, each)) for each in problems]
+def _group(user: User, problems: Sequence[Problem]) -> dict[str, list[tuple[str, str]]]:
+    """Return what each problem is about, with the address where the person may mend it, by text."""
+    groups: dict[str, list[tuple[str, str]]] = {}
+    for each in problems:
+        groups.setdefault(each.text, []).append((each.name, _address(user, each)))
+    return groups
 
 
 def _address(user: User, problem: Problem) -> str:
@@ -176,7 +179,7 @@ def _show(
     customer: Customer | None,
     *,
     status: int = HTTPStatus.OK,
-    problems: Sequence[tuple[str, str]] = (),
+    problems: Mapping[str, Any] | None = None,
 ) -> HttpResponse:
     may_set_datev = may_administer(request.user, "invoices.change_datevsettings")
     context = {
