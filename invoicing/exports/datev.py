@@ -18,7 +18,7 @@ from django.db.models import QuerySet
 
 from invoicing.errors import InvoicingError
 from invoicing.exports import datev_format as columns
-from invoicing.exports.cells import CHUNK_LENGTH
+from invoicing.exports.cells import CHUNK_LENGTH, Chunks
 from invoicing.exports.datev_format import BASE_CURRENCY, MOST_BOOKINGS
 from invoicing.exports.selection import Selection
 from invoicing.exports.tables import customer_number_of
@@ -73,9 +73,7 @@ class _Share(NamedTuple):
     rate: TaxRate | None
 
 
-def write_bookings(
-    documents: QuerySet[Document], selection: Selection, *, now: datetime
-) -> Iterator[bytes]:
+def write_bookings(documents: QuerySet[Document], selection: Selection, *, now: datetime) -> Chunks:
     """Return the file of bookings in chunks, after all documents were read and found bookable.
 
     Raises DatevRefusedError if any is not, and Company.DoesNotExist.
@@ -129,7 +127,7 @@ def _write_all(file: IO[bytes], bookings: Iterator[_Cells | Problem]) -> None:
         raise DatevRefusedError(*problems)
 
 
-def _read_from_begin(file: IO[bytes]) -> Iterator[bytes]:
+def _read_from_begin(file: IO[bytes]) -> Chunks:
     with file:
         file.seek(0)
         yield from iter(partial(file.read, CHUNK_LENGTH), b"")

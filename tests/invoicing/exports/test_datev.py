@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from invoicing.access import Permission
 from invoicing.exports.datev_format import write_text
 from invoicing.models import Company, Customer, DatevSettings, Document, TaxRate, User
+from invoicing.services.issuing import issue_document
 from tests.administration import acts_written
 from tests.clocks import at
 from tests.factories import (
@@ -18,7 +19,6 @@ from tests.factories import (
     CustomerFactory,
     TaxRateFactory,
     grant,
-    issue_document,
     line_input,
     make_correction,
     make_draft,
@@ -134,9 +134,10 @@ def test_the_bookings_of_a_document_are_its_total_to_the_cent(
     rates = (taxed, reduced, None)
     for price in (1, 5, 333, 99999):
         issue(delegate, buyer, *rates, price=price)
-        dollars = {"currency_code": "USD", "rate": (1_085_700, "EUR")}
-        issue(delegate, buyer, *rates, price=price, **dollars)
-    totals, values = defaultdict(Decimal), defaultdict(Decimal)
+        rate = (1_085_700, "EUR")
+        issue(delegate, buyer, *rates, price=price, currency_code="USD", rate=rate)
+    totals: dict[str | None, Decimal] = defaultdict(Decimal)
+    values: dict[str | None, Decimal] = defaultdict(Decimal)
     for each in bookings(desk):
         totals[each.number] += each.amount
         values[each.number] += each.base or 0
