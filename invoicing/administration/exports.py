@@ -1,12 +1,12 @@
 """Exports of documents, as acts of a person: begun with a count, finished with a digest."""
 
-from collections.abc import Iterator
 from contextlib import closing
 from hashlib import sha256
 
 from agent_access.audit import Actor
 from invoicing.access import EXPORT_PERMISSIONS
 from invoicing.administration.acts import act_of, locked_administration, record_admin_act
+from invoicing.exports.cells import Chunks
 from invoicing.models import User
 
 
@@ -21,10 +21,10 @@ def record_begin(actor: Actor, *, kind: str, selection: str, count: int) -> None
         record_admin_act("export:begun", target=kind, actor=actor, detail=detail)
 
 
-def follow(chunks: Iterator[bytes], *, actor: Actor, kind: str) -> Iterator[bytes]:
+def follow(chunks: Chunks, *, actor: Actor, kind: str) -> Chunks:
     """Yield the chunks, and audit the size and the digest of all; nothing if they are not taken."""
     digest, size = sha256(), 0
-    with closing(chunks):  # type: ignore[type-var]  # generators all
+    with closing(chunks):
         for chunk in chunks:
             digest.update(chunk)
             size += len(chunk)

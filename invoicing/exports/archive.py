@@ -1,6 +1,5 @@
 """The originals of issued documents as one ZIP file, with an index."""
 
-from collections.abc import Iterator
 from functools import partial
 from tempfile import TemporaryFile
 from uuid import UUID
@@ -9,7 +8,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED
 from zipstream import ZipStream
 
 from invoicing.e_invoices.writing import FactsMissingError
-from invoicing.exports.cells import BYTE_ORDER_MARK, CHUNK_LENGTH, Cell, write_row
+from invoicing.exports.cells import BYTE_ORDER_MARK, CHUNK_LENGTH, Cell, Chunks, write_row
 from invoicing.exports.tables import customer_number_of
 from invoicing.models import Document, Original, OriginalKind
 from invoicing.originals.keeping import original_of
@@ -23,7 +22,7 @@ INDEX_COLUMNS = (
 )
 
 
-def write_archive(pks: list[UUID]) -> Iterator[bytes]:
+def write_archive(pks: list[UUID]) -> Chunks:
     """Yield a ZIP file of the originals of these documents; the index of them is its last file.
 
     What was not kept before is made on the way, by one child process, which ends with the iterator.
@@ -66,9 +65,8 @@ def _make(document: Document, kind: OriginalKind, maker: PdfMaker) -> Original |
 
 
 def _row(document: Document, kind: OriginalKind, made: Original | str) -> tuple[Cell, ...]:
-    told: tuple[Cell, ...] = (None, None, None, made)
-    if isinstance(made, Original):
-        told = (file_name_of(document, kind), made.digest, len(made.content), None)
     number = customer_number_of(document)
     named = (document.number, document.issue_date, number, document.buyer_name, kind.label)
-    return (*named, *told)
+    if isinstance(made, str):
+        return (*named, None, None, None, made)
+    return (*named, file_name_of(document, kind), made.digest, len(made.content), None)

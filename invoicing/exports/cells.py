@@ -2,12 +2,14 @@
 
 import csv
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from datetime import date
 from decimal import Decimal
 from io import StringIO
 
 Cell = str | int | Decimal | date | None
+# A file on its way.
+Chunks = Generator[bytes, None, None]
 
 # Without it, Excel takes UTF-8 for the code page of its Windows.
 BYTE_ORDER_MARK = "\N{BYTE ORDER MARK}"
@@ -26,7 +28,7 @@ def defuse(text: str) -> str:
     return _RUN.sub("'", text)
 
 
-def write_csv(rows: Iterable[Iterable[Cell]]) -> Iterator[bytes]:
+def write_csv(rows: Iterable[Iterable[Cell]]) -> Chunks:
     """Yield a CSV file in chunks: UTF-8 with a byte order mark, commas, CRLF; texts are defused."""
     chunk = BYTE_ORDER_MARK.encode()
     for row in rows:

@@ -18,7 +18,7 @@ from django.db.models import QuerySet
 
 from invoicing.errors import InvoicingError
 from invoicing.exports import datev_format as columns
-from invoicing.exports.cells import CHUNK_LENGTH
+from invoicing.exports.cells import CHUNK_LENGTH, Chunks
 from invoicing.exports.datev_format import BASE_CURRENCY, MOST_BOOKINGS
 from invoicing.exports.selection import Selection
 from invoicing.exports.tables import customer_number_of
@@ -46,18 +46,22 @@ _Cells = dict[str, str]
 
 @dataclass(frozen=True)
 class Problem:
-    """Why something cannot be booked, as a sentence; and the record in which that is mended."""
+    """Why something cannot be booked, and the record in which that is mended.
+
+    The text is a sentence, or the same beginning of one for all records that are named.
+    """
 
     text: str
     model: str = ""
     pk: object = None
+    name: str = ""
 
 
 class DatevRefusedError(InvoicingError):
     """There are no bookings to hand over; `problems` say why."""
 
     def __init__(self, *problems: Problem) -> None:
-        super().__init__(" ".join(each.text for each in problems))
+        super().__init__(" ".join(f"{each.text} {each.name}".rstrip() for each in problems))
         self.problems = problems
 
 
@@ -69,9 +73,7 @@ class _Share(NamedTuple):
     rate: TaxRate | None
 
 
-def write_bookings(
-    documents: QuerySet[Document], selection: Selection, *, now: datetime
-) -> Iterator[bytes]:
+def write_bookings(documents: QuerySet[Document], selection: Selection, *, now: datetime) -> Chunks:
     """Return the file of bookings in chunks, after all documents were read and found bookable.
 
     Raises DatevRefusedError if any is not, and Company.DoesNotExist.
@@ -125,7 +127,7 @@ def _write_all(file: IO[bytes], bookings: Iterator[_Cells | Problem]) -> None:
         raise DatevRefusedError(*problems)
 
 
-def _read_from_begin(file: IO[bytes]) -> Iterator[bytes]:
+def _read_from_begin(file: IO[bytes]) -> Chunks:
     with file:
         file.seek(0)
         yield from iter(partial(file.read, CHUNK_LENGTH), b"")
@@ -185,13 +187,12 @@ def _debtor_of(document: Document, settings: DatevSettings) -> str:
 
 
 def _no_debtor(document: Document, settings: DatevSettings) -> Problem:
-    digits = settings.account_length + 1
-    return Problem(
-        f"The customer number of {document.customer.name} is no DATEV debtor: that has {digits}"
-        " digits, the first of them 1 to 6.",
-        "customer",
-        document.customer_id,
+    told = (
+        f"A customer number has to be a DATEV debtor, of {settings.account_length + 1} digits, the"
+        " first of them 1 to 6. It is not that of:"
     )
+    customer = document.customer
+    return Problem(told, "customer", customer.pk, customer.name)
 
 
 def _account_of(share: _Share, settings: DatevSettings) -> str | Problem:

@@ -5,10 +5,11 @@ The amounts and quantities of credit notes are negative, so that columns add up.
 
 from collections.abc import Iterator
 from decimal import Decimal
+from uuid import UUID
 
 from django.db.models import QuerySet
 
-from invoicing.exports.cells import Cell, write_csv
+from invoicing.exports.cells import Cell, Chunks, write_csv
 from invoicing.fixed_point import DECIMALS, format_fixed_point
 from invoicing.models import Document
 from invoicing.money import RATE_DECIMALS
@@ -30,12 +31,12 @@ LINE_COLUMNS = (
 )
 
 
-def write_documents(documents: QuerySet[Document]) -> Iterator[bytes]:
+def write_documents(documents: QuerySet[Document]) -> Chunks:
     """Yield a CSV file with a row for each document."""
     return write_csv(_document_rows(documents))
 
 
-def write_lines(documents: QuerySet[Document]) -> Iterator[bytes]:
+def write_lines(documents: QuerySet[Document]) -> Chunks:
     """Yield a CSV file with a row for each line of the documents."""
     return write_csv(_line_rows(documents))
 
@@ -62,7 +63,7 @@ def _document_rows(documents: QuerySet[Document]) -> Iterator[tuple[Cell, ...]]:
             _short(each.exchange_rate_millionths, RATE_DECIMALS),
             *(each.exchange_rate_base, each.exchange_rate_date, each.national_currency),
             None if national is None else _amount(sign * national, each.national_minor_unit or 0),
-            *(each.corrects and each.corrects.number, each.correction_reason),
+            *(each.corrects.number if each.corrects else None, each.correction_reason),
             each.issued_at and f"{each.issued_at:%Y-%m-%d %H:%M:%S}",
         )
 
@@ -74,7 +75,7 @@ def _line_rows(documents: QuerySet[Document]) -> Iterator[tuple[Cell, ...]]:
         sign, decimals = _sign(each), each.minor_unit
         head = (each.number, each.get_type_display(), each.issue_date)
         buyer = (customer_number_of(each), each.buyer_name, each.currency_code)
-        taxes = {
+        taxes: dict[UUID | None, tuple[Cell, ...]] = {
             row.tax_rate_id: (row.name, _short(row.percentage_ten_thousandths), row.category)
             for row in each.tax_rows.all()
         }

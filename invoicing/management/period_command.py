@@ -9,8 +9,7 @@ from django.core.management import CommandError
 from typing_extensions import override
 
 from agent_access.operator_command import OperatorCommand
-from invoicing.models import Original
-from invoicing.originals.periods import issued_between, originals_of
+from invoicing.originals.periods import Found, issued_between, originals_of
 
 
 class PeriodCommand(OperatorCommand):
@@ -26,18 +25,17 @@ class PeriodCommand(OperatorCommand):
 
     @override
     def handle(self, *args: Any, **options: Any) -> None:
-        documents, failures = issued_between(options["first"], options["last"]), list[str]()
-        if options["last"] < options["first"]:
+        first, last = options["first"], options["last"]
+        if last < first:
             raise CommandError("The last day is before the first.")
-        self.handle_originals(originals_of(documents, failures), failures, **options)
+        failures = self.handle_originals(originals_of(issued_between(first, last)), **options)
         for failure in failures:
             self.stderr.write(failure)
         if failures:
             raise CommandError(f"Originals that failed: {len(failures)}. All others are done.")
 
-    def handle_originals(
-        self, originals: Iterator[Original], failures: list[str], **options: Any
-    ) -> None:
+    def handle_originals(self, originals: Iterator[Found], **options: Any) -> list[str]:
+        """Take the originals, and return a sentence for each that failed."""
         raise NotImplementedError
 
 

@@ -7,34 +7,27 @@ from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import IO
 
-from invoicing.exports.cells import Cell, write_csv
-from invoicing.models import Original, OriginalKind
-from invoicing.originals.index import INDEX_COLUMNS, INDEX_NAME, index_row
-from invoicing.originals.names import file_name_of
+from invoicing.models import Original
+from invoicing.originals.index import INDEX_HEAD, INDEX_NAME, index_row
+from invoicing.originals.periods import Found
 
 
-def write_originals(originals: Iterable[Original], folder: Path, failures: list[str]) -> None:
-    """Write the files that the folder lacks, and an index of all.
+def write_originals(originals: Iterable[Found], folder: Path) -> list[str]:
+    """Write the files that the folder lacks, and an index of all; return what failed, in sentences.
 
-    A file that is there with the same content is left. For one that has another content, and for an
-    original that no longer fits its digest, a sentence is added to `failures`, and the index does
-    not name it. Raises OSError.
+    A file that is there with the same content is left. One that has another content, and an
+    original that no longer fits its digest, are failures. Raises OSError.
     """
+    failures = []
     with _written_whole(folder / INDEX_NAME) as index:
-        index.writelines(write_csv(_rows(originals, folder, failures)))
-
-
-def _rows(
-    originals: Iterable[Original], folder: Path, failures: list[str]
-) -> Iterator[tuple[Cell, ...]]:
-    """Yield the rows of the index, each when its file is written."""
-    yield INDEX_COLUMNS
-    for original in originals:
-        path = folder / file_name_of(original.document, OriginalKind(original.kind))
-        if failure := _write(original, path):
-            failures.append(failure)
-        else:
-            yield index_row(original, path.stat().st_size)
+        index.write(INDEX_HEAD)
+        for each in originals:
+            found, path = each, folder / each.file_name
+            if each.original and (failure := _write(each.original, path)):
+                found = each._replace(original=None, failure=failure)
+            index.write(index_row(found, path.stat().st_size if found.original else 0))
+            failures += [found.sentence] if found.failure else []
+    return failures
 
 
 def _write(original: Original, path: Path) -> str:
@@ -42,10 +35,10 @@ def _write(original: Original, path: Path) -> str:
     if path.exists():
         with path.open("rb") as file:
             is_same = file_digest(file, "sha256").hexdigest() == original.digest
-        return "" if is_same else f"{path.name}: the folder has another file of this name."
+        return "" if is_same else "The folder has another file of this name."
     content = bytes(original.content)
     if sha256(content).hexdigest() != original.digest:
-        return f"{path.name}: what the database holds does not fit its digest."
+        return "What the database holds does not fit its digest."
     with _written_whole(path) as file:
         file.write(content)
     return ""

@@ -1,26 +1,35 @@
-"""The index beside files of originals: what each is, and how it is known to be whole."""
+"""The index beside files of originals, as CSV: what each is, and how it is known to be whole."""
 
 from decimal import Decimal
 
-from invoicing.exports.cells import Cell
-from invoicing.models import Original, OriginalKind
-from invoicing.originals.names import file_name_of
+from invoicing.exports.cells import BYTE_ORDER_MARK, write_row
+from invoicing.exports.tables import customer_number_of
+from invoicing.originals.periods import Found
 
 INDEX_NAME = "index.csv"
-INDEX_COLUMNS = (
-    *("Number", "Type", "Issue date", "Customer", "Kind", "File", "SHA-256", "Bytes"),
-    *("Currency", "Net total", "Tax total", "Grand total"),
+INDEX_HEAD = BYTE_ORDER_MARK.encode() + write_row(
+    (
+        *("Number", "Type", "Issue date", "Customer number", "Customer"),
+        *("Currency", "Net total", "Tax total", "Grand total"),
+        *("Kind", "File", "SHA-256", "Bytes", "Why it is missing"),
+    )
 )
 
 
-def index_row(original: Original, size: int) -> tuple[Cell, ...]:
-    """Return the row of a file of so many bytes; the amounts of credit notes are negative."""
-    document = original.document
+def index_row(found: Found, size: int) -> bytes:
+    """Return the row of a file of so many bytes, or of one that is missing.
+
+    The amounts of credit notes are negative, as in the tables.
+    """
+    document, original = found.document, found.original
     sign = -1 if document.is_credit_note else 1
     totals = (document.net_total, document.tax_total, document.grand_total)
-    return (
-        *(document.number, document.get_type_display(), document.issue_date, document.buyer_name),
-        *(original.get_kind_display(), file_name_of(document, OriginalKind(original.kind))),
-        *(original.digest, size, document.currency_code),
-        *(Decimal(sign * total).scaleb(-document.minor_unit) for total in totals),
+    of_file = (found.file_name, original.digest, size) if original else (None, None, None)
+    return write_row(
+        (
+            *(document.number, document.get_type_display(), document.issue_date),
+            *(customer_number_of(document), document.buyer_name, document.currency_code),
+            *(Decimal(sign * total).scaleb(-document.minor_unit) for total in totals),
+            *(found.kind.label, *of_file, found.failure),
+        )
     )

@@ -1,9 +1,10 @@
-"""The originals of all documents of a period, in constant memory; a run can be broken off."""
+"""The originals of many documents, in constant memory; a run may be broken off and begun again."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import date
+from typing import NamedTuple
 
-from django.db.models import Prefetch, QuerySet
+from django.db.models import Prefetch
 from tqdm import tqdm
 
 from invoicing.e_invoices.writing import FactsMissingError
@@ -14,43 +15,59 @@ from invoicing.pdf.making import PdfError, PdfMaker
 from invoicing.services.search_words import batches_by_id
 
 _DOCUMENTS_AT_ONCE = 100
+# As originals_of() takes documents: what is kept of each, of which the content is read when asked.
+WITH_KEPT = Document.objects.select_related("customer").prefetch_related(
+    Prefetch("originals", Original.objects.defer("content"))
+)
 
 
-def issued_between(first: date, last: date) -> QuerySet[Document]:
-    """Return the documents that were issued on these days, the last one included."""
-    return Document.objects.filter(status=DocumentStatus.ISSUED, issue_date__range=(first, last))
+class Found(NamedTuple):
+    """A file of a document, or the sentence that says why there is none."""
+
+    document: Document
+    kind: OriginalKind
+    original: Original | None
+    failure: str = ""
+
+    @property
+    def file_name(self) -> str:
+        return file_name_of(self.document, self.kind)
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.file_name}: {self.failure}"
 
 
-def originals_of(documents: QuerySet[Document], failures: list[str]) -> Iterator[Original]:
-    """Yield the originals of issued documents, made and kept where they were not before.
-
-    Of each document its PDF, the e-invoice that the customer wants, and what else is kept. Those
-    that were kept before come without their content. For each that cannot be made, a sentence is
-    added to `failures`. Call it outside of transactions.
-    """
-    kept = Prefetch("originals", Original.objects.defer("content"))
-    whole = documents.select_related("customer").prefetch_related(kept)
-    with (
-        PdfMaker() as maker,
-        tqdm(
-            total=documents.count(), desc="Documents", disable=None, leave=False, delay=1
-        ) as progress,
-    ):
-        for batch in batches_by_id(whole, _DOCUMENTS_AT_ONCE):
+def issued_between(first: date, last: date) -> Iterator[Document]:
+    """Yield the documents that were issued on these days, the last one included, with progress."""
+    period = WITH_KEPT.filter(status=DocumentStatus.ISSUED, issue_date__range=(first, last))
+    with tqdm(
+        total=period.count(), desc="Documents", disable=None, leave=False, delay=1
+    ) as progress:
+        for batch in batches_by_id(period, _DOCUMENTS_AT_ONCE):
             for document in batch:
-                yield from _originals_of(document, maker, failures)
+                yield document
                 progress.update()
 
 
-def _originals_of(document: Document, maker: PdfMaker, failures: list[str]) -> Iterator[Original]:
-    kept = {original.kind: original for original in document.originals.all()}
-    for kind in OriginalKind:
-        if kind in kept:
-            yield kept[kind]
-        elif kind in {OriginalKind.PDF, document.customer.e_invoice}:
-            try:
-                made = original_of(document, kind, maker)
-            except (FactsMissingError, PdfError) as error:
-                failures.append(f"{file_name_of(document, kind)}: {error}")
-            else:
-                yield made
+def originals_of(documents: Iterable[Document]) -> Iterator[Found]:
+    """Yield the originals of issued documents, made and kept where they were not before.
+
+    Of each document its PDF, the e-invoice that the customer wants, and what else is kept. All PDFs
+    are made by one child process. Call it outside of transactions.
+    """
+    with PdfMaker() as maker:
+        for document in documents:
+            kept = {original.kind: original for original in document.originals.all()}
+            for kind in OriginalKind:
+                if kind in kept:
+                    yield Found(document, kind, kept[kind])
+                elif kind in {OriginalKind.PDF, document.customer.e_invoice}:
+                    yield _make(document, kind, maker)
+
+
+def _make(document: Document, kind: OriginalKind, maker: PdfMaker) -> Found:
+    try:
+        return Found(document, kind, original_of(document, kind, maker))
+    except (FactsMissingError, PdfError) as error:
+        return Found(document, kind, None, str(error))

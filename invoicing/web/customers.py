@@ -6,7 +6,12 @@ from uuid import UUID
 from django.http import HttpResponse
 from django.shortcuts import render
 
-from invoicing.access import IMPORT_PERMISSIONS, WRITE_PERMISSIONS, Permission
+from invoicing.access import (
+    EXPORT_PERMISSIONS,
+    IMPORT_PERMISSIONS,
+    WRITE_PERMISSIONS,
+    Permission,
+)
 from invoicing.electronic_addresses import SCHEMES
 from invoicing.languages import APPLICATION_LANGUAGE, name_of_language
 from invoicing.models import Customer
@@ -51,6 +56,7 @@ def show_customer(request: SignedInRequest, pk: UUID) -> HttpResponse:
         "parts": [(label, text) for label, text in _parts_of(customer) if text],
         "managers": customer.account_managers.order_by("name"),
         "may_view_documents": request.user.has_perm(Permission.VIEW_DOCUMENT),
+        "may_export": request.user.has_perms(EXPORT_PERMISSIONS),
         "may_write": customer.is_active and request.user.has_perms(WRITE_PERMISSIONS),
     }
     return render(request, "invoicing/customer.html", context)

@@ -1,6 +1,6 @@
 """The page on which a person takes issued documents out: as tables, originals or bookings."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from enum import StrEnum
 from http import HTTPStatus
@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from django import forms
 from django.db.models import QuerySet
 from django.http import HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
@@ -18,6 +19,7 @@ from invoicing.access import EXPORT_PERMISSIONS, Permission
 from invoicing.administration.acts import actor_of
 from invoicing.administration.exports import follow, record_begin
 from invoicing.exports.archive import write_archive
+from invoicing.exports.cells import Chunks
 from invoicing.exports.datev import DatevRefusedError, Problem, write_bookings
 from invoicing.exports.selection import Selection
 from invoicing.exports.tables import write_documents, write_lines
@@ -60,7 +62,7 @@ class ExportForm(forms.Form):
     """Which documents are taken out."""
 
     first_day = date_field("Issued from")
-    last_day = date_field("to")
+    last_day = date_field("Until")
     type = forms.ChoiceField(
         label="Type",
         required=False,
@@ -79,8 +81,8 @@ class ExportForm(forms.Form):
 
     @override
     def clean(self) -> None:
-        days = [self.cleaned_data.get(name) for name in ("first_day", "last_day")]
-        if all(days) and days[1] < days[0]:
+        first, last = (self.cleaned_data.get(name) for name in ("first_day", "last_day"))
+        if first and last and last < first:
             self.add_error("last_day", BACKWARDS)
 
     def selection(self, customer: Customer | None) -> Selection:
@@ -89,7 +91,7 @@ class ExportForm(forms.Form):
 
 
 @page(*EXPORT_PERMISSIONS, methods=("GET", "POST"))
-def export(request: SignedInRequest) -> HttpResponse | StreamingHttpResponse:
+def export(request: SignedInRequest) -> HttpResponseBase:
     """Show the choice, or answer with the file that was chosen."""
     customer = _read_customer(request)
     if request.method != "POST":
@@ -104,7 +106,7 @@ def export(request: SignedInRequest) -> HttpResponse | StreamingHttpResponse:
         form.add_error(None, NOTHING_FOUND)
         return _show(request, form, customer, status=HTTPStatus.UNPROCESSABLE_ENTITY)
     except DatevRefusedError as refusal:
-        problems = _link(request.user, refusal.problems)
+        problems = _group(request.user, refusal.problems)
         return _show(request, form, customer, problems=problems, status=HTTPStatus.CONFLICT)
 
 
@@ -142,7 +144,7 @@ def _download(
 
 def _write(
     kind: ExportKind, documents: QuerySet[Document], selection: Selection, user: User
-) -> Iterator[bytes]:
+) -> Chunks:
     if kind == ExportKind.ORIGINALS:
         return write_archive(list(documents.values_list("pk", flat=True)))
     if kind == ExportKind.DATEV:
@@ -151,9 +153,12 @@ def _write(
     return write_lines(documents) if kind == ExportKind.LINES else write_documents(documents)
 
 
-def _link(user: User, problems: Sequence[Problem]) -> list[tuple[str, str]]:
-    """Return each problem with the address of the page on which the person may mend it, or ""."""
-    return [(each.text, _address(user, each)) for each in problems]
+def _group(user: User, problems: Sequence[Problem]) -> dict[str, list[tuple[str, str]]]:
+    """Return what each problem is about, with the address where the person may mend it, by text."""
+    groups: dict[str, list[tuple[str, str]]] = {}
+    for each in problems:
+        groups.setdefault(each.text, []).append((each.name, _address(user, each)))
+    return groups
 
 
 def _address(user: User, problem: Problem) -> str:
@@ -176,7 +181,7 @@ def _show(
     customer: Customer | None,
     *,
     status: int = HTTPStatus.OK,
-    problems: Sequence[tuple[str, str]] = (),
+    problems: Mapping[str, Any] | None = None,
 ) -> HttpResponse:
     may_set_datev = may_administer(request.user, "invoices.change_datevsettings")
     context = {

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
@@ -18,7 +19,7 @@ from invoicing.errors import PermissionMissingError, RecordNotFoundError
 from invoicing.models import Company, User
 from invoicing.rights import may_create_company
 
-View = TypeVar("View", bound=Callable[..., HttpResponse])
+View = TypeVar("View", bound=Callable[..., HttpResponseBase])
 
 # The query parameter of a document's page with which it says that it was just written or issued.
 DONE = "done"
@@ -57,7 +58,7 @@ def page(
     def decorate(view: View) -> View:
         @wraps(view)
         @refused_as_pages()
-        def guarded(request: SignedInRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        def guarded(request: SignedInRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
             if not request.user.has_perms(permissions):
                 raise PermissionDenied
             try:

@@ -1,5 +1,7 @@
 """What a DATEV adviser gave, as the owner writes it, and the account of a tax rate."""
 
+from functools import partial
+
 import pytest
 
 from invoicing.models import DatevSettings, TaxRate
@@ -33,7 +35,7 @@ def test_the_owner_writes_what_the_adviser_gave(owner_desk):
 )
 def test_a_number_is_within_what_datev_gives(owner_desk, name, least, most):
     for typed in (least - 1, most + 1, "x"):
-        said = refused(lambda typed=typed: save(owner_desk, DatevSettings, **GIVEN | {name: typed}))
+        said = refused(partial(save, owner_desk, DatevSettings, **GIVEN | {name: typed}))
         assert list(said) == [name]
     for number in (least, most):
         assert_saved(

@@ -29,6 +29,8 @@ SERIES = "SELECT type, year, last_value FROM invoices_numberseries ORDER BY type
 LIVE = "SELECT count(*) FROM agent_access_connection WHERE revoked_at IS NULL"
 NUMBERS = "SELECT number FROM invoices_document WHERE number IS NOT NULL ORDER BY number"
 
+ORIGINALS = "SELECT id, digest, encode(sha256(content), 'hex') FROM invoices_original ORDER BY id"
+
 NEXT_NUMBER = """
 from django.db import transaction
 from invoicing.models import DocumentType
@@ -50,6 +52,7 @@ def heads(installation: Installation) -> Path:
 @pytest.fixture(scope="module")
 def backup(installation: Installation, heads: Path) -> Path:
     file = installation.folder / "books.dump"
+    installation.manage("make_originals", "--from", "2026-01-01", "--to", "2026-12-31")
     pg_dump = str(installation.cluster.binaries / "pg_dump")
     run([pg_dump, "--format=custom", f"--file={file}", installation.url(OWNER_ROLE)])
     return file
@@ -115,6 +118,7 @@ def test_the_services_role_serves_and_is_found_sound(installation):
 def test_a_restored_backup_is_what_was_backed_up(installation, restored, heads):
     assert restored.query(NUMBERS) == installation.query(NUMBERS) != []
     assert restored.query(SERIES) == installation.query(SERIES)
+    assert restored.query(ORIGINALS) == installation.query(ORIGINALS) != []
     assert restored.manage("verify_audit", "--expect", str(heads)) == heads.read_text()
     restored.manage("migrate", "--check", role=OWNER_ROLE)
 
@@ -122,6 +126,8 @@ def test_a_restored_backup_is_what_was_backed_up(installation, restored, heads):
 def test_a_restored_backup_guards_its_documents(restored):
     with pytest.raises(errors.RestrictViolation):
         restored.query("UPDATE invoices_document SET number = 'X' WHERE status = 'issued'")
+    with pytest.raises(errors.RestrictViolation):
+        restored.query("DELETE FROM invoices_original")
     with pytest.raises(errors.InsufficientPrivilege):
         restored.query("TRUNCATE invoices_document", role=SERVICE_ROLE)
     assert restored.manage("check", "--database", "default") == (

@@ -10,9 +10,9 @@ from typing_extensions import override
 from agent_access.audit import OPERATOR
 from invoicing.administration.acts import locked_administration, record_admin_act
 from invoicing.management.period_command import PeriodCommand
-from invoicing.models import Original
 from invoicing.originals.folders import write_originals
 from invoicing.originals.index import INDEX_NAME
+from invoicing.originals.periods import Found
 
 
 class Command(PeriodCommand):
@@ -27,12 +27,12 @@ class Command(PeriodCommand):
         parser.add_argument("--into", type=Path, required=True, metavar="FOLDER")
 
     @override
-    def handle_originals(
-        self, originals: Iterator[Original], failures: list[str], **options: Any
-    ) -> None:
-        options["into"].mkdir(exist_ok=True)
+    def handle_originals(self, originals: Iterator[Found], **options: Any) -> list[str]:
+        folder = options["into"]
+        folder.mkdir(exist_ok=True)
         with locked_administration():
             period = f"{options['first']} to {options['last']}"
-            record_admin_act("originals:exported", target=period, actor=OPERATOR)
-        write_originals(originals, options["into"], failures)
-        self.stdout.write(f"The originals are in {options['into']}, which {INDEX_NAME} lists.")
+            record_admin_act("export:begun", target="originals", actor=OPERATOR, detail=period)
+        failures = write_originals(originals, folder)
+        self.stdout.write(f"The originals are in {folder}, which {INDEX_NAME} lists.")
+        return failures

@@ -6,14 +6,19 @@ from typing import Any
 from typing_extensions import override
 
 from invoicing.management.period_command import PeriodCommand
-from invoicing.models import Original
+from invoicing.originals.periods import Found
 
 
 class Command(PeriodCommand):
     help = "Makes the originals of a period that are not kept yet; it may be broken off."
 
     @override
-    def handle_originals(
-        self, originals: Iterator[Original], failures: list[str], **options: Any
-    ) -> None:
-        self.stdout.write(f"Originals kept: {sum(1 for _ in originals)}.")
+    def handle_originals(self, originals: Iterator[Found], **options: Any) -> list[str]:
+        kept, failures = 0, []
+        for found in originals:
+            if found.original:
+                kept += 1
+            else:
+                failures.append(found.sentence)
+        self.stdout.write(f"Originals kept: {kept}.")
+        return failures

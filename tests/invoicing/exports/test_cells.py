@@ -37,7 +37,7 @@ def test_a_cell_that_another_separator_would_make_is_defused_too():
 
 
 def test_numbers_and_dates_are_no_texts_and_stay():
-    rows = [
+    rows: list[list[Cell]] = [
         ["Total", "Day", "Note"],
         [Decimal("-12.50"), date(2026, 3, 2), "-12.50"],
         [-1, None, ""],

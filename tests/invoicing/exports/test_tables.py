@@ -1,5 +1,4 @@
 import hashlib
-from collections.abc import Iterator
 from datetime import date
 
 import pytest
@@ -7,7 +6,9 @@ import pytest
 from invoicing.access import EXPORT_PERMISSIONS, Permission
 from invoicing.administration.exports import follow, record_begin
 from invoicing.errors import PermissionMissingError
+from invoicing.exports.cells import Chunks
 from invoicing.models import DocumentType
+from invoicing.services.issuing import issue_document
 from tests.administration import acting, acts_written
 from tests.clocks import at
 from tests.factories import (
@@ -15,7 +16,6 @@ from tests.factories import (
     CustomerFactory,
     TaxRateFactory,
     UserFactory,
-    issue_document,
     line_input,
     make_correction,
     make_draft,
@@ -162,7 +162,7 @@ def test_an_export_is_audited_with_counts_and_digests_only(desk, delegate, issue
 def test_what_is_not_taken_whole_is_not_audited_as_finished(delegate, issued):
     before, closed = acts_written(), []
 
-    def write() -> Iterator[bytes]:
+    def write() -> Chunks:
         try:
             yield from [b"a", b"b"]
         finally:

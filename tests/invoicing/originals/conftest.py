@@ -35,6 +35,7 @@ def company(db: None) -> Company:
 def customer(db: None) -> Customer:
     return CustomerFactory.create(
         name="Behörde",
+        customer_number="7",
         electronic_address="12345678",
         electronic_address_scheme="0106",
         buyer_reference="04011000-12345-03",
@@ -62,7 +63,7 @@ class Maker(PdfMaker):
         self.failing: dict[str, BaseException] = {}
 
     @override
-    def close(self) -> None:
+    def __exit__(self, *raised: object) -> None:
         self.made.append("closed")
 
     @override

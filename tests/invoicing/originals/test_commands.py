@@ -22,8 +22,8 @@ from tests.snapshots import take_snapshot
 
 YEAR = ("--from", "2026-01-01", "--to", "2026-12-31")
 HEAD = (
-    "Number,Type,Issue date,Customer,Kind,File,SHA-256,Bytes,Currency,Net total,Tax total,"
-    "Grand total"
+    "Number,Type,Issue date,Customer number,Customer,Currency,Net total,Tax total,Grand total,"
+    "Kind,File,SHA-256,Bytes,Why it is missing"
 )
 
 pytestmark = pytest.mark.django_db
@@ -134,25 +134,25 @@ def test_the_folder_has_every_file_and_an_index_of_them(issue, maker, folder):
     sizes = {name: str(len(content)) for name, content in files.items()}
     digests = {name: sha256(content).hexdigest() for name, content in files.items()}
 
-    def row(number: str, kind: str, customer: str, *amounts: str) -> list[str]:
+    def row(number: str, kind: str, *told: str) -> list[str]:
         name = f"{number}.pdf"
-        of_file = ["PDF", name, digests[name], sizes[name]]
-        return [number, kind, "2026-03-02", customer, *of_file, *amounts]
+        of_file = ["PDF", name, digests[name], sizes[name], ""]
+        return [number, kind, "2026-03-02", *told, *of_file]
 
     assert read_index(folder) == [
         HEAD.split(","),
-        row("INV-2026-0001", "Invoice", "Behörde", "EUR", "100.00", "19.00", "119.00"),
-        row("CN-2026-0001", "Credit Note", "Behörde", "EUR", "-100.00", "-19.00", "-119.00"),
-        row("INV-2026-0002", "Invoice", "'=HYPERLINK(A1)", "JPY", "10000", "1900", "11900"),
+        row("INV-2026-0001", "Invoice", "7", "Behörde", "EUR", "100.00", "19.00", "119.00"),
+        row("CN-2026-0001", "Credit Note", "7", "Behörde", "EUR", "-100.00", "-19.00", "-119.00"),
+        row("INV-2026-0002", "Invoice", "", "'=HYPERLINK(A1)", "JPY", "10000", "1900", "11900"),
     ]
     before = contents(folder)
     assert export(folder) == told(folder)
     after = contents(folder)
     assert after.pop("index.csv")[0] == before.pop("index.csv")[0] == index
     assert after == before
-    events = AuditEvent.objects.filter(action="originals:exported")
-    assert set(events.values_list("target", "transport")) == {
-        ("2026-01-01 to 2026-12-31", "command")
+    events = AuditEvent.objects.filter(action="export:begun")
+    assert set(events.values_list("target", "detail", "transport")) == {
+        ("originals", "2026-01-01 to 2026-12-31", "command")
     }
 
 
@@ -164,11 +164,13 @@ def test_a_file_with_another_content_is_named_and_never_replaced(issue, maker, f
     mine.write_bytes(b"mine")
     (folder / ".INV-2026-0002.pdf.part").symlink_to(mine)  # of a run that broke off, or hostile
     assert export(folder)[1] == (
-        "INV-2026-0001.pdf: the folder has another file of this name.\n"
+        "INV-2026-0001.pdf: The folder has another file of this name.\n"
         "Originals that failed: 1. All others are done."
     )
     assert mine.read_bytes() == b"mine"
-    assert [row[0] for row in read_index(folder)[1:]] == ["INV-2026-0002"]
+    assert [row[10:] for row in read_index(folder)[1:2]] == [
+        ["", "", "", "The folder has another file of this name."]
+    ]
     assert sorted(contents(folder)) == ["INV-2026-0001.pdf", "INV-2026-0002.pdf", "index.csv"]
 
 
@@ -176,7 +178,7 @@ def test_an_original_that_does_not_fit_its_digest_is_named_and_not_written(issue
     spoilt = {"content": b"%PDF", "digest": "0" * 64, "made_with": {}}
     Original.objects.create(document=issue(), kind=OriginalKind.PDF, **spoilt)
     assert export(folder)[1] == (
-        "INV-2026-0001.pdf: what the database holds does not fit its digest.\n"
+        "INV-2026-0001.pdf: What the database holds does not fit its digest.\n"
         "Originals that failed: 1. All others are done."
     )
     assert sorted(contents(folder)) == ["index.csv"]
@@ -196,7 +198,7 @@ def test_a_number_is_no_way_out_of_the_folder(issue, maker, folder):
     assert export(folder) == told(folder)
     name = "A+..+..+2026-0001.pdf"
     assert sorted(contents(folder)) == [name, "index.csv"]
-    assert [row[5] for row in read_index(folder)[1:]] == [name]
+    assert [row[10] for row in read_index(folder)[1:]] == [name]
 
 
 @pytest.mark.parametrize(

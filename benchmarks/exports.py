@@ -1,0 +1,127 @@
+"""Measures what exports of many documents take: time, and by how much the process grows.
+
+    python -m benchmarks.exports --documents 10000
+
+prints the table that benchmarks/README.md keeps. It fills a PostgreSQL of its own, with an original
+of 20 kB for each document, and takes each file whole, as a client does.
+"""
+
+import argparse
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from datetime import date
+from hashlib import sha256
+from pathlib import Path
+from threading import Event, Thread
+from time import perf_counter
+
+import django
+
+from tests.postgresql import find_binaries, run_cluster
+
+ORIGINAL_BYTES = 20_000
+BATCH = 500
+PAUSE = 0.01
+MIB = 2**20
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="benchmarks.exports", allow_abbrev=False)
+    parser.add_argument("--documents", type=int, default=10_000)
+    documents = parser.parse_args().documents
+    binaries = find_binaries()
+    if binaries is None:
+        raise SystemExit("No PostgreSQL was found.")
+    with tempfile.TemporaryDirectory() as folder, run_cluster(binaries, Path(folder)) as cluster:
+        os.environ |= {
+            "DATABASE_URL": cluster.url(database="postgres"),
+            "BASE_URL": "https://invoicing.example",
+            "SECRET_KEY": "for-benchmarks-only-and-guarding-nothing-at-all-whatsoever",
+            "DJANGO_SETTINGS_MODULE": "config.settings",
+        }
+        django.setup()
+        fill(documents)
+        sys.stdout.write("| File | MiB | seconds | growth in MiB |\n|---|---|---|---|\n")
+        for name, write in files():
+            size, seconds, growth = measure(write)
+            sys.stdout.write(
+                f"| {name} | {size / MIB:.0f} | {seconds:.1f} | {growth / MIB:.1f} |\n"
+            )
+    return 0
+
+
+def fill(count: int) -> None:
+    """Write the sample company, so many issued documents of ten lines, and an original of each."""
+    from django.core.management import call_command  # noqa: PLC0415  models can be read from here on
+
+    from benchmarks.bulk_documents import NewDocument, write_documents  # noqa: PLC0415  as above
+    from invoicing.models import Customer, DatevSettings, Document, Original, TaxCategory, User  # noqa: PLC0415  as above
+    from tests.factories import ISSUED_AT, draft_input, line_input  # noqa: PLC0415  as above
+
+    call_command("migrate", verbosity=0)
+    call_command("load_sample_company", "--force", stdout=sys.stderr)
+    customer, author = Customer.objects.filter(is_active=True)[0], User.objects.all()[0]
+    Customer.objects.update(customer_number="10001")
+    DatevSettings.objects.create(
+        adviser=1001, client=1, accounts=dict.fromkeys(TaxCategory, "8400")
+    )
+    draft = draft_input(customer, *[line_input()] * 10)
+    new = NewDocument(author=author, draft=draft, issued_at=ISSUED_AT)
+    for _ in range(0, count, BATCH):
+        write_documents([new] * BATCH)
+        made = Document.objects.filter(status="issued", originals=None)
+        Original.objects.bulk_create(
+            Original(document=each, kind="pdf", content=content, digest=digest, made_with={})
+            for each in made
+            for content in [os.urandom(ORIGINAL_BYTES)]
+            for digest in [sha256(content).hexdigest()]
+        )
+
+
+def files() -> Iterator[tuple[str, Callable[[], Iterator[bytes]]]]:
+    """Yield what each file is called, and what writes it."""
+    from django.utils import timezone  # noqa: PLC0415  as above
+
+    from invoicing.exports.archive import write_archive  # noqa: PLC0415  as above
+    from invoicing.exports.datev import write_bookings  # noqa: PLC0415  as above
+    from invoicing.exports.selection import Selection  # noqa: PLC0415  as above
+    from invoicing.exports.tables import write_documents, write_lines  # noqa: PLC0415  as above
+    from invoicing.models import User  # noqa: PLC0415  as above
+
+    user = User.objects.get(email="dana@halden.example")
+    march = Selection(date(2026, 3, 2), date(2026, 3, 2), currency_code="EUR")
+    found = march.documents(user)
+    yield "documents", lambda: write_documents(found)
+    yield "lines, ten of each", lambda: write_lines(found)
+    yield "bookings", lambda: write_bookings(found, march, now=timezone.now())
+    yield "originals", lambda: write_archive(list(found.values_list("pk", flat=True)))
+
+
+def measure(write: Callable[[], Iterator[bytes]]) -> tuple[int, float, int]:
+    """Return the bytes of a file, the seconds, and by how much the process grew meanwhile."""
+    before, peak, ended = resident(), [0], Event()
+
+    def watch() -> None:
+        while not ended.wait(PAUSE):
+            peak[0] = max(peak[0], resident())
+
+    watcher = Thread(target=watch)
+    watcher.start()
+    begun = perf_counter()
+    size = sum(map(len, write()))
+    seconds = perf_counter() - begun
+    ended.set()
+    watcher.join()
+    return size, seconds, max(peak[0] - before, 0)
+
+
+def resident() -> int:
+    """Return the resident set in bytes."""
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,152 @@
+"""How PDFs are made: the child process, and what goes wrong with it."""
+
+import os
+import resource
+from pathlib import Path
+
+import pytest
+from django.forms.models import model_to_dict
+
+from invoicing.models import Company, Document, Logo
+from invoicing.pdf import making
+from invoicing.pdf.making import (
+    GlyphsMissingError,
+    PdfError,
+    PdfMaker,
+    make_pdf,
+    missing_glyphs,
+    versions,
+)
+from tests.factories import CompanyFactory, CustomerFactory, line_input, make_draft, make_issued
+
+# A PDF is the same on both databases.
+pytestmark = [pytest.mark.django_db, pytest.mark.sqlite]
+
+BROKEN = "The PDF could not be made. The document itself is unchanged."
+ENDED = (
+    "The PDF could not be made: it took too long or too much memory. The document itself is"
+    " unchanged. Try again later."
+)
+
+
+@pytest.fixture
+def company():
+    return CompanyFactory.create()
+
+
+def replace_child(monkeypatch: pytest.MonkeyPatch, folder: Path, program: str) -> None:
+    path = folder / "child.py"
+    path.write_text(program, encoding="utf-8")
+    monkeypatch.setattr(making, "CHILD", path)
+
+
+def as_kept(document: Document) -> dict[str, object]:
+    return model_to_dict(Document.objects.get(pk=document.pk))
+
+
+def test_the_same_facts_are_the_same_bytes_in_another_process_and_time_zone(company, monkeypatch):
+    issued = make_issued()
+    made = make_pdf(issued, b"<a/>")
+    monkeypatch.setitem(making.ENVIRONMENT, "TZ", "Pacific/Auckland")
+    monkeypatch.setattr(making, "AT_ONCE", 1)
+    assert make_pdf(Document.objects.get(pk=issued.pk), b"<a/>") == made
+    assert made.startswith(b"%PDF-1.7")
+
+
+def test_the_versions_name_what_decides_the_bytes():
+    told = versions()
+    assert {"typst", "fontpkg_noto_sans", "cvttf_NotoSansCJK_Regular"} <= told.keys()
+    assert all(told.values())
+
+
+def test_one_child_makes_many_pdfs_with_no_secret_and_little_memory(company):
+    with PdfMaker() as maker:
+        assert maker.make(make_draft()) != maker.make(make_issued())
+        child = maker._child
+        assert child
+        environment = Path(f"/proc/{child.pid}/environ").read_text(encoding="utf-8")
+        assert {each.partition("=")[0] for each in environment.strip("\0").split("\0")} == {
+            "PATH",
+            "RAYON_NUM_THREADS",
+        }
+        assert resource.prlimit(child.pid, resource.RLIMIT_AS) == (2 << 30, 2 << 30)
+    assert child.returncode is not None
+
+
+def test_characters_without_a_glyph_are_named_and_nothing_is_printed(company):
+    issued = make_issued(lines=(line_input(description="A \N{UNICORN FACE} and \N{RECEIPT}"),))
+    kept = as_kept(issued)
+    with pytest.raises(GlyphsMissingError) as raised:
+        make_pdf(issued)
+    assert str(raised.value) == (
+        "No installed font has these characters: \N{UNICORN FACE} (U+1F984), \N{RECEIPT} (U+1F9FE)."
+    )
+    assert raised.value.characters == "\N{UNICORN FACE}\N{RECEIPT}"
+    assert as_kept(issued) == kept
+
+
+def test_without_the_large_fonts_their_characters_are_named(company, monkeypatch):
+    draft = make_draft(customer=CustomerFactory.create(name="東京"))
+    assert make_pdf(draft).startswith(b"%PDF")
+    monkeypatch.setattr(making, "LARGE_PACKAGES", ())
+    with pytest.raises(GlyphsMissingError) as raised:
+        make_pdf(draft)
+    assert raised.value.characters == "京東"
+
+
+def test_before_issuing_it_is_known_which_characters_have_no_glyph(company, monkeypatch):
+    assert missing_glyphs(make_draft(customer=CustomerFactory.create(name="Ωμέγα 東京"))) == ""
+    assert missing_glyphs(make_draft(notes="\N{RECEIPT}")) == "\N{RECEIPT}"
+    # Usual letters start no process.
+    monkeypatch.setattr(making, "CHILD", Path("/nowhere"))
+    assert missing_glyphs(make_draft(language="fr", notes="“Prêt” — 5 €")) == ""
+    assert missing_glyphs(make_draft(notes="\N{RECEIPT}")) == ""
+
+
+@pytest.mark.parametrize(
+    ("program", "told"),
+    [
+        ("import time; time.sleep(60)", ENDED),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", ENDED),
+        ("raise ZeroDivisionError", ENDED),
+        ("import sys; sys.stdout.buffer.write(b'\\0\\0\\0\\0\\0\\0\\1\\0half')", ENDED),
+    ],
+)
+def test_a_child_that_hangs_or_ends_is_an_error_with_a_sentence(
+    company, monkeypatch, tmp_path, capfd, program, told
+):
+    issued = make_issued()
+    kept = as_kept(issued)
+    replace_child(monkeypatch, tmp_path, program)
+    monkeypatch.setattr(making, "TIME_OUT", 0.5)
+    with pytest.raises(PdfError) as raised, PdfMaker() as maker:
+        maker.make(issued)
+    assert (str(raised.value), raised.value.__cause__) == (told, None)
+    assert capfd.readouterr().err == ""
+    assert as_kept(issued) == kept
+
+
+def test_what_fails_is_logged_and_the_next_document_is_made(company, caplog, monkeypatch, tmp_path):
+    fine = make_issued()
+    Company.objects.update(logo=Logo.objects.create(digest="0" * 64, png=b"no picture"))
+    broken = make_issued()
+    with PdfMaker() as maker:
+        with pytest.raises(PdfError) as raised:
+            maker.make(broken)
+        assert str(raised.value) == BROKEN
+        assert "unknown image format" in caplog.text
+        assert maker.make(fine) == make_pdf(fine)
+        # Nor does a child that was killed stop the rest.
+        assert maker._child
+        maker._child.kill()
+        maker._child.wait()
+        with pytest.raises(PdfError):
+            maker.make(fine)
+        assert maker.make(fine) == make_pdf(fine)
+
+
+def test_the_child_needs_no_folder_to_write_to(company, monkeypatch):
+    """The image's file system is read-only."""
+    monkeypatch.setitem(making.ENVIRONMENT, "TMPDIR", os.devnull)
+    monkeypatch.setitem(making.ENVIRONMENT, "HOME", os.devnull)
+    assert make_pdf(make_draft()).startswith(b"%PDF")
