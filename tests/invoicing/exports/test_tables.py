@@ -169,7 +169,8 @@ def test_what_is_not_taken_whole_is_not_audited_as_finished(delegate, issued):
         finally:
             closed.append(True)
 
-    chunks = follow(write(), actor=acting(delegate), kind="documents")
+    source = write()
+    chunks = follow(source, actor=acting(delegate), kind="documents")
     assert next(chunks) == b"a"
     chunks.close()
     assert (closed, acts_written()) == ([True], before)
