@@ -10,15 +10,17 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from typing_extensions import override
 
+from invoicing.access import Permission
 from invoicing.admin.fields import PeopleField
 from invoicing.admin.records import RecordAdmin, RecordForm
+from invoicing.administration.records import IsAllowed
 from invoicing.draft_fields import BUYER_REFERENCE_LENGTH
 from invoicing.e_invoices.kinds import Kind
 from invoicing.electronic_addresses import SCHEMES, propose_addresses
 from invoicing.languages import countries_by_name
 from invoicing.models import Customer, User
 from invoicing.money import SUPPORTED_CURRENCIES
-from invoicing.rights import is_owner
+from invoicing.rights import is_owner, may_administer
 
 # What the forms of the company and of customers share.
 ADDRESS: tuple[str, Any] = (
@@ -146,6 +148,12 @@ class CustomerAdmin(RecordAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Customer]:
         user: Any = request.user
         return self.records_of(user)
+
+    @override
+    def is_allowed(self, act: str) -> IsAllowed:
+        """Let administrators who may import customers do by hand what an import does."""
+        allowed = super().is_allowed(act)
+        return lambda user: allowed(user) or may_administer(user, Permission.MANAGE_CUSTOMERS)
 
     @override
     def records_of(self, user: User) -> QuerySet[Customer]:

@@ -56,11 +56,13 @@ class PlannedRow:
     changes: dict[str, tuple[Any, Any]] = field(default_factory=dict)
 
     @property
-    def key(self) -> Key:
-        return self.texts.get("customer_number") or self.name_key
+    def has_number(self) -> bool:
+        return "customer_number" in self.texts
 
     @property
-    def name_key(self) -> Key:
+    def key(self) -> Key:
+        if self.has_number:
+            return self.texts["customer_number"]
         return _name_key(*(self.texts.get(name, "") for name in ("name", "postcode", "vat_number")))
 
     @property
@@ -156,13 +158,12 @@ def _index(customers: Iterable[Customer]) -> Index:
 
 def _match(row: PlannedRow, index: Index) -> UUID | Key:
     """Find the customer of a row; return what no other row may be about."""
-    has_number = "customer_number" in row.texts
-    if not has_number and "name" not in row.texts:
+    if not row.has_number and "name" not in row.texts:
         row.problems.append(NO_KEY)
         return row.customer.pk
     found = index.get(row.key, ())
     if len(found) > 1:
-        row.problems.append(SEVERAL_WITH_NUMBER if has_number else SEVERAL_WITH_NAME)
+        row.problems.append(SEVERAL_WITH_NUMBER if row.has_number else SEVERAL_WITH_NAME)
     elif found:
         [row.customer] = found
         return row.customer.pk
@@ -170,8 +171,10 @@ def _match(row: PlannedRow, index: Index) -> UUID | Key:
 
 
 def _refuse_repeated(same: Sequence[PlannedRow]) -> None:
+    """Refuse rows about one customer; but one with its number stands beside those without."""
+    numbered = [row for row in same if row.has_number]
     for row in same:
-        if other := _another(same, row):
+        if other := _another(numbered if row.has_number else same, row):
             row.problems.append(f"Line {other.line} is about the same customer.")
 
 
@@ -184,7 +187,7 @@ def _refuse_ambiguous(rows: Iterable[PlannedRow]) -> None:
     for same in named.values():
         for row in same:
             other = _another(same, row)
-            if other and "customer_number" not in row.texts:
+            if other and not row.has_number:
                 row.problems.append(
                     f"The customer of line {other.line} has the same name, postcode and VAT"
                     " number. Give each row its customer number."
