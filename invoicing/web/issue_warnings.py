@@ -1,5 +1,6 @@
 """The warnings before something is issued, as pages show them."""
 
+from collections.abc import Mapping
 from datetime import datetime
 
 from django.template.loader import render_to_string
@@ -15,7 +16,7 @@ from invoicing.services.issue_warnings import Check, find_warnings
 from invoicing.web.mending import Flaw, flaws_of, group_flaws
 
 # How sentences end with which an e-invoice names what a check names in other words.
-_IN_OTHER_WORDS = {
+_IN_OTHER_WORDS: Mapping[Check, str | tuple[str, ...]] = {
     Check.COMPANY_TAX_NUMBER: (
         "The VAT number or the tax number of your company is missing.",
         "must not be named, since nothing is in the scope of VAT.",

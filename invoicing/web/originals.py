@@ -51,9 +51,9 @@ def _join(kinds: list[Kind], last_word: str) -> str:
 
 def _links(document: Document, valid: list[Kind]) -> Iterator[tuple[str, str]]:
     """Yield the names and addresses of the files: of a draft, of its PDF alone."""
-    kinds = OriginalKind if document.is_issued else [OriginalKind.PDF]
-    for kind in kinds:
-        if kind == OriginalKind.PDF or kind in valid:
+    offered = {OriginalKind.PDF.value} | {kind.value for kind in valid if document.is_issued}
+    for kind in OriginalKind:
+        if kind.value in offered:
             label = kind.label if document.is_issued else "PDF as draft"
             yield label, reverse(f"document-{kind}", args=[document.pk])
 

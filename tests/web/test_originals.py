@@ -18,12 +18,20 @@ from invoicing.pdf.making import GlyphsMissingError, PdfError
 from invoicing.web import originals
 from tests.administration import acts_written
 from tests.approvals import prepare
-from tests.factories import UserFactory, line_input, make_draft, make_issued, make_staff
+from tests.factories import (
+    UserFactory,
+    line_input,
+    make_correction,
+    make_draft,
+    make_issued,
+    make_staff,
+)
 from tests.interface.refusals import nothing_changes
 from tests.web.forms import main_of
 from tests.web.reviews import path_of, read
 
 PDF = b"%PDF-1.7 for a test"
+PHONE = "The phone number of your company is missing."
 ISSUER = (Permission.VIEW_DOCUMENT, Permission.MANAGE, Permission.FINALIZE)
 
 
@@ -265,19 +273,28 @@ def test_what_was_issued_without_a_fact_lacks_it_for_good(administrator, custome
     Company.objects.update(phone="")
     document = make_issued(customer=customer, lines=lines)
     Company.objects.update(phone="+49 40 123456")
-    phone = "The phone number of your company is missing."
     page = administrator.get(f"/documents/{document.id}")
     assert links_of(page) == ["PDF", "Peppol"]
-    assert reasons_of(page) == {"XRechnung": [phone]}
+    assert reasons_of(page) == {"XRechnung": [PHONE]}
     assert "It was frozen so when it was issued" in files(page)
     assert "/admin/" not in files(page)
     with nothing_changes():
         answer = administrator.get(file_of(document, "xrechnung"))
     assert answer.status_code == 409
     assert f"<h1>No XRechnung of {document}</h1>" in main_of(answer)
-    assert phone in main_of(answer)
+    assert PHONE in main_of(answer)
     assert "Try again" not in main_of(answer)
     assert acts_written() == []
+
+
+def test_the_draft_of_a_credit_note_lacks_what_its_invoice_lacks(administrator, customer, lines):
+    Company.objects.update(phone="")
+    invoice = make_issued(customer=customer, lines=lines)
+    Company.objects.update(phone="+49 40 123456")
+    page = administrator.get(f"/documents/{make_correction(invoice).id}")
+    assert reasons_of(page) == {"XRechnung": [PHONE]}
+    assert "It has this from the invoice that it corrects." in files(page)
+    assert "/admin/" not in files(page)
 
 
 def test_a_currency_with_three_decimals_has_a_pdf_only_and_the_page_says_why(
@@ -309,7 +326,6 @@ def test_why_there_are_no_e_invoices_costs_the_page_one_statement(sign_in, draft
     assert counts[1] - counts[0] <= 1
 
 
-PHONE = "The phone number of your company is missing."
 WANTED = "For the e-invoice that the customer wants, XRechnung, this is missing:"
 
 
