@@ -23,7 +23,7 @@ import typst
 TEMPLATE = Path(__file__).with_name("document.typ").read_bytes()
 LENGTH_BYTES = 8
 # The most address space that this process may take, in bytes.
-MEMORY = 2 << 30
+MEMORY = 1 << 30
 
 Request = dict[str, Any]
 
