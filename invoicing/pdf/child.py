@@ -23,7 +23,7 @@ import typst
 TEMPLATE = Path(__file__).with_name("document.typ").read_bytes()
 LENGTH_BYTES = 8
 # The most address space that this process may take, in bytes.
-MEMORY = 2 << 30
+MEMORY = 1 << 30
 
 Request = dict[str, Any]
 
@@ -86,6 +86,8 @@ def make_pdf(request: Request, fonts: tuple[str, ...]) -> bytes:
         timestamp=request["timestamp"],
         sys_inputs={"data": json.dumps(request)},
     )
+    if not isinstance(pdf, bytes):  # pages by themselves, of other formats
+        raise TypeError("This is not one file.")
     return declare_xml(pdf) if request["xml"] else pdf
 
 
@@ -114,7 +116,8 @@ def declare_xml(pdf: bytes) -> bytes:
     head = b"\n%s 0 obj\n<</Length %d/Type/Metadata/Subtype/XML>>\nstream\n" % (found[1], len(xmp))
     longer = pdf + head + xmp + b"\nendstream\nendobj\n"
     table = b"xref\n%s 1\n%010d 00000 n \n" % (found[1], len(pdf) + 1)
-    end = b"trailer\n<<%s/Prev %s>>\nstartxref\n%d\n%%%%EOF\n" % (*trailer.groups(), len(longer))
+    told, former = trailer[1], trailer[2]
+    end = b"trailer\n<<%s/Prev %s>>\nstartxref\n%d\n%%%%EOF\n" % (told, former, len(longer))
     return longer + table + end
 
 

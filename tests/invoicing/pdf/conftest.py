@@ -70,7 +70,6 @@ def _make() -> dict[str, bytes]:
     texts = (*SCRIPTS.values(), MARKUP, LONG_WORD)
     lines = tuple(line_input(description=text, tax_rate_id=rate.id) for text in texts)
     many = tuple(line_input(description=f"Service {number}") for number in range(1, 101))
-    drafted = {"customer": customer, "language": "de"}
     invoice = make_issued(customer=customer, lines=lines, notes="First.\n\nSecond.")
     xml = write_e_invoice(invoice, read_document(invoice), Kind.FACTUR_X)
     with PdfMaker() as maker:
@@ -78,7 +77,7 @@ def _make() -> dict[str, bytes]:
             "xml": xml,
             "invoice": maker.make(invoice, xml),
             "hundred": maker.make(make_issued(customer=customer, lines=many)),
-            "draft": maker.make(make_draft(**drafted, lines=many[:60])),
+            "draft": maker.make(make_draft(customer=customer, language="de", lines=many[:60])),
         }
         Company.objects.update(**SWISS_SELLER)
         made["swiss"] = maker.make(make_swiss())

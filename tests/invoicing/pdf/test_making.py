@@ -69,7 +69,7 @@ def test_one_child_makes_many_pdfs_with_no_secret_and_little_memory(company):
             "PATH",
             "RAYON_NUM_THREADS",
         }
-        assert resource.prlimit(child.pid, resource.RLIMIT_AS) == (2 << 30, 2 << 30)
+        assert resource.prlimit(child.pid, resource.RLIMIT_AS) == (1 << 30, 1 << 30)
     assert child.returncode is not None
 
 

@@ -50,7 +50,8 @@ def test_a_pdf_is_pdf_a_3b_with_every_font_inside(pdfs, name):
     with opened.open_metadata() as metadata:
         assert (metadata["pdfaid:part"], metadata["pdfaid:conformance"]) == ("3", "B")
     [intent] = opened.Root.OutputIntents
-    assert (intent.S, "/DestOutputProfile" in intent) == ("/GTS_PDFA1", True)
+    assert str(intent.S) == "/GTS_PDFA1"
+    assert "/DestOutputProfile" in intent
     fonts = [each for each in opened.objects if is_font_descriptor(each)]
     assert len(fonts) >= 2
     assert all(font.keys() & {"/FontFile", "/FontFile2", "/FontFile3"} for font in fonts)
@@ -68,11 +69,8 @@ def is_script(each: Any) -> bool:
 def test_the_e_invoice_is_inside_as_factur_x_wants_it(pdfs):
     opened = pikepdf.open(BytesIO(pdfs["invoice"]))
     [file] = opened.Root.AF
-    assert (file.AFRelationship, file.F, file.UF) == (
-        "/Alternative",
-        "factur-x.xml",
-        "factur-x.xml",
-    )
+    assert str(file.AFRelationship) == "/Alternative"
+    assert {str(file.F), str(file.UF)} == {"factur-x.xml"}
     assert file.EF.F.Subtype == "/text/xml"
     assert file.EF.F.read_bytes() == pdfs["xml"]
     assert list(opened.attachments) == ["factur-x.xml"]
@@ -100,12 +98,13 @@ def test_without_an_e_invoice_the_pdf_claims_none(pdfs):
 
 
 def test_the_pdf_says_what_it_is_and_has_the_time_of_issuing(pdfs):
-    read = PdfReader(BytesIO(pdfs["invoice"]))
-    told = read.metadata
+    told = PdfReader(BytesIO(pdfs["invoice"])).metadata
+    assert told
     assert (told.title, told.author) == ("Invoice INV-2026-0001", "Halden Works")
     assert told.creation_date == datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
-    assert read.trailer["/Root"]["/Lang"] == "en"
-    assert PdfReader(BytesIO(pdfs["draft"])).trailer["/Root"]["/Lang"] == "de"
+    for name, language in (("invoice", "en"), ("draft", "de")):
+        opened = pikepdf.open(BytesIO(pdfs[name]))
+        assert str(opened.Root.Lang) == language
 
 
 def test_texts_of_every_script_are_copied_as_they_were_typed(pdfs):
