@@ -197,10 +197,10 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 
-# The form of the company takes a logo. Django's own handlers would write whatever a stranger sends,
-# to whatever page, to the disk.
+# The form of the company takes a logo, and the import of customers a file. Django's own handlers
+# would write whatever a stranger sends, to whatever page, to the disk.
 DATA_UPLOAD_MAX_NUMBER_FILES = 1
-FILE_UPLOAD_HANDLERS = ["invoicing.web.uploads.LogoUploadHandler"]
+FILE_UPLOAD_HANDLERS = ["invoicing.web.uploads.PageUploadHandler"]
 # The form of a team has a checkbox for each person of the company.
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 10_000
 

@@ -10,14 +10,17 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from typing_extensions import override
 
+from invoicing.access import Permission
 from invoicing.admin.fields import PeopleField
 from invoicing.admin.records import RecordAdmin, RecordForm
+from invoicing.administration.records import IsAllowed
 from invoicing.draft_fields import BUYER_REFERENCE_LENGTH
+from invoicing.e_invoices.kinds import Kind
 from invoicing.electronic_addresses import SCHEMES, propose_addresses
 from invoicing.languages import countries_by_name
 from invoicing.models import Customer, User
 from invoicing.money import SUPPORTED_CURRENCIES
-from invoicing.rights import is_owner
+from invoicing.rights import is_owner, may_administer
 
 # What the forms of the company and of customers share.
 ADDRESS: tuple[str, Any] = (
@@ -91,6 +94,7 @@ class PartyForm(RecordForm):
 class CustomerForm(PartyForm):
     language = forms.ChoiceField(required=False)
     currency_code = forms.ChoiceField(label="Currency", required=False)
+    e_invoice = forms.ChoiceField(label="The customer wants", required=False)
     buyer_reference = forms.CharField(
         required=False, max_length=BUYER_REFERENCE_LENGTH, help_text=BUYER_REFERENCE
     )
@@ -105,6 +109,7 @@ class CustomerForm(PartyForm):
         super().__init__(*args, **kwargs)
         self.offer("language", dict(settings.LANGUAGES))
         self.offer("currency_code", currencies())
+        self.offer("e_invoice", dict(Kind.choices), nothing="No e-invoice")
 
 
 @admin.register(Customer)
@@ -117,7 +122,7 @@ class CustomerAdmin(RecordAdmin):
         (
             "E-invoices",
             {
-                "fields": ("email", ELECTRONIC_ADDRESS, "buyer_reference"),
+                "fields": ("e_invoice", "email", ELECTRONIC_ADDRESS, "buyer_reference"),
                 "description": "Invoices carry these. Nothing is sent to them from here.",
             },
         ),
@@ -131,7 +136,7 @@ class CustomerAdmin(RecordAdmin):
         ("In this application", {"fields": ("account_managers", "is_active")}),
     )
     list_display = ("name", "city", "country_in_words", "is_active")
-    list_filter = ("is_active",)
+    list_filter = ("is_active", "e_invoice")
     search_fields = ("name", "city", "vat_number", "customer_number")
     ordering = ("name", "id")
 
@@ -143,6 +148,12 @@ class CustomerAdmin(RecordAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Customer]:
         user: Any = request.user
         return self.records_of(user)
+
+    @override
+    def is_allowed(self, act: str) -> IsAllowed:
+        """Let administrators who may import customers do by hand what an import does."""
+        allowed = super().is_allowed(act)
+        return lambda user: allowed(user) or may_administer(user, Permission.MANAGE_CUSTOMERS)
 
     @override
     def records_of(self, user: User) -> QuerySet[Customer]:

@@ -10,7 +10,7 @@ APPLICATION = {
     Permission.MANAGE: "Create and change drafts",
     Permission.FINALIZE: "Issue documents",
     Permission.EXPORT: "Export documents and bookings",
-    Permission.MANAGE_CUSTOMERS: "Import and change customers",
+    Permission.MANAGE_CUSTOMERS: "Import customers; administration: add and change customers",
 }
 
 # These have an effect for administrators only.

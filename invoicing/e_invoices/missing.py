@@ -9,16 +9,21 @@ from decimal import Decimal
 from enum import StrEnum
 
 from invoicing.e_invoices.kinds import Kind
-from invoicing.e_invoices.terms import EMAIL_SCHEME, SLACK, Address, Invoice, Line, is_german
-from invoicing.languages import is_country
+from invoicing.e_invoices.terms import (
+    EMAIL_SCHEME,
+    SLACK,
+    Address,
+    Invoice,
+    Line,
+    has_prefix,
+    is_german,
+)
 from invoicing.models.taxes import TaxCategory
 
 # EN 16931 allows no more in an amount (BR-DEC-...).
 DECIMALS = 2
 # As many as a binary floating-point number holds exactly.
 DIGITS = 15
-# Prefixes of VAT numbers that are no countries of ISO 3166: Greece and Northern Ireland.
-_OTHER_PREFIXES = {"EL", "XI"}
 # BR-DE-27.
 _LEAST_DIGITS_OF_PHONE = 3
 # These need a VAT number of the seller (BR-IC-02, BR-G-02), and these one of the buyer (BR-AE-02).
@@ -100,15 +105,16 @@ def _of_parties(invoice: Invoice) -> Iterator[Missing]:
         yield Missing(Place.COMPANY, "The country of your company is missing.")
     if not buyer.address.country:
         yield Missing(Place.CUSTOMER, "The country of the customer is missing.")
-    # BR-CO-26
-    if not (seller.identifier or seller.registration or seller.vat_number):
-        yield Missing(
-            Place.COMPANY,
-            "Your company needs a registration or a tax number: its VAT number is missing, or must"
-            " not be named, since nothing is in the scope of VAT.",
-        )
+    if invoice.is_outside_scope:
+        # BR-CO-26
+        if not (seller.identifier or seller.registration):
+            yield Missing(
+                Place.COMPANY,
+                "Your company needs a registration or a tax number: where nothing is in the scope"
+                " of VAT, its VAT number must not be named.",
+            )
     # BR-S-02, BR-Z-02, BR-E-02, BR-AE-02, BR-DE-16
-    elif not (invoice.is_outside_scope or seller.vat_number or seller.tax_number):
+    elif not (seller.vat_number or seller.tax_number):
         yield Missing(Place.COMPANY, "The VAT number or the tax number of your company is missing.")
 
 
@@ -120,15 +126,10 @@ def _of_vat_numbers(invoice: Invoice) -> Iterator[Missing]:
         yield Missing(Place.CUSTOMER, "The VAT number of the customer is missing.")
     # BR-CO-09
     wanted = "must begin with the two capital letters of its country."
-    if seller and not _has_prefix(seller):
+    if seller and not has_prefix(seller):
         yield Missing(Place.COMPANY, f"The VAT number of your company {wanted}")
-    if buyer and not _has_prefix(buyer):
+    if buyer and not has_prefix(buyer):
         yield Missing(Place.CUSTOMER, f"The VAT number of the customer {wanted}")
-
-
-def _has_prefix(vat_number: str) -> bool:
-    prefix = vat_number[:2]
-    return is_country(prefix) or prefix in _OTHER_PREFIXES
 
 
 def _of_supply(invoice: Invoice) -> Iterator[Missing]:

@@ -15,6 +15,7 @@ from invoicing.e_invoices.terms import (
     Party,
     RateMeaning,
     Tax,
+    has_prefix,
     is_german,
 )
 from invoicing.e_invoices.units import unit_code
@@ -23,6 +24,7 @@ from invoicing.models import Company, Document, DocumentType
 from invoicing.models.taxes import TaxCategory
 from invoicing.services.document_facts import Facts, parts_of
 from invoicing.totals import DiscountType
+from invoicing.vat_area import EU_VAT_AREA
 
 # What is not charged, and why, by the codes of the list VATEX; E has a wording only.
 _REASON_CODES: Mapping[str, str] = {
@@ -105,8 +107,11 @@ def _party(facts: Facts, parts: Parts, kind: Kind, *, with_vat: bool) -> Party:
     """Return a party; one that has neither VAT number nor registration is known by its tax number.
 
     Peppol delivers to no e-mail address; elsewhere that stands in for another electronic address.
+    Outside the EU some VAT numbers have no prefix of their country: these are no VAT identifiers.
     """
     vat_number = facts["vat_number"] if with_vat else ""
+    if parts.get("country") not in EU_VAT_AREA and not has_prefix(vat_number):
+        vat_number = ""
     registration, tax_number = parts.get("registration", ""), parts.get("tax_number", "")
     email = parts.get("email", "")
     address = parts.get("electronic_address", "")

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from invoicing.e_invoices.kinds import Kind
+from invoicing.languages import is_country
 from invoicing.models import DocumentType
 from invoicing.models.taxes import TaxCategory
 
@@ -19,6 +20,8 @@ DISCOUNT_CODE = "95"
 SLACK = Decimal("0.02")
 # Of the list EAS: an electronic address that is an e-mail address.
 EMAIL_SCHEME = "EM"
+# Prefixes of VAT numbers that are no countries of ISO 3166: Greece and Northern Ireland.
+_OTHER_PREFIXES = {"EL", "XI"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,3 +161,9 @@ class Invoice:
     @property
     def is_outside_scope(self) -> bool:
         return TaxCategory.OUTSIDE_SCOPE in self.categories
+
+
+def has_prefix(vat_number: str) -> bool:
+    """Return whether a VAT number begins with its country, as BR-CO-09 wants."""
+    prefix = vat_number[:2]
+    return is_country(prefix) or prefix in _OTHER_PREFIXES

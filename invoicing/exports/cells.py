@@ -19,8 +19,9 @@ CHUNK_LENGTH = 64 * 1024
 # characters or small. One that takes semicolons or tabs for separators, as Excel does in much of
 # Europe, sees a cell begin after these, and after a line break, even within quotes.
 _SIGNS = "=+\\-@\N{MINUS SIGN}＝＋－＠﹦﹢﹣﹫"  # noqa: RUF001  what is looked for
-_SKIPPED = '[^\\S\\r\\n\\t]|["\\u200b-\\u200f\\u2060\\ufeff]'
-_RUN = re.compile(f"\\A(?=[\\t\\r\\n])|(?:\\A|(?<=[;\\t\\r\\n]))(?=(?:{_SKIPPED})*[{_SIGNS}])")
+_BREAKS = "\\t\\r\\n\\v\\f\\x1c-\\x1e\\x85\\u2028\\u2029"
+_SKIPPED = f'(?![{_BREAKS}])\\s|["\\u200b-\\u200f\\u2060\\ufeff]'
+_RUN = re.compile(f"\\A(?=[{_BREAKS}])|(?:\\A|(?<=[;{_BREAKS}]))(?=(?:{_SKIPPED})*[{_SIGNS}])")
 
 
 def defuse(text: str) -> str:

@@ -32,7 +32,7 @@ from invoicing.money import (
     round_half_up,
 )
 
-CHUNK_SIZE = 500
+CHUNK_SIZE = 200
 # After so many nothing more is read.
 MOST_PROBLEMS = 50
 

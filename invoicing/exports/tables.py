@@ -3,12 +3,13 @@
 The amounts and quantities of credit notes are negative, so that columns add up.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from uuid import UUID
 
 from django.db.models import QuerySet
 
+from invoicing.draft_fields import DRAFT_TEXTS, LINE_TEXTS
 from invoicing.exports.cells import Cell, Chunks, write_csv
 from invoicing.fixed_point import DECIMALS, format_fixed_point
 from invoicing.models import Document
@@ -17,17 +18,23 @@ from invoicing.money import RATE_DECIMALS
 # Documents that are read at once, each with up to 100 lines.
 CHUNK_SIZE = 100
 
+
+def _heads(names: Iterable[str]) -> Iterator[str]:
+    """Yield the heads of columns of texts that may be left out, whichever there are."""
+    return (name.replace("_", " ").capitalize() for name in names)
+
+
 DOCUMENT_COLUMNS = (
     *("Number", "Type", "Issue date", "Due date", "Supply date", "Supply end date"),
-    *("Customer number", "Customer", "Country", "VAT number", "Reference", "Buyer reference"),
+    *("Customer number", "Customer", "Country", "VAT number", "Buyer reference"),
     *("Currency", "Net total", "Tax total", "Grand total"),
     *("Exchange rate", "Base of the rate", "Date of the rate", "Tax currency", "Tax in it"),
-    *("Corrects", "Reason", "Issued at (UTC)"),
+    *("Corrects", "Reason", "Issued at (UTC)", *_heads(DRAFT_TEXTS)),
 )
 LINE_COLUMNS = (
     *("Number", "Type", "Issue date", "Customer number", "Customer", "Currency", "Line"),
-    *("Description", "Quantity", "Unit", "Unit price", "Discount", "Net amount"),
-    *("Tax rate", "Percentage", "Category"),
+    *("Description", "Quantity", "Unit price", "Discount", "Net amount"),
+    *("Tax rate", "Percentage", "Category", *_heads(LINE_TEXTS)),
 )
 
 
@@ -58,13 +65,14 @@ def _document_rows(documents: QuerySet[Document]) -> Iterator[tuple[Cell, ...]]:
             *(each.number, each.get_type_display(), each.issue_date, each.due_date),
             *(each.supply_date, each.supply_end_date, customer_number_of(each), each.buyer_name),
             *((each.buyer_parts or {}).get("country"), each.buyer_vat_number),
-            *(each.reference, each.buyer_reference, each.currency_code),
+            *(each.buyer_reference, each.currency_code),
             *(_amount(sign * total, decimals) for total in totals),
             _short(each.exchange_rate_millionths, RATE_DECIMALS),
             *(each.exchange_rate_base, each.exchange_rate_date, each.national_currency),
             None if national is None else _amount(sign * national, each.national_minor_unit or 0),
             *(each.corrects.number if each.corrects else None, each.correction_reason),
             each.issued_at and f"{each.issued_at:%Y-%m-%d %H:%M:%S}",
+            *(getattr(each, name) for name in DRAFT_TEXTS),
         )
 
 
@@ -82,11 +90,12 @@ def _line_rows(documents: QuerySet[Document]) -> Iterator[tuple[Cell, ...]]:
         for line in each.lines.all():
             yield (
                 *(*head, *buyer, line.position + 1, line.description),
-                *(_short(sign * line.quantity_ten_thousandths), line.unit),
+                _short(sign * line.quantity_ten_thousandths),
                 _amount(line.unit_price, decimals),
                 _amount(sign * line.discount_amount, decimals),
                 _amount(sign * line.net_amount, decimals),
                 *taxes.get(line.tax_rate_id, (None, None, each.untaxed_category)),
+                *(getattr(line, name) for name in LINE_TEXTS),
             )
 
 

@@ -54,7 +54,7 @@ class Migration(migrations.Migration):
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('file_name', models.CharField(max_length=200)),
                 ('content', models.BinaryField()),
-                ('columns', models.JSONField(default=dict)),
+                ('columns', models.JSONField(default=list)),
                 ('created_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
         ),
@@ -67,7 +67,7 @@ class Migration(migrations.Migration):
                 ('digest', models.CharField(max_length=64)),
                 ('made_with', models.JSONField()),
                 ('made_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('document', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='originals', to='invoices.document')),
+                ('document', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='originals', to='invoices.document')),
             ],
             options={
                 'constraints': [models.UniqueConstraint(fields=('document', 'kind'), name='original_of_document'), models.CheckConstraint(condition=models.Q(('kind__in', ['pdf', 'xrechnung', 'peppol'])), name='original_kind')],

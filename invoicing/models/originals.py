@@ -24,7 +24,10 @@ class Original(models.Model):
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
-    document = models.ForeignKey(Document, on_delete=models.PROTECT, related_name="originals")
+    # The unique constraint begins with it, and so is its index.
+    document = models.ForeignKey(
+        Document, on_delete=models.PROTECT, related_name="originals", db_index=False
+    )
     kind = models.CharField(max_length=9, choices=OriginalKind)
     content = models.BinaryField()
     digest = models.CharField(max_length=64)

@@ -11,9 +11,9 @@ _DEVICE = re.compile(r"^(?=(CON|PRN|AUX|NUL|COM\d|LPT\d)(\.|$))")
 
 
 def file_name_of(document: Document, kind: OriginalKind) -> str:
-    """Return the name of a file of an issued document, such as INV-2026-0001-xrechnung.xml.
+    """Return the name of a file of a document, such as INV-2026-0001-xrechnung.xml.
 
     Safe for every file system and header, and each document has its own.
     """
-    stem = _DEVICE.sub("_", _UNSAFE.sub("+", str(document.number)))
+    stem = _DEVICE.sub("_", _UNSAFE.sub("+", str(document)))
     return f"{stem}.pdf" if kind == OriginalKind.PDF else f"{stem}-{kind}.xml"

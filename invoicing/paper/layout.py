@@ -39,13 +39,15 @@ Paper = dict[str, Any]
 PaperLine = dict[str, Any]
 
 
-def paper_of_document(document: Document) -> Paper:
+def paper_of_document(document: Document, facts: Facts | None = None) -> Paper:
     """Lay out a document: a draft as of now, or an issued one as frozen, with how to pay it.
+
+    Its facts are read unless they are given.
 
     What was issued before dates of supply were kept says nothing of one.
     """
     paper = lay_out(
-        read_document(document),
+        facts or read_document(document),
         document_type=DocumentType(document.type),
         number=document.number or "",
         with_bank=document.is_issued,

@@ -12,6 +12,7 @@ from invoicing.vat_area import EU_VAT_AREA
 CUSTOMER_FIELDS = (
     *("name", "street", "postcode", "city", "country", "vat_number"),
     *("customer_number", "email", "buyer_reference"),
+    *("electronic_address_scheme", "electronic_address", "e_invoice"),
 )
 HOME: str = COMPANY["company"]["country"]
 LANGUAGES = {"DE": "de", "AT": "de", "FR": "fr", "BE": "fr", "ES": "es"}

@@ -117,6 +117,7 @@ def _issue_date(master_data: MasterData, index: int) -> date:
 def _draft(master_data: MasterData, account: Account, index: int) -> DraftInput:
     issue_date = _issue_date(master_data, index)
     due_date = issue_date + timedelta(days=_pick(PAYMENT_DAYS, index))
+    products = _products(master_data, account, index)
     return DraftInput.model_validate(
         {
             "customer_id": str(account.customer.id),
@@ -127,15 +128,28 @@ def _draft(master_data: MasterData, account: Account, index: int) -> DraftInput:
             "notes": _pick(COMPANY["notes"], index),
             "reference": f"PO-{26_000 + index}" if index % 3 else "",
             "line_items": [
-                _line(master_data, account, index * 5 + position * 3)
+                _line(master_data, account, products, index * 5 + position * 3)
                 for position in range(1 + index * 7 % 6)
             ],
         }
     )
 
 
-def _line(master_data: MasterData, account: Account, choice: int) -> dict[str, str]:
-    product = _pick(master_data.products, choice)
+def _products(master_data: MasterData, account: Account, index: int) -> Sequence[Row]:
+    """Return what the document may be about: abroad, goods or services.
+
+    Services there are outside the scope of VAT, and stand on no invoice with anything else.
+    """
+    if _rate_abroad(account, "goods") != "export":
+        return master_data.products
+    kind = "goods" if index % 2 else "service"
+    return [each for each in master_data.products if each["kind"] == kind and each["tax"] != "none"]
+
+
+def _line(
+    master_data: MasterData, account: Account, products: Sequence[Row], choice: int
+) -> dict[str, str]:
+    product = _pick(products, choice)
     numerator, denominator = PRICES[account.currency_code]
     unit_price = round_half_up(int(product["euro_cents"]) * numerator, denominator)
     return {

@@ -1,6 +1,6 @@
 """Creates and changes customers, and keeps the word table true, so that searches find them."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -42,6 +42,22 @@ def change_customer(pk: UUID, **changes: Any) -> None:
         write_changes(customer, changes)
 
 
+def save_customers(
+    customers: Collection[Customer], *, fields: Collection[str], old_names: Mapping[UUID, str]
+) -> None:
+    """Save fields of many locked customers at once, without validation.
+
+    `old_names` has, by ID, the names until now of those that get another one.
+    """
+    require_transaction()
+    if old_names:
+        _rename_words(old_names, {customer.id: customer.name for customer in customers})
+    # Quicker than bulk_update() by far. No row is inserted, since they are locked.
+    Customer.objects.bulk_create(
+        customers, update_conflicts=True, unique_fields=["id"], update_fields=fields
+    )
+
+
 def rename_words(customer: Customer, name: str) -> None:
     """Let a locked customer and its drafts be found by a name, which the caller writes afterwards.
 
@@ -49,16 +65,25 @@ def rename_words(customer: Customer, name: str) -> None:
     the caller has no lock yet for which others wait who do not write these drafts.
     """
     require_transaction()
-    if name == customer.name:
-        return
-    renamed = Customer(id=customer.id, name=name)
-    replace_rows(rows_of_customer(customer), rows_of_customer(renamed))
-    # All of its drafts: while the customer is locked, none is added and none is issued.
-    for drafts in batches_by_id(customer.documents.filter(status=DocumentStatus.DRAFT)):
-        replace_rows(_rows_under(customer, drafts), _rows_under(renamed, drafts))
+    if name != customer.name:
+        _rename_words({customer.id: customer.name}, {customer.id: name})
 
 
-def _rows_under(customer: Customer, drafts: list[Document]) -> set[Row]:
+def _rename_words(old: Mapping[UUID, str], new: Mapping[UUID, str]) -> None:
+    """Let locked customers and their drafts be found by their new names; all by ID."""
+    before, after = ({pk: Customer(id=pk, name=names[pk]) for pk in old} for names in (old, new))
+    replace_rows(_rows_of(before), _rows_of(after))
+    # All of their drafts: while the customers are locked, none is added and none is issued.
+    drafts = Document.objects.filter(customer_id__in=[*old], status=DocumentStatus.DRAFT)
+    for batch in batches_by_id(drafts):
+        replace_rows(_rows_under(before, batch), _rows_under(after, batch))
+
+
+def _rows_of(customers: Mapping[UUID, Customer]) -> set[Row]:
+    return {row for customer in customers.values() for row in rows_of_customer(customer)}
+
+
+def _rows_under(customers: Mapping[UUID, Customer], drafts: list[Document]) -> set[Row]:
     for draft in drafts:
-        draft.customer = customer
+        draft.customer = customers[draft.customer_id]
     return {row for draft in drafts for row in rows_of_document(draft)}

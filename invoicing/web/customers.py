@@ -6,13 +6,18 @@ from uuid import UUID
 from django.http import HttpResponse
 from django.shortcuts import render
 
-from invoicing.access import EXPORT_PERMISSIONS, WRITE_PERMISSIONS, Permission
+from invoicing.access import (
+    EXPORT_PERMISSIONS,
+    IMPORT_PERMISSIONS,
+    WRITE_PERMISSIONS,
+    Permission,
+)
 from invoicing.electronic_addresses import SCHEMES
 from invoicing.languages import APPLICATION_LANGUAGE, name_of_language
 from invoicing.models import Customer
 from invoicing.search.paging import PageRequest
 from invoicing.search.records import find_customers
-from invoicing.web.listings import list_by_name, list_numbered, read_search
+from invoicing.web.listings import Listing, list_by_name, list_numbered, read_search
 from invoicing.web.pages import SignedInRequest, page
 
 # More than anybody reads: one more word in the search finds the right one.
@@ -24,11 +29,21 @@ def list_customers(request: SignedInRequest) -> HttpResponse:
     search = read_search(request.GET)
     if not search:
         listing = list_by_name(request, Customer.objects.visible_to(request.user))
-        return render(request, "invoicing/customers.html", {"listing": listing})
+        return _show_list(request, listing)
     page_request = PageRequest(search=search, limit=FOUND_AT_MOST)
     found, cursor = find_customers(request.user, page_request, active_only=False)
     found.sort(key=lambda customer: (customer.name.casefold(), customer.id))
-    context = {"listing": list_numbered(request, found), "may_be_more": cursor is not None}
+    return _show_list(request, list_numbered(request, found), may_be_more=cursor is not None)
+
+
+def _show_list(
+    request: SignedInRequest, listing: Listing[Customer], *, may_be_more: bool = False
+) -> HttpResponse:
+    context = {
+        "listing": listing,
+        "may_be_more": may_be_more,
+        "may_import": request.user.has_perms(IMPORT_PERMISSIONS),
+    }
     return render(request, "invoicing/customers.html", context)
 
 
@@ -55,6 +70,7 @@ def _parts_of(customer: Customer) -> Iterator[tuple[str, str]]:
     yield "Electronic address", customer.electronic_address
     scheme = customer.electronic_address_scheme
     yield "Its scheme", f"{SCHEMES.get(scheme, '')} ({scheme})" if scheme else ""
+    yield "E-invoice", customer.get_e_invoice_display()
     yield "Buyer reference", customer.buyer_reference
     yield "Language", name_of_language(customer.language) if customer.language else ""
     yield "Currency", customer.currency_code

@@ -18,10 +18,12 @@ from invoicing.paper.formats import Formats, format_instant
 from invoicing.paper.layout import paper_of_document
 from invoicing.search.records import find_documents
 from invoicing.services.corrections import is_correctable
+from invoicing.services.document_facts import read_document
 from invoicing.web.approvals import describe_decisions_on, describe_pending_of
 from invoicing.web.corrections import describe_corrections
 from invoicing.web.issuing import may_issue
 from invoicing.web.listings import build_query, list_newest
+from invoicing.web.originals import describe_files
 from invoicing.web.pages import ALREADY, DONE, SignedInRequest, page
 
 FILTERS = {"": "All", DocumentStatus.DRAFT: "Drafts", DocumentStatus.ISSUED: "Issued"}
@@ -66,9 +68,11 @@ def show_document(request: SignedInRequest, pk: UUID) -> HttpResponse:
     document = Document.objects.visible_to(request.user).find(pk)
     may_edit = document.is_draft_invoice and request.user.has_perm(Permission.MANAGE)
     now = timezone.now()
+    facts = read_document(document)
     context = {
         "document": document,
-        "paper": paper_of_document(document),
+        "paper": paper_of_document(document, facts),
+        "files": describe_files(request.user, document, facts),
         "created_at": format_instant(document.created_at, request.user),
         "updated_at": format_instant(document.updated_at, request.user),
         "issued_at": format_instant(document.issued_at, request.user),

@@ -1,31 +1,31 @@
 """The warnings before something is issued, as pages show them."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 from datetime import datetime
-from itertools import groupby
 
 from django.template.loader import render_to_string
-from django.urls import reverse
 
-from invoicing.access import WRITE_PERMISSIONS
 from invoicing.document_approvals import find_alike
+from invoicing.e_invoices.kinds import Kind
+from invoicing.e_invoices.missing import Missing
+from invoicing.e_invoices.writing import missing_facts
 from invoicing.models import Document, User
 from invoicing.paper.formats import format_day, format_instant, local_date
-from invoicing.rights import may_administer
 from invoicing.services.document_facts import Facts
 from invoicing.services.issue_warnings import Check, find_warnings
+from invoicing.web.mending import Flaw, flaws_of, group_flaws
 
-# By kind of record: what leads to it, and the permission to change it.
-LINKS = {
-    "company": "Change the company",
-    "customer": "Change the customer",
-    "taxes": "Tax rates",
-    "draft": "Edit the draft",
-}
-CHANGES = {
-    "company": "invoices.change_company",
-    "customer": "invoices.change_customer",
-    "taxes": "invoices.change_taxrate",
+# How sentences end with which an e-invoice names what a check names in other words.
+_IN_OTHER_WORDS: Mapping[Check, str | tuple[str, ...]] = {
+    Check.COMPANY_TAX_NUMBER: (
+        "The VAT number or the tax number of your company is missing.",
+        "must not be named, since nothing is in the scope of VAT.",
+    ),
+    Check.COMPANY_BANK: "The IBAN of your company is missing.",
+    Check.CUSTOMER_NO_VAT_NUMBER: "The VAT number of the customer is missing.",
+    Check.TAXES_UNKNOWN: "” has no category yet.",
+    Check.TAXES_UNTAXED: "A line without a tax rate has no category yet.",
+    Check.DRAFT_NO_SUPPLY_DATE: "The date of supply is missing: goods go to another country.",
 }
 
 
@@ -33,12 +33,17 @@ def render_warnings(user: User, draft: Document, facts: Facts, *, now: datetime)
     """Return the warnings about issuing a draft with these facts now; most drafts have none."""
     warnings = find_warnings(user, draft, facts, now=now, today=local_date(now, user))
     alike = find_alike(user, draft, now=now)
-    if not alike and not any(vars(warnings).values()):
+    missing = _missing_of_wanted(draft, facts)
+    if not alike and not missing and not any(vars(warnings).values()):
         return ""
     last, same_total = warnings.last_issue_date, warnings.same_total
+    checks = [each for each in warnings.checks if not _is_told(each, missing)]
+    flaws = [Flaw(each.record, "", each.label) for each in checks]
     values = {
         "warnings": warnings,
-        "groups": _group(user, draft, warnings.checks),
+        "groups": group_flaws(user, draft, flaws),
+        "e_invoice": draft.customer.get_e_invoice_display(),
+        "missing": list(group_flaws(user, draft, flaws_of(missing))),
         "alike": alike,
         "issued_at": format_instant(same_total.issued_at, user) if same_total else "",
         "issue_date": format_day(draft.issue_date),
@@ -49,30 +54,13 @@ def render_warnings(user: User, draft: Document, facts: Facts, *, now: datetime)
     return render_to_string("invoicing/warnings.html", values)
 
 
-@dataclass(frozen=True)
-class Group:
-    """Checks of one record, with the page on which the person may change it, if they may."""
-
-    checks: list[Check]
-    link: str
-    url: str
+def _missing_of_wanted(draft: Document, facts: Facts) -> list[Missing]:
+    """Return what the e-invoice that the customer wants would lack."""
+    wanted = draft.customer.e_invoice
+    return missing_facts(draft, facts, Kind(wanted)) if wanted else []
 
 
-def _group(user: User, draft: Document, checks: list[Check]) -> list[Group]:
-    return [
-        Group(list(own), LINKS[record], _url(user, draft, record))
-        for record, own in groupby(checks, key=lambda check: check.record)
-    ]
-
-
-def _url(user: User, draft: Document, record: str) -> str:
-    """Return the address of the page on which this person may change the record, or ""."""
-    if record == "draft":
-        may_edit = draft.is_draft_invoice and user.has_perms(WRITE_PERMISSIONS)
-        return reverse("edit-draft", args=[draft.pk]) if may_edit else ""
-    if not may_administer(user, CHANGES[record]):
-        return ""
-    if record == "taxes":
-        return reverse("admin:invoices_taxrate_changelist")
-    pk = draft.customer_id if record == "customer" else draft.seller.pk
-    return reverse(f"admin:invoices_{record}_change", args=[pk])
+def _is_told(check: Check, missing: list[Missing]) -> bool:
+    """Return whether the same is told of the e-invoice that the customer wants."""
+    end = _IN_OTHER_WORDS.get(check, check.label)
+    return any(each.text.endswith(end) for each in missing)

@@ -62,12 +62,15 @@ def list_matching(
     return list_numbered(request, found)
 
 
-def list_numbered(request: HttpRequest, records: Sequence[_Record]) -> Listing[_Record]:
+def list_numbered(
+    request: HttpRequest, records: Sequence[_Record], **filters: str
+) -> Listing[_Record]:
     """Return the page of these records with the number in the request's `page`."""
     search = read_search(request.GET)
+    kept = {"search": search, **filters}
     shown = Paginator(records, PAGE_LENGTH).get_page(request.GET.get("page"))
-    back = build_query(search=search, page=str(shown.number - 1)) if shown.has_previous() else None
-    forward = build_query(search=search, page=str(shown.number + 1)) if shown.has_next() else None
+    back = build_query(**kept, page=str(shown.number - 1)) if shown.has_previous() else None
+    forward = build_query(**kept, page=str(shown.number + 1)) if shown.has_next() else None
     return Listing(list(shown), search, back, forward)
 
 

@@ -2,15 +2,18 @@
 
 from django.urls import include, path
 
+from invoicing.models import OriginalKind
 from invoicing.web import (
     approvals,
     corrections,
+    customer_imports,
     customers,
     documents,
     exports,
     issuing,
     logos,
     navigation,
+    originals,
     people,
 )
 from invoicing.web.accounts import account, set_password, sign_in
@@ -30,10 +33,19 @@ urlpatterns = [
     path("documents/<id:pk>/correct", corrections.correct, name="correct"),
     path("documents/<id:pk>/change", corrections.change_correction, name="change-correction"),
     path("documents/<id:pk>/issue", issuing.issue, name="issue"),
+    *(
+        path(f"documents/<id:pk>/{kind}", originals.download_of(kind), name=f"document-{kind}")
+        for kind in OriginalKind
+    ),
     path("", include((approvals.urlpatterns, "agent_approvals"))),
     path("customers", customers.list_customers, name="customers"),
     path("customers/<id:pk>", customers.show_customer, name="customer"),
     path("exports", exports.export, name="exports"),
+    path("customers/import", customer_imports.upload, name="import-customers"),
+    path("customers/import/<id:pk>", customer_imports.preview, name="customer-import"),
+    path(
+        "customers/import/<id:pk>/left-out", customer_imports.list_problems, name="import-problems"
+    ),
     path("logos/<slug:digest>", logos.show_logo, name="logo"),
     path("people", people.list_people, name="people"),
     path("people/<id:pk>", people.show_person, name="person"),

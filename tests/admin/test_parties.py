@@ -32,6 +32,7 @@ OF_CUSTOMER = {
     "buyer_reference": "04011000-1234512345-06",
     "language": "de",
     "currency_code": "USD",
+    "e_invoice": "xrechnung",
 }
 PROPOSED = "Proposed: “E-mail address (EM)” or “Netherlands: VAT number (9944)”."
 

@@ -18,10 +18,10 @@ def decision_of(prepared: Prepared) -> str:
     return ApprovalRequest.objects.get(pk=prepared.approval.pk).decision
 
 
-def read(answer: Any) -> str:
-    """Return the text of the page's content as a person reads it."""
+def read(answer: Any, *, since: str = "<main") -> str:
+    """Return the text of the page's content as a person reads it, from the first such tag on."""
     page: str = answer.content.decode()
-    main = "<main" + page.split("<main", 1)[1].split("</main>", maxsplit=1)[0]
+    main = since + page.split(since, 1)[1].split("</main>", maxsplit=1)[0]
     return " ".join(unescape(re.sub(r"<[^>]*>", " ", main)).split())
 
 

@@ -112,13 +112,14 @@ def test_a_customer_shows_the_parts_that_are_set(browser):
         "email": "post@acme.example",
         "electronic_address_scheme": "9944",
         "electronic_address": "NL001234567B01",
+        "e_invoice": "xrechnung",
         "buyer_reference": "04011000-1234512345-06",
         "language": "de",
         "currency_code": "USD",
         "payment_days": 0,
     }
     shown = {**parts, "electronic_address_scheme": "Netherlands: VAT number (9944)"}
-    shown["language"] = "German"
+    shown |= {"e_invoice": "XRechnung", "language": "German"}
     page = main_of(browser.get(f"/customers/{CustomerFactory.create(**parts).id}"))
     for expected in shown.values():
         assert f"<dd> {expected} </dd>" in page

@@ -62,7 +62,7 @@ def test_a_person_issues_what_was_shown(browser, draft, path):
     assert Document.objects.get().status == DocumentStatus.DRAFT
     answer = browser.post(path, read_form(page))
     assert (answer.status_code, answer["Location"]) == (302, f"/documents/{draft.id}?done")
-    told = "It is issued. Nothing was sent: to send it, print this page or save it as a PDF."
+    told = "It is issued. Nothing was sent: to send it, download its files below."
     assert told in text_of(browser.get(answer["Location"]))
     assert told not in text_of(browser.get(f"/documents/{draft.id}"))
     issued = Document.objects.get()

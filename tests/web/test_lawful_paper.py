@@ -62,7 +62,7 @@ def issue(customer: Customer | None = None, /, *, people: Any = None, **draft: A
 
 def paper_of(reader: Any, document: Document) -> str:
     """Return the text of the paper, and of what stands below it."""
-    return read(reader.get(f"/documents/{document.pk}")).split("by hand. ", 1)[1].split(". ", 1)[1]
+    return read(reader.get(f"/documents/{document.pk}"), since="<article")
 
 
 def scan(page: str) -> str:

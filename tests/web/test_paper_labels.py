@@ -27,9 +27,11 @@ def test_the_sheet_names_no_word_that_is_not_there():
     """Django would show nothing in its place."""
     sheet, layout = read("templates/invoicing/paper.html"), read("invoicing/paper/layout.py")
     in_lines = re.findall(r"paper\.labels\.(\w+)", read("templates/invoicing/paper_line.html"))
+    in_pdf = re.findall(r"[^.]labels\.([a-z]\w+)(?!\w*\()", read("invoicing/pdf/document.typ"))
     named = {
         *re.findall(r"paper\.labels\.(\w+)", sheet),
         *in_lines,
+        *in_pdf,
         *re.findall(r'labels\["(\w+)"\]', layout),
         *(*SELLER_DETAILS, *BUYER_DETAILS, *DRAFT_TEXTS),
         *DocumentType.values,

@@ -136,8 +136,8 @@ MISSING = [
         sample(SampleLine(rate=Rate("O")), seller={"registration": None, "tax_number": None}),
         *(EVERY, "BR-CO-26", COMPANY),
         (
-            "Your company needs a registration or a tax number: its VAT number is missing, or must"
-            " not be named, since nothing is in the scope of VAT."
+            "Your company needs a registration or a tax number: where nothing is in the scope of"
+            " VAT, its VAT number must not be named."
         ),
     ),
     (

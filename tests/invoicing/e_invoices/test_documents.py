@@ -1,5 +1,6 @@
 """E-invoices of documents that were drafted and issued: what was frozen is what they say."""
 
+from collections import Counter
 from datetime import date
 from typing import Any
 
@@ -9,7 +10,8 @@ from invoicing.access import Permission
 from invoicing.e_invoices.kinds import Kind
 from invoicing.e_invoices.writing import missing_facts, write_e_invoice
 from invoicing.fixed_point import SCALE
-from invoicing.models import Company, Customer, Document, TaxRate
+from invoicing.models import Company, Customer, Document, DocumentStatus, TaxRate
+from invoicing.sample_company.loading import load_sample_company
 from invoicing.services.document_facts import read_document, read_facts
 from invoicing.services.issuing import issue_document
 from invoicing.totals import DiscountType
@@ -24,6 +26,7 @@ from tests.factories import (
     make_draft,
     make_staff,
 )
+from tests.invoicing.e_invoices.rules import RULES, broken_rules, check_schema
 from tests.invoicing.e_invoices.samples import Sample
 from tests.invoicing.e_invoices.test_validity import check
 
@@ -125,6 +128,23 @@ def test_the_same_document_is_always_the_same_bytes(customer, lines):
         for document in (issued, Document.objects.get())
     )
     assert first == second
+
+
+# Each kind that it may have: all of the sample company are judged as Factur-X at least.
+@pytest.mark.sqlite
+def test_every_issued_document_of_the_sample_company_is_a_valid_e_invoice():
+    load_sample_company(password="of-all-of-them", documents=60)
+    judged = Counter()
+    for document in Document.objects.filter(status=DocumentStatus.ISSUED, minor_unit__lte=2):
+        facts = read_document(document)
+        assert missing_facts(document, facts, Kind.FACTUR_X) == []
+        for kind in Kind:
+            if not missing_facts(document, facts, kind):
+                xml = write_e_invoice(document, facts, kind)
+                check_schema(xml)
+                assert broken_rules(xml, *RULES[kind]) == []
+                judged[kind] += 1
+    assert judged == {Kind.FACTUR_X: 41, Kind.XRECHNUNG: 4, Kind.PEPPOL: 3}
 
 
 def test_corrections_in_steps_are_valid_e_invoices(customer, lines):

@@ -98,6 +98,9 @@ SAMPLES = {
     "100 lines": sample(*(SampleLine(rate=(STANDARD, REDUCED)[n % 2]) for n in range(100))),
     "every unit": sample(*(SampleLine(unit=words.split()[0]) for words in _WORDS.values())),
     "Kosovo": sample(buyer={"country": "XK", "vat_number": ""}),
+    "a number that is no VAT identifier": sample(
+        buyer={"country": "JP", "vat_number": "T9005062680752"}
+    ),
     "hardly a text": sample(notes="\ufffe", reference="", seller={"footer_text": None}),
 }
 

@@ -29,13 +29,13 @@ pytestmark = pytest.mark.django_db
 
 DOCUMENT_HEAD = (
     "\ufeffNumber,Type,Issue date,Due date,Supply date,Supply end date,Customer number,Customer,"
-    "Country,VAT number,Reference,Buyer reference,Currency,Net total,Tax total,Grand total,"
+    "Country,VAT number,Buyer reference,Currency,Net total,Tax total,Grand total,"
     "Exchange rate,Base of the rate,Date of the rate,Tax currency,Tax in it,Corrects,Reason,"
-    "Issued at (UTC)\r\n"
+    "Issued at (UTC),Notes,Reference\r\n"
 )
 LINE_HEAD = (
-    "\ufeffNumber,Type,Issue date,Customer number,Customer,Currency,Line,Description,Quantity,Unit,"
-    "Unit price,Discount,Net amount,Tax rate,Percentage,Category\r\n"
+    "\ufeffNumber,Type,Issue date,Customer number,Customer,Currency,Line,Description,Quantity,"
+    "Unit price,Discount,Net amount,Tax rate,Percentage,Category,Unit\r\n"
 )
 
 
@@ -70,10 +70,11 @@ def issued(delegate):
 def test_documents_are_rows_with_plain_amounts_and_defused_texts(desk, issued):
     assert download(desk, "documents").decode() == (
         f"{DOCUMENT_HEAD}"
-        "INV-2026-0001,Invoice,2026-03-02,2026-04-01,,,10001,'=Müller & Co,NL,NL1,PO 7,,"
-        "EUR,167.50,12.83,180.33,,,,,,,,2026-03-02 09:30:00\r\n"
-        "CN-2026-0001,Credit Note,2026-03-02,2026-03-02,,,10001,'=Müller & Co,NL,NL1,PO 7,"
-        ",EUR,-45.00,-8.55,-53.55,,,,,,INV-2026-0001,Delivered too little.,2026-03-02 09:30:00\r\n"
+        "INV-2026-0001,Invoice,2026-03-02,2026-04-01,,,10001,'=Müller & Co,NL,NL1,,"
+        "EUR,167.50,12.83,180.33,,,,,,,,2026-03-02 09:30:00,,PO 7\r\n"
+        "CN-2026-0001,Credit Note,2026-03-02,2026-03-02,,,10001,'=Müller & Co,NL,NL1,,"
+        "EUR,-45.00,-8.55,-53.55,,,,,,INV-2026-0001,Delivered too little.,2026-03-02 09:30:00,,PO 7"
+        "\r\n"
     )
 
 
@@ -81,11 +82,11 @@ def test_lines_are_rows_and_those_of_a_credit_note_are_negative(desk, issued):
     assert download(desk, "lines").decode() == (
         f"{LINE_HEAD}"
         "INV-2026-0001,Invoice,2026-03-02,10001,'=Müller & Co,EUR,1,"
-        '"Cable;\' =1+1, ""long""",1.5,h,50.00,7.50,67.50,VAT,19,S\r\n'
+        '"Cable;\' =1+1, ""long""",1.5,50.00,7.50,67.50,VAT,19,S,h\r\n'
         "INV-2026-0001,Invoice,2026-03-02,10001,'=Müller & Co,EUR,2,"
-        "'-Delivery,2,,50.00,0.00,100.00,,,\r\n"
+        "'-Delivery,2,50.00,0.00,100.00,,,,\r\n"
         "CN-2026-0001,Credit Note,2026-03-02,10001,'=Müller & Co,EUR,1,"
-        '"Cable;\' =1+1, ""long""",-1,h,50.00,-5.00,-45.00,VAT,19,S\r\n'
+        '"Cable;\' =1+1, ""long""",-1,50.00,-5.00,-45.00,VAT,19,S,h\r\n'
     )
 
 
@@ -168,7 +169,8 @@ def test_what_is_not_taken_whole_is_not_audited_as_finished(delegate, issued):
         finally:
             closed.append(True)
 
-    chunks = follow(write(), actor=acting(delegate), kind="documents")
+    source = write()
+    chunks = follow(source, actor=acting(delegate), kind="documents")
     assert next(chunks) == b"a"
     chunks.close()
     assert (closed, acts_written()) == ([True], before)
