@@ -1,5 +1,6 @@
 """The originals of issued documents as one ZIP file, with an index."""
 
+from contextlib import closing
 from functools import partial
 from tempfile import TemporaryFile
 from uuid import UUID
@@ -7,19 +8,10 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED
 
 from zipstream import ZipStream
 
-from invoicing.e_invoices.writing import FactsMissingError
-from invoicing.exports.cells import BYTE_ORDER_MARK, CHUNK_LENGTH, Cell, Chunks, write_row
-from invoicing.exports.tables import customer_number_of
-from invoicing.models import Document, Original, OriginalKind
-from invoicing.originals.keeping import original_of
-from invoicing.originals.names import file_name_of
-from invoicing.pdf.making import PdfError, PdfMaker
-
-INDEX = "index.csv"
-INDEX_COLUMNS = (
-    *("Number", "Issue date", "Customer number", "Customer", "Kind", "File", "SHA-256", "Bytes"),
-    "Why it is missing",
-)
+from invoicing.exports.cells import CHUNK_LENGTH, Chunks
+from invoicing.models import OriginalKind
+from invoicing.originals.index import INDEX_HEAD, INDEX_NAME, index_row
+from invoicing.originals.periods import WITH_KEPT, originals_of
 
 
 def write_archive(pks: list[UUID]) -> Chunks:
@@ -29,44 +21,17 @@ def write_archive(pks: list[UUID]) -> Chunks:
     An original that cannot be made is in the index, with the reason.
     """
     archive = ZipStream(compress_type=ZIP_DEFLATED)
-    with PdfMaker() as maker, TemporaryFile() as index:
-        index.write(BYTE_ORDER_MARK.encode() + write_row(INDEX_COLUMNS))
-        for pk in pks:
-            document = Document.objects.select_related("customer").get(pk=pk)
-            for kind in _kinds_of(document):
-                made = _make(document, kind, maker)
-                index.write(write_row(_row(document, kind, made)))
-                if isinstance(made, Original):
-                    # A PDF is compressed already.
-                    method = ZIP_STORED if kind == OriginalKind.PDF else ZIP_DEFLATED
-                    name = file_name_of(document, kind)
-                    archive.add(bytes(made.content), name, compress_type=method)
-                    yield from archive.all_files()
+    documents = (WITH_KEPT.get(pk=pk) for pk in pks)
+    with closing(originals_of(documents)) as originals, TemporaryFile() as index:
+        index.write(INDEX_HEAD)
+        for found in originals:
+            content = bytes(found.original.content) if found.original else b""
+            index.write(index_row(found, len(content)))
+            if found.original:
+                # A PDF is compressed already.
+                method = ZIP_STORED if found.kind == OriginalKind.PDF else ZIP_DEFLATED
+                archive.add(content, found.file_name, compress_type=method)
+                yield from archive.all_files()
         index.seek(0)
-        archive.add(iter(partial(index.read, CHUNK_LENGTH), b""), INDEX)
+        archive.add(iter(partial(index.read, CHUNK_LENGTH), b""), INDEX_NAME)
         yield from archive.finalize()
-
-
-def _kinds_of(document: Document) -> list[OriginalKind]:
-    """Return the PDF, and the e-invoice beside it that the customer wants."""
-    wanted = document.customer.e_invoice
-    beside = (
-        [OriginalKind(wanted)] if wanted in {OriginalKind.XRECHNUNG, OriginalKind.PEPPOL} else []
-    )
-    return [OriginalKind.PDF, *beside]
-
-
-def _make(document: Document, kind: OriginalKind, maker: PdfMaker) -> Original | str:
-    """Return the original, or the sentence that says why there is none."""
-    try:
-        return original_of(document, kind, maker)
-    except (FactsMissingError, PdfError) as error:
-        return str(error)
-
-
-def _row(document: Document, kind: OriginalKind, made: Original | str) -> tuple[Cell, ...]:
-    number = customer_number_of(document)
-    named = (document.number, document.issue_date, number, document.buyer_name, kind.label)
-    if isinstance(made, str):
-        return (*named, None, None, None, made)
-    return (*named, file_name_of(document, kind), made.digest, len(made.content), None)

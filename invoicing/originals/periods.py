@@ -1,6 +1,6 @@
 """The originals of many documents, in constant memory; a run may be broken off and begun again."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from datetime import date
 from typing import NamedTuple
 
@@ -50,11 +50,11 @@ def issued_between(first: date, last: date) -> Iterator[Document]:
                 progress.update()
 
 
-def originals_of(documents: Iterable[Document]) -> Iterator[Found]:
+def originals_of(documents: Iterable[Document]) -> Generator[Found]:
     """Yield the originals of issued documents, made and kept where they were not before.
 
     Of each document its PDF, the e-invoice that the customer wants, and what else is kept. All PDFs
-    are made by one child process. Call it outside of transactions.
+    are made by one child process, which ends with the generator. Call it outside of transactions.
     """
     with PdfMaker() as maker:
         for document in documents:

@@ -9,9 +9,9 @@ import pytest
 from typing_extensions import override
 
 from invoicing.e_invoices.kinds import Kind
-from invoicing.exports import archive
 from invoicing.exports.archive import write_archive
 from invoicing.models import Document, Original
+from invoicing.originals import periods
 from invoicing.pdf.making import PdfMaker
 from tests.factories import CustomerFactory, make_issued
 from tests.invoicing.exports.files import download
@@ -19,8 +19,9 @@ from tests.invoicing.exports.files import download
 pytestmark = pytest.mark.django_db
 
 INDEX_HEAD = [
-    *("Number", "Issue date", "Customer number", "Customer", "Kind", "File", "SHA-256", "Bytes"),
-    "Why it is missing",
+    *("Number", "Type", "Issue date", "Customer number", "Customer"),
+    *("Currency", "Net total", "Tax total", "Grand total"),
+    *("Kind", "File", "SHA-256", "Bytes", "Why it is missing"),
 ]
 
 
@@ -35,7 +36,7 @@ def makers(monkeypatch):
             begun.append(self)
             return super().__enter__()
 
-    monkeypatch.setattr(archive, "PdfMaker", Counted)
+    monkeypatch.setattr(periods, "PdfMaker", Counted)
     return begun
 
 
@@ -62,10 +63,12 @@ def test_originals_leave_as_a_zip_with_an_index_that_fits(sign_in, delegate, mak
     def told(document: Document, customer_number: str, name: str) -> list[str]:
         made = files[f"{document.number}.pdf"]
         digest = hashlib.sha256(made).hexdigest()
-        head = [str(document.number), "2026-03-02", customer_number, name, "PDF"]
-        return [*head, f"{document.number}.pdf", digest, str(len(made)), ""]
+        head = [str(document.number), "Invoice", "2026-03-02", customer_number, name, *totals]
+        return [*head, "PDF", f"{document.number}.pdf", digest, str(len(made)), ""]
 
-    missing = [first.number, "2026-03-02", "10001", "'+Acme", "Peppol", "", "", ""]
+    totals = ["EUR", "100.00", "0.00", "100.00"]
+    named = [first.number, "Invoice", "2026-03-02", "10001", "'+Acme"]
+    missing = [*named, *totals, "Peppol", "", "", ""]
     assert index[:2] == [INDEX_HEAD, told(first, "10001", "'+Acme")]
     assert index[2][:-1] == missing
     assert "A line without a tax rate has no category yet." in index[2][-1]
