@@ -65,7 +65,7 @@ HEADERS: Mapping[str, Sequence[str]] = {
 LABELS: Mapping[str, str] = {name: known[0] for name, known in HEADERS.items()}
 
 # Names beside those that CLDR has for a country, and that of the list of kinds.
-_OTHER_NAMES = {
+_OTHER_NAMES: Mapping[str, Mapping[str, str]] = {
     "country": {"A": "AT", "D": "DE", "UK": "GB", "England": "GB", "USA": "US"},
     "e_invoice": {"ZUGFeRD": Kind.FACTUR_X, "Peppol": Kind.PEPPOL},
 }

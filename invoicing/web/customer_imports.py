@@ -91,7 +91,7 @@ class ShownRow(NamedTuple):
     number: str
     name: str
     problems: Sequence[str]
-    changes: Sequence[tuple[str, str, str]]
+    changes: Sequence[tuple[str, ...]]
 
 
 @page(*IMPORT_PERMISSIONS, methods=("GET", "POST"))
@@ -170,7 +170,7 @@ def _describe_plan(request: SignedInRequest, plan: Plan) -> Mapping[str, Any]:
     asked = request.GET.get("show", "")
     shown = Outcome(asked) if asked in rows else next(each for each in rows if rows[each])
     writes = len(rows[Outcome.NEW]) + len(rows[Outcome.CHANGED])
-    listing: Any = list_numbered(request, rows[shown], show=shown)  # type: ignore[type-var]  # rows are no models
+    listing: Any = list_numbered(request, rows[shown], show=shown)
     return {
         "has_bad": bool(rows[Outcome.BAD]),
         "writes": writes,

@@ -19,7 +19,7 @@ from invoicing.web.mending import Flaw, flaws_of, group_flaws
 _IN_OTHER_WORDS: Mapping[Check, str | tuple[str, ...]] = {
     Check.COMPANY_TAX_NUMBER: (
         "The VAT number or the tax number of your company is missing.",
-        "must not be named, since nothing is in the scope of VAT.",
+        "its VAT number must not be named.",
     ),
     Check.COMPANY_BANK: "The IBAN of your company is missing.",
     Check.CUSTOMER_NO_VAT_NUMBER: "The VAT number of the customer is missing.",

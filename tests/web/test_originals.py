@@ -36,7 +36,7 @@ ISSUER = (Permission.VIEW_DOCUMENT, Permission.MANAGE, Permission.FINALIZE)
 
 
 @pytest.fixture(autouse=True)
-def seller(company) -> Company:
+def seller(company: Company) -> Company:
     """A company and a customer of which no e-invoice lacks anything."""
     Company.objects.update(
         email="invoices@halden.example",

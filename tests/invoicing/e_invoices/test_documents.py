@@ -134,7 +134,7 @@ def test_the_same_document_is_always_the_same_bytes(customer, lines):
 @pytest.mark.sqlite
 def test_every_issued_document_of_the_sample_company_is_a_valid_e_invoice():
     load_sample_company(password="of-all-of-them", documents=60)
-    judged = Counter()
+    judged: Counter[Kind] = Counter()
     for document in Document.objects.filter(status=DocumentStatus.ISSUED, minor_unit__lte=2):
         facts = read_document(document)
         assert missing_facts(document, facts, Kind.FACTUR_X) == []
