@@ -1,7 +1,7 @@
 """The import of customers, as one act."""
 
 import hashlib
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from typing import NamedTuple
 from uuid import UUID
 
@@ -60,7 +60,7 @@ def _has_same_reach(still: User, by: User) -> bool:
     return still.has_perms(IMPORT_PERMISSIONS) and still.has_perm(sees_all) == by.has_perm(sees_all)
 
 
-def _create(by: User, rows: list[PlannedRow]) -> None:
+def _create(by: User, rows: Sequence[PlannedRow]) -> None:
     customers = create_customers([row.customer for row in rows])
     # Who sees only their own customers becomes the account manager of those that they add.
     if not by.has_perm(Permission.VIEW_ALL_CUSTOMERS):
@@ -68,7 +68,7 @@ def _create(by: User, rows: list[PlannedRow]) -> None:
         link.objects.bulk_create(link(customer=each, user=by) for each in customers)
 
 
-def _save(by: User, rows: list[PlannedRow]) -> None:
+def _save(by: User, rows: Sequence[PlannedRow]) -> None:
     old_names = {row.customer.pk: row.changes["name"][0] for row in rows if "name" in row.changes}
     fields = {name for row in rows for name in row.changes}
     save_customers([row.customer for row in rows], fields=fields, old_names=old_names)

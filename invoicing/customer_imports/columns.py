@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from functools import cache
+from typing import Any
 
 from django.conf import settings
 
@@ -65,7 +66,7 @@ HEADERS: Mapping[str, Sequence[str]] = {
 LABELS: Mapping[str, str] = {name: known[0] for name, known in HEADERS.items()}
 
 # Names beside those that CLDR has for a country, and that of the list of kinds.
-_OTHER_NAMES = {
+_OTHER_NAMES: Mapping[str, Mapping[str, str]] = {
     "country": {"A": "AT", "D": "DE", "UK": "GB", "England": "GB", "USA": "US"},
     "e_invoice": {"ZUGFeRD": Kind.FACTUR_X, "Peppol": Kind.PEPPOL},
 }
@@ -111,7 +112,7 @@ def read_value(field: str, text: str) -> str:
 @cache
 def _choices() -> Mapping[str, tuple[Mapping[str, str], Mapping[str, str]]]:
     """Return for each such field the codes by their folded form, and by the folded names."""
-    named = {
+    named: Mapping[str, Sequence[tuple[str, Any]]] = {
         "country": [
             (code, name_of_country(code, language))
             for code, _ in countries_by_name()

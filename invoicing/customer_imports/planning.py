@@ -148,7 +148,7 @@ def plan_rows(rows: Sequence[PlannedRow], customers: Iterable[Customer]) -> Plan
 
 
 def _index(customers: Iterable[Customer]) -> Index:
-    index = defaultdict(list)
+    index: defaultdict[Key, list[Customer]] = defaultdict(list)
     for customer in customers:
         if customer.customer_number:
             index[customer.customer_number].append(customer)
