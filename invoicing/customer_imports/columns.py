@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from functools import cache
+from typing import Any
 
 from django.conf import settings
 
@@ -111,7 +112,7 @@ def read_value(field: str, text: str) -> str:
 @cache
 def _choices() -> Mapping[str, tuple[Mapping[str, str], Mapping[str, str]]]:
     """Return for each such field the codes by their folded form, and by the folded names."""
-    named = {
+    named: Mapping[str, Sequence[tuple[str, Any]]] = {
         "country": [
             (code, name_of_country(code, language))
             for code, _ in countries_by_name()

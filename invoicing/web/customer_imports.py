@@ -105,7 +105,7 @@ def upload(request: SignedInRequest) -> HttpResponse:
             form.add_error("file", str(error))
         else:
             return redirect("customer-import", pk=kept.pk)
-    context = {"form": form, "megabytes": MAX_BYTES // MEGABYTE, "rows": MAX_ROWS}
+    context = {"form": form, "megabytes": MAX_BYTES // MEGABYTE, "rows": f"{MAX_ROWS:,}"}
     status = HTTPStatus.UNPROCESSABLE_ENTITY if form.is_bound else HTTPStatus.OK
     return render(request, "invoicing/customer_import.html", context, status=status)
 
@@ -195,8 +195,8 @@ def _show_row(row: PlannedRow) -> ShownRow:
         row.texts.get("name") or customer.name,
         row.problems,
         [
-            (LABELS[name], *("" if value is None else str(value) for value in values))
-            for name, values in row.changes.items()
+            (LABELS[name], "" if before is None else str(before), str(after))
+            for name, (before, after) in row.changes.items()
         ],
     )
 
