@@ -59,6 +59,8 @@ def read_table(content: bytes) -> Table:
         raise FileUnreadableError(TOO_MANY_COLUMNS)
     table = Table([cell.strip() for cell in header.cells], [])
     for row in rows:
+        if len(row.cells) > MAX_COLUMNS:
+            raise FileUnreadableError(TOO_MANY_COLUMNS)
         if len(table.rows) == MAX_ROWS:
             raise FileUnreadableError(TOO_MANY_ROWS)
         table.rows.append(row)

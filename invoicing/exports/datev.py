@@ -269,7 +269,9 @@ def _convert(document: Document, shares: list[int]) -> list[int] | None:
     """
     if document.currency_code == BASE_CURRENCY:
         return shares
-    if not document.exchange_rate_millionths:
+    # The rate is between this currency and that of the taxes, which need not be the euro.
+    between = {document.exchange_rate_base, document.national_currency}
+    if not document.exchange_rate_millionths or BASE_CURRENCY not in between:
         return None
     rate = ExchangeRate(document.exchange_rate_millionths, document.exchange_rate_base)
     sums = []

@@ -29,6 +29,8 @@ ENVIRONMENT = {"PATH": os.defpath, "RAYON_NUM_THREADS": "1"}
 TIME_OUT = 30
 # How many PDFs a process makes at once: all children share the machine's processors and memory.
 AT_ONCE = 2
+# Seconds for which a thread waits for its turn, so that few PDFs never hold all threads.
+PATIENCE = 5
 # Texts of these characters only have all their glyphs.
 COMMON = re.compile(r"[\x20-\x7e\xa0-\u017f‘’“”„–—…€]*")  # noqa: RUF001  the typographic ones
 # Where an XML beside the PDF is its data, by the rules of that country, and not an alternative.
@@ -101,8 +103,12 @@ class PdfMaker:
 
     def make(self, document: Document, xml: bytes | None = None) -> bytes:
         """Return a document as PDF, as make_pdf() does."""
-        with _turns:
+        if not _turns.acquire(timeout=PATIENCE):
+            raise PdfError("Other PDFs are being made just now. Try again in a moment.")
+        try:
             answer = self._ask(_request(document, xml))
+        finally:
+            _turns.release()
         if missing := answer.get("missing"):
             raise GlyphsMissingError(missing)
         if error := answer.get("error"):

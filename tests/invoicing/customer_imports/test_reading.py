@@ -61,6 +61,7 @@ UNCLOSED = (
         (b"," * 10_000_000, "Line 1 is too long."),
         (b"Name\n" + b"," * 10_000_000, "Line 2 is too long."),
         (b"Name" + b"," * 100 + b"\nA\n", reading.TOO_MANY_COLUMNS),
+        (b"Name,City\nA" + b"," * 100, reading.TOO_MANY_COLUMNS),
         (b"Name\n" + b"A\n" * 50_001, reading.TOO_MANY_ROWS),
         (b"x" * (reading.MAX_BYTES + 1), reading.TOO_LARGE),
     ],

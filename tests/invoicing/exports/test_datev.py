@@ -251,6 +251,12 @@ def test_another_currency_without_a_rate_is_named(desk, delegate, datev, buyer, 
     assert len(bookings(desk, currency_code="EUR")) == 1
 
 
+def test_a_rate_between_two_other_currencies_makes_no_euros(desk, delegate, datev, buyer, taxed):
+    Company.objects.update(national_currency="CHF")
+    issue(delegate, buyer, taxed, currency_code="USD", rate=(900_000, "USD"))
+    assert "INV-2026-0001 is in USD and has no exchange rate to EUR" in refusal(desk)
+
+
 def test_an_amount_that_the_format_cannot_write_is_named(desk, delegate, datev, buyer):
     issue(delegate, buyer, None, price=500_000_000_000)
     assert "INV-2026-0001 is too large for a booking" in refusal(desk)

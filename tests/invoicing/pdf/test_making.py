@@ -3,6 +3,7 @@
 import os
 import resource
 from pathlib import Path
+from threading import BoundedSemaphore
 
 import pytest
 from django.forms.models import model_to_dict
@@ -150,3 +151,12 @@ def test_the_child_needs_no_folder_to_write_to(company, monkeypatch):
     monkeypatch.setitem(making.ENVIRONMENT, "TMPDIR", os.devnull)
     monkeypatch.setitem(making.ENVIRONMENT, "HOME", os.devnull)
     assert make_pdf(make_draft()).startswith(b"%PDF")
+
+
+def test_nobody_waits_long_while_others_make_pdfs(company, monkeypatch):
+    monkeypatch.setattr(making, "PATIENCE", 0.01)
+    monkeypatch.setattr(making, "_turns", BoundedSemaphore(1))
+    issued = make_issued()
+    with making._turns, pytest.raises(PdfError, match="Other PDFs are being made just now"):
+        make_pdf(issued)
+    assert make_pdf(issued).startswith(b"%PDF")
