@@ -4,12 +4,9 @@ from datetime import date
 import pytest
 
 from invoicing.access import EXPORT_PERMISSIONS, Permission
-from invoicing.administration.exports import follow, record_begin
-from invoicing.errors import PermissionMissingError
-from invoicing.exports.cells import Chunks
 from invoicing.models import DocumentType
 from invoicing.services.issuing import issue_document
-from tests.administration import acting, acts_written
+from tests.administration import acts_written
 from tests.clocks import at
 from tests.factories import (
     ISSUED_AT,
@@ -133,14 +130,6 @@ def test_without_a_permission_nothing_leaves_and_nothing_is_audited(
     assert acts_written() == before
 
 
-def test_a_permission_withdrawn_at_the_last_moment_is_missed(delegate, issued):
-    actor, before = acting(delegate), acts_written()
-    withdraw(delegate, Permission.EXPORT)
-    with pytest.raises(PermissionMissingError):
-        record_begin(actor, kind="documents", selection="all", count=1)
-    assert acts_written() == before
-
-
 def test_an_export_is_audited_with_counts_and_digests_only(desk, delegate, issued):
     before = acts_written()
     customer = str(issued[0].customer_id)
@@ -158,22 +147,6 @@ def test_an_export_is_audited_with_counts_and_digests_only(desk, delegate, issue
     assert answer["Content-Disposition"] == (
         'attachment; filename="documents_2026-03-01_2026-03-31.csv"'
     )
-
-
-def test_what_is_not_taken_whole_is_not_audited_as_finished(delegate, issued):
-    before, closed = acts_written(), []
-
-    def write() -> Chunks:
-        try:
-            yield from [b"a", b"b"]
-        finally:
-            closed.append(True)
-
-    source = write()
-    chunks = follow(source, actor=acting(delegate), kind="documents")
-    assert next(chunks) == b"a"
-    chunks.close()
-    assert (closed, acts_written()) == ([True], before)
 
 
 @pytest.mark.parametrize(
