@@ -12,7 +12,7 @@ from itertools import chain
 from threading import BoundedSemaphore
 from time import monotonic
 
-from django.db import DatabaseError
+from django.db import Error
 
 from agent_access.audit import Actor
 from invoicing.access import EXPORT_PERMISSIONS
@@ -48,7 +48,7 @@ class _TooSlowError(InvoicingError):
 
 
 # Why an export ends that has not failed.
-REASONS = {
+REASONS: dict[type[Exception], str] = {
     PermissionMissingError: "the person may no longer have all of it",
     _TooSlowError: f"it was not taken within {MOST_SECONDS} seconds",
 }
@@ -131,7 +131,7 @@ def _tell(error: Exception, *, actor: Actor, kind: str, size: int) -> None:
     try:
         detail = f"{size} bytes, {reason or 'something failed'}"
         _record_end("ended_early", actor=actor, kind=kind, detail=detail)
-    except DatabaseError:
+    except Error:
         logger.exception("The audit lacks that an export ended early.")
 
 

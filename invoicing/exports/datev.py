@@ -148,10 +148,9 @@ def _write_booking(document: Document, share: _Share, *, debtor: str, account: s
         columns.ACCOUNT: debtor,
         columns.CONTRA_ACCOUNT: account,
         columns.DAY: f"{document.issue_date:%d%m}",
-        # Which allows fewer characters than a number may have.
-        columns.NUMBER: str(document.number).replace(".", "-"),
+        columns.NUMBER: columns.write_number(str(document.number)),
         columns.TEXT: columns.write_text(document.buyer_name),
-        columns.VAT_NUMBER: document.buyer_vat_number[:15] if is_told else "",
+        columns.VAT_NUMBER: columns.write_vat_number(document.buyer_vat_number) if is_told else "",
     }
 
 

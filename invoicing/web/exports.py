@@ -18,6 +18,7 @@ from typing_extensions import override
 from invoicing.access import EXPORT_PERMISSIONS, Permission
 from invoicing.administration.acts import actor_of
 from invoicing.administration.exports import TooManyExportsError, begin_export, read_exporter
+from invoicing.errors import RecordNotFoundError
 from invoicing.exports.archive import write_archive
 from invoicing.exports.cells import Chunks
 from invoicing.exports.datev import DatevRefusedError, Problem, write_bookings
@@ -117,8 +118,12 @@ def export(request: SignedInRequest) -> HttpResponseBase:
 def _read_customer(request: SignedInRequest) -> Customer | None:
     """Return the one customer to whom the page is limited, if it is."""
     named = request.GET.get("customer") or request.POST.get("customer")
-    pk = read_uuid(named or "")
-    return Customer.objects.visible_to(request.user).find(pk) if pk else None
+    if not named:
+        return None
+    pk = read_uuid(named)
+    if pk is None:  # an export of all customers would be another one
+        raise RecordNotFoundError
+    return Customer.objects.visible_to(request.user).find(pk)
 
 
 def _last_month(user: User) -> dict[str, Any]:
