@@ -23,8 +23,8 @@ import typst
 TEMPLATE = Path(__file__).with_name("document.typ").read_bytes()
 LENGTH_BYTES = 8
 # The most memory that this process may have for itself, in bytes. The longest document that can be
-# issued takes nine tenths of it.
-MEMORY = 448 << 20
+# issued takes some 330 MiB, fonts and libraries included.
+MEMORY = 384 << 20
 
 Request = dict[str, Any]
 

@@ -26,7 +26,7 @@ CHILD = Path(__file__).with_name("child.py")
 LENGTH_BYTES = 8
 # All that the child knows of its surroundings. One thread is enough for a document.
 ENVIRONMENT = {"PATH": os.defpath, "RAYON_NUM_THREADS": "1"}
-# Seconds; a document of 100 lines takes a tenth of one.
+# Seconds; a document of 100 lines takes a tenth of one, the longest some five.
 TIME_OUT = 30
 # How many PDFs a process makes at once: all children share the machine's processors and memory.
 AT_ONCE = 2

@@ -75,7 +75,7 @@ def test_one_child_makes_many_pdfs_with_no_secret_and_little_memory(company):
             "PATH",
             "RAYON_NUM_THREADS",
         }
-        assert resource.prlimit(child.pid, resource.RLIMIT_DATA) == (448 << 20, 448 << 20)
+        assert resource.prlimit(child.pid, resource.RLIMIT_DATA) == (384 << 20, 384 << 20)
         # Nor does the service end first where all memory is taken.
         assert Path(f"/proc/{child.pid}/oom_score_adj").read_text(encoding="ascii") == "1000\n"
     assert child.returncode is not None
