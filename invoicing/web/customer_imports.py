@@ -140,8 +140,9 @@ def _choose_columns(request: SignedInRequest, waiting: CustomerImport) -> HttpRe
     form = ColumnsForm(read_table(bytes(waiting.content)), waiting.columns, request.POST)
     if not form.is_valid():
         return _show_preview(request, waiting, form)
-    waiting.columns = [*form.cleaned_data.values()]
-    waiting.save(update_fields=["columns"])
+    kept = CustomerImport.objects.filter(pk=waiting.pk)
+    if not kept.update(columns=[*form.cleaned_data.values()]):
+        raise RecordNotFoundError
     return redirect("customer-import", pk=waiting.pk)
 
 
