@@ -161,7 +161,8 @@ class _Lines:
         return self
 
     def __next__(self) -> str:
-        line = self._text.readline(MAX_CHARACTERS + 1)
+        # Where files were put together, each may begin with a mark.
+        line = self._text.readline(MAX_CHARACTERS + 1).removeprefix("\ufeff")
         if not line:
             raise StopIteration
         self._number += 1

@@ -33,6 +33,11 @@ def test_utf_16_in_big_endian_and_latin_1_are_read():
     assert [*read_table(b"Name\n\xc4\x81\xe4 \x81\n").rows] == [Row(2, ["Ä\x81ä \x81"])]
 
 
+def test_the_mark_of_a_file_that_was_appended_is_no_part_of_a_cell():
+    table = read_table("\ufeff\ufeffName\nA\n\ufeffB\n".encode())
+    assert (table.headers, [*table.rows]) == (["Name"], [Row(2, ["A"]), Row(3, ["B"])])
+
+
 def test_a_separator_in_a_header_does_not_hide_the_one_that_names_more_fields():
     table = read_table(b"Name, Vorname, Titel;PLZ;Ort\nA, B;1;C\n")
     assert [*table.rows] == [Row(2, ["A, B", "1", "C"])]
