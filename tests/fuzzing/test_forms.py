@@ -108,7 +108,7 @@ def send(desk: Client, path: str, fields: list[tuple[str, str]]) -> Any:
 
 def is_page(answer: Any) -> bool:
     """Return whether it is a page, and no file such as a PDF."""
-    return answer.status_code == 200 and answer["Content-Type"].startswith("text/html")
+    return answer.status_code == 200 and str(answer["Content-Type"]).startswith("text/html")
 
 
 def is_refused(answer: Any) -> bool:

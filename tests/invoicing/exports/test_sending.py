@@ -115,8 +115,9 @@ def test_an_export_that_fails_does_not_look_whole(delegate, caplog):
         yield b"a"
         raise OSError("The disk is full.")
 
-    fields = {"actor": acting(delegate), "kind": "lines", "selection": "all", "count": 1}
-    assert [*begin_export(write(), **fields)] == [b"a", BROKEN_OFF]
+    actor = acting(delegate)
+    sent = begin_export(write(), actor=actor, kind="lines", selection="all", count=1)
+    assert [*sent] == [b"a", BROKEN_OFF]
     assert acts_written()[-1] == ("export:ended_early", "lines", "1 bytes, something failed")
     assert "OSError: The disk is full." in caplog.text
 
@@ -132,7 +133,8 @@ def test_what_is_not_taken_whole_is_not_audited_as_finished(delegate):
 
 def test_a_permission_withdrawn_at_the_last_moment_is_missed(delegate):
     withdraw(delegate, Permission.EXPORT)
-    before, closed = acts_written(), []
+    before = acts_written()
+    closed: list[bool] = []
     for _ in range(exports.AT_ONCE + 1):
         with pytest.raises(PermissionMissingError):
             begin(delegate, b"a", closed=closed)
