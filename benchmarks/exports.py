@@ -12,6 +12,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from datetime import date
+from functools import partial
 from hashlib import sha256
 from multiprocessing import get_context
 from pathlib import Path
@@ -91,17 +92,18 @@ def files() -> Iterator[tuple[str, Callable[[], Iterator[bytes]]]]:
 
     from invoicing.exports.archive import write_archive  # noqa: PLC0415  as above
     from invoicing.exports.datev import write_bookings  # noqa: PLC0415  as above
-    from invoicing.exports.selection import Selection  # noqa: PLC0415  as above
+    from invoicing.exports.selection import Selection, read_documents  # noqa: PLC0415  as above
     from invoicing.exports.tables import write_documents, write_lines  # noqa: PLC0415  as above
     from invoicing.models import User  # noqa: PLC0415  as above
 
     user = User.objects.get(email="dana@halden.example")
     march = Selection(date(2026, 3, 2), date(2026, 3, 2), currency_code="EUR")
-    found = march.documents(user)
-    yield "originals", lambda: write_archive(list(found.values_list("pk", flat=True)))
-    yield "documents", lambda: write_documents(found)
-    yield "lines, ten of each", lambda: write_lines(found)
-    yield "bookings", lambda: write_bookings(found, march, now=timezone.now())
+    pks = list(march.documents(user).values_list("pk", flat=True))
+    read = partial(read_documents, pks, lambda: user)
+    yield "originals", lambda: write_archive(read)
+    yield "documents", lambda: write_documents(read)
+    yield "lines, ten of each", lambda: write_lines(read)
+    yield "bookings", lambda: write_bookings(read, march, now=timezone.now())
 
 
 def measure(write: Callable[[], Iterator[bytes]]) -> tuple[int, float, int]:

@@ -3,8 +3,8 @@
 A credit note comes before the invoice that it corrects, as in the trigger that guards it, and the
 format of numbers before their series. The settings and the heads of audit chains come after these,
 so that stopping agents does not wait for work on documents. People and other records come last, in
-acts of administration. SQLite has no row locks; there the transaction itself is the lock
-(transaction_mode IMMEDIATE).
+acts of administration. An import of customers takes its turn before all of these. SQLite has no
+row locks; there the transaction itself is the lock (transaction_mode IMMEDIATE).
 """
 
 from collections.abc import Collection

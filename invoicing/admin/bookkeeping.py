@@ -12,7 +12,7 @@ from typing_extensions import override
 
 from invoicing.admin.records import RecordAdmin, RecordForm
 from invoicing.administration.records import IsAllowed
-from invoicing.models import DatevSettings, TaxCategory, User
+from invoicing.models import DatevSettings, TaxCategory
 
 LEAST_ADVISER, MOST_ADVISER = 1001, 9_999_999
 MOST_CLIENT = 99_999
@@ -114,12 +114,11 @@ class DatevSettingsAdmin(RecordAdmin):
 
     @override
     def is_allowed(self, act: str) -> IsAllowed:
-        may = super().is_allowed(act)
-
-        def may_once(user: User) -> bool:
-            return may(user) and not (act == "add" and DatevSettings.objects.exists())
-
-        return may_once
+        """Let who may change it add it, while there is none."""
+        if act != "add":
+            return super().is_allowed(act)
+        may_change = super().is_allowed("change")
+        return lambda user: may_change(user) and not DatevSettings.objects.exists()
 
     @override
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:

@@ -10,7 +10,7 @@ APPLICATION = {
     Permission.MANAGE: "Create and change drafts",
     Permission.FINALIZE: "Issue documents",
     Permission.EXPORT: "Export documents and bookings",
-    Permission.MANAGE_CUSTOMERS: "Import customers; administration: add and change customers",
+    Permission.MANAGE_CUSTOMERS: "Import customers, and administration: add and change customers",
 }
 
 # These have an effect for administrators only.
@@ -30,6 +30,8 @@ ADMINISTRATION = {
     "invoices.change_taxrate": "Administration: change tax rates",
     "invoices.view_numberseries": "Administration: see number series",
     "invoices.change_numberseries": "Administration: change how documents are numbered",
+    "invoices.view_datevsettings": "Administration: see the numbers for DATEV",
+    "invoices.change_datevsettings": "Administration: change the numbers for DATEV",
     "invoices.view_company": "Administration: see the company",
     "invoices.change_company": "Administration: change the company",
 }

@@ -11,8 +11,8 @@ from agent_access.audit import Actor
 from invoicing.access import IMPORT_PERMISSIONS, Permission
 from invoicing.administration.acts import act_of, read_actor, record_admin_act
 from invoicing.customer_imports.planning import Outcome, PlannedRow
-from invoicing.customer_imports.waiting import in_batches, lock_waiting, plan_import
-from invoicing.errors import ConflictError, PermissionMissingError
+from invoicing.customer_imports.waiting import find_waiting, in_batches, plan_import, take_turn
+from invoicing.errors import ConflictError, PermissionMissingError, RecordNotFoundError
 from invoicing.models import Customer, User
 from invoicing.services.customers import create_customers, save_customers
 
@@ -30,13 +30,15 @@ def import_customers(actor: Actor, pk: UUID, *, seen: str) -> Generator[Progress
     All is one transaction: whoever stops before the end takes everything back. Customers are locked
     before the locks of an act, which are needed to stop agents and are held for a moment only.
 
-    Raises RecordNotFoundError, PermissionMissingError, and ConflictError for another plan.
+    Raises RecordNotFoundError, also if the file is given up or replaced meanwhile,
+    PermissionMissingError, and ConflictError for another plan.
     """
     with transaction.atomic():
         by = read_actor(actor)
         if not by.has_perms(IMPORT_PERMISSIONS):
             raise PermissionMissingError
-        waiting = lock_waiting(by, pk)
+        take_turn()
+        waiting = find_waiting(by, pk)
         plan = plan_import(by, waiting, locks=True)
         if plan.digest() != seen:
             raise ConflictError
@@ -48,7 +50,9 @@ def import_customers(actor: Actor, pk: UUID, *, seen: str) -> Generator[Progress
                 write(by, batch)
                 done += len(batch)
         with act_of(actor, lambda still: _has_same_reach(still, by)):
-            waiting.delete()
+            deleted, _ = waiting.delete()
+            if not deleted:
+                raise RecordNotFoundError
             digest = hashlib.sha256(waiting.content).hexdigest()
             detail = f"new {len(new)}, changed {len(changed)}, sha256 {digest}"
             record_admin_act("customers:imported", target=pk, actor=actor, detail=detail)

@@ -3,8 +3,9 @@
 import csv
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator
-from io import StringIO
-from typing import NamedTuple
+from functools import partial
+from io import BytesIO, TextIOWrapper
+from typing import NamedTuple, TextIO
 
 from invoicing.customer_imports.columns import propose_fields
 from invoicing.errors import InvoicingError
@@ -13,6 +14,8 @@ MEGABYTE = 1024 * 1024
 MAX_BYTES = 20 * MEGABYTE
 MAX_ROWS = 50_000
 MAX_COLUMNS = 100
+# A spreadsheet has at most 1,048,576, and some save them all, however many are empty.
+MAX_LINES = 1_500_000
 # Of one row; it may have line breaks within quotation marks.
 MAX_CHARACTERS = 50_000
 
@@ -25,6 +28,7 @@ TOO_LARGE = f"The file is larger than {MAX_BYTES // MEGABYTE} MB. Split it."
 NO_TEXT = "This is not a text file. In your spreadsheet, save it as CSV (UTF-8) first."
 NO_ROWS = "The file has no rows below its header."
 TOO_MANY_ROWS = f"The file has more than {MAX_ROWS:,} rows. Split it."
+TOO_MANY_LINES = f"The file has more than {MAX_LINES:,} lines. Delete those that are empty."
 TOO_MANY_COLUMNS = f"The file has more than {MAX_COLUMNS} columns."
 
 
@@ -40,54 +44,64 @@ class Row(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A header, and the rows that are not empty; they may have fewer or more cells than it."""
+    """A header, and the rows that are not empty; they may have fewer or more cells than it.
+
+    The rows are read while they are iterated over, which raises FileUnreadableError.
+    """
 
     headers: list[str]
-    rows: list[Row]
+    rows: Iterator[Row]
 
 
 def read_table(content: bytes) -> Table:
     """Return the table in a file; raises FileUnreadableError."""
     if len(content) > MAX_BYTES:
         raise FileUnreadableError(TOO_LARGE)
-    text = _decode(content)
-    rows = _read_rows(text, _tell_separator(text))
+    encoding = _tell_encoding(content)
+    rows = _read_rows(content, encoding, _tell_separator(content, encoding))
     header = next(rows, None)
     if header is None:
         raise FileUnreadableError(NO_ROWS)
-    if len(header.cells) > MAX_COLUMNS:
-        raise FileUnreadableError(TOO_MANY_COLUMNS)
-    table = Table([cell.strip() for cell in header.cells], [])
-    for row in rows:
-        if len(row.cells) > MAX_COLUMNS:
-            raise FileUnreadableError(TOO_MANY_COLUMNS)
-        if len(table.rows) == MAX_ROWS:
-            raise FileUnreadableError(TOO_MANY_ROWS)
-        table.rows.append(row)
-    if not table.rows:
-        raise FileUnreadableError(NO_ROWS)
-    return table
+    _require_columns(header)
+    return Table([cell.strip() for cell in header.cells], _require_rows(rows))
 
 
-def _decode(content: bytes) -> str:
+def find_examples(table: Table) -> list[str]:
+    """Return the first text in each column, "" for an empty one."""
+    found = [""] * len(table.headers)
+    for row in table.rows:
+        for place, cell in enumerate(row.cells[: len(found)]):
+            found[place] = found[place] or cell.strip()
+        if all(found):
+            break
+    return found
+
+
+def _tell_encoding(content: bytes) -> str:
     marked = [name for mark, name in _MARKS.items() if content.startswith(mark)]
     for encoding in marked or _UNMARKED:
+        text = _open_text(content, encoding)
         try:
-            text = content.decode(encoding)
+            has_nul = any("\0" in part for part in iter(partial(text.read, MAX_CHARACTERS), ""))
         except UnicodeDecodeError:
             continue
-        if "\0" not in text:
-            return text
+        if not has_nul:
+            return encoding
         break
     raise FileUnreadableError(NO_TEXT)
 
 
-def _tell_separator(text: str) -> str:
+def _open_text(content: bytes, encoding: str) -> TextIO:
+    # With "", it keeps line ends as they are, as the csv module wants them.
+    return TextIOWrapper(BytesIO(content), encoding, newline="")
+
+
+def _tell_separator(content: bytes, encoding: str) -> str:
     """Return the separator under which the header names the most fields, then the most columns."""
 
     def judge(separator: str) -> tuple[int, int]:
         try:
-            header = next(_read_rows(text, separator)).cells
+            header = next(_read_rows(content, encoding, separator)).cells
         except (FileUnreadableError, StopIteration):
             return 0, 0
         return len(list(filter(None, propose_fields(header)))), len(header)
@@ -95,9 +109,26 @@ def _tell_separator(text: str) -> str:
     return max(_SEPARATORS, key=judge)
 
 
-def _read_rows(text: str, separator: str) -> Iterator[Row]:
+def _require_rows(rows: Iterator[Row]) -> Iterator[Row]:
+    """Yield the rows of which there may be so many; raises FileUnreadableError."""
+    count = 0
+    for count, row in enumerate(rows, 1):
+        if count > MAX_ROWS:
+            raise FileUnreadableError(TOO_MANY_ROWS)
+        _require_columns(row)
+        yield row
+    if not count:
+        raise FileUnreadableError(NO_ROWS)
+
+
+def _require_columns(row: Row) -> None:
+    if len(row.cells) > MAX_COLUMNS:
+        raise FileUnreadableError(TOO_MANY_COLUMNS)
+
+
+def _read_rows(content: bytes, encoding: str, separator: str) -> Iterator[Row]:
     """Yield the rows that are not empty; raises FileUnreadableError."""
-    lines = _Lines(text)
+    lines = _Lines(_open_text(content, encoding))
     reader = csv.reader(lines, delimiter=separator, strict=True)
     while True:
         first = lines.begin_row()
@@ -115,11 +146,10 @@ def _read_rows(text: str, separator: str) -> Iterator[Row]:
 
 
 class _Lines:
-    """The lines of a text, of one row no more than MAX_CHARACTERS."""
+    """At most MAX_LINES lines of a text, of one row no more than MAX_CHARACTERS."""
 
-    def __init__(self, text: str) -> None:
-        # With "", it keeps line ends as they are, as the csv module wants them.
-        self._lines = StringIO(text, newline="")
+    def __init__(self, text: TextIO) -> None:
+        self._text = text
         self._number = self._characters = 0
 
     def begin_row(self) -> int:
@@ -131,8 +161,13 @@ class _Lines:
         return self
 
     def __next__(self) -> str:
-        line = next(self._lines)
+        # Where files were put together, each may begin with a mark.
+        line = self._text.readline(MAX_CHARACTERS + 1).removeprefix("\ufeff")
+        if not line:
+            raise StopIteration
         self._number += 1
+        if self._number > MAX_LINES:
+            raise FileUnreadableError(TOO_MANY_LINES)
         self._characters += len(line)
         if self._characters > MAX_CHARACTERS:
             raise FileUnreadableError(

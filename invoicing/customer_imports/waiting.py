@@ -1,18 +1,21 @@
 """Uploaded files that wait until they are imported, given up, or a day old."""
 
+from collections import deque
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import TypeVar
 from uuid import UUID
 
+from django.contrib.auth.models import Permission as PermissionRow
 from django.db.models import Q
 from django.utils import timezone
 
+from invoicing.access import Permission
 from invoicing.customer_imports.columns import propose_fields
 from invoicing.customer_imports.planning import Plan, find_customers, plan_rows, read_rows
 from invoicing.customer_imports.reading import read_table
 from invoicing.errors import RecordNotFoundError
-from invoicing.locks import lock_customers, require_transaction
+from invoicing.locks import lock_customers, lock_record
 from invoicing.models import Customer, CustomerImport, User
 
 KEPT = timedelta(days=1)
@@ -25,24 +28,28 @@ _Record = TypeVar("_Record")
 
 def keep_file(user: User, *, name: str, content: bytes) -> CustomerImport:
     """Keep a file in place of the person's earlier one; raises FileUnreadableError."""
-    fields = propose_fields(read_table(content).headers)
+    headers, rows = read_table(content)
+    deque(rows, maxlen=0)  # reads them all, and keeps none
+    fields = propose_fields(headers)
     is_over = Q(created_by=user) | Q(created_at__lt=timezone.now() - KEPT)
     CustomerImport.objects.filter(is_over).delete()
     return CustomerImport.objects.create(
-        created_by=user, file_name=name[:FILE_NAME_LENGTH], content=content, columns=fields
+        created_by=user,
+        file_name=name[:FILE_NAME_LENGTH],
+        content=content,
+        columns=fields,
     )
 
 
-def lock_waiting(user: User, pk: UUID) -> CustomerImport:
-    """Return the person's file, locked with all others, so that imports run one by one.
+def take_turn() -> None:
+    """Wait until no other import runs, so that two do not add one customer twice.
 
-    Raises RecordNotFoundError if it is not there, or not any more.
+    The turn ends with the transaction. It is the lock of a row that nobody writes: uploads and
+    previews go on meanwhile.
     """
-    require_transaction()
-    locked = CustomerImport.objects.select_for_update().order_by("pk")
-    if pk not in list(locked.values_list("pk", flat=True)):
-        raise RecordNotFoundError
-    return find_waiting(user, pk)
+    _, codename = Permission.MANAGE_CUSTOMERS.split(".")
+    rows = PermissionRow.objects.filter(content_type__app_label="invoices")
+    lock_record(rows, rows.get(codename=codename).pk)
 
 
 def find_waiting(user: User, pk: UUID) -> CustomerImport:

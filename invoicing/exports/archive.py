@@ -3,26 +3,25 @@
 from contextlib import closing
 from functools import partial
 from tempfile import TemporaryFile
-from uuid import UUID
 from zipfile import ZIP_DEFLATED, ZIP_STORED
 
 from zipstream import ZipStream
 
 from invoicing.exports.cells import CHUNK_LENGTH, Chunks
+from invoicing.exports.selection import Read
 from invoicing.models import OriginalKind
 from invoicing.originals.index import INDEX_HEAD, INDEX_NAME, index_row
 from invoicing.originals.periods import WITH_KEPT, originals_of
 
 
-def write_archive(pks: list[UUID]) -> Chunks:
+def write_archive(read: Read) -> Chunks:
     """Yield a ZIP file of the originals of these documents; the index of them is its last file.
 
     What was not kept before is made on the way, by one child process, which ends with the iterator.
     An original that cannot be made is in the index, with the reason.
     """
     archive = ZipStream(compress_type=ZIP_DEFLATED)
-    documents = (WITH_KEPT.get(pk=pk) for pk in pks)
-    with closing(originals_of(documents)) as originals, TemporaryFile() as index:
+    with closing(originals_of(read(WITH_KEPT))) as originals, TemporaryFile() as index:
         index.write(INDEX_HEAD)
         for found in originals:
             content = bytes(found.original.content) if found.original else b""

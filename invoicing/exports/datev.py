@@ -14,13 +14,11 @@ from itertools import accumulate, pairwise
 from tempfile import TemporaryFile
 from typing import IO, NamedTuple
 
-from django.db.models import QuerySet
-
 from invoicing.errors import InvoicingError
 from invoicing.exports import datev_format as columns
 from invoicing.exports.cells import CHUNK_LENGTH, Chunks
 from invoicing.exports.datev_format import BASE_CURRENCY, MOST_BOOKINGS
-from invoicing.exports.selection import Selection
+from invoicing.exports.selection import Read, Selection
 from invoicing.exports.tables import customer_number_of
 from invoicing.models import Company, DatevSettings, Document, TaxCategory, TaxRate
 from invoicing.money import (
@@ -32,7 +30,6 @@ from invoicing.money import (
     round_half_up,
 )
 
-CHUNK_SIZE = 200
 # After so many nothing more is read.
 MOST_PROBLEMS = 50
 
@@ -73,8 +70,8 @@ class _Share(NamedTuple):
     rate: TaxRate | None
 
 
-def write_bookings(documents: QuerySet[Document], selection: Selection, *, now: datetime) -> Chunks:
-    """Return the file of bookings in chunks, after all documents were read and found bookable.
+def write_bookings(read: Read, selection: Selection, *, now: datetime) -> Chunks:
+    """Yield the file of bookings, after all documents were read and found bookable.
 
     Raises DatevRefusedError if any is not, and Company.DoesNotExist.
     """
@@ -84,29 +81,26 @@ def write_bookings(documents: QuerySet[Document], selection: Selection, *, now: 
         raise DatevRefusedError(Problem(problem, "datevsettings"))
     days = (selection.first_day, selection.last_day)
     year_begins = _begin_of_year(settings, *days)
-    file = TemporaryFile()  # noqa: SIM115  closed when it was read
-    try:
+    with TemporaryFile() as file:
         file.write(columns.write_head(settings, year_begins=year_begins, days=days, now=now))
-        _write_all(file, _read_bookings(documents, settings))
-    except BaseException:
-        file.close()
-        raise
-    return _read_from_begin(file)
+        _write_all(file, _read_bookings(read, settings))
+        file.seek(0)
+        yield from iter(partial(file.read, CHUNK_LENGTH), b"")
 
 
 def _begin_of_year(settings: DatevSettings, first_day: date, last_day: date) -> date:
     """Return the begin of the fiscal year: a booking has no year of its own."""
-    begins = date(first_day.year, settings.year_begins, 1)
-    if begins > first_day:
-        begins = begins.replace(year=begins.year - 1)
-    if last_day >= begins.replace(year=begins.year + 1):
+    first_year, last_year = (
+        day.year - (day.month < settings.year_begins) for day in (first_day, last_day)
+    )
+    if first_year < last_year:
         raise DatevRefusedError(
             Problem(
                 "A file of bookings is of one fiscal year, and yours begins with month"
                 f" {settings.year_begins}: choose days of one year."
             )
         )
-    return begins
+    return date(first_year, settings.year_begins, 1)
 
 
 def _write_all(file: IO[bytes], bookings: Iterator[_Cells | Problem]) -> None:
@@ -127,18 +121,10 @@ def _write_all(file: IO[bytes], bookings: Iterator[_Cells | Problem]) -> None:
         raise DatevRefusedError(*problems)
 
 
-def _read_from_begin(file: IO[bytes]) -> Chunks:
-    with file:
-        file.seek(0)
-        yield from iter(partial(file.read, CHUNK_LENGTH), b"")
-
-
-def _read_bookings(
-    documents: QuerySet[Document], settings: DatevSettings
-) -> Iterator[_Cells | Problem]:
+def _read_bookings(read: Read, settings: DatevSettings) -> Iterator[_Cells | Problem]:
     company = Company.objects.get()
-    read = documents.select_related("customer").prefetch_related("tax_rows__tax_rate")
-    for document in read.iterator(chunk_size=CHUNK_SIZE):
+    customers = Document.objects.select_related("customer")
+    for document in read(customers.prefetch_related("tax_rows__tax_rate")):
         shares = [share for share in _shares_of(document, company) if share.gross]
         amounts = _write_amounts(document, [share.gross for share in shares])
         debtor = _debtor_of(document, settings)
@@ -162,10 +148,9 @@ def _write_booking(document: Document, share: _Share, *, debtor: str, account: s
         columns.ACCOUNT: debtor,
         columns.CONTRA_ACCOUNT: account,
         columns.DAY: f"{document.issue_date:%d%m}",
-        # Which allows fewer characters than a number may have.
-        columns.NUMBER: str(document.number).replace(".", "-"),
+        columns.NUMBER: columns.write_number(str(document.number)),
         columns.TEXT: columns.write_text(document.buyer_name),
-        columns.VAT_NUMBER: document.buyer_vat_number[:15] if is_told else "",
+        columns.VAT_NUMBER: columns.write_vat_number(document.buyer_vat_number) if is_told else "",
     }
 
 

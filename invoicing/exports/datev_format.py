@@ -95,6 +95,16 @@ def write_text(text: str) -> str:
     return defuse("".join(map(_write_character, line)))[:TEXT_LENGTH]
 
 
+def write_number(number: str) -> str:
+    """Return the number of a document with the characters that the format allows in it."""
+    return re.sub(r"[._]", "-", number)
+
+
+def write_vat_number(typed: str) -> str:
+    """Return the letters and digits of a VAT number, 15 at most."""
+    return re.sub(r"[^A-Z0-9]", "", typed.upper())[:15]
+
+
 def _write_character(character: str) -> str:
     if _is_encodable(character):
         return character

@@ -7,16 +7,12 @@ from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from uuid import UUID
 
-from django.db.models import QuerySet
-
 from invoicing.draft_fields import DRAFT_TEXTS, LINE_TEXTS
 from invoicing.exports.cells import Cell, Chunks, write_csv
+from invoicing.exports.selection import Read
 from invoicing.fixed_point import DECIMALS, format_fixed_point
 from invoicing.models import Document
 from invoicing.money import RATE_DECIMALS
-
-# Documents that are read at once, each with up to 100 lines.
-CHUNK_SIZE = 100
 
 
 def _heads(names: Iterable[str]) -> Iterator[str]:
@@ -38,14 +34,14 @@ LINE_COLUMNS = (
 )
 
 
-def write_documents(documents: QuerySet[Document]) -> Chunks:
+def write_documents(read: Read) -> Chunks:
     """Yield a CSV file with a row for each document."""
-    return write_csv(_document_rows(documents))
+    return write_csv(_document_rows(read))
 
 
-def write_lines(documents: QuerySet[Document]) -> Chunks:
+def write_lines(read: Read) -> Chunks:
     """Yield a CSV file with a row for each line of the documents."""
-    return write_csv(_line_rows(documents))
+    return write_csv(_line_rows(read))
 
 
 def customer_number_of(document: Document) -> str:
@@ -54,10 +50,9 @@ def customer_number_of(document: Document) -> str:
     return str(frozen or document.customer.customer_number)
 
 
-def _document_rows(documents: QuerySet[Document]) -> Iterator[tuple[Cell, ...]]:
+def _document_rows(read: Read) -> Iterator[tuple[Cell, ...]]:
     yield DOCUMENT_COLUMNS
-    read = documents.select_related("customer", "corrects")
-    for each in read.iterator(chunk_size=CHUNK_SIZE):
+    for each in read(Document.objects.select_related("customer", "corrects")):
         sign, decimals = _sign(each), each.minor_unit
         totals = (each.net_total, each.tax_total, each.grand_total)
         national = each.national_tax_total
@@ -76,10 +71,10 @@ def _document_rows(documents: QuerySet[Document]) -> Iterator[tuple[Cell, ...]]:
         )
 
 
-def _line_rows(documents: QuerySet[Document]) -> Iterator[tuple[Cell, ...]]:
+def _line_rows(read: Read) -> Iterator[tuple[Cell, ...]]:
     yield LINE_COLUMNS
-    read = documents.select_related("customer").prefetch_related("lines", "tax_rows")
-    for each in read.iterator(chunk_size=CHUNK_SIZE):
+    customers = Document.objects.select_related("customer")
+    for each in read(customers.prefetch_related("lines", "tax_rows")):
         sign, decimals = _sign(each), each.minor_unit
         head = (each.number, each.get_type_display(), each.issue_date)
         buyer = (customer_number_of(each), each.buyer_name, each.currency_code)

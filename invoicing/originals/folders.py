@@ -33,15 +33,20 @@ def write_originals(originals: Iterable[Found], folder: Path) -> list[str]:
 def _write(original: Original, path: Path) -> str:
     """Write the file, unless it is there; return a sentence if it cannot be."""
     if path.exists():
-        with path.open("rb") as file:
-            is_same = file_digest(file, "sha256").hexdigest() == original.digest
-        return "" if is_same else "The folder has another file of this name."
+        return "" if _has(path, original.digest) else "The folder has another file of this name."
     content = bytes(original.content)
     if sha256(content).hexdigest() != original.digest:
         return "What the database holds does not fit its digest."
     with _written_whole(path) as file:
         file.write(content)
     return ""
+
+
+def _has(path: Path, digest: str) -> bool:
+    if not path.is_file():  # but a folder, or a pipe that nobody writes to
+        return False
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").hexdigest() == digest
 
 
 @contextmanager

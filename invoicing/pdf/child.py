@@ -22,11 +22,14 @@ import typst
 
 TEMPLATE = Path(__file__).with_name("document.typ").read_bytes()
 LENGTH_BYTES = 8
-# The most address space that this process may take, in bytes.
-MEMORY = 1 << 30
+# The most memory that this process may have for itself, in bytes. The longest document that can be
+# issued takes some 330 MiB, fonts and libraries included.
+MEMORY = 384 << 20
 
 Request = dict[str, Any]
 
+# All that only the large fonts may have: they are read for a text with one of these.
+LARGE = re.compile("[\u1100-\u11ff\u20dd\u20de\u2160-\U0010ffff]")
 # How typst says that no font has some characters; in PDF/A that is an error.
 MISSING = re.compile(r'the text `"(.+?)"` could not be displayed')
 
@@ -48,7 +51,9 @@ TRAILER = re.compile(rb"trailer\n<<(.*)>>\nstartxref\n(\d+)\n%%EOF\s*\Z", re.DOT
 
 def main() -> None:
     with contextlib.suppress(ValueError, OSError):  # a system may know no such limit
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+        # Without memory the kernel ends this process before the service.
+        Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
     for request in read_requests(sys.stdin.buffer):
         answer = json.dumps(answer_request(request)).encode()
         sys.stdout.buffer.write(len(answer).to_bytes(LENGTH_BYTES, "big") + answer)
@@ -61,15 +66,9 @@ def read_requests(stream: BinaryIO) -> Iterator[Request]:
 
 
 def answer_request(request: Request) -> dict[str, str]:
-    """Make the PDF; the large fonts are read only if the others lack a character."""
-    fonts, large = tuple(request["fonts"]), tuple(request["large_fonts"])
+    large = request["large_fonts"] if LARGE.search(str(request["paper"])) else []
     try:
-        try:
-            pdf = make_pdf(request, fonts)
-        except typst.TypstError as error:
-            if not (large and MISSING.search(error.diagnostic)):
-                raise
-            pdf = make_pdf(request, (*fonts, *large))
+        pdf = make_pdf(request, (*request["fonts"], *large))
     except typst.TypstError as error:
         missing = set("".join(MISSING.findall(error.diagnostic)))
         return {"missing": "".join(sorted(missing))} if missing else {"error": error.diagnostic}

@@ -19,20 +19,27 @@ from invoicing.errors import InvoicingError
 from invoicing.models import Document, Logo
 from invoicing.paper.layout import paper_of_document
 from invoicing.pdf.fonts import LARGE_PACKAGES, PACKAGES, folders_of, font_versions
+from invoicing.services.document_facts import Facts
 
 CHILD = Path(__file__).with_name("child.py")
 # Of the length before each request and answer, as the child has it.
 LENGTH_BYTES = 8
 # All that the child knows of its surroundings. One thread is enough for a document.
 ENVIRONMENT = {"PATH": os.defpath, "RAYON_NUM_THREADS": "1"}
-# Seconds; a document of 100 lines takes a tenth of one.
+# Seconds; a document of 100 lines takes a tenth of one, the longest some five.
 TIME_OUT = 30
 # How many PDFs a process makes at once: all children share the machine's processors and memory.
 AT_ONCE = 2
 # Seconds for which a thread waits for its turn, so that few PDFs never hold all threads.
 PATIENCE = 5
-# Texts of these characters only have all their glyphs.
-COMMON = re.compile(r"[\x20-\x7e\xa0-\u017f‘’“”„–—…€]*")  # noqa: RUF001  the typographic ones
+# Texts of these characters only have all their glyphs: Latin, Greek, Cyrillic, Hebrew, Arabic,
+# Devanagari, Thai and punctuation; with the large fonts Chinese, Japanese and Korean too.
+COMMON = (
+    r"\x20-\x7e\xa0-\u0377\u037a-\u037f\u0384-\u038a\u038c\u038e-\u03a1\u03a3-\u03e1\u03f0-\u052f"
+    r"\u05d0-\u05ea\u0600-\u06ff\u0900-\u097f\u0e01-\u0e3a\u0e3f-\u0e5b\u1e00-\u1eff"
+    r"\u2010-\u2027\u2030-\u205e\u20a0-\u20c0"
+)
+COMMON_LARGE = r"\u3000-\u303f\u3041-\u3096\u30a0-\u30fe\u4e00-\u9fa5\uac00-\ud7a3\uff01-\uff9f"
 # Where an XML beside the PDF is its data, by the rules of that country, and not an alternative.
 DATA_COUNTRY = "FR"
 
@@ -62,13 +69,17 @@ def make_pdf(document: Document, xml: bytes | None = None) -> bytes:
         return maker.make(document, xml)
 
 
-def missing_glyphs(document: Document) -> str:
-    """Return the characters of a document that no installed font has, as far as can be told."""
-    paper = json.dumps(_mark_invisible(paper_of_document(document)), ensure_ascii=False)
-    if COMMON.fullmatch(paper):
+def missing_glyphs(draft: Document, facts: Facts) -> str:
+    """Return the characters of a draft, which has these facts, that no installed font has.
+
+    Only rare characters cost a child process; if it fails, nothing is known of them.
+    """
+    common = COMMON + COMMON_LARGE if folders_of(LARGE_PACKAGES) else COMMON
+    told = json.dumps(_mark_invisible(facts), ensure_ascii=False, default=str)
+    if re.fullmatch(f"[{common}]*", told):
         return ""
     try:
-        make_pdf(document)
+        make_pdf(draft)
     except GlyphsMissingError as error:
         return error.characters
     except PdfError:
@@ -171,7 +182,8 @@ def _request(document: Document, xml: bytes | None) -> dict[str, Any]:
     country = (document.seller_parts or {}).get("country")
     made_at = document.issued_at or datetime.combine(document.issue_date, time(), UTC)
     return {
-        "paper": _mark_invisible(paper),
+        # Its lines are the earlier ones and the last.
+        "paper": _mark_invisible({**paper, "lines": []}),
         "logo": list(logo.png) if logo else None,
         "xml": xml.decode() if xml else None,
         "relationship": "data" if country == DATA_COUNTRY else "alternative",

@@ -26,6 +26,7 @@ from invoicing.customer_imports.reading import (
     MEGABYTE,
     FileUnreadableError,
     Table,
+    find_examples,
     read_table,
 )
 from invoicing.customer_imports.waiting import find_waiting, keep_file, plan_import
@@ -63,9 +64,8 @@ class ColumnsForm(forms.Form):
 
     def __init__(self, table: Table, fields: Sequence[str], *args: Any) -> None:
         super().__init__(*args)
-        for place, (header, field) in enumerate(zip(table.headers, fields, strict=True)):
-            cells = (row.cells[place] for row in table.rows if place < len(row.cells))
-            example = next((cell.strip() for cell in cells if cell.strip()), "")
+        columns = zip(table.headers, fields, find_examples(table), strict=True)
+        for place, (header, field, example) in enumerate(columns):
             self.fields[f"column-{place}"] = forms.ChoiceField(
                 label=header or f"Column {place + 1}",
                 choices=[("", "Not imported"), *LABELS.items()],
@@ -140,8 +140,9 @@ def _choose_columns(request: SignedInRequest, waiting: CustomerImport) -> HttpRe
     form = ColumnsForm(read_table(bytes(waiting.content)), waiting.columns, request.POST)
     if not form.is_valid():
         return _show_preview(request, waiting, form)
-    waiting.columns = [*form.cleaned_data.values()]
-    waiting.save(update_fields=["columns"])
+    kept = CustomerImport.objects.filter(pk=waiting.pk)
+    if not kept.update(columns=[*form.cleaned_data.values()]):
+        raise RecordNotFoundError
     return redirect("customer-import", pk=waiting.pk)
 
 

@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from enum import StrEnum
+from functools import partial
 from http import HTTPStatus
 from typing import Any, NamedTuple
 
 from django import forms
-from django.db.models import QuerySet
 from django.http import HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
@@ -17,11 +17,12 @@ from typing_extensions import override
 
 from invoicing.access import EXPORT_PERMISSIONS, Permission
 from invoicing.administration.acts import actor_of
-from invoicing.administration.exports import follow, record_begin
+from invoicing.administration.exports import TooManyExportsError, begin_export, read_exporter
+from invoicing.errors import RecordNotFoundError
 from invoicing.exports.archive import write_archive
 from invoicing.exports.cells import Chunks
 from invoicing.exports.datev import DatevRefusedError, Problem, write_bookings
-from invoicing.exports.selection import Selection
+from invoicing.exports.selection import Read, Selection, read_documents
 from invoicing.exports.tables import write_documents, write_lines
 from invoicing.identifiers import read_uuid
 from invoicing.models import Customer, Document, DocumentType, User
@@ -32,6 +33,7 @@ from invoicing.web.drafts.forms import date_field
 from invoicing.web.pages import SignedInRequest, page
 
 NOTHING_FOUND = "No document that you may see was issued on these days and fits what you chose."
+BUSY = "As many exports as can be are being downloaded just now. Try again in a few minutes."
 BACKWARDS = "The last day comes before the first."
 
 
@@ -105,6 +107,9 @@ def export(request: SignedInRequest) -> HttpResponseBase:
     except Document.DoesNotExist:
         form.add_error(None, NOTHING_FOUND)
         return _show(request, form, customer, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+    except TooManyExportsError:
+        form.add_error(None, BUSY)
+        return _show(request, form, customer, status=HTTPStatus.SERVICE_UNAVAILABLE)
     except DatevRefusedError as refusal:
         problems = _group(request.user, refusal.problems)
         return _show(request, form, customer, problems=problems, status=HTTPStatus.CONFLICT)
@@ -113,8 +118,12 @@ def export(request: SignedInRequest) -> HttpResponseBase:
 def _read_customer(request: SignedInRequest) -> Customer | None:
     """Return the one customer to whom the page is limited, if it is."""
     named = request.GET.get("customer") or request.POST.get("customer")
-    pk = read_uuid(named or "")
-    return Customer.objects.visible_to(request.user).find(pk) if pk else None
+    if not named:
+        return None
+    pk = read_uuid(named)
+    if pk is None:  # an export of all customers would be another one
+        raise RecordNotFoundError
+    return Customer.objects.visible_to(request.user).find(pk)
 
 
 def _last_month(user: User) -> dict[str, Any]:
@@ -125,32 +134,35 @@ def _last_month(user: User) -> dict[str, Any]:
 def _download(
     request: SignedInRequest, kind: ExportKind, selection: Selection
 ) -> StreamingHttpResponse:
-    """Return the file; raises Document.DoesNotExist, DatevRefusedError."""
-    documents = selection.documents(request.user)
-    count = documents.count()
-    if not count:
+    """Return the file; raises Document.DoesNotExist, DatevRefusedError, TooManyExportsError."""
+    pks = list(selection.documents(request.user).values_list("pk", flat=True))
+    if not pks:
         raise Document.DoesNotExist
-    chunks = _write(kind, documents, selection, request.user)
     actor = actor_of(request)
-    record_begin(actor, kind=kind, selection=str(selection), count=count)
+    read = partial(read_documents, pks, partial(read_exporter, actor))
+    chunks = begin_export(
+        _write(kind, read, selection, request.user),
+        actor=actor,
+        kind=kind,
+        selection=str(selection),
+        count=len(pks),
+    )
     file = FILES[kind]
     name = file.name.format(selection.first_day, selection.last_day)
     return StreamingHttpResponse(
-        follow(chunks, actor=actor, kind=kind),
+        chunks,
         content_type=file.content_type,
         headers={"Content-Disposition": f'attachment; filename="{name}"'},
     )
 
 
-def _write(
-    kind: ExportKind, documents: QuerySet[Document], selection: Selection, user: User
-) -> Chunks:
+def _write(kind: ExportKind, read: Read, selection: Selection, user: User) -> Chunks:
     if kind == ExportKind.ORIGINALS:
-        return write_archive(list(documents.values_list("pk", flat=True)))
+        return write_archive(read)
     if kind == ExportKind.DATEV:
         now = timezone.now().astimezone(time_zone_of(user))
-        return write_bookings(documents, selection, now=now)
-    return write_lines(documents) if kind == ExportKind.LINES else write_documents(documents)
+        return write_bookings(read, selection, now=now)
+    return write_lines(read) if kind == ExportKind.LINES else write_documents(read)
 
 
 def _group(user: User, problems: Sequence[Problem]) -> dict[str, list[tuple[str, str]]]:

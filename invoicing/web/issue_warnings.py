@@ -11,6 +11,7 @@ from invoicing.e_invoices.missing import Missing
 from invoicing.e_invoices.writing import missing_facts
 from invoicing.models import Document, User
 from invoicing.paper.formats import format_day, format_instant, local_date
+from invoicing.pdf.making import GlyphsMissingError, missing_glyphs
 from invoicing.services.document_facts import Facts
 from invoicing.services.issue_warnings import Check, find_warnings
 from invoicing.web.mending import Flaw, flaws_of, group_flaws
@@ -34,7 +35,8 @@ def render_warnings(user: User, draft: Document, facts: Facts, *, now: datetime)
     warnings = find_warnings(user, draft, facts, now=now, today=local_date(now, user))
     alike = find_alike(user, draft, now=now)
     missing = _missing_of_wanted(draft, facts)
-    if not alike and not missing and not any(vars(warnings).values()):
+    glyphs = missing_glyphs(draft, facts)
+    if not alike and not missing and not glyphs and not any(vars(warnings).values()):
         return ""
     last, same_total = warnings.last_issue_date, warnings.same_total
     checks = [each for each in warnings.checks if not _is_told(each, missing)]
@@ -44,6 +46,7 @@ def render_warnings(user: User, draft: Document, facts: Facts, *, now: datetime)
         "groups": group_flaws(user, draft, flaws),
         "e_invoice": draft.customer.get_e_invoice_display(),
         "missing": list(group_flaws(user, draft, flaws_of(missing))),
+        "glyphs": str(GlyphsMissingError(glyphs)) if glyphs else "",
         "alike": alike,
         "issued_at": format_instant(same_total.issued_at, user) if same_total else "",
         "issue_date": format_day(draft.issue_date),

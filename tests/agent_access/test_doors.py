@@ -1,11 +1,13 @@
 """However a request comes to a view for agents, it is guarded; and pages are left alone."""
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from django.http import HttpRequest, HttpResponse
 from django.test import Client
+from django.utils.translation import get_language, override
 
 from agent_access.errors import NOT_HTTPS, ORIGIN_SENT, OTHER_HOST
 from tests.agents import HOST
@@ -47,11 +49,13 @@ PAGE_DOORS = [
 
 
 @pytest.fixture(autouse=True)
-def _odd_doors(settings) -> None:
+def _odd_doors(settings) -> Iterator[None]:
     settings.ROOT_URLCONF = "tests.agent_access.routes.odd"
     settings.MIDDLEWARE = MIDDLEWARE
     settings.AGENT_ACCESS |= {"GUARDS_WHOLE_SITE": False}
     settings.LOGIN_URL = "/"
+    with override(get_language()):  # LocaleMiddleware leaves its last language to the thread
+        yield
 
 
 @pytest.fixture

@@ -78,7 +78,8 @@ def forms(sign_in: SignIn, owner, sign_in_on, connection, customer, tax_rate) ->
         paths.add(re.sub(r"<[^>]*>", quote(str(record)), path))
     desk = sign_in(owner)
     found = {path: desk.get(path) for path in sorted(paths) if path.startswith("/")}
-    shown = {path: read_form(each) for path, each in found.items() if each.status_code == 200}
+    pages = {path: each for path, each in found.items() if is_page(each)}
+    shown = {path: read_form(each) for path, each in pages.items()}
     shown[f"/approvals/{approval.pk}"] = {"decision": "approve", "fingerprint": "", "reason": ""}
     return {path: fields for path, fields in shown.items() if fields}
 
@@ -103,6 +104,11 @@ def send(desk: Client, path: str, fields: list[tuple[str, str]]) -> Any:
     browser.cookies = copy(desk.cookies)
     body = urlencode(fields, encoding="utf-8", errors="surrogatepass")
     return browser.post(path, body, content_type=FORM)
+
+
+def is_page(answer: Any) -> bool:
+    """Return whether it is a page, and no file such as a PDF."""
+    return answer.status_code == 200 and str(answer["Content-Type"]).startswith("text/html")
 
 
 def is_refused(answer: Any) -> bool:

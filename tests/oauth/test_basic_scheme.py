@@ -79,7 +79,7 @@ UNUSABLE = [
 
 @pytest.mark.parametrize("is_in_form", [False, True])
 def test_basic_that_names_no_client_or_another_one_is_refused_in_its_own_scheme(
-    program, code, subtests, is_in_form
+    clock, program, code, subtests, is_in_form
 ):
     """RFC 6749 section 5.2: the challenge matches the scheme that the client used."""
     client_id = program.client_id if is_in_form else ""

@@ -95,6 +95,17 @@ def test_columns_are_corrected_by_hand(desk):
     assert (acme.customer_number, acme.name, acme.city) == ("7", "Acme", "Kiel")
 
 
+def test_columns_of_a_file_that_was_given_up_meanwhile_are_not_kept(desk, monkeypatch):
+    def read_too_late(content: bytes) -> reading.Table:
+        CustomerImport.objects.all().delete()
+        return reading.read_table(content)
+
+    path = send(desk, "A\n7\n")["Location"]
+    monkeypatch.setattr("invoicing.web.customer_imports.read_table", read_too_late)
+    assert desk.post(path, {"column-0": "name", "columns": ""}).status_code == 404
+    assert not CustomerImport.objects.exists()
+
+
 def test_every_bad_row_is_reachable(desk):
     lines = "".join(f"{number},x,Narnia\n" for number in range(30))
     path = send(desk, f"Number,Name,Country\n{lines}")["Location"]

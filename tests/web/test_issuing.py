@@ -78,6 +78,14 @@ def test_what_the_invoice_lacks_is_told_and_forbids_nothing(browser, path):
     assert Document.objects.get().seller_address == ""
 
 
+def test_a_character_that_no_font_has_is_told_before(browser, path):
+    told = "With them there will be no PDF."
+    assert told not in text_of(browser.get(path))
+    draft = make_draft(reference="Thanks \N{RECEIPT}")
+    missing = "No installed font has these characters: \N{RECEIPT} (U+1F9FE)."
+    assert f"{missing} {told}" in text_of(browser.get(f"/documents/{draft.id}/issue"))
+
+
 def test_a_warning_leads_whoever_may_change_it_to_the_record(browser, sign_in, draft, path):
     """Once for each record, behind what is to be checked of it."""
     Company.objects.update(street="", iban="", is_small_business=True)

@@ -359,10 +359,7 @@ def test_what_the_law_and_the_wanted_e_invoice_want_is_said_once(administrator, 
     wanted = "For the e-invoice that the customer wants, Factur-X (ZUGFeRD), this is missing:"
     bank = "The bank details of your company are missing. Change the company"
     country = "The country of your company is missing."
-    number = (
-        "Your company needs a registration or a tax number: its VAT number is missing, or must not"
-        " be named, since nothing is in the scope of VAT."
-    )
+    number = "The VAT number or the tax number of your company is missing."
     of_supply = (
         "The VAT number of your company is missing. Change the company The VAT number of the"
         " customer is missing. Change the customer The date of supply is missing: goods go to"

@@ -215,6 +215,12 @@ def test_a_line_whose_tax_was_forgotten_stands_on_the_page(desk, clock, delegate
     assert "Lines without tax give no reason: choose a rate of 0 % instead, or say what" in page
 
 
+def test_characters_that_no_font_has_stand_on_the_page(desk, clock, delegate):
+    draft = make_draft(user=delegate, notes="Thanks \N{RECEIPT}")
+    page = read(desk.get(path_of(prepare(draft, user=delegate))))
+    assert "No installed font has these characters: \N{RECEIPT} (U+1F9FE). With them there" in page
+
+
 def test_dates_that_are_surely_mistyped_stand_on_the_page(desk, clock, delegate):
     draft = make_draft(user=delegate, issue_date=date(26, 3, 2), due_date=date(2062, 3, 2))
     page = read(desk.get(path_of(prepare(draft, user=delegate))))

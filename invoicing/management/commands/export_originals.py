@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from django.core.management import CommandError
 from typing_extensions import override
 
 from agent_access.audit import OPERATOR
@@ -28,6 +29,13 @@ class Command(PeriodCommand):
 
     @override
     def handle_originals(self, originals: Iterator[Found], **options: Any) -> list[str]:
+        try:
+            return self._write(originals, **options)
+        except OSError as error:
+            told = f"{options['into']} cannot be written: {error.strerror}."
+            raise CommandError(f"{told} What was done before stays done.") from error
+
+    def _write(self, originals: Iterator[Found], **options: Any) -> list[str]:
         folder = options["into"]
         folder.mkdir(exist_ok=True)
         with locked_administration():

@@ -3,6 +3,7 @@
 import hashlib
 
 import pytest
+from django.db import OperationalError, connection
 
 from agent_access.models import AuditEvent
 from invoicing.access import Permission
@@ -20,6 +21,7 @@ from tests.invoicing.customer_imports.imports import (
 )
 from tests.invoicing.word_table import kept_rows, true_rows
 from tests.snapshots import take_snapshot
+from tests.threads import run_together
 
 pytestmark = pytest.mark.django_db
 
@@ -97,6 +99,39 @@ def test_a_file_is_imported_once_and_by_whom_it_was_uploaded(delegate, colleague
     with pytest.raises(RecordNotFoundError):
         list(second)
     assert Customer.objects.count() == 1
+
+
+def test_a_file_that_is_given_up_while_it_is_imported_leaves_nothing(delegate):
+    steps = start(delegate, upload(delegate, "Number,Name", "1,A"))
+    next(steps)
+    CustomerImport.objects.all().delete()
+    with pytest.raises(RecordNotFoundError):
+        list(steps)
+    assert not Customer.objects.exists()
+    assert not AuditEvent.objects.filter(action="customers:imported").exists()
+
+
+# On SQLite a writer locks the whole database.
+@pytest.mark.postgresql
+@pytest.mark.django_db(transaction=True)
+def test_imports_take_turns_while_others_upload_and_give_up(delegate, colleague):
+    lines = ("Number,Name", "1,A")
+    steps = start(delegate, upload(delegate, *lines))
+    next(steps)
+
+    def work_meanwhile() -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("SET lock_timeout = '100ms'")
+        upload(colleague, "Name", "B")
+        with pytest.raises(OperationalError, match="lock timeout"):
+            run(colleague, *lines)
+        upload(delegate, *lines)  # which takes the place of the one that is imported
+
+    run_together([work_meanwhile])
+    with pytest.raises(RecordNotFoundError):
+        list(steps)
+    assert not Customer.objects.exists()
+    assert run(delegate, *lines) == [(0, 1), (1, 1)]
 
 
 def test_who_does_not_see_all_customers_changes_their_own_only_and_manages_those_they_add(stranger):

@@ -1,9 +1,12 @@
 """What is told from a file itself, and which files are refused, each in a sentence."""
 
+import tracemalloc
+
 import pytest
 
 from invoicing.customer_imports import reading
 from invoicing.customer_imports.columns import HEADERS, fold, propose_fields, read_value
+from invoicing.customer_imports.planning import read_rows
 from invoicing.customer_imports.reading import FileUnreadableError, Row, read_table
 
 # A file is read without a database.
@@ -20,24 +23,29 @@ def test_encoding_separator_and_line_ends_are_told_apart(encoding, separator, li
     text = TEXT.replace(";", separator).replace("\r\n", line_end)
     table = read_table(text.encode(encoding))
     assert table.headers == ["Kundennummer", "Name", "Straße"]
-    assert table.rows == ROWS
+    assert [*table.rows] == ROWS
 
 
 def test_utf_16_in_big_endian_and_latin_1_are_read():
     big = b"\xfe\xff" + "Name\nÄ\n".encode("utf-16-be")
-    assert read_table(big).rows == [Row(2, ["Ä"])]
+    assert [*read_table(big).rows] == [Row(2, ["Ä"])]
     # 0x81 is no character in cp1252.
-    assert read_table(b"Name\n\xc4\x81\xe4 \x81\n").rows == [Row(2, ["Ä\x81ä \x81"])]
+    assert [*read_table(b"Name\n\xc4\x81\xe4 \x81\n").rows] == [Row(2, ["Ä\x81ä \x81"])]
+
+
+def test_the_mark_of_a_file_that_was_appended_is_no_part_of_a_cell():
+    table = read_table("\ufeff\ufeffName\nA\n\ufeffB\n".encode())
+    assert (table.headers, [*table.rows]) == (["Name"], [Row(2, ["A"]), Row(3, ["B"])])
 
 
 def test_a_separator_in_a_header_does_not_hide_the_one_that_names_more_fields():
     table = read_table(b"Name, Vorname, Titel;PLZ;Ort\nA, B;1;C\n")
-    assert table.rows == [Row(2, ["A, B", "1", "C"])]
+    assert [*table.rows] == [Row(2, ["A, B", "1", "C"])]
 
 
 def test_quoted_cells_have_separators_line_breaks_and_quotation_marks():
     table = read_table(b'Name;Note\n"A; ""B""";"one\ntwo"\nC;D\n')
-    assert table.rows == [Row(2, ['A; "B"', "one\ntwo"]), Row(4, ["C", "D"])]
+    assert [*table.rows] == [Row(2, ['A; "B"', "one\ntwo"]), Row(4, ["C", "D"])]
 
 
 UNCLOSED = (
@@ -63,14 +71,24 @@ UNCLOSED = (
         (b"Name" + b"," * 100 + b"\nA\n", reading.TOO_MANY_COLUMNS),
         (b"Name,City\nA" + b"," * 100, reading.TOO_MANY_COLUMNS),
         (b"Name\n" + b"A\n" * 50_001, reading.TOO_MANY_ROWS),
+        (b"Name\n" + b"\n" * 1_500_000 + b"A", reading.TOO_MANY_LINES),
         (b"x" * (reading.MAX_BYTES + 1), reading.TOO_LARGE),
     ],
     ids=lambda value: repr(value)[:30],
 )
 def test_a_file_that_cannot_be_read_is_refused_in_a_sentence(content, told):
     with pytest.raises(FileUnreadableError) as refused:
-        read_table(content)
+        list(read_table(content).rows)
     assert str(refused.value).removesuffix(" Is a quotation mark missing before it?") == told
+
+
+def test_a_file_takes_the_memory_of_the_columns_that_are_wanted():
+    content = b"Name" + b",Note" * 99 + b"\n" + (b"Acme" + b",some note" * 99 + b"\n") * 2000
+    tracemalloc.start()
+    rows = read_rows(read_table(content), ["name", *[""] * 99])
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert (len(rows), most < 2 * len(content)) == (2000, True)
 
 
 @pytest.mark.parametrize(

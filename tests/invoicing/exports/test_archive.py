@@ -14,7 +14,7 @@ from invoicing.models import Document, Original
 from invoicing.originals import periods
 from invoicing.pdf.making import PdfMaker
 from tests.factories import CustomerFactory, make_issued
-from tests.invoicing.exports.files import download
+from tests.invoicing.exports.files import download, reading
 
 pytestmark = pytest.mark.django_db
 
@@ -82,7 +82,7 @@ def test_originals_leave_as_a_zip_with_an_index_that_fits(sign_in, delegate, mak
 
 def test_a_client_that_goes_away_ends_the_child_and_the_work(delegate, makers):
     documents = [make_issued(user=delegate) for _ in range(2)]
-    chunks = write_archive([each.pk for each in documents])
+    chunks = write_archive(reading(delegate, *documents))
     assert next(chunks)
     [maker] = makers
     pid = maker._child.pid
@@ -97,7 +97,7 @@ def test_what_is_kept_already_takes_no_child(delegate, makers):
     Original.objects.create(
         document=document, kind="pdf", content=b"%PDF", digest="0" * 64, made_with={}
     )
-    content = b"".join(write_archive([document.pk]))
+    content = b"".join(write_archive(reading(delegate, document)))
     with zipfile.ZipFile(io.BytesIO(content)) as read:
         assert read.read("INV-2026-0001.pdf") == b"%PDF"
     assert makers[0]._child is None

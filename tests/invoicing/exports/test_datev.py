@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from invoicing.access import Permission
 from invoicing.exports.datev_format import write_text
-from invoicing.models import Company, Customer, DatevSettings, Document, TaxRate, User
+from invoicing.models import Company, Customer, DatevSettings, Document, NumberFormat, TaxRate, User
 from invoicing.services.issuing import issue_document
 from tests.administration import acts_written
 from tests.clocks import at
@@ -184,6 +184,15 @@ def test_what_has_no_total_is_not_booked_and_a_vat_number_goes_with_what_goes_to
     ]
 
 
+def test_numbers_are_written_in_the_characters_of_the_format(desk, delegate, datev, buyer):
+    NumberFormat.objects.create(type="invoice", prefix="A/B_1.")
+    Customer.objects.update(vat_number='nl 0044.95445ß;"b01Ж')
+    europe = TaxRateFactory.create(name="EU", percentage_ten_thousandths=0, category="K")
+    issue(delegate, buyer, europe)
+    [each] = bookings(desk)
+    assert (each.number, each.vat_number) == ("A/B-1-2026-0001", "NL004495445SSB0")
+
+
 def test_the_debtor_is_the_frozen_number_else_the_present_one(desk, delegate, datev, buyer, taxed):
     issue(delegate, buyer, taxed)
     other = CustomerFactory.create(name="Berg", customer_number="C-7")
@@ -242,6 +251,8 @@ def test_a_file_is_of_one_fiscal_year(desk, delegate, datev, buyer, taxed):
     DatevSettings.objects.update(year_begins=3)
     said = "yours begins with month 3: choose days of one year"
     assert said in refusal(desk, first_day="2026-02-28", last_day="2026-03-31")
+    assert said in refusal(desk, first_day="1900-01-01", last_day="9999-12-31")
+    assert len(bookings(desk, first_day="2026-03-01", last_day="2027-02-28")) == 1
 
 
 def test_another_currency_without_a_rate_is_named(desk, delegate, datev, buyer, taxed):

@@ -1,6 +1,7 @@
 """The commands that make and write the originals of a period, also after they were broken off."""
 
 import csv
+import errno
 import os
 from datetime import date
 from hashlib import sha256
@@ -186,10 +187,30 @@ def test_an_original_that_does_not_fit_its_digest_is_named_and_not_written(issue
 
 def test_a_file_that_cannot_be_written_whole_has_not_its_name(issue, maker, folder, monkeypatch):
     issue()
-    monkeypatch.setattr(os, "fsync", Mock(side_effect=OSError))
-    unwritten = "The output cannot be written; what was done before stays done."
-    assert export(folder) == ("", unwritten)
+    full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    monkeypatch.setattr(os, "fsync", Mock(side_effect=full))
+    why = "No space left on device. What was done before stays done."
+    assert export(folder) == ("", f"{folder} cannot be written: {why}")
     assert sorted(contents(folder)) == [".INV-2026-0001.pdf.part", ".index.csv.part"]
+
+
+def test_what_stands_where_a_file_or_the_folder_should_be_is_named(issue, maker, folder):
+    for _ in range(2):
+        issue()
+    folder.mkdir()
+    (folder / "INV-2026-0001.pdf").mkdir()
+    os.mkfifo(folder / "INV-2026-0002.pdf")
+    assert export(folder)[1] == (
+        "INV-2026-0001.pdf: The folder has another file of this name.\n"
+        "INV-2026-0002.pdf: The folder has another file of this name.\n"
+        "Originals that failed: 2. All others are done."
+    )
+    file = folder / "index.csv"
+    why = "File exists. What was done before stays done."
+    assert export(file) == ("", f"{file} cannot be written: {why}")
+    link = folder / "link"
+    link.symlink_to(folder / "away", target_is_directory=True)
+    assert export(link) == ("", f"{link} cannot be written: {why}")
 
 
 def test_a_number_is_no_way_out_of_the_folder(issue, maker, folder):

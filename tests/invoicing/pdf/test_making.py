@@ -1,7 +1,9 @@
 """How PDFs are made: the child process, and what goes wrong with it."""
 
 import os
+import re
 import resource
+from itertools import cycle, islice
 from pathlib import Path
 from threading import BoundedSemaphore
 
@@ -18,11 +20,14 @@ from invoicing.pdf.making import (
     missing_glyphs,
     versions,
 )
+from invoicing.services.document_facts import read_document
 from tests.factories import CompanyFactory, CustomerFactory, line_input, make_draft, make_issued
 
 # A PDF is the same on both databases.
 pytestmark = [pytest.mark.django_db, pytest.mark.sqlite]
 
+# All characters of Unicode's first plane.
+PLANE = "".join(map(chr, range(0x10000)))
 BROKEN = "The PDF could not be made. The document itself is unchanged."
 ENDED = (
     "The PDF could not be made: it took too long or too much memory. The document itself is"
@@ -70,7 +75,9 @@ def test_one_child_makes_many_pdfs_with_no_secret_and_little_memory(company):
             "PATH",
             "RAYON_NUM_THREADS",
         }
-        assert resource.prlimit(child.pid, resource.RLIMIT_AS) == (1 << 30, 1 << 30)
+        assert resource.prlimit(child.pid, resource.RLIMIT_DATA) == (384 << 20, 384 << 20)
+        # Nor does the service end first where all memory is taken.
+        assert Path(f"/proc/{child.pid}/oom_score_adj").read_text(encoding="ascii") == "1000\n"
     assert child.returncode is not None
 
 
@@ -96,12 +103,34 @@ def test_without_the_large_fonts_their_characters_are_named(company, monkeypatch
 
 
 def test_before_issuing_it_is_known_which_characters_have_no_glyph(company, monkeypatch):
-    assert missing_glyphs(make_draft(customer=CustomerFactory.create(name="Ωμέγα 東京"))) == ""
-    assert missing_glyphs(make_draft(notes="\N{RECEIPT}")) == "\N{RECEIPT}"
+    assert glyphs_missing_in("① and \N{RECEIPT}") == "\N{RECEIPT}"
     # Usual letters start no process.
     monkeypatch.setattr(making, "CHILD", Path("/nowhere"))
-    assert missing_glyphs(make_draft(language="fr", notes="“Prêt” — 5 €")) == ""
-    assert missing_glyphs(make_draft(notes="\N{RECEIPT}")) == ""
+    assert glyphs_missing_in("“Prêt” — 5 €,\nΩμέγα, Услуга, שלום, شركة, परामर्श, บริการ") == ""  # noqa: RUF001  Greek
+    assert glyphs_missing_in("東京、サービス 컨설팅") == ""
+    assert glyphs_missing_in("\N{RECEIPT}") == "", "nothing is known, and no page fails"
+
+
+def glyphs_missing_in(notes: str) -> str:
+    draft = make_draft(notes=notes, customer=CustomerFactory.create(name="Müller"))
+    return missing_glyphs(draft, read_document(draft))
+
+
+def test_what_is_taken_for_usual_has_its_glyphs(company):
+    draft = make_draft()
+    draft.notes = " ".join(re.findall(f"[{making.COMMON}{making.COMMON_LARGE}]", PLANE))
+    assert make_pdf(draft).startswith(b"%PDF")
+
+
+def test_the_longest_document_has_a_pdf(company):
+    """Nothing takes more memory than a break after each letter, and many letters."""
+    letters = map(chr, cycle(range(0x4E00, 0x9FA6)))
+    lines = tuple(
+        line_input(description="\n".join(islice(letters, 500)), unit="".join(islice(letters, 20)))
+        for _ in range(100)
+    )
+    draft = make_draft(lines=lines, notes="\n".join(islice(letters, 2500)))
+    assert make_pdf(draft).startswith(b"%PDF")
 
 
 @pytest.mark.parametrize(
