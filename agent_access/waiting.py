@@ -13,7 +13,11 @@ from uuid import UUID
 
 from django.dispatch import Signal
 
-__all__ = ["Question", "Subject", "Told", "asked", "subjects"]
+from agent_access.visible_text import mark_invisible
+
+__all__ = ["Question", "Subject", "Told", "asked", "shorten_name", "subjects"]
+
+TOLD_NAME_LENGTH = 40
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,3 +70,9 @@ subjects: dict[str, Subject] = {}
 
 # Sent inside the transaction that stores a question, with `question`; a failure undoes both.
 asked = Signal()
+
+
+def shorten_name(name: str) -> str:
+    """Return a name as a notification has room for it: 40 characters, none of them invisible."""
+    told = mark_invisible(name)
+    return told if len(told) <= TOLD_NAME_LENGTH else f"{told[: TOLD_NAME_LENGTH - 1].rstrip()}…"
