@@ -23,9 +23,7 @@ from agent_access.translations import SentenceError
 MOST_DEVICES = 10
 ENDPOINT_LENGTH = 1000
 # Without a user, a fragment or an IPv6 address, which no push service has.
-ENDPOINT = re.compile(
-    r"https://(?P<host>[a-z0-9.-]+)(?::[1-9][0-9]{0,4})?/[!\"$-~]*", re.IGNORECASE
-)
+ENDPOINT = re.compile(r"https://[a-z0-9.-]+(?::[1-9][0-9]{0,4})?/[!\"$-~]*", re.IGNORECASE)
 POINT_LENGTH = 65
 SECRET_LENGTH = 16
 
@@ -88,19 +86,18 @@ def read_subscription(given: Any) -> Subscription:
         endpoint, keys = given["endpoint"], given["keys"]
         known = Subscription(endpoint, _decode(keys["p256dh"]), _decode(keys["auth"]))
         EllipticCurvePublicKey.from_encoded_point(SECP256R1(), known.p256dh)
-        found = ENDPOINT.fullmatch(endpoint)
+        fits = len(endpoint) <= ENDPOINT_LENGTH and len(known.service) <= HOST_LENGTH
         lengths = (len(known.p256dh), len(known.auth))
-        if not found or len(endpoint) > ENDPOINT_LENGTH or len(known.service) > HOST_LENGTH:
-            raise DeviceError(UNUSABLE)
-        if lengths != (POINT_LENGTH, SECRET_LENGTH):
-            raise DeviceError(UNUSABLE)
+        if fits and ENDPOINT.fullmatch(endpoint) and lengths == (POINT_LENGTH, SECRET_LENGTH):
+            return known
     except (KeyError, TypeError, ValueError, AttributeError):
-        raise DeviceError(UNUSABLE) from None
-    return known
+        pass
+    raise DeviceError(UNUSABLE)
 
 
 def _decode(text: str) -> bytes:
-    return b64decode(text.rstrip("=") + "=" * (-len(text.rstrip("=")) % 4), b"-_", validate=True)
+    digits = text.rstrip("=")
+    return b64decode(digits + "=" * (-len(digits) % 4), b"-_", validate=True)
 
 
 def seal_subscription(known: Subscription) -> str:
@@ -115,7 +112,7 @@ def unseal_subscription(sealed: str) -> Subscription:
 
 
 def reseal_devices() -> None:
-    """Seal with today's SECRET_KEY what a former one sealed: devices outlive the change of a key."""
+    """Seal with today's SECRET_KEY what a former one sealed: devices outlive it."""
     for device in Device.objects.only("sealed"):
         if fresh := reseal(device.sealed.encode()):
             old = Device.objects.filter(pk=device.pk, sealed=device.sealed)

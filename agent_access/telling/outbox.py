@@ -1,4 +1,4 @@
-"""What is to be told: noted with the question, settled later by whom, how often and in which way."""
+"""What is to be told: noted with the question, and settled later, to whom and in which way."""
 
 from collections import Counter
 from collections.abc import Sequence

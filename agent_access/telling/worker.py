@@ -115,9 +115,8 @@ class Worker:
             del self._unmarked[key], self._sendings[key]
 
     def _renew(self, now: datetime) -> None:
-        ending = [
-            key for key, each in self._sendings.items() if each.leased_until < now + LEASE / 2
-        ]
+        half = now + LEASE / 2
+        ending = [key for key, each in self._sendings.items() if each.leased_until < half]
         if ending:
             rows = Delivery.objects.filter(pk__in=ending, ended_at=None)
             rows.update(next_attempt_at=now + LEASE)
