@@ -6,7 +6,8 @@ push service or mail server. Any number of workers may run.
 
 import logging
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -156,6 +157,19 @@ class Worker:
             logger.error("A notification could not be sent: %s.", type(error).__name__)  # noqa: TRY400  as above
         finally:
             self._answers.put((key, answer))
+
+
+@contextmanager
+def work_beside() -> Iterator[None]:
+    """Let a worker tell people, in a thread of this process, while the block runs."""
+    stopped = Event()
+    thread = Thread(target=Worker().run, args=(stopped,))
+    thread.start()
+    try:
+        yield
+    finally:
+        stopped.set()
+        thread.join()
 
 
 def claim(delivery: Delivery, *, now: datetime) -> bool:
