@@ -35,7 +35,7 @@ class DeviceError(SentenceError):
     """A browser that cannot be added; the message is a sentence for the person."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Subscription:
     """Where a browser is reached: an https address, its public key and its shared secret."""
 

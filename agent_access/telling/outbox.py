@@ -79,7 +79,8 @@ def settle(person_id: Any, *, now: datetime) -> None:
 
 def find_ways(chosen: Preferences) -> list[Way]:
     """Return the ways in which the person can be told now."""
-    devices = Device.objects.filter(person_id=chosen.person_id) if conf.web_push_key() else ()
+    known = Device.objects.filter(person_id=chosen.person_id).order_by("pk")
+    devices = known if conf.web_push_key() else ()
     return [*devices, None] if chosen.by_mail and conf.mail_from() else [*devices]
 
 
