@@ -25,7 +25,7 @@ class Question:
     """That a person was asked something, perhaps by a connection, and until when they can decide.
 
     `subject` names the Subject, and `pk` its record. Of questions with the same `tag` only the last
-    one matters, such as those of one draft and connection. It is no secret, of at most 100 ASCII
+    one matters, such as those of one record and connection. It is no secret, of at most 100 ASCII
     letters, digits, "-" and ":".
     """
 
@@ -39,7 +39,7 @@ class Question:
 
 @dataclass(frozen=True, kw_only=True)
 class Told:
-    """What a person reads of a question: no text of an agent, customer or amount but in `details`.
+    """What a person reads of a question: no text of an agent, and of the record only in `details`.
 
     `details` is shown where the person has chosen to read it: "Ayu Ltd, 1,190.00 EUR". `path`
     begins with a slash and leads to where it is decided.

@@ -44,7 +44,9 @@ class Preferences(models.Model):
 class MutedConnection(models.Model):
     """A connection of which the person wants to hear nothing; its requests wait all the same."""
 
-    person = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
+    person = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.CASCADE, related_name="+", db_index=False
+    )
     connection_id = models.UUIDField()
 
     class Meta:

@@ -108,7 +108,7 @@ def test_a_test_says_of_each_way_what_happened(
     assert [each.name for each in Device.objects.all()] == ["Firefox"]
     assert send_test(delegate) == ["Wait half a minute before the next test."]
     push_service.reply = reply_with("500 Broken")
-    time_machine.shift(timedelta(seconds=31))
+    time_machine.move_to(timezone.now() + timedelta(seconds=31))
     assert send_test(delegate)[0] == "Firefox: its push service could not be reached."
 
 
