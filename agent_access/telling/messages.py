@@ -85,8 +85,8 @@ def _compose_summary(notification: Notification, *, now: datetime) -> Message | 
         expires_at__gt=now,
     )
     last = asked.select_related("person").order_by("-pk")[:LAST_LOOKED_AT]
-    connection = Connection.objects.filter(pk=notification.connection_id).first()
-    if connection is None or not any(_tell(each, now=now) for each in last):
+    connections = Connection.objects.filter(pk__in=[notification.connection_id])
+    if (connection := connections.first()) is None or not any(_tell(each, now=now) for each in last):
         return None
     return Message(
         title=_("%(name)s asks often") % {"name": shorten_name(connection.name)},

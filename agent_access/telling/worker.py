@@ -188,10 +188,12 @@ def prepare(delivery: Delivery, *, now: datetime) -> Send | None:
     notification, device = delivery.notification, delivery.device
     chosen = read_preferences(notification.person)
     if is_unwanted(delivery, chosen, now=now):
-        return _end(delivery, Outcome.UNWANTED, now=now)
+        _end(delivery, Outcome.UNWANTED, now=now)
+        return None
     message = compose(notification, chosen, now=now)
     if message is None:
-        return _end(delivery, Outcome.OVER, now=now)
+        _end(delivery, Outcome.OVER, now=now)
+        return None
     return make_sending(device, notification.person, message, key=str(delivery.pk), now=now)
 
 

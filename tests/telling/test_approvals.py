@@ -17,6 +17,7 @@ from agent_access.telling.models import Notification
 from agent_access.telling.preferences import save_preferences
 from agent_access.telling.sending import public_key
 from agent_access.telling.worker import Worker
+from agent_access.waiting import shorten_name
 from invoicing.models import Customer
 from tests.interface.issuing import decide, prepare
 
@@ -173,3 +174,15 @@ def test_in_quiet_hours_by_the_persons_clock_nobody_is_told(
     prepare(agent, draft_id, key="later")
     deliver()
     assert len(browser.read()) == 1
+
+
+def test_a_name_has_forty_characters_at_most_and_hides_none(
+    connect, delegate, draft_body, browser, deliver
+):
+    _, agent = connect(delegate, name="Ledger " * 9)
+    made = agent.call("drafts.create", draft_body, key="draft").data
+    prepare(agent, made["id"])
+    deliver()
+    [told] = browser.read()
+    assert told["title"] == f"{'Ledger ' * 5}Ledg… asks you to decide"
+    assert shorten_name("Ledger\u202eagent") == "Ledger[U+202E]agent"
