@@ -86,7 +86,9 @@ def _compose_summary(notification: Notification, *, now: datetime) -> Message | 
     )
     last = asked.select_related("person").order_by("-pk")[:LAST_LOOKED_AT]
     connections = Connection.objects.filter(pk__in=[notification.connection_id])
-    if (connection := connections.first()) is None or not any(_tell(each, now=now) for each in last):
+    if (connection := connections.first()) is None or not any(
+        _tell(each, now=now) for each in last
+    ):
         return None
     return Message(
         title=_("%(name)s asks often") % {"name": shorten_name(connection.name)},
