@@ -19,6 +19,9 @@ DEFAULTS: dict[str, Any] = {
     "LIMIT_REGISTER": 10,
     "LIMIT_TOKEN": 30,
     "CACHE_SETTING": "CACHES",
+    "WEB_PUSH_KEY": "",
+    "MAIL_FROM": "",
+    "REACHES_LOOPBACK": False,
     "RAISE_UNFORESEEN": False,
 }
 KEYS = ("BASE_URL", *DEFAULTS)
@@ -70,6 +73,24 @@ def limit_token() -> int:
 def cache_setting() -> str:
     """Return the name under which operators of the project set the cache."""
     return str(_setting("CACHE_SETTING"))
+
+
+def web_push_key() -> str:
+    """Return the private key that push services know this service by, or an empty text for none.
+
+    It is a number of 32 bytes, in base64 for URLs.
+    """
+    return str(_setting("WEB_PUSH_KEY"))
+
+
+def mail_from() -> str:
+    """Return the address that notifications are sent from; empty if none are sent by mail."""
+    return str(_setting("MAIL_FROM"))
+
+
+def reaches_loopback() -> bool:
+    """Return whether push services may be on this machine, as those of tests are."""
+    return bool(_setting("REACHES_LOOPBACK"))
 
 
 def raise_unforeseen() -> bool:

@@ -3,13 +3,14 @@
 import hashlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from uuid import UUID
 
 from django.contrib.auth import get_user_model
 from django.db.models import QuerySet
+from django.utils.timezone import get_default_timezone
 
 from agent_access import conf, failures
 from agent_access.errors import ToolError
@@ -186,6 +187,10 @@ class Policy:
         By default those of Django and REST framework that mean a refusal are answered.
         """
         return failures.answer_failure(failure)
+
+    def time_zone(self, user: Any) -> tzinfo:
+        """Return the zone in which the user reads a time where no page is: by default TIME_ZONE."""
+        return get_default_timezone()
 
     def schema_filler(self) -> Callable[[Tool, JSONSchema], JSONSchema]:
         """Return a function that completes a tool's input schema with the values allowed today."""

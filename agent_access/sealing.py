@@ -2,6 +2,7 @@
 
 import hashlib
 from base64 import urlsafe_b64encode
+from contextlib import suppress
 
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from django.conf import settings
@@ -26,7 +27,19 @@ def unseal(token: bytes) -> bytes:
         raise KeyGoneError from None
 
 
+def reseal(token: bytes) -> bytes | None:
+    """Return the same sealed with SECRET_KEY if one of its fallbacks sealed it, else None."""
+    try:
+        _fernet_of(settings.SECRET_KEY).decrypt(token)
+    except InvalidToken:
+        with suppress(InvalidToken):
+            return _fernet().rotate(token)
+    return None
+
+
 def _fernet() -> MultiFernet:
-    keys = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
-    digests = (hashlib.sha256(PURPOSE + key.encode()).digest() for key in keys)
-    return MultiFernet([Fernet(urlsafe_b64encode(digest)) for digest in digests])
+    return MultiFernet(map(_fernet_of, [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]))
+
+
+def _fernet_of(key: str) -> Fernet:
+    return Fernet(urlsafe_b64encode(hashlib.sha256(PURPOSE + key.encode()).digest()))

@@ -13,7 +13,11 @@ from uuid import UUID
 
 from django.dispatch import Signal
 
-__all__ = ["Question", "Subject", "Told", "asked", "subjects"]
+from agent_access.visible_text import mark_invisible
+
+__all__ = ["Question", "Subject", "Told", "asked", "shorten_name", "subjects"]
+
+TOLD_NAME_LENGTH = 40
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +25,7 @@ class Question:
     """That a person was asked something, perhaps by a connection, and until when they can decide.
 
     `subject` names the Subject, and `pk` its record. Of questions with the same `tag` only the last
-    one matters, such as those of one draft and connection. It is no secret, of at most 100 ASCII
+    one matters, such as those of one record and connection. It is no secret, of at most 100 ASCII
     letters, digits, "-" and ":".
     """
 
@@ -35,7 +39,7 @@ class Question:
 
 @dataclass(frozen=True, kw_only=True)
 class Told:
-    """What a person reads of a question: no text of an agent, customer or amount but in `details`.
+    """What a person reads of a question: no text of an agent, and of the record only in `details`.
 
     `details` is shown where the person has chosen to read it: "Ayu Ltd, 1,190.00 EUR". `path`
     begins with a slash and leads to where it is decided.
@@ -66,3 +70,9 @@ subjects: dict[str, Subject] = {}
 
 # Sent inside the transaction that stores a question, with `question`; a failure undoes both.
 asked = Signal()
+
+
+def shorten_name(name: str) -> str:
+    """Return a name as a notification has room for it: 40 characters, none of them invisible."""
+    told = mark_invisible(name)
+    return told if len(told) <= TOLD_NAME_LENGTH else f"{told[: TOLD_NAME_LENGTH - 1].rstrip()}…"

@@ -2,8 +2,10 @@
 
 import os
 import re
+from base64 import urlsafe_b64decode
 from collections.abc import Iterable
 from difflib import get_close_matches
+from email.utils import parseaddr
 from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -20,6 +22,7 @@ from pydantic import AfterValidator, Field, SecretStr, ValidationError
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from config.mail import parse_email_url
 from invoicing.application_url import loopback_address
 
 PROJECT_FOLDER = Path(__file__).resolve().parent.parent
@@ -52,6 +55,9 @@ UNESCAPED = (
 LABEL = r"[a-z0-9]([a-z0-9-]*[a-z0-9])?"
 HOST = rf"(?P<name>{LABEL}(\.{LABEL})*)|\[(?P<ipv6>[0-9a-f:.]+)\]"
 APPLICATION_URL = re.compile(rf"https://({HOST})(:(?P<port>[0-9]+))?/?", re.ASCII | re.IGNORECASE)
+WEB_PUSH_KEY = re.compile(r"[A-Za-z0-9_-]{43}")
+# How many points the curve of these keys has (FIPS 186-4).
+P256_ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
 IP_AND_PORT = re.compile(r"(\[(?P<ipv6>[0-9a-f:.]+)\]|(?P<ipv4>[0-9.]+)):(?P<port>[0-9]{1,5})")
 
 
@@ -147,6 +153,40 @@ def _is_understood(cache_url: str) -> bool:
     return is_understood(cache_url)
 
 
+def _email_url(value: str) -> str:
+    _require_escapes(value)
+    try:
+        host = parse_email_url(value).get("EMAIL_HOST", "")
+    except ValueError:
+        raise ValueError("must be an smtp://, smtps:// or file:/// address, or console:") from None
+    _require_hosts(host)
+    return value
+
+
+def _email_from(value: str) -> str:
+    address = parseaddr(value)[1]
+    is_one = address.count("@") == 1 and not address.startswith("@") and not address.endswith("@")
+    if value and not (is_one and value.isprintable()):
+        raise ValueError("must be an e-mail address, such as Invoices <invoices@company.example>")
+    return value
+
+
+def _web_push_key(value: SecretStr) -> SecretStr:
+    if value.get_secret_value() and not _is_private_key(value.get_secret_value()):
+        raise ValueError(
+            "must be a random text of 43 characters, such as"
+            ' python3 -c "import secrets; print(secrets.token_urlsafe(32))" prints'
+        )
+    return value
+
+
+def _is_private_key(text: str) -> bool:
+    """Return whether it is a number of 32 bytes that the curve P-256 has, in base64 for URLs."""
+    if not WEB_PUSH_KEY.fullmatch(text):
+        return False
+    return 0 < int.from_bytes(urlsafe_b64decode(f"{text}=")) < P256_ORDER
+
+
 def _metrics_address(value: str) -> str:
     parts = IP_AND_PORT.fullmatch(value)
     complete = parts is not None and _is_address(parts) and 1 <= int(parts["port"]) <= LAST_PORT
@@ -237,6 +277,9 @@ class Environment(BaseSettings):
     LIMIT_TOKEN: Rate = 30
     LOG_FORMAT: Literal["text", "json"] = "text"
     METRICS_ADDRESS: Annotated[str, AfterValidator(_metrics_address)] = ""
+    WEB_PUSH_KEY: Annotated[Secret, AfterValidator(_web_push_key)] = SecretStr("")
+    EMAIL_URL: Annotated[Text, AfterValidator(_email_url), Field(repr=False)] = ""
+    EMAIL_FROM: Annotated[Text, AfterValidator(_email_from)] = ""
 
 
 def find_misspelt(names: Iterable[str]) -> dict[str, str]:

@@ -4,6 +4,7 @@ import dj_database_url
 from csp.constants import NONE, SELF
 
 from config.environment import PROJECT_FOLDER, VAR_FOLDER, read_environment, split_keys
+from config.mail import parse_email_url
 from config.operations.log_lines import TEXT
 from invoicing.application_url import loopback_address
 
@@ -36,6 +37,7 @@ INSTALLED_APPS = [
     "agent_access",
     "agent_access.approvals",
     "agent_access.oauth",
+    "agent_access.telling",
     "oauth2_provider",  # a library of agent_access.oauth; nothing uses its own tables
     "mcp_gateway",
     "config.operations",
@@ -222,6 +224,8 @@ AGENT_ACCESS = {
     "LIMIT_PER_ADDRESS": ENVIRONMENT.LIMIT_PER_ADDRESS,
     "LIMIT_REGISTER": ENVIRONMENT.LIMIT_REGISTER,
     "LIMIT_TOKEN": ENVIRONMENT.LIMIT_TOKEN,
+    "WEB_PUSH_KEY": ENVIRONMENT.WEB_PUSH_KEY.get_secret_value(),
+    "MAIL_FROM": ENVIRONMENT.EMAIL_FROM if ENVIRONMENT.EMAIL_URL else "",
 }
 DEMO_MODE = ENVIRONMENT.DEMO_MODE
 
@@ -237,6 +241,8 @@ OAUTH2_PROVIDER = {
     "COMPLIANT_BCP_RFC9700_TOKEN_STORAGE": True,
 }
 
+# EMAIL_BACKEND and what it needs.
+globals().update(parse_email_url(ENVIRONMENT.EMAIL_URL))
 METRICS_ADDRESS = ENVIRONMENT.METRICS_ADDRESS
 LOGGING = {
     "version": 1,

@@ -1,6 +1,7 @@
 """Invoicing as a host of agent access: its policy."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import tzinfo
 from uuid import UUID
 
 from django.conf import settings
@@ -19,6 +20,7 @@ from invoicing.agent_tools.record_names import find_ids, find_names
 from invoicing.agent_tools.schemas import schema_filler
 from invoicing.agent_tools.work import address_of_work, find_work
 from invoicing.models import Company, User
+from invoicing.paper.formats import time_zone_of
 from invoicing.quickstart.authority import find_authority
 from invoicing.quickstart.first_steps import FirstSteps
 
@@ -101,6 +103,10 @@ class InvoicingPolicy(Policy):
     @override
     def session_revisions(self, user: User) -> Sequence[int]:
         return (user.session_revision,)
+
+    @override
+    def time_zone(self, user: User) -> tzinfo:
+        return time_zone_of(user)
 
     @override
     def service(self) -> Service:

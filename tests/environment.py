@@ -29,6 +29,9 @@ SETTINGS = {
     "LIMIT_TOKEN": "30",
     "LOG_FORMAT": "text",
     "METRICS_ADDRESS": "",
+    "WEB_PUSH_KEY": "",
+    "EMAIL_URL": "",
+    "EMAIL_FROM": "",
 }
 
 DATABASE_URL = pytest.StashKey[str | None]()

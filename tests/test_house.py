@@ -50,6 +50,8 @@ BREACHES = [
     ("agent-access-layers", "agent_access/execution.py", "import agent_access.approvals.engine"),
     ("approvals-layers", "agent_access/approvals/kinds.py", "import agent_access.approvals.engine"),
     ("approvals-layers", "agent_access/approvals/engine.py", "import agent_access.approvals.views"),
+    ("agent-access-layers", "agent_access/approvals/engine.py", "import agent_access.telling"),
+    ("telling-layers", "agent_access/telling/sending.py", "import agent_access.telling.outbox"),
     ("house", "agent_access/approvals/kinds.py", "import invoicing.errors"),
     ("plain", "invoicing/totals.py", "import django.conf"),
     ("plain", "invoicing/fixed_point.py", "import pydantic"),

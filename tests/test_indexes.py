@@ -11,6 +11,7 @@ pytestmark = pytest.mark.sqlite
 
 OUR_MODELS = [
     *apps.get_app_config("agent_access").get_models(),
+    *apps.get_app_config("agent_telling").get_models(),
     *apps.get_app_config("invoices").get_models(),
 ]
 

@@ -88,7 +88,7 @@ def test_the_table_of_commands_names_every_command_with_its_options():
     commands = {
         name: load_command_class(app, name).create_parser("manage.py", name)
         for name, app in get_commands().items()
-        if app in {"agent_access", "agent_access.oauth", "invoicing"}
+        if app in {"agent_access", "agent_access.oauth", "agent_access.telling", "invoicing"}
     }
     assert set(told) == set(commands)
     general = {"version", "verbosity", "settings", "pythonpath", "traceback", "no_color"}

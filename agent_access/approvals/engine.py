@@ -14,7 +14,7 @@ from django.dispatch import Signal
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
-from agent_access import audit, conf, signals
+from agent_access import audit, conf, signals, waiting
 from agent_access.approvals.errors import (
     ApprovalNotFoundError,
     ApprovalStateError,
@@ -29,8 +29,12 @@ from agent_access.audit import Fact, Origin
 from agent_access.calls import dump_json
 from agent_access.connections import ended_connections, reload_signed_in
 from agent_access.facts import Facts, canonical_json, fingerprint_of
+from agent_access.waiting import Question
 
 Kind = ApprovalKind[Any]
+
+# By which name the questions of this app are known.
+SUBJECT = "approval"
 
 
 class Requester(NamedTuple):
@@ -81,8 +85,21 @@ def prepare(
             expires_at=now + kind.window,
         )
         conf.policy().approval_prepared(approval)
+        waiting.asked.send(ApprovalRequest, question=_ask(approval))
         _tell(signals.approval_prepared, approval)
     return ApprovalSnapshot(approval, target, facts, now), nonce
+
+
+def _ask(approval: ApprovalRequest) -> Question:
+    """Return what its person is asked: the last request of a connection for a record counts."""
+    return Question(
+        subject=SUBJECT,
+        pk=approval.pk,
+        person_id=approval.delegated_user_id,
+        connection_id=approval.connection_id,
+        tag=f"{approval.connection_id}:{approval.target}",
+        expires_at=approval.expires_at,
+    )
 
 
 def digest_nonce(nonce: str) -> str:

@@ -202,6 +202,10 @@ class ApprovalKind(Generic[Target]):
         """Return what a line of the inbox says besides: by default what the record is called."""
         return {"detail": str(snapshot.target or "")}
 
+    def details(self, snapshot: ApprovalSnapshot) -> str:
+        """Return what a notification says besides, to a person who chose to read it there."""
+        return ""
+
     def warnings(self, snapshot: ApprovalSnapshot, user: Any) -> Sequence[str]:
         """Return what the person should look at twice, as sentences or as safe markup."""
         return ()

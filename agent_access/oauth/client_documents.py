@@ -1,8 +1,7 @@
 """Client ID Metadata Documents: a client whose identifier is the address of a document about it.
 
 Read only for the consent page, once the owner has signed in, never for the other endpoints. The
-address was chosen by a stranger, so the fetch is narrow: HTTPS to the very address that was checked
-to be public, no redirect, and limits on size and total time.
+address was chosen by a stranger, so the fetch is narrow (agent_access.outgoing).
 (draft-ietf-oauth-client-id-metadata-document)
 """
 
@@ -24,11 +23,12 @@ from agent_access.credentials import digest_credential
 from agent_access.errors import UnreadableJsonError
 from agent_access.models.connections import CLIENT_ID_LENGTH
 from agent_access.oauth.client_metadata import PUBLIC, InvalidMetadataError, read_metadata
-from agent_access.oauth.fetching import Document, FetchError, fetch
+from agent_access.oauth.fetching import Document, fetch
 from agent_access.oauth.models import Application
 from agent_access.oauth.registration import client_fields, record_registration
 from agent_access.oauth.retention import SWEEP, forget_unused_clients
 from agent_access.oauth.return_addresses import HTTPS_ADDRESS, may_register
+from agent_access.outgoing import OutgoingError
 from agent_access.throttling import spend
 from agent_access.translations import SentenceError
 
@@ -89,7 +89,7 @@ def _read(client_id: str) -> tuple[Document, dict[str, Any]]:
     try:
         document = fetch(client_id)
         return document, _read_document(client_id, document)
-    except FetchError as error:
+    except OutgoingError as error:
         # Not its text, which a stranger may have written.
         reason = type(error.__cause__ or error).__name__
         logger.warning("A client's metadata document could not be fetched: %s.", reason)

@@ -1,36 +1,11 @@
-"""One careful GET of a stranger's HTTPS address."""
+"""The JSON document at a stranger's address."""
 
-import io
-import ipaddress
-import socket
-import ssl
-import time
-from concurrent.futures import Future
-from concurrent.futures import TimeoutError as FutureTimeoutError
-from contextlib import suppress
 from dataclasses import dataclass
 from http import HTTPStatus
-from http.client import HTTPException, HTTPResponse
-from threading import BoundedSemaphore, Thread
-from typing import Any
-from urllib.parse import urlsplit
+from http.client import HTTPResponse
 
-from typing_extensions import override
-
-TOTAL_SECONDS = 5
-MAX_BYTES = 16 * 1024
-MAX_HEADER_BYTES = 16 * 1024
-HTTPS_PORT = 443
-NAT64 = ipaddress.ip_network("64:ff9b::/96")
-
-# The system's resolver takes no time-out and may need half a minute, so each name is looked up in a
-# thread of its own, which may outlive the fetch. The rate limit keeps fewer waiting than this.
-MAX_LOOKUPS = 16
-_lookups = BoundedSemaphore(MAX_LOOKUPS)
-
-
-class FetchError(Exception):
-    """Refused, unreachable, too slow, too large, or no JSON document."""
+from agent_access import outgoing
+from agent_access.outgoing import MAX_BYTES, OutgoingError
 
 
 @dataclass(frozen=True)
@@ -40,99 +15,9 @@ class Document:
 
 
 def fetch(url: str) -> Document:
-    """Return the JSON document at an https address, or raise FetchError, within five seconds."""
-    deadline = time.monotonic() + TOTAL_SECONDS
-    parts = urlsplit(url)
-    host, port = str(parts.hostname), parts.port or HTTPS_PORT
-    try:
-        plain = _connect(_find_public_addresses(host, port, deadline), port, deadline)
-        plain.settimeout(_seconds_until(deadline))
-        with plain, make_tls_context().wrap_socket(plain, server_hostname=host) as stream:
-            return _exchange(stream, url, deadline)
-    except (OSError, HTTPException, ValueError, FutureTimeoutError) as error:
-        raise FetchError from error
-
-
-def make_tls_context() -> ssl.SSLContext:
-    return ssl.create_default_context()
-
-
-def resolve(host: str, port: int) -> list[str]:
-    """Return every address that the name has."""
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return [str(entry[4][0]) for entry in found]
-
-
-# Of IPv6 only what IANA has given out as global unicast, IPv4-mapped addresses, and the well-known
-# NAT64 prefix: other forms may embed an IPv4 address where this module does not look for it. So do
-# the tunnels, by which nobody serves (RFC 7526): 6to4, and Teredo, which is not global anyway.
-SIX_TO_FOUR = ipaddress.IPv6Network("2002::/16")
-REACHABLE = (
-    *ipaddress.IPv6Network("2000::/3").address_exclude(SIX_TO_FOUR),
-    ipaddress.IPv6Network("::ffff:0:0/96"),
-    NAT64,
-)
-
-
-def is_public(address: str) -> bool:
-    """Return whether an address, and any address embedded in it, is public and unicast."""
-    ip, embedded = ipaddress.ip_address(address), None
-    if isinstance(ip, ipaddress.IPv6Address):
-        if not any(ip in each for each in REACHABLE):
-            return False
-        embedded = ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF) if ip in NAT64 else ip.ipv4_mapped
-    return all(each.is_global and not each.is_multicast for each in (ip, embedded) if each)
-
-
-def _find_public_addresses(host: str, port: int, deadline: float) -> list[str]:
-    """Return the addresses of a name; raise FetchError if even one of them is not public."""
-    addresses = _look_up(host, port, deadline).result(timeout=_seconds_until(deadline))
-    if not addresses or not all(map(is_public, addresses)):
-        raise FetchError
-    return addresses
-
-
-def _look_up(host: str, port: int, deadline: float) -> Future[list[str]]:
-    if not _lookups.acquire(timeout=_seconds_until(deadline)):
-        raise FetchError
-    answer: Future[list[str]] = Future()
-    try:
-        # A daemon, since a slow name must not keep the process from ending.
-        Thread(target=_answer, args=(answer, host, port), daemon=True).start()
-    except RuntimeError as error:  # the system gives no more threads
-        _lookups.release()
-        raise FetchError from error
-    return answer
-
-
-def _answer(answer: Future[list[str]], host: str, port: int) -> None:
-    try:
-        answer.set_result(resolve(host, port))
-    except Exception as error:  # noqa: BLE001  told to whoever waits
-        answer.set_exception(error)
-    finally:
-        _lookups.release()
-
-
-def _connect(addresses: list[str], port: int, deadline: float) -> socket.socket:
-    """Connect to the first of the checked addresses that answers; no name is resolved again."""
-    for address in addresses:
-        with suppress(OSError):
-            return socket.create_connection((address, port), _seconds_until(deadline))
-    raise FetchError
-
-
-def _exchange(stream: ssl.SSLSocket, url: str, deadline: float) -> Document:
-    parts = urlsplit(url)
-    target = parts.path + (f"?{parts.query}" if parts.query else "")
-    stream.settimeout(_seconds_until(deadline))
-    stream.sendall(
-        f"GET {target} HTTP/1.1\r\nHost: {parts.netloc}\r\nAccept: application/json\r\n"
-        "User-Agent: agent-access\r\nConnection: close\r\n\r\n".encode("ascii")
-    )
-    response = HTTPResponse(_BoundedStream(stream, deadline), method="GET")  # type: ignore[arg-type]  # it calls nothing but makefile()
-    response.begin()
-    return _read(response)
+    """Return the JSON document at an https address; raise OutgoingError if there is none."""
+    with outgoing.request("GET", url, {"Accept": "application/json"}) as response:
+        return _read(response)
 
 
 def _read(response: HTTPResponse) -> Document:
@@ -141,42 +26,9 @@ def _read(response: HTTPResponse) -> Document:
         kind.startswith("application/") and kind.endswith("+json")
     )
     if response.status != HTTPStatus.OK or not is_json:
-        raise FetchError
+        raise OutgoingError
     body = response.read(MAX_BYTES + 1)
     is_whole = not response.length  # response.length: the bytes still missing
     if len(body) > MAX_BYTES or not is_whole:
-        raise FetchError
+        raise OutgoingError
     return Document(body, response.headers.get("Cache-Control", ""))
-
-
-class _BoundedStream(io.RawIOBase):
-    """Reads until the deadline of the whole fetch, however slowly the other side drips."""
-
-    def __init__(self, stream: ssl.SSLSocket, deadline: float) -> None:
-        super().__init__()
-        self._stream = stream
-        self._deadline = deadline
-        self._left = MAX_HEADER_BYTES + MAX_BYTES
-
-    def makefile(self, mode: str) -> io.BufferedReader:
-        return io.BufferedReader(self)
-
-    @override
-    def readable(self) -> bool:
-        return True
-
-    @override
-    def readinto(self, buffer: Any) -> int:
-        self._stream.settimeout(_seconds_until(self._deadline))
-        received = self._stream.recv_into(buffer)
-        self._left -= received
-        if self._left < 0:
-            raise FetchError
-        return received
-
-
-def _seconds_until(deadline: float) -> float:
-    rest = deadline - time.monotonic()
-    if rest <= 0:
-        raise FetchError
-    return rest

@@ -102,6 +102,22 @@ def check_proxies(**kwargs: Any) -> Found:
     )
 
 
+@checks.register(checks.Tags.security, deploy=True)
+def check_telling(**kwargs: Any) -> Found:
+    found = _find(
+        "I002",
+        not conf.web_push_key(),
+        "Nobody is told in a browser what waits for them.",
+        "Set WEB_PUSH_KEY, and run manage.py deliver beside the service.",
+    )
+    return found + _find(
+        "I003",
+        not conf.mail_from(),
+        "Nobody is told by mail what waits for them.",
+        "Set EMAIL_URL and EMAIL_FROM, and run manage.py deliver beside the service.",
+    )
+
+
 @checks.register(checks.Tags.staticfiles, deploy=True)
 def check_static_files(**kwargs: Any) -> Found:
     message, hint = find_fault() or ("", "")

@@ -7,6 +7,7 @@ from django.urls import reverse
 from agent_access.approvals.kinds import Words
 from agent_access.approvals.snapshots import ApprovalSnapshot
 from agent_access.approvals.states import ApprovalState
+from agent_access.visible_text import mark_invisible
 from invoicing.access import ISSUE_PERMISSIONS
 from invoicing.draft_fields import SUBJECT
 from invoicing.languages import APPLICATION_LANGUAGE, name_of_language
@@ -66,6 +67,11 @@ def describe_review(snapshot: ApprovalSnapshot, user: User) -> Told:
         "paper": lay_out(facts, number=_number(snapshot)),
         "changes": find_changes(facts, snapshot.current) if snapshot.stale_fields else [],
     }
+
+
+def describe_briefly(facts: Facts) -> str:
+    """Return the customer and the amount, such as "Acme GmbH, €119.00"."""
+    return mark_invisible(f"{facts['customer']['name']}, {_format_total(facts)}")
 
 
 def _format_total(facts: Facts) -> str:

@@ -115,6 +115,10 @@ class IssueKind(ApprovalKind[Document]):
         return approval_texts.describe_entry(snapshot)
 
     @override
+    def details(self, snapshot: ApprovalSnapshot) -> str:
+        return approval_texts.describe_briefly(snapshot.prepared)
+
+    @override
     def warnings(self, snapshot: ApprovalSnapshot, user: User) -> Sequence[str]:
         found = render_warnings(user, snapshot.target, snapshot.prepared, now=snapshot.now)
         return [found] if found else []

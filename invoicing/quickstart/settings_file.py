@@ -16,6 +16,7 @@ from invoicing.quickstart.ports import require_free_port
 DEFAULT_PORT = 8443
 LAST_PORT = 65535
 SECRET_KEY_BYTES = 48
+WEB_PUSH_KEY_BYTES = 32
 
 
 def prepare_settings(file: Path, arguments: Sequence[str]) -> None:
@@ -57,6 +58,8 @@ def _complete(text: str, port: int | None) -> str:
         text = _set(text, "BASE_URL", f"https://localhost:{port or DEFAULT_PORT}")
     if _find(text, "SECRET_KEY") is None:
         text = _set(text, "SECRET_KEY", secrets.token_urlsafe(SECRET_KEY_BYTES))
+    if _find(text, "WEB_PUSH_KEY") is None:
+        text = _set(text, "WEB_PUSH_KEY", secrets.token_urlsafe(WEB_PUSH_KEY_BYTES))
     return text
 
 

@@ -33,6 +33,12 @@ NO_HOST = "{} names a host that cannot be one: look for two dots in a row."
 UNKNOWN_OPTION = "DATABASE_URL has an option after the database's name that PostgreSQL has not."
 OPTION = "CACHE_URL names a database that is no number, or a wrong option, after the host."
 METRICS = "METRICS_ADDRESS must be an IP address and a port, such as 127.0.0.1:9100."
+PUSH_KEY = (
+    "WEB_PUSH_KEY must be a random text of 43 characters, such as"
+    ' python3 -c "import secrets; print(secrets.token_urlsafe(32))" prints.'
+)
+MAIL = "EMAIL_URL must be an smtp://, smtps:// or file:/// address, or console:."
+SENDER = "EMAIL_FROM must be an e-mail address, such as Invoices <invoices@company.example>."
 STRONG = (
     "a random text of at least 50 characters, such as"
     ' python3 -c "import secrets; print(secrets.token_urlsafe(48))" prints.'
@@ -135,6 +141,11 @@ WRONG = {
         "[::1:9100",
         "metrics.internal:9100",
     ],
+    ("WEB_PUSH_KEY", PUSH_KEY): ["x" * 42, "A" * 43, "_" * 43, f"{'x' * 43}=", "x" * 42 + "!"],
+    ("EMAIL_URL", MAIL): ["smtp://", "mail.example", "pop3://mail.example", "file://mail/folder"],
+    ("EMAIL_URL", ESCAPE.format("EMAIL_URL")): [f"smtp://me:{UNESCAPED[0]}@mail.example"],
+    ("EMAIL_URL", NO_HOST.format("EMAIL_URL")): ["smtp://mail..example"],
+    ("EMAIL_FROM", SENDER): ["invoices", "@company.example", "a@company.example\nBcc: b@c.example"],
 }
 
 
@@ -190,6 +201,9 @@ def test_a_secret_key_is_all_that_must_be_set(monkeypatch, quickstart_file) -> N
         "LIMIT_TOKEN": 30,
         "LOG_FORMAT": "text",
         "METRICS_ADDRESS": "",
+        "WEB_PUSH_KEY": Environment.model_fields["WEB_PUSH_KEY"].default,
+        "EMAIL_URL": "",
+        "EMAIL_FROM": "",
     }
     assert environment.SECRET_KEY.get_secret_value() == KEY
     assert split_keys(environment.SECRET_KEY_FALLBACKS) == []
@@ -226,6 +240,13 @@ ACCEPTED: dict[str, dict[str, Any]] = {
         "https://[0:0::1]:8443": "https://[::1]:8443",
     },
     "DEMO_MODE": {"on": True, "true": True, "1": True, "off": False, "0": False},
+    "EMAIL_URL": as_written(
+        "smtp://localhost",
+        "smtps://me:p%2Fw@mail.example:465",
+        "file:///srv/mail",
+        "console:",
+    ),
+    "EMAIL_FROM": as_written("a@company.example", "Rechnungen Müller <a@company.example>"),
     "METRICS_ADDRESS": as_written("127.0.0.1:9100", "[::1]:9100", "0.0.0.0:1"),
     "CACHE_URL": as_written(
         "redis://cache.example",

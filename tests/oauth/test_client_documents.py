@@ -13,8 +13,9 @@ from redis.exceptions import RedisError
 from agent_access.errors import UnavailableError
 from agent_access.models import AuditEvent, Connection
 from agent_access.oauth import client_documents
-from agent_access.oauth.fetching import Document, FetchError
+from agent_access.oauth.fetching import Document
 from agent_access.oauth.models import Application
+from agent_access.outgoing import OutgoingError
 from tests.interface.refusals import nothing_changes
 from tests.oauth.programs import Browser, Program, parameters_of
 
@@ -80,7 +81,7 @@ class Web:
     def fetch(self, url: str) -> Document:
         self.asked.append(url)
         if url not in self.documents:
-            raise FetchError
+            raise OutgoingError
         return Document(*self.documents[url])
 
 
@@ -203,7 +204,7 @@ def test_a_document_that_cannot_be_read_gets_a_page_and_a_line_in_the_log(web, b
     assert response.status_code == 400
     assert b"document could not be read" in response.content
     assert not Application.objects.exists()
-    assert "A client's metadata document could not be fetched: FetchError." in caplog.text
+    assert "A client's metadata document could not be fetched: OutgoingError." in caplog.text
     assert "gone.example" not in caplog.text
 
 

@@ -12,8 +12,9 @@ from unittest.mock import Mock
 import pytest
 import trustme
 
-from agent_access.oauth import fetching
-from agent_access.oauth.fetching import MAX_BYTES, FetchError, fetch, is_public
+from agent_access import outgoing
+from agent_access.oauth.fetching import fetch
+from agent_access.outgoing import MAX_BYTES, OutgoingError, is_public
 from tests.oauth.certificates import Stranger, document, send, stranger
 
 # Nothing here needs a database: once is enough.
@@ -38,14 +39,14 @@ def trusted(authority, monkeypatch) -> None:
         authority.configure_trust(context)
         return context
 
-    monkeypatch.setattr(fetching, "make_tls_context", make_context)
-    monkeypatch.setattr(fetching, "resolve", lambda *_: ["127.0.0.1"])
-    monkeypatch.setattr(fetching, "is_public", lambda _address: True)
+    monkeypatch.setattr(outgoing, "make_tls_context", make_context)
+    monkeypatch.setattr(outgoing, "resolve", lambda *_: ["127.0.0.1"])
+    monkeypatch.setattr(outgoing, "is_public", lambda _address: True)
 
 
 @pytest.fixture
 def hurried(monkeypatch) -> None:
-    monkeypatch.setattr(fetching, "TOTAL_SECONDS", DEADLINE_SECONDS)
+    monkeypatch.setattr(outgoing, "TOTAL_SECONDS", DEADLINE_SECONDS)
 
 
 def fetch_from(server: Stranger) -> bytes:
@@ -66,7 +67,7 @@ def test_a_document_may_be_as_large_as_the_limit_and_no_larger(authority, truste
     largest = b"[" + b" " * (MAX_BYTES - 2) + b"]"
     with stranger(authority, document(largest, kind=b"application/cimd+json")) as server:
         assert fetch_from(server) == largest
-    with stranger(authority, document(largest + b" ")) as server, pytest.raises(FetchError):
+    with stranger(authority, document(largest + b" ")) as server, pytest.raises(OutgoingError):
         fetch_from(server)
 
 
@@ -95,7 +96,7 @@ REFUSED_REPLIES = {
 
 @pytest.mark.parametrize("reply", REFUSED_REPLIES.values(), ids=REFUSED_REPLIES)
 def test_what_is_no_small_document_is_refused(authority, trusted, reply):
-    with stranger(authority, reply) as server, pytest.raises(FetchError):
+    with stranger(authority, reply) as server, pytest.raises(OutgoingError):
         fetch_from(server)
     assert len(server.requests) == 1
 
@@ -111,7 +112,7 @@ def test_an_endless_document_is_left_after_its_first_bytes(authority, trusted):
         except OSError:
             ended.set()
 
-    with stranger(authority, drown) as server, pytest.raises(FetchError):
+    with stranger(authority, drown) as server, pytest.raises(OutgoingError):
         fetch_from(server)
     assert ended.wait(5)
 
@@ -140,7 +141,7 @@ def keep_silent(stream: ssl.SSLSocket) -> None:
 
 @pytest.mark.parametrize("reply", [drip_body, drip_headers, keep_silent])
 def test_the_whole_fetch_has_one_deadline(authority, trusted, hurried, reply):
-    with stranger(authority, reply) as server, pytest.raises(FetchError):
+    with stranger(authority, reply) as server, pytest.raises(OutgoingError):
         fetch_from(server)
 
 
@@ -161,7 +162,7 @@ def test_a_handshake_that_never_ends_has_the_same_deadline(trusted, hurried, sai
 
     with socket.create_server(("127.0.0.1", 0)) as listener:
         threading.Thread(target=serve, args=[listener], daemon=True).start()
-        with pytest.raises(FetchError):
+        with pytest.raises(OutgoingError):
             fetch(f"https://client.example:{listener.getsockname()[1]}/")
     assert (met.is_set(), waited_to_the_end.is_set()) == (True, False)
 
@@ -186,9 +187,9 @@ class Resolver:
 def resolver(monkeypatch, called) -> Iterator[Resolver]:
     """Two names can be looked up at once; each place must be free again in the end."""
     resolver = Resolver()
-    monkeypatch.setattr(fetching, "resolve", resolver.resolve)
+    monkeypatch.setattr(outgoing, "resolve", resolver.resolve)
     places = threading.BoundedSemaphore(2)
-    monkeypatch.setattr(fetching, "_lookups", places)
+    monkeypatch.setattr(outgoing, "_lookups", places)
     yield resolver
     resolver.released.set()
     assert all(places.acquire(timeout=5) for _ in range(2))
@@ -208,7 +209,7 @@ def called(monkeypatch) -> list[Any]:
 
 
 def refuse(host: str) -> None:
-    with pytest.raises(FetchError):
+    with pytest.raises(OutgoingError):
         fetch(f"https://{host}/")
 
 
@@ -220,7 +221,7 @@ def test_slow_names_have_the_same_deadline_and_hold_up_no_other_while_there_is_a
     refuse("quick.example")
     assert ("quick.example" in resolver.asked, called) == (False, [])
     resolver.released.set()
-    monkeypatch.setattr(fetching, "TOTAL_SECONDS", 15)
+    monkeypatch.setattr(outgoing, "TOTAL_SECONDS", 15)
     refuse("quick.example")
     assert called == [("93.184.215.14", 443)]
 
@@ -240,10 +241,10 @@ def test_a_look_up_for_which_there_is_no_thread_gives_its_place_back(resolver, m
 def test_a_certificate_of_another_name_or_authority_is_refused(authority, trusted):
     with (
         stranger(authority, document(b"{}"), name="other.example") as server,
-        pytest.raises(FetchError),
+        pytest.raises(OutgoingError),
     ):
         fetch_from(server)
-    with stranger(trustme.CA(), document(b"{}")) as server, pytest.raises(FetchError):
+    with stranger(trustme.CA(), document(b"{}")) as server, pytest.raises(OutgoingError):
         fetch_from(server)
     assert server.requests == []
 
@@ -266,7 +267,7 @@ def test_an_address_that_is_not_public_is_never_connected_to(
 ):
     for address in addresses:
         with subtests.test(address=address):
-            monkeypatch.setattr(fetching, "resolve", lambda *_: ["93.184.215.14", address])  # noqa: B023  called at once
+            monkeypatch.setattr(outgoing, "resolve", lambda *_: ["93.184.215.14", address])  # noqa: B023  called at once
             assert not is_public(address)
             refuse("client.example")
     assert called == []
@@ -283,7 +284,7 @@ def test_an_address_of_the_open_internet_is_public(address):
 def test_a_name_is_resolved_once_and_its_checked_address_is_called(called, monkeypatch):
     """A second answer of the name server (rebinding) is never asked for."""
     answers = iter([["93.184.215.14", "2606:4700::1111"], ["127.0.0.1"]])
-    monkeypatch.setattr(fetching, "resolve", lambda *_: next(answers))
+    monkeypatch.setattr(outgoing, "resolve", lambda *_: next(answers))
     refuse("client.example")
     assert called == [("93.184.215.14", 443), ("2606:4700::1111", 443)]
 

@@ -23,6 +23,9 @@ SOUND = {
     "CACHE_URL": "redis://cache.internal:6379/0",
     "TRUSTED_PROXIES": "1",
     "METRICS_ADDRESS": "127.0.0.1:9100",
+    "WEB_PUSH_KEY": "AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyA",
+    "EMAIL_URL": "smtp://mail.internal",
+    "EMAIL_FROM": "invoices@company.example",
 }
 
 # By the setting: its value, and what is said of it. One process looks at several at once.
@@ -30,6 +33,8 @@ DANGERS = {
     "CACHE_URL": ("", ["agent_access.W002"]),
     "TRUSTED_PROXIES": ("0", ["operations.I001"]),
     "METRICS_ADDRESS": ("0.0.0.0:9100", ["operations.W002"]),
+    "WEB_PUSH_KEY": ("", ["operations.I002"]),
+    "EMAIL_URL": ("", ["operations.I003"]),
 }
 # These are told of fewer things than a service for everybody.
 DATABASE_IN_A_FILE = {

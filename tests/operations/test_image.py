@@ -217,7 +217,12 @@ def test_no_secret_stands_in_the_compose_file_and_each_must_be_given():
     asked = set(re.findall(r"^([A-Z_]+)=", example, re.MULTILINE))
     used: list[Any] = re.findall(r"(?<!\$)\$\{([A-Z_]+)(:[?-])", COMPOSE)
     assert {name for name, _ in used} == asked
-    assert {name for name, form in used if form == ":-"} == {"SECRET_KEY_FALLBACKS"}
+    assert {name for name, form in used if form == ":-"} == {
+        "SECRET_KEY_FALLBACKS",
+        "WEB_PUSH_KEY",
+        "EMAIL_URL",
+        "EMAIL_FROM",
+    }
     assert re.findall(r"(?:PASSWORD|SECRET_KEY\w*): (?!\$\{)", COMPOSE) == []
 
 
@@ -227,6 +232,6 @@ def test_the_log_of_every_container_has_a_bound():
     assert "x-bounded: &bounded\n  driver: json-file\n  options: {max-size: 100m" in bound
     assert "\n  logging: *bounded" in shared
     _, *blocks = re.split(r"^  (?=\w+:$)", services.partition("\nvolumes:")[0], flags=re.MULTILINE)
-    assert len(blocks) == 4
+    assert len(blocks) == 5
     held = re.compile(r"^    (logging: \*bounded|<<: \*service)$", re.MULTILINE)
     assert [block for block in blocks if not held.search(block)] == []

@@ -8,7 +8,10 @@ from invoicing.quickstart import settings_file
 from invoicing.quickstart.errors import QuickstartError
 from invoicing.quickstart.settings_file import prepare_settings
 
-KEPT = "BASE_URL=https://localhost:8443\nSECRET_KEY=a-key-that-was-kept-before-0123456789\n"
+KEPT = (
+    "BASE_URL=https://localhost:8443\nSECRET_KEY=a-key-that-was-kept-before-0123456789\n"
+    "WEB_PUSH_KEY=another-key-that-was-kept\n"
+)
 
 
 @pytest.fixture(autouse=True)
@@ -33,7 +36,8 @@ def test_a_first_start_makes_an_address_and_a_key_that_nobody_else_reads(file):
     lines = file.read_text().splitlines()
     assert lines[0] == "BASE_URL=https://localhost:8443"
     assert re.fullmatch(r"SECRET_KEY=[A-Za-z0-9_-]{64}", lines[1])
-    assert len(lines) == 2
+    assert re.fullmatch(r"WEB_PUSH_KEY=[A-Za-z0-9_-]{43}", lines[2])
+    assert len(lines) == 3
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
     assert [path.name for path in file.parent.iterdir()] == ["quickstart.env"]
@@ -76,6 +80,7 @@ def test_another_port_changes_the_address_and_nothing_else(file, arguments):
 
     assert file.read_text().splitlines() == [
         "SECRET_KEY=a-key-that-was-kept-before-0123456789",
+        "WEB_PUSH_KEY=another-key-that-was-kept",
         "LIMIT_PER_ADDRESS=600",
         "BASE_URL=https://localhost:9000",
     ]

@@ -23,6 +23,7 @@ from agent_access.connections import (
 from agent_access.models.connections import RevokedReason
 from agent_access.operator_command import OperatorCommand
 from agent_access.switches import turn_access
+from agent_access.telling.worker import work_beside
 from agent_access.tools import registry
 from invoicing.application_url import loopback_address, port_of
 from invoicing.models import Company, User
@@ -143,13 +144,14 @@ class Command(OperatorCommand):
         self._say(render_to_string("invoicing/quickstart.txt", values).rstrip())
 
     def _serve(self, certificate: Certificate) -> None:
-        serve(
-            settings.WSGI_APPLICATION,
-            base_url=settings.BASE_URL,
-            certificate=certificate,
-            log_config=settings.BASE_DIR / "deploy" / "granian.json",
-            on_ready=lambda: self._say(f"Ready: {settings.BASE_URL} answers. Ctrl-C stops it."),
-        )
+        with work_beside():
+            serve(
+                settings.WSGI_APPLICATION,
+                base_url=settings.BASE_URL,
+                certificate=certificate,
+                log_config=settings.BASE_DIR / "deploy" / "granian.json",
+                on_ready=lambda: self._say(f"Ready: {settings.BASE_URL} answers. Ctrl-C stops it."),
+            )
         self._say("Stopped.")
 
     def _say(self, text: str) -> None:

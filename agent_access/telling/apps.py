@@ -1,0 +1,16 @@
+from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
+from typing_extensions import override
+
+
+class TellingConfig(AppConfig):
+    name = "agent_access.telling"
+    label = "agent_telling"
+    verbose_name = _("Notifications")
+
+    @override
+    def ready(self) -> None:
+        from agent_access.telling.outbox import note  # noqa: PLC0415  models must be loaded first
+        from agent_access.waiting import asked  # noqa: PLC0415  as above
+
+        asked.connect(note, dispatch_uid="agent_telling")
