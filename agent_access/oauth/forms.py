@@ -1,4 +1,4 @@
-"""What the owner decides on the consent page."""
+"""What the owner decides on the consent page, and what others ask the owner for."""
 
 from typing import Any
 from uuid import UUID
@@ -9,8 +9,9 @@ from typing_extensions import override
 from uuid_utils.compat import uuid7
 
 from agent_access.connections import Consent
-from agent_access.forms import ConnectionTermsForm
+from agent_access.forms import ConnectionTermsForm, TermsForm, days_field
 from agent_access.oauth.authorization import AuthorizationRequest
+from agent_access.oauth.models import AccessRequest
 
 SALT = "agent_access.oauth.consent"
 
@@ -45,3 +46,12 @@ class ConsentForm(ConnectionTermsForm):
             client_host=self.authorization.client_host,
             **self.read_terms(),
         )
+
+
+class AnswerForm(TermsForm):
+    """What the owner allows of what a person asks: all of it, or less."""
+
+    def __init__(self, data: QueryDict | None = None, *, asked: AccessRequest) -> None:
+        super().__init__(data, scopes=asked.scopes)
+        self.fields["scopes"].error_messages["required"] = _("Choose at least one, or refuse.")
+        self.fields["expires_in_days"] = days_field(asked.days)
