@@ -16,7 +16,6 @@ from agent_access.admin.moments import format_minute
 from agent_access.admin_site import may_approve
 from agent_access.audit import make_origin
 from agent_access.connections import ConnectionNotAllowedError
-from agent_access.forms import TermsForm
 from agent_access.models import Transport
 from agent_access.oauth.asking import (
     Asker,
@@ -35,7 +34,7 @@ from agent_access.oauth.asking import (
     state_of,
 )
 from agent_access.oauth.authorization import UNKNOWN_CLIENT, AuthorizationRequest
-from agent_access.oauth.forms import AnswerForm
+from agent_access.oauth.forms import AnswerForm, AskForm
 from agent_access.oauth.models import AccessRequest
 from agent_access.oauth.pages import (
     describe_client,
@@ -81,7 +80,7 @@ def _offer_to_ask(
     if not scopes:
         return show_problem(request, gettext(NO_SCOPE), status=403)
     is_sent = request.method == "POST" and request.POST.get("decision") == ASK
-    form = TermsForm(request.POST if is_sent else None, scopes=scopes)
+    form = AskForm(request.POST if is_sent else None, scopes=scopes)
     status = 409 if request.method == "POST" else 200
     if is_sent:
         status = 422
@@ -97,7 +96,7 @@ def _offer_to_ask(
 
 
 def _ask(
-    request: HttpRequest, authorization: AuthorizationRequest, form: TermsForm
+    request: HttpRequest, authorization: AuthorizationRequest, form: AskForm
 ) -> HttpResponseBase:
     chosen = form.cleaned_data
     terms = {"scopes": chosen["scopes"], "days": chosen["expires_in_days"]}
