@@ -142,7 +142,7 @@ def test_the_owner_allows_elsewhere_and_the_asking_page_goes_on_by_itself(
     assert shown == Told(
         title="Somebody asks for access",
         sentence="Dana Delegate asks you to let a client act for them.",
-        details="Ledger agent, client.example",
+        details="client.example: Ledger agent",
         path=f"/oauth/requests/{request.pk}",
         expires_at=request.expires_at,
     )
