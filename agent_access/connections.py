@@ -124,6 +124,14 @@ def create_browser_connection(consent: Consent, *, origin: Origin) -> Connection
     return connection
 
 
+def require_allowed(consent: Consent) -> None:
+    """Raise what `create_browser_connection` would raise for this consent.
+
+    Makes nothing, and locks the settings row as that does.
+    """
+    _prepare(consent, kind=ConnectionKind.BROWSER)
+
+
 def _prepare(request: ConnectionRequest, *, kind: ConnectionKind) -> Connection:
     """Return the unsaved connection, if it may be made at this moment.
 

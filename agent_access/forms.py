@@ -29,7 +29,43 @@ class DelegateField(forms.ModelChoiceField):  # type: ignore[type-arg]  # generi
         return mark_invisible(f"{obj} ({obj.get_username()})")
 
 
-class ConnectionTermsForm(forms.Form):
+def days_field(most: int = MAX_DAYS) -> forms.IntegerField:
+    """Return the field of the days that a connection lasts, at most so many."""
+    return forms.IntegerField(
+        label=gettext_lazy("Expires in days"),
+        help_text=format_lazy(
+            gettext_lazy("{least} to {most}. You can revoke access at any time before."),
+            least=MIN_DAYS,
+            most=most,
+        ),
+        min_value=MIN_DAYS,
+        max_value=most,
+        initial=most,
+        error_messages=dict.fromkeys(
+            ("required", "invalid", "min_value", "max_value"),
+            format_lazy(gettext_lazy("Choose {least} to {most} days."), least=MIN_DAYS, most=most),
+        ),
+    )
+
+
+class TermsForm(forms.Form):
+    """What a connection may and how long it lasts; what cannot be undone is not preselected."""
+
+    scopes = forms.MultipleChoiceField(
+        label=pgettext_lazy("what a connection may", "May"),
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": gettext_lazy("Choose at least one.")},
+    )
+    expires_in_days = days_field()
+
+    def __init__(self, data: QueryDict | None = None, *, scopes: Sequence[str]) -> None:
+        super().__init__(data, label_suffix="")
+        terms = conf.policy().scopes()
+        self.fields["scopes"].choices = [(scope, terms[scope].description) for scope in scopes]  # type: ignore[attr-defined]  # a MultipleChoiceField
+        self.initial["scopes"] = [scope for scope in scopes if terms[scope].is_ticked_beforehand]
+
+
+class ConnectionTermsForm(TermsForm):
     """The terms of a new connection; no user is preselected.
 
     `once` is the ID of the connection to be made, chosen when the form was opened and signed with
@@ -43,29 +79,6 @@ class ConnectionTermsForm(forms.Form):
         empty_label=gettext_lazy("Choose a person"),
         error_messages={"required": gettext_lazy("Choose the person whom the client acts for.")},
     )
-    scopes = forms.MultipleChoiceField(
-        label=pgettext_lazy("what a connection may", "May"),
-        widget=forms.CheckboxSelectMultiple,
-        error_messages={"required": gettext_lazy("Choose at least one.")},
-    )
-    expires_in_days = forms.IntegerField(
-        label=gettext_lazy("Expires in days"),
-        help_text=format_lazy(
-            gettext_lazy("{least} to {most}. You can revoke access at any time before."),
-            least=MIN_DAYS,
-            most=MAX_DAYS,
-        ),
-        min_value=MIN_DAYS,
-        max_value=MAX_DAYS,
-        initial=MAX_DAYS,
-        error_messages=dict.fromkeys(
-            ("required", "invalid", "min_value", "max_value"),
-            format_lazy(
-                gettext_lazy("Choose {least} to {most} days."), least=MIN_DAYS, most=MAX_DAYS
-            ),
-        ),
-    )
-
     once = forms.CharField(
         widget=forms.HiddenInput, error_messages={"required": gettext_lazy(TOO_OLD)}
     )
@@ -73,15 +86,12 @@ class ConnectionTermsForm(forms.Form):
     def __init__(
         self, data: QueryDict | None = None, *, approver: Any, scopes: Sequence[str], salt: str
     ) -> None:
-        super().__init__(data, label_suffix="")
+        super().__init__(data, scopes=scopes)
         self.approver = approver
         self.salt = salt
         self.initial["once"] = signing.dumps(str(uuid7()), salt=salt)
-        terms = conf.policy().scopes()
         delegates: QuerySet[Any] = conf.policy().delegates(approver)
         self.fields["acts_as"].queryset = delegates  # type: ignore[attr-defined]  # a DelegateField
-        self.fields["scopes"].choices = [(scope, terms[scope].description) for scope in scopes]  # type: ignore[attr-defined]  # a MultipleChoiceField
-        self.initial["scopes"] = [scope for scope in scopes if terms[scope].is_ticked_beforehand]
 
     def clean_once(self) -> UUID:
         signed = self.cleaned_data["once"]

@@ -8,6 +8,7 @@ from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from typing_extensions import override
@@ -20,11 +21,13 @@ from agent_access.admin.states import read_usage, tell_ended
 from agent_access.admin.switches import Switch, register_switch
 from agent_access.connections import live_connections
 from agent_access.models.connections import ConnectionKind
+from agent_access.oauth.asking import SUBJECT
 from agent_access.oauth.clients import connections_of, delete_client, end_connections_of
 from agent_access.oauth.models import Application
 from agent_access.oauth.refusals import HELP, INVALID_REQUEST, INVALID_TARGET
 from agent_access.oauth.retention import forget_tokens_of
 from agent_access.switches import turn_sign_in
+from agent_access.waiting import subjects
 
 register_switch(
     Switch(
@@ -70,8 +73,12 @@ class ClientAdmin(OwnersModelAdmin):
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        address = {"mcp_address": discovery.resource()}
-        return super().changelist_view(request, {**(extra_context or {}), **address})
+        context = {
+            "mcp_address": discovery.resource(),
+            "waiting": subjects[SUBJECT].find_pending(request.user, now=timezone.now()),
+            **(extra_context or {}),
+        }
+        return super().changelist_view(request, context)
 
     @override
     def read_related(self, records: Sequence[Application], *, viewer: Any) -> list[int]:

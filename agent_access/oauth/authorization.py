@@ -2,15 +2,18 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from http import HTTPStatus
 from types import MappingProxyType
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlsplit
 
+from django.db import transaction
 from django.utils.translation import gettext_noop
 from oauthlib.oauth2 import FatalClientError
 
 from agent_access.addresses import url_of
 from agent_access.audit import Origin
+from agent_access.connections import Consent
 from agent_access.errors import RateLimitedError, UnavailableError
 from agent_access.oauth import parameters
 from agent_access.oauth.client_documents import (
@@ -21,7 +24,6 @@ from agent_access.oauth.client_documents import (
 from agent_access.oauth.models import Application
 from agent_access.oauth.parameters import UnreadableParametersError, clean_parameters
 from agent_access.oauth.paths import AUTHORIZE
-from agent_access.oauth.return_addresses import host_of
 from agent_access.oauth.server import Server
 from agent_access.tools import registry
 from agent_access.translations import SentenceError
@@ -71,8 +73,7 @@ class AuthorizationRequest:
 
     @property
     def client_host(self) -> str:
-        """Return the host of the client's document, or of its address if it registered itself."""
-        return host_of(self.client.client_id if self.client.has_document else self.return_address)
+        return self.client.host_at(self.return_address)
 
 
 def read_request(query: str, *, origin: Origin) -> AuthorizationRequest:
@@ -104,3 +105,20 @@ def read_request(query: str, *, origin: Origin) -> AuthorizationRequest:
     client = found["request"].client
     address, state = found["redirect_uri"], found["state"]
     return AuthorizationRequest(uri, client, address, in_order, state, origin)
+
+
+@transaction.atomic
+def make_connection(
+    authorization: AuthorizationRequest, consent: Consent, *, decided_at: datetime
+) -> str:
+    """Make the connection and its code together; return the code, which lasts from the decision.
+
+    Raises FatalClientError, ConnectionNotAllowedError and ConnectionExistsError.
+    """
+    headers, _, _ = Server(authorization.origin).create_authorization_response(
+        authorization.uri,
+        scopes=list(consent.scopes),
+        credentials={"consent": consent, "decided_at": decided_at},
+    )
+    answer: list[tuple[str, str]] = parse_qsl(urlsplit(headers["Location"]).query)
+    return dict(answer)["code"]

@@ -2,16 +2,29 @@
 
 from django.db import transaction
 from django.db.models import QuerySet
+from django.utils.translation import gettext_noop
 
 from agent_access import audit
 from agent_access.audit import Actor, record_act
-from agent_access.connections import revoke_connections
+from agent_access.connections import ConnectionNotAllowedError, revoke_connections
 from agent_access.models import AccessSettings, Connection, RevokedReason
 from agent_access.oauth.models import Application
+
+CLIENT_DELETED = gettext_noop("The client was deleted meanwhile.")
 
 
 def connections_of(client: Application) -> QuerySet[Connection]:
     return Connection.objects.filter(client_id=client.client_id)
+
+
+def lock_client(client: Application) -> None:
+    """Let no sweep of unused clients take it before what refers to it can be seen.
+
+    Raises ConnectionNotAllowedError if it is gone. Locked after the administration chain.
+    """
+    locked = Application.objects.select_for_update(no_key=True)
+    if locked.filter(pk=client.pk).first() is None:
+        raise ConnectionNotAllowedError(CLIENT_DELETED)
 
 
 def end_connections_of(client: Application, *, by: Actor) -> int:

@@ -1,5 +1,6 @@
-"""What the owner decides on the consent page."""
+"""What the owner decides on the consent page, and what others ask the owner for."""
 
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
@@ -8,9 +9,10 @@ from django.utils.translation import gettext as _
 from typing_extensions import override
 from uuid_utils.compat import uuid7
 
-from agent_access.connections import Consent
-from agent_access.forms import ConnectionTermsForm
+from agent_access.connections import MAX_DAYS, MIN_DAYS, Consent
+from agent_access.forms import ConnectionTermsForm, TermsForm, days_field
 from agent_access.oauth.authorization import AuthorizationRequest
+from agent_access.oauth.models import AccessRequest
 
 SALT = "agent_access.oauth.consent"
 
@@ -45,3 +47,21 @@ class ConsentForm(ConnectionTermsForm):
             client_host=self.authorization.client_host,
             **self.read_terms(),
         )
+
+
+class AskForm(TermsForm):
+    """What a person asks the owner for."""
+
+    def __init__(self, data: QueryDict | None = None, *, scopes: Sequence[str]) -> None:
+        super().__init__(data, scopes=scopes)
+        told = _("{least} to {most}. The owner may allow fewer.")
+        self.fields["expires_in_days"].help_text = told.format(least=MIN_DAYS, most=MAX_DAYS)
+
+
+class AnswerForm(TermsForm):
+    """What the owner allows of what a person asks: all of it, or less."""
+
+    def __init__(self, data: QueryDict | None = None, *, asked: AccessRequest) -> None:
+        super().__init__(data, scopes=asked.scopes)
+        self.fields["scopes"].error_messages["required"] = _("Choose at least one, or refuse.")
+        self.fields["expires_in_days"] = days_field(asked.days)

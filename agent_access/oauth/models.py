@@ -6,14 +6,17 @@ connection that a code or token belongs to, and when a code was exchanged. Codes
 after their use, since a second use must be seen (`retention`).
 """
 
+from django.conf import settings
 from django.db import models
+from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 from oauth2_provider import models as toolkit
 from typing_extensions import override
+from uuid_utils.compat import uuid7
 
 from agent_access.models.audit import TARGET_LENGTH
-from agent_access.models.connections import Connection
-from agent_access.oauth.return_addresses import is_registered
+from agent_access.models.connections import DIGEST_LENGTH, Connection
+from agent_access.oauth.return_addresses import host_of, is_registered
 
 
 class Application(toolkit.AbstractApplication):
@@ -27,6 +30,10 @@ class Application(toolkit.AbstractApplication):
     @property
     def return_addresses(self) -> list[str]:
         return str(self.redirect_uris).split()
+
+    def host_at(self, return_address: str) -> str:
+        """Return the host of the client's document, or of its address if it registered itself."""
+        return host_of(str(self.client_id) if self.has_document else return_address)
 
     @property
     def has_document(self) -> bool:
@@ -87,3 +94,60 @@ class RefreshToken(toolkit.AbstractRefreshToken):
         constraints = (
             models.UniqueConstraint(fields=["token_checksum"], name="agent_oauth_one_refresh"),
         )
+
+
+class AccessRequest(models.Model):
+    """What a person asked the owner for: a client that acts for them, and what the owner answered.
+
+    No code is kept, nor anything to make one of: the asking page has all of the client's request,
+    of which `request_digest` is the SHA-256, as `session_digest` is of its web session's key. The
+    connection gets the ID of this row. `decider_revision` is that of the owner's web sessions.
+    """
+
+    class Decision(models.TextChoices):
+        ALLOWED = "allowed"
+        REFUSED = "refused"
+        WITHDRAWN = "withdrawn"  # by asking anew
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    person = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
+    client = models.ForeignKey(Application, models.CASCADE, related_name="access_requests")
+    request_digest = models.CharField(max_length=DIGEST_LENGTH)
+    session_digest = models.CharField(max_length=DIGEST_LENGTH)
+    return_address = models.TextField()
+    scopes = models.JSONField()
+    days = models.PositiveSmallIntegerField()
+    asked_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+
+    decision = models.CharField(max_length=9, choices=Decision, blank=True, default="")
+    decided_at = models.DateTimeField(null=True)
+    decided_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.CASCADE, null=True, related_name="+"
+    )
+    decider_revision = models.PositiveIntegerField(null=True)
+    allowed_scopes = models.JSONField(default=list)
+    allowed_days = models.PositiveSmallIntegerField(null=True)
+    minted_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(
+                fields=["person", "client"],
+                condition=Q(decision=""),
+                name="agent_oauth_one_open_request",
+            ),
+            models.CheckConstraint(
+                condition=Q(decision="", decided_at=None)
+                | ~Q(decision="") & Q(decided_at__isnull=False),
+                name="agent_oauth_decided_at",
+            ),
+            models.CheckConstraint(
+                condition=Q(minted_at=None) | Q(decision="allowed"),
+                name="agent_oauth_minted_if_allowed",
+            ),
+        )
+
+    @property
+    def client_host(self) -> str:
+        return str(self.client.host_at(self.return_address))

@@ -9,6 +9,8 @@ APP = "agent_oauth_documents"
 
 REGISTER = "agent_oauth:register"
 AUTHORIZE = "agent_oauth:authorize"
+ACCESS_REQUEST = "agent_oauth:access-request"
+ACCESS_REQUEST_STATE = "agent_oauth:access-request-state"
 TOKEN = "agent_oauth:token"  # noqa: S105  a route
 REVOKE = "agent_oauth:revoke"
 

@@ -13,7 +13,6 @@ from datetime import timedelta
 from typing import Any
 
 from django.utils import timezone
-from django.utils.translation import gettext_noop
 from oauth2_provider.oauth2_validators import OAuth2Validator
 from oauthlib.oauth2.rfc6749.errors import InvalidGrantError, MissingRedirectURIError
 from typing_extensions import override
@@ -22,19 +21,17 @@ from agent_access.approvers import find_approved
 from agent_access.audit import Actor, Origin, record_act
 from agent_access.authentication import still_holds
 from agent_access.connections import (
-    ConnectionNotAllowedError,
     create_browser_connection,
     revoke_connection,
 )
 from agent_access.credentials import digest_credential
 from agent_access.discovery import resource
 from agent_access.models.connections import Connection, RevokedReason
+from agent_access.oauth.clients import lock_client
 from agent_access.oauth.models import AccessToken, Application, Grant, RefreshToken
 from agent_access.oauth.presented import Presented
 from agent_access.oauth.tokens import CODE_LIFETIME
 from agent_access.tools import registry
-
-CLIENT_DELETED = gettext_noop("The client was deleted meanwhile.")
 
 
 class Validator(OAuth2Validator):
@@ -109,16 +106,13 @@ class Validator(OAuth2Validator):
         Raises ConnectionExistsError where the same page made it before.
         """
         connection = create_browser_connection(request.consent, origin=self._origin)
-        # Locked, so that no sweep of unused clients takes it before its connection can be seen.
-        locked = Application.objects.select_for_update(no_key=True)
-        if locked.filter(pk=request.client.pk).first() is None:
-            raise ConnectionNotAllowedError(CLIENT_DELETED)
+        lock_client(request.client)
         Grant.objects.create(
             connection=connection,
             application=request.client,
             user=connection.user,
             code=digest_credential(code["code"]),
-            expires=timezone.now() + CODE_LIFETIME,
+            expires=request.decided_at + CODE_LIFETIME,
             # Only if it was sent, which decides whether the exchange must send it.
             redirect_uri="" if request.using_default_redirect_uri else request.redirect_uri,
             scope=" ".join(connection.grants),

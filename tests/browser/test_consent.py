@@ -8,12 +8,14 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
+from django.utils import timezone
 from playwright.sync_api import expect
 from typing_extensions import override
 
 from agent_access.models import Connection
+from agent_access.waiting import subjects
 from tests.browser.inspection import inspect
-from tests.factories import PASSWORD, give_password
+from tests.factories import PASSWORD, UserFactory, give_password
 from tests.oauth.programs import BASE_URL, make_program
 from tests.tool_table import SCOPES
 
@@ -135,7 +137,30 @@ def test_every_state_reads_well(open_page, owner, delegate, sign_in_on):
     inspect(page, "consent-unknown")
 
 
-def test_everybody_else_reads_that_only_the_owner_can(open_page, delegate, sign_in_on):
-    page = open_page(make_program("https://client.example/").authorize_path(), delegate)
+def test_a_person_asks_and_goes_on_by_itself_once_the_owner_allows_in_another_browser(
+    open_page, owner, delegate, sign_in_on, callback
+):
+    page = open_page(make_program(callback.address).authorize_path(), delegate)
+    inspect(page, "consent-ask")
+    page.get_by_label("Expires in days").fill("7")
+    page.get_by_role("button", name="Ask the owner").click()
+    expect(page.get_by_role("heading", name="Waiting for the owner")).to_be_visible()
+    inspect(page, "consent-asked")
+
+    [waits] = subjects["access_request"].find_pending(owner, now=timezone.now())
+    owners = open_page(waits.path, owner)
+    inspect(owners, "access-request")
+    owners.get_by_role("button", name="Allow access").click()
+    expect(owners.get_by_role("status")).to_contain_text("It was allowed at")
+    inspect(owners, "access-request-allowed")
+
+    expect(page.get_by_role("heading", name="You can close this window")).to_be_visible()
+    assert sorted(callback.answers[0]) == ["code", "iss", "state"]
+    assert Connection.objects.get().user == delegate
+
+
+def test_a_guest_reads_that_only_the_owner_can(open_page, company, sign_in_on):
+    guest = UserFactory.create(is_guest=True)
+    page = open_page(make_program("https://client.example/").authorize_path(), guest)
     expect(page.get_by_role("main")).to_contain_text("Only the owner of this application")
     inspect(page, "consent-not-the-owner")

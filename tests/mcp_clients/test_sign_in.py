@@ -3,12 +3,14 @@
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
+from urllib.parse import urlsplit
 
 import anyio
 import anyio.to_thread
 import httpx2
 import orjson
 import pytest
+from django.db import connection as database
 from mcp.client.auth import AuthorizationCodeResult, OAuthClientProvider, TokenStorage
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
@@ -18,8 +20,9 @@ from typing_extensions import override
 from agent_access.models import Connection
 from agent_access.oauth import client_documents
 from agent_access.oauth.fetching import Document
-from agent_access.oauth.models import AccessToken
+from agent_access.oauth.models import AccessRequest, AccessToken
 from tests.https_server import HttpsServer
+from tests.oauth.programs import Browser, parameters_of
 from tests.tool_table import MCP_NAMES, SCOPES
 
 # What the clients see is the same on both databases; tests/oauth asks both.
@@ -112,6 +115,31 @@ def test_a_client_known_by_its_document_signs_in(https_server, decide, monkeypat
     anyio.run(use)
     held = Connection.objects.get()
     assert (held.client_id, held.client_host) == (DOCUMENT, "client.example")
+
+
+def test_a_client_of_a_person_who_asks_the_owner_signs_in(
+    https_server, sign_in_on, owner, delegate, customer
+):
+    def ask(url: str) -> dict[str, str]:
+        parts = urlsplit(url)
+        path = f"{parts.path}?{parts.query}"
+        mine, owners = (Browser(each, host=parts.netloc) for each in (delegate, owner))
+        terms = {"scopes": ["customers:read"], "expires_in_days": 1}
+        try:
+            mine.send(path, {"decision": "ask", **terms})
+            page = f"/oauth/requests/{AccessRequest.objects.get().pk}"
+            owners.send(page, {"decision": "allowed", **terms})
+            return parameters_of(mine.send(path, {}))
+        finally:
+            database.close()
+
+    async def use() -> Any:
+        async with open_client(https_server, make_provider(https_server, ask)) as client:
+            return (await client.call_tool("customers_search", {})).structured_content
+
+    assert [each["name"] for each in anyio.run(use)["data"]] == ["Acme Ltd"]
+    held = Connection.objects.get()
+    assert (held.user, held.owner_id, held.grants) == (delegate, owner.pk, ["customers:read"])
 
 
 def test_a_client_refreshes_by_itself(https_server, decide):

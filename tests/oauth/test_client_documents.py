@@ -16,6 +16,7 @@ from agent_access.oauth import client_documents
 from agent_access.oauth.fetching import Document
 from agent_access.oauth.models import Application
 from agent_access.outgoing import OutgoingError
+from tests.factories import UserFactory
 from tests.interface.refusals import nothing_changes
 from tests.oauth.programs import Browser, Program, parameters_of
 
@@ -126,9 +127,9 @@ def test_the_documents_of_the_known_hosts_are_accepted_under_the_documents_host(
     assert Connection.objects.get().client_host == urlsplit(client_id).hostname
 
 
-@pytest.mark.parametrize("person", ["nobody", "delegate"])
-def test_only_the_signed_in_owner_makes_us_read_a_document(known, web, delegate, person):
-    browser = Browser(delegate if person == "delegate" else None)
+@pytest.mark.parametrize("person", ["nobody", "guest"])
+def test_only_who_allows_or_asks_makes_us_read_a_document(known, web, company, person):
+    browser = Browser(UserFactory.create(is_guest=True) if person == "guest" else None)
     with nothing_changes(but="sessions.Session"):
         browser.open(known.authorize_path())
         for ask in (known.exchange, known.refresh, known.revoke):

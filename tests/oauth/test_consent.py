@@ -8,6 +8,7 @@ import pytest
 
 from agent_access.models import AuditEvent, Connection
 from agent_access.oauth.models import Grant
+from invoicing.access import Permission
 from tests.factories import UserFactory
 from tests.interface.refusals import nothing_changes
 from tests.oauth.programs import BASE_URL, REFUSAL, Browser, answer_of, parameters_of
@@ -147,6 +148,17 @@ def test_only_the_owner_can_allow_whatever_else_somebody_may(path, delegate, met
     other = Browser(delegate)
     with nothing_changes():
         response = other.open(path) if method == "open" else other.allow(path, delegate)
+    assert response.status_code == {"open": 200, "allow": 409}[method]
+    assert "Only the owner of this application can allow access." in text_of(response)
+    assert "Acts as" not in text_of(response)
+
+
+@pytest.mark.parametrize("method", ["open", "allow"])
+def test_a_guest_neither_allows_nor_asks(path, delegate, method):
+    guest = UserFactory.create(is_guest=True, permissions=tuple(Permission))
+    browser = Browser(guest)
+    with nothing_changes():
+        response = browser.open(path) if method == "open" else browser.allow(path, delegate)
     assert response.status_code == 403
     assert "Only the owner of this application can allow access." in text_of(response)
 

@@ -83,7 +83,7 @@ def test_either_switch_takes_sign_in_away_and_on_again_it_revives_nothing(
 def test_a_consent_that_meets_the_switch_makes_nothing(path, browser, delegate, monkeypatch):
     # The page found sign-in on; before the connection is made the owner's other hand was faster.
     turn_sign_in(on=False)
-    monkeypatch.setattr("agent_access.oauth.consent.is_sign_in_on", lambda: True)
+    monkeypatch.setattr("agent_access.oauth.pages.is_sign_in_on", lambda: True)
     with nothing_changes():
         response = browser.allow(path, delegate)
     assert response.status_code == 422

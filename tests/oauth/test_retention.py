@@ -30,8 +30,11 @@ def forget() -> str:
     return told.getvalue()
 
 
-def deleted(*, access: int = 0, refresh: int = 0, codes: int = 0) -> str:
-    return f"Deleted: access tokens {access}, refresh tokens {refresh}, codes {codes}, clients 0.\n"
+def deleted(*, access: int = 0, refresh: int = 0, codes: int = 0, asked: int = 0) -> str:
+    return (
+        f"Deleted: access tokens {access}, refresh tokens {refresh}, codes {codes},"
+        f" access requests {asked}, clients 0.\n"
+    )
 
 
 def kept() -> tuple[int, int, int]:

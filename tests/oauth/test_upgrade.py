@@ -12,7 +12,7 @@ from agent_access.credentials import digest_credential
 from agent_access.models import Connection
 from tests.agents import HttpAgent
 from tests.oauth.endings import reason_of
-from tests.oauth.programs import refusal_of
+from tests.oauth.programs import RETURN_ADDRESS, make_program, refusal_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -81,8 +81,9 @@ def test_the_tables_become_those_of_a_new_installation(former_tables):
 
 
 def test_what_was_given_before_works_afterwards_and_a_second_use_is_still_noticed(
-    former_tables, program, obtain_code
+    former_tables, sign_in_on, obtain_code
 ):
+    program = make_program(RETURN_ADDRESS)  # a registration sweeps, by tables of this release
     unused, exchanged, refreshed = (obtain_code(program) for _ in range(3))
     first = program.exchange(exchanged).body
     rotated = program.exchange(refreshed).body

@@ -9,7 +9,7 @@ from agent_access.operator_command import OperatorCommand
 
 
 class Command(OperatorCommand):
-    help = "Deletes the codes, tokens and clients of browser sign-in that are no longer needed."
+    help = "Deletes codes, tokens, clients and access requests of browser sign-in after their time."
 
     @override
     def handle(self, *args: Any, **options: Any) -> None:
