@@ -178,7 +178,7 @@ def test_a_record_out_of_reach_is_not_found_and_can_only_be_rejected(person, gro
     with pytest.raises(ApprovalNotFoundError):
         execute(person, approval, nonce)
     assert inbox.read_pending(person, after=None, now=LATER) == ([], None)
-    assert decide(person, approval, Decision.REJECTED).state == "rejected"
+    assert decide(person, approval, Decision.REJECTED)[0].state == "rejected"
 
 
 def test_who_lacks_the_permission_by_now_approves_nothing_and_may_reject(person, group):
@@ -186,7 +186,7 @@ def test_who_lacks_the_permission_by_now_approves_nothing_and_may_reject(person,
     person.user_permissions.clear()
     with pytest.raises(DecisionNotAllowedError):
         decide(person, snapshot.approval)
-    assert decide(person, snapshot.approval, Decision.REJECTED).state == "rejected"
+    assert decide(person, snapshot.approval, Decision.REJECTED)[0].state == "rejected"
 
 
 def test_another_person_connection_or_nonce_finds_nothing(person, group):
