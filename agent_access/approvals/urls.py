@@ -33,7 +33,7 @@ urlpatterns = [
     path("approvals/<id:pk>/version", page(views.show_page_version), name="version"),
     path("approvals/<id:pk>/withdraw", page(views.withdraw_approval, "POST"), name="withdraw"),
     path(
-        "approvals/connections/<id:connection_id>/reject",
+        "approvals/connections/<id:pk>/reject",
         page(views.reject_all_of, "POST"),
         name="reject-all",
     ),

@@ -120,12 +120,12 @@ def withdraw_approval(request: HttpRequest, pk: UUID) -> HttpResponse:
     return redirect(f"{reverse('agent_approvals:review', args=[pk])}?{WITHDRAWN}")
 
 
-def reject_all_of(request: HttpRequest, connection_id: UUID) -> HttpResponse:
+def reject_all_of(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Reject all that a connection asks the person; only POST does."""
     if request.method == "POST":
         _require_session(request)
         try:
-            reject_all(request.user, connection_id, origin=make_origin(Transport.WEB))
+            reject_all(request.user, pk, origin=make_origin(Transport.WEB))
         except DecisionNotAllowedError:
             raise PermissionDenied from None
     return redirect("agent_approvals:inbox")

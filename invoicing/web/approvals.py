@@ -21,7 +21,7 @@ urlpatterns = [
         name="withdraw",
     ),
     path(
-        "approvals/connections/<id:connection_id>/reject",
+        "approvals/connections/<id:pk>/reject",
         page(methods=("GET", "POST"))(views.reject_all_of),
         name="reject-all",
     ),

@@ -208,7 +208,7 @@ def approved(open_page, delegate, ask) -> tuple[Page, Prepared]:
 
 
 def test_an_approval_is_withdrawn_by_keyboard(approved):
-    page, prepared = approved
+    page, _ = approved
     page.get_by_role("button", name="Withdraw the approval").focus()
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="The draft has changed")).to_be_visible()
