@@ -2,7 +2,7 @@
 
 import hashlib
 import ipaddress
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -144,9 +144,11 @@ def record_refusal(fact: Fact, *, relaxed: bool = False) -> None:
     _append(fact, relaxed=relaxed)
 
 
-def record_decision(fact: Fact) -> None:
-    """Append a person's decision about the connection's work, even if the chain is closed."""
-    _append(fact)
+def record_decisions(facts: Sequence[Fact]) -> None:
+    """Append a person's decisions about one connection's work, even if the chain is closed."""
+    _require_transaction()
+    chain = str(facts[0].connection_id)
+    _append_all(ChainHead.objects.select_for_update().get(chain=chain), facts)
 
 
 def make_act(
@@ -169,9 +171,13 @@ def record_act(action: str, by: Actor, **told: Any) -> None:
 
 
 def record_acts(facts: Iterable[Fact]) -> None:
-    """Append acts to the administration chain, in few statements."""
-    head = lock_administration()
-    events = [_link(head, _make_event(ADMINISTRATION, fact)) for fact in facts]
+    """Append acts to the administration chain."""
+    _append_all(lock_administration(), facts)
+
+
+def _append_all(head: ChainHead, facts: Iterable[Fact]) -> None:
+    """Append events behind a locked head, in few statements."""
+    events = [_link(head, _make_event(head.chain, fact)) for fact in facts]
     head.save(update_fields=("sequence", "digest"))
     AuditEvent.objects.bulk_create(events)
 

@@ -7,7 +7,7 @@ from agent_access.approvals.engine import approvals_of_ended_connections, read_a
 from agent_access.approvals.inbox import (
     PAGE_LENGTH,
     by_ended_connections,
-    pending_for,
+    cards_for,
     visible_to,
 )
 from agent_access.approvals.models import ApprovalRequest, Decision
@@ -32,11 +32,11 @@ def find_executed(document: Document) -> ApprovalRequest | None:
 
 
 def read_pending_of(user: User, document: Document, *, now: datetime) -> list[ApprovalSnapshot]:
-    """Return the approvals of one draft that the person can decide now, the newest first.
+    """Return what each connection asks of one draft and can be decided now, the newest first.
 
     They are those of one page: were they the oldest, stale ones could hide all others.
     """
-    asked = pending_for(user, now=now).filter(kind=ISSUE, target=document.pk)
+    asked = cards_for(user, now=now).filter(kind=ISSUE, target=document.pk)
     found = read_approvals(asked.order_by("-pk")[:PAGE_LENGTH], now=now)
     return [each for each in found if each.state == ApprovalState.PENDING]
 
@@ -69,8 +69,10 @@ def find_alike(user: User, draft: Document, *, now: datetime) -> ApprovalSnapsho
 
     It is one of this person alone: of others' they know nothing.
     """
-    unused = ApprovalRequest.objects.asked_of(user).filter(
-        kind=ISSUE, expires_at__gt=now, executed_at__isnull=True
+    unused = (
+        ApprovalRequest.objects.asked_of(user)
+        .standing()
+        .filter(kind=ISSUE, expires_at__gt=now, executed_at__isnull=True)
     )
     # By themselves: SQLite would begin with all documents of the customer.
     asked = dict(unused.exclude(target=draft.pk).values_list("pk", "target"))

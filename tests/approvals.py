@@ -62,7 +62,8 @@ class Prepared:
             "clock": at(now),
             "decision": decision,
         }
-        return write_decision(self.user, self.approval.pk, **(asked | changes))
+        decided = write_decision(self.user, self.approval.pk, **(asked | changes))
+        return next(each for each in decided if each.approval.pk == self.approval.pk)
 
     def execute(
         self,

@@ -2,21 +2,25 @@
 
 import hashlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
+from uuid import UUID
 
-from django.urls import reverse
+from django.urls import NoReverseMatch, reverse
 from django.utils.dateformat import format as format_date
 from django.utils.timezone import localtime
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext
 
+from agent_access import approvers, waiting
 from agent_access.approvals.engine import approvals_of_ended_connections
 from agent_access.approvals.kinds import kinds
-from agent_access.approvals.models import Decision
+from agent_access.approvals.models import ApprovalRequest, Decision
 from agent_access.approvals.snapshots import ApprovalSnapshot
 from agent_access.approvals.states import ApprovalState
+from agent_access.connections import live_connections
+from agent_access.keys import to_key
 from agent_access.translations import Text
 
 STATES: Mapping[ApprovalState, Text] = {
@@ -47,6 +51,61 @@ def describe_entries(snapshots: Sequence[ApprovalSnapshot], user: Any) -> list[T
     return [
         _describe_entry(each, user, has_ended=each.approval.pk in given_up) for each in snapshots
     ]
+
+
+def describe_cards(cards: Sequence[ApprovalSnapshot], user: Any) -> list[Told]:
+    """Describe cards of the inbox: entries with what their person may do about the connection.
+
+    `asked` is how often it asked for the same, and `stop_href` empty for whoever may not end it.
+    """
+    stop = _links_to_stop({each.approval.connection_id for each in cards}, user)
+    further = (
+        {
+            "asked": count_asked(each.approval),
+            "connection_id": each.approval.connection_id,
+            "stop_href": stop.get(each.approval.connection_id, ""),
+        }
+        for each in cards
+    )
+    return [a | b for a, b in zip(describe_entries(cards, user), further, strict=True)]
+
+
+def count_asked(approval: ApprovalRequest) -> int:
+    """Return how often the connection has asked for the same, this time included."""
+    return 1 + (approval.repeats or 0)
+
+
+def _links_to_stop(connection_ids: Collection[UUID], user: Any) -> dict[UUID, str]:
+    """Return, of live connections that the user may end, the page that asks before it does."""
+    may_administer = approvers.may_administer(user)
+    if not connection_ids or not (may_administer or approvers.may_approve(user)):
+        return {}
+    try:
+        page = reverse("admin:agent_access_connection_revoke")
+    except NoReverseMatch:  # a project without the owner's pages
+        return {}
+    connections = live_connections().filter(pk__in=connection_ids)
+    if not may_administer:
+        connections = connections.filter(owner_id=to_key(user.pk))
+    return {pk: f"{page}?id={pk}" for pk in connections.values_list("pk", flat=True)}
+
+
+def describe_told(told: Sequence[waiting.Told], *, now: datetime) -> list[Told]:
+    """Describe what other apps ask."""
+    return [
+        _describe_told(each, math.ceil((each.expires_at - now).total_seconds())) for each in told
+    ]
+
+
+def _describe_told(told: waiting.Told, seconds: int) -> Told:
+    return {
+        "href": told.path,
+        "title": told.title,
+        "sentence": told.sentence,
+        "detail": told.details,
+        "seconds_left": seconds,
+        "time_left": _format_duration(seconds),
+    }
 
 
 def _describe_entry(snapshot: ApprovalSnapshot, user: Any, *, has_ended: bool) -> Told:
@@ -100,6 +159,7 @@ def describe_review(snapshot: ApprovalSnapshot, user: Any) -> Told:
         "executed_at": format_moment(approval.executed_at),
         "may_approve": kind.may_approve(user),
         "has_connection_ended": has_ended,
+        "may_withdraw": kind.can_withdraw and state == ApprovalState.APPROVED and not has_ended,
         "warnings": kind.warnings(snapshot, user) if state == ApprovalState.PENDING else (),
     }
     return _with_version({**told, **kind.describe(snapshot, user)})

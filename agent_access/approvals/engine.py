@@ -2,7 +2,7 @@
 
 import hashlib
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -83,6 +83,7 @@ def prepare(
             nonce_digest=digest_nonce(nonce),
             prepared_at=now,
             expires_at=now + kind.window,
+            repeats=_replace_former(kind, user, key, requester.connection_id, now),
         )
         conf.policy().approval_prepared(approval)
         waiting.asked.send(ApprovalRequest, question=_ask(approval))
@@ -100,6 +101,24 @@ def _ask(approval: ApprovalRequest) -> Question:
         tag=f"{approval.connection_id}:{approval.target}",
         expires_at=approval.expires_at,
     )
+
+
+def _replace_former(
+    kind: Kind, user: Any, key: UUID, connection_id: UUID, now: datetime
+) -> int | None:
+    """Take what the connection asks of the same record out of the inbox; return how often it did.
+
+    The record is locked, so nobody else does so. What somebody is deciding at this moment stays:
+    they have locked it, and wait for the record.
+    """
+    asked = ApprovalRequest.objects.asked_of(user).undecided_at(now).standing()
+    former = asked.filter(kind=kind.name, target=key, connection_id=connection_id)
+    locked = former.select_for_update(of=("self",), no_key=True, skip_locked=True)
+    found = dict(locked.values_list("pk", "repeats"))
+    if not found:
+        return None
+    ApprovalRequest.objects.filter(pk__in=found).update(replaced_at=now)
+    return sum(1 + (repeats or 0) for repeats in found.values())
 
 
 def digest_nonce(nonce: str) -> str:
@@ -144,35 +163,88 @@ def _read_targets(name: str, rows: Iterable[ApprovalRequest]) -> dict[UUID, tupl
 @transaction.atomic
 def decide(
     user: Any, pk: UUID, *, decision: Decision, fingerprint: str, reason: str, origin: Origin
-) -> ApprovalSnapshot:
-    """Decide as write_decision does, raising what it raises, and audit it.
+) -> None:
+    """Decide as write_decision does, raising what it raises, and audit each request.
 
-    The event goes to the chain of the connection that prepared the approval. What an ended one
+    The events go to the chain of the connection that prepared the approval. What an ended one
     prepared can still be rejected; to approve it raises ConnectionEndedError.
     """
-    snapshot = write_decision(
+    decided = write_decision(
         user, pk, decision=decision, fingerprint=fingerprint, reason=reason, clock=timezone.now
     )
-    fact = Fact(
-        action=f"approval:{decision}",
-        origin=origin,
-        actor_id=user.pk,
-        connection_id=snapshot.approval.connection_id,
-        target=str(pk),
-        detail=str(kinds.get(snapshot.approval.kind).pk_of(snapshot.approval.target)),
-    )
-    audit.record_decision(fact)
-    # Whoever ends the connection or the session holds the chain's lock until that is done.
-    current = _require_still_signed_in(user)
-    if decision == Decision.APPROVED and approvals_of_ended_connections([snapshot], current):
+    current = _audit(user, decided, f"approval:{decision}", origin)
+    if decision == Decision.APPROVED and approvals_of_ended_connections(decided, current):
         raise ConnectionEndedError
-    return snapshot
+
+
+@transaction.atomic
+def reject_all(
+    user: Any, connection_id: UUID, *, origin: Origin, clock: Clock = timezone.now
+) -> int:
+    """Reject all that the connection asks this person, audit each, and return how many they were.
+
+    What is stale is left out: it is over by itself. Raises DecisionNotAllowedError if the person's
+    web session ended meanwhile.
+    """
+    locked = _lock_undecided(user, clock(), connection_id=connection_id)
+    # The targets are not locked: many could wait in a circle, and a No stands whatever they become.
+    found = [each for each in read_approvals(locked, now=clock()) if _is_pending(each)]
+    _require_still_signed_in(user)
+    if found:
+        _audit(user, _write_decisions(found, Decision.REJECTED), "approval:rejected", origin)
+    return len(found)
+
+
+@transaction.atomic
+def withdraw(user: Any, pk: UUID, *, origin: Origin, clock: Clock = timezone.now) -> None:
+    """End what this person approved and the agent has not done yet, and audit it.
+
+    The kind changes the record, which makes the approval stale. Raises ApprovalNotFoundError for
+    anybody else, and out of their reach; ApprovalStateError unless it is approved and unexecuted;
+    DecisionNotAllowedError if the person's web session ended meanwhile or the kind withdraws
+    nothing; and what the kind raises.
+    """
+    snapshot = _lock_and_read(pk, seen_by=user, clock=clock, delegated_user_id=user.pk)
+    kind = kinds.get(snapshot.approval.kind)
+    if snapshot.state != ApprovalState.APPROVED:
+        raise ApprovalStateError(snapshot.state)
+    current = _require_still_signed_in(user)
+    if not kind.can_withdraw:
+        raise DecisionNotAllowedError
+    if kind.find(current, snapshot.approval.target, lock=False) is None:
+        raise ApprovalNotFoundError
+    kind.withdraw(current, snapshot.target)
+    _audit(user, [snapshot], "approval:withdrawn", origin)
+    after = read_approval(ApprovalRequest.objects.asked_of(user), pk, now=snapshot.now)
+    if after.state != ApprovalState.STALE:
+        raise RuntimeError(f"{kind.name} withdrew an approval that can still be executed")
+
+
+def _audit(user: Any, snapshots: Sequence[ApprovalSnapshot], action: str, origin: Origin) -> Any:
+    """Append what the person did to requests of one connection; return the person as of now."""
+    facts = [
+        Fact(
+            action=action,
+            origin=origin,
+            actor_id=user.pk,
+            connection_id=each.approval.connection_id,
+            target=str(each.approval.pk),
+            detail=str(kinds.get(each.approval.kind).pk_of(each.approval.target)),
+        )
+        for each in snapshots
+    ]
+    audit.record_decisions(facts)
+    # Whoever ends the connection or the session holds the chain's lock until that is done.
+    return _require_still_signed_in(user)
 
 
 def write_decision(
     user: Any, pk: UUID, *, decision: Decision, fingerprint: str, reason: str = "", clock: Clock
-) -> ApprovalSnapshot:
+) -> list[ApprovalSnapshot]:
     """Store what the delegated person decided about the facts with this fingerprint.
+
+    Return what is decided now: this request, and if it is rejected, all others that wait by which
+    the connection asks for the same, in the order of their IDs.
 
     Raises ApprovalNotFoundError for anybody else, and ApprovalStateError if nothing is left to
     decide or (as stale) the fingerprint is not the approval's, and DecisionNotAllowedError if the
@@ -182,6 +254,7 @@ def write_decision(
     """
     is_approval = decision == Decision.APPROVED
     with transaction.atomic():
+        alike = [] if is_approval else _lock_alike(user, pk, clock())
         snapshot = _lock_and_read(
             pk, seen_by=user if is_approval else None, clock=clock, delegated_user_id=user.pk
         )
@@ -192,7 +265,32 @@ def write_decision(
         current = _require_still_signed_in(user)
         if is_approval:
             _require_still_allowed(current, approval)
-        return _write_decision(snapshot, decision, "" if is_approval else reason)
+            return _write_decisions([snapshot], decision)
+        others = (
+            ApprovalSnapshot(each, snapshot.target, snapshot.current, snapshot.now)
+            for each in alike
+            if each.pk != pk
+        )
+        found = [snapshot, *(each for each in others if _is_pending(each))]
+        found.sort(key=lambda each: each.approval.pk)
+        return _write_decisions(found, decision, reason)
+
+
+def _lock_alike(user: Any, pk: UUID, now: datetime) -> list[ApprovalRequest]:
+    """Return, locked, the undecided requests by which one connection asks for the same."""
+    this = ApprovalRequest.objects.asked_of(user).filter(pk=pk)
+    asked = this.values("kind", "target", "connection_id").first()
+    return _lock_undecided(user, now, **asked) if asked else []
+
+
+def _lock_undecided(user: Any, now: datetime, **wanted: Any) -> list[ApprovalRequest]:
+    """Return the person's undecided requests with these column values, locked in order of ID."""
+    asked = ApprovalRequest.objects.asked_of(user).undecided_at(now).filter(**wanted)
+    return list(asked.order_by("pk").select_for_update(of=("self",), no_key=True))
+
+
+def _is_pending(snapshot: ApprovalSnapshot) -> bool:
+    return snapshot.state == ApprovalState.PENDING
 
 
 def _lock_and_read(pk: UUID, *, seen_by: Any, clock: Clock, **wanted: Any) -> ApprovalSnapshot:
@@ -249,19 +347,24 @@ def _require_still_allowed(current: Any, approval: ApprovalRequest) -> None:
         raise ApprovalNotFoundError
 
 
-def _write_decision(
-    snapshot: ApprovalSnapshot, decision: Decision, rejection_reason: str
-) -> ApprovalSnapshot:
-    approval, now = snapshot.approval, snapshot.now
-    undecided = ApprovalRequest.objects.filter(pk=approval.pk, decision="", expires_at__gt=now)
+def _write_decisions(
+    snapshots: Sequence[ApprovalSnapshot], decision: Decision, rejection_reason: str = ""
+) -> list[ApprovalSnapshot]:
+    """Store the decision of all these, or raise ApprovalStateError and store none."""
+    now = snapshots[0].now
+    pks = [each.approval.pk for each in snapshots]
     decided = {"decision": decision, "decided_at": now, "rejection_reason": rejection_reason}
-    if not undecided.update(**decided):
-        raise ApprovalStateError(snapshot.state)
-    for name, value in decided.items():
-        setattr(approval, name, value)
-    conf.policy().approval_decided(approval)
-    _tell(signals.approval_decided, approval)
-    return ApprovalSnapshot(approval, snapshot.target, snapshot.current, now)
+    if decision == Decision.APPROVED:
+        decided["replaced_at"] = None  # it stands by itself now
+    undecided = ApprovalRequest.objects.undecided_at(now).filter(pk__in=pks)
+    if undecided.update(**decided) != len(pks):
+        raise ApprovalStateError(snapshots[0].state)
+    for snapshot in snapshots:
+        for name, value in decided.items():
+            setattr(snapshot.approval, name, value)
+        conf.policy().approval_decided(snapshot.approval)
+        _tell(signals.approval_decided, snapshot.approval)
+    return [ApprovalSnapshot(each.approval, each.target, each.current, now) for each in snapshots]
 
 
 def execute(

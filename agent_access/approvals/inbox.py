@@ -1,4 +1,4 @@
-"""A person's inbox of approvals: those to decide now, and all others."""
+"""A person's inbox: a card for each thing to decide now, and all that was asked before."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,6 +11,7 @@ from uuid import UUID
 from django.db.models import Count, Exists, Max, OuterRef, Q
 from django.utils import timezone
 
+from agent_access import waiting
 from agent_access.approvals.engine import read_approvals
 from agent_access.approvals.kinds import ApprovalKind, kinds
 from agent_access.approvals.models import ApprovalQuerySet, ApprovalRequest
@@ -32,17 +33,21 @@ def visible_to(user: Any) -> ApprovalQuerySet:
     )
 
 
-def pending_for(user: Any, *, now: datetime) -> ApprovalQuerySet:
-    """Return the approvals in the person's reach that wait for a decision, by what SQL can tell.
+def cards_for(user: Any, *, now: datetime) -> ApprovalQuerySet:
+    """Return what waits for the person's decision, by what SQL can tell: a card each.
 
-    Nothing waits for a connection that has ended, since that can execute nothing any more. One that
-    is stale by what no query of its kind tells waits among them, as stale, until it expires: every
-    page counts them, and agents may have prepared hundreds. An approval whose target the person
-    cannot see is in no list; by its link it can be rejected, no more.
+    However often a connection asks for the same, its newest request alone is there. Nothing waits
+    for a connection that has ended, since that can execute nothing any more. One that is stale by
+    what no query of its kind tells waits among them, as stale, until it expires: every page counts
+    them. An approval whose target the person cannot see is in no list; by its link it can be
+    rejected, no more.
     """
-    current = _any_of(_of(kind) & kind.is_current() for kind in kinds)
-    waiting = visible_to(user).filter(current, decision="", expires_at__gt=now)
-    return waiting.exclude(by_ended_connections(user))
+    cards = visible_to(user).standing().undecided_at(now).filter(_is_current())
+    return cards.exclude(by_ended_connections(user))
+
+
+def _is_current() -> Q:
+    return _any_of(_of(kind) & kind.is_current() for kind in kinds)
 
 
 def by_ended_connections(user: Any) -> Exists:
@@ -61,7 +66,7 @@ def _any_of(conditions: Iterable[Q]) -> Q:
 
 @dataclass(frozen=True, kw_only=True)
 class Waiting:
-    """How many approvals wait for a person, and when the latest of them was prepared."""
+    """How much a person is asked to decide, and when the latest of the approvals was prepared."""
 
     count: int
     latest_at: datetime | None
@@ -73,23 +78,81 @@ class Waiting:
 
 
 def find_waiting(user: Any) -> Waiting:
-    """Return what waits for the person now."""
-    pending = pending_for(user, now=timezone.now())
-    return Waiting(**pending.aggregate(count=Count("pk"), latest_at=Max("prepared_at")))
+    """Return what waits for the person now: cards of approvals, and what other apps ask."""
+    now = timezone.now()
+    found = cards_for(user, now=now).aggregate(count=Count("pk"), latest_at=Max("prepared_at"))
+    return Waiting(
+        count=found["count"] + len(find_told(user, now=now)), latest_at=found["latest_at"]
+    )
 
 
-def read_pending(user: Any, *, after: UUID | None, now: datetime) -> InboxPage:
-    """Return a page of the pending approvals, the first to expire first."""
-    pending = pending_for(user, now=now)
-    rows = pending.filter(pk__gt=after) if after else pending
-    return _read_page(rows.order_by("pk"), now=now)
+def find_told(user: Any, *, now: datetime) -> list[waiting.Told]:
+    """Return what apps other than this one ask the person, the first to end first."""
+    told = (
+        each
+        for subject in waiting.subjects.values()
+        for each in subject.find_pending(user, now=now)
+    )
+    return sorted(told, key=lambda each: each.expires_at)
+
+
+def read_cards(user: Any, *, after: UUID | None, now: datetime) -> InboxPage:
+    """Return a page of the cards, the first to expire first."""
+    rows, here = cards_for(user, now=now), _find(user, after)
+    if here:
+        rows = rows.filter(_later_than(here))
+    return _read_page(rows.order_by("expires_at", "pk"), now=now)
+
+
+def read_around(
+    user: Any, approval: ApprovalRequest, *, now: datetime
+) -> tuple[list[ApprovalSnapshot], list[ApprovalSnapshot]]:
+    """Return the cards before an approval and after it, the nearest first: a page of each."""
+    cards = cards_for(user, now=now)
+    before = cards.filter(_earlier_than(approval)).order_by("-expires_at", "-pk")
+    after = cards.filter(_later_than(approval)).order_by("expires_at", "pk")
+    return _read_page(before, now=now)[0], _read_page(after, now=now)[0]
 
 
 def read_others(user: Any, *, before: UUID | None, now: datetime) -> InboxPage:
-    """Return a page of the approvals that are not pending, newest first."""
-    others = visible_to(user).exclude(pk__in=pending_for(user, now=now).values("pk"))
-    rows = others.filter(pk__lt=before) if before else others
-    return _read_page(rows.order_by("-pk"), now=now)
+    """Return a page of the approvals that are no cards, the last to expire first.
+
+    Those that a newer one replaced are left out, unless they were approved.
+    """
+    rows, here = visible_to(user).standing(), _find(user, before)
+    if here:
+        rows = rows.filter(_earlier_than(here))
+    is_over = ~Q(decision="") | Q(expires_at__lte=now) | ~_is_current()
+    others = rows.filter(is_over | Q(by_ended_connections(user)))
+    return _read_page(others.order_by("-expires_at", "-pk"), now=now)
+
+
+def _find(user: Any, pk: UUID | None) -> ApprovalRequest | None:
+    return ApprovalRequest.objects.asked_of(user).filter(pk=pk).first() if pk else None
+
+
+def _later_than(approval: ApprovalRequest) -> Q:
+    """Return the condition that a request comes later in the order of cards."""
+    at = approval.expires_at
+    return Q(expires_at__gte=at) & (Q(expires_at__gt=at) | Q(pk__gt=approval.pk))
+
+
+def _earlier_than(approval: ApprovalRequest) -> Q:
+    at = approval.expires_at
+    return Q(expires_at__lte=at) & (Q(expires_at__lt=at) | Q(pk__lt=approval.pk))
+
+
+def find_newer(approval: ApprovalRequest) -> ApprovalRequest | None:
+    """Return the request that stands in the inbox for one that was replaced; None if none does."""
+    if approval.replaced_at is None:
+        return None
+    same = ApprovalRequest.objects.standing().filter(
+        delegated_user=approval.delegated_user_id,
+        kind=approval.kind,
+        target=approval.target,
+        connection_id=approval.connection_id,
+    )
+    return same.order_by("-pk").first()
 
 
 def _read_page(rows: ApprovalQuerySet, *, now: datetime) -> InboxPage:

@@ -180,6 +180,19 @@ class ApprovalKind(Generic[Target]):
         """Return whether the person may approve, at this moment, what they may see."""
         return bool(user.has_perms(self.permissions))
 
+    # What it may undo.
+
+    def withdraw(self, user: Any, target: Target) -> None:
+        """Change the locked record so that what was approved of it is stale.
+
+        The person who approved it takes that back; without this method they cannot.
+        """
+        raise NotImplementedError
+
+    @property
+    def can_withdraw(self) -> bool:
+        return type(self).withdraw is not ApprovalKind.withdraw
+
     # What it may show.
 
     def describe(self, snapshot: ApprovalSnapshot, user: Any) -> Mapping[str, Any]:

@@ -1,5 +1,6 @@
 """Requests for what a person must approve, and what they decided."""
 
+from datetime import datetime
 from typing import Any, ClassVar, Self
 
 from django.conf import settings
@@ -28,6 +29,14 @@ class ApprovalQuerySet(models.QuerySet["ApprovalRequest"]):
         """Return all that this person has, or had, to decide, whatever they may see now."""
         return self.filter(delegated_user=user)
 
+    def undecided_at(self, now: datetime) -> Self:
+        """Return those that nobody has decided and whose window is not over."""
+        return self.filter(decision="", expires_at__gt=now)
+
+    def standing(self) -> Self:
+        """Return those that no newer request of their connection has replaced in the inbox."""
+        return self.filter(replaced_at=None)
+
 
 class ApprovalRequest(models.Model):
     """A request to do one act to one record as it was prepared, and what came of it.
@@ -36,6 +45,9 @@ class ApprovalRequest(models.Model):
     `kind` is the name of its ApprovalKind and `target` the key of the record, with `target_version`
     as the kind numbers its versions. `facts` is the canonical JSON of all that was shown,
     `fingerprint` the SHA-256 of that in hexadecimal. Of the nonce only the digest is kept.
+    `repeats` is how many requests for the same by this connection went before without a decision,
+    each while the last was still valid, or None. The newest alone stands in the inbox: the others
+    have a `replaced_at`, unless they are approved.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -53,6 +65,8 @@ class ApprovalRequest(models.Model):
     nonce_digest = models.CharField(max_length=DIGEST_LENGTH, editable=False)
     prepared_at = models.DateTimeField(editable=False)
     expires_at = models.DateTimeField(editable=False)
+    repeats = models.PositiveIntegerField(null=True, editable=False)
+    replaced_at = models.DateTimeField(null=True, editable=False)
 
     decision = models.CharField(max_length=8, choices=Decision, blank=True, default="")
     decided_at = models.DateTimeField(null=True)
@@ -68,10 +82,16 @@ class ApprovalRequest(models.Model):
     class Meta:
         indexes = [
             models.Index(fields=["delegated_user", "id"], name="agent_approval_by_delegate"),
-            # Every page counts what waits for its person, however much waited before.
-            models.Index(fields=["delegated_user", "expires_at"], name="agent_approval_by_expiry"),
+            # Every page counts what waits for its person, however much waited or was asked before.
+            models.Index(
+                fields=["delegated_user", "expires_at", "id"],
+                condition=Q(replaced_at=None),
+                name="agent_approval_by_expiry",
+            ),
             models.Index(fields=["connection_id", "id"], name="agent_approval_by_connection"),
-            models.Index(fields=["target"], name="agent_approval_by_target"),
+            models.Index(
+                fields=["target", "connection_id", "replaced_at"], name="agent_approval_by_target"
+            ),
         ]
         constraints = [
             models.CheckConstraint(

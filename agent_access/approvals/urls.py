@@ -31,4 +31,10 @@ urlpatterns = [
     path("approvals/waiting", page(views.show_waiting_count), name="waiting"),
     path("approvals/<id:pk>", page(views.review, "POST"), name="review"),
     path("approvals/<id:pk>/version", page(views.show_page_version), name="version"),
+    path("approvals/<id:pk>/withdraw", page(views.withdraw_approval, "POST"), name="withdraw"),
+    path(
+        "approvals/connections/<id:pk>/reject",
+        page(views.reject_all_of, "POST"),
+        name="reject-all",
+    ),
 ]

@@ -4,7 +4,7 @@ They expect a person who is signed in: a project routes to them through `urls`, 
 decorators under the same names.
 """
 
-from datetime import datetime
+from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Any
 from uuid import UUID
@@ -12,15 +12,19 @@ from uuid import UUID
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 
 from agent_access.approvals.descriptions import (
     Told,
+    count_asked,
+    describe_cards,
     describe_entries,
     describe_hidden,
     describe_review,
+    describe_told,
 )
-from agent_access.approvals.engine import decide, read_approval
+from agent_access.approvals.engine import decide, read_approval, reject_all, withdraw
 from agent_access.approvals.errors import (
     ApprovalError,
     ApprovalNotFoundError,
@@ -31,9 +35,12 @@ from agent_access.approvals.errors import (
 from agent_access.approvals.forms import DECISIONS, DecisionForm
 from agent_access.approvals.inbox import (
     InboxPage,
+    find_newer,
+    find_told,
     find_waiting,
+    read_around,
+    read_cards,
     read_others,
-    read_pending,
     visible_to,
 )
 from agent_access.approvals.kinds import kinds
@@ -47,20 +54,28 @@ from agent_access.request_facts import note
 from agent_access.web_sessions import has_session
 
 REFUSALS = {HTTPStatus.CONFLICT, HTTPStatus.FORBIDDEN}
+# The query parameter of a review page by which it says that the approval was just taken back.
+WITHDRAWN = "withdrawn"
 
 
 def list_approvals(request: HttpRequest) -> HttpResponse:
-    """Show the pending approvals and the others; a further page goes on with one of the lists."""
+    """Show a card for each thing to decide, and the other approvals.
+
+    A further page goes on with one of the two lists.
+    """
     user, now = request.user, timezone.now()
     after, before = (_read_cursor(request, name) for name in ("after", "before"))
     nothing: InboxPage = [], None
-    waiting, next_waiting = read_pending(user, after=after, now=now) if before is None else nothing
+    cards, next_cards = read_cards(user, after=after, now=now) if before is None else nothing
     others, next_others = read_others(user, before=before, now=now) if after is None else nothing
+    is_first_page = after is None and before is None
+    told = find_told(user, now=now) if is_first_page else []
     context = {
-        "waiting": describe_entries(waiting, user),
+        "told": describe_told(told, now=now),
+        "cards": describe_cards(cards, user),
         "others": describe_entries(others, user),
-        "is_first_page": after is None and before is None,
-        "next_waiting": next_waiting,
+        "is_first_page": is_first_page,
+        "next_cards": next_cards,
         "next_others": next_others,
     }
     return render(request, "agent_approvals/inbox.html", context)
@@ -91,6 +106,36 @@ def review(request: HttpRequest, pk: UUID) -> HttpResponse:
     return _decide(request, pk, form)
 
 
+def withdraw_approval(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """Take back what was approved and not executed yet; only POST does."""
+    if request.method != "POST":  # as after signing in again
+        return redirect("agent_approvals:review", pk=pk)
+    _require_session(request)
+    try:
+        withdraw(request.user, pk, origin=make_origin(Transport.WEB))
+    except ApprovalNotFoundError:
+        raise Http404 from None
+    except (ApprovalStateError, DecisionNotAllowedError) as refusal:
+        return _show(request, _read(request, pk), status=_status_of(refusal))
+    return redirect(f"{reverse('agent_approvals:review', args=[pk])}?{WITHDRAWN}")
+
+
+def reject_all_of(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """Reject all that a connection asks the person; only POST does."""
+    if request.method == "POST":
+        _require_session(request)
+        try:
+            reject_all(request.user, pk, origin=make_origin(Transport.WEB))
+        except DecisionNotAllowedError:
+            raise PermissionDenied from None
+    return redirect("agent_approvals:inbox")
+
+
+def _require_session(request: HttpRequest) -> None:
+    if not has_session(request):
+        raise PermissionDenied
+
+
 def show_page_version(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Tell a script, on a review page that is not final, whether that page is outdated."""
     note(is_routine=True)  # as above
@@ -117,8 +162,9 @@ def _show(
     is_pending = snapshot.state == ApprovalState.PENDING
     context = {
         "review": review,
-        "next_href": "" if is_pending else _find_next(request.user, now=snapshot.now),
         "form": form,
+        "is_withdrawn": snapshot.state == ApprovalState.STALE and WITHDRAWN in request.GET,
+        **_describe_place(request.user, snapshot),
         # An error in the reason stands beside its field, if that is still shown.
         "is_refused": status in REFUSALS
         or bool(form.errors.keys() - {"reason"})
@@ -135,20 +181,32 @@ def _describe(user: Any, snapshot: ApprovalSnapshot) -> tuple[Told, str]:
     return describe_hidden(snapshot, user), kind.hidden_template
 
 
-def _find_next(user: Any, *, now: datetime) -> str:
-    """Return the link of a request that can be decided, the first to expire, or an empty text.
+def _describe_place(user: Any, snapshot: ApprovalSnapshot) -> Told:
+    """Describe where a request stands among those that wait: links, or empty texts.
 
-    It is one of the inbox's first page: stale ones there are told by reading their targets.
+    Of a request that waits: the cards before and after it, and a newer one that asks for the same.
+    Of another: the card that is the first to expire.
     """
-    waiting, _ = read_pending(user, after=None, now=now)
-    return next(
-        (each["href"] for each in describe_entries(waiting, user) if each["is_waiting"]), ""
-    )
+    if snapshot.state != ApprovalState.PENDING:
+        cards, _ = read_cards(user, after=None, now=snapshot.now)
+        return {"next_href": _find_decidable(cards, user)}
+    before, after = read_around(user, snapshot.approval, now=snapshot.now)
+    newer = find_newer(snapshot.approval)
+    return {
+        "previous_href": _find_decidable(before, user),
+        "following_href": _find_decidable(after, user),
+        "newer_href": reverse("agent_approvals:review", args=[newer.pk]) if newer else "",
+        "asked": count_asked(snapshot.approval),
+    }
+
+
+def _find_decidable(cards: Sequence[ApprovalSnapshot], user: Any) -> str:
+    """Return the link of the first that is not stale, which is told by reading its record."""
+    return next((each["href"] for each in describe_entries(cards, user) if each["is_waiting"]), "")
 
 
 def _decide(request: HttpRequest, pk: UUID, form: DecisionForm) -> HttpResponse:
-    if not has_session(request):
-        raise PermissionDenied
+    _require_session(request)
     decision = DECISIONS[form.cleaned_data["decision"]]
     try:
         decide(

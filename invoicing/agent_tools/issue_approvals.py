@@ -18,7 +18,7 @@ from invoicing.errors import RecordNotFoundError
 from invoicing.locks import lock_draft
 from invoicing.models import Document, DocumentStatus, User
 from invoicing.services.document_facts import Facts, read_facts
-from invoicing.services.drafts import name_conflict
+from invoicing.services.drafts import name_conflict, save_anew
 from invoicing.services.issuing import issue_locked, require_issuable
 from invoicing.web.issue_warnings import render_warnings
 
@@ -101,6 +101,10 @@ class IssueKind(ApprovalKind[Document]):
         """Return the moment at which the document was frozen, after the last lock."""
         issued_at: datetime = outcome.issued_at
         return issued_at
+
+    @override
+    def withdraw(self, user: User, target: Document) -> None:
+        save_anew(target)
 
     @override
     def describe(self, snapshot: ApprovalSnapshot, user: User) -> Mapping[str, Any]:

@@ -111,6 +111,8 @@ class Migration(migrations.Migration):
     dependencies = [
         ("invoices", "0017_make_room_for_approvals"),
     ]
+    # Which changes the table that this carries over.
+    run_before = [("agent_approvals", "0002_one_card_for_the_same")]
 
     operations = [
         migrations.SeparateDatabaseAndState(

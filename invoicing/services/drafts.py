@@ -106,6 +106,20 @@ def update_draft(
     return content
 
 
+def save_anew(document: Document) -> None:
+    """Raise the version of a locked draft, so that nothing asked of it before can be done.
+
+    Raises ConflictError if it is no draft any more.
+    """
+    version, now = document.lock_version, timezone.now()
+    drafts = Document.objects.filter(
+        pk=document.pk, status=DocumentStatus.DRAFT, lock_version=version
+    )
+    if not drafts.update(lock_version=version + 1, updated_at=now):
+        raise name_conflict(document)
+    document.lock_version, document.updated_at = version + 1, now
+
+
 def replace_content(documents: DocumentQuerySet, content: DraftContent, lock_version: int) -> bool:
     """Replace the content of a locked draft at this lock version; return whether that was one.
 

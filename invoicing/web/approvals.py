@@ -15,6 +15,16 @@ urlpatterns = [
     path("approvals/waiting", page()(views.show_waiting_count), name="waiting"),
     path("approvals/<id:pk>", page(methods=("GET", "POST"))(views.review), name="review"),
     path("approvals/<id:pk>/version", page()(views.show_page_version), name="version"),
+    path(
+        "approvals/<id:pk>/withdraw",
+        page(methods=("GET", "POST"))(views.withdraw_approval),
+        name="withdraw",
+    ),
+    path(
+        "approvals/connections/<id:pk>/reject",
+        page(methods=("GET", "POST"))(views.reject_all_of),
+        name="reject-all",
+    ),
 ]
 
 

@@ -82,7 +82,7 @@ def test_what_a_person_decides_is_no_use_of_the_connection(agent, connection, ti
     origin = Origin(transport=Transport.WEB)
     with transaction.atomic():
         fact = Fact(action="approval:rejected", origin=origin, connection_id=connection.id)
-        audit.record_decision(fact)
+        audit.record_decisions([fact])
     head = ChainHead.objects.get(chain=str(connection.id))
     assert (head.sequence, head.last_used_at) == (2, NOW.replace(second=0, microsecond=0))
 
@@ -114,9 +114,13 @@ def record_act(fact: Fact) -> None:
     audit.record_acts([fact])
 
 
+def record_decision(fact: Fact) -> None:
+    audit.record_decisions([fact])
+
+
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize(
-    "record", [audit.record_call, audit.record_refusal, audit.record_decision, record_act]
+    "record", [audit.record_call, audit.record_refusal, record_decision, record_act]
 )
 def test_an_event_belongs_to_a_transaction(connection, record):
     before = AuditEvent.objects.count()

@@ -31,10 +31,15 @@ def draft(delegate, customer) -> Document:
 
 
 @pytest.fixture
-def ask(delegate, draft, connection) -> Any:
-    """Return a function with which the agent asks for the issue of the draft."""
+def ask(delegate, customer, connection) -> Any:
+    """Return a function with which the agent asks for the issue of a new draft."""
     maker = ConnectionRef(connection.id, "Ledger agent")
-    return lambda: prepare(draft, user=delegate, connection=maker, now=timezone.now())
+
+    def ask() -> Prepared:
+        draft = make_draft(user=delegate, customer=customer)
+        return prepare(draft, user=delegate, connection=maker, now=timezone.now())
+
+    return ask
 
 
 def open_with_clock(open_page: Any, user: Any, path: str) -> Page:
@@ -202,6 +207,15 @@ def approved(open_page, delegate, ask) -> tuple[Page, Prepared]:
     return open_with_clock(open_page, delegate, path), prepared
 
 
+def test_an_approval_is_withdrawn_by_keyboard(approved):
+    page, _ = approved
+    page.get_by_role("button", name="Withdraw the approval").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="The draft has changed")).to_be_visible()
+    expect(page.get_by_role("main")).to_contain_text("You withdrew your approval")
+    inspect(page, "review-withdrawn")
+
+
 def test_an_approved_page_stays_until_something_changed(approved):
     page, prepared = approved
     opened = listen(page, path_of(prepared))
@@ -247,9 +261,7 @@ def wait_for_standing(page: Page) -> None:
     wait_for_answer(page, "/version", seconds=10)
 
 
-def test_a_pending_page_tells_that_the_draft_has_changed_and_keeps_what_is_typed(
-    pending, delegate, draft
-):
+def test_a_pending_page_tells_that_the_draft_has_changed_and_keeps_what_is_typed(pending):
     page, _ = pending
     page.get_by_label("Reason").fill("The customer has moved.")
     wait_for_standing(page)

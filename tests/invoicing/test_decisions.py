@@ -88,7 +88,7 @@ def test_a_refused_decision_is_no_decision(delegate, colleague, approval):
 
 
 def test_a_decision_that_cannot_be_written_down_is_none(monkeypatch, delegate, approval):
-    monkeypatch.setattr("agent_access.audit.record_decision", lambda _fact: 1 / 0)
+    monkeypatch.setattr("agent_access.audit.record_decisions", lambda _facts: 1 / 0)
 
     with pytest.raises(ZeroDivisionError):
         decide(delegate, approval)
@@ -143,13 +143,13 @@ def test_what_its_connection_cannot_execute_any_more_is_not_approved(
 def test_who_is_signed_out_while_the_chain_is_waited_for_decides_nothing(
     monkeypatch, delegate, approval, decision
 ):
-    record_decision = audit.record_decision
+    record_decisions = audit.record_decisions
 
-    def record_and_end_sessions(fact: Any) -> None:
-        record_decision(fact)
+    def record_and_end_sessions(facts: Any) -> None:
+        record_decisions(facts)
         User.objects.filter(pk=delegate.pk).update(session_revision=7)
 
-    monkeypatch.setattr(audit, "record_decision", record_and_end_sessions)
+    monkeypatch.setattr(audit, "record_decisions", record_and_end_sessions)
     before = AuditEvent.objects.count()
     with pytest.raises(DecisionNotAllowedError):
         decide(delegate, approval, decision)

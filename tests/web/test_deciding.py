@@ -1,5 +1,6 @@
 """Who decides on the review page, and what a decision does."""
 
+import re
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -9,13 +10,14 @@ from django.core.exceptions import PermissionDenied
 from django.test import Client
 
 from agent_access.approvals import engine, views
+from agent_access.approvals.errors import ApprovalStateError
 from agent_access.approvals.models import ApprovalRequest, Decision
 from agent_access.connections import revoke_connection
 from agent_access.models import AuditEvent
 from agent_access.models.connections import RevokedReason
 from invoicing.access import Permission
 from invoicing.fixed_point import SCALE
-from invoicing.models import Customer, User
+from invoicing.models import Customer, Document, User
 from invoicing.services.drafts import ConnectionRef
 from tests.approvals import PREPARED_AT, TEN_MINUTES_LATER, Prepared, prepare
 from tests.factories import (
@@ -42,7 +44,7 @@ def test_approving_leads_back_to_the_page_which_says_what_was_decided(desk, prep
     assert (answer.status_code, answer["Location"]) == (302, path_of(prepared))
     assert "You approved it on March 2, 2026, 09:01 UTC." in page
     assert "until 09:10:00 UTC: 9 min 0 s left. Nothing has been issued yet." in page
-    assert "As soon as the draft is saved again, nothing can be issued by this request." in page
+    assert "As soon as you withdraw your approval, or the draft is saved again," in page
     assert "Approve issue" not in page
     assert decision_of(prepared) == "approved"
     event = AuditEvent.objects.get(action="approval:approved")
@@ -146,6 +148,73 @@ def test_whoever_cannot_see_the_document_any_more_learns_nothing_of_it(
     assert prepared.document.draft_code not in hidden
 
 
+def withdraw_approval(browser: Client, prepared: Prepared) -> Any:
+    return browser.post(f"{path_of(prepared)}/withdraw")
+
+
+def test_what_was_approved_is_withdrawn_before_the_agent_does_it(desk, prepared, agent):
+    """The draft is saved anew, so the agent gets `approval_stale`."""
+    send(desk, prepared, "approve")
+    page = read(desk.get(path_of(prepared)))
+    answer = withdraw_approval(desk, prepared)
+    after = read(desk.get(answer["Location"]))
+
+    assert "Withdraw the approval" in page
+    assert "You withdrew your approval: the agent can no longer do this." in after
+    assert "Version of the draft 1 2" in after
+    assert "Withdraw the approval" not in after
+    assert Document.objects.get().lock_version == 2
+    with pytest.raises(ApprovalStateError, match="stale"):
+        prepared.execute()
+    event = AuditEvent.objects.get(action="approval:withdrawn")
+    assert (event.chain, event.actor_id, event.target, event.detail, event.outcome) == (
+        str(prepared.approval.connection_id),
+        prepared.user.pk,
+        str(prepared.approval.pk),
+        str(prepared.document.pk),
+        "ok",
+    )
+
+
+@pytest.mark.parametrize("state", ["pending", "rejected", "executed", "expired", "stale"])
+def test_what_is_not_approved_and_unexecuted_is_not_withdrawn(desk, prepared, clock, state):
+    if state in {"executed", "expired", "stale"}:
+        prepared.decide()
+    if state == "rejected":
+        prepared.decide(Decision.REJECTED)
+    if state == "executed":
+        prepared.execute()
+    if state == "expired":
+        clock.move_to(TEN_MINUTES_LATER, tick=False)
+    if state == "stale":
+        Document.objects.update(lock_version=2)
+    with nothing_changes():
+        answer = withdraw_approval(desk, prepared)
+    assert answer.status_code == 409
+    assert "Withdraw the approval" not in read(answer)
+
+
+def test_only_who_approved_it_withdraws_it_in_their_session_and_by_the_button(
+    desk, prepared, sign_in, colleague, rf
+):
+    send(desk, prepared, "approve")
+    path, delegate = f"{path_of(prepared)}/withdraw", prepared.user
+    other = sign_in(colleague)
+    request = rf.post(path)
+    request.user, request.session = delegate, {}  # as a project's middleware knows a token
+    with nothing_changes():
+        assert other.post(path).status_code == 404
+        assert desk.get(path)["Location"] == path_of(prepared)
+        desk.handler.enforce_csrf_checks = True
+        assert desk.post(path).status_code == 403
+        desk.handler.enforce_csrf_checks = False
+        with pytest.raises(PermissionDenied):
+            views.withdraw_approval(request, prepared.approval.pk)
+    withdraw(delegate, Permission.VIEW_ALL_CUSTOMERS)
+    assert withdraw_approval(desk, prepared).status_code == 404
+    assert Document.objects.get().lock_version == 1
+
+
 @pytest.mark.requirement("approval.reject")
 def test_rejecting_carries_the_reason(desk, prepared):
     send(desk, prepared, "reject", reason="  Wrong\r\ncustomer.\t")
@@ -156,21 +225,41 @@ def test_rejecting_carries_the_reason(desk, prepared):
     assert ApprovalRequest.objects.get().rejection_reason == "Wrong\ncustomer."
 
 
-def test_a_decision_leads_on_to_the_request_that_expires_next(desk, prepared, delegate):
-    draft = make_draft(user=delegate, customer=prepared.document.customer)
+NEXT = "Next request that waits for you"
+
+
+def ask(prepared: Prepared, **asked: Any) -> Prepared:
+    """Ask, by the same connection, for the issue of another draft."""
+    draft = make_draft(user=prepared.user, customer=prepared.document.customer)
     maker = ConnectionRef(prepared.approval.connection_id, "Ledger agent")
-    following, last = [
-        prepare(draft, user=delegate, connection=maker, now=PREPARED_AT + each * SECOND)
-        for each in (1, 2)
-    ]
-    assert "Another request" not in read(desk.get(path_of(prepared)))
+    return prepare(draft, user=prepared.user, connection=maker, **asked)
+
+
+def links_to(words: str, answer: Any) -> list[str]:
+    return re.findall(rf'href="([^"]*)"[^>]*>{words}</a>', answer.content.decode())
+
+
+def test_a_decision_leads_on_to_the_request_that_expires_next(desk, prepared, delegate):
+    following, last = [ask(prepared, now=PREPARED_AT + each * SECOND) for each in (1, 2)]
+    assert NEXT not in read(desk.get(path_of(prepared)))
     for here, next_one in [(prepared, following), (following, last)]:
         send(desk, here, "reject")
-        page = desk.get(path_of(here))
-        assert "Another request is waiting for you: review it ." in read(page)
-        assert f'href="{path_of(next_one)}">review it' in page.content.decode()
+        assert links_to(NEXT, desk.get(path_of(here))) == [path_of(next_one)]
     send(desk, last, "reject")
-    assert "Another request" not in read(desk.get(path_of(last)))
+    assert NEXT not in read(desk.get(path_of(last)))
+
+
+def test_pages_lead_to_the_requests_before_and_after_that_can_be_decided(desk, prepared):
+    stale, first, last = [ask(prepared, now=PREPARED_AT + each * SECOND) for each in (1, 2, 3)]
+    Document.objects.filter(pk=stale.document.pk).update(lock_version=2)
+    for here, previous, following in [
+        (prepared, [], [first]),
+        (first, [prepared], [last]),
+        (last, [first], []),
+    ]:
+        answer = desk.get(path_of(here))
+        assert links_to("Previous request", answer) == [path_of(each) for each in previous]
+        assert links_to("Next request", answer) == [path_of(each) for each in following]
 
 
 def test_a_request_that_nobody_can_decide_any_more_is_not_the_next(
@@ -189,11 +278,10 @@ def test_a_request_that_nobody_can_decide_any_more_is_not_the_next(
     revoke_connection(ended.id, reason=RevokedReason.OWNER_REVOKED)
     send(desk, prepared, "reject")
     for here in (prepared, stale):
-        page = desk.get(path_of(here)).content.decode()
-        assert f'href="{path_of(decidable)}">review it' in page
+        assert links_to(NEXT, desk.get(path_of(here))) == [path_of(decidable)]
     withdraw(delegate, Permission.VIEW_ALL_CUSTOMERS)
     CustomerFactory.create()
-    assert "Another request" not in read(desk.get(path_of(prepared)))
+    assert NEXT not in read(desk.get(path_of(prepared)))
 
 
 def test_who_may_not_see_a_document_is_led_on_as_well(desk, prepared, delegate):
@@ -204,7 +292,7 @@ def test_who_may_not_see_a_document_is_led_on_as_well(desk, prepared, delegate):
     send(desk, prepared, "reject")
     page = desk.get(path_of(prepared))
     assert "whose customer you may no longer see" in read(page)
-    assert f'href="{path_of(following)}">review it' in page.content.decode()
+    assert links_to(NEXT, page) == [path_of(following)]
 
 
 @pytest.mark.parametrize("decision", ["approve", "reject"])

@@ -13,11 +13,11 @@ BEGIN
             IS DISTINCT FROM (NEW.decision, NEW.decided_at, NEW.rejection_reason))
         OR (OLD.id, OLD.kind, OLD.happens_once, OLD.target, OLD.target_version, OLD.delegated_user_id,
             OLD.connection_id, OLD.connection_name, OLD.facts, OLD.fingerprint, OLD.nonce_digest, OLD.prepared_at,
-            OLD.expires_at)
+            OLD.expires_at, OLD.repeats)
             IS DISTINCT FROM
             (NEW.id, NEW.kind, NEW.happens_once, NEW.target, NEW.target_version, NEW.delegated_user_id,
             NEW.connection_id, NEW.connection_name, NEW.facts, NEW.fingerprint, NEW.nonce_digest, NEW.prepared_at,
-            NEW.expires_at)
+            NEW.expires_at, NEW.repeats)
     THEN
         RAISE EXCEPTION 'What an approval says cannot be changed.'
             USING ERRCODE = 'restrict_violation';

@@ -17,10 +17,10 @@ WHEN OLD.executed_at IS NOT NULL
         IS NOT (NEW.decision, NEW.decided_at, NEW.rejection_reason))
     OR (OLD.rowid, OLD.id, OLD.kind, OLD.happens_once, OLD.target, OLD.target_version, OLD.delegated_user_id,
         OLD.connection_id, OLD.connection_name, OLD.facts, OLD.fingerprint, OLD.nonce_digest, OLD.prepared_at,
-        OLD.expires_at)
+        OLD.expires_at, OLD.repeats)
         IS NOT (NEW.rowid, NEW.id, NEW.kind, NEW.happens_once, NEW.target, NEW.target_version, NEW.delegated_user_id,
         NEW.connection_id, NEW.connection_name, NEW.facts, NEW.fingerprint, NEW.nonce_digest, NEW.prepared_at,
-        NEW.expires_at)
+        NEW.expires_at, NEW.repeats)
 BEGIN
     SELECT RAISE(ABORT, 'What an approval says cannot be changed.');
 END;

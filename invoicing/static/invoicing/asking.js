@@ -51,9 +51,9 @@ const followRequests = (link, place) => {
   };
 
   askEvery(20, place.dataset.ask, (waiting) => {
-    const before = latest;
+    const [before, counted] = [latest, count];
     ({ count, latest } = waiting);
-    if (latest > before) announce();
+    if (latest > before || count > counted) announce();
     if (latest < before) place.replaceChildren();
     showCount();
     showTitle();

@@ -28,7 +28,7 @@ const endEntry = (place, tag) => {
 };
 
 const end = (place) => {
-  const tag = place.closest("td")?.querySelector(".tag");
+  const tag = place.closest("td, li")?.querySelector(".tag");
   if (tag) return endEntry(place, tag);
   const href = location.pathname + location.search;
   const link = Object.assign(document.createElement("a"), { href, textContent: "Reload the page" });

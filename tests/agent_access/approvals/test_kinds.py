@@ -7,7 +7,8 @@ from uuid import UUID
 import pytest
 from django.contrib.auth.models import Group
 from django.core.exceptions import ImproperlyConfigured
-from django.db import connection, transaction
+from django.db import connection as database
+from django.db import transaction
 from django.test.utils import CaptureQueriesContext
 from typing_extensions import override
 
@@ -21,6 +22,7 @@ from agent_access.approvals.errors import (
 )
 from agent_access.approvals.kinds import ApprovalKind, KindRegistry, Words
 from agent_access.approvals.models import ApprovalRequest, Decision
+from agent_access.audit import SYSTEM
 from agent_access.keys import to_key
 from agent_access.tools import NoInput
 from tests.clocks import at
@@ -119,7 +121,7 @@ def test_it_is_prepared_approved_and_executed_once(person, group):
     approval = snapshot.approval
     assert (approval.kind, approval.target) == ("groups.rename", UUID(int=group.pk))
     assert read(person, approval).state == "pending"
-    assert [each.approval for each in inbox.read_pending(person, after=None, now=LATER)[0]] == [
+    assert [each.approval for each in inbox.read_cards(person, after=None, now=LATER)[0]] == [
         approval
     ]
     decide(person, approval)
@@ -177,8 +179,8 @@ def test_a_record_out_of_reach_is_not_found_and_can_only_be_rejected(person, gro
         decide(person, approval)
     with pytest.raises(ApprovalNotFoundError):
         execute(person, approval, nonce)
-    assert inbox.read_pending(person, after=None, now=LATER) == ([], None)
-    assert decide(person, approval, Decision.REJECTED).state == "rejected"
+    assert inbox.read_cards(person, after=None, now=LATER) == ([], None)
+    assert decide(person, approval, Decision.REJECTED)[0].state == "rejected"
 
 
 def test_who_lacks_the_permission_by_now_approves_nothing_and_may_reject(person, group):
@@ -186,7 +188,7 @@ def test_who_lacks_the_permission_by_now_approves_nothing_and_may_reject(person,
     person.user_permissions.clear()
     with pytest.raises(DecisionNotAllowedError):
         decide(person, snapshot.approval)
-    assert decide(person, snapshot.approval, Decision.REJECTED).state == "rejected"
+    assert decide(person, snapshot.approval, Decision.REJECTED)[0].state == "rejected"
 
 
 def test_another_person_connection_or_nonce_finds_nothing(person, group):
@@ -248,7 +250,7 @@ def test_requests_of_a_kind_that_no_app_registers_any_more_are_in_no_list(
     empty = KindRegistry()
     for module in ("engine", "inbox", "descriptions", "views"):
         monkeypatch.setattr(f"agent_access.approvals.{module}.kinds", empty)
-    assert inbox.read_pending(person, after=None, now=LATER) == ([], None)
+    assert inbox.read_cards(person, after=None, now=LATER) == ([], None)
     assert inbox.read_others(person, before=None, now=LATER) == ([], None)
     everything = ApprovalRequest.objects.asked_of(person)
     with pytest.raises(ApprovalNotFoundError):
@@ -259,8 +261,8 @@ def test_requests_of_a_kind_that_no_app_registers_any_more_are_in_no_list(
 
 def test_the_inbox_costs_the_same_whatever_its_length(person, group):
     def count() -> int:
-        with CaptureQueriesContext(connection) as captured:
-            waiting, _ = inbox.read_pending(person, after=None, now=LATER)
+        with CaptureQueriesContext(database) as captured:
+            waiting, _ = inbox.read_cards(person, after=None, now=LATER)
             describe_entries(waiting, person)
         return len(captured)
 
@@ -281,3 +283,25 @@ def test_a_kind_without_a_name_such_as_noun_and_verb_is_refused(name, kinds, mon
 def test_a_kind_is_registered_once(kinds):
     with pytest.raises(ImproperlyConfigured, match="registered twice"):
         kinds.register(KIND)
+
+
+def test_what_no_kind_withdraws_is_not_withdrawn(person, group):
+    snapshot, _ = prepare(person, group)
+    decide(person, snapshot.approval)
+    assert not describe_review(read(person, snapshot.approval), person)["may_withdraw"]
+    with pytest.raises(DecisionNotAllowedError):
+        engine.withdraw(person, snapshot.approval.pk, origin=SYSTEM, clock=at(LATER))
+
+
+def test_a_kind_that_withdraws_and_leaves_all_as_it_was_is_a_fault(
+    person, group, connection, monkeypatch
+):
+    maker = Requester(connection.id, connection.name)
+    snapshot, _ = engine.prepare(
+        KIND, person, to_key(group.pk), NoInput(), requester=maker, clock=at(NOW)
+    )
+    decide(person, snapshot.approval)
+    monkeypatch.setattr(RenameGroup, "withdraw", lambda *_: None)
+    assert describe_review(read(person, snapshot.approval), person)["may_withdraw"]
+    with pytest.raises(RuntimeError, match="can still be executed"):
+        engine.withdraw(person, snapshot.approval.pk, origin=SYSTEM, clock=at(LATER))
