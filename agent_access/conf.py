@@ -88,6 +88,11 @@ def mail_from() -> str:
     return str(_setting("MAIL_FROM"))
 
 
+def tells_people() -> bool:
+    """Return whether there is any way in which people can be told what waits for them."""
+    return bool(web_push_key() or mail_from())
+
+
 def reaches_loopback() -> bool:
     """Return whether push services may be on this machine, as those of tests are."""
     return bool(_setting("REACHES_LOOPBACK"))

@@ -13,7 +13,7 @@ from django.utils.timezone import localtime
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext
 
-from agent_access import approvers, waiting
+from agent_access import approvers, conf, waiting
 from agent_access.approvals.engine import approvals_of_ended_connections
 from agent_access.approvals.kinds import kinds
 from agent_access.approvals.models import ApprovalRequest, Decision
@@ -56,7 +56,8 @@ def describe_entries(snapshots: Sequence[ApprovalSnapshot], user: Any) -> list[T
 def describe_cards(cards: Sequence[ApprovalSnapshot], user: Any) -> list[Told]:
     """Describe cards of the inbox: entries with what their person may do about the connection.
 
-    `asked` is how often it asked for the same, and `stop_href` empty for whoever may not end it.
+    `asked` is how often it asked for the same, `stop_href` empty for whoever may not end it, and
+    `mute_href` where nobody is told of anything.
     """
     stop = _links_to_stop({each.approval.connection_id for each in cards}, user)
     further = (
@@ -64,6 +65,7 @@ def describe_cards(cards: Sequence[ApprovalSnapshot], user: Any) -> list[Told]:
             "asked": count_asked(each.approval),
             "connection_id": each.approval.connection_id,
             "stop_href": stop.get(each.approval.connection_id, ""),
+            "mute_href": _link_to_mute(each.approval.connection_id),
         }
         for each in cards
     )
@@ -88,6 +90,13 @@ def _links_to_stop(connection_ids: Collection[UUID], user: Any) -> dict[UUID, st
     if not may_administer:
         connections = connections.filter(owner_id=to_key(user.pk))
     return {pk: f"{page}?id={pk}" for pk in connections.values_list("pk", flat=True)}
+
+
+def _link_to_mute(connection_id: UUID) -> str:
+    try:
+        return reverse("agent_telling:mute", args=[connection_id]) if conf.tells_people() else ""
+    except NoReverseMatch:  # a project without notifications
+        return ""
 
 
 def describe_told(told: Sequence[waiting.Told], *, now: datetime) -> list[Told]:

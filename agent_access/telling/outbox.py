@@ -36,7 +36,7 @@ def note(sender: Any, question: Question, **kwargs: Any) -> None:
 
     One row, since an agent waits for it; where nobody can be told, none.
     """
-    if conf.web_push_key() or conf.mail_from():
+    if conf.tells_people():
         Notification.objects.create(
             person_id=question.person_id,
             subject=question.subject,

@@ -64,6 +64,11 @@ def find_muted(person_id: Any) -> set[UUID]:
     return set(muted.values_list("connection_id", flat=True))
 
 
+def mail_address(person: Any) -> str:
+    """Return where the person can be told by mail; empty if they cannot."""
+    return getattr(person, person.get_email_field_name(), "") if conf.mail_from() else ""
+
+
 def is_quiet(chosen: Preferences, *, now: datetime) -> bool:
     """Return whether it is one of the person's quiet hours, by the clock where they are."""
     start, end = chosen.quiet_from, chosen.quiet_until

@@ -15,6 +15,7 @@ from invoicing.web import (
     navigation,
     originals,
     people,
+    telling,
 )
 from invoicing.web.accounts import account, set_password, sign_in
 from invoicing.web.drafts import editor
@@ -26,6 +27,16 @@ urlpatterns = [
     path("set-password", set_password.set_password, name="set-password"),
     path("account", account.account, name="account"),
     path("account/sign-out-everywhere", account.end_own_sessions, name="end-own-sessions"),
+    path(
+        "",
+        include(
+            (
+                # Where people choose how they are told, which is a part of their account.
+                [path("account", account.account, name="page"), *telling.urlpatterns],
+                "agent_telling",
+            )
+        ),
+    ),
     path("documents", documents.list_documents, name="documents"),
     path("documents/new", editor.new_draft, name="new-draft"),
     path("documents/<id:pk>", documents.show_document, name="document"),

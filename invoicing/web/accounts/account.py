@@ -18,6 +18,7 @@ from invoicing.web.accounts.devices import find_device, remember_device
 from invoicing.web.accounts.limits import AttemptRefusedError, answer_refused, count_attempt
 from invoicing.web.accounts.password_forms import OwnPasswordForm
 from invoicing.web.pages import SignedInRequest, page
+from invoicing.web.telling import describe
 
 CHANGED_MEANWHILE = (
     "Your password was changed elsewhere at this moment, or you were signed out. Please check"
@@ -64,7 +65,8 @@ def _write(request: SignedInRequest, form: OwnPasswordForm) -> User | None:
 def _show(
     request: SignedInRequest, form: OwnPasswordForm, *, status: int = 200, **context: Any
 ) -> HttpResponse:
-    return render(request, "invoicing/account.html", {"form": form, **context}, status=status)
+    values = {"form": form, "telling": describe(request), **context}
+    return render(request, "invoicing/account.html", values, status=status)
 
 
 @page(methods=("POST",))

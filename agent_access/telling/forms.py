@@ -1,0 +1,60 @@
+"""The form in which people choose how they are told."""
+
+from typing import Any
+
+from django import forms
+from django.http import QueryDict
+from django.utils.translation import gettext_lazy as _
+
+from agent_access.telling.preferences import (
+    QuietHoursError,
+    mail_address,
+    read_preferences,
+    save_preferences,
+)
+
+FIELDS = ("by_mail", "shows_details", "quiet_from", "quiet_until")
+
+
+class ClockField(forms.TimeField):
+    """A time of the day, to the minute, as a browser's own field sends it; it may be left out."""
+
+    def __init__(self, label: Any) -> None:
+        super().__init__(
+            label=label,
+            required=False,
+            input_formats=["%H:%M", "%H:%M:%S"],
+            widget=forms.TimeInput(attrs={"type": "time"}, format="%H:%M"),
+        )
+
+
+class ChoicesForm(forms.Form):
+    """How a person is told; mail is no choice where none can be sent to them."""
+
+    by_mail = forms.BooleanField(label=_("By mail"), required=False)
+    shows_details = forms.BooleanField(required=False)
+    quiet_from = ClockField(_("Quiet from"))
+    quiet_until = ClockField(_("Quiet until"))
+
+    def __init__(self, data: QueryDict | None = None, *, person: Any) -> None:
+        chosen = read_preferences(person)
+        initial = {name: getattr(chosen, name) for name in FIELDS}
+        super().__init__(data, initial=initial, label_suffix="")
+        self.person = person
+        if not mail_address(person):
+            del self.fields["by_mail"]
+
+    @property
+    def quiet_hours(self) -> tuple[forms.BoundField, forms.BoundField]:
+        return self["quiet_from"], self["quiet_until"]
+
+    def save(self) -> bool:
+        """Keep what was chosen, if it is valid, and return whether it is."""
+        if not self.is_valid():
+            return False
+        kept = {"by_mail": self.initial["by_mail"]}
+        try:
+            save_preferences(self.person, **kept | self.cleaned_data)
+        except QuietHoursError as error:
+            self.add_error("quiet_until", error.told())
+        return not self.errors
