@@ -5,9 +5,9 @@ its question. An app that tells people listens (`agent_access.telling`, where it
 it writes stands or falls with the question, and if it fails, so does the question.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Protocol
 from uuid import UUID
 
@@ -15,9 +15,11 @@ from django.dispatch import Signal
 
 from agent_access.visible_text import mark_invisible
 
-__all__ = ["Question", "Subject", "Told", "asked", "shorten_name", "subjects"]
+__all__ = ["Question", "Subject", "Told", "asked", "missed", "shorten_name", "subjects"]
 
 TOLD_NAME_LENGTH = 40
+# For how long people read that they missed something.
+MISSED_FOR = timedelta(days=7)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +69,9 @@ class Subject(Protocol):
 
 # By name, as `Question.subject` says it. Apps register theirs when they are ready.
 subjects: dict[str, Subject] = {}
+
+# Functions that count, by the key of the person, what expired since an instant without a decision.
+missed: list[Callable[[datetime], Mapping[Any, int]]] = []
 
 # Sent inside the transaction that stores a question, with `question`; a failure undoes both.
 asked = Signal()

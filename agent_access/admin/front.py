@@ -1,5 +1,6 @@
 """The section's front page: the state of agent access, its switches, and a way to stop it all."""
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -7,10 +8,11 @@ from django.contrib import admin, messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from typing_extensions import override
 
-from agent_access import discovery
+from agent_access import approvers, discovery, waiting
 from agent_access.admin.owners import FORM_METHODS, OwnersModelAdmin, owners_act
 from agent_access.admin.states import tell_ended
 from agent_access.admin.switches import (
@@ -47,6 +49,7 @@ class SwitchesAdmin(OwnersModelAdmin):
             "live": live_connections().count(),
             "switches": _describe(main_switches(), settings),
             "modules": _describe(module_switches(), settings),
+            "missed": _count_missed(),
             **discovery.tell_addresses(),
         }
         return self.show(request, "front", context)
@@ -94,6 +97,16 @@ class SwitchesAdmin(OwnersModelAdmin):
         }
         messages.success(request, f"{said} {tell_ended(ended)}" if ended else said)
         return redirect(FRONT_PAGE)
+
+
+def _count_missed() -> list[tuple[Any, int]]:
+    """Return who did not decide in time lately, and how often: most often first."""
+    counts: Counter[Any] = Counter()
+    for count in waiting.missed:
+        counts.update(count(timezone.now() - waiting.MISSED_FOR))
+    most = counts.most_common(NAMES_SHOWN)
+    people = approvers.find_people(key for key, _ in most)
+    return [(people[key], count) for key, count in most if key in people]
 
 
 def _describe(switches: Iterable[Switch], settings: AccessSettings) -> list[dict[str, Any]]:

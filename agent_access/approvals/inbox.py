@@ -1,6 +1,6 @@
 """A person's inbox: a card for each thing to decide now, and all that was asked before."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import reduce
@@ -17,10 +17,13 @@ from agent_access.approvals.kinds import ApprovalKind, kinds
 from agent_access.approvals.models import ApprovalQuerySet, ApprovalRequest
 from agent_access.approvals.snapshots import ApprovalSnapshot
 from agent_access.connections import ended_connections
+from agent_access.keys import to_key
 
 __all__ = ["Waiting", "find_waiting"]
 
 PAGE_LENGTH = 25
+# As far as those are counted that a person missed.
+MOST_COUNTED = 100
 
 # Approvals, and the cursor of the following page, or None on the last one.
 InboxPage = tuple[list[ApprovalSnapshot], UUID | None]
@@ -125,6 +128,30 @@ def read_others(user: Any, *, before: UUID | None, now: datetime) -> InboxPage:
     is_over = ~Q(decision="") | Q(expires_at__lte=now) | ~_is_current()
     others = rows.filter(is_over | Q(by_ended_connections(user)))
     return _read_page(others.order_by("-expires_at", "-pk"), now=now)
+
+
+def read_missed(user: Any, *, before: UUID | None, now: datetime) -> InboxPage:
+    """Return a page of the approvals that the person missed lately, the last to expire first."""
+    rows, here = _missed_by(user, now=now), _find(user, before)
+    if here:
+        rows = rows.filter(_earlier_than(here))
+    return _read_page(rows.order_by("-expires_at", "-pk"), now=now)
+
+
+def count_missed(user: Any, *, now: datetime) -> int:
+    """Return how many approvals the person missed lately; above MOST_COUNTED it is only more."""
+    return _missed_by(user, now=now)[: MOST_COUNTED + 1].count()
+
+
+def _missed_by(user: Any, *, now: datetime) -> ApprovalQuerySet:
+    return visible_to(user).standing().missed(since=now - waiting.MISSED_FOR, now=now)
+
+
+def count_missed_by_person(since: datetime) -> Mapping[Any, int]:
+    """Return how many requests expired undecided since the instant, by the key of the person."""
+    rows = ApprovalRequest.objects.standing().missed(since=since, now=timezone.now())
+    counts = rows.order_by().values_list("delegated_user").annotate(Count("pk"))
+    return {to_key(pk): count for pk, count in counts}
 
 
 def _find(user: Any, pk: UUID | None) -> ApprovalRequest | None:

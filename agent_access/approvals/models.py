@@ -33,6 +33,10 @@ class ApprovalQuerySet(models.QuerySet["ApprovalRequest"]):
         """Return those that nobody has decided and whose window is not over."""
         return self.filter(decision="", expires_at__gt=now)
 
+    def missed(self, *, since: datetime, now: datetime) -> Self:
+        """Return those whose window ended since then, and nobody has decided."""
+        return self.filter(decision="", expires_at__gt=since, expires_at__lte=now)
+
     def standing(self) -> Self:
         """Return those that no newer request of their connection has replaced in the inbox."""
         return self.filter(replaced_at=None)

@@ -9,6 +9,7 @@ app_name = "agent_approvals"
 
 urlpatterns = [
     path("approvals", page(views.list_approvals), name="inbox"),
+    path("approvals/missed", page(views.list_missed), name="missed"),
     path("approvals/waiting", page(views.show_waiting_count), name="waiting"),
     path("approvals/<id:pk>", page(views.review, "POST"), name="review"),
     path("approvals/<id:pk>/version", page(views.show_page_version), name="version"),

@@ -34,12 +34,15 @@ from agent_access.approvals.errors import (
 )
 from agent_access.approvals.forms import DECISIONS, DecisionForm
 from agent_access.approvals.inbox import (
+    MOST_COUNTED,
     InboxPage,
+    count_missed,
     find_newer,
     find_told,
     find_waiting,
     read_around,
     read_cards,
+    read_missed,
     read_others,
     visible_to,
 )
@@ -70,15 +73,30 @@ def list_approvals(request: HttpRequest) -> HttpResponse:
     others, next_others = read_others(user, before=before, now=now) if after is None else nothing
     is_first_page = after is None and before is None
     told = find_told(user, now=now) if is_first_page else []
+    missed = count_missed(user, now=now) if is_first_page else 0
     context = {
         "told": describe_told(told, now=now),
         "cards": describe_cards(cards, user),
         "others": describe_entries(others, user),
         "is_first_page": is_first_page,
+        "missed": min(missed, MOST_COUNTED),
+        "misses_more": missed > MOST_COUNTED,
         "next_cards": next_cards,
         "next_others": next_others,
     }
     return render(request, "agent_approvals/inbox.html", context)
+
+
+def list_missed(request: HttpRequest) -> HttpResponse:
+    """Show what expired lately without the person's decision."""
+    before = _read_cursor(request, "before")
+    missed, next_missed = read_missed(request.user, before=before, now=timezone.now())
+    context = {
+        "missed": describe_entries(missed, request.user),
+        "is_first_page": before is None,
+        "next_missed": next_missed,
+    }
+    return render(request, "agent_approvals/missed.html", context)
 
 
 def _read_cursor(request: HttpRequest, name: str) -> UUID | None:

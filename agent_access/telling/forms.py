@@ -31,7 +31,7 @@ class ClockField(forms.TimeField):
 class ChoicesForm(forms.Form):
     """How a person is told; mail is no choice where none can be sent to them."""
 
-    by_mail = forms.BooleanField(label=_("By mail"), required=False)
+    by_mail = forms.BooleanField(required=False)
     shows_details = forms.BooleanField(required=False)
     quiet_from = ClockField(_("Quiet from"))
     quiet_until = ClockField(_("Quiet until"))

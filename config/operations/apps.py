@@ -7,4 +7,8 @@ class OperationsConfig(AppConfig):
 
     @override
     def ready(self) -> None:
-        from config.operations import checks  # noqa: F401, PLC0415  the registry is ready only now
+        from agent_access.signals import approval_decided  # noqa: PLC0415  models must be loaded first
+        from config.operations import checks  # noqa: F401, PLC0415  as above
+        from config.operations.metrics import time_decision  # noqa: PLC0415  as above
+
+        approval_decided.connect(time_decision, dispatch_uid="operations")

@@ -9,6 +9,7 @@ import os
 import time
 from pathlib import Path
 from threading import Thread
+from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 from prometheus_client import (
@@ -21,6 +22,7 @@ from prometheus_client import (
 )
 from prometheus_client.multiprocess import MultiProcessCollector
 
+from agent_access.approvals.models import ApprovalRequest
 from agent_access.request_facts import RequestFacts
 
 logger = logging.getLogger(__name__)
@@ -46,11 +48,24 @@ SECONDS = Histogram(
     buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
 )
 
+DECISIONS = Histogram(
+    "approval_decision_seconds",
+    "Time from an agent's request to its person's decision.",
+    ["decision"],
+    buckets=(5, 10, 20, 30, 60, 120, 180, 300, 450, 600),
+)
+
 
 def count_request(facts: RequestFacts, *, status: int, seconds: float) -> None:
     transport, tool = facts.transport or NONE, facts.tool or NONE
     REQUESTS.labels(transport, tool, facts.outcome or NONE, str(status)).inc()
     SECONDS.labels(transport, tool).observe(seconds)
+
+
+def time_decision(sender: Any, approval: ApprovalRequest, **kwargs: Any) -> None:
+    """Receive `approval_decided`."""
+    took = approval.decided_at - approval.prepared_at  # type: ignore[operator]  # it is decided
+    DECISIONS.labels(approval.decision).observe(took.total_seconds())
 
 
 def serve_metrics(address: str) -> None:

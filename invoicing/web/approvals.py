@@ -12,6 +12,7 @@ from invoicing.web.pages import page
 
 urlpatterns = [
     path("approvals", page()(views.list_approvals), name="inbox"),
+    path("approvals/missed", page()(views.list_missed), name="missed"),
     path("approvals/waiting", page()(views.show_waiting_count), name="waiting"),
     path("approvals/<id:pk>", page(methods=("GET", "POST"))(views.review), name="review"),
     path("approvals/<id:pk>/version", page()(views.show_page_version), name="version"),

@@ -12,14 +12,16 @@ from io import BytesIO
 from pathlib import Path
 
 import pytest
-from prometheus_client import generate_latest
+from prometheus_client import REGISTRY, generate_latest
 
+from agent_access.approvals.models import Decision
 from agent_access.credentials import make_credential
 from agent_access.errors import ToolError
 from agent_access.models.audit import Transport
 from agent_access.tools import registry
 from config.environment import PROJECT_FOLDER
 from invoicing.visits import SignInOutcome
+from tests.approvals import A_MINUTE_LATER, prepare
 from tests.operations.wsgi import send
 from tests.ports import free_port
 
@@ -89,6 +91,22 @@ def test_an_mcp_call_is_counted_by_its_outcome_and_not_by_its_200_alone(agent):
         **{"wsgi.input": BytesIO(body)},
     )
     assert count_of(*labels) == before + 1
+
+
+@pytest.mark.django_db
+def test_the_time_to_a_decision_is_measured_by_what_was_decided(
+    delegate, draft, django_capture_on_commit_callbacks
+):
+    def read() -> list[float]:
+        names = ("approval_decision_seconds_count", "approval_decision_seconds_sum")
+        labels = {"decision": "rejected"}
+        return [REGISTRY.get_sample_value(name, labels) or 0 for name in names]
+
+    count, seconds = read()
+    asked = prepare(draft, user=delegate)
+    with django_capture_on_commit_callbacks(execute=True):
+        asked.decide(Decision.REJECTED, now=A_MINUTE_LATER)
+    assert read() == [count + 1, seconds + 60]
 
 
 @pytest.mark.django_db

@@ -25,7 +25,7 @@ def all_pages() -> list[URLPattern]:
     return list(walk(get_resolver().url_patterns))
 
 
-OPEN = {"sign-in", "set-password"}
+OPEN = {"sign-in", "set-password", "service-worker"}
 
 
 def path_of(route: URLPattern, pk: object) -> str:
