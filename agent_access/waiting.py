@@ -15,7 +15,17 @@ from django.dispatch import Signal
 
 from agent_access.visible_text import mark_invisible
 
-__all__ = ["Question", "Subject", "Told", "asked", "missed", "shorten_name", "subjects"]
+__all__ = [
+    "Question",
+    "Subject",
+    "Tally",
+    "Told",
+    "asked",
+    "missed",
+    "shorten_name",
+    "subjects",
+    "tallies",
+]
 
 TOLD_NAME_LENGTH = 40
 # For how long people read that they missed something.
@@ -54,6 +64,14 @@ class Told:
     expires_at: datetime
 
 
+@dataclass(frozen=True, kw_only=True)
+class Tally:
+    """How much waits for a person's decision now, and how much expired before they decided."""
+
+    waiting: int
+    missed: int
+
+
 class Subject(Protocol):
     """What can be asked: how its questions read to a person, as long as they can decide them."""
 
@@ -72,6 +90,9 @@ subjects: dict[str, Subject] = {}
 
 # Functions that count, by the key of the person, what expired since an instant without a decision.
 missed: list[Callable[[datetime], Mapping[Any, int]]] = []
+
+# Functions that count what waits for a person, and what they missed since an instant.
+tallies: list[Callable[[Any, datetime], Tally]] = []
 
 # Sent inside the transaction that stores a question, with `question`; a failure undoes both.
 asked = Signal()

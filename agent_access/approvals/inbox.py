@@ -143,6 +143,12 @@ def count_missed(user: Any, *, now: datetime) -> int:
     return _missed_by(user, now=now)[: MOST_COUNTED + 1].count()
 
 
+def tally(user: Any, since: datetime) -> waiting.Tally:
+    """Return what waits for the person, other apps' questions included, and what they missed."""
+    missed = visible_to(user).standing().missed(since=since, now=timezone.now())
+    return waiting.Tally(waiting=find_waiting(user).count, missed=missed.count())
+
+
 def _missed_by(user: Any, *, now: datetime) -> ApprovalQuerySet:
     return visible_to(user).standing().missed(since=now - waiting.MISSED_FOR, now=now)
 

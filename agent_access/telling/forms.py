@@ -13,7 +13,8 @@ from agent_access.telling.preferences import (
     save_preferences,
 )
 
-FIELDS = ("by_mail", "shows_details", "quiet_from", "quiet_until")
+MAIL_FIELDS = ("by_mail", "wants_digest")
+FIELDS = (*MAIL_FIELDS, "shows_details", "quiet_from", "quiet_until")
 
 
 class ClockField(forms.TimeField):
@@ -32,6 +33,7 @@ class ChoicesForm(forms.Form):
     """How a person is told; mail is no choice where none can be sent to them."""
 
     by_mail = forms.BooleanField(required=False)
+    wants_digest = forms.BooleanField(required=False)
     shows_details = forms.BooleanField(required=False)
     quiet_from = ClockField(_("Quiet from"))
     quiet_until = ClockField(_("Quiet until"))
@@ -42,7 +44,8 @@ class ChoicesForm(forms.Form):
         super().__init__(data, initial=initial, label_suffix="")
         self.person = person
         if not mail_address(person):
-            del self.fields["by_mail"]
+            for name in MAIL_FIELDS:
+                del self.fields[name]
 
     @property
     def quiet_hours(self) -> tuple[forms.BoundField, forms.BoundField]:
@@ -52,7 +55,7 @@ class ChoicesForm(forms.Form):
         """Keep what was chosen, if it is valid, and return whether it is."""
         if not self.is_valid():
             return False
-        kept = {"by_mail": self.initial["by_mail"]}
+        kept = {name: self.initial[name] for name in MAIL_FIELDS}
         try:
             save_preferences(self.person, **kept | self.cleaned_data)
         except QuietHoursError as error:

@@ -17,7 +17,7 @@ class Preferences(models.Model):
     """How a person wants to be told; whoever changes what is told to them locks this row.
 
     Quiet hours are times of the day where the person is. `language` is the one in which they last
-    chose.
+    chose, and `digested_on` the day, where they are, of their last digest.
     """
 
     person = models.OneToOneField(
@@ -25,10 +25,12 @@ class Preferences(models.Model):
     )
     by_mail = models.BooleanField(default=False)
     shows_details = models.BooleanField(default=False)
+    wants_digest = models.BooleanField(default=False, db_default=False)
     quiet_from = models.TimeField(null=True)
     quiet_until = models.TimeField(null=True)
     language = models.CharField(max_length=20, blank=True, default="")
     tested_at = models.DateTimeField(null=True)
+    digested_on = models.DateField(null=True)
 
     class Meta:
         constraints = (

@@ -35,6 +35,7 @@ def save_preferences(
     *,
     by_mail: bool,
     shows_details: bool,
+    wants_digest: bool = False,
     quiet_from: time | None = None,
     quiet_until: time | None = None,
 ) -> Preferences:
@@ -43,6 +44,7 @@ def save_preferences(
         raise QuietHoursError(HALF_QUIET)
     chosen = lock_preferences(person.pk)
     chosen.by_mail, chosen.shows_details = by_mail, shows_details
+    chosen.wants_digest = wants_digest
     chosen.quiet_from, chosen.quiet_until = quiet_from, quiet_until
     chosen.language = get_language() or ""
     chosen.save()

@@ -5,6 +5,7 @@ may show `describe` with "agent_telling/section.html" on a page of its own that 
 """
 
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from functools import wraps
 from http import HTTPStatus
 from typing import Any
@@ -17,10 +18,12 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
 from django.urls import reverse
+from django.utils.dateformat import format as format_date
+from django.utils.timezone import localtime
+from django.utils.translation import pgettext
 from django.views.decorators.http import require_safe
 
 from agent_access import approvers, conf
-from agent_access.admin.moments import format_minute
 from agent_access.models import Connection
 from agent_access.telling.devices import DeviceError, add_device, forget_device
 from agent_access.telling.forms import ChoicesForm
@@ -72,10 +75,14 @@ def _describe_device(device: Device) -> dict[str, Any]:
         "id": device.pk,
         "name": device.name,
         "service": device.service,
-        "added_at": format_minute(device.added_at),
-        "last_told_at": format_minute(device.last_told_at),
+        "added_at": _format_minute(device.added_at),
+        "last_told_at": device.last_told_at and _format_minute(device.last_told_at),
         "problem": device.get_problem_display(),
     }
+
+
+def _format_minute(moment: datetime) -> str:
+    return format_date(localtime(moment), pgettext("format of a date", "Y-m-d H:i T"))
 
 
 def show(request: HttpRequest, *, status: int = HTTPStatus.OK, **told: Any) -> HttpResponse:

@@ -21,6 +21,7 @@ from django.db import DatabaseError, InterfaceError, close_old_connections, conn
 from django.db.models import F
 from django.utils import timezone
 
+from agent_access.telling import digests
 from agent_access.telling.devices import reseal_devices
 from agent_access.telling.messages import Message, compose
 from agent_access.telling.models import Delivery, Device, Outcome, Preferences, Problem
@@ -108,6 +109,7 @@ class Worker:
         if self._swept_at is None or now - self._swept_at > SWEEP:
             reseal_devices()
             forget_old(now=now)
+            digests.write_digests(now=now)
             self._swept_at = now
 
     def _mark_all(self) -> None:
@@ -207,6 +209,8 @@ def make_sending(way: Way, person: Any, message: Message, *, key: str, now: date
 
 def is_unwanted(delivery: Delivery, chosen: Preferences, *, now: datetime) -> bool:
     """Return whether the person chose meanwhile not to be told so, or of it."""
+    if delivery.notification.subject == digests.SUBJECT:
+        return not digests.wants_digest(chosen)
     is_muted = delivery.notification.connection_id in find_muted(chosen.person_id)
     return is_muted or is_quiet(chosen, now=now) or delivery.device not in find_ways(chosen)
 

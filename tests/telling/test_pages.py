@@ -81,20 +81,25 @@ def test_a_browser_too_many_is_refused_in_words(desk, delegate, push_service, su
 
 
 def test_choices_are_kept_as_they_were_made(desk, delegate, push_on, mail_on):
-    chosen = {"by_mail": "on", "shows_details": "on", "quiet_from": "22:00", "quiet_until": "06:30"}
+    chosen = {
+        **dict.fromkeys(("by_mail", "wants_digest", "shows_details"), "on"),
+        "quiet_from": "22:00",
+        "quiet_until": "06:30",
+    }
     assert desk.post(f"{PAGE}/choices", chosen)["Location"] == SAVED
     kept = read_preferences(delegate)
-    assert (kept.by_mail, kept.shows_details) == (True, True)
+    assert (kept.by_mail, kept.wants_digest, kept.shows_details) == (True, True, True)
     assert (kept.quiet_from, kept.quiet_until) == (time(22), time(6, 30))
     page = main_of(desk.get("/account"))
     assert f"Tell me by mail to {delegate.email}" in page
     assert "Show customer and amount in notifications" in page
-    assert page.count(" checked") == 2
+    assert page.count(" checked") == 3
     assert all(f'value="{clock}"' in page for clock in ("22:00", "06:30"))
 
     assert desk.post(f"{PAGE}/choices", {})["Location"] == SAVED
     kept = read_preferences(delegate)
-    assert (kept.by_mail, kept.shows_details, kept.quiet_from) == (False, False, None)
+    assert (kept.by_mail, kept.wants_digest, kept.shows_details) == (False, False, False)
+    assert kept.quiet_from is None
 
 
 @pytest.mark.parametrize(
