@@ -105,12 +105,12 @@ class Worker:
         now = timezone.now()
         self._renew(now)
         settle_all(now=now)
-        self._start_due(now)
         if self._swept_at is None or now - self._swept_at > SWEEP:
             reseal_devices()
             forget_old(now=now)
             digests.write_digests(now=now)
             self._swept_at = now
+        self._start_due(now)
 
     def _mark_all(self) -> None:
         for key, answer in list(self._unmarked.items()):
