@@ -113,7 +113,7 @@ def test_an_older_request_is_still_decided_by_its_link(desk, repeated):
 
 def test_what_was_asked_again_is_no_longer_listed_once_it_is_over(desk, repeated, clock):
     clock.move_to(TEN_MINUTES_LATER + timedelta(minutes=1))
-    assert hrefs_of(desk.get("/approvals")) == [path_of(repeated[-1])]
+    assert hrefs_of(desk.get("/approvals")) == ["/approvals/missed", path_of(repeated[-1])]
 
 
 def test_everything_from_one_agent_is_rejected_at_once_and_nothing_else(

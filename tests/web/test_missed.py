@@ -48,7 +48,7 @@ def test_a_person_and_the_owner_read_what_expired_undecided_in_seven_days(
     missed = desk.get("/approvals/missed")
     assert ids_in(missed) == [str(each.approval.pk) for each in (latest, replacing)]
     front = main_of(sign_in(owner).get(FRONT))
-    listed = f"<li>{delegate}: 2</li> <li>{colleague}: 1</li>"
+    listed = f"<li>{delegate}: 2</li><li>{colleague}: 1</li>"
     assert listed in front
 
 
