@@ -9,7 +9,7 @@ import os
 import time
 from pathlib import Path
 from threading import Thread
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.core.exceptions import ImproperlyConfigured
 from prometheus_client import (
@@ -22,8 +22,10 @@ from prometheus_client import (
 )
 from prometheus_client.multiprocess import MultiProcessCollector
 
-from agent_access.approvals.models import ApprovalRequest
 from agent_access.request_facts import RequestFacts
+
+if TYPE_CHECKING:  # models need the settings, which metrics do not
+    from agent_access.approvals.models import ApprovalRequest
 
 logger = logging.getLogger(__name__)
 
@@ -62,7 +64,7 @@ def count_request(facts: RequestFacts, *, status: int, seconds: float) -> None:
     SECONDS.labels(transport, tool).observe(seconds)
 
 
-def time_decision(sender: Any, approval: ApprovalRequest, **kwargs: Any) -> None:
+def time_decision(sender: Any, approval: "ApprovalRequest", **kwargs: Any) -> None:
     """Receive `approval_decided`."""
     took = approval.decided_at - approval.prepared_at  # type: ignore[operator]  # it is decided
     DECISIONS.labels(approval.decision).observe(took.total_seconds())
