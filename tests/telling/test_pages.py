@@ -6,7 +6,10 @@ from uuid import uuid4
 
 import pytest
 from django.core import mail
+from django.core.exceptions import PermissionDenied
+from django.utils.translation import override
 
+from agent_access.telling import views
 from agent_access.telling.models import Device, MutedConnection, Problem
 from agent_access.telling.preferences import mute, read_preferences
 from agent_access.telling.user_agents import name_browser
@@ -221,3 +224,38 @@ def test_the_script_for_notifications_needs_no_sign_in_and_is_kept_nowhere(db):
 )
 def test_a_browser_is_called_as_people_call_it(user_agent, name):
     assert name_browser(user_agent) == name
+
+
+def test_a_project_has_the_page_as_it_comes_in_the_language_of_its_people(
+    settings, delegate, desk, mail_on, push_on
+):
+    settings.ROOT_URLCONF = "tests.telling.host_urls"
+    there = "/notifications?saved#told"
+    assert desk.post("/notifications/choices", {"by_mail": "on"})["Location"] == there
+    page = main_of(desk.get(there))
+    assert "<h1>Notifications</h1>" in page
+    assert 'data-worker="/service-worker.js"' in page
+    with override("de"):
+        page = main_of(desk.get(there))
+        assert "Wie Sie benachrichtigt werden" in page
+        assert f"Per E-Mail an {delegate.email} benachrichtigen" in page
+    assert Browser().get("/notifications")["Location"] == "/sign-in?next=/notifications"
+
+
+@pytest.mark.parametrize(
+    ("view", "given"),
+    [
+        (views.choose, {"shows_details": "on"}),
+        (views.add, {"subscription": "{}"}),
+        (views.try_out, {}),
+    ],
+)
+def test_a_program_that_is_known_by_a_token_of_the_person_changes_nothing(
+    rf, delegate, push_on, view, given
+):
+    request = rf.post("/", given)
+    request.user, request.session = delegate, {}
+    before = take_snapshot()
+    with pytest.raises(PermissionDenied):
+        view(request)
+    assert take_snapshot() == before
