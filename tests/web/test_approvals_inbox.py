@@ -186,7 +186,7 @@ def test_what_other_apps_ask_stands_above_and_is_counted(
     monkeypatch.setitem(waiting.subjects, "greeting", Greeting(delegate))
     answer = desk.get("/approvals")
     assert read(answer).endswith(
-        "Approvals Waiting for you Say hello? A colleague asks. Colin 2 min 0 s left"
+        "Waiting for you Say hello? A colleague asks. Colin Waiting for you 2 min 0 s left"
     )
     assert '<h3><a href="/people">' in answer.content.decode()
     prepare(draft, user=delegate)
