@@ -1,9 +1,10 @@
-"""Invisible characters, which make a text look like another one."""
+"""Characters that make a text look like another one: invisible ones, and marks in heaps."""
 
 import re
-from collections.abc import Callable
+import unicodedata
+from collections.abc import Callable, Iterator
 
-_JOINERS = r"\u200c\u200d"
+_JOINERS = "\u200c\u200d"
 _VARIANTS = r"\ufe00-\ufe0f\U000e0100-\U000e01ef"
 # Unicode's default ignorable characters other than these.
 _IGNORABLE = (
@@ -33,13 +34,53 @@ IGNORABLE = re.compile(rf"[{_IGNORABLE}{_JOINERS}{_VARIANTS}]")
 # The same regardless of context: even where a script or an emoji needs them.
 HIDDEN = re.compile(rf"[{_UNSEEN}{_JOINERS}{_VARIANTS}]")
 
+# Vietnamese, Thai and Arabic need up to three marks on one letter, Hebrew and Tibetan four.
+MOST_MARKS = 4
+# No letter has more of them within itself, in Unicode's form NFC.
+_MOST_COMPOSED = 3
+# An emoji is made of four at most. However many are joined, no line breaks between them.
+_MOST_JOINED = 8
+_PICTURE = r"[\u2600-\u27bf\U0001f000-\U0001faff]"
+
 
 def replace_invisible(text: str, write: Callable[[str], str]) -> str:
-    """Return the text with every invisible character as `write` puts it.
+    """Return the text with every invisible character as `write` puts it, and marks in heaps too.
 
-    Joiners and variation selectors stay where a script or an emoji needs them.
+    Joiners and variation selectors stay where a script or an emoji needs them. A heap is more than
+    MOST_MARKS marks on one letter, in Unicode's form NFC, or an endless emoji.
     """
-    return INVISIBLE.sub(lambda found: write(found[0]), text)
+    marks = "".join(filter(_is_mark, set(text)))
+    if not marks:
+        return _replace(INVISIBLE, text, write)
+    mark = re.compile(f"[{marks}]")
+    written, end = [], 0
+    for heap in _find_heaps(text, mark):
+        written.append(_replace(INVISIBLE, text[end : heap.start()], write))
+        written.append(_replace(mark, heap[0], write))
+        end = heap.end()
+    return "".join([*written, _replace(INVISIBLE, text[end:], write)])
+
+
+def _is_mark(character: str) -> bool:
+    """Return whether it stands on the sign before it, or joins the next one to that."""
+    return unicodedata.category(character) in {"Mn", "Me"} or character in _JOINERS
+
+
+def _find_heaps(text: str, mark: re.Pattern[str]) -> Iterator[re.Match[str]]:
+    """Yield what is in heaps, without the letter. `mark` is any mark in the text."""
+    joined = rf"(?P<emoji>(?:{_PICTURE}{{1,2}}\ufe0f?\u200d){{{_MOST_JOINED},}})"
+    # It begins with one set of characters, since that is fast to find.
+    runs = re.compile(rf"{mark.pattern}(?:{mark.pattern}*(?<=\u200d){joined}|{mark.pattern}+)")
+    for run in runs.finditer(text):
+        # One more than NFC can take into the letter is enough, however many follow.
+        end = min(run.end(), run.start() + MOST_MARKS + _MOST_COMPOSED + 1)
+        composed = unicodedata.normalize("NFC", text[max(run.start() - 1, 0) : end])
+        if run["emoji"] or sum(map(_is_mark, composed)) > MOST_MARKS:
+            yield run
+
+
+def _replace(pattern: re.Pattern[str], text: str, write: Callable[[str], str]) -> str:
+    return pattern.sub(lambda found: write(found[0]), text)
 
 
 def name_character(character: str) -> str:
