@@ -57,6 +57,11 @@ def test_every_format_character_line_separator_and_control_character_is_named():
         ("\u0628\u064e\u200d\u064e\u200d\u064e", "\u0628[U+064E][U+200D][U+064E][U+200D][U+064E]"),
         ("\u202e" + 5 * "\u0301" + "\u202c", "[U+202E]" + 5 * "[U+0301]" + "[U+202C]"),
         ("👩\u200d" * 9 + "👩", "👩[U+200D]" * 9 + "👩"),
+        ("क\u094d" * 9 + "क", "क[U+094D]" * 9 + "क"),
+        (5 * "\u0e33", 5 * "[U+0E33]"),
+        (5 * "\u093e", 5 * "[U+093E]"),
+        (5 * "\u1100" + "\u1161", 5 * "[U+1100]" + "\u1161"),
+        (5 * "\u0600", 5 * "[U+0600]"),
     ],
 )
 def test_what_hides_or_piles_up_is_named(text, shown):
@@ -80,7 +85,8 @@ def test_what_hides_or_piles_up_is_named(text, shown):
         "שָׁלוֹם בְּרֵאשִׁ֖ית",
         unicodedata.normalize("NFD", "\ufb2c\u05b8\u0596"),
         "اللُّغَةُ ٱلْعَرَبِيَّةُ وَرَحْمَةُ ٱللَّٰهِ",
-        "हिन्दी में क्ष्म्य ज़्यादा",
+        "हिन्दी में क्ष्म्य ज़्यादा கார்த்திக்குக்கும் ශ්\u200dරී ලංකා မြွှေ ខ្ញុំ",
+        unicodedata.normalize("NFD", "대한민국헌법재판소결정문"),
         "བོད་སྐད། བསྒྲུབས། ཧཱུྃ༔",
         "👩🏻\u200d❤\ufe0f\u200d💋\u200d👨🏿 👨🏻\u200d👩🏼\u200d👧🏽\u200d👦🏾 🏳\ufe0f\u200d🌈",
     ],
