@@ -11,8 +11,11 @@ import pytest
 import zxingcpp
 from facturx import get_level, get_xml_from_pdf
 from lxml import etree
+from PIL import Image, ImageChops
 from pypdf import PdfReader
 
+from invoicing.pdf.making import make_pdf
+from tests.factories import CompanyFactory, CustomerFactory, line_input, make_draft
 from tests.invoicing.pdf.conftest import ARABIC, HEBREW, LONG_WORD, MARKUP, SCRIPTS
 
 # A PDF is the same on both databases.
@@ -124,6 +127,28 @@ def test_markup_is_printed_as_it_is_and_what_is_invisible_is_named(pdfs):
 
 def test_a_word_longer_than_a_line_is_not_cut_off(pdfs):
     assert LONG_WORD in "".join(copy_lines(pdfs["invoice"]))
+
+
+def test_marks_of_one_line_reach_no_other():
+    CompanyFactory.create()
+    customer = CustomerFactory.create()
+
+    def draw(text: str) -> tuple[Image.Image, list[float]]:
+        """Return the page, and in points from its foot what the last letter of a line spans."""
+        lines = (line_input(description=f"Before\n{text}\nAfter"),)
+        page = pypdfium2.PdfDocument(make_pdf(make_draft(customer=customer, lines=lines)))[0]
+        edges = []
+        for name in ("Before", "After"):
+            index, count = page.get_textpage().search(name).get_next()
+            _, foot, _, head = page.get_textpage().get_charbox(index + count - 1)
+            edges += [foot, head]
+        return page.render().to_pil(), edges
+
+    marked = "m" + 4 * "\u030b" + "p" + 4 * "\u0331"
+    plain, [foot_before, _, _, head_after] = draw("mp")
+    piled, _ = draw(marked)
+    _, top, _, bottom = ImageChops.difference(plain, piled).getbbox()
+    assert plain.height - foot_before < top < bottom < plain.height - head_after
 
 
 def test_every_page_is_named_numbered_and_begins_with_the_names_of_the_columns(pdfs):
