@@ -8,7 +8,7 @@ from operator import or_
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, Exists, Max, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from agent_access import waiting
@@ -22,8 +22,8 @@ from agent_access.keys import to_key
 __all__ = ["Waiting", "find_waiting"]
 
 PAGE_LENGTH = 25
-# As far as those are counted that a person missed.
-MOST_COUNTED = 100
+# Every page of a person counts what waits for them, and the inbox what they missed.
+MOST_COUNTED = 99
 
 # Approvals, and the cursor of the following page, or None on the last one.
 InboxPage = tuple[list[ApprovalSnapshot], UUID | None]
@@ -69,10 +69,18 @@ def _any_of(conditions: Iterable[Q]) -> Q:
 
 @dataclass(frozen=True, kw_only=True)
 class Waiting:
-    """How much a person is asked to decide, and when the latest of the approvals was prepared."""
+    """How much a person is asked to decide, and when the latest of the approvals was prepared.
+
+    What is beyond MOST_COUNTED is not counted.
+    """
 
     count: int
+    is_more: bool
     latest_at: datetime | None
+
+    @property
+    def shown(self) -> str:
+        return f"{self.count}+" if self.is_more else str(self.count)
 
     @property
     def latest(self) -> str:
@@ -83,9 +91,13 @@ class Waiting:
 def find_waiting(user: Any) -> Waiting:
     """Return what waits for the person now: cards of approvals, and what other apps ask."""
     now = timezone.now()
-    found = cards_for(user, now=now).aggregate(count=Count("pk"), latest_at=Max("prepared_at"))
+    cards = cards_for(user, now=now).order_by("-expires_at", "-pk")
+    prepared = cards.values_list("prepared_at", flat=True)[: MOST_COUNTED + 1]
+    count = len(prepared) + len(find_told(user, now=now))
     return Waiting(
-        count=found["count"] + len(find_told(user, now=now)), latest_at=found["latest_at"]
+        count=min(count, MOST_COUNTED),
+        is_more=count > MOST_COUNTED,
+        latest_at=max(prepared, default=None),
     )
 
 

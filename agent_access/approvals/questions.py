@@ -13,7 +13,6 @@ from agent_access.approvals.engine import approvals_of_ended_connections, read_a
 from agent_access.approvals.errors import ApprovalNotFoundError
 from agent_access.approvals.inbox import visible_to
 from agent_access.approvals.kinds import kinds
-from agent_access.approvals.models import ApprovalRequest
 from agent_access.approvals.snapshots import ApprovalSnapshot
 from agent_access.approvals.states import ApprovalState
 from agent_access.waiting import Told, shorten_name
@@ -28,24 +27,15 @@ class Approvals:
             snapshot = read_approval(visible_to(person), pk, now=now)
         except ApprovalNotFoundError:
             return None
-        is_over = snapshot.state != ApprovalState.PENDING or _is_superseded(snapshot.approval)
+        is_over = (
+            snapshot.state != ApprovalState.PENDING or snapshot.approval.replaced_at is not None
+        )
         if is_over or approvals_of_ended_connections([snapshot], person):
             return None
         return _describe(snapshot)
 
     def find_pending(self, person: Any, *, now: datetime) -> Iterable[Told]:
         return ()
-
-
-def _is_superseded(approval: ApprovalRequest) -> bool:
-    """Return whether the connection has asked for the same record again."""
-    same = ApprovalRequest.objects.filter(
-        kind=approval.kind,
-        target=approval.target,
-        connection_id=approval.connection_id,
-        delegated_user_id=approval.delegated_user_id,
-    )
-    return same.filter(pk__gt=approval.pk).exists()
 
 
 def _describe(snapshot: ApprovalSnapshot) -> Told:

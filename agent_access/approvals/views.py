@@ -110,7 +110,8 @@ def show_waiting_count(request: HttpRequest) -> HttpResponse:
     """Tell a script, on any page, what waits now: a request lasts only minutes."""
     note(is_routine=True)  # an open page asks by itself, and is not to fill the log
     waiting = find_waiting(request.user)
-    return JsonResponse({"count": waiting.count, "latest": waiting.latest})
+    told = {"count": waiting.count, "shown": waiting.shown, "latest": waiting.latest}
+    return JsonResponse(told)
 
 
 def review(request: HttpRequest, pk: UUID) -> HttpResponse:

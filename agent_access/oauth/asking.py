@@ -16,7 +16,6 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.text import Truncator
 from django.utils.translation import gettext, gettext_noop
 from typing_extensions import override
 
@@ -49,7 +48,6 @@ from agent_access.visible_text import mark_invisible
 SUBJECT = "access_request"
 TIME_TO_ANSWER = timedelta(minutes=15)
 ASKS_PER_HOUR = 3
-TOLD_NAME_LENGTH = 40  # of a client, which chooses its name itself
 TOO_MANY_ASKS = gettext_noop("You can ask the owner three times an hour. Try again later.")
 
 Decision = AccessRequest.Decision
@@ -285,11 +283,10 @@ class AccessRequests(waiting.Subject):
 
 def _tell(asked: AccessRequest) -> waiting.Told:
     person = mark_invisible(str(asked.person))
-    client = Truncator(mark_invisible(asked.client.name)).chars(TOLD_NAME_LENGTH)
     return waiting.Told(
         title=gettext("Somebody asks for access"),
         sentence=gettext("%(person)s asks you to let a client act for them.") % {"person": person},
-        details=f"{asked.client_host}: {client}",
+        details=f"{asked.client_host}: {waiting.shorten_name(asked.client.name)}",
         path=reverse(ACCESS_REQUEST, args=[asked.pk]),
         expires_at=asked.expires_at,
     )

@@ -20,6 +20,8 @@ from agent_access.telling.models import DEVICE_NAME_LENGTH, Device
 from agent_access.telling.preferences import lock_preferences
 from agent_access.translations import SentenceError
 
+__all__ = ["DeviceError", "add_device", "forget_device"]
+
 MOST_DEVICES = 10
 ENDPOINT_LENGTH = 1000
 # Without a user, a fragment or an IPv6 address, which no push service has.

@@ -51,7 +51,7 @@ def note(sender: Any, question: Question, **kwargs: Any) -> None:
 def settle_all(*, now: datetime) -> None:
     """Settle what nobody has yet, person by person."""
     unsettled = Notification.objects.filter(settled_at=None).order_by("person_id")
-    for person_id in unsettled.values_list("person_id", flat=True).distinct():
+    for person_id in list(unsettled.values_list("person_id", flat=True).distinct()):
         settle(person_id, now=now)
 
 

@@ -11,6 +11,8 @@ from agent_access import conf
 from agent_access.telling.models import MutedConnection, Preferences
 from agent_access.translations import SentenceError
 
+__all__ = ["QuietHoursError", "mute", "read_preferences", "save_preferences", "unmute"]
+
 HALF_QUIET = gettext_noop("Quiet hours need a beginning and another end, or neither.")
 
 

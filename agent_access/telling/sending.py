@@ -26,6 +26,8 @@ from agent_access.sealing import KeyGoneError
 from agent_access.telling.devices import Subscription, unseal_subscription
 from agent_access.telling.messages import Message
 
+__all__ = ["public_key"]
+
 # Push services refuse a signature that is valid for more than a day.
 SIGNATURE_SECONDS = 12 * 60 * 60
 MAIL_SECONDS = 5

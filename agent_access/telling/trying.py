@@ -19,6 +19,8 @@ from agent_access.telling.sending import Answer
 from agent_access.telling.worker import make_sending, mark_device
 from agent_access.translations import Text
 
+__all__ = ["send_test"]
+
 PAUSE = timedelta(seconds=30)
 
 OF_DEVICES: Mapping[Answer, Text] = {

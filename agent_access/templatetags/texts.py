@@ -48,5 +48,6 @@ def show_hidden(value: Any) -> str:
 
 def _mark(character: str) -> str:
     name = visible_text.name_character(character)
-    title = _("An invisible character")
+    is_hidden = visible_text.HIDDEN.match(character)
+    title = _("An invisible character") if is_hidden else _("One of too many marks on a letter")
     return f'<span class="invisible" title="{title}">{name}</span>'

@@ -126,7 +126,7 @@ def test_the_inbox_and_the_draft_count_down_as_well(open_page, delegate, prepare
     page = open_page("/people", delegate)
     page.clock.install()
     run_down(page, "/approvals", told="The ten minutes of a request in this list are over.")
-    expect(page.get_by_role("row", name="Time is over")).to_be_visible()
+    expect(page.get_by_role("listitem").get_by_text("Time is over", exact=True)).to_be_visible()
     run_down(page, f"/documents/{prepared.approval.target}")
 
 

@@ -186,7 +186,7 @@ def test_what_other_apps_ask_stands_above_and_is_counted(
     monkeypatch.setitem(waiting.subjects, "greeting", Greeting(delegate))
     answer = desk.get("/approvals")
     assert read(answer).endswith(
-        "Approvals Waiting for you Say hello? A colleague asks. Colin 2 min 0 s left"
+        "Waiting for you Say hello? A colleague asks. Colin Waiting for you 2 min 0 s left"
     )
     assert '<h3><a href="/people">' in answer.content.decode()
     prepare(draft, user=delegate)
@@ -288,7 +288,7 @@ def test_once_the_connection_has_ended_nothing_waits_for_the_agent(
     assert desk.get("/approvals/waiting").json()["count"] == 1
     revoke_connection(connection.id, reason=RevokedReason.OWNER_REVOKED)
     assert read_states() == ["Rejected", "Connection ended", "Connection ended"]
-    assert desk.get("/approvals/waiting").json() == {"count": 0, "latest": ""}
+    assert desk.get("/approvals/waiting").json() == {"count": 0, "shown": "0", "latest": ""}
     assert "asks you" not in read(desk.get(f"/documents/{draft.id}"))
 
 
@@ -321,14 +321,27 @@ def test_a_script_is_told_how_many_wait_and_when_the_latest_was_prepared(
 ):
     other = sign_in(colleague)
     path = "/approvals/waiting"
-    assert desk.get(path).json() == {"count": 0, "latest": ""}
+    assert desk.get(path).json() == {"count": 0, "shown": "0", "latest": ""}
     first = prepare(draft, user=delegate)
     prepare(draft, user=delegate, now=PREPARED_AT + timedelta(seconds=1))
-    assert desk.get(path).json() == {"count": 2, "latest": "2026-03-02T09:00:01.000000+00:00"}
+    told = {"count": 2, "shown": "2", "latest": "2026-03-02T09:00:01.000000+00:00"}
+    assert desk.get(path).json() == told
     assert 'data-latest="2026-03-02T09:00:01.000000+00:00"' in navigation_of(desk.get("/people"))
-    assert other.get(path).json() == {"count": 0, "latest": ""}
+    assert other.get(path).json() == {"count": 0, "shown": "0", "latest": ""}
     first.decide()
     assert desk.get(path).json()["count"] == 1
+
+
+def test_of_very_many_that_wait_the_first_are_counted(desk, delegate, draft, monkeypatch):
+    """Else a flood of requests would make every page slow."""
+    assert inbox.MOST_COUNTED == 99
+    monkeypatch.setattr(inbox, "MOST_COUNTED", 1)
+    prepare(draft, user=delegate)
+    latest = "2026-03-02T09:00:01.000000+00:00"
+    prepare(draft, user=delegate, now=PREPARED_AT + timedelta(seconds=1))
+    told = {"count": 1, "shown": "1+", "latest": latest}
+    assert desk.get("/approvals/waiting").json() == told
+    assert '<span class="count">1+<' in navigation_of(desk.get("/people"))
 
 
 def test_a_script_of_somebody_signed_out_is_told_nothing(browser):

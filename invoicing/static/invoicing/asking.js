@@ -27,24 +27,25 @@ const askEvery = (seconds, href, tell) => {
 const followRequests = (link, place) => {
   const title = document.title;
   let latest = link.dataset.latest;
-  let count = Number.parseInt(link.querySelector(".count")?.textContent ?? "0", 10);
+  let shown = link.querySelector(".count")?.firstChild.data ?? "0";
+  let count = Number.parseInt(shown, 10);
   const told = document.createTextNode("");
   const show = Object.assign(document.createElement("a"), { href: link.href, textContent: "Show it" });
 
   const showTitle = () => {
-    document.title = count && document.hidden ? `(${count}) ${title}` : title;
+    document.title = count && document.hidden ? `(${shown}) ${title}` : title;
   };
 
   const showCount = () => {
     link.querySelector(".count")?.remove();
     if (!count) return;
-    const badge = Object.assign(document.createElement("span"), { className: "count", textContent: count });
+    const badge = Object.assign(document.createElement("span"), { className: "count", textContent: shown });
     badge.append(Object.assign(document.createElement("span"), { className: "unseen", textContent: " waiting" }));
     link.append(" ", badge);
   };
 
   const announce = () => {
-    const rest = count > 1 ? `, ${count} in all` : "";
+    const rest = count > 1 ? `, ${shown} in all` : "";
     told.data = `A new request is waiting for you${rest}. `;
     // Not inserted again, since that would take the focus from the link.
     if (!place.hasChildNodes()) place.append(told, place.classList.contains("unseen") ? "" : show);
@@ -52,7 +53,7 @@ const followRequests = (link, place) => {
 
   askEvery(20, place.dataset.ask, (waiting) => {
     const [before, counted] = [latest, count];
-    ({ count, latest } = waiting);
+    ({ count, shown, latest } = waiting);
     if (latest > before || count > counted) announce();
     if (latest < before) place.replaceChildren();
     showCount();

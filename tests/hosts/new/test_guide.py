@@ -51,8 +51,8 @@ def test_the_guide_names_every_setting():
 
 
 def test_the_guide_names_every_command():
-    rooms = (PROJECT_FOLDER / "agent_access", PROJECT_FOLDER / "agent_access/oauth")
-    files = [file for room in rooms for file in room.glob("management/commands/[a-z]*.py")]
+    folder = PROJECT_FOLDER / "agent_access"
+    files = folder.rglob("management/commands/[a-z]*.py")
     told = [cell.split()[0].strip("`") for cell in read_first_cells("Commands")]
     assert sorted(told) == sorted(file.stem for file in files)
 

@@ -11,8 +11,11 @@ import pytest
 import zxingcpp
 from facturx import get_level, get_xml_from_pdf
 from lxml import etree
+from PIL import Image, ImageChops
 from pypdf import PdfReader
 
+from invoicing.pdf.making import make_pdf
+from tests.factories import CompanyFactory, CustomerFactory, make_draft
 from tests.invoicing.pdf.conftest import ARABIC, HEBREW, LONG_WORD, MARKUP, SCRIPTS
 
 # A PDF is the same on both databases.
@@ -124,6 +127,24 @@ def test_markup_is_printed_as_it_is_and_what_is_invisible_is_named(pdfs):
 
 def test_a_word_longer_than_a_line_is_not_cut_off(pdfs):
     assert LONG_WORD in "".join(copy_lines(pdfs["invoice"]))
+
+
+def test_marks_of_one_text_reach_no_other():
+    CompanyFactory.create()
+
+    def draw(street: str) -> tuple[Image.Image, float]:
+        """Return the page, and in points from its head where the name above the street ends."""
+        customer = CustomerFactory.create(name="Neighbour", street=street, city="Town")
+        page = pypdfium2.PdfDocument(make_pdf(make_draft(customer=customer)))[0]
+        index, count = page.get_textpage().search("Neighbour").get_next()
+        foot = page.get_textpage().get_charbox(index + count - 1)[1]
+        picture = page.render().to_pil()
+        return picture, picture.height - foot
+
+    plain, edge = draw("mp")
+    piled, _ = draw(f"m{4 * chr(0x30B)}p")
+    _, top, _, _ = ImageChops.difference(plain, piled).getbbox()
+    assert top > edge
 
 
 def test_every_page_is_named_numbered_and_begins_with_the_names_of_the_columns(pdfs):
