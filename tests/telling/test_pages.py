@@ -237,7 +237,7 @@ def test_a_project_has_the_page_as_it_comes_in_the_language_of_its_people(
     assert 'data-worker="/service-worker.js"' in page
     with override("de"):
         page = main_of(desk.get(there))
-        assert "Wie Sie benachrichtigt werden" in page
+        assert "Test senden" in page
         assert f"Per E-Mail an {delegate.email} benachrichtigen" in page
     assert Browser().get("/notifications")["Location"] == "/sign-in?next=/notifications"
 
