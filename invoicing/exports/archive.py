@@ -24,7 +24,7 @@ def write_archive(read: Read) -> Chunks:
     with closing(originals_of(read(WITH_KEPT))) as originals, TemporaryFile() as index:
         index.write(INDEX_HEAD)
         for found in originals:
-            content = bytes(found.original.content) if found.original else b""
+            content = found.original.read_content() if found.original else b""
             index.write(index_row(found, len(content)))
             if found.original:
                 # A PDF is compressed already.

@@ -34,7 +34,7 @@ def _write(original: Original, path: Path) -> str:
     """Write the file, unless it is there; return a sentence if it cannot be."""
     if path.exists():
         return "" if _has(path, original.digest) else "The folder has another file of this name."
-    content = bytes(original.content)
+    content = original.read_content()
     if sha256(content).hexdigest() != original.digest:
         return "What the database holds does not fit its digest."
     with _written_whole(path) as file:
