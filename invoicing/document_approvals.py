@@ -1,7 +1,10 @@
 """The approvals of one document: what its own pages say of the requests to issue it."""
 
-from datetime import datetime
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from uuid import UUID
+
+import orjson
 
 from agent_access.approvals.engine import approvals_of_ended_connections, read_approvals
 from agent_access.approvals.inbox import (
@@ -13,7 +16,9 @@ from agent_access.approvals.inbox import (
 from agent_access.approvals.models import ApprovalRequest, Decision
 from agent_access.approvals.snapshots import ApprovalSnapshot
 from agent_access.approvals.states import ApprovalState
+from agent_access.models import Connection
 from invoicing.models import Document, User
+from invoicing.services.document_facts import Facts
 
 # The kind of these approvals, whose name is kept with each; it is also that of the tool.
 ISSUE = "documents.issue"
@@ -21,6 +26,35 @@ ISSUE = "documents.issue"
 # So many requests for drafts that look the same, the newest, are looked at.
 ALIKE_READ = 25
 USABLE = {ApprovalState.PENDING, ApprovalState.APPROVED}
+
+# A connection that asks oftener than so many times in so many minutes asks often.
+OFTEN = {10: 10, 60: 30}
+# So many of its requests, the newest, are counted.
+COUNTED = 100
+YOUNG = timedelta(days=1)
+
+
+@dataclass(frozen=True)
+class Rejection:
+    """When a person rejected the issue of a draft, their reason if any, and the facts they saw."""
+
+    decided_at: datetime
+    reason: str
+    facts: Facts
+
+
+@dataclass(frozen=True)
+class Asking:
+    """How a connection came to ask, if that is unusual.
+
+    `times` is how often it asked within `minutes` until then, this time included, at most one more
+    than COUNTED. `connected_at` is set if that was less than a day before.
+    """
+
+    asked_at: datetime
+    connected_at: datetime | None
+    times: int = 0
+    minutes: int = 0
 
 
 def find_executed(document: Document) -> ApprovalRequest | None:
@@ -94,3 +128,30 @@ def find_alike(user: User, draft: Document, *, now: datetime) -> ApprovalSnapsho
 def _newest(asked: dict[UUID, UUID], targets: set[UUID]) -> list[UUID]:
     """Return the newest of the approvals whose target is one of these."""
     return sorted(pk for pk, target in asked.items() if target in targets)[-ALIKE_READ:]
+
+
+def find_last_rejection(user: User, draft: Document) -> Rejection | None:
+    """Return the last time that this person rejected the issue of the draft, in any version."""
+    rejected = ApprovalRequest.objects.asked_of(user).filter(
+        kind=ISSUE, target=draft.pk, decision=Decision.REJECTED
+    )
+    last = rejected.order_by("-decided_at").first()
+    if last is None or last.decided_at is None:
+        return None
+    return Rejection(last.decided_at, last.rejection_reason, orjson.loads(last.facts))
+
+
+def read_asking(approval: ApprovalRequest) -> Asking:
+    """Return what is unusual about how a request was asked for."""
+    asked_at = approval.prepared_at
+    young = Connection.objects.filter(pk=approval.connection_id, created_at__gt=asked_at - YOUNG)
+    connected_at = young.values_list("created_at", flat=True).first()
+    newest = ApprovalRequest.objects.filter(
+        connection_id=approval.connection_id, pk__lte=approval.pk
+    ).order_by("-pk")
+    moments = list(newest.values_list("prepared_at", flat=True)[: COUNTED + 1])
+    for minutes, most in OFTEN.items():
+        times = sum(each > asked_at - timedelta(minutes=minutes) for each in moments)
+        if times > most:
+            return Asking(asked_at, connected_at, times, minutes)
+    return Asking(asked_at, connected_at)

@@ -1,6 +1,6 @@
 """The admin of the company: its facts as they stand on invoices, and its owner."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django import forms
@@ -21,11 +21,14 @@ from invoicing.admin.records import RecordAdmin, RecordForm
 from invoicing.admin.tax_meanings import may_say_meanings
 from invoicing.administration.acts import actor_of
 from invoicing.administration.records import create_company
+from invoicing.errors import UnknownCurrencyError
 from invoicing.languages import currency_of_country
 from invoicing.models import Company, Logo
+from invoicing.money import MAX_AMOUNT, minor_unit
 from invoicing.rights import is_owner, may_create_company
 from invoicing.services.issue_warnings import check_company
 from invoicing.services.logos import MAX_BYTES, MAX_SIDE, read_logo
+from invoicing.web.typed_numbers import format_typed, parse_typed
 
 MISTYPED_IBAN = "This is not an IBAN. Compare it with the one that your bank gave you."
 MISTYPED_BIC = "This is not a BIC: that has 8 or 11 letters and digits."
@@ -34,8 +37,54 @@ DAYS_TO_PAY = (
     "New documents are due so many days after their issue date, if the customer says none."
 )
 FOOTER_LENGTH = 1000
+WATCHED_AMOUNTS = (
+    "Whoever issues or approves a document whose total is as large or larger is always warned. One"
+    " line for each currency, such as EUR 10000.00."
+)
+MISTYPED_AMOUNT = "“%(line)s”: write a currency and an amount, such as EUR 10000.00."
+AMOUNT_TWICE = "“%(line)s”: the currency has an amount already."
 # Longer than the numbers, with room for spaces and hyphens that people type.
 TYPED_LENGTH = 60
+
+
+class WatchedAmountsField(forms.CharField):
+    """Amounts by currency, in its minor unit, as lines of text."""
+
+    widget = forms.Textarea(attrs={"rows": 3})
+
+    @override
+    def prepare_value(self, value: Any) -> Any:
+        """Return the text of amounts; what was typed stays as it is."""
+        return _write_amounts(value) if isinstance(value, dict) else value
+
+    @override
+    def clean(self, value: Any) -> Any:
+        amounts: dict[str, int] = {}
+        for line in filter(None, map(str.strip, super().clean(value).splitlines())):
+            code, amount = _read_amount(line)
+            if code in amounts:
+                raise ValidationError(AMOUNT_TWICE, params={"line": line})
+            amounts[code] = amount
+        return amounts
+
+
+def _write_amounts(amounts: Mapping[str, int]) -> str:
+    return "\n".join(
+        f"{code} {format_typed(amount, decimals=minor_unit(code))}"
+        for code, amount in amounts.items()
+    )
+
+
+def _read_amount(line: str) -> tuple[str, int]:
+    """Return a currency, and an amount in its minor unit; raises ValidationError."""
+    code, _, typed = line.partition(" ")
+    try:
+        amount = parse_typed(typed, decimals=minor_unit(code.upper()))
+    except UnknownCurrencyError:
+        raise ValidationError(MISTYPED_AMOUNT, params={"line": line}) from None
+    if amount > MAX_AMOUNT:
+        raise ValidationError(MISTYPED_AMOUNT, params={"line": line})
+    return code.upper(), amount
 
 
 class CompanyForm(PartyForm):
@@ -47,6 +96,9 @@ class CompanyForm(PartyForm):
     national_currency = forms.ChoiceField(label="Currency of its taxes", required=False)
     footer_text = forms.CharField(
         required=False, max_length=FOOTER_LENGTH, widget=forms.Textarea(attrs={"rows": 3})
+    )
+    watched_amounts = WatchedAmountsField(
+        label="Warn from", required=False, max_length=1000, help_text=WATCHED_AMOUNTS
     )
     logo_file = forms.FileField(
         label="New logo",
@@ -103,7 +155,7 @@ def _read_number(typed: str, read: Callable[[str], str], *, mistyped: str) -> st
 class CompanyAdmin(RecordAdmin):
     form = CompanyForm
     change_form_template = "admin/invoices/company.html"
-    readonly_fields = ("owned_by",)
+    readonly_fields = ("owned_by", "watched_from")
     fieldsets = (
         (
             None,
@@ -138,13 +190,18 @@ class CompanyAdmin(RecordAdmin):
     @override
     def get_fieldsets(self, request: HttpRequest, obj: Company | None = None) -> Any:
         fieldsets = super().get_fieldsets(request, obj)
-        return [*fieldsets, ("Logo", self._logo(request, obj))]
+        may_change = not obj or self.has_change_permission(request, obj)
+        watched = "watched_amounts" if may_change else "watched_from"
+        return [
+            *fieldsets,
+            ("Warnings", {"fields": [watched]}),
+            ("Logo", self._logo(obj, may_change=may_change)),
+        ]
 
-    def _logo(self, request: HttpRequest, company: Company | None) -> dict[str, Any]:
+    def _logo(self, company: Company | None, *, may_change: bool) -> dict[str, Any]:
         """Return what the page shows of the logo: the picture, and how to change it."""
         logo = company.logo_id if company else None
         shown = format_html(PICTURE, reverse("logo", args=[logo])) if logo else "There is none."
-        may_change = not company or self.has_change_permission(request, company)
         fields = ["logo_file", "remove_logo"] if logo else ["logo_file"]
         return {"fields": fields if may_change else [], "description": shown}
 
@@ -152,6 +209,10 @@ class CompanyAdmin(RecordAdmin):
     def owned_by(self, company: Company) -> str:
         """Return the name alone: Django's link to it is no use to who may not see people."""
         return str(company.owner)
+
+    @admin.display(description="Warn from")
+    def watched_from(self, company: Company) -> str:
+        return _write_amounts(company.watched_amounts)
 
     @override
     def has_add_permission(self, request: HttpRequest) -> bool:

@@ -133,7 +133,7 @@ class CustomerAdmin(RecordAdmin):
                 "description": "What is filled in for this customer. Each document can differ.",
             },
         ),
-        ("In this application", {"fields": ("account_managers", "is_active")}),
+        ("In this application", {"fields": ("account_managers", "is_watched", "is_active")}),
     )
     list_display = ("name", "city", "country_in_words", "is_active")
     list_filter = ("is_active", "e_invoice")

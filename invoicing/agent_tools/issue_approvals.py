@@ -13,7 +13,7 @@ from agent_access.approvals.snapshots import ApprovalSnapshot
 from invoicing.access import APPROVE_PERMISSIONS, ISSUE_PERMISSIONS, Permission
 from invoicing.agent_tools import approval_texts, outputs
 from invoicing.agent_tools.inputs import IssuePrepareInput
-from invoicing.document_approvals import ISSUE
+from invoicing.document_approvals import ISSUE, read_asking
 from invoicing.errors import RecordNotFoundError
 from invoicing.locks import lock_draft
 from invoicing.models import Document, DocumentStatus, User
@@ -124,7 +124,9 @@ class IssueKind(ApprovalKind[Document]):
 
     @override
     def warnings(self, snapshot: ApprovalSnapshot, user: User) -> Sequence[str]:
-        found = render_warnings(user, snapshot.target, snapshot.prepared, now=snapshot.now)
+        asking = read_asking(snapshot.approval)
+        draft, facts = snapshot.target, snapshot.prepared
+        found = render_warnings(user, draft, facts, now=snapshot.now, asking=asking)
         return [found] if found else []
 
     @override

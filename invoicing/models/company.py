@@ -30,6 +30,8 @@ class Company(Party):
 
     `untaxed_category` says what a line without a tax rate means, once the owner has said so, and
     `untaxed_reasons` why, by language. A small business charges no tax: its lines are exempt.
+    `watched_amounts` has, by currency and in its minor unit, the total from which who issues or
+    approves a document is always warned.
     """
 
     OTHER_PARTS: ClassVar[tuple[str, ...]] = (
@@ -64,6 +66,9 @@ class Company(Party):
         choices=[(each.value, each.label) for each in UNTAXED],
     )
     untaxed_reasons = texts_by_language()
+    watched_amounts = models.JSONField(
+        blank=True, default=dict, db_default=models.Value({}, models.JSONField())
+    )
     # Unique, and true in every row: the database refuses a second company.
     is_only_one = models.BooleanField(default=True, unique=True, editable=False)
 

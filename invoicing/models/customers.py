@@ -27,7 +27,8 @@ class Customer(Party):
 
     Its language, currency and days to pay are those of new drafts, unless something else is chosen;
     its buyer reference (a Leitweg-ID for German authorities) is that of drafts without their own.
-    `e_invoice` is the kind of e-invoice that it wants.
+    `e_invoice` is the kind of e-invoice that it wants. Who issues or approves a document for one
+    that `is_watched` is always warned.
     """
 
     OTHER_PARTS: ClassVar[tuple[str, ...]] = (*Party.OTHER_PARTS, "customer_number")
@@ -43,6 +44,9 @@ class Customer(Party):
     payment_days = models.PositiveSmallIntegerField("days to pay", null=True, blank=True)
     e_invoice = models.CharField(
         "e-invoice", max_length=9, choices=Kind, blank=True, default="", db_default=""
+    )
+    is_watched = models.BooleanField(
+        "always warn before a document is issued", default=False, db_default=False
     )
     is_active = models.BooleanField(default=True)
     account_managers = models.ManyToManyField(User, blank=True, related_name="managed_customers")

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 
 from django.db.models import TextChoices
 
@@ -10,22 +10,17 @@ from invoicing.models import (
     Company,
     Customer,
     Document,
-    DocumentStatus,
     DocumentType,
     NumberSeries,
     TaxCategory,
     TaxRate,
-    User,
 )
 from invoicing.services.document_facts import Facts
 from invoicing.services.numbering import read_format
 from invoicing.vat_area import EU_VAT_AREA, vat_territory
 from invoicing.vat_numbers import country_of_vat_number, is_vat_number_valid
 
-LATELY = timedelta(days=30)
 YEAR = timedelta(days=366)
-# Only so many of a customer's documents, the newest, are compared.
-COMPARED = 2000
 # The categories whose invoices must have the buyer's VAT number.
 NAMING_BUYER = frozenset({TaxCategory.REVERSE_CHARGE, TaxCategory.INTRA_COMMUNITY})
 
@@ -105,29 +100,30 @@ class Check(TextChoices):
 class Warnings:
     """What is unusual about issuing a draft; nothing of it forbids that.
 
-    `same_total` is the last document with this total that the customer got in the last 30 days;
+    `watched_from` is the amount from which the owner wants documents checked, if the total reaches
+    it, in the minor unit of the draft, and `is_watched` that of all documents of the customer.
     `last_issue_date` is that of the last number in the series, if it is later than the draft's;
     `is_due_late` tells that there is more than a year until the due date.
     """
 
     checks: list[Check]
-    same_total: Document | None
+    watched_from: int | None
+    is_watched: bool
     is_future: bool
     is_other_year: bool
     is_due_late: bool
     last_issue_date: date | None
 
 
-def find_warnings(
-    user: User, draft: Document, facts: Facts, *, now: datetime, today: date
-) -> Warnings:
-    """Return what is unusual about issuing this draft, which has these facts, now.
+def find_warnings(draft: Document, facts: Facts, *, today: date) -> Warnings:
+    """Return what is unusual about issuing this draft, which has these facts.
 
     `today` is the date in the person's time zone.
     """
     return Warnings(
         checks=list(_check(draft, facts)),
-        same_total=_same_total(user, draft, since=now - LATELY),
+        watched_from=_watched_from(draft),
+        is_watched=draft.customer.is_watched,
         is_future=draft.issue_date > today,
         is_other_year=draft.issue_date.year != today.year,
         is_due_late=draft.due_date - draft.issue_date > YEAR,
@@ -235,19 +231,9 @@ def _lacks_exchange_rate(company: Company, facts: Facts) -> bool:
     return is_foreign and bool(facts["tax_total"]) and "national_tax_total" not in facts
 
 
-def _same_total(user: User, draft: Document, *, since: datetime) -> Document | None:
-    newest = Document.objects.visible_to(user).filter(customer=draft.customer_id).order_by("-id")
-    # A query of its own: for a subquery of so many, PostgreSQL would read the whole table.
-    oldest_compared = newest.values_list("pk", flat=True)[COMPARED - 1 : COMPARED].first()
-    compared = newest.filter(pk__gte=oldest_compared) if oldest_compared else newest
-    issued = compared.filter(
-        status=DocumentStatus.ISSUED,
-        type=draft.type,
-        currency_code=draft.currency_code,
-        grand_total=draft.grand_total,
-        issued_at__gte=since,
-    )
-    return issued.order_by("-issued_at").first()
+def _watched_from(draft: Document) -> int | None:
+    least: int | None = draft.seller.watched_amounts.get(draft.currency_code)
+    return least if least is not None and draft.grand_total >= least else None
 
 
 def _later_issue_date(draft: Document) -> date | None:

@@ -1,7 +1,7 @@
 """A person's working week, as stretches of time on its days."""
 
 from collections.abc import Iterable
-from datetime import time
+from datetime import datetime, time
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -41,4 +41,16 @@ def write_hours(person: User, hours: Iterable[Stretch]) -> None:
     person.working_hours.all().delete()
     WorkingHours.objects.bulk_create(
         WorkingHours(person=person, **stretch._asdict()) for stretch in stretches
+    )
+
+
+def is_outside_hours(person: User, moment: datetime) -> bool:
+    """Return whether a moment, in the person's time zone, is in none of their hours.
+
+    Not if they have none. The minute at which hours end is one of them.
+    """
+    hours, minute = read_hours(person), moment.time().replace(second=0, microsecond=0)
+    return bool(hours) and not any(
+        each.weekday == moment.weekday() and each.start_time <= minute <= each.end_time
+        for each in hours
     )

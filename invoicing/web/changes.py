@@ -31,6 +31,9 @@ _OF_PARTY = {
 }
 
 
+VERSION = "Version of the draft"
+
+
 @dataclass(frozen=True)
 class Change:
     """A statement before and after; it is empty on a side that lacks it."""
@@ -59,7 +62,7 @@ def _statements(facts: Facts) -> Iterator[tuple[str, str]]:
     """Yield a label and the formatted text for every fact except IDs; no label comes twice."""
     paper, labels = lay_out(facts), labels_in("en")
     yield "Status", facts["status"]
-    yield "Version of the draft", str(facts["lock_version"])
+    yield VERSION, str(facts["lock_version"])
     yield from _party("Seller", facts["seller"])
     yield "Logo", _logo(facts["seller"])
     yield "Bank details", "\n".join(filter(None, (paper["iban"], paper["bic"])))

@@ -75,3 +75,4 @@ def _parts_of(customer: Customer) -> Iterator[tuple[str, str]]:
     yield "Language", name_of_language(customer.language) if customer.language else ""
     yield "Currency", customer.currency_code
     yield "Days to pay", "" if customer.payment_days is None else str(customer.payment_days)
+    yield "Before issuing", "Always warned of" if customer.is_watched else ""

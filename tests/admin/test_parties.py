@@ -146,3 +146,41 @@ def test_who_may_only_look_sees_the_parts_and_no_way_to_change_them(sign_in, com
     page = desk.get(url_of(company))
     assert shown_of(page)["registration"] == "HRB 12345"
     assert 'type="file"' not in main_of(page)
+
+
+def test_the_amounts_from_which_is_warned_are_typed_as_lines(desk, company):
+    assert_saved(save(desk, company, watched_amounts=" eur 10000.5 \n\nJPY 7\n"))
+    company.refresh_from_db()
+    assert company.watched_amounts == {"EUR": 1000050, "JPY": 7}
+    assert form_of(desk.get(url_of(company)))["watched_amounts"] == "EUR 10000.50\nJPY 7"
+    assert_saved(save(desk, company, watched_amounts=""))
+    company.refresh_from_db()
+    assert company.watched_amounts == {}
+    assert [changed for _, _, changed in acts_written()] == ["watched_amounts"] * 2
+
+
+@pytest.mark.parametrize(
+    ("typed", "problem"),
+    [
+        ("10000", "“10000”: write a currency and an amount, such as EUR 10000.00."),
+        ("XAU 1", "“XAU 1”: write a currency and an amount, such as EUR 10000.00."),
+        ("EUR 1\nEUR 2", "“EUR 2”: the currency has an amount already."),
+        ("JPY 1.5", "Write no decimals here."),
+        ("EUR 1000000000000000000", "“EUR 1000000000000000000”: write a currency and an amount"),
+    ],
+)
+def test_an_amount_that_cannot_be_meant_is_refused(desk, company, typed, problem):
+    [said] = refused(lambda: save(desk, company, watched_amounts=typed))["watched_amounts"]
+    assert said.startswith(problem)
+
+
+def test_who_may_only_look_reads_the_amounts_as_they_were_typed(sign_in, company):
+    Company.objects.update(watched_amounts={"EUR": 1000050})
+    reader = sign_in(make_administrator("view_company"))
+    assert shown_of(reader.get(url_of(company)))["watched_from"] == "EUR 10000.50"
+
+
+def test_a_customer_can_always_be_warned_of(desk, customer):
+    assert_saved(save(desk, customer, is_watched="on"))
+    customer.refresh_from_db()
+    assert customer.is_watched

@@ -11,8 +11,8 @@ from playwright.sync_api import expect
 from agent_access.approvals.models import Decision
 from agent_access.models import AuditEvent
 from invoicing.fixed_point import SCALE
-from invoicing.models import Customer
-from invoicing.services.drafts import ConnectionRef
+from invoicing.models import Company, Customer
+from invoicing.services.drafts import ConnectionRef, update_draft
 from invoicing.totals import DiscountType
 from tests.approvals import Prepared, prepare
 from tests.browser.inspection import find_violations, follow, inspect
@@ -20,6 +20,7 @@ from tests.factories import (
     PASSWORD,
     CustomerFactory,
     TaxRateFactory,
+    draft_input,
     give_password,
     line_input,
     make_draft,
@@ -258,3 +259,31 @@ def test_a_reason_that_is_too_long_has_the_focus_and_its_error_beside_it(
     expect(page.get_by_label("Reason")).to_be_focused()
     expect(page.get_by_label("Reason")).to_have_value("x" * 501)
     assert decision_of(prepared) == ""
+
+
+def test_a_page_full_of_warnings_has_each_in_its_place(open_page, delegate, prepared):
+    now, customer = timezone.now(), prepared.document.customer
+    Company.objects.update(watched_amounts={"EUR": 10000}, street="", iban="")
+    Customer.objects.update(is_watched=True)
+    longest = {"description": "W" * 300, "unit_price": 5000, "quantity": SCALE}
+    for price in (1000, 1100, 1200):
+        issued = ({"description": "Consulting", "unit_price": price}, longest)
+        lines = tuple(line_input(**each) for each in issued)
+        make_issued(customer=customer, lines=lines, issued_at=now - timedelta(days=3))
+    change = {"unit_price": 50000}
+    asked = [line_input(description="Consulting"), line_input(**longest | change)]
+    draft = make_draft(user=delegate, customer=customer, lines=tuple(asked))
+    maker = ConnectionRef(prepared.approval.connection_id, "Ledger agent")
+    rejected = prepare(draft, user=delegate, connection=maker, now=now)
+    rejected.decide(Decision.REJECTED, now=now, reason="No: " + "w" * 300)
+    changed = draft_input(customer, *asked, notes="W" * 300, due_date=now.date())
+    update_draft(delegate, draft.pk, changed, lock_version=1)
+    draft.refresh_from_db()
+    for _ in range(11):
+        again = prepare(draft, user=delegate, connection=maker, now=now)
+
+    page = open_page(path_of(again), delegate)
+    for closed in page.locator("main summary").all():
+        closed.click()
+    expect(page.get_by_text("The bank details of your company are missing.")).to_be_visible()
+    inspect(page, "warnings")

@@ -5,16 +5,16 @@ import pytest
 
 from agent_access.approvals.models import ApprovalRequest, Decision
 from invoicing.agent_tools.issue_approvals import ISSUE_APPROVAL
-from invoicing.document_approvals import find_alike
+from invoicing.document_approvals import find_alike, find_last_rejection, read_asking
 from invoicing.draft_fields import PersonInput
 from invoicing.fixed_point import SCALE
 from invoicing.models import Company, Customer, Document, DocumentType, TaxCategory
 from invoicing.paper.formats import local_date
-from invoicing.services import issue_warnings
+from invoicing.services import customer_history, issue_warnings
+from invoicing.services.customer_history import find_history
 from invoicing.services.document_facts import read_facts
 from invoicing.services.drafts import create_draft
 from invoicing.services.issue_warnings import (
-    LATELY,
     Check,
     Warnings,
     check_company,
@@ -36,7 +36,8 @@ from tests.plans import plans_of, prefer_indexes
 NOW = datetime(2026, 3, 20, 9, 0, tzinfo=UTC)
 NOTHING = Warnings(
     checks=[],
-    same_total=None,
+    watched_from=None,
+    is_watched=False,
     is_future=False,
     is_other_year=False,
     is_due_late=False,
@@ -46,7 +47,7 @@ NOTHING = Warnings(
 
 def warnings_about(draft, user, *, now=NOW):
     [facts] = read_facts([draft])
-    return find_warnings(user, draft, facts, now=now, today=local_date(now, user))
+    return find_warnings(draft, facts, today=local_date(now, user))
 
 
 @pytest.fixture(autouse=True)
@@ -229,40 +230,6 @@ def test_a_correction_is_not_warned_of_what_its_invoice_froze(delegate, customer
     assert warnings_about(corrected, delegate).checks == []
 
 
-def test_the_latest_invoice_of_the_same_total_to_the_customer_is_named(delegate, customer, draft):
-    issue(customer, issued_at=NOW - timedelta(days=9))
-    latest = issue(customer)
-    assert warnings_about(draft, delegate).same_total == latest
-
-
-def test_it_was_lately_within_thirty_days(delegate, customer, draft):
-    issued = issue(customer, issued_at=NOW - LATELY)
-    assert warnings_about(draft, delegate).same_total == issued
-    assert warnings_about(draft, delegate, now=NOW + timedelta(seconds=1)) == NOTHING
-
-
-def test_another_customer_total_currency_or_type_is_not_the_same(delegate, customer, draft):
-    issue(CustomerFactory.create())
-    issue(customer, lines=(line_input(unit_price=5001),))
-    issue(customer, currency_code="USD")
-    issue(customer, document_type=DocumentType.CREDIT_NOTE)
-    make_draft(user=delegate, customer=customer)
-    assert warnings_about(draft, delegate) == NOTHING
-
-
-def test_of_very_many_documents_only_the_customers_newest_are_compared(
-    delegate, customer, draft, monkeypatch
-):
-    monkeypatch.setattr(issue_warnings, "COMPARED", 3)
-    issued = issue(customer)
-    for _ in range(2):
-        issue(customer, lines=(line_input(unit_price=5001),))
-        issue(CustomerFactory.create())
-    assert warnings_about(draft, delegate).same_total == issued
-    make_draft(user=delegate, customer=customer)
-    assert warnings_about(draft, delegate) == NOTHING
-
-
 @pytest.mark.parametrize("decision", ["", Decision.APPROVED])
 def test_another_draft_of_the_same_total_that_may_be_issued_too_is_named(
     delegate, customer, draft, decision
@@ -290,7 +257,7 @@ def test_a_draft_is_not_alike_if_it_differs_or_cannot_be_issued_any_more(
     issued = ask(make_draft(customer=customer), delegate)
     document = issue_document(Document.objects.get(pk=issued.target), clock=at(NOW))
     assert alike_to(draft, delegate) is None
-    assert warnings_about(draft, delegate).same_total == document
+    assert find_history(delegate, draft, now=NOW).same_total == document
 
 
 def test_nor_if_it_is_stale_by_its_customer_alone(delegate, customer, draft):
@@ -298,6 +265,17 @@ def test_nor_if_it_is_stale_by_its_customer_alone(delegate, customer, draft):
     Customer.objects.update(street="Another Lane 1")
     draft.refresh_from_db()
     assert alike_to(draft, delegate) is None
+
+
+def test_what_the_owner_watches_is_told(delegate, customer, draft):
+    for least, told in ((10000, 10000), (10001, None), (0, 0)):
+        Company.objects.update(watched_amounts={"EUR": least, "USD": 1})
+        assert warnings_about(draft, delegate).watched_from == told
+    Company.objects.update(watched_amounts={"USD": 1})
+    assert warnings_about(draft, delegate) == NOTHING
+    Customer.objects.update(is_watched=True)
+    draft.customer.refresh_from_db()
+    assert warnings_about(draft, delegate).is_watched
 
 
 @pytest.mark.parametrize(("zone", "is_future"), [("UTC", True), ("Pacific/Auckland", False)])
@@ -343,29 +321,33 @@ def test_the_same_day_another_series_and_an_earlier_number_are_no_warning(delega
     assert warnings_about(draft, delegate) == NOTHING
 
 
-@pytest.mark.parametrize(
-    ("where", "index", "others"),
-    [
-        ('"issued_at" DESC', "document_by_customer", ("pkey", "autoindex")),
-        ('"executed_at" IS NULL', "approval_by_expiry", ("document_by_customer",)),
-        ('"series_value" DESC', "series", ("sort", "b-tree")),
-    ],
-    ids=["the customer's documents", "the person's requests", "the last of the series"],
-)
-def test_no_warning_costs_a_look_at_all_documents(  # noqa: PLR0917  fixtures
-    delegate, customer, draft, monkeypatch, where, index, others
-):
-    monkeypatch.setattr(issue_warnings, "COMPARED", 2)
+# What each query reads, the index that serves it, and what its plan must not have.
+INDEXES = {
+    '"issued_at" DESC': ("document_by_customer", ("pkey", "autoindex")),
+    '"description" IN': ("document_id", ("line_pkey", "scan invoices_line", "seq scan")),
+    '"decided_at" DESC': ("approval_by_target", ("seq scan",)),
+    '"id" <=': ("approval_by_connection", ("seq scan",)),
+    '"executed_at" IS NULL': ("approval_by_expiry", ("document_by_customer",)),
+    '"series_value" DESC': ("series", ("sort", "b-tree")),
+}
+
+
+def test_no_warning_costs_a_look_at_all_documents(delegate, customer, draft, monkeypatch):
+    monkeypatch.setattr(customer_history, "COMPARED", 2)
     # What others got is newer and far more, so that no other index could be as cheap.
     for buyer in [customer] * 3 + CustomerFactory.create_batch(3) * 10:
         issue(buyer)
-    ask(make_draft(customer=customer), delegate)
+    asked = ask(make_draft(customer=customer), delegate)
     prefer_indexes()
 
     def look() -> None:
         warnings_about(draft, delegate)
+        find_history(delegate, draft, now=NOW)
         alike_to(draft, delegate)
+        find_last_rejection(delegate, draft)
+        read_asking(asked)
 
-    plan = plans_of(look, where=where)
-    assert index in plan
-    assert not [each for each in others if each in plan.lower()]
+    for where, (index, others) in INDEXES.items():
+        plan = plans_of(look, where=where)
+        assert index in plan, where
+        assert not [each for each in others if each in plan.lower()], where

@@ -117,9 +117,10 @@ def test_a_customer_shows_the_parts_that_are_set(browser):
         "language": "de",
         "currency_code": "USD",
         "payment_days": 0,
+        "is_watched": True,
     }
     shown = {**parts, "electronic_address_scheme": "Netherlands: VAT number (9944)"}
-    shown |= {"e_invoice": "XRechnung", "language": "German"}
+    shown |= {"e_invoice": "XRechnung", "language": "German", "is_watched": "Always warned of"}
     page = main_of(browser.get(f"/customers/{CustomerFactory.create(**parts).id}"))
     for expected in shown.values():
         assert f"<dd> {expected} </dd>" in page

@@ -108,7 +108,7 @@ def address_of(prepared):
 
 
 def missing_on(page):
-    """Return the sentences of what the page asks to check; a list of them has a heading."""
-    _, _, notice = main_of(page).partition('<div class="notice">')
+    """Return the sentences of what the page misses for the e-invoice."""
+    _, _, notice = main_of(page).partition("this is missing:")
     told = re.findall(r"<li>([^<]+)(?=</li>|<a )", notice.partition("</div>")[0])
     return [unescape(each).strip() for each in told]
