@@ -64,6 +64,6 @@ def test_no_pile_of_marks_and_no_endless_sign_paints_outside_its_box(
         assert fits(page), (path, width)
         painted = ImageChops.difference(shown, hidden).point(lambda value: max(0, value - FAINT))
         assert painted.getbbox(), path
-        for box in boxes:
-            painted.paste(0, tuple(map(round, box)))
+        for left, top, right, bottom in boxes:
+            painted.paste(0, (round(left), round(top), round(right), round(bottom)))
         assert painted.getbbox() is None, (path, width)

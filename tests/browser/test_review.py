@@ -279,10 +279,9 @@ def test_a_page_full_of_warnings_has_each_in_its_place(open_page, delegate, prep
     changed = draft_input(customer, *asked, notes="W" * 300, due_date=now.date())
     update_draft(delegate, draft.pk, changed, lock_version=1)
     draft.refresh_from_db()
-    for _ in range(11):
-        again = prepare(draft, user=delegate, connection=maker, now=now)
+    *_, last = [prepare(draft, user=delegate, connection=maker, now=now) for _ in range(11)]
 
-    page = open_page(path_of(again), delegate)
+    page = open_page(path_of(last), delegate)
     for closed in page.locator("main summary").all():
         closed.click()
     expect(page.get_by_text("The bank details of your company are missing.")).to_be_visible()

@@ -29,8 +29,8 @@ from tests.oauth.programs import BASE_URL, Browser, parameters_of
 from tests.threads import run_together
 
 READ = ["customers:read", "invoices:read"]
-ALLOWED = {"decision": "allowed", "scopes": READ, "expires_in_days": 7}
-REFUSED = {"decision": "refused"}
+ALLOWED: dict[str, Any] = {"decision": "allowed", "scopes": READ, "expires_in_days": 7}
+REFUSED: dict[str, Any] = {"decision": "refused"}
 DENIED = {"error": "access_denied", "state": "a state", "iss": BASE_URL}
 
 

@@ -163,8 +163,13 @@ def test_in_quiet_hours_by_the_persons_clock_nobody_is_told(
 ):
     delegate.time_zone = "Asia/Tokyo"
     delegate.save()
-    quiet = {"quiet_from": time(22), "quiet_until": time(7)}
-    save_preferences(delegate, by_mail=False, shows_details=False, **quiet)
+    save_preferences(
+        delegate,
+        by_mail=False,
+        shows_details=False,
+        quiet_from=time(22),
+        quiet_until=time(7),
+    )
     now = timezone.now()
     time_machine.move_to(now.replace(hour=21, minute=59))  # 6:59 in Tokyo
     prepare(agent, draft_id)

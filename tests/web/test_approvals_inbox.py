@@ -149,6 +149,7 @@ def test_only_whoever_may_end_the_connection_can_stop_the_agent_from_a_card(
     sign_in, owner, delegate, customer, connect
 ):
     grant(owner, Permission.VIEW_DOCUMENT, Permission.VIEW_ALL_CUSTOMERS)
+    page = ""
     for person in (delegate, owner):
         connection, _ = connect(person)
         ask(person, customer, ConnectionRef(connection.id, "Ledger agent"))

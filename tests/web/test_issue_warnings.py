@@ -39,7 +39,7 @@ def checks_of(desk, path) -> list[str]:
 
 
 @pytest.fixture
-def rate(tax_rate) -> TaxRate:
+def rate(tax_rate: TaxRate) -> TaxRate:
     TaxRate.objects.update(category=TaxCategory.STANDARD)
     return tax_rate
 

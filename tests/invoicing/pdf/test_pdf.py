@@ -143,8 +143,9 @@ def test_marks_of_one_text_reach_no_other():
 
     plain, edge = draw("mp")
     piled, _ = draw(f"m{4 * chr(0x30B)}p")
-    _, top, _, _ = ImageChops.difference(plain, piled).getbbox()
-    assert top > edge
+    changed = ImageChops.difference(plain, piled).getbbox()
+    assert changed is not None
+    assert changed[1] > edge
 
 
 def test_every_page_is_named_numbered_and_begins_with_the_names_of_the_columns(pdfs):
