@@ -293,5 +293,5 @@ def test_lists_cost_the_same_whatever_their_length(books, desk, django_assert_ma
     UserFactory.create_batch(40)
     CustomerFactory.create_batch(30)
     for model in BOOKS:
-        with django_assert_max_num_queries(15):
+        with django_assert_max_num_queries(16):
             desk.get(url_of(model))
