@@ -217,7 +217,7 @@ def test_a_draft_made_by_an_agent_names_the_connection(reader):
     page = text_of(reader.get(f"/documents/{draft.id}"))
     assert "Written by the agent “Ledger agent” for" in page
     own = make_draft()
-    assert "agent" not in text_of(reader.get(f"/documents/{own.id}"))
+    assert "by the agent" not in text_of(reader.get(f"/documents/{own.id}"))
 
 
 def make_rich_invoice(language: str = "en") -> Document:
