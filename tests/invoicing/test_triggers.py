@@ -418,8 +418,8 @@ def test_a_function_is_replaced_while_others_use_its_tables() -> None:
 @pytest.mark.postgresql
 @pytest.mark.django_db(transaction=True)
 def test_triggers_are_replaced_in_a_transaction_for_each_table() -> None:
-    execute("ALTER TABLE invoices_line DISABLE TRIGGER ALL")
-    execute("ALTER TABLE invoices_taxrow DISABLE TRIGGER ALL")
+    execute("ALTER TABLE invoices_line DISABLE TRIGGER USER")
+    execute("ALTER TABLE invoices_taxrow DISABLE TRIGGER USER")
     locked = (
         "SELECT count(DISTINCT relation) FROM pg_locks"
         " WHERE pid = pg_backend_pid() AND mode = 'ShareRowExclusiveLock'"
