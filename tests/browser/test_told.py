@@ -74,9 +74,7 @@ def test_where_only_rejecting_is_left_the_end_is_told_as_well(
 def test_a_list_of_approvals_shows_each_end_and_tells_the_first_alone(
     open_page, delegate, prepared
 ):
-    approval = prepared.approval
-    maker = ConnectionRef(approval.connection_id, "Ledger agent")
-    prepare(prepared.document, user=delegate, connection=maker, now=approval.prepared_at)
+    prepare(make_draft(), user=delegate, now=prepared.approval.prepared_at)
     page = open_page("/people", delegate)
     page.clock.install()
     page.goto("/approvals")
