@@ -48,7 +48,7 @@ _JAMO = {
 }
 # Of kinds of characters: too many marks, perhaps, or a sign without end, in which no line breaks.
 _HEAP = re.compile(
-    r"(?P<endless>[MJ]*J(?:[^ J]{1,3}J+){8,}|S{5,}|P{5,}|L{5,}|V{5,}|T{5,})|[MJ]{2,}"
+    r"(?P<endless>[MJ]*J(?:[^ J]{1,3}J+){8,}|S{5,}|(?:M*S){8,}M*|P{5,}|L{5,}|V{5,}|T{5,})|[MJ]{2,}"
 )
 
 

@@ -25,7 +25,9 @@ __all__ = ["DeviceError", "add_device", "forget_device"]
 MOST_DEVICES = 10
 ENDPOINT_LENGTH = 1000
 # Without a user, a fragment or an IPv6 address, which no push service has.
-ENDPOINT = re.compile(r"https://[a-z0-9.-]+(?::[1-9][0-9]{0,4})?/[!\"$-~]*", re.IGNORECASE)
+ENDPOINT = re.compile(
+    r"https://[a-z0-9.-]+(?::[1-9][0-9]{0,4})?/[!\"$-~]*", re.ASCII | re.IGNORECASE
+)
 POINT_LENGTH = 65
 SECRET_LENGTH = 16
 

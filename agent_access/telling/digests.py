@@ -13,7 +13,7 @@ from uuid_utils.compat import uuid7
 from agent_access import conf, waiting
 from agent_access.telling.models import Delivery, Fate, Notification, Preferences
 from agent_access.telling.outbox import MAIL
-from agent_access.telling.preferences import mail_address
+from agent_access.telling.preferences import is_quiet, mail_address
 from agent_access.waiting import Told
 
 SUBJECT = "digest"
@@ -53,10 +53,14 @@ def wants_digest(chosen: Preferences) -> bool:
 
 
 def write_digests(*, now: datetime) -> None:
-    """Write, once a day, one for each person who wants it and whose hour has come."""
+    """Write, once a day, one for each person who wants it and whose hour has come.
+
+    In quiet hours it is put off, to later on the same day.
+    """
     for chosen in Preferences.objects.filter(wants_digest=True).select_related("person"):
         clock = now.astimezone(conf.policy().time_zone(chosen.person))
-        if FIRST_HOUR <= clock.hour < LAST_HOUR and wants_digest(chosen):
+        is_time = FIRST_HOUR <= clock.hour < LAST_HOUR and not is_quiet(chosen, now=now)
+        if is_time and wants_digest(chosen):
             _write(chosen, now=now, today=clock.date())
 
 

@@ -78,17 +78,19 @@ def _tell(notification: Notification, *, now: datetime) -> Told | None:
 
 
 def _compose_summary(notification: Notification, *, now: datetime) -> Message | None:
-    """Return that the connection asks often, if one of its last requests can be decided still."""
+    """Return that the connection asks often, as long as one of its last requests can be decided.
+
+    That one may have been asked after the summary was, while nothing could be sent.
+    """
     asked = Notification.objects.filter(
         person_id=notification.person_id,
         connection_id=notification.connection_id,
         expires_at__gt=now,
     )
     last = asked.select_related("person").order_by("-pk")[:LAST_LOOKED_AT]
-    connections = Connection.objects.filter(pk__in=[notification.connection_id])
-    if (connection := connections.first()) is None or not any(
-        _tell(each, now=now) for each in last
-    ):
+    newest = next((each for each in last if _tell(each, now=now)), None)
+    connection = Connection.objects.filter(pk=notification.connection_id).first()
+    if connection is None or newest is None:
         return None
     return Message(
         title=_("%(name)s asks often") % {"name": shorten_name(connection.name)},
@@ -96,5 +98,5 @@ def _compose_summary(notification: Notification, *, now: datetime) -> Message | 
         # Where all that a connection asks for can be decided.
         path=reverse("agent_approvals:inbox"),
         tag=digest_tag(f"often:{notification.connection_id}"),
-        expires_at=notification.expires_at,
+        expires_at=newest.expires_at,
     )

@@ -1,11 +1,11 @@
 """What is to be told: noted with the question, and settled later, to whom and in which way."""
 
-from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from agent_access import conf
@@ -17,7 +17,12 @@ from agent_access.telling.models import (
     Outcome,
     Preferences,
 )
-from agent_access.telling.preferences import find_muted, is_quiet, lock_preferences
+from agent_access.telling.preferences import (
+    find_muted,
+    is_quiet,
+    lock_preferences,
+    mail_address,
+)
 from agent_access.waiting import Question
 
 # A connection tells so many in so long, and then once more that it asks often.
@@ -74,14 +79,14 @@ def settle(person_id: Any, *, now: datetime) -> None:
             fate = _find_fate(each, now=now)
         mine = unsettled.filter(pk=each.pk)
         if mine.update(fate=fate, settled_at=now) and fate in {Fate.TOLD, Fate.SUMMARY}:
-            _deliver(each, ways, now=now)
+            _deliver(each, ways, fate, now=now)
 
 
 def find_ways(chosen: Preferences) -> list[Way]:
     """Return the ways in which the person can be told now."""
     known = Device.objects.filter(person_id=chosen.person_id).order_by("pk")
     devices = known if conf.web_push_key() else ()
-    return [*devices, None] if chosen.by_mail and conf.mail_from() else [*devices]
+    return [*devices, None] if chosen.by_mail and mail_address(chosen.person) else [*devices]
 
 
 def _find_fate(notification: Notification, *, now: datetime) -> Fate:
@@ -92,20 +97,25 @@ def _find_fate(notification: Notification, *, now: datetime) -> Fate:
         connection_id=notification.connection_id,
         settled_at__gt=now - WINDOW,
         person_id=notification.person_id,
-        fate__in=(Fate.TOLD, Fate.SUMMARY),
     )
-    told = Counter(lately.values_list("fate", flat=True))
-    if told[Fate.TOLD] < MOST_TOLD:
+    if lately.filter(fate=Fate.TOLD).count() < MOST_TOLD:
         return Fate.TOLD
-    return Fate.COVERED if told[Fate.SUMMARY] else Fate.SUMMARY
+    # One that was not sent, since all was over at that moment, stands for nothing that comes later.
+    summaries = Delivery.objects.filter(notification__in=lately.filter(fate=Fate.SUMMARY))
+    stands = summaries.exclude(outcome__in=(Outcome.OVER, Outcome.UNWANTED)).exists()
+    return Fate.COVERED if stands else Fate.SUMMARY
 
 
-def _deliver(notification: Notification, ways: Sequence[Way], *, now: datetime) -> None:
-    """Make the deliveries; those of an older one with the same tag that are not sent yet are over.
+def _deliver(notification: Notification, ways: Sequence[Way], fate: Fate, *, now: datetime) -> None:
+    """Make the deliveries; those that they replace and that are not sent yet are over.
 
-    Of it the push services and screens drop what they have, by the tag.
+    Of what they replace the push services and screens drop what they have, by the tag. A summary
+    stands for more than the question that was one too many: only another one replaces it.
     """
-    older = Notification.objects.filter(person_id=notification.person_id, tag=notification.tag)
+    replaced = Q(tag=notification.tag, fate=Fate.TOLD)
+    if fate == Fate.SUMMARY:
+        replaced |= Q(connection_id=notification.connection_id, fate=Fate.SUMMARY)
+    older = Notification.objects.filter(replaced, person_id=notification.person_id)
     unsent = Delivery.objects.filter(notification__in=older, ended_at=None)
     unsent.update(outcome=Outcome.OVER, ended_at=now)
     Delivery.objects.bulk_create(

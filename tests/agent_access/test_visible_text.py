@@ -60,6 +60,7 @@ def test_every_format_character_line_separator_and_control_character_is_named():
         ("क\u094d" * 9 + "क", "क[U+094D]" * 9 + "क"),
         (5 * "\u0e33", 5 * "[U+0E33]"),
         (5 * "\u093e", 5 * "[U+093E]"),
+        ("\u0915" + 9 * "\u0941\u093e", "\u0915" + 9 * "[U+0941][U+093E]"),
         (5 * "\u1100" + "\u1161", 5 * "[U+1100]" + "\u1161"),
         (5 * "\u0600", 5 * "[U+0600]"),
     ],
@@ -114,7 +115,7 @@ def test_of_any_text_the_marks_of_a_letter_that_keeps_more_than_four_when_compos
     assert mark_invisible(text) == shown
 
 
-@pytest.mark.parametrize("piece", ["\u0345\u0316", "a" + 8 * "\u0301", "👩\u200d"])
+@pytest.mark.parametrize("piece", ["\u0345\u0316", "a" + 8 * "\u0301", "👩\u200d", "\u0941\u093e"])
 def test_ten_times_as_long_a_text_takes_about_ten_times_as_long(piece):
     def measure(length: int) -> float:
         text = piece * (length // len(piece))

@@ -147,7 +147,11 @@ def test_the_owner_allows_elsewhere_and_the_asking_page_goes_on_by_itself(
         expires_at=request.expires_at,
     )
     clients = text_of(asking.owners.open("/admin/agent_oauth/application/"))
-    assert f'{shown.sentence} <a href="{shown.path}">{shown.details}</a>' in clients
+    for words in (
+        f"<bdi>{shown.sentence}</bdi>",
+        f'<a href="{shown.path}"><bdi>{shown.details}</bdi></a>',
+    ):
+        assert words in clients
     asked = text_of(asking.owners.open(shown.path))
     for words in (delegate.email, "Ledger agent", "https://client.example/callback"):
         assert words in asked

@@ -44,6 +44,8 @@ POINT = encode(b"\x04" + b"\x01" * 64)
         {"endpoint": "https://push.example/a b"},
         {"endpoint": "https://push.example/\r\nX: y"},
         {"endpoint": "https://[::1]/1"},
+        {"endpoint": "https://pu\u017fh.example/1"},
+        {"endpoint": "http\u017f://push.example/1"},
         {"endpoint": "https://push.example/" + "x" * 1000},
         {"endpoint": "https://" + "x" * 300 + ".example/"},
         {"endpoint": None},

@@ -1,6 +1,6 @@
 """The mail of each morning: what waits and what expired, once a day, to people who want it."""
 
-from datetime import timedelta
+from datetime import time, timedelta
 
 import pytest
 from django.core import mail
@@ -52,6 +52,25 @@ def test_no_digest_is_sent_at_night(delegate, draft, digest_on, deliver, time_ma
     deliver()
     assert mail.outbox == []
     assert Preferences.objects.get().digested_on is None
+
+
+def test_a_digest_waits_until_quiet_hours_are_over(
+    delegate, draft, digest_on, deliver, time_machine
+):
+    save_preferences(
+        delegate,
+        by_mail=False,
+        shows_details=False,
+        wants_digest=True,
+        quiet_from=time(22),
+        quiet_until=time(10),
+    )
+    prepare(draft, user=delegate, now=PREPARED_AT - HOUR)
+    deliver()
+    assert mail.outbox == []
+    time_machine.move_to(A_MINUTE_LATER + HOUR, tick=False)
+    deliver()
+    assert len(mail.outbox) == 1
 
 
 def test_nobody_gets_a_digest_who_does_not_want_it_any_more(delegate, draft, digest_on, deliver):

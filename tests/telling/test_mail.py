@@ -112,5 +112,7 @@ def test_a_test_says_of_each_way_what_happened(
     assert send_test(delegate)[0] == "Firefox: its push service could not be reached."
 
 
-def test_without_a_way_there_is_nothing_to_test(delegate, push_on):
+def test_without_a_way_there_is_nothing_to_test(delegate, push_on, by_mail):
+    delegate.email = ""
+    delegate.save()
     assert send_test(delegate) == ["There is nothing to test: add this browser, or choose mail."]

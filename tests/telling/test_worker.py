@@ -45,7 +45,7 @@ def test_of_sixty_requests_in_ten_minutes_three_are_told_and_one_summary(
     )
     # Another connection is told of, and this one again once the window is over.
     ask(delegate, tag="another")
-    time_machine.move_to(began + timedelta(minutes=10, seconds=4))
+    time_machine.move_to(began + timedelta(minutes=10, seconds=30))
     ask(delegate, connection_id=connection.id)
     deliver()
     assert titles(browser)[4:] == ["A riddle"] * 2
@@ -57,6 +57,44 @@ def test_a_summary_is_not_sent_if_nothing_is_left_to_decide(
     riddles.over |= {ask(delegate, connection_id=connection.id) for _ in range(60)}
     deliver()
     assert browser.read() == []
+
+
+def test_a_summary_that_was_not_sent_stands_for_nothing_that_comes_later(
+    connection, delegate, browser, deliver, riddles
+):
+    riddles.over |= {ask(delegate, connection_id=connection.id) for _ in range(4)}
+    deliver()
+    for _ in range(2):
+        ask(delegate, connection_id=connection.id)
+        deliver()
+    assert titles(browser) == ["Test agent asks often"]
+
+
+def test_what_a_summary_stands_for_is_told_once_services_are_back(
+    connection, browser, push_service, deliver, riddles, time_machine
+):
+    delegate = connection.user
+    began, answers = timezone.now(), push_service.reply
+    push_service.reply = reply_with("503 Unavailable")
+    for tag in "abcd":  # the last one gets a summary
+        ask(delegate, connection_id=connection.id, tag=tag)
+    deliver()
+    time_machine.move_to(began + timedelta(minutes=9))
+    covered = ask(delegate, connection_id=connection.id, tag="e")
+    deliver()
+    time_machine.move_to(began + timedelta(minutes=10, seconds=1))
+    later = [ask(delegate, connection_id=connection.id, tag=tag) for tag in "dfgh"]
+    deliver()
+    riddles.over |= set(later)
+
+    push_service.requests.clear()
+    push_service.reply = answers
+    make_all_due()
+    deliver()
+    assert titles(browser) == ["Test agent asks often"]
+    expires_at = Notification.objects.get(record_id=covered).expires_at
+    assert browser.read()[0]["expires_at"] == expires_at.isoformat()
+    assert int(push_service.received()[0]["ttl"]) > 0
 
 
 def test_of_a_muted_connection_nothing_is_told(connection, delegate, browser, deliver, riddles):
@@ -135,9 +173,10 @@ def test_a_service_that_fails_is_asked_again_later_and_only_what_is_live_then_is
 def test_a_service_that_hangs_holds_up_no_other(
     delegate, colleague, push_authority, push_service, subscribe, riddles
 ):
-    ended, arrived = threading.Event(), threading.Event()
+    ended, arrived, hanging = threading.Event(), threading.Event(), threading.Semaphore(0)
 
     def hang(stream: ssl.SSLSocket) -> None:
+        hanging.release()
         ended.wait(10)
 
     def note_arrival(stream: ssl.SSLSocket) -> None:
@@ -157,6 +196,7 @@ def test_a_service_that_hangs_holds_up_no_other(
         thread.start()
         try:
             assert arrived.wait(3)
+            assert all(hanging.acquire(timeout=3) for _ in range(worker.MOST_PER_SERVICE))
             assert len(slow.requests) == worker.MOST_PER_SERVICE
         finally:
             ended.set()
