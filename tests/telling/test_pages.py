@@ -54,9 +54,7 @@ def test_a_browser_is_added_told_of_and_removed(desk, delegate, push_service):
     assert "It refused the message." in page
 
     tested = main_of(desk.post(f"{PAGE}/test"))
-    assert (
-        '<p class="text">Firefox, Windows: sent. If nothing appears, look at' in tested
-    )
+    assert '<p class="text">Firefox, Windows: sent. If nothing appears, look at' in tested
     assert "Last told" in tested
     assert "It refused the message." not in tested
 
