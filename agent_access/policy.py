@@ -189,7 +189,10 @@ class Policy:
         return failures.answer_failure(failure)
 
     def time_zone(self, user: Any) -> tzinfo:
-        """Return the zone in which the user reads a time where no page is: by default TIME_ZONE."""
+        """Return the zone in which the user reads when they are told, or asked for access.
+
+        By default that is TIME_ZONE. On other pages it is the zone that the project activates.
+        """
         return get_default_timezone()
 
     def schema_filler(self) -> Callable[[Tool, JSONSchema], JSONSchema]:

@@ -1,5 +1,6 @@
 """The pages on which a person asks the owner and waits, and on which the owner answers."""
 
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -12,6 +13,7 @@ from django.utils.translation import gettext, gettext_noop
 from oauthlib.oauth2 import FatalClientError
 from oauthlib.oauth2.rfc6749.errors import AccessDeniedError
 
+from agent_access import conf
 from agent_access.admin.moments import format_minute
 from agent_access.admin_site import may_approve
 from agent_access.audit import make_origin
@@ -69,6 +71,12 @@ def serve_asker(request: HttpRequest, authorization: AuthorizationRequest) -> Ht
     return _fetch_code(request, authorization, asked)
 
 
+def _format(moment: datetime | None, reader: Any) -> str:
+    """Return the moment in the reader's time zone, which no page without sign-in activates."""
+    with timezone.override(conf.policy().time_zone(reader)):
+        return format_minute(moment)
+
+
 def _asker(request: HttpRequest) -> Asker:
     return Asker(person=request.user, session_key=request.session.session_key or "")
 
@@ -109,7 +117,7 @@ def _show_asked(
 ) -> HttpResponseBase:
     context = {
         "state": state,
-        "until": format_minute(asked.expires_at),
+        "until": _format(asked.expires_at, request.user),
         "state_href": reverse(ACCESS_REQUEST_STATE, args=[asked.pk]),
     }
     return show_request(request, "agent_access/consent_asked.html", authorization, **context)
@@ -186,8 +194,8 @@ def _show_answer(
         "form": form,
         "asked": asked,
         "state": state_of(asked, now=timezone.now()),
-        "asked_at": format_minute(asked.asked_at),
-        "until": format_minute(asked.expires_at),
-        "decided_at": format_minute(asked.decided_at),
+        "asked_at": _format(asked.asked_at, request.user),
+        "until": _format(asked.expires_at, request.user),
+        "decided_at": _format(asked.decided_at, request.user),
     }
     return render(request, "agent_access/access_request.html", context, status=status)

@@ -7,6 +7,8 @@ class TellingConfig(AppConfig):
     name = "agent_access.telling"
     label = "agent_telling"
     verbose_name = _("Notifications")
+    # Whatever the project's own is: another one would ask for a migration.
+    default_auto_field = "django.db.models.BigAutoField"
 
     @override
     def ready(self) -> None:

@@ -104,8 +104,8 @@ def changes(view: View) -> View:
     return guarded
 
 
-def _show_saved() -> HttpResponse:
-    return redirect(f"{reverse(PAGE)}?{SAVED}#told")
+def _show_saved(part: str = "told") -> HttpResponse:
+    return redirect(f"{reverse(PAGE)}?{SAVED}#{part}")
 
 
 @changes
@@ -151,7 +151,7 @@ def try_out(request: HttpRequest) -> HttpResponse:
 @changes
 def mute_connection(request: HttpRequest, pk: UUID) -> HttpResponse:
     mute(request.user, get_object_or_404(Connection, pk=pk, user=request.user.pk).pk)
-    return _show_saved()
+    return _show_saved("muted")
 
 
 @changes

@@ -38,8 +38,8 @@ DAYS_TO_PAY = (
 )
 FOOTER_LENGTH = 1000
 WATCHED_AMOUNTS = (
-    "Whoever issues or approves a document whose total is as large or larger is always warned. One"
-    " line for each currency, such as EUR 10000.00."
+    "Whoever issues or approves a document whose total reaches the amount for its currency is"
+    " always warned. One line for each currency, such as EUR 10000.00."
 )
 MISTYPED_AMOUNT = "“%(line)s”: write a currency and an amount, such as EUR 10000.00."
 AMOUNT_TWICE = "“%(line)s”: the currency has an amount already."

@@ -266,3 +266,15 @@ def test_a_misspelt_setting_is_an_error_that_names_the_right_ones(settings):
         " LIMIT_PER_ADDRESS, LIMIT_REGISTER, LIMIT_TOKEN, CACHE_SETTING, WEB_PUSH_KEY, MAIL_FROM,"
         " REACHES_LOOPBACK, RAISE_UNFORESEEN."
     )
+
+
+def test_no_table_asks_for_a_migration_where_a_project_has_another_default_key() -> None:
+    ours = [each for each in apps.get_app_configs() if each.name.startswith("agent_access")]
+    found = [
+        model.__name__
+        for app in ours
+        for model in app.get_models(include_auto_created=True)
+        if model._meta.pk.auto_created and "default_auto_field" not in vars(type(app))
+    ]
+    assert len(ours) > 3
+    assert found == []

@@ -290,3 +290,10 @@ def test_a_page_full_of_warnings_has_each_in_its_place(open_page, delegate, prep
         closed.click()
     expect(page.get_by_text("The bank details of your company are missing.")).to_be_visible()
     inspect(page, "warnings")
+    # Texts flow with what is around them: a box of several lines has its bullet at the last one.
+    displays = page.eval_on_selector_all(
+        ".notice .points > li > :not(details) bdi",
+        "all => all.map(each => getComputedStyle(each).display)",
+    )
+    assert len(displays) > 7
+    assert set(displays) == {"inline"}

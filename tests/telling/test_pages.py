@@ -54,7 +54,7 @@ def test_a_browser_is_added_told_of_and_removed(desk, delegate, push_service):
     assert "It refused the message." in page
 
     tested = main_of(desk.post(f"{PAGE}/test"))
-    assert "<li>Firefox, Windows: sent. If nothing appears, look at the settings" in tested
+    assert '<p class="text">Firefox, Windows: sent. If nothing appears, look at' in tested
     assert "Last told" in tested
     assert "It refused the message." not in tested
 
@@ -160,8 +160,10 @@ def test_a_card_mutes_its_connection_and_the_account_unmutes_it(
     prepare(agent, draft["id"])
     path = f"{PAGE}/connections/{connection.pk}"
     assert f'formaction="{path}/mute">Mute its notifications' in main_of(desk.get("/approvals"))
-    assert desk.post(f"{path}/mute")["Location"] == SAVED
+    assert desk.post(f"{path}/mute")["Location"] == "/account?saved#muted"
     page = main_of(desk.get("/account"))
+    assert '<h2 id="muted">' in page
+    assert '<a href="/approvals">' in page
     assert "<h3>Test agent</h3>" in page
     assert f'action="{path}/unmute"' in page
     assert "Mute its notifications" in main_of(desk.get("/approvals"))  # it waits all the same

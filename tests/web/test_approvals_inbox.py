@@ -55,7 +55,8 @@ def test_what_waits_stands_first_and_is_counted(desk, delegate, customer):
 
     assert read(answer).endswith(
         f"Waiting for you Acme Ltd €100.00 Issue {codes[0]} Waiting for you by Ledger agent ,"
-        " 9 min 0 s left All from Ledger agent Reject everything from it Earlier Earlier approvals"
+        " 9 min 0 s left Act on all requests from Ledger agent Reject everything from it"
+        " Earlier Earlier approvals"
         f" Customer Document Prepared State Total Acme Ltd {codes[1]} March 2, 2026, 09:00 UTC"
         " by Ledger agent Rejected €100.00"
     )
