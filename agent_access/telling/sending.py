@@ -1,6 +1,5 @@
 """Sends one message in one way: nothing here asks the database."""
 
-import json
 import time
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from datetime import datetime
@@ -10,6 +9,7 @@ from smtplib import SMTPException, SMTPRecipientsRefused, SMTPResponseException
 from urllib.parse import urlsplit
 
 import http_ece
+import orjson
 from cryptography.hazmat.primitives.asymmetric.ec import (
     SECP256R1,
     EllipticCurvePrivateKey,
@@ -105,7 +105,7 @@ def _encrypt(subscription: Subscription, message: Message) -> bytes:
         "expires_at": message.expires_at.isoformat(),
     }
     encrypted: bytes = http_ece.encrypt(
-        json.dumps(told).encode(),
+        orjson.dumps(told),
         private_key=generate_private_key(SECP256R1()),
         dh=subscription.p256dh,
         auth_secret=subscription.auth,
