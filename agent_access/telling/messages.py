@@ -89,8 +89,10 @@ def _compose_summary(notification: Notification, *, now: datetime) -> Message | 
     )
     last = asked.select_related("person").order_by("-pk")[:LAST_LOOKED_AT]
     newest = next((each for each in last if _tell(each, now=now)), None)
+    if notification.connection_id is None or newest is None:
+        return None
     connection = Connection.objects.filter(pk=notification.connection_id).first()
-    if connection is None or newest is None:
+    if connection is None:
         return None
     return Message(
         title=_("%(name)s asks often") % {"name": shorten_name(connection.name)},
