@@ -110,7 +110,9 @@ def test_each_reads_the_times_in_their_own_zone(asking, delegate, owner):
     User.objects.filter(pk=delegate.pk).update(time_zone="America/Denver")
     User.objects.filter(pk=owner.pk).update(time_zone="Asia/Tokyo")
     asking.ask()
-    assert re.search(r"until \d{4}-\d\d-\d\d \d\d:\d\d M[SD]T", text_of(asking.mine.open(asking.path)))
+    assert re.search(
+        r"until \d{4}-\d\d-\d\d \d\d:\d\d M[SD]T", text_of(asking.mine.open(asking.path))
+    )
     page = text_of(asking.owners.open(asking.page))
     assert page.count(" JST") == 2
     asking.answer()
