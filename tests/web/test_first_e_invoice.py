@@ -110,5 +110,5 @@ def address_of(prepared):
 def missing_on(page):
     """Return the sentences of what the page misses for the e-invoice."""
     _, _, notice = main_of(page).partition("this is missing:")
-    told = re.findall(r"<li>([^<]+)(?=</li>|<a )", notice.partition("</div>")[0])
+    told = re.findall(r'<div class="text">([^<]+)(?=</div>|<a )', notice.partition("</ul>")[0])
     return [unescape(each).strip() for each in told]

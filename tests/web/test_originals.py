@@ -117,7 +117,10 @@ def reasons_of(page: Any) -> dict[str, list[str]]:
     found = re.findall(
         r"<summary>Why there (?:is|would be) no (.*?)</summary>(.*?)</ul>", files(page)
     )
-    return {kinds: re.findall(r"<li>(.*?)(?: <a |</li>)", facts) for kinds, facts in found}
+    return {
+        kinds: re.findall(r'<li><div class="text">(.*?)(?: <a |</div>)', facts)
+        for kinds, facts in found
+    }
 
 
 @pytest.mark.parametrize(
