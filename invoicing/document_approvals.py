@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from uuid import UUID
 
 import orjson
-from django.db.models import Exists, OuterRef
 
 from agent_access.approvals.engine import approvals_of_ended_connections, read_approvals
 from agent_access.approvals.inbox import (
@@ -108,20 +108,26 @@ def find_alike(user: User, draft: Document, *, now: datetime) -> ApprovalSnapsho
         .standing()
         .filter(kind=ISSUE, expires_at__gt=now, executed_at__isnull=True)
     )
+    # By themselves: SQLite would begin with all documents of the customer.
+    asked = dict(unused.exclude(target=draft.pk).values_list("pk", "target"))
     # The drafts are the customer's, whom the person can see.
     alike = Document.objects.filter(
-        pk=OuterRef("target"),
+        pk__in=asked.values(),
         customer=draft.customer_id,
         type=draft.type,
         currency_code=draft.currency_code,
         grand_total=draft.grand_total,
     )
-    found = unused.exclude(target=draft.pk).filter(Exists(alike)).values_list("pk", flat=True)
-    # Sorted here: for the newest few, PostgreSQL would read all that the person was ever asked.
-    newest = ApprovalRequest.objects.filter(pk__in=sorted(found)[-ALIKE_READ:]).order_by("-pk")
+    same = set(alike.values_list("pk", flat=True))
+    newest = ApprovalRequest.objects.filter(pk__in=_newest(asked, same)).order_by("-pk")
     usable = [each for each in read_approvals(newest, now=now) if each.state in USABLE]
     given_up = approvals_of_ended_connections(usable, user)
     return next((each for each in usable if each.approval.pk not in given_up), None)
+
+
+def _newest(asked: dict[UUID, UUID], targets: set[UUID]) -> list[UUID]:
+    """Return the newest of the approvals whose target is one of these."""
+    return sorted(pk for pk, target in asked.items() if target in targets)[-ALIKE_READ:]
 
 
 def find_last_rejection(user: User, draft: Document) -> Rejection | None:
