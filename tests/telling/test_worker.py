@@ -70,8 +70,9 @@ def test_a_summary_that_was_not_sent_stands_for_nothing_that_comes_later(
     assert titles(browser) == ["Test agent asks often"]
 
 
+@pytest.mark.parametrize("later_tags", ["dfg", "dfgh"], ids=["alone", "with another summary"])
 def test_what_a_summary_stands_for_is_told_once_services_are_back(
-    connection, browser, push_service, deliver, riddles, time_machine
+    connection, browser, push_service, deliver, riddles, time_machine, *, later_tags
 ):
     delegate = connection.user
     began, answers = timezone.now(), push_service.reply
@@ -83,7 +84,7 @@ def test_what_a_summary_stands_for_is_told_once_services_are_back(
     covered = ask(delegate, connection_id=connection.id, tag="e")
     deliver()
     time_machine.move_to(began + timedelta(minutes=10, seconds=1))
-    later = [ask(delegate, connection_id=connection.id, tag=tag) for tag in "dfgh"]
+    later = [ask(delegate, connection_id=connection.id, tag=tag) for tag in later_tags]
     deliver()
     riddles.over |= set(later)
 
