@@ -1,6 +1,7 @@
 """A passkey in software: it makes what a browser would send, and lies where a test wants it to."""
 
 import hashlib
+import json
 import secrets
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Mapping
@@ -96,16 +97,16 @@ class SoftPasskey:
         *,
         origin: str = ORIGIN,
         is_framed: bool = False,
+        says: Mapping[str, Any] | None = None,
         **_others: Any,
     ) -> bytes:
-        return orjson.dumps(
-            {
-                "type": kind,
-                "challenge": encode(challenge),
-                "origin": origin,
-                "crossOrigin": is_framed,
-            }
-        )
+        told = {
+            "type": kind,
+            "challenge": encode(challenge),
+            "origin": origin,
+            "crossOrigin": is_framed,
+        }
+        return json.dumps(told | (says or {})).encode()
 
     def _data(
         self,
