@@ -37,6 +37,7 @@ INSTALLED_APPS = [
     "agent_access",
     "agent_access.approvals",
     "agent_access.oauth",
+    "agent_access.passkeys",
     "agent_access.telling",
     "oauth2_provider",  # a library of agent_access.oauth; nothing uses its own tables
     "mcp_gateway",

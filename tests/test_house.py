@@ -51,6 +51,11 @@ BREACHES = [
     ("approvals-layers", "agent_access/approvals/kinds.py", "import agent_access.approvals.engine"),
     ("approvals-layers", "agent_access/approvals/engine.py", "import agent_access.approvals.views"),
     ("agent-access-layers", "agent_access/approvals/engine.py", "import agent_access.telling"),
+    (
+        "passkeys-layers",
+        "agent_access/passkeys/models.py",
+        "import agent_access.passkeys.challenges",
+    ),
     ("telling-layers", "agent_access/telling/sending.py", "import agent_access.telling.outbox"),
     ("house", "agent_access/approvals/kinds.py", "import invoicing.errors"),
     ("plain", "invoicing/totals.py", "import django.conf"),

@@ -1,0 +1,15 @@
+from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
+from typing_extensions import override
+
+from agent_access.database.triggers import keep_installed
+
+
+class PasskeysConfig(AppConfig):
+    name = "agent_access.passkeys"
+    label = "agent_passkeys"
+    verbose_name = _("Passkeys")
+
+    @override
+    def ready(self) -> None:
+        keep_installed(self, check_id="agent_passkeys.W001")
