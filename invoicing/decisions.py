@@ -17,6 +17,9 @@ from invoicing.services.document_facts import read_facts
 from invoicing.services.issued_content import digest_content
 from invoicing.services.issuing import Clock, issue_locked
 
+# The action of the audit event.
+ISSUED_BY_HAND = "document:issued"
+
 
 @transaction.atomic
 def issue_by_hand(
@@ -38,7 +41,7 @@ def issue_by_hand(
     audit.lock_administration()
     require_still_allowed(user, pk, *ISSUE_PERMISSIONS)
     audit.record_act(
-        "document:issued",
+        ISSUED_BY_HAND,
         Actor(origin, user.id),
         connection_id=document.connection_id,
         target=str(pk),
