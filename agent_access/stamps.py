@@ -155,7 +155,7 @@ def _keep(files: Mapping[Path, bytes]) -> None:
 
 
 def _write(path: Path, content: bytes) -> None:
-    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FOR_OWNER), "wb") as file:
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FOR_OWNER), "wb") as file:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())

@@ -152,9 +152,7 @@ def test_an_answer_with_another_status_is_told_and_no_redirect_is_followed(
     assert len(authority.queries) == 1
 
 
-def test_an_authority_at_a_private_address_is_never_called(
-    connection, authority, folder, settings
-):
+def test_an_authority_at_a_private_address_is_never_called(connection, authority, folder, settings):
     settings.AGENT_ACCESS |= {"REACHES_LOOPBACK": False}
     assert_nothing_is_stamped(UNREACHABLE, folder)
     assert authority.queries == []
