@@ -57,7 +57,7 @@ HOST = rf"(?P<name>{LABEL}(\.{LABEL})*)|\[(?P<ipv6>[0-9a-f:.]+)\]"
 APPLICATION_URL = re.compile(rf"https://({HOST})(:(?P<port>[0-9]+))?/?", re.ASCII | re.IGNORECASE)
 # With a path and a query, but no user and no fragment.
 STAMP_URL = re.compile(
-    rf"https?://({HOST})(:(?P<port>[0-9]{{1,5}}))?(/[!-\"$-~]*)?", re.ASCII | re.I
+    rf"https?://({HOST})(:(?P<port>[0-9]{{1,5}}))?(/[!-\"$-~]*)?", re.ASCII | re.IGNORECASE
 )
 WEB_PUSH_KEY = re.compile(r"[A-Za-z0-9_-]{43}")
 # How many points the curve of these keys has (FIPS 186-4).

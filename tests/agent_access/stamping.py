@@ -8,6 +8,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 
+from typing_extensions import override
+
 REPLY = "application/timestamp-reply"
 CONFIGURATION = """
 [req]
@@ -92,6 +94,7 @@ def run_authority(folder: Path) -> Iterator[Authority]:
             self.end_headers()
             self.wfile.write(body)
 
+        @override
         def log_message(self, *args: object) -> None:
             pass
 

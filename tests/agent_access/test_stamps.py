@@ -4,6 +4,7 @@ import hashlib
 import os
 from datetime import UTC, datetime, timedelta
 from io import StringIO
+from pathlib import Path
 from stat import S_IMODE
 
 import pytest
@@ -44,7 +45,7 @@ def folder(tmp_path):
     return made
 
 
-def stamp(folder, *arguments):
+def stamp(folder: Path, *arguments: str) -> tuple[str, str]:
     """Return what the command printed, and of what it warned."""
     out, errors = StringIO(), StringIO()
     options = {"stdout": out, "stderr": errors, "no_color": True}
@@ -52,7 +53,7 @@ def stamp(folder, *arguments):
     return out.getvalue(), errors.getvalue()
 
 
-def assert_nothing_is_stamped(sentence, folder, *arguments):
+def assert_nothing_is_stamped(sentence: str, folder: Path, *arguments: str) -> None:
     before, events = take_snapshot(), AuditEvent.objects.count()
     files = sorted(folder.iterdir()) if folder.is_dir() else []
     with pytest.raises(CommandError) as refusal:
@@ -104,7 +105,7 @@ def test_a_stamp_that_no_root_vouches_for_is_not_kept(connection, authority, fol
     assert_nothing_is_stamped(sentence, folder, "--roots", ours)
 
 
-def _with_another_signature(answer):
+def _with_another_signature(answer: bytes) -> bytes:
     return answer[:-1] + bytes([answer[-1] ^ 1])
 
 
@@ -163,7 +164,7 @@ def test_files_that_cannot_be_written_leave_nothing(connection, authority, folde
     assert_nothing_is_stamped(unwritten, folder / "missing")
     written = []
 
-    def fill_the_disk(file):
+    def fill_the_disk(file) -> None:
         written.append(file)
         if len(written) == 2:
             raise OSError(28, "No space left on device")

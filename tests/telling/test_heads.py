@@ -3,6 +3,7 @@
 from datetime import UTC, date, datetime, time, timedelta
 from io import StringIO
 from smtplib import SMTPServerDisconnected
+from typing import Any
 from unittest.mock import Mock
 from uuid import uuid4
 
@@ -81,8 +82,9 @@ def test_a_worker_that_was_away_on_monday_makes_up_for_it(heads_on, deliver, tim
 
 
 def test_in_quiet_hours_the_heads_wait(owner, heads_on, deliver, time_machine):
-    quiet = {"quiet_from": time(22), "quiet_until": time(10)}
-    save_preferences(owner, by_mail=False, shows_details=False, **quiet)
+    save_preferences(
+        owner, by_mail=False, shows_details=False, quiet_from=time(22), quiet_until=time(10)
+    )
     deliver()
     assert mail.outbox == []
     time_machine.move_to(MONDAY + HOUR, tick=False)
@@ -96,7 +98,8 @@ def test_the_audit_is_compared_with_the_attached_file(
     agent.call("tools.list")
     deliver()
     file = tmp_path / "heads.txt"
-    file.write_bytes(mail.outbox[0].message().get_payload()[1].get_payload(decode=True))
+    parts: list[Any] = [*mail.outbox[0].message().walk()]
+    file.write_bytes(parts[-1].get_payload(decode=True))
     agent.call("tools.list")
     call_command("verify_audit", "--expect", str(file), stdout=StringIO())
     # Two calls are forgotten, and their chain is as good as new.
