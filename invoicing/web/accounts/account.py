@@ -17,6 +17,7 @@ from invoicing.models import User
 from invoicing.web.accounts.devices import find_device, remember_device
 from invoicing.web.accounts.limits import AttemptRefusedError, answer_refused, count_attempt
 from invoicing.web.accounts.password_forms import OwnPasswordForm
+from invoicing.web.auditors import for_auditors
 from invoicing.web.pages import SignedInRequest, page
 from invoicing.web.telling import describe
 
@@ -26,6 +27,7 @@ CHANGED_MEANWHILE = (
 )
 
 
+@for_auditors
 @page(methods=("GET", "POST"))
 def account(request: SignedInRequest) -> HttpResponse:
     """Change the password by POST; this session goes on, all others end."""
@@ -65,10 +67,12 @@ def _write(request: SignedInRequest, form: OwnPasswordForm) -> User | None:
 def _show(
     request: SignedInRequest, form: OwnPasswordForm, *, status: int = 200, **context: Any
 ) -> HttpResponse:
-    values = {"form": form, "telling": describe(request), **context}
+    telling = {} if request.user.is_auditor else describe(request)
+    values = {"form": form, "telling": telling, **context}
     return render(request, "invoicing/account.html", values, status=status)
 
 
+@for_auditors
 @page(methods=("POST",))
 def end_own_sessions(request: SignedInRequest) -> HttpResponse:
     with suppress(PermissionMissingError):  # a double click: they were ended while this one waited
