@@ -109,7 +109,7 @@ class PersonAdmin(RecordAdmin):
     def status(self, person: User) -> str:
         if not person.is_active:
             return "deactivated"
-        if person.is_auditor:
+        if person.is_guest and person.audits_until:
             return f"auditor until {format_day(person.audits_until)}"
         if person.is_guest:
             return "guest"

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from agent_access.approvals.models import ApprovalRequest, Decision
 from agent_access.audit import OK
-from invoicing.document_approvals import ISSUE
+from invoicing.document_approvals import ISSUE, find_executed
 from invoicing.evidence.events import CheckedEvent, read_events
 from invoicing.evidence.signatures import read_signatures
 from invoicing.models import Document, User
@@ -52,7 +52,7 @@ class Step:
     """One thing that happened on the way to an issued document.
 
     `person` is who did it, or for whom an agent did; `agent` is the agent's name, or empty. `event`
-    is None where the audit has none. A call that was refused or replayed is CALLED.
+    is None where the audit has none. A call that was refused or repeated is CALLED.
     """
 
     kind: StepKind
@@ -74,7 +74,8 @@ class Step:
 class History:
     """The steps, the oldest first; `executed` is the approval by which it was issued, if one was.
 
-    `older_requests` is how many requests are not among the steps.
+    `older_requests` is how many requests are not among the steps, `saved_otherwise` how often the
+    draft was saved besides them: by hand, which is not audited, or by agents that asked nothing.
     """
 
     steps: Sequence[Step]
@@ -86,9 +87,13 @@ class History:
 def read_history(document: Document) -> History:
     """Return how the issued document came to be."""
     asked = ApprovalRequest.objects.filter(kind=ISSUE, target=document.pk)
-    newest = list(asked.select_related("delegated_user").order_by("-pk")[:MOST_REQUESTS])
-    approvals = sorted(newest, key=lambda approval: approval.pk)
-    executed = next((each for each in approvals if each.executed_at), None)
+    newest = {
+        each.pk: each
+        for each in asked.select_related("delegated_user").order_by("-pk")[:MOST_REQUESTS]
+    }
+    if executed := find_executed(document):
+        newest.setdefault(executed.pk, executed)
+    approvals = [newest[pk] for pk in sorted(newest)]
     agents = {each.connection_id: each.connection_name for each in approvals}
     if document.connection_id:
         agents.setdefault(document.connection_id, document.connection_name)
