@@ -52,12 +52,13 @@ def _of_connection(
         AuditEvent.objects.filter(
             connection_id=connection_id, occurred_at__range=_time_of(document, document.created_at)
         )
+        .exclude(chain=ADMINISTRATION)
         .order_by("occurred_at")
         .values("pk")[:MOST_READ]
     )
     reads = [tool.name for tool in registry if not tool.writes]
     about = AuditEvent.objects.filter(pk__in=looked_at, target__in=targets)
-    return about.exclude(action__in=reads).exclude(chain=ADMINISTRATION).iterator()
+    return about.exclude(action__in=reads).iterator()
 
 
 def _by_hand(document: Document) -> Iterator[AuditEvent]:

@@ -1,6 +1,6 @@
 """How an issued document came to be, step by step, as stored records and audit events tell it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
@@ -9,6 +9,7 @@ from uuid import UUID
 
 from agent_access.approvals.models import ApprovalRequest, Decision
 from agent_access.audit import OK
+from agent_access.models import AuditEvent
 from invoicing.document_approvals import ISSUE, find_executed
 from invoicing.evidence.events import CheckedEvent, read_events
 from invoicing.evidence.signatures import read_signatures
@@ -156,9 +157,7 @@ class _Steps:
             person=approval.delegated_user.name,
             agent=approval.connection_name,
             approval=approval,
-            event=self._take(
-                "documents.issue_prepare", target=approval.target, detail=str(approval.pk)
-            ),
+            event=self._take_asked(approval),
         )
         yield asked
         if approval.decision and approval.decided_at:
@@ -205,13 +204,27 @@ class _Steps:
             event=checked,
         )
 
-    def _take(self, action: str, *, target: UUID, detail: str | None = None) -> CheckedEvent | None:
-        """Return the event of a successful act, once."""
+    def _take(self, action: str, *, target: UUID) -> CheckedEvent | None:
+        """Return the event of a successful act about the target, once."""
+        return self._take_first(lambda event: (event.action, event.target) == (action, str(target)))
+
+    def _take_asked(self, approval: ApprovalRequest) -> CheckedEvent | None:
+        """Return the event of the call that prepared it: the first of its connection since then.
+
+        The event names the document alone, of which a connection prepares one request at a time.
+        """
+        asked = ("documents.issue_prepare", str(approval.target), approval.connection_id)
+        return self._take_first(
+            lambda event: (
+                (event.action, event.target, event.connection_id) == asked
+                and event.occurred_at >= approval.prepared_at
+            )
+        )
+
+    def _take_first(self, is_sought: Callable[[AuditEvent], bool]) -> CheckedEvent | None:
         for each in self.left:
-            event = each.event
-            if (event.action, event.target, event.outcome) != (action, str(target), OK):
-                continue
-            if event.detail != REPLAYED and detail in {None, event.detail}:
+            is_done = each.event.outcome == OK and each.event.detail != REPLAYED
+            if is_done and is_sought(each.event):
                 self.left.remove(each)
                 return each
         return None
