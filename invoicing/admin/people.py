@@ -30,6 +30,7 @@ from invoicing.administration.sign_ins import make_code, sign_out_everywhere
 from invoicing.errors import CodeInvalidError
 from invoicing.models import User
 from invoicing.one_time_links import HOURS, link_of
+from invoicing.paper.formats import format_day
 from invoicing.rights import is_owner, may_change_sign_in, may_give_every_right
 from invoicing.services.working_hours import WEEKDAYS, read_hours
 from invoicing.web.pages import refused_as_pages
@@ -80,11 +81,14 @@ class PersonAdmin(RecordAdmin):
         (
             "Rights",
             {
-                "fields": ("is_staff", "is_superuser", "groups", "user_permissions"),
+                "fields": (
+                    *("is_staff", "is_superuser", "audits_until", "groups", "user_permissions"),
+                ),
                 "description": (
                     "Only superusers and the owner give permissions. A person who becomes an"
                     " administrator or superuser, or is no longer one, is signed out everywhere,"
-                    " and every connection that acts as them ends."
+                    " and every connection that acts as them ends. So is an auditor whose last day"
+                    " is brought forward or taken away."
                 ),
             },
         ),
@@ -105,6 +109,8 @@ class PersonAdmin(RecordAdmin):
     def status(self, person: User) -> str:
         if not person.is_active:
             return "deactivated"
+        if person.is_guest and person.audits_until:
+            return f"auditor until {format_day(person.audits_until)}"
         if person.is_guest:
             return "guest"
         if person.is_superuser and person.is_staff:

@@ -171,6 +171,7 @@ class Document(Record):
             ("manage", "Can make and change drafts"),
             ("finalize", "Can issue documents"),
             ("export", "Can export documents"),
+            ("audit", "Can read the evidence of issued documents"),
         ]
         indexes = [
             models.Index(fields=["customer", "id"], name="document_by_customer"),

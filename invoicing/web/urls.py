@@ -20,6 +20,9 @@ from invoicing.web import (
 )
 from invoicing.web.accounts import account, set_password, sign_in
 from invoicing.web.drafts import editor
+from invoicing.web.evidence import document as evidence_document
+from invoicing.web.evidence import downloads as evidence_downloads
+from invoicing.web.evidence import listing as evidence_listing
 
 urlpatterns = [
     path("", navigation.home, name="home"),
@@ -59,6 +62,16 @@ urlpatterns = [
         for kind in OriginalKind
     ),
     path("", include((approvals.urlpatterns, "agent_approvals"))),
+    path("evidence", evidence_listing.list_evidence, name="evidence"),
+    path("evidence/<id:pk>", evidence_document.show_evidence, name="evidence-of"),
+    *(
+        path(
+            f"evidence/<id:pk>/{kind}",
+            evidence_downloads.download_of(kind),
+            name=f"evidence-{kind}",
+        )
+        for kind in OriginalKind
+    ),
     path("customers", customers.list_customers, name="customers"),
     path("customers/<id:pk>", customers.show_customer, name="customer"),
     path("exports", exports.export, name="exports"),

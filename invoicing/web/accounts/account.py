@@ -18,6 +18,7 @@ from invoicing.web import passkeys, telling
 from invoicing.web.accounts.devices import find_device, remember_device
 from invoicing.web.accounts.limits import AttemptRefusedError, answer_refused, count_attempt
 from invoicing.web.accounts.password_forms import OwnPasswordForm
+from invoicing.web.auditors import for_auditors
 from invoicing.web.pages import SignedInRequest, page
 
 CHANGED_MEANWHILE = (
@@ -26,6 +27,7 @@ CHANGED_MEANWHILE = (
 )
 
 
+@for_auditors
 @page(methods=("GET", "POST"))
 def account(request: SignedInRequest) -> HttpResponse:
     """Change the password by POST; this session goes on, all others end."""
@@ -67,13 +69,14 @@ def _show(
 ) -> HttpResponse:
     values = {
         "form": form,
-        "telling": telling.describe(request),
+        "telling": {} if request.user.is_auditor else telling.describe(request),
         "passkeys": passkeys.describe(request),
         **context,
     }
     return render(request, "invoicing/account.html", values, status=status)
 
 
+@for_auditors
 @page(methods=("POST",))
 def end_own_sessions(request: SignedInRequest) -> HttpResponse:
     with suppress(PermissionMissingError):  # a double click: they were ended while this one waited

@@ -26,6 +26,7 @@ from invoicing.web.accounts.limits import (
     refund_attempt,
 )
 from invoicing.web.accounts.password_forms import password_field
+from invoicing.web.auditors import always_for_auditors
 from invoicing.web.late_forms import keeps_typed_at, read_late_form, show_late_form
 
 HOME = "/"
@@ -120,6 +121,7 @@ def _next_path(request: HttpRequest) -> str:
     return path if is_own else HOME
 
 
+@always_for_auditors
 @require_POST
 def sign_out(request: HttpRequest) -> HttpResponse:
     logout(request)
