@@ -1,5 +1,6 @@
 """Whether a request comes from a person's web session: programs must not decide about programs."""
 
+import hashlib
 from typing import Any
 
 from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY
@@ -20,3 +21,8 @@ def has_session(request: HttpRequest) -> bool:
         return False
     # Another password has ended a session with another hash.
     return constant_time_compare(session.get(HASH_SESSION_KEY, ""), user.get_session_auth_hash())
+
+
+def digest_session(request: HttpRequest) -> str:
+    """Return what tells this web session from others, and is no way into it: SHA-256."""
+    return hashlib.sha256((request.session.session_key or "").encode()).hexdigest()
