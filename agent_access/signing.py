@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from decimal import Decimal
 from enum import StrEnum
+from http import HTTPStatus
 from typing import Any, Protocol
 from uuid import UUID
 
@@ -85,6 +86,12 @@ class SignatureRefusedError(Exception):
     @property
     def reason(self) -> Text:
         return REASONS[self.refusal]
+
+    @property
+    def status(self) -> HTTPStatus:
+        """What a page answers: a form without a signature lacks a field."""
+        is_missing = self.refusal == Refusal.MISSING
+        return HTTPStatus.UNPROCESSABLE_ENTITY if is_missing else HTTPStatus.FORBIDDEN
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -39,12 +39,12 @@ def is_signed(approval: ApprovalRequest, target: Any) -> bool:
     is_usable = approval.decision == Decision.APPROVED and approval.executed_at is None
     if not is_usable or approval.demand == "":
         return True
-    return signing.is_signed(
-        act_of(kinds.get(approval.kind), approval, target), approval.demand
-    )
+    return signing.is_signed(act_of(kinds.get(approval.kind), approval, target), approval.demand)
 
 
-def record_refusal(approval: ApprovalRequest, refusal: SignatureRefusedError, origin: Origin) -> None:
+def record_refusal(
+    approval: ApprovalRequest, refusal: SignatureRefusedError, origin: Origin
+) -> None:
     """Write down, in a transaction of its own, that somebody tried to approve it unsigned."""
     fact = Fact(
         action=REFUSED,

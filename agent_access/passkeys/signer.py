@@ -1,6 +1,5 @@
 """Signs acts with passkeys, and tells of what was signed whether it still holds."""
 
-from base64 import urlsafe_b64encode
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
@@ -23,6 +22,7 @@ from agent_access.passkeys.assertions import (
 from agent_access.passkeys.challenges import challenge_bytes, make_challenge
 from agent_access.passkeys.models import Passkey, Signature, SigningRules
 from agent_access.passkeys.rules import SENTENCES, Reason, write_demand
+from agent_access.passkeys.sent import encode
 from agent_access.signing import (
     Act,
     Asking,
@@ -180,11 +180,6 @@ def _find_lack(
         return ANOTHER_DEVICE
     old = [each for each in usable if each.added_at <= now - act.window]
     return "" if old else TOO_NEW
-
-
-def encode(data: bytes) -> str:
-    """Return base64 for URLs, without padding."""
-    return urlsafe_b64encode(data).decode().rstrip("=")
 
 
 def draw_code(address: str) -> str:
