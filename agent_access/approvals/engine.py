@@ -173,7 +173,7 @@ def _read_targets(name: str, rows: Iterable[ApprovalRequest]) -> dict[UUID, tupl
     return dict(zip(targets, pairs, strict=True))
 
 
-def decide(
+def decide(  # noqa: PLR0913  what the form holds, by name
     user: Any,
     pk: UUID,
     *,
@@ -263,7 +263,7 @@ def _audit(user: Any, snapshots: Sequence[ApprovalSnapshot], action: str, origin
     return _require_still_signed_in(user)
 
 
-def write_decision(
+def write_decision(  # noqa: PLR0913  as above
     user: Any,
     pk: UUID,
     *,
