@@ -24,5 +24,10 @@ def has_session(request: HttpRequest) -> bool:
 
 
 def digest_session(request: HttpRequest) -> str:
-    """Return what tells this web session from others, and is no way into it: SHA-256."""
-    return hashlib.sha256((request.session.session_key or "").encode()).hexdigest()
+    """Return what stands for the browser's web session in the database, in 64 characters.
+
+    Before signing in that is its CSRF cookie, which a page with a form has set.
+    """
+    key = request.session.session_key
+    name = f"session:{key}" if key else f"csrf:{request.META.get('CSRF_COOKIE') or ''}"
+    return hashlib.sha256(name.encode()).hexdigest()

@@ -56,11 +56,12 @@ def _issue(
     if not constant_time_compare(fingerprint_facts(facts), fingerprint):
         raise ConflictError
     act = act_by_hand(user, draft, facts)
-    signing.sign(act, signing.demand_of(act, lock=True), proof)
     document = issue_locked(draft, facts, issued_by_id=user.pk, clock=clock)
     # Whoever sends the person away, or takes their permission, holds this lock until it is done.
     audit.lock_administration()
     require_still_allowed(user, pk, *ISSUE_PERMISSIONS)
+    # Changes of passkeys and rules hold that lock, too, before they lock what is read here.
+    signing.sign(act, signing.demand_of(act, lock=True), proof)
     audit.record_act(
         "document:issued",
         Actor(origin, user.id),

@@ -15,14 +15,14 @@ from agent_access import conf
 from agent_access.passkeys.assertions import (
     Asserted,
     AssertionRefusedError,
-    relying_party,
     still_verifies,
     verify_assertion,
 )
-from agent_access.passkeys.challenges import challenge_bytes, make_challenge
+from agent_access.passkeys.challenges import make_challenge
 from agent_access.passkeys.models import Passkey, Signature, SigningRules
+from agent_access.passkeys.options import assertion_options
 from agent_access.passkeys.rules import SENTENCES, Reason, write_demand
-from agent_access.passkeys.sent import encode
+from agent_access.passkeys.sites import relying_party
 from agent_access.signing import (
     Act,
     Asking,
@@ -88,15 +88,7 @@ class PasskeySigner(Signer):
         challenge = make_challenge(
             act.purpose, session=proof.session, person=act.person, **content_of(act)
         )
-        return {
-            "challenge": encode(challenge_bytes(challenge)),
-            "rpId": relying_party(),
-            "userVerification": "required",
-            "allowCredentials": [
-                {"type": "public-key", "id": each.credential_id}
-                for each in Passkey.objects.kept_by(act.person)
-            ],
-        }
+        return assertion_options(challenge)
 
     @override
     def sign(self, act: Act, demand: str, proof: Proof) -> None:
