@@ -21,6 +21,7 @@ from invoicing.web.accounts.limits import (
     count_attempt,
     refund_attempt,
 )
+from invoicing.web.auditors import for_auditors
 from invoicing.web.pages import page
 
 __all__ = ["describe", "urlpatterns"]
@@ -42,7 +43,13 @@ def try_password(request: HttpRequest, person: User, password: str) -> bool:
     return bool(user == person)
 
 
-_form = page(methods=("GET", "POST"))
+_page = page(methods=("GET", "POST"))
+
+
+def _form(view: Any) -> Any:
+    return for_auditors(_page(view))
+
+
 _give_link_options = partial(link_views.give_link_options, tries=try_password)
 urlpatterns = [
     path("account/passkeys/options", _form(views.give_options), name="options"),

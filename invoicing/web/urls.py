@@ -57,6 +57,7 @@ urlpatterns = [
     path("documents/<id:pk>/correct", corrections.correct, name="correct"),
     path("documents/<id:pk>/change", corrections.change_correction, name="change-correction"),
     path("documents/<id:pk>/issue", issuing.issue, name="issue"),
+    path("documents/<id:pk>/issue/sign", issuing.give_options, name="sign-issue"),
     *(
         path(f"documents/<id:pk>/{kind}", originals.download_of(kind), name=f"document-{kind}")
         for kind in OriginalKind
