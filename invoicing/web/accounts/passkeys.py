@@ -1,0 +1,98 @@
+"""Signing in with a passkey, which says by itself who it is.
+
+Nobody has signed in yet, so a challenge belongs to the browser's CSRF cookie, which only this
+browser has and which changes when somebody signs in: no session is kept for who only looks.
+"""
+
+import hashlib
+from functools import partial
+
+from django.contrib.auth.decorators import login_not_required
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.middleware.csrf import get_token
+from django.utils import timezone
+from django.views.decorators.http import require_POST
+
+from agent_access.passkeys.assertions import AssertionRefusedError, verify_assertion
+from agent_access.passkeys.challenges import make_challenge
+from invoicing.models import User
+from invoicing.visits import SignInOutcome, note_attempt
+from invoicing.web.accounts.limits import (
+    AttemptRefusedError,
+    LimitReachedError,
+    answer_refused,
+    count_challenge,
+    count_passkey,
+    refund_attempt,
+)
+from invoicing.web.accounts.sessions import PASSKEY_HERE, WITH_PASSKEY
+from invoicing.web.accounts.sign_in import SignInForm, open_session, show_sign_in
+
+PURPOSE = "sign-in"
+# The field of the form in which the page's script sends what the browser made.
+ASSERTION = "assertion"
+
+
+@login_not_required
+@require_POST
+def make_options(request: HttpRequest) -> HttpResponse:
+    """Answer the page's script what a passkey is to sign (PublicKeyCredentialRequestOptions)."""
+    try:
+        count_challenge()
+    except AttemptRefusedError as refusal:
+        return answer_refused(refusal, _refuse)
+    challenge = make_challenge(PURPOSE, session=_digest_browser(request))
+    return HttpResponse(write_options(challenge), content_type="application/json")
+
+
+def _refuse(*, status: int, **_minutes: int) -> HttpResponse:
+    return HttpResponse(status=status)
+
+
+@login_not_required
+@require_POST
+def sign_in_with_passkey(request: HttpRequest) -> HttpResponse:
+    show = partial(show_sign_in, request, SignInForm())
+    try:
+        counted = count_passkey()
+        proven = _verify(request)
+        if proven is not None:
+            refund_attempt(counted)
+    except AttemptRefusedError as refusal:
+        if isinstance(refusal, LimitReachedError):
+            note_attempt(SignInOutcome.LIMITED)
+        return answer_refused(refusal, show)
+    if proven is None:
+        note_attempt(SignInOutcome.REFUSED)
+        # One sentence for every reason, as for passwords.
+        return show(status=422, is_passkey_refused=True)
+    person, kept = proven
+    return open_session(request, person, **kept)
+
+
+def _verify(request: HttpRequest) -> tuple[User, dict[str, object]] | None:
+    """Return whose passkey it is, and what their session keeps of it; None if it proves nothing."""
+    try:
+        with transaction.atomic():
+            asserted = verify_assertion(
+                request.POST.get(ASSERTION, ""),
+                PURPOSE,
+                session=_digest_browser(request),
+                person=None,
+                now=timezone.now(),
+            )
+            # Read while the passkey is locked: whoever removes it then ends this session, too.
+            person: User = asserted.passkey.person
+            if not person.is_active:
+                raise AssertionRefusedError
+    except AssertionRefusedError:
+        return None
+    here = {PASSKEY_HERE: str(asserted.passkey.pk)} if asserted.is_on_this_device else {}
+    return person, {WITH_PASSKEY: True, **here}
+
+
+def _digest_browser(request: HttpRequest) -> str:
+    get_token(request)  # which makes a secret for who comes without one
+    secret: str = request.META["CSRF_COOKIE"]
+    return hashlib.sha256(f"sign-in {secret}".encode()).hexdigest()
