@@ -1,13 +1,21 @@
-"""Who needs a passkey to sign in, and from which day, as acts of administration."""
+"""Who needs a passkey to sign in, from which day, and links to add one, as acts of administration."""
 
 from datetime import date, timedelta
 
 from django.db.models import QuerySet
 
-from agent_access.audit import Actor
+from agent_access.audit import OPERATOR, Actor
+from agent_access.passkeys.keeping import make_link
+from agent_access.passkeys.links import address_of
 from agent_access.passkeys.models import Passkey
+from agent_access.passkeys.refusals import PasskeyRefusedError
 from invoicing.administration.acts import act_of, record_admin_act
-from invoicing.errors import DayTooEarlyError, PasskeyMissingError
+from invoicing.errors import (
+    CodeInvalidError,
+    DayTooEarlyError,
+    PasskeyMissingError,
+    PermissionMissingError,
+)
 from invoicing.models import Company, User
 from invoicing.passkey_rule import today
 from invoicing.rights import is_owner
@@ -51,3 +59,26 @@ def _check_day(day: date, *, owner: User) -> None:
         raise PasskeyMissingError
     if day < earliest_day():
         raise DayTooEarlyError
+
+
+def make_passkey_link(actor: Actor, person: User, *, maker: User) -> str:
+    """Return a link, to be shown once, with which the person adds a passkey; they are told by mail.
+
+    Raises CodeInvalidError for inactive people, and PermissionMissingError for a maker who may not
+    change how they sign in, or is the same person.
+    """
+    return _make_link(actor, person, maker=maker)
+
+
+def make_passkey_link_as_operator(person: User) -> str:
+    """Return such a link for anybody, even the owner; raises CodeInvalidError as above."""
+    return _make_link(OPERATOR, person, maker=None)
+
+
+def _make_link(actor: Actor, person: User, *, maker: User | None) -> str:
+    if not person.is_active:
+        raise CodeInvalidError
+    try:
+        return address_of(make_link(actor, person, maker=maker))
+    except PasskeyRefusedError:
+        raise PermissionMissingError from None

@@ -9,13 +9,14 @@ from functools import partial
 
 from django.contrib.auth.decorators import login_not_required
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.middleware.csrf import get_token
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
 from agent_access.passkeys.assertions import AssertionRefusedError, verify_assertion
 from agent_access.passkeys.challenges import make_challenge
+from agent_access.passkeys.options import assertion_options
 from invoicing.models import User
 from invoicing.visits import SignInOutcome, note_attempt
 from invoicing.web.accounts.limits import (
@@ -43,7 +44,7 @@ def make_options(request: HttpRequest) -> HttpResponse:
     except AttemptRefusedError as refusal:
         return answer_refused(refusal, _refuse)
     challenge = make_challenge(PURPOSE, session=_digest_browser(request))
-    return HttpResponse(write_options(challenge), content_type="application/json")
+    return JsonResponse(assertion_options(challenge))
 
 
 def _refuse(*, status: int, **_minutes: int) -> HttpResponse:
