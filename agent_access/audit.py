@@ -45,12 +45,12 @@ APPEND = """
     )
     INSERT INTO agent_access_auditevent (
         sequence, digest, id, chain, occurred_at, actor_id, connection_id, action, target, outcome,
-        detail, transport, request_id, client_address
+        detail, transport, request_id, client_address, content_digest
     )
     SELECT
         moved.sequence, moved.digest, %(id)s, %(chain)s, %(occurred_at)s, %(actor_id)s::uuid,
         %(connection_id)s::uuid, %(action)s, %(target)s, %(outcome)s, %(detail)s, %(transport)s,
-        %(request_id)s, %(client_address)s
+        %(request_id)s, %(client_address)s, %(content_digest)s
     FROM moved
 """
 APPEND_STRICTLY = APPEND.format(relaxed="", from_relaxed="")
@@ -108,7 +108,11 @@ OPERATOR = Actor(SYSTEM)
 
 @dataclass(frozen=True, kw_only=True)
 class Fact:
-    """The content of an event: `outcome` is `ok` or an error code; no record's text, no secret."""
+    """The content of an event: `outcome` is `ok` or an error code; no record's text, no secret.
+
+    `content_digest` is the SHA-256, in hexadecimal, of what the act was about, where it is about
+    something that evidence has to show unchanged.
+    """
 
     action: str
     origin: Origin
@@ -117,6 +121,7 @@ class Fact:
     target: str = ""
     outcome: str = OK
     detail: str = ""
+    content_digest: str = ""
 
 
 def open_chain(chain: str) -> None:
@@ -222,6 +227,7 @@ def _make_event(chain: str, fact: Fact) -> Columns:
         "transport": str(fact.origin.transport),
         "request_id": fact.origin.request_id,
         "client_address": fact.origin.client_address,
+        "content_digest": fact.content_digest or None,
     }
 
 
@@ -298,6 +304,8 @@ def _serialize_facts(event: Columns) -> tuple[str, str]:
         event["request_id"],
         event["client_address"],
     ]
+    if event["content_digest"]:
+        after.append({"content_digest": event["content_digest"]})
     return _serialize_members(before), _serialize_members(after)
 
 

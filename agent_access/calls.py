@@ -85,12 +85,14 @@ Shape = TypeVar("Shape")
 class Record(Generic[Shape]):
     """An answer about one record; `record_id` is the one that a replay looks for again.
 
-    `status` is set where it is not the tool's own.
+    `status` is set where it is not the tool's own. `content_digest` is the SHA-256, in hexadecimal,
+    of what the tool did, which the call's audit event keeps.
     """
 
     data: Shape | orjson.Fragment
     record_id: Key | None = None
     status: int | None = None
+    content_digest: str = ""
 
     def body(self) -> bytes:
         return dump_json({"data": self.data})
@@ -104,6 +106,7 @@ class Page(Generic[Shape]):
     next: Key | None
     record_id: None = None
     status: None = None
+    content_digest: str = ""
 
     def body(self) -> bytes:
         return dump_json({"data": self.data, "next": self.next})

@@ -127,14 +127,16 @@ def _read(call: ToolCall, inputs: ToolInput) -> ToolResult:
 def _write(call: ToolCall, arguments: Arguments, inputs: ToolInput) -> ToolResult:
     with transaction.atomic(durable=True):
         receipt = claim_receipt(call, arguments.values)
-        result = stored_result(call, receipt)
+        result, content_digest = stored_result(call, receipt), ""
         if result is None:
             answer = _run_tool(call, inputs)
             result = ToolResult(answer.status or call.tool.status, answer.body())
+            content_digest = answer.content_digest
             receipt.record_id = to_key(answer.record_id)
             keep_answer(receipt, call.tool, result)
         record_id = from_key(receipt.record_id, call.tool.id_type)
-        audit.record_call(_fact(call, record_id=record_id, is_replay=result.is_replay))
+        fact = _fact(call, record_id=record_id, is_replay=result.is_replay)
+        audit.record_call(replace(fact, content_digest=content_digest))
         # After the last wait, for the chain's lock.
         _check_still_allowed(call, record_id, is_replay=result.is_replay)
         _require_live(call.connection)

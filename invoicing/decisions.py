@@ -14,6 +14,7 @@ from invoicing.errors import ConflictError
 from invoicing.locks import lock_draft, require_still_allowed
 from invoicing.models import Document, User
 from invoicing.services.document_facts import read_facts
+from invoicing.services.issued_content import digest_content
 from invoicing.services.issuing import Clock, issue_locked
 
 
@@ -42,5 +43,6 @@ def issue_by_hand(
         connection_id=document.connection_id,
         target=str(pk),
         detail=str(document.number),
+        content_digest=digest_content(document),
     )
     return document

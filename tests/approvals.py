@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 from agent_access.approvals.engine import (
     Execution,
@@ -20,9 +21,10 @@ from agent_access.approvals.snapshots import ApprovalSnapshot
 from agent_access.facts import fingerprint_facts
 from invoicing.agent_tools.inputs import IssuePrepareInput
 from invoicing.agent_tools.issue_approvals import ISSUE_APPROVAL
-from invoicing.models import Document, User
-from invoicing.services.document_facts import read_facts
+from invoicing.models import Document, DocumentStatus, User
+from invoicing.services.document_facts import read_facts, read_parts
 from invoicing.services.drafts import ConnectionRef
+from invoicing.services.issued_content import digest_content
 from invoicing.services.issuing import Clock
 from tests.clocks import at
 from tests.factories import make_connection_ref
@@ -36,6 +38,13 @@ def fingerprint_draft(draft: Document) -> str:
     """Return the fingerprint that the form of issuing by hand would carry."""
     [facts] = read_facts([draft])
     return fingerprint_facts(facts)
+
+
+def digest_issued(pk: UUID | str) -> str:
+    """Return the digest of an issued document as the database holds it."""
+    document = Document.objects.get(pk=pk, status=DocumentStatus.ISSUED)
+    read_parts([document])
+    return digest_content(document)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +89,7 @@ class Prepared:
         )
         return execute(
             ISSUE_APPROVAL, self.user, self.approval.pk, execution, clock=clock or at(now)
-        )
+        ).approval
 
 
 def prepare(

@@ -41,6 +41,11 @@ def challenge_in(options: Mapping[str, Any]) -> bytes:
     return decode(options["challenge"])
 
 
+def digest_of(public_key: str) -> str:
+    """Return what an event keeps of a key."""
+    return hashlib.sha256(public_key.encode()).hexdigest()
+
+
 @dataclass
 class SoftPasskey:
     """One passkey; with a `counter` it counts its uses, and with None it always says 0."""

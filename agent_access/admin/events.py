@@ -163,6 +163,7 @@ class EventAdmin(EvidenceAdmin):
             (_("Chain"), record.chain),
             (_("Sequence"), record.sequence),
             (_("Digest"), record.digest),
+            (_("Digest of the content"), record.content_digest or ""),
         ]
 
 

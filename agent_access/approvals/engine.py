@@ -44,6 +44,13 @@ class Requester(NamedTuple):
     connection_name: str
 
 
+class Executed(NamedTuple):
+    """An approval that was executed, with the digest of what was done; "" where that was before."""
+
+    approval: ApprovalRequest
+    content_digest: str
+
+
 @dataclass(frozen=True, kw_only=True)
 class Execution:
     """A request to execute: by which connection, with the nonce and the idempotency key it sent."""
@@ -230,6 +237,7 @@ def _audit(user: Any, snapshots: Sequence[ApprovalSnapshot], action: str, origin
             connection_id=each.approval.connection_id,
             target=str(each.approval.pk),
             detail=str(kinds.get(each.approval.kind).pk_of(each.approval.target)),
+            content_digest=each.approval.fingerprint,
         )
         for each in snapshots
     ]
@@ -367,9 +375,7 @@ def _write_decisions(
     return [ApprovalSnapshot(each.approval, each.target, each.current, now) for each in snapshots]
 
 
-def execute(
-    kind: Kind, user: Any, pk: UUID, execution: Execution, *, clock: Clock
-) -> ApprovalRequest:
+def execute(kind: Kind, user: Any, pk: UUID, execution: Execution, *, clock: Clock) -> Executed:
     """Do what was approved, once, and keep what the kind answers as the result.
 
     The same connection, nonce and key get the kept result again. Raises ApprovalNotFoundError for
@@ -388,12 +394,12 @@ def execute(
         if not constant_time_compare(digest_nonce(execution.nonce), approval.nonce_digest):
             raise ApprovalNotFoundError
         if snapshot.state == ApprovalState.EXECUTED and approval.execute_key == execution.key:
-            return approval
+            return Executed(approval, content_digest="")
         _require_open_to(ApprovalState.EXECUTED, snapshot.state)
         return _execute(kind, snapshot, execution.key, clock)
 
 
-def _execute(kind: Kind, snapshot: ApprovalSnapshot, key: str, clock: Clock) -> ApprovalRequest:
+def _execute(kind: Kind, snapshot: ApprovalSnapshot, key: str, clock: Clock) -> Executed:
     """Do it, and write that the approval, which is locked, was executed.
 
     Should the lock fail: the database executes no approval twice, too late, or undecided.
@@ -413,7 +419,7 @@ def _execute(kind: Kind, snapshot: ApprovalSnapshot, key: str, clock: Clock) -> 
     approval.save(update_fields=["executed_at", "execute_key", "result"])
     conf.policy().approval_executed(approval, result)
     _tell(signals.approval_executed, approval, result=result)
-    return approval
+    return Executed(approval, kind.content_digest(executed, outcome))
 
 
 def _tell(signal: Signal, approval: ApprovalRequest, **told: Any) -> None:

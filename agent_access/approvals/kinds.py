@@ -104,6 +104,14 @@ class ApprovalKind(Generic[Target]):
         """Return when it was done: by default now, or the moment that the outcome keeps."""
         return clock()
 
+    def content_digest(self, executed: ApprovalSnapshot, outcome: Any) -> str:
+        """Return the SHA-256, in hexadecimal, by which the audit knows what was done.
+
+        By default the fingerprint of what was approved. A kind whose act adds to that returns the
+        digest of the whole.
+        """
+        return executed.approval.fingerprint
+
     # What it may say of its records.
 
     def find(self, user: Any, key: UUID, *, lock: bool) -> Target | None:

@@ -101,7 +101,10 @@ def execute_request(
         executed = engine.execute(
             kind, context.user, context.record_id(), execution, clock=timezone.now
         )
-    return Record(orjson.Fragment(executed.result), executed.target)
+    approval = executed.approval
+    return Record(
+        orjson.Fragment(approval.result), approval.target, content_digest=executed.content_digest
+    )
 
 
 @contextmanager

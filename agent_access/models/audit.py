@@ -37,7 +37,11 @@ class ChainHead(models.Model):
 
 
 class AuditEvent(models.Model):
-    """One thing that happened, chained to the one before; never changed, never deleted."""
+    """One thing that happened, chained to the one before; never changed, never deleted.
+
+    `content_digest` is the SHA-256, in hexadecimal, of what the act was about; null where it is
+    about no content, and in events of before it was kept.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     chain = models.CharField(max_length=CHAIN_LENGTH)
@@ -53,6 +57,7 @@ class AuditEvent(models.Model):
     request_id = models.CharField(max_length=36, blank=True)
     client_address = models.CharField(max_length=45, blank=True)
     digest = models.CharField(max_length=DIGEST_LENGTH)
+    content_digest = models.CharField(max_length=DIGEST_LENGTH, null=True)  # noqa: DJ001  a default would make SQLite copy the table
 
     class Meta:
         verbose_name = _("audit event")

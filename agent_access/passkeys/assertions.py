@@ -4,7 +4,6 @@ import hashlib
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
-from urllib.parse import urlsplit
 
 import orjson
 
@@ -12,6 +11,7 @@ from agent_access import conf
 from agent_access.passkeys.challenges import challenge_bytes, use_challenge
 from agent_access.passkeys.models import Challenge, Passkey, Signature
 from agent_access.passkeys.sent import MadeUpError, challenge_digest, decode, read_credential
+from agent_access.passkeys.sites import relying_party
 
 
 class AssertionRefusedError(Exception):
@@ -37,11 +37,6 @@ class Asserted:
     def content(self) -> dict[str, Any]:
         content: dict[str, Any] = orjson.loads(self.challenge.content)
         return content
-
-
-def relying_party() -> str:
-    """Return the RP ID: the host of BASE_URL."""
-    return urlsplit(conf.base_url()).hostname or ""
 
 
 def verify_assertion(

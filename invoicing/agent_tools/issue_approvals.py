@@ -19,6 +19,7 @@ from invoicing.locks import lock_draft
 from invoicing.models import Document, DocumentStatus, User
 from invoicing.services.document_facts import Facts, read_facts
 from invoicing.services.drafts import name_conflict, save_anew
+from invoicing.services.issued_content import digest_content
 from invoicing.services.issuing import issue_locked, require_issuable
 from invoicing.web.issue_warnings import render_warnings
 
@@ -101,6 +102,11 @@ class IssueKind(ApprovalKind[Document]):
         """Return the moment at which the document was frozen, after the last lock."""
         issued_at: datetime = outcome.issued_at
         return issued_at
+
+    @override
+    def content_digest(self, executed: ApprovalSnapshot, outcome: Any) -> str:
+        """Return the digest of the document as it was frozen, with its number."""
+        return digest_content(outcome)
 
     @override
     def withdraw(self, user: User, target: Document) -> None:

@@ -49,6 +49,11 @@ def read_document(document: Document) -> Facts:
         [facts] = read_facts([document])
         return facts
     read_parts([document])
+    return frozen_facts(document)
+
+
+def frozen_facts(document: Document) -> Facts:
+    """Return the facts of an issued document, whose parts have been read, as they were frozen."""
     return _facts(document, _frozen(document))
 
 

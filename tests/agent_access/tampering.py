@@ -15,7 +15,14 @@ from agent_access.models import AuditEvent, ChainHead
 @contextmanager
 def past_triggers() -> Iterator[None]:
     """Take the audit's triggers away for a moment."""
-    folder = Path(apps.get_app_config("agent_access").path) / "sql"
+    with without_triggers("agent_access"):
+        yield
+
+
+@contextmanager
+def without_triggers(label: str) -> Iterator[None]:
+    """Take the triggers of an app away for a moment."""
+    folder = Path(apps.get_app_config(label).path) / "sql"
     triggers.drop(connection, folder)
     try:
         yield

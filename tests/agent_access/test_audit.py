@@ -43,6 +43,7 @@ def test_a_call_is_one_event_with_all_its_facts(agent, connection, draft_body, t
         "request_id": answer.headers["X-Request-Id"],
         "client_address": "2001:db8::7",
         "digest": ChainHead.objects.get(chain=str(connection.id)).digest,
+        "content_digest": None,
     }
     assert events_of(connection).get().id.version == 7
 

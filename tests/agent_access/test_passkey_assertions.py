@@ -2,6 +2,7 @@
 
 import json
 from datetime import timedelta
+from typing import Any
 
 import orjson
 import pytest
@@ -11,6 +12,7 @@ from django.utils import timezone
 from agent_access.passkeys.assertions import AssertionRefusedError, verify_assertion
 from agent_access.passkeys.challenges import LASTS, challenge_bytes, make_challenge
 from agent_access.passkeys.models import Challenge, Passkey
+from invoicing.models import User
 from tests.factories import UserFactory
 from tests.passkeys import ORIGIN, SoftPasskey
 
@@ -40,7 +42,7 @@ def verify(text, person, *, purpose="add", session=SESSION, now=None):
         )
 
 
-def assert_refused(text, person, **told):
+def assert_refused(text: str, person: User | None, **told: Any) -> None:
     before = [*Passkey.objects.values(), *Challenge.objects.values()]
     with pytest.raises(AssertionRefusedError):
         verify(text, person, **told)

@@ -10,10 +10,10 @@ from uuid import UUID
 import pytest
 from django.db import IntegrityError, transaction
 
-from agent_access import verification
-from agent_access.audit import digest_event
+from agent_access import audit, verification
+from agent_access.audit import OPERATOR, Fact, Origin, digest_event
 from agent_access.models import AuditEvent, ChainHead
-from agent_access.models.audit import ADMINISTRATION
+from agent_access.models.audit import ADMINISTRATION, Transport
 from agent_access.verification import Break, find_breaks, read_heads
 from tests.agent_access.tampering import past_triggers, rewrite_chain, run_sql
 
@@ -78,6 +78,7 @@ CHANGES: dict[str, Any] = {
     "request_id": "",
     "client_address": "192.0.2.1",
     "digest": "0" * 64,
+    "content_digest": "0" * 64,
 }
 
 
@@ -114,6 +115,34 @@ def test_what_was_written_once_is_proved_for_good():
         f'"{ANOTHER_ID}",null,"connection:created","Zoë","ok","","command","",""]'
     )
     assert digest_event(event, previous_digest="0" * 64) == sha256(hashed.encode()).hexdigest()
+
+    # What came later stands last, by its name, and only in events that have it.
+    event.content_digest = "1" * 64
+    hashed = f'{hashed[:-1]},{{"content_digest":"{"1" * 64}"}}]'
+    assert digest_event(event, previous_digest="0" * 64) == sha256(hashed.encode()).hexdigest()
+
+
+def test_a_digest_of_content_is_proved_as_every_fact_is(chain):
+    """Each way to append writes it: in one statement or in steps, and for administration."""
+    fact = Fact(
+        action="x.y",
+        origin=Origin(transport=Transport.HTTP),
+        connection_id=UUID(chain),
+        content_digest="1" * 64,
+    )
+    with transaction.atomic():
+        audit.record_call(fact)
+        audit.record_decisions([fact])
+        audit.record_act("x.y", OPERATOR, content_digest="2" * 64)
+    kept = AuditEvent.objects.filter(action="x.y").order_by("content_digest", "sequence")
+    assert list(kept.values_list("chain", "content_digest")) == [
+        (chain, "1" * 64),
+        (chain, "1" * 64),
+        (ADMINISTRATION, "2" * 64),
+    ]
+    assert list(find_breaks()) == []
+    change_event(chain, 5, content_digest=None)
+    assert list(find_breaks()) == [Break(chain, 5, CHANGED)]
 
 
 def close_the_gap(chain: str) -> None:

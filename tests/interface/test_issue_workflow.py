@@ -6,10 +6,15 @@ from typing import Any
 import pytest
 from django.core import mail
 
-from agent_access.approvals.models import Decision
+from agent_access.approvals import engine
+from agent_access.approvals.models import ApprovalRequest, Decision
+from agent_access.audit import SYSTEM
+from agent_access.models import AuditEvent
 from agent_access.tools import registry
+from agent_access.verification import find_breaks
 from invoicing.models import Document, NumberSeries
 from tests.agents import HOST
+from tests.approvals import digest_issued
 from tests.browsers import Browser
 from tests.interface.issuing import decide, execute, prepare, read
 from tests.interface.refusals import audit_of, invalid, nothing_changes, seen
@@ -18,6 +23,21 @@ from tests.tool_table import ISSUE_TOOLS
 from tests.web.forms import main_of
 
 FINGERPRINT = re.compile(r'name="fingerprint" value="(\w+)"')
+
+
+def approve(prepared) -> None:
+    """Approve as the page does, with its audit event."""
+    approval = ApprovalRequest.objects.get(pk=prepared["approval_id"])
+    engine.decide(
+        approval.delegated_user,
+        approval.pk,
+        decision=Decision.APPROVED,
+        fingerprint=approval.fingerprint,
+        reason="",
+        origin=SYSTEM,
+    )
+
+
 CHANGED_BY_ISSUING = {
     "agent_access.Receipt",
     "invoices.Document",
@@ -96,6 +116,21 @@ def test_preparing_issues_nothing_and_tells_what_would_be_issued(agent, drafted,
     assert not NumberSeries.objects.exists()
     # The nonce is told once.
     assert [*read(agent, told).items(), ("nonce", told["nonce"])] == [*told.items()]
+
+
+def test_the_audit_keeps_what_was_approved_and_what_was_issued(agent, connection, prepared):
+    approve(prepared)
+    execute(agent, prepared)
+    execute(agent, prepared)
+
+    approval = ApprovalRequest.objects.get()
+    told = AuditEvent.objects.filter(chain=str(connection.id)).order_by("sequence")
+    assert list(told.values_list("action", "detail", "content_digest"))[-3:] == [
+        ("approval:approved", str(approval.target), approval.fingerprint),
+        ("documents.issue", str(approval.target), digest_issued(approval.target)),
+        ("documents.issue", "replayed", None),
+    ]
+    assert list(find_breaks()) == []
 
 
 @pytest.mark.requirement("tool.documents_issue", "issue.numbers_and_freezes", "approval.execute")

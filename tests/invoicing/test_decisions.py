@@ -28,7 +28,7 @@ from invoicing.access import Permission
 from invoicing.decisions import issue_by_hand
 from invoicing.errors import ConflictError
 from invoicing.models import Company, Document, User
-from tests.approvals import fingerprint_draft
+from tests.approvals import digest_issued, fingerprint_draft
 from tests.factories import UserFactory, withdraw
 from tests.snapshots import take_snapshot
 
@@ -40,7 +40,10 @@ FROM_A_PAGE = {
     "request_id": "a-request",
     "client_address": "192.0.2.7",
 }
-TOLD = ("chain", "actor_id", "connection_id", "target", "detail", *FROM_A_PAGE)
+TOLD = (
+    *("chain", "actor_id", "connection_id", "target", "detail", "content_digest"),
+    *FROM_A_PAGE,
+)
 
 
 @pytest.fixture
@@ -68,6 +71,7 @@ def test_a_decision_is_told_on_the_chain_of_the_connection_that_asked(
         "connection_id": connection.id,
         "target": str(approval.id),
         "detail": str(approval.target),
+        "content_digest": approval.fingerprint,
     }
     assert list(find_breaks()) == []
 
@@ -172,6 +176,7 @@ def test_who_issues_by_hand_is_told_on_the_chain_of_the_administration(delegate,
         "connection_id": None,
         "target": str(draft.id),
         "detail": "INV-2026-0001",
+        "content_digest": digest_issued(draft.id),
     }
     assert list(find_breaks()) == []
 

@@ -103,7 +103,7 @@ def decide(person, approval, decision=Decision.APPROVED, *, now=LATER):
 
 def execute(person, approval, nonce, *, key="execute", now=LATER, maker=MAKER):
     execution = Execution(connection_id=maker.connection_id, nonce=nonce, key=key)
-    return engine.execute(KIND, person, approval.pk, execution, clock=at(now))
+    return engine.execute(KIND, person, approval.pk, execution, clock=at(now)).approval
 
 
 def read(person, approval, *, now=LATER):
