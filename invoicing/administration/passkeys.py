@@ -1,4 +1,4 @@
-"""Who needs a passkey to sign in, from which day, and links to add one, as acts of administration."""
+"""From which day people need a passkey, and links to add one, as acts of administration."""
 
 from datetime import date, timedelta
 

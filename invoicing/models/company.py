@@ -31,8 +31,8 @@ class Company(Party):
     `untaxed_category` says what a line without a tax rate means, once the owner has said so, and
     `untaxed_reasons` why, by language. A small business charges no tax: its lines are exempt.
     `watched_amounts` has, by currency and in its minor unit, the total from which who issues or
-    approves a document is always warned. `passkeys_required_from` is the day (UTC) from which nobody
-    signs in without a passkey; null is never.
+    approves a document is always warned. `passkeys_required_from` is the day (UTC) from which
+    nobody signs in without a passkey; null is never.
     """
 
     OTHER_PARTS: ClassVar[tuple[str, ...]] = (

@@ -25,12 +25,12 @@ NO_PASSWORD_ALONE = "a password alone does not sign you in here"
 
 
 @pytest.fixture(autouse=True)
-def _before(time_machine, company):
+def _before(time_machine, company) -> None:
     time_machine.move_to("2026-11-20T12:00:00+00:00", tick=False)
 
 
 @pytest.fixture
-def _day_is_chosen(company):
+def _day_is_chosen(company) -> None:
     Company.objects.update(passkeys_required_from=DAY)
 
 

@@ -132,7 +132,9 @@ def test_what_is_not_as_it_should_be_signs_nobody_in(browser, soft, kept, lie):
     assert_refused(browser, soft.sign(ask(browser), **lie))
 
 
-@pytest.mark.parametrize("text", ["", "{}", "[]", "\0", "nonsense", "9" * 30_000, '{"id": "\\ud800"}'])
+@pytest.mark.parametrize(
+    "text", ["", "{}", "[]", "\0", "nonsense", "9" * 30_000, '{"id": "\\ud800"}']
+)
 def test_no_text_that_somebody_made_up_signs_in(browser, kept, text):
     ask(browser)
     assert_refused(browser, text)
@@ -252,5 +254,3 @@ def test_an_address_is_given_three_hundred_challenges(browser):
     assert (answer.status_code, answer.content) == (429, b"")
     assert int(answer["Retry-After"]) > 0
     assert Challenge.objects.count() == 300
-
-

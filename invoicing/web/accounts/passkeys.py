@@ -14,7 +14,7 @@ from django.middleware.csrf import get_token
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
-from agent_access.passkeys.assertions import AssertionRefusedError, verify_assertion
+from agent_access.passkeys.assertions import Asserted, AssertionRefusedError, verify_assertion
 from agent_access.passkeys.challenges import make_challenge
 from agent_access.passkeys.options import assertion_options
 from invoicing.models import User
@@ -83,14 +83,22 @@ def _verify(request: HttpRequest) -> tuple[User, dict[str, object]] | None:
                 person=None,
                 now=timezone.now(),
             )
-            # Read while the passkey is locked: whoever removes it then ends this session, too.
-            person: User = asserted.passkey.person
-            if not person.is_active:
-                raise AssertionRefusedError
+            person = _active_person_of(asserted)
     except AssertionRefusedError:
         return None
     here = {PASSKEY_HERE: str(asserted.passkey.pk)} if asserted.is_on_this_device else {}
     return person, {WITH_PASSKEY: True, **here}
+
+
+def _active_person_of(asserted: Asserted) -> User:
+    """Return whose passkey it is; raises AssertionRefusedError.
+
+    It is locked while they are read: whoever removes it then ends this session, too.
+    """
+    person: User = asserted.passkey.person
+    if not person.is_active:
+        raise AssertionRefusedError
+    return person
 
 
 def _digest_browser(request: HttpRequest) -> str:

@@ -52,11 +52,11 @@ class SessionStore(db.SessionStore):
     def load(self) -> dict[str, Any]:
         """Return what is stored: nothing if it was begun with a password, which is over by now."""
         stored: dict[str, Any] = super().load()
-        if SESSION_KEY in stored and WITH_PASSKEY not in stored:
-            if has_come(self.passkeys_required_from):
-                self._session_key = None
-                return {}
-        return stored
+        is_by_password = SESSION_KEY in stored and WITH_PASSKEY not in stored
+        if not (is_by_password and has_come(self.passkeys_required_from)):
+            return stored
+        self._session_key = None
+        return {}
 
     @override
     def exists(self, session_key: str) -> bool:

@@ -110,7 +110,9 @@ def continue_after_sign_in(request: HttpRequest) -> HttpResponse:
 def ask_to_sign_in_again(request: HttpRequest) -> HttpResponse:
     """Return the sign-in page for a form that was sent too late; it carries what was typed."""
     typed = read_late_form(request).urlencode()
-    return show_sign_in(request, SignInForm(), status=HTTPStatus.FORBIDDEN, next=request.path, typed=typed)
+    return show_sign_in(
+        request, SignInForm(), status=HTTPStatus.FORBIDDEN, next=request.path, typed=typed
+    )
 
 
 def _note_refusal(form: SignInForm) -> None:
