@@ -17,14 +17,14 @@ from invoicing.web import (
     people,
     telling,
 )
-from invoicing.web.accounts import account, passkeys, set_password, sign_in
+from invoicing.web.accounts import account, passkey_sign_in, set_password, sign_in
 from invoicing.web.drafts import editor
 
 urlpatterns = [
     path("", navigation.home, name="home"),
     path("sign-in", sign_in.sign_in, name="sign-in"),
-    path("sign-in/passkey", passkeys.sign_in_with_passkey, name="sign-in-with-passkey"),
-    path("sign-in/passkey/options", passkeys.make_options, name="passkey-options"),
+    path("sign-in/passkey", passkey_sign_in.sign_in_with_passkey, name="sign-in-with-passkey"),
+    path("sign-in/passkey/options", passkey_sign_in.make_options, name="passkey-options"),
     path("sign-out", sign_in.sign_out, name="sign-out"),
     path("set-password", set_password.set_password, name="set-password"),
     path("account", account.account, name="account"),

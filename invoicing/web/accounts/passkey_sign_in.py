@@ -1,22 +1,21 @@
 """Signing in with a passkey, which says by itself who it is.
 
-Nobody has signed in yet, so a challenge belongs to the browser's CSRF cookie, which only this
-browser has and which changes when somebody signs in: no session is kept for who only looks.
+A challenge belongs to the browser's CSRF cookie, which changes when somebody signs in: no session is
+kept for who only looks.
 """
 
-import hashlib
 from functools import partial
 
 from django.contrib.auth.decorators import login_not_required
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.middleware.csrf import get_token
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
 from agent_access.passkeys.assertions import Asserted, AssertionRefusedError, verify_assertion
 from agent_access.passkeys.challenges import make_challenge
 from agent_access.passkeys.options import assertion_options
+from agent_access.web_sessions import digest_session
 from invoicing.models import User
 from invoicing.visits import SignInOutcome, note_attempt
 from invoicing.web.accounts.limits import (
@@ -42,13 +41,14 @@ def make_options(request: HttpRequest) -> HttpResponse:
     try:
         count_challenge()
     except AttemptRefusedError as refusal:
-        return answer_refused(refusal, _refuse)
-    challenge = make_challenge(PURPOSE, session=_digest_browser(request))
-    return JsonResponse(assertion_options(challenge))
+        return answer_refused(refusal, _tell_to_wait)
+    challenge = make_challenge(PURPOSE, session=digest_session(request))
+    return JsonResponse({"get": assertion_options(challenge)})
 
 
-def _refuse(*, status: int, **_minutes: int) -> HttpResponse:
-    return HttpResponse(status=status)
+def _tell_to_wait(*, status: int, minutes_to_wait: int) -> HttpResponse:
+    problem = f"Too many attempts. Please wait {minutes_to_wait} minutes and try again."
+    return JsonResponse({"problem": problem}, status=status)
 
 
 @login_not_required
@@ -79,7 +79,7 @@ def _verify(request: HttpRequest) -> tuple[User, dict[str, object]] | None:
             asserted = verify_assertion(
                 request.POST.get(ASSERTION, ""),
                 PURPOSE,
-                session=_digest_browser(request),
+                session=digest_session(request),
                 person=None,
                 now=timezone.now(),
             )
@@ -99,9 +99,3 @@ def _active_person_of(asserted: Asserted) -> User:
     if not person.is_active:
         raise AssertionRefusedError
     return person
-
-
-def _digest_browser(request: HttpRequest) -> str:
-    get_token(request)  # which makes a secret for who comes without one
-    secret: str = request.META["CSRF_COOKIE"]
-    return hashlib.sha256(f"sign-in {secret}".encode()).hexdigest()
