@@ -1,7 +1,7 @@
 """Signing in with a passkey, which says by itself who it is.
 
-A challenge belongs to the browser's CSRF cookie, which changes when somebody signs in: no session is
-kept for who only looks.
+A challenge belongs to the browser's CSRF cookie, which changes when somebody signs in: no session
+is kept for who only looks.
 """
 
 from functools import partial
