@@ -12,4 +12,6 @@ class PasskeysConfig(AppConfig):
 
     @override
     def ready(self) -> None:
+        from agent_access.passkeys import checks  # noqa: F401, PLC0415  models must be loaded first
+
         keep_installed(self, check_id="agent_passkeys.W001")
