@@ -162,6 +162,13 @@ class Policy:
         default nothing: a project whose sessions have a revision raises it.
         """
 
+    def needs_passkey(self, user: Any) -> bool:
+        """Return whether the user must keep at least one passkey, so that their last one stays.
+
+        By a link they can still replace it. By default nobody needs one.
+        """
+        return False
+
     # What else happens in the transaction of an approval. What these raise undoes the step: a
     # ToolError answers an agent, and the page shows a refusal for a DecisionNotAllowedError of
     # `agent_access.approvals.errors`. What may as well come after a commit is a signal.

@@ -73,6 +73,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "invoicing.web.navigation.navigation",
+                "invoicing.web.accounts.passkey_notice.passkey_notice",
             ]
         },
     }

@@ -24,6 +24,7 @@ from invoicing.agent_tools.schemas import schema_filler
 from invoicing.agent_tools.work import address_of_work, find_work
 from invoicing.models import Company, User
 from invoicing.paper.formats import time_zone_of
+from invoicing.passkey_rule import required_from
 from invoicing.quickstart.authority import find_authority
 from invoicing.quickstart.first_steps import FirstSteps
 
@@ -114,6 +115,10 @@ class InvoicingPolicy(Policy):
     @override
     def end_sessions(self, user: User, actor: Actor) -> None:
         end_sign_ins(user, actor=actor)
+
+    @override
+    def needs_passkey(self, user: User) -> bool:
+        return required_from() is not None
 
     @override
     def time_zone(self, user: User) -> tzinfo:

@@ -127,6 +127,7 @@ def remove_passkey(actor: Actor, person: Any, pk: UUID, *, session: str, allowed
     with _changes(actor, person.pk):
         current = _lock_signed_in(person)
         _find(current, pk)
+        _require_another(current, pk)
         _prove(
             allowed_by, ForPurpose.REMOVE, session=session, person=current, now=now, passkey=str(pk)
         )
@@ -137,7 +138,7 @@ def remove_passkey(actor: Actor, person: Any, pk: UUID, *, session: str, allowed
 
 
 def make_link(actor: Actor, person: Any, *, maker: Any | None) -> str:
-    """Return the secret of a link for the person, to be shown once.
+    """Return the secret of a link for the person, to be shown once; they are told that it exists.
 
     `maker` is who asks, or None for an operator, who may give anybody one. Raises
     PasskeyRefusedError.
@@ -148,6 +149,7 @@ def make_link(actor: Actor, person: Any, *, maker: Any | None) -> str:
         if not current.is_active or (by and not may_help(by, current)):
             raise PasskeyRefusedError(Reason.NOT_ALLOWED)
         record_act(LINK_MADE, actor, target=str(to_key(current.pk)))
+        tell_of(Change.LINK_MADE, current)
         return make_link_token(current, by)
 
 
@@ -225,6 +227,13 @@ def _find(person: Any, pk: UUID) -> Passkey:
     if found is None:
         raise PasskeyRefusedError(Reason.GONE)
     return found
+
+
+def _require_another(person: Any, pk: UUID) -> None:
+    """Refuse to remove the last passkey of somebody who needs one."""
+    others = Passkey.objects.kept_by(person).exclude(pk=pk)
+    if not others.exists() and conf.policy().needs_passkey(person):
+        raise PasskeyRefusedError(Reason.LAST)
 
 
 def _remove(actor: Actor, passkey: Passkey, *, now: datetime) -> None:

@@ -17,10 +17,11 @@ SECONDS = 5
 
 
 class Change(Enum):
-    """What was changed, as the subject of its mail says."""
+    """What was done, as the subject of its mail says."""
 
     ADDED = gettext_noop("A passkey was added to your account")
     REMOVED = gettext_noop("A passkey was removed from your account")
+    LINK_MADE = gettext_noop("A link to add a passkey to your account was made")
     RECOVERED = gettext_noop("A new passkey replaced all those of your account")
 
 

@@ -18,6 +18,7 @@ class Reason(StrEnum):
     KNOWN = "known_already"
     LINK = "link"
     GONE = "no_such_passkey"
+    LAST = "last_one"
     NOT_ALLOWED = "not_allowed"
 
 
@@ -35,6 +36,9 @@ SENTENCES = {
         "This link is not valid. Links work once and for a short time: ask for another one."
     ),
     Reason.GONE: gettext_noop("This passkey was removed before."),
+    Reason.LAST: gettext_noop(
+        "You need a passkey to sign in, so your last one stays. Add another one first."
+    ),
     Reason.NOT_ALLOWED: gettext_noop("You may not give that person a link."),
 }
 # The length is NAME_LENGTH.

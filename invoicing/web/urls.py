@@ -18,7 +18,7 @@ from invoicing.web import (
     people,
     telling,
 )
-from invoicing.web.accounts import account, set_password, sign_in
+from invoicing.web.accounts import account, passkey_sign_in, set_password, sign_in
 from invoicing.web.drafts import editor
 from invoicing.web.evidence import document as evidence_document
 from invoicing.web.evidence import downloads as evidence_downloads
@@ -27,6 +27,8 @@ from invoicing.web.evidence import listing as evidence_listing
 urlpatterns = [
     path("", navigation.home, name="home"),
     path("sign-in", sign_in.sign_in, name="sign-in"),
+    path("sign-in/passkey", passkey_sign_in.sign_in_with_passkey, name="sign-in-with-passkey"),
+    path("sign-in/passkey/options", passkey_sign_in.make_options, name="passkey-options"),
     path("sign-out", sign_in.sign_out, name="sign-out"),
     path("set-password", set_password.set_password, name="set-password"),
     path("account", account.account, name="account"),
