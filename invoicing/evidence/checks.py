@@ -33,7 +33,9 @@ class Checks:
 
     `content`: is it the document whose digest the event of its issue has? `approval`: do the stored
     facts of the request have their digest, and the event of the decision the same? That is UNKNOWN
-    for an issue by hand, as is `match`: does the document say what was approved? `events`: does the digest of every event follow from what it says?
+    for an issue by hand, as is
+    `match`: does the document say what was approved? `events`: does the digest of every event follow
+    from what it says?
     """
 
     content_digest: str

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('invoices', '0021_watched'),
+        ('invoices', '0022_issued_lately'),
     ]
 
     operations = [
