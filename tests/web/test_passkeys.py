@@ -31,7 +31,7 @@ def soft() -> SoftPasskey:
 
 
 @pytest.fixture
-def kept(soft, person) -> Passkey:
+def kept(soft, person):
     return soft.keep_for(person)
 
 
@@ -120,7 +120,7 @@ def test_nobody_is_given_options_to_remove_another_persons_passkey(desk, owner):
 
 
 def test_the_page_shows_each_passkey_and_advises_a_second_one(desk, kept, person):
-    page = text_of(main_of(desk.get("/account")))
+    page = text_of(desk.get("/account"))
     assert "Soft passkey" in page
     assert "Not used yet." in page
     assert "On a device that an agent may be able to use." in page
