@@ -40,9 +40,8 @@ def kept(soft, delegate):
     return soft.keep_for(delegate)
 
 
-def make_user(**fields: Any) -> User:
-    user: User = UserFactory(**fields)
-    return user
+def make_user(**fields: Any) -> Any:
+    return UserFactory(**fields)
 
 
 def by(person: User | None) -> Actor:

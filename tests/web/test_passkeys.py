@@ -215,6 +215,16 @@ def test_a_form_of_another_site_changes_nothing(person, kept, soft):
             assert answer.status_code == 403
 
 
+def test_at_an_ip_address_the_page_says_that_it_cannot_have_passkeys(settings, person, sign_in):
+    SoftPasskey().keep_for(person)
+    settings.AGENT_ACCESS |= {"BASE_URL": "https://192.0.2.1"}
+    told = "This address of the service cannot have passkeys"
+    page = main_of(sign_in(person).get("/account", headers={"host": "192.0.2.1"}))
+    assert told in page
+    assert "data-steps" not in page
+    assert told in main_of(Browser().get(LINK, headers={"host": "192.0.2.1"}))
+
+
 # The page behind a link.
 
 
