@@ -186,5 +186,5 @@ def sign_in(page: Page, person: User) -> None:
     page.goto("/sign-in?next=/account")
     page.get_by_label("Work e-mail").fill(person.email)
     page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("button", name="Sign in", exact=True).click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Your account")
