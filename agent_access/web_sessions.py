@@ -26,8 +26,10 @@ def has_session(request: HttpRequest) -> bool:
 def digest_session(request: HttpRequest) -> str:
     """Return what stands for the browser's web session in the database, in 64 characters.
 
-    Before signing in that is its CSRF cookie, which a page with a form has set.
+    Of somebody who has not signed in it is their CSRF cookie, which a page with a form has set.
     """
-    key = request.session.session_key
-    name = f"session:{key}" if key else f"csrf:{request.META.get('CSRF_COOKIE') or ''}"
+    if request.user.is_authenticated:
+        name = f"session:{request.session.session_key}"
+    else:
+        name = f"csrf:{request.META.get('CSRF_COOKIE') or ''}"
     return hashlib.sha256(name.encode()).hexdigest()

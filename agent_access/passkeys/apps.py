@@ -13,6 +13,7 @@ class PasskeysConfig(AppConfig):
     @override
     def ready(self) -> None:
         from agent_access import signing  # noqa: PLC0415  models must be loaded first
+        from agent_access.passkeys import checks  # noqa: F401, PLC0415  as above
         from agent_access.passkeys.signer import PasskeySigner  # noqa: PLC0415  as above
 
         signing.use_signer(PasskeySigner())

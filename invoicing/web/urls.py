@@ -14,6 +14,7 @@ from invoicing.web import (
     logos,
     navigation,
     originals,
+    passkeys,
     people,
     telling,
 )
@@ -34,6 +35,15 @@ urlpatterns = [
                 # Where people choose how they are told, which is a part of their account.
                 [path("account", account.account, name="page"), *telling.urlpatterns],
                 "agent_telling",
+            )
+        ),
+    ),
+    path(
+        "",
+        include(
+            (
+                [path("account", account.account, name="page"), *passkeys.urlpatterns],
+                "agent_passkeys",
             )
         ),
     ),
