@@ -77,7 +77,7 @@ class RulesForm(forms.Form):
         }
         live = live_connections().select_related("user").order_by("-id")
         self.fields["connections"].choices = [  # type: ignore[attr-defined]  # a MultipleChoiceField
-            (str(each.pk), mark_invisible(f"{each.name} ({each.user})")) for each in live
+            (str(each.pk), f"{each.name} ({each.user})") for each in live
         ]
         self.fields["parties"].choices = _name_parties(rules.parties, viewer)  # type: ignore[attr-defined]  # as above
 
@@ -127,5 +127,5 @@ def write_limits(limits: Mapping[str, str]) -> str:
 def _name_parties(parties: list[str], viewer: Any) -> list[tuple[str, str]]:
     """Return each party with its name, or with its ID where the viewer may not know it."""
     names = conf.policy().record_labels([UUID(each) for each in parties], viewer)
-    named = [(each, mark_invisible(str(names.get(UUID(each), each)))) for each in parties]
+    named = [(each, str(names.get(UUID(each), each))) for each in parties]
     return sorted(named, key=lambda each: each[1])
