@@ -25,6 +25,9 @@ EXTRAS = {
     "agent_access/http": "drf",
     "agent_access/urls.py": "drf",
     "mcp_gateway": "mcp",
+    "agent_access/evidence/package.py": "evidence",
+    "agent_access/evidence/exporting.py": "evidence",
+    "agent_access/management/commands/export_evidence.py": "evidence",
     "agent_access/oauth": "oauth",
     "agent_access/telling": "push",
 }

@@ -8,6 +8,7 @@ from django.contrib import admin
 from django.core.exceptions import ValidationError
 from django.db.models import Model
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
@@ -16,6 +17,7 @@ from stdnum.exceptions import ValidationError as StdnumError
 from typing_extensions import override
 
 from invoicing.admin.customers import ADDRESS, ELECTRONIC_ADDRESS, PartyForm, currencies
+from invoicing.admin.evidence import download_verifier, export_evidence
 from invoicing.admin.ownership import transfer
 from invoicing.admin.records import RecordAdmin, RecordForm
 from invoicing.admin.tax_meanings import may_say_meanings
@@ -245,8 +247,17 @@ class CompanyAdmin(RecordAdmin):
 
     @override
     def get_urls(self) -> list[URLPattern]:
-        guarded = self.admin_site.admin_view(self.transfer)
-        return [path("transfer", guarded, name="transfer-ownership"), *super().get_urls()]
+        guard = self.admin_site.admin_view
+        return [
+            path("transfer", guard(self.transfer), name="transfer-ownership"),
+            path("evidence", guard(self.export_evidence), name="evidence"),
+            path("evidence/verifier", guard(download_verifier), name="evidence-verifier"),
+            *super().get_urls(),
+        ]
 
     def transfer(self, request: HttpRequest) -> HttpResponse:
         return transfer(request, {**self.admin_site.each_context(request), "opts": self.opts})
+
+    def export_evidence(self, request: HttpRequest) -> HttpResponseBase:
+        context = {**self.admin_site.each_context(request), "opts": self.opts}
+        return export_evidence(request, context)
