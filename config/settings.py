@@ -37,6 +37,7 @@ INSTALLED_APPS = [
     "agent_access",
     "agent_access.approvals",
     "agent_access.oauth",
+    "agent_access.passkeys",
     "agent_access.telling",
     "oauth2_provider",  # a library of agent_access.oauth; nothing uses its own tables
     "mcp_gateway",
@@ -72,6 +73,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "invoicing.web.navigation.navigation",
+                "invoicing.web.accounts.passkey_notice.passkey_notice",
             ]
         },
     }
@@ -227,6 +229,7 @@ AGENT_ACCESS = {
     "LIMIT_TOKEN": ENVIRONMENT.LIMIT_TOKEN,
     "WEB_PUSH_KEY": ENVIRONMENT.WEB_PUSH_KEY.get_secret_value(),
     "MAIL_FROM": ENVIRONMENT.EMAIL_FROM if ENVIRONMENT.EMAIL_URL else "",
+    "STAMP_URL": ENVIRONMENT.STAMP_URL,
 }
 DEMO_MODE = ENVIRONMENT.DEMO_MODE
 

@@ -13,9 +13,12 @@ class InvoicingConfig(AppConfig):
     @override
     def ready(self) -> None:
         from agent_access.approvals.kinds import kinds  # noqa: PLC0415  models must be loaded first
+        from agent_access.evidence.parts import parts  # noqa: PLC0415  as above
         from invoicing.agent_tools.catalogue import CATALOGUE  # noqa: PLC0415  as above
         from invoicing.agent_tools.issue_approvals import ISSUE_APPROVAL  # noqa: PLC0415  as above
+        from invoicing.evidence.package import DOCUMENTS  # noqa: PLC0415  as above
 
         registry.register(*CATALOGUE)
         kinds.register(ISSUE_APPROVAL)
+        parts.register(DOCUMENTS)
         keep_installed(self, check_id="invoices.W001")

@@ -27,6 +27,8 @@ EXTRAS = {
     "mcp_gateway": "mcp",
     "agent_access/oauth": "oauth",
     "agent_access/telling": "push",
+    "agent_access/stamps.py": "stamps",
+    "agent_access/management/commands/stamp_heads.py": "stamps",
 }
 
 

@@ -51,7 +51,9 @@ class ApprovalRequest(models.Model):
     `fingerprint` the SHA-256 of that in hexadecimal. Of the nonce only the digest is kept.
     `repeats` is how many requests for the same by this connection went before without a decision,
     each while the last was still valid, or None. The newest alone stands in the inbox: the others
-    have a `replaced_at`, unless they are approved.
+    have a `replaced_at`, unless they are approved. `demand` says what signature the approval needed
+    when it was given, as signing.demand_of() returns it; None of what was decided before this was
+    kept.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -75,6 +77,7 @@ class ApprovalRequest(models.Model):
     decision = models.CharField(max_length=8, choices=Decision, blank=True, default="")
     decided_at = models.DateTimeField(null=True)
     rejection_reason = models.CharField(max_length=REJECTION_REASON_LENGTH, blank=True, default="")
+    demand = models.TextField(null=True, editable=False)  # noqa: DJ001  empty is another answer
 
     # Set together by executing: the idempotency key, and the JSON that a retry with it gets again.
     executed_at = models.DateTimeField(null=True)

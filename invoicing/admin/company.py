@@ -17,6 +17,7 @@ from typing_extensions import override
 
 from invoicing.admin.customers import ADDRESS, ELECTRONIC_ADDRESS, PartyForm, currencies
 from invoicing.admin.ownership import transfer
+from invoicing.admin.passkey_rule import choose_passkey_rule
 from invoicing.admin.records import RecordAdmin, RecordForm
 from invoicing.admin.tax_meanings import may_say_meanings
 from invoicing.administration.acts import actor_of
@@ -236,7 +237,7 @@ class CompanyAdmin(RecordAdmin):
         self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any
     ) -> Any:
         user: Any = request.user
-        context["may_transfer"] = is_owner(user)
+        context["is_owner"] = is_owner(user)
         context["may_say_meanings"] = may_say_meanings(user)
         # As it is saved: the form writes what was typed into its own.
         company = Company.objects.first()
@@ -245,8 +246,18 @@ class CompanyAdmin(RecordAdmin):
 
     @override
     def get_urls(self) -> list[URLPattern]:
-        guarded = self.admin_site.admin_view(self.transfer)
-        return [path("transfer", guarded, name="transfer-ownership"), *super().get_urls()]
+        guard = self.admin_site.admin_view
+        own = [
+            path("passkeys", guard(self.passkeys), name="passkey-rule"),
+            path("transfer", guard(self.transfer), name="transfer-ownership"),
+        ]
+        return [*own, *super().get_urls()]
+
+    def passkeys(self, request: HttpRequest) -> HttpResponse:
+        return choose_passkey_rule(request, self._context(request))
 
     def transfer(self, request: HttpRequest) -> HttpResponse:
-        return transfer(request, {**self.admin_site.each_context(request), "opts": self.opts})
+        return transfer(request, self._context(request))
+
+    def _context(self, request: HttpRequest) -> dict[str, Any]:
+        return {**self.admin_site.each_context(request), "opts": self.opts}

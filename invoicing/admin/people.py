@@ -18,6 +18,7 @@ from invoicing.admin.person_forms import PersonForm
 from invoicing.admin.records import RecordAdmin
 from invoicing.admin.roles import RoleAdmin
 from invoicing.administration.acts import actor_of, count_connections
+from invoicing.administration.passkeys import has_passkey, make_passkey_link
 from invoicing.administration.people import (
     ADMIN_FLAGS,
     FIXED_FOR_OWNER,
@@ -152,6 +153,7 @@ class PersonAdmin(RecordAdmin):
         guard = self.admin_site.admin_view
         own = [
             path("<id:pk>/one-time-link", guard(self.one_time_link), name="one-time-link"),
+            path("<id:pk>/passkey-link", guard(self.passkey_link), name="passkey-link"),
             path("<id:pk>/sign-out", guard(self.sign_out), name="sign-person-out"),
         ]
         return [*own, *super().get_urls()]
@@ -167,6 +169,21 @@ class PersonAdmin(RecordAdmin):
             except CodeInvalidError:
                 person.is_active, status = False, HTTPStatus.CONFLICT
         return render(request, "admin/invoices/one_time_link.html", context, status=status)
+
+    @refused_as_pages()
+    def passkey_link(self, request: HttpRequest, pk: Any) -> HttpResponse:
+        """Ask, then show the link in the answer only, as above; nobody makes one for themselves."""
+        person, by, status = self._find(request, pk), request.user, HTTPStatus.OK
+        if person.pk == by.pk:
+            raise PermissionDenied
+        context = self._context(request, person, title="Passkey link")
+        context |= {"hours": HOURS, "has_passkey": has_passkey(person)}
+        if request.method == "POST":
+            try:
+                context["link"] = make_passkey_link(actor_of(request), person, maker=by)  # type: ignore[arg-type]  # signed in
+            except CodeInvalidError:
+                status = HTTPStatus.CONFLICT
+        return render(request, "admin/invoices/passkey_link.html", context, status=status)
 
     @refused_as_pages()
     def sign_out(self, request: HttpRequest, pk: Any) -> HttpResponse:

@@ -180,6 +180,12 @@ class Document(Record):
                 condition=Q(connection_id__isnull=False),
                 name="document_by_connection",
             ),
+            # What a customer got lately, however many documents they have.
+            models.Index(
+                fields=["customer", "issued_at"],
+                condition=Q(issued_at__isnull=False),
+                name="document_by_issued_at",
+            ),
             models.Index(
                 fields=["corrects"],
                 condition=Q(corrects__isnull=False),

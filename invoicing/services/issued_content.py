@@ -12,13 +12,18 @@ from invoicing.services.document_facts import frozen_facts
 
 # Facts of a draft that say nothing of an issued document.
 OF_DRAFTS = ("status", "lock_version")
+# Those that a person approves and an issued document does not have; * stands for each of a list.
+UNFROZEN = (
+    *OF_DRAFTS,
+    *("seller.id", "customer.id", "customer.is_active", "tax_breakdown.*.is_active"),
+)
 
 
 def read_content(document: Document) -> Facts:
     """Return what an issued document says, as JSON values; its parts have been read.
 
-    What issuing gave it stands beside the `facts`, which are those that were approved, less what
-    is not frozen.
+    What issuing gave it stands beside the `facts`, by the names that evidence has for any record
+    with a number. The facts are those that were approved, less what is `UNFROZEN`.
     """
     facts = frozen_facts(document)
     for name in OF_DRAFTS:
@@ -28,10 +33,10 @@ def read_content(document: Document) -> Facts:
         "id": str(document.pk),
         "type": document.type,
         "number": document.number,
-        "series_id": str(document.series_id),
-        "series_value": document.series_value,
-        "issued_at": issued_at.astimezone(UTC).isoformat() if issued_at else None,
-        "issued_by": str(issued_by_id) if issued_by_id else None,
+        "series": str(document.series_id),
+        "value": document.series_value,
+        "made_at": issued_at.astimezone(UTC).isoformat() if issued_at else None,
+        "made_by": str(issued_by_id) if issued_by_id else None,
         "connection_id": str(document.connection_id) if document.connection_id else None,
         "facts": facts,
         # E-invoices are made of these, whose addresses the facts have as one text each.

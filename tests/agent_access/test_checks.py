@@ -264,7 +264,7 @@ def test_a_misspelt_setting_is_an_error_that_names_the_right_ones(settings):
     assert error.hint == (
         "Its keys are BASE_URL, POLICY, GUARDS_WHOLE_SITE, TRUSTED_PROXIES, LIMIT_PER_CONNECTION,"
         " LIMIT_PER_ADDRESS, LIMIT_REGISTER, LIMIT_TOKEN, CACHE_SETTING, WEB_PUSH_KEY, MAIL_FROM,"
-        " REACHES_LOOPBACK, RAISE_UNFORESEEN."
+        " STAMP_URL, REACHES_LOOPBACK, RAISE_UNFORESEEN."
     )
 
 

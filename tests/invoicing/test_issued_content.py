@@ -86,10 +86,10 @@ def test_the_content_names_what_issuing_gave_beside_the_facts(issued):
         "id": str(issued.pk),
         "type": "invoice",
         "number": "INV-2026-0001",
-        "series_id": str(issued.series_id),
-        "series_value": 1,
-        "issued_at": "2026-03-02T09:01:00+00:00",
-        "issued_by": str(issued.created_by_id),
+        "series": str(issued.series_id),
+        "value": 1,
+        "made_at": "2026-03-02T09:01:00+00:00",
+        "made_by": str(issued.created_by_id),
         "connection_id": None,
     }
     assert parts == (issued.seller_parts, issued.buyer_parts)

@@ -9,8 +9,8 @@ BEGIN
         RETURN NULL;
     END IF;
     IF OLD.executed_at IS NOT NULL
-        OR (OLD.decision <> '' AND (OLD.decision, OLD.decided_at, OLD.rejection_reason)
-            IS DISTINCT FROM (NEW.decision, NEW.decided_at, NEW.rejection_reason))
+        OR (OLD.decision <> '' AND (OLD.decision, OLD.decided_at, OLD.rejection_reason, OLD.demand)
+            IS DISTINCT FROM (NEW.decision, NEW.decided_at, NEW.rejection_reason, NEW.demand))
         OR (OLD.id, OLD.kind, OLD.happens_once, OLD.target, OLD.target_version, OLD.delegated_user_id,
             OLD.connection_id, OLD.connection_name, OLD.facts, OLD.fingerprint, OLD.nonce_digest, OLD.prepared_at,
             OLD.expires_at, OLD.repeats)

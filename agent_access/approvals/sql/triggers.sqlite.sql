@@ -13,8 +13,8 @@ END;
 
 CREATE TRIGGER agent_approvals_request_kept_update BEFORE UPDATE ON agent_approvals_approvalrequest
 WHEN OLD.executed_at IS NOT NULL
-    OR (OLD.decision != '' AND (OLD.decision, OLD.decided_at, OLD.rejection_reason)
-        IS NOT (NEW.decision, NEW.decided_at, NEW.rejection_reason))
+    OR (OLD.decision != '' AND (OLD.decision, OLD.decided_at, OLD.rejection_reason, OLD.demand)
+        IS NOT (NEW.decision, NEW.decided_at, NEW.rejection_reason, NEW.demand))
     OR (OLD.rowid, OLD.id, OLD.kind, OLD.happens_once, OLD.target, OLD.target_version, OLD.delegated_user_id,
         OLD.connection_id, OLD.connection_name, OLD.facts, OLD.fingerprint, OLD.nonce_digest, OLD.prepared_at,
         OLD.expires_at, OLD.repeats)

@@ -14,12 +14,12 @@ from invoicing.administration.acts import actor_of
 from invoicing.administration.sign_ins import change_own_password, sign_out_everywhere
 from invoicing.errors import ConflictError, PermissionMissingError
 from invoicing.models import User
+from invoicing.web import passkeys, telling
 from invoicing.web.accounts.devices import find_device, remember_device
 from invoicing.web.accounts.limits import AttemptRefusedError, answer_refused, count_attempt
 from invoicing.web.accounts.password_forms import OwnPasswordForm
 from invoicing.web.auditors import for_auditors
 from invoicing.web.pages import SignedInRequest, page
-from invoicing.web.telling import describe
 
 CHANGED_MEANWHILE = (
     "Your password was changed elsewhere at this moment, or you were signed out. Please check"
@@ -67,8 +67,12 @@ def _write(request: SignedInRequest, form: OwnPasswordForm) -> User | None:
 def _show(
     request: SignedInRequest, form: OwnPasswordForm, *, status: int = 200, **context: Any
 ) -> HttpResponse:
-    telling = {} if request.user.is_auditor else describe(request)
-    values = {"form": form, "telling": telling, **context}
+    values = {
+        "form": form,
+        "telling": {} if request.user.is_auditor else telling.describe(request),
+        "passkeys": passkeys.describe(request),
+        **context,
+    }
     return render(request, "invoicing/account.html", values, status=status)
 
 

@@ -6,7 +6,6 @@ from typing import Any
 from agent_access.approvals.models import ApprovalRequest
 from agent_access.models import AuditEvent
 from invoicing.evidence.history import REPLAYED, Step, StepKind
-from invoicing.evidence.signatures import can_be_signed
 from invoicing.models import User
 from invoicing.paper.formats import format_instant
 
@@ -32,10 +31,10 @@ def describe_step(step: Step, reader: User) -> dict[str, Any]:
         "title": _title(step),
         "at": format_instant(step.at, reader),
         "lines": list(_lines(step, reader)),
+        "can_sign": _can_sign(step),
         "reason": step.approval.rejection_reason
         if step.approval and step.kind == StepKind.REJECTED
         else "",
-        "can_sign": _can_sign(step) and can_be_signed(),
         "signature": signature,
         "signed_at": format_instant(signature.signed_at, reader) if signature else "",
         "event": checked.event if checked else None,

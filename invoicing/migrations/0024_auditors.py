@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('invoices', '0021_watched'),
+        ('invoices', '0023_passkeys_required_from'),
     ]
 
     operations = [

@@ -1,0 +1,745 @@
+"""Verifies a package of evidence, on any computer, without the service that made it.
+
+    python verify_evidence.py FILE.zip [--earlier OLDER.zip] [--heads HEADS.txt]
+
+It needs Python 3.11 or later and the package `cryptography`; it reads no other file, no network and
+no setting. The exit code is 0 if everything agrees, 1 if something does not or cannot be read, and
+2 for wrong arguments. `--earlier` takes a package of before, and `--heads` what `verify_audit` once
+printed: only what somebody kept outside shows that a whole chain was not written anew.
+"""
+
+import argparse
+import base64
+import hashlib
+import io
+import json
+import re
+import sys
+import zlib
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile
+
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519, padding, rsa
+from cryptography.hazmat.primitives.hashes import SHA256
+
+FORMAT, VERSION = "agent-evidence", 1
+MANIFEST, HEADS = "manifest.json", "heads.txt"
+EVENTS, APPROVALS = "events.jsonl", "approvals.jsonl"
+PASSKEYS, SIGNATURES = "passkeys.jsonl", "signatures.jsonl"
+ADMINISTRATION, OK, APPROVED = "administration", "ok", "approved"
+# Limits, so that a file made to do harm does none: names, and bytes of the manifest, a line, all.
+MOST_FILES, MANIFEST_BYTES, LINE_BYTES, ALL_BYTES = 64, 1 << 20, 1 << 25, 1 << 36
+PROBLEMS_SHOWN = 50
+# While an upgrade runs, processes of the release before still work, which keep no digests.
+UPGRADE_LASTS = timedelta(hours=1)
+HEAD = re.compile(r"(\S+) ([0-9]{1,18})(?: ([0-9a-f]*))?", re.ASCII)
+# What is hashed of an event, in this order; what came later follows by its name, where it is set.
+BEFORE_SEQUENCE = ("id", "chain")
+AFTER_SEQUENCE = (
+    *("occurred_at", "actor_id", "connection_id", "action", "target", "outcome", "detail"),
+    *("transport", "request_id", "client_address"),
+)
+HASHED = {*BEFORE_SEQUENCE, "sequence", *AFTER_SEQUENCE, "digest"}
+UNSET = (None, "")
+USER_PRESENT_AND_VERIFIED = 0b101
+
+Row = dict[str, Any]
+Position = tuple[int, str]
+
+
+class UnreadableError(Exception):
+    """The package, or a part of it, is none that can be read; the reason is a sentence."""
+
+
+# Reading.
+
+
+def read_json(text: bytes | str) -> Row:
+    """Return a JSON object of which each name stands once; raises UnreadableError."""
+    try:
+        found = json.loads(text, object_pairs_hook=_once, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError):
+        raise UnreadableError("it holds something that is no JSON") from None
+    if not isinstance(found, dict):
+        raise UnreadableError("it holds something that is no JSON object")
+    return found
+
+
+def _once(pairs: list[tuple[str, Any]]) -> Row:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError
+    return found
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(name)
+
+
+def canonical(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def sha256(data: bytes | str) -> str:
+    return hashlib.sha256(data.encode() if isinstance(data, str) else data).hexdigest()
+
+
+def decode(text: Any) -> bytes:
+    """Return the bytes of base64 for URLs; raises ValueError."""
+    if not isinstance(text, str):
+        raise ValueError  # noqa: TRY004  what malformed evidence raises here
+    return base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
+
+
+def read_heads(lines: Iterator[str]) -> dict[str, Position]:
+    """Return the end of each chain, as `verify_audit` prints it; raises UnreadableError."""
+    heads: dict[str, Position] = {}
+    for line in filter(None, lines):
+        head = HEAD.fullmatch(line)
+        if head is None or head[1] in heads:
+            raise UnreadableError("the heads are not: chain, sequence, digest, each chain once")
+        heads[head[1]] = (int(head[2]), head[3] or "")
+    return heads
+
+
+class Package:
+    """A package as a file; everything is read in small pieces, and compared with the manifest."""
+
+    def __init__(self, path: str) -> None:
+        self._zip = ZipFile(path)
+        entries = self._zip.infolist()
+        names = [entry.filename for entry in entries]
+        if len(names) > MOST_FILES or len(set(names)) < len(names) or MANIFEST not in names:
+            raise UnreadableError("it holds too many files, one twice, or no manifest")
+        if any(each.compress_type not in {ZIP_STORED, ZIP_DEFLATED} for each in entries):
+            raise UnreadableError("a file in it is packed in an unknown way")
+        if sum(entry.file_size for entry in entries) > ALL_BYTES:
+            raise UnreadableError("it unpacks to more than this program reads")
+        with self._zip.open(MANIFEST) as file:
+            self.manifest = read_json(file.read(MANIFEST_BYTES + 1)[:MANIFEST_BYTES])
+        if (self.manifest.get("format"), self.manifest.get("version")) != (FORMAT, VERSION):
+            raise UnreadableError("its format is not one that this program knows")
+        try:
+            self.files: dict[str, Row] = {each["name"]: each for each in self.manifest["files"]}
+            self.made_at = datetime.fromisoformat(self.manifest["made_at"])
+            is_complete = {*self.files, MANIFEST} == set(names)
+            is_complete &= len(self.manifest["files"]) + 1 == len(names)
+        except (KeyError, TypeError, ValueError):
+            raise UnreadableError("its manifest is malformed") from None
+        if not is_complete:
+            raise UnreadableError("it holds other files than its manifest names")
+
+    def lines(self, name: str) -> Iterator[bytes]:
+        """Yield the lines of a file; raises UnreadableError, at the end if its digest differs."""
+        if name not in self.files:
+            return
+        told, digest, size, count = self.files[name], hashlib.sha256(), 0, 0
+        with io.BufferedReader(self._zip.open(name), 1 << 16) as file:  # type: ignore[arg-type, type-var]  # it reads
+            while line := file.readline(LINE_BYTES):
+                if not line.endswith(b"\n"):
+                    raise UnreadableError(f"a line of {name} is too long, or broken off")
+                digest.update(line)
+                size, count = size + len(line), count + 1
+                yield line[:-1]
+        if (size, count, digest.hexdigest()) != (told["size"], told["count"], told["sha256"]):
+            raise UnreadableError(f"{name} is not the file that its manifest tells of")
+
+    def rows(self, name: str) -> Iterator[Row]:
+        return map(read_json, self.lines(name))
+
+    def heads(self) -> dict[str, Position]:
+        return read_heads(line.decode() for line in self.lines(HEADS))
+
+    def numbered(self) -> Iterator[str]:
+        return (name for name, told in self.files.items() if told.get("is_numbered") is True)
+
+
+# What is remembered of the parts, to be compared with each other.
+
+
+class Made(NamedTuple):
+    """An event that tells that a record was made: by an agent's approval, or by hand."""
+
+    digest: str
+    approval: str
+    chain: str
+
+
+class Approval(NamedTuple):
+    connection: str
+    user: str
+    target: str
+    fingerprint: str
+    nonce_digest: str
+    decision: str
+    demand: str | None
+    executed_at: datetime | None
+    # The digest of its facts without those that are not frozen, for each numbered file.
+    agreed: tuple[str, ...]
+
+
+class Key(NamedTuple):
+    person: str
+    public_key: str
+    added_at: datetime
+    removed_at: datetime | None
+
+
+@dataclass
+class Report:
+    """What was found: problems, and lines that tell what agrees."""
+
+    problems: list[str] = field(default_factory=list)
+    count: int = 0
+    told: list[str] = field(default_factory=list)
+
+    def find(self, problem: str) -> None:
+        self.count += 1
+        if len(self.problems) < PROBLEMS_SHOWN:
+            self.problems.append(problem)
+
+    def check(self, holds: object, problem: str) -> bool:
+        if not holds:
+            self.find(problem)
+        return bool(holds)
+
+    def tell(self, line: str) -> None:
+        self.told.append(line)
+
+
+class Earlier:
+    """What a package of before says, which the one of now must not contradict."""
+
+    def __init__(self, package: Package) -> None:
+        self.made_at = package.made_at
+        self.heads = package.heads()
+        self.records = {
+            row["id"]: row["digest"] for name in package.numbered() for row in package.rows(name)
+        }
+        self.keys = {row["id"]: row["public_key"] for row in package.rows(PASSKEYS)}
+
+
+class Verification:
+    """One run, part by part; each remembers little of its rows for those that follow."""
+
+    def __init__(
+        self, package: Package, earlier: Earlier | None, heads: Mapping[str, Position]
+    ) -> None:
+        self.package, self.earlier, self.report = package, earlier, Report()
+        self.expected: dict[str, dict[int, tuple[str, str]]] = defaultdict(dict)
+        self._expect(heads, "the heads that were kept")
+        self._expect(earlier.heads if earlier else {}, "the earlier package")
+        self.acts = {act for name in package.numbered() for act in package.files[name]["acts"]}
+        self.made: dict[str, list[Made]] = defaultdict(list)
+        self.executions: Counter[str] = Counter()
+        self.decided: dict[str, tuple[str, str, str | None]] = {}
+        self.act_digests: set[str] = set()
+        self.begun_at: datetime | None = None
+        self.approvals: dict[str, Approval] = {}
+        self.keys: dict[str, Key] = {}
+        self.signed: set[str] = set()
+        self.signed_by_hand: dict[str, tuple[str, ...]] = {}
+
+    def run(self) -> Report:
+        steps: list[Callable[[], None]] = [self.read_events, self.read_approvals]
+        steps += [self.read_keys, self.read_signatures, self.read_demands, self.read_numbered]
+        for step in [*steps, self.read_others]:
+            try:
+                step()
+            except UnreadableError as error:
+                self.report.find(str(error))
+            except (KeyError, TypeError, ValueError, AttributeError) as error:
+                what = step.__name__.removeprefix("read_")
+                self.report.find(f"a row of the {what} is malformed ({type(error).__name__})")
+        return self.report
+
+    def _expect(self, heads: Mapping[str, Position], source: str) -> None:
+        for chain, (sequence, digest) in heads.items():
+            if sequence:
+                self.expected[chain][sequence] = (digest, source)
+
+    # Chains.
+
+    def read_events(self) -> None:
+        heads, ends = self.package.heads(), dict[str, Position]()
+        chain, reached, is_broken, count = "", (0, ""), False, 0
+        for event in self.package.rows(EVENTS):
+            count += 1
+            if event["chain"] != chain:
+                chain, reached, is_broken = event["chain"], (0, ""), False
+                if not self.report.check(chain not in ends, f"{chain}: its events are apart"):
+                    break
+            due, previous = reached[0] + 1, reached[1]
+            # After its first break nothing of a chain proves anything.
+            if not is_broken:
+                is_broken = not self._follows(event, due, previous)
+            reached = ends[chain] = (event["sequence"], event["digest"])
+            self._remember_event(event)
+        for name in {*heads, *ends, *self.expected}:
+            self._compare_end(name, ends.get(name, (0, "")), heads.get(name))
+        self.report.tell(f"{count} events in {len(heads)} chains, each event behind the other.")
+
+    def _follows(self, event: Row, due: int, previous: str) -> bool:
+        place = f"{event['chain']} {due}"
+        if not self.report.check(event["sequence"] == due, f"{place}: an event is missing here"):
+            return False
+        changed = f"{place}: this event was changed or moved, or follows one that was"
+        if not self.report.check(event["digest"] == digest_event(event, previous), changed):
+            return False
+        digest, source = self.expected[event["chain"]].get(due, (event["digest"], ""))
+        rewritten = f"{place}: the chain was rewritten: it is not that of {source}"
+        return self.report.check(digest == event["digest"], rewritten)
+
+    def _compare_end(self, chain: str, end: Position, head: Position | None) -> None:
+        if head is None:
+            self.report.find(f"{chain}: the head of the chain is missing")
+        else:
+            self.report.check(head == end, f"{chain}: its head is not at its last event")
+        for sequence, (_, source) in self.expected.get(chain, {}).items():
+            gone = f"{chain} {end[0] + 1}: an event is missing here that {source} knew"
+            self.report.check(sequence <= end[0], gone)
+
+    def _remember_event(self, event: Row) -> None:
+        chain, target, digest = event["chain"], event["target"], event.get("content_digest")
+        is_decision = event["action"].startswith("approval:")
+        if event["action"] == f"approval:{APPROVED}":
+            twice = f"approval {target}: it was approved twice"
+            self.report.check(target not in self.decided, twice)
+            self.decided[target] = (chain, event["actor_id"], digest)
+        if not digest or is_decision or event["outcome"] != OK:
+            return
+        if chain == ADMINISTRATION:
+            self.act_digests.add(digest)
+            if event["action"] not in self.acts:
+                return
+            self.made[target].append(Made(digest, "", chain))
+        else:
+            self.executions[target] += 1
+            self.made[event["detail"]].append(Made(digest, target, chain))
+        at = datetime.fromisoformat(event["occurred_at"])
+        self.begun_at = min(at, self.begun_at or at)
+
+    # Approvals.
+
+    def read_approvals(self) -> None:
+        patterns = [_patterns(self.package.files[name]) for name in self.package.numbered()]
+        counts: Counter[str] = Counter()
+        for row in self.package.rows(APPROVALS):
+            name = f"approval {row['id']}"
+            approval = Approval(
+                *(row["connection_id"], row["delegated_user_id"], row["target"]),
+                *(row["fingerprint"], row["nonce_digest"], row["decision"]),
+                row.get("demand", ""),
+                _moment(row["executed_at"]) if row["executed_at"] else None,
+                tuple(digest_facts(read_json(row["facts"]), each) for each in patterns),
+            )
+            self.approvals[row["id"]] = approval
+            self.report.check(
+                sha256(row["facts"]) == approval.fingerprint,
+                f"{name}: its facts are not those of its fingerprint",
+            )
+            counts["requests"] += 1
+            counts["approved"] += approval.decision == APPROVED
+            counts["executed"] += approval.executed_at is not None
+            counts["of before"] += self._compare_decision(name, row["id"], approval)
+        for pk in self.decided.keys() - self.approvals.keys():
+            self.report.find(f"approval {pk}: an event tells of it, and it is missing")
+        self.report.tell(
+            f"{counts['requests']} requests for approval: {counts['approved']} approved,"
+            f" {counts['executed']} executed, {counts['of before']} from before this release."
+        )
+
+    def _compare_decision(self, name: str, pk: str, approval: Approval) -> bool:
+        """Compare with the events; return whether it was decided before these kept digests."""
+        chain, actor, digest = self.decided.get(pk, ("", "", None))
+        is_approved, executions = approval.decision == APPROVED, self.executions[pk]
+        self.report.check(
+            bool(chain) == is_approved, f"{name}: an event and its decision contradict each other"
+        )
+        self.report.check(
+            is_approved or not approval.executed_at, f"{name}: it was executed, but never approved"
+        )
+        if chain:
+            agrees = (chain, actor) == (approval.connection, approval.user)
+            self.report.check(agrees, f"{name}: another person or connection is in its event")
+        if digest:
+            self.report.check(
+                digest == approval.fingerprint, f"{name}: it is not what was approved"
+            )
+            executed = approval.executed_at is not None
+            # By a process of the release before, while the upgrade ran.
+            is_before = executed and not executions and self._is_before(approval.executed_at)
+            self.report.check(
+                executions == executed or is_before,
+                f"{name}: it was executed {executions} times, by what the events tell",
+            )
+            self.report.check(
+                approval.demand is not None, f"{name}: what had to be signed was taken out of it"
+            )
+        return is_approved and not digest
+
+    # Keys and signatures.
+
+    def read_keys(self) -> None:
+        for row in self.package.rows(PASSKEYS):
+            self.keys[row["id"]] = Key(
+                row["person_id"], row["public_key"], _moment(row["added_at"]), _removed(row)
+            )
+            self.report.check(
+                sha256(decode(row["public_key"])) in self.act_digests,
+                f"passkey {row['id']}: no event tells that this key was added",
+            )
+        for pk, public_key in (self.earlier.keys if self.earlier else {}).items():
+            known = self.keys.get(pk)
+            replaced = f"passkey {pk}: it is not that of the earlier package"
+            self.report.check(known and known.public_key == public_key, replaced)
+        if self.keys:
+            self.report.tell(f"{len(self.keys)} passkeys, each key as its event keeps it.")
+
+    def read_signatures(self) -> None:
+        patterns, count = [_patterns(self.package.files[n]) for n in self.package.numbered()], 0
+        for row in self.package.rows(SIGNATURES):
+            count += 1
+            problem = self._find_flaw(row)
+            self.report.check(not problem, f"signature {row['id']}: {problem}")
+            if row["purpose"] == "approve":
+                self.signed.add(row["record_id"])
+            else:
+                agreed = (digest_facts(read_json(row["facts"]), each) for each in patterns)
+                self.signed_by_hand[row["record_id"]] = tuple(agreed)
+        if count:
+            self.report.tell(f"{count} signatures, each over exactly the facts beside it.")
+
+    def _find_flaw(self, row: Row) -> str:
+        """Return what is wrong with a signature, or nothing."""
+        key = self.keys.get(row["passkey_id"])
+        signed_at, asked = _moment(row["signed_at"]), read_json(row["challenge"])
+        if key is None or (key.person, key.public_key) != (row["person_id"], row["public_key"]):
+            return "it was not made with the key of the passkey that it names"
+        if not key.added_at <= signed_at or (key.removed_at and key.removed_at < signed_at):
+            return "its passkey did not exist when it was made"
+        wanted = {
+            "purpose": row["purpose"],
+            "user": row["person_id"],
+            "fingerprint": row["fingerprint"],
+        }
+        if row["purpose"] == "approve":
+            approval = self.approvals.get(row["record_id"])
+            if approval is None or approval.user != row["person_id"]:
+                return "there is no such approval, or it is another person's"
+            if (approval.fingerprint, approval.demand) != (row["fingerprint"], row["demand"]):
+                return "it is for other facts, or another demand, than the approval's"
+            wanted |= {"approval": row["record_id"], "nonce_digest": approval.nonce_digest}
+        else:
+            wanted["record"] = row["record_id"]
+        if any(asked.get(name) != value for name, value in wanted.items()):
+            return "what was signed is not this act of this person"
+        if asked.get("decision") not in {"approve", APPROVED, "do"}:
+            return "what was signed is another decision"
+        if sha256(row["facts"]) != row["fingerprint"]:
+            return "its facts are not those of its fingerprint"
+        return find_flaw_of_assertion(row)
+
+    def read_demands(self) -> None:
+        for pk, approval in self.approvals.items():
+            if approval.decision == APPROVED and approval.demand:
+                unsigned = f"approval {pk}: a signature was demanded, and there is none"
+                self.report.check(pk in self.signed, unsigned)
+
+    # Records with numbers.
+
+    def read_numbered(self) -> None:
+        seen: set[str] = set()
+        for index, name in enumerate(self.package.numbered()):
+            series: dict[str, dict[int, str]] = defaultdict(dict)
+            ways: Counter[str] = Counter()
+            for row in self.package.rows(name):
+                record = read_json(row["content"])
+                number = f"{shown(record['number'])} ({row['id']})"
+                self.report.check(row["id"] not in seen, f"{number}: it is there twice")
+                seen.add(row["id"])
+                ways[self._find_way(number, row, record, index)] += 1
+                taken = series[record["series"]].setdefault(record["value"], record["number"])
+                twice = f"{number}: its place in its series is another's"
+                self.report.check(taken == record["number"], twice)
+            self._tell_series(name, series)
+            told = ", ".join(f"{count} {way}" for way, count in sorted(ways.items())) or "none"
+            self.report.tell(f"Numbers of {name} by how they were given: {told}.")
+        # What a kind of approval keeps that adds nothing is the fingerprint of what was approved.
+        for record_id, made in self.made.items():
+            if record_id not in seen and any(self._adds(each) for each in made):
+                self.report.find(f"record {shown(record_id)}: an event made it, and it is missing")
+        for record_id in (self.earlier.records if self.earlier else {}).keys() - seen:
+            self.report.find(f"record {record_id}: the earlier package has it, this one has not")
+
+    def _is_before(self, moment: datetime | None) -> bool:
+        """Return whether events kept no digests yet at this moment."""
+        return not self.begun_at or not moment or moment <= self.begun_at + UPGRADE_LASTS
+
+    def _adds(self, made: Made) -> bool:
+        approval = self.approvals.get(made.approval)
+        return approval is None or approval.fingerprint != made.digest
+
+    def _find_way(self, number: str, row: Row, record: Row, index: int) -> str:
+        """Return by which one way the number was given, in words."""
+        pk, made_at, agreed = (
+            row["id"],
+            _moment(record["made_at"]),
+            digest_facts(record["facts"], []),
+        )
+        self.report.check(record["id"] == pk, f"{number}: its content is another record's")
+        self.report.check(
+            sha256(row["content"]) == row["digest"], f"{number}: its content has another digest"
+        )
+        self._compare_earlier(number, row, made_at)
+        made = self.made.get(pk, [])
+        if not made:
+            is_before = self._is_before(made_at)
+            self.report.check(is_before, f"{number}: no event keeps how it was given")
+            return "from before this release" if is_before else "in no known way"
+        self.report.check(len(made) == 1, f"{number}: {len(made)} events say that they gave it")
+        self.report.check(
+            made[0].digest == row["digest"], f"{number}: it is not what its event says was frozen"
+        )
+        if not made[0].approval:
+            if pk not in self.signed_by_hand:
+                return "by hand"
+            self.report.check(
+                self.signed_by_hand[pk][index] == agreed, f"{number}: it is not what was signed"
+            )
+            return "by hand, signed"
+        self._compare_approval(number, pk, made[0], agreed=agreed, index=index)
+        return "by approval, signed" if made[0].approval in self.signed else "by approval"
+
+    def _compare_earlier(self, number: str, row: Row, made_at: datetime) -> None:
+        if self.earlier is None:
+            return
+        known = self.earlier.records.get(row["id"])
+        changed = f"{number}: it is not that of the earlier package"
+        self.report.check(known in {None, row["digest"]}, changed)
+        added = f"{number}: the earlier package, made after it, has it not"
+        self.report.check(known or made_at >= self.earlier.made_at, added)
+
+    def _compare_approval(
+        self, number: str, pk: str, made: Made, *, agreed: str, index: int
+    ) -> None:
+        approval = self.approvals.get(made.approval)
+        if approval is None:
+            self.report.find(f"{number}: the approval that its event names is missing")
+            return
+        same = (approval.target, approval.connection) == (pk, made.chain)
+        self.report.check(
+            same and approval.executed_at, f"{number}: its approval is for something else"
+        )
+        self.report.check(
+            approval.agreed[index] == agreed, f"{number}: it is not what was approved"
+        )
+
+    def _tell_series(self, name: str, series: Mapping[str, Mapping[int, str]]) -> None:
+        texts = Counter(number for numbers in series.values() for number in numbers.values())
+        for number, count in texts.items():
+            self.report.check(count == 1, f"{shown(number)}: {count} records have this number")
+        for numbers in series.values():
+            first, last = min(numbers), max(numbers)
+            span = f"{shown(numbers[first])} to {shown(numbers[last])}"
+            gaps = last - first + 1 - len(numbers)
+            self.report.check(not gaps, f"{span}: {gaps} numbers are missing")
+            begins = "" if first == 1 else f", beginning at {first}"
+            self.report.tell(f"Numbers {span}: {len(numbers)}{begins}.")
+
+    def read_others(self) -> None:
+        known = {HEADS, EVENTS, APPROVALS, PASSKEYS, SIGNATURES, *self.package.numbered()}
+        for name in self.package.files:
+            if name not in known:
+                rows = sum(1 for _ in self.package.rows(name))
+                self.report.tell(
+                    f"{shown(name)}: {rows} rows, as the manifest tells; not compared."
+                )
+
+
+def _moment(text: str) -> datetime:
+    return datetime.fromisoformat(text)
+
+
+def _removed(row: Row) -> datetime | None:
+    return _moment(row["removed_at"]) if row["removed_at"] else None
+
+
+def _patterns(told: Row) -> list[list[str]]:
+    return [path.split(".") for path in told["unfrozen"]]
+
+
+def digest_event(event: Row, previous: str) -> str:
+    """Return the SHA-256 of the digest before and of every fact of the event, in hexadecimal."""
+    values: list[Any] = [previous, *(event[name] for name in BEFORE_SEQUENCE), event["sequence"]]
+    values += [event[name] for name in AFTER_SEQUENCE]
+    values += [{n: v} for n, v in event.items() if n not in HASHED and v not in UNSET]
+    return sha256(json.dumps(values, separators=(",", ":"), ensure_ascii=False))
+
+
+def digest_facts(facts: Any, unfrozen: list[list[str]]) -> str:
+    """Return the digest of facts without those of the paths, and without what is not set."""
+    return sha256(canonical(_strip(facts, unfrozen)))
+
+
+def _strip(facts: Any, paths: list[list[str]]) -> Any:
+    if isinstance(facts, list):
+        inner = [path[1:] for path in paths if path[0] == "*" and len(path) > 1]
+        return [_strip(each, inner) for each in facts]
+    if not isinstance(facts, dict):
+        return facts
+    return {
+        name: _strip(value, [path[1:] for path in paths if path[0] == name and len(path) > 1])
+        for name, value in facts.items()
+        if value not in UNSET and [name] not in paths
+    }
+
+
+# WebAuthn (level 2, section 7.2), with the keys of RFC 9052.
+
+
+def find_flaw_of_assertion(row: Row) -> str:
+    """Return what is wrong with what the browser sent of a passkey, or nothing."""
+    try:
+        client_data, data = decode(row["client_data"]), decode(row["authenticator_data"])
+        told, challenge = read_json(client_data), decode(read_json(client_data).get("challenge"))
+        signature, key = decode(row["signature"]), read_cose(decode(row["public_key"]))
+    except (ValueError, UnreadableError):
+        return "it is malformed"
+    if told.get("type") != "webauthn.get" or told.get("crossOrigin") not in {None, False}:
+        return "it was made for something else, or in a frame of another site"
+    if challenge.hex() != sha256(row["challenge"]):
+        return "it is over another challenge"
+    host = urlsplit(str(row["origin"])).hostname
+    if told.get("origin") != row["origin"] or host != row["relying_party"]:
+        return "it was made on another site"
+    if data[:32].hex() != sha256(row["relying_party"]):
+        return "it was made for another site"
+    if len(data) < 37 or data[32] & USER_PRESENT_AND_VERIFIED != USER_PRESENT_AND_VERIFIED:  # noqa: PLR2004  its fixed part
+        return "the person was not verified"
+    try:
+        _verify(key, signature, data + hashlib.sha256(client_data).digest())
+    except (InvalidSignature, UnsupportedAlgorithm, ValueError, KeyError, TypeError):
+        return "the signature does not hold"
+    return ""
+
+
+def _verify(key: dict[Any, Any], signature: bytes, signed: bytes) -> None:
+    """Verify ES256, EdDSA or RS256; raises InvalidSignature, ValueError, KeyError, TypeError."""
+    match key[1], key[3]:
+        case 2, -7:
+            numbers = [int.from_bytes(key[name]) for name in (-2, -3)]
+            point = ec.EllipticCurvePublicNumbers(*numbers, ec.SECP256R1()).public_key()
+            point.verify(signature, signed, ec.ECDSA(SHA256()))
+        case 1, -8:
+            ed25519.Ed25519PublicKey.from_public_bytes(key[-2]).verify(signature, signed)
+        case 3, -257:
+            modulus, exponent = (int.from_bytes(key[name]) for name in (-1, -2))
+            public_key = rsa.RSAPublicNumbers(exponent, modulus).public_key()
+            public_key.verify(signature, signed, padding.PKCS1v15(), SHA256())
+        case _:
+            raise ValueError
+
+
+def read_cose(data: bytes) -> dict[Any, Any]:
+    """Return a COSE key: a CBOR map of numbers and byte strings; raises ValueError."""
+    found, rest = _read_cbor(data)
+    if not isinstance(found, dict) or rest:
+        raise ValueError
+    return found
+
+
+def _read_cbor(data: bytes) -> tuple[Any, bytes]:
+    if not data:
+        raise ValueError
+    kind, size, data = data[0] >> 5, data[0] & 31, data[1:]
+    if size >= 24:  # noqa: PLR2004  the number follows, in 1, 2, 4 or 8 bytes
+        width = 1 << (size - 24)
+        if width > 8 or len(data) < width:  # noqa: PLR2004  as above
+            raise ValueError
+        size, data = int.from_bytes(data[:width]), data[width:]
+    match kind:
+        case 0:
+            return size, data
+        case 1:
+            return -1 - size, data
+        case 2 | 3 if size <= len(data):
+            return data[:size], data[size:]
+        case 5 if size <= len(data):
+            found = {}
+            for _ in range(size):
+                name, data = _read_cbor(data)
+                found[name], data = _read_cbor(data)
+            return found, data
+    raise ValueError
+
+
+# The program.
+
+PROVED = """
+What this shows: the package is whole, and its parts agree with each other. What was approved and
+signed is what was frozen, as far as the events keep digests of it.
+What it does not show: whoever can write to the database can write all of it anew, events and heads
+too, and a package of that agrees with itself. Only heads or a package that somebody kept where the
+service could not write (--heads, --earlier) show that this did not happen, up to the moment at
+which they were kept. And a signature shows that a key was used by somebody who unlocked it, not
+what a screen showed them, nor whose key it is: compare the keys with what their people tell you."""
+
+
+def shown(text: object) -> str:
+    """Return a text of the package so that no terminal does what it says."""
+    return "".join(
+        each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in str(text)
+    )
+
+
+def verify(file: str, earlier: str | None, heads: str | None) -> tuple[str, int]:
+    """Return a report, and the exit code."""
+    try:
+        kept: dict[str, Position] = {}
+        if heads:
+            with open(heads, encoding="utf-8") as text:  # noqa: PTH123  as short as it gets
+                kept = read_heads(iter(text.read().splitlines()))
+        before = Earlier(Package(earlier)) if earlier else None
+        package = Package(file)
+        report = Verification(package, before, kept).run()
+    except UnreadableError as error:
+        return f"This is no package that can be verified: {error}.", 1
+    except (OSError, EOFError, KeyError, TypeError, ValueError, NotImplementedError) as error:
+        return f"This cannot be read: {shown(error)}.", 1
+    except (BadZipFile, zlib.error, RuntimeError) as error:
+        return f"This is no whole ZIP file: {shown(error)}.", 1
+    lines = [
+        f"Evidence of {shown(package.manifest.get('service'))}, {package.made_at:%Y-%m-%d %H:%M} UTC"
+    ]
+    outside = [each for each in (earlier and "an earlier package", heads and "kept heads") if each]
+    lines.append(f"Compared with: {' and '.join(outside) or 'nothing that was kept outside'}")
+    lines += ["", *report.told, ""]
+    lines += [f"PROBLEM  {shown(each)}" for each in report.problems]
+    if report.count > len(report.problems):
+        lines.append(f"... and {report.count - len(report.problems)} more.")
+    verdict = (
+        f"{report.count} problems: do not rely on it." if report.count else "Everything agrees."
+    )
+    return "\n".join([*lines, verdict, PROVED]), int(report.count > 0)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Verifies a package of evidence.")
+    parser.add_argument("file", metavar="FILE.zip")
+    parser.add_argument("--earlier", metavar="OLDER.zip", help="a package that was made before")
+    parser.add_argument("--heads", metavar="HEADS.txt", help="what verify_audit printed before")
+    chosen = parser.parse_args()
+    report, code = verify(chosen.file, chosen.earlier, chosen.heads)
+    sys.stdout.write(f"{report}\n")
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())
