@@ -32,10 +32,9 @@ class Checks:
     """The outcomes, and the digest of the document as it is stored now.
 
     `content`: is it the document whose digest the event of its issue has? `approval`: do the stored
-    facts of the request have their digest, and the event of the decision the same? That is UNKNOWN
-    for an issue by hand, as is
-    `match`: does the document say what was approved? `events`: does the digest of every event follow
-    from what it says?
+    facts of the request have their digest, and the event of the decision the same? `match`: does
+    the document say what was approved? For an issue by hand, these two are UNKNOWN. `events`: does
+    the digest of every event follow from what it says?
     """
 
     content_digest: str

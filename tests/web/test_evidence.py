@@ -9,8 +9,7 @@ import pytest
 from django.db import connection as database
 from django.test.utils import CaptureQueriesContext
 
-from agent_access.approvals import engine
-from agent_access.approvals.models import ApprovalRequest, Decision
+from agent_access.approvals.models import ApprovalRequest
 from agent_access.models import AuditEvent
 from invoicing.access import Permission
 from invoicing.decisions import issue_by_hand
@@ -23,6 +22,7 @@ from tests.administration import ADDRESS, ORIGIN, acts_written
 from tests.agent_access.tampering import run_sql, without_triggers
 from tests.approvals import fingerprint_draft
 from tests.clocks import at
+from tests.evidence import issue_by_agent, keep_pdf
 from tests.factories import (
     ISSUED_AT,
     CustomerFactory,
@@ -32,7 +32,6 @@ from tests.factories import (
     make_issued,
     make_staff,
 )
-from tests.interface.issuing import execute, prepare
 from tests.interface.refusals import nothing_changes
 from tests.web.forms import main_of, text_of
 
@@ -48,33 +47,9 @@ def desk(sign_in, company) -> Any:
     return sign_in(UserFactory.create(name="Ute Auditor", permissions=[Permission.AUDIT]))
 
 
-def decide(prepared: Any, decision: Decision, reason: str = "") -> None:
-    """Decide as the page does, with its audit event."""
-    approval = ApprovalRequest.objects.get(pk=prepared["approval_id"])
-    engine.decide(
-        approval.delegated_user,
-        approval.pk,
-        decision=decision,
-        fingerprint=approval.fingerprint,
-        reason=reason,
-        origin=ORIGIN,
-    )
-
-
 @pytest.fixture
 def by_agent(agent, draft_body) -> Document:
-    """Written, changed, asked for and rejected, asked for again, approved and issued."""
-    created = agent.call("drafts.create", draft_body, key="create").data
-    body = {**draft_body, "lock_version": 1, "reference": "PO 7"}
-    agent.call("drafts.update", body, id=created["id"], key="update")
-    first = prepare(agent, created["id"], lock_version=2, key="first").data
-    decide(first, Decision.REJECTED, "Wrong\nreference.")
-    second = prepare(agent, created["id"], lock_version=2, key="second").data
-    decide(second, Decision.APPROVED)
-    execute(agent, second, nonce="another", key="other")
-    execute(agent, second)
-    execute(agent, second)
-    return Document.objects.get()
+    return issue_by_agent(agent, draft_body)
 
 
 @pytest.fixture
@@ -280,13 +255,7 @@ def test_a_list_of_any_length_takes_the_same_queries(desk, company):
 
 @pytest.fixture
 def kept(by_hand) -> Original:
-    return Original.objects.create(
-        document=by_hand,
-        kind=OriginalKind.PDF,
-        content=PDF,
-        digest=sha256(PDF).hexdigest(),
-        made_with={},
-    )
+    return keep_pdf(by_hand, PDF)
 
 
 def test_a_kept_file_is_shown_with_its_digest_and_downloaded_with_an_event(desk, by_hand, kept):
