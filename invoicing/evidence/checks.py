@@ -11,9 +11,9 @@ from typing import Any
 
 import orjson
 
-from agent_access.approvals.models import ApprovalRequest
 from agent_access.facts import UNSET, fingerprint_of
 from invoicing.evidence.history import History, StepKind
+from invoicing.evidence.signatures import holds
 from invoicing.models import Document, Original
 from invoicing.services.document_facts import read_parts
 from invoicing.services.issued_content import digest_content, read_content
@@ -33,21 +33,24 @@ class Checks:
 
     `content`: is it the document whose digest the event of its issue has? `approval`: do the stored
     facts of the request have their digest, and the event of the decision the same? `match`: does
-    the document say what was approved? For an issue by hand, these two are UNKNOWN. `events`: does
-    the digest of every event follow from what it says?
+    the document say what was approved, or signed by hand? `signature`: is there one where one was
+    demanded, and was it made by its key over what was approved? These three are UNKNOWN where there
+    was no approval and no signature. `events`: does the digest of every event follow from what it
+    says?
     """
 
     content_digest: str
     content: Outcome
     approval: Outcome
     match: Outcome
+    signature: Outcome
     events: Outcome
 
 
 def check(document: Document, history: History) -> Checks:
     """Compare the issued document with the audit."""
     read_parts([document])
-    digest, executed = digest_content(document), history.executed
+    digest = digest_content(document)
     issued = next(step for step in history.steps if step.kind == StepKind.ISSUED)
     kept = issued.event.event.content_digest if issued.event else None
     events = [step.event for step in history.steps if step.event]
@@ -55,7 +58,8 @@ def check(document: Document, history: History) -> Checks:
         content_digest=digest,
         content=_compare(kept, digest),
         approval=_check_approval(history),
-        match=_match(document, executed) if executed else Outcome.UNKNOWN,
+        match=_match(document, history),
+        signature=_check_signature(history),
         events=_outcome(all(each.is_whole for each in events)) if events else Outcome.UNKNOWN,
     )
 
@@ -79,9 +83,22 @@ def _check_approval(history: History) -> Outcome:
     return _compare(next(approved, None), executed.fingerprint)
 
 
-def _match(document: Document, executed: ApprovalRequest) -> Outcome:
-    approved = orjson.loads(executed.facts)
-    return _outcome(_is_part(read_content(document)["facts"], approved))
+def _match(document: Document, history: History) -> Outcome:
+    decided = history.executed or history.signature
+    if decided is None:
+        return Outcome.UNKNOWN
+    return _outcome(_is_part(read_content(document)["facts"], orjson.loads(decided.facts)))
+
+
+def _check_signature(history: History) -> Outcome:
+    executed, signature = history.executed, history.signature
+    if signature is None:
+        return Outcome.WRONG if executed and executed.demand else Outcome.UNKNOWN
+    is_theirs = executed is None or (
+        signature.person_id == executed.delegated_user_id
+        and signature.fingerprint == executed.fingerprint
+    )
+    return _outcome(is_theirs and holds(signature))
 
 
 def _is_part(frozen: Any, approved: Any) -> bool:

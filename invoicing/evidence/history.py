@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
 from uuid import UUID
 
 from agent_access.approvals.models import ApprovalRequest, Decision
 from agent_access.audit import OK
 from agent_access.models import AuditEvent
+from agent_access.passkeys.models import Signature
 from invoicing.document_approvals import ISSUE, find_executed
 from invoicing.evidence.events import CheckedEvent, read_events
 from invoicing.evidence.signatures import read_signatures
@@ -61,7 +61,7 @@ class Step:
     person: str = ""
     agent: str = ""
     approval: ApprovalRequest | None = None
-    signature: Any = None
+    signature: Signature | None = None
     event: CheckedEvent | None = None
 
     @property
@@ -75,12 +75,14 @@ class Step:
 class History:
     """The steps, the oldest first; `executed` is the approval by which it was issued, if one was.
 
+    `signature` is the one of that approval, or of who issued it by hand, if that was signed.
     `older_requests` is how many requests are not among the steps, `saved_otherwise` how often the
     draft was saved besides them: by hand, which is not audited, or by agents that asked nothing.
     """
 
     steps: Sequence[Step]
     executed: ApprovalRequest | None
+    signature: Signature | None
     older_requests: int
     saved_otherwise: int
 
@@ -106,6 +108,7 @@ def read_history(document: Document) -> History:
     return History(
         steps=told,
         executed=executed,
+        signature=steps.signatures.get(executed.pk if executed else document.pk),
         older_requests=asked.count() - len(approvals),
         saved_otherwise=_saved_otherwise(document, told),
     )

@@ -11,7 +11,7 @@ from invoicing.models import Document, User
 from tests.administration import acting
 from tests.agent_access.tampering import without_triggers
 from tests.browser.inspection import follow, inspect
-from tests.evidence import issue_by_agent, keep_pdf
+from tests.evidence_of_agents import issue_by_agent, keep_pdf
 from tests.factories import PASSWORD, CustomerFactory, give_password, make_auditor, make_issued
 
 # A page looks and acts the same on both databases; tests/web/ asks both.

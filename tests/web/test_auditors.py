@@ -26,6 +26,7 @@ from tests.factories import (
     withdraw,
 )
 from tests.interface.refusals import nothing_changes
+from tests.passkeys import SoftPasskey
 from tests.web.forms import main_of, text_of
 
 pytestmark = pytest.mark.django_db
@@ -48,8 +49,9 @@ OPEN = {
     "sign-out": 405,
     "end-own-sessions": 405,
 }
-# These let nobody in by a session, or show everybody the same.
+# These let nobody in by a session, or show everybody the same; of passkeys, see below.
 FOR_PROGRAMS = ("/mcp", "/api/v1", "/.well-known/", "/oauth/register", "/oauth/token")
+PASSKEYS = ("/sign-in/passkey", "/account/passkeys", "/passkeys/link")
 FOR_ALL = {"sign-in", "set-password", "service-worker", "login", "revoke"}
 OVER = "Your time as an auditor is over"
 
@@ -97,7 +99,7 @@ def pages() -> list[tuple[str, str]]:
     return [
         (name, path)
         for name, path, view in all_routes()
-        if not path.startswith(FOR_PROGRAMS) and name not in FOR_ALL
+        if not path.startswith((*FOR_PROGRAMS, *PASSKEYS)) and name not in FOR_ALL
     ]
 
 
@@ -141,6 +143,18 @@ def test_their_account_is_a_password_and_no_notifications(desk, auditor):
     new = "another-long-password-of-theirs"
     form = {"current": PASSWORD, "password": new, "again": new}
     assert desk.post("/account", form)["Location"] == "/account?changed"
+
+
+def test_their_own_passkeys_are_theirs_to_keep_until_their_day(desk, auditor, clock):
+    """Else the owner's demand of passkeys would shut them out."""
+    passkey = SoftPasskey().keep_for(auditor)
+    assert "passkey" in main_of(desk.get("/account")).lower()
+    rename = f"/account/passkeys/{passkey.pk}/rename"
+    assert desk.post(rename, {"name": "My phone"}).status_code == 302
+    clock.move_to(MIDNIGHT, tick=False)
+    assert desk.post(rename, {"name": "Mine no more"}).status_code == 403
+    passkey.refresh_from_db()
+    assert passkey.name == "My phone"
 
 
 def test_the_last_day_ends_at_midnight_utc_and_then_nothing_is_shown(desk, clock, issued):

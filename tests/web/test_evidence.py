@@ -1,5 +1,6 @@
 """The evidence of an issued document: how it came to be, what agrees with what, and its files."""
 
+import json
 import re
 from datetime import date
 from hashlib import sha256
@@ -10,7 +11,9 @@ from django.db import connection as database
 from django.test.utils import CaptureQueriesContext
 
 from agent_access.approvals.models import ApprovalRequest
+from agent_access.facts import canonical_json
 from agent_access.models import AuditEvent
+from agent_access.passkeys.models import Signature
 from invoicing.access import Permission
 from invoicing.decisions import issue_by_hand
 from invoicing.evidence import events
@@ -20,9 +23,10 @@ from invoicing.services.issuing import issue_document
 from invoicing.web.listings import PAGE_LENGTH
 from tests.administration import ADDRESS, ORIGIN, acts_written
 from tests.agent_access.tampering import run_sql, without_triggers
+from tests.agents import HOST
 from tests.approvals import fingerprint_draft
 from tests.clocks import at
-from tests.evidence import issue_by_agent, keep_pdf
+from tests.evidence_of_agents import issue_by_agent, keep_pdf
 from tests.factories import (
     ISSUED_AT,
     CustomerFactory,
@@ -33,6 +37,7 @@ from tests.factories import (
     make_staff,
 )
 from tests.interface.refusals import nothing_changes
+from tests.passkeys import SoftPasskey
 from tests.web.forms import main_of, text_of
 
 pytestmark = pytest.mark.django_db
@@ -105,7 +110,7 @@ def test_each_step_names_the_agent_and_the_person(desk, by_agent, delegate, conn
     assert page.count(f"by the agent “{connection.name}” for {delegate.name}") == 7
     assert page.count(f"by {delegate.name}") == 2
     approval = ApprovalRequest.objects.get(executed_at__isnull=False)
-    assert f"What was approved has the digest {approval.fingerprint}." in page
+    assert f'has the digest <span class="digest">{approval.fingerprint}</span>.' in page
 
 
 def test_what_a_person_issued_by_hand_has_the_event_of_that_and_no_request(desk, by_hand, delegate):
@@ -193,6 +198,82 @@ def test_a_draft_is_no_evidence(desk, draft):
         assert desk.get(f"/evidence/{draft.pk}{path}").status_code == 404
     assert str(draft) not in main_of(desk.get("/evidence"))
     assert numbers_in(desk.get(f"/evidence?search={draft.draft_code}")) == []
+
+
+# Signatures
+
+
+def sign(document: Document, **lies: Any) -> Signature:
+    """Keep the signature of the person who approved the document, or what lies of it."""
+    approval = ApprovalRequest.objects.get(executed_at__isnull=False)
+    passkey, person = SoftPasskey(), approval.delegated_user
+    told = {
+        "purpose": "approve",
+        "approval": str(approval.pk),
+        "record": None,
+        "user": str(person.pk),
+        "nonce_digest": approval.nonce_digest,
+        "fingerprint": approval.fingerprint,
+        "decision": "approved",
+        "random": "x",
+    }
+    challenge = canonical_json(told | lies)
+    sent = json.loads(passkey.sign(sha256(challenge.encode()).digest()))["response"]
+    kept = passkey.keep_for(person)
+    return Signature.objects.create(
+        purpose="approve",
+        record_id=approval.pk,
+        person=person,
+        passkey=kept,
+        public_key=kept.public_key,
+        origin=f"https://{HOST}",
+        relying_party=HOST,
+        challenge=challenge,
+        client_data=sent["clientDataJSON"],
+        authenticator_data=sent["authenticatorData"],
+        signature=sent["signature"],
+        facts=approval.facts,
+        fingerprint=approval.fingerprint,
+        demand="{}",
+        signed_at=approval.decided_at,
+    )
+
+
+def test_a_signed_approval_says_who_signed_and_that_it_holds(desk, by_agent, delegate):
+    assert "Not signed" in show(desk, by_agent)
+    sign(by_agent)
+    page = re.sub("</?bdi>", "", show(desk, by_agent))
+    assert f"with a passkey of {delegate.name} at {HOST}" in re.sub(r"\s+", " ", page)
+    assert outcomes_of(page) == [AGREES] * 5
+
+
+@pytest.mark.parametrize(
+    "lies",
+    [{"approval": "another"}, {"fingerprint": "0" * 64}, {"user": "another"}],
+    ids=lambda lies: next(iter(lies)),
+)
+def test_a_signature_over_something_else_does_not_agree(desk, by_agent, lies):
+    sign(by_agent, **lies)
+    assert outcomes_of(show(desk, by_agent)) == [AGREES, AGREES, AGREES, DIFFERS, AGREES]
+
+
+@pytest.mark.parametrize("column", ["signature", "public_key", "client_data", "challenge"])
+def test_a_signature_that_was_changed_since_does_not_agree(desk, by_agent, column):
+    signature = sign(by_agent)
+    changed = getattr(signature, column).replace("a", "b")
+    with without_triggers("agent_passkeys"):
+        Signature.objects.update(**{column: changed})
+    assert outcomes_of(show(desk, by_agent)) == [AGREES, AGREES, AGREES, DIFFERS, AGREES]
+
+
+def test_a_signature_that_was_demanded_and_is_not_there_is_missed(desk, by_agent):
+    with without_triggers("agent_approvals"):
+        ApprovalRequest.objects.filter(executed_at__isnull=False).update(
+            demand='{"by": ["always"]}'
+        )
+    page = show(desk, by_agent)
+    assert outcomes_of(page) == [AGREES, AGREES, AGREES, DIFFERS, AGREES]
+    assert "A signature was demanded, and there is" in page
 
 
 # The list

@@ -31,6 +31,9 @@ def describe_step(step: Step, reader: User) -> dict[str, Any]:
         "title": _title(step),
         "at": format_instant(step.at, reader),
         "lines": list(_lines(step, reader)),
+        "approved_digest": step.approval.fingerprint
+        if step.approval and step.kind == StepKind.APPROVED
+        else "",
         "can_sign": _can_sign(step),
         "reason": step.approval.rejection_reason
         if step.approval and step.kind == StepKind.REJECTED
@@ -68,8 +71,6 @@ def _lines(step: Step, reader: User) -> Iterator[str]:
         return
     if step.kind == StepKind.ASKED:
         yield from _of_request(approval, reader)
-    if step.kind == StepKind.APPROVED:
-        yield f"What was approved has the digest {approval.fingerprint}."
 
 
 def _of_request(approval: ApprovalRequest, reader: User) -> Iterator[str]:
