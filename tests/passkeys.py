@@ -43,7 +43,7 @@ def challenge_in(options: Mapping[str, Any]) -> bytes:
 
 def digest_of(public_key: str) -> str:
     """Return what an event keeps of a key."""
-    return hashlib.sha256(public_key.encode()).hexdigest()
+    return hashlib.sha256(decode(public_key)).hexdigest()
 
 
 @dataclass

@@ -38,6 +38,7 @@ from agent_access.passkeys.registrations import (
     RegistrationRefusedError,
     verify_registration,
 )
+from agent_access.passkeys.sent import decode
 
 __all__ = [
     "ForPurpose",
@@ -254,7 +255,7 @@ def _remove(actor: Actor, passkey: Passkey, *, now: datetime) -> None:
 
 def _record(action: str, actor: Actor, passkey: Passkey) -> None:
     """Append the event, which names the passkey by its ID, and its key by the digest."""
-    digest = hashlib.sha256(passkey.public_key.encode()).hexdigest()
+    digest = hashlib.sha256(decode(passkey.public_key)).hexdigest()
     target = str(to_key(passkey.person_id))
     record_act(action, actor, target=target, detail=str(passkey.pk), content_digest=digest)
 
