@@ -1,24 +1,35 @@
 """From which day people need a passkey, and links to add one, as acts of administration."""
 
 from datetime import date, timedelta
+from typing import Any
 
 from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils import timezone
 
-from agent_access.audit import OPERATOR, Actor
+from agent_access.audit import OPERATOR, Actor, record_act
+from agent_access.passkeys.assertions import AssertionRefusedError, verify_assertion
+from agent_access.passkeys.challenges import make_challenge
 from agent_access.passkeys.keeping import make_link
 from agent_access.passkeys.links import address_of
 from agent_access.passkeys.models import Passkey
+from agent_access.passkeys.options import assertion_options
 from agent_access.passkeys.refusals import PasskeyRefusedError
-from invoicing.administration.acts import act_of, record_admin_act
+from agent_access.web_sessions import digest_session
+from invoicing.administration.acts import act_of, actor_of, locked_administration, record_admin_act
 from invoicing.errors import (
     CodeInvalidError,
     DayTooEarlyError,
+    NotConfirmedError,
     PasskeyMissingError,
     PermissionMissingError,
 )
 from invoicing.models import Company, User
 from invoicing.passkey_rule import today
 from invoicing.rights import is_owner
+
+PURPOSE = "rule"
+REQUIRED, REFUSED = "passkeys:required", "passkeys:refused"
 
 
 def has_passkey(person: User) -> bool:
@@ -36,29 +47,59 @@ def earliest_day() -> date:
     return today() + timedelta(days=1 if people_without_passkey().exists() else 0)
 
 
-def require_passkeys(actor: Actor, day: date | None) -> None:
+def ask_to_confirm(request: HttpRequest, day: date | None) -> dict[str, Any]:
+    """Return what the page's script asks the owner's browser for, to confirm just this day."""
+    session = digest_session(request)
+    challenge = make_challenge(PURPOSE, session=session, person=request.user, day=_write_day(day))
+    return {"get": assertion_options(challenge)}
+
+
+def require_passkeys(request: HttpRequest, day: date | None, confirmed_by: str) -> None:
     """Require passkeys of everybody from this day on (UTC), or of nobody; only the owner may.
 
-    Raises PermissionMissingError for anybody else, PasskeyMissingError for an owner without one,
-    and DayTooEarlyError.
+    `confirmed_by` is what the browser answered to ask_to_confirm(), as JSON. Raises
+    PermissionMissingError for anybody else, PasskeyMissingError for an owner without one,
+    DayTooEarlyError, and NotConfirmedError, which is audited.
     """
-    with act_of(actor, is_owner) as by:
-        company = Company.objects.get()
-        if day == company.passkeys_required_from:
-            return
-        if day is not None:
-            _check_day(day, owner=by)
-        company.passkeys_required_from = day
-        company.save(update_fields=["passkeys_required_from"])
-        detail = f"from {day.isoformat()}" if day else "of nobody"
-        record_admin_act("passkeys:required", target=company.pk, actor=actor, detail=detail)
+    actor, session = actor_of(request), digest_session(request)
+    try:
+        with act_of(actor, is_owner) as by:
+            if not has_passkey(by):
+                raise PasskeyMissingError
+            _confirm(confirmed_by, day, owner=by, session=session)
+            _write(actor, day)
+    except NotConfirmedError:
+        with locked_administration():
+            record_act(REFUSED, actor, target=str(actor.id), outcome="refused")
+        raise
 
 
-def _check_day(day: date, *, owner: User) -> None:
-    if not has_passkey(owner):
-        raise PasskeyMissingError
-    if day < earliest_day():
+def _confirm(text: str, day: date | None, *, owner: User, session: str) -> None:
+    """Raise NotConfirmedError unless the owner has just used a passkey for exactly this."""
+    try:
+        asserted = verify_assertion(
+            text, PURPOSE, session=session, person=owner, now=timezone.now()
+        )
+    except AssertionRefusedError:
+        raise NotConfirmedError from None
+    if asserted.content["day"] != _write_day(day):
+        raise NotConfirmedError
+
+
+def _write(actor: Actor, day: date | None) -> None:
+    company = Company.objects.get()
+    if day == company.passkeys_required_from:
+        return
+    if day is not None and day < earliest_day():
         raise DayTooEarlyError
+    company.passkeys_required_from = day
+    company.save(update_fields=["passkeys_required_from"])
+    detail = f"from {_write_day(day)}" if day else "of nobody"
+    record_admin_act(REQUIRED, target=company.pk, actor=actor, detail=detail)
+
+
+def _write_day(day: date | None) -> str:
+    return day.isoformat() if day else ""
 
 
 def make_passkey_link(actor: Actor, person: User, *, maker: User) -> str:
