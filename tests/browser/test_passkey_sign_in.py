@@ -60,7 +60,7 @@ def give_device() -> GiveDevice:
 
 
 @pytest.fixture
-def person(owner, delegate) -> User:
+def person(owner: User, delegate: User) -> User:
     give_password(delegate)
     return delegate
 

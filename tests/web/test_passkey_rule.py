@@ -42,7 +42,7 @@ def use_passkey(browser, soft, **fields: str):
 
 
 def has_session(browser) -> bool:
-    return browser.get("/account").status_code == 200
+    return bool(browser.get("/account").status_code == 200)
 
 
 def test_without_a_day_a_password_is_enough_and_no_page_says_a_word(browser, person):
