@@ -70,7 +70,7 @@ class PasskeyMissingError(InvoicingError):
 
 
 class NotConfirmedError(InvoicingError):
-    """The owner has not used a passkey to confirm exactly this, or too long ago."""
+    """The person has not used a passkey to confirm exactly this, or too long ago."""
 
 
 class DayTooEarlyError(InvoicingError):

@@ -3,6 +3,7 @@
 from datetime import date, timedelta
 from typing import Any
 
+from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
@@ -14,7 +15,7 @@ from agent_access.passkeys.keeping import make_link
 from agent_access.passkeys.links import address_of
 from agent_access.passkeys.models import Passkey
 from agent_access.passkeys.options import assertion_options
-from agent_access.passkeys.refusals import PasskeyRefusedError
+from agent_access.passkeys.refusals import PasskeyRefusedError, Reason
 from agent_access.web_sessions import digest_session
 from invoicing.administration.acts import act_of, actor_of, locked_administration, record_admin_act
 from invoicing.errors import (
@@ -61,25 +62,26 @@ def require_passkeys(request: HttpRequest, day: date | None, confirmed_by: str) 
     PermissionMissingError for anybody else, PasskeyMissingError for an owner without one,
     DayTooEarlyError, and NotConfirmedError, which is audited.
     """
-    actor, session = actor_of(request), digest_session(request)
+    actor = actor_of(request)
+    if not Passkey.objects.kept_by(actor.id).exists():
+        raise PasskeyMissingError
     try:
-        with act_of(actor, is_owner) as by:
-            if not has_passkey(by):
-                raise PasskeyMissingError
-            _confirm(confirmed_by, day, owner=by, session=session)
-            _write(actor, day)
+        with transaction.atomic():
+            # A passkey is locked before all that acts lock, as where passkeys are changed.
+            _confirm(request, day, confirmed_by)
+            with act_of(actor, is_owner):
+                _write(actor, day)
     except NotConfirmedError:
         with locked_administration():
             record_act(REFUSED, actor, target=str(actor.id), outcome="refused")
         raise
 
 
-def _confirm(text: str, day: date | None, *, owner: User, session: str) -> None:
-    """Raise NotConfirmedError unless the owner has just used a passkey for exactly this."""
+def _confirm(request: HttpRequest, day: date | None, confirmed_by: str) -> None:
+    """Raise NotConfirmedError unless who asks has just used a passkey for exactly this."""
+    asked = {"session": digest_session(request), "person": request.user, "now": timezone.now()}
     try:
-        asserted = verify_assertion(
-            text, PURPOSE, session=session, person=owner, now=timezone.now()
-        )
+        asserted = verify_assertion(confirmed_by, PURPOSE, **asked)
     except AssertionRefusedError:
         raise NotConfirmedError from None
     if asserted.content["day"] != _write_day(day):
@@ -102,13 +104,15 @@ def _write_day(day: date | None) -> str:
     return day.isoformat() if day else ""
 
 
-def make_passkey_link(actor: Actor, person: User, *, maker: User) -> str:
+def make_passkey_link(request: HttpRequest, person: User, confirmed_by: str) -> str:
     """Return a link, to be shown once, with which the person adds a passkey; they are told by mail.
 
-    Raises CodeInvalidError for inactive people, and PermissionMissingError for a maker who may not
-    change how they sign in, or is the same person.
+    Who asks and has a passkey confirms it with that: `confirmed_by` is what their browser answered,
+    as JSON. Raises CodeInvalidError for inactive people, NotConfirmedError, and
+    PermissionMissingError for who may not change how they sign in, or is the same person.
     """
-    return _make_link(actor, person, maker=maker)
+    asked = {"session": digest_session(request), "allowed_by": confirmed_by}
+    return _make_link(actor_of(request), person, maker=request.user, **asked)
 
 
 def make_passkey_link_as_operator(person: User) -> str:
@@ -116,10 +120,11 @@ def make_passkey_link_as_operator(person: User) -> str:
     return _make_link(OPERATOR, person, maker=None)
 
 
-def _make_link(actor: Actor, person: User, *, maker: User | None) -> str:
+def _make_link(actor: Actor, person: User, *, maker: Any, **asked: str) -> str:
     if not person.is_active:
         raise CodeInvalidError
     try:
-        return address_of(make_link(actor, person, maker=maker))
-    except PasskeyRefusedError:
-        raise PermissionMissingError from None
+        return address_of(make_link(actor, person, maker=maker, **asked))
+    except PasskeyRefusedError as refusal:
+        is_unconfirmed = refusal.reason == Reason.ASSERTION
+        raise (NotConfirmedError if is_unconfirmed else PermissionMissingError) from None

@@ -246,13 +246,23 @@ def link_of(person: User) -> str:
     return reverse("admin:passkey-link", args=[person.pk])
 
 
-def test_a_link_is_shown_once_and_kept_nowhere(desk, owner, delegate):
+def make_link(desk: Client, soft: SoftPasskey, person: User, **lies: Any) -> Any:
+    """Make a link as the page does for who has a passkey."""
+    return desk.post(link_of(person), {"assertion": sign_for(desk, soft, person, **lies)})
+
+
+def sign_for(desk: Client, soft: SoftPasskey, person: User, **lies: Any) -> str:
+    asked = desk.post("/account/passkeys/options", {"purpose": "link", "about": str(person.pk)})
+    return soft.sign(challenge_in(orjson.loads(asked.content)["get"]), **lies)
+
+
+def test_a_link_is_shown_once_and_kept_nowhere(desk, soft, delegate):
     asked = main_of(desk.get(link_of(delegate)))
     assert LINK not in asked
     assert "has a passkey already" not in asked
     assert acts_written() == []
 
-    answer = desk.post(link_of(delegate))
+    answer = make_link(desk, soft, delegate)
 
     token = main_of(answer).partition(LINK)[2].partition('"')[0]
     assert read_link_token(token) == delegate
@@ -263,16 +273,33 @@ def test_a_link_is_shown_once_and_kept_nowhere(desk, owner, delegate):
 
 
 def test_the_person_is_told_by_mail_and_never_sent_the_link(
-    desk, delegate, settings, mailoutbox, django_capture_on_commit_callbacks
+    desk, soft, delegate, settings, mailoutbox, django_capture_on_commit_callbacks
 ):
     settings.AGENT_ACCESS = {**settings.AGENT_ACCESS, "MAIL_FROM": "invoices@halden.example"}
     with django_capture_on_commit_callbacks(execute=True):
-        answer = desk.post(link_of(delegate))
+        answer = make_link(desk, soft, delegate)
     [mail] = mailoutbox
     assert mail.to == [delegate.email]
     assert mail.subject == "A link to add a passkey to your account was made"
     token = main_of(answer).partition(LINK)[2].partition('"')[0]
     assert token not in str(mail.message())
+
+
+def test_who_has_a_passkey_confirms_a_link_with_it(desk, soft, delegate, colleague):
+    """Whoever holds only their session could otherwise sign as everybody else."""
+    other = UserFactory.create()
+    answers = [
+        desk.post(link_of(delegate)),
+        make_link(desk, soft, delegate, verifies=False),
+        make_link(desk, SoftPasskey(), delegate),
+        desk.post(link_of(delegate), {"assertion": sign_for(desk, soft, other)}),
+    ]
+    for answer in answers:
+        assert answer.status_code == 422
+        assert "No link was made: it was not confirmed" in main_of(answer)
+        assert LINK not in main_of(answer)
+    refused = ("passkey:refused", str(delegate.pk), "assertion")
+    assert acts_written() == [refused] * 4
 
 
 def test_the_page_says_that_a_link_replaces_what_somebody_has(desk, delegate):

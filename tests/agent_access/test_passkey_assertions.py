@@ -156,7 +156,8 @@ def test_made_up_members_are_refused(soft, kept, delegate, member):
 
 
 def test_members_that_nothing_reads_may_be_anything(soft, kept, delegate):
-    for value in (None, True, -1, 1.5, "\0", [[]], {}):
+    values: list[Any] = [None, True, -1, 1.5, "\0", [[]], {}]
+    for value in values:
         sent = orjson.loads(soft.sign(ask(delegate)))
         changed = dict.fromkeys(["rawId", "type", "other", "clientExtensionResults"], "MADE-UP")
         verify(write({**sent, **changed}, value), delegate)

@@ -164,7 +164,7 @@ def test_the_owner_chooses_the_day_and_makes_a_link(open_page, owner, person, gi
     assert Company.objects.get().passkeys_required_from == day
     page.get_by_role("link", name=f"Make a link for {person.name}").click()
     inspect(page, "passkey-link")
-    page.get_by_role("button", name="Create the link").click()
+    page.get_by_role("button", name="Confirm with your passkey").click()
     link = page.get_by_label("Link", exact=True).input_value()
     assert link.startswith("https://invoices.example/passkeys/link#")
     inspect(page, "passkey-link-made")
