@@ -353,8 +353,8 @@ def told(person: User) -> str:
     mail.outbox.clear()
     assert sent.to == [person.email]
     assert sent.body == (
-        f"{sent.subject} at https://invoices.example.\n\nIf that was not you, change your password"
-        " at once, and tell whoever administers the service.\n"
+        f"{sent.subject} at https://invoices.example.\n\nIf you did not do or ask for that, change"
+        " your password at once, and tell whoever administers the service.\n"
     )
     return str(sent.subject)
 
