@@ -69,6 +69,10 @@ class PasskeyMissingError(InvoicingError):
     """The owner has no passkey of their own yet, and so cannot require one of others."""
 
 
+class NotConfirmedError(InvoicingError):
+    """The person has not used a passkey to confirm exactly this, or too long ago."""
+
+
 class DayTooEarlyError(InvoicingError):
     """From this day on passkeys would be required of people who could not add one in time."""
 

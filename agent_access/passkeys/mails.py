@@ -40,8 +40,8 @@ def tell_of(change: Change, person: Any) -> None:
 def _compose(change: Change, address: str) -> EmailMessage:
     subject = _(change.value)
     body = _(
-        "%(change)s at %(service)s.\n\nIf that was not you, change your password at once, and tell"
-        " whoever administers the service."
+        "%(change)s at %(service)s.\n\nIf you did not do or ask for that, change your password at"
+        " once, and tell whoever administers the service."
     )
     return EmailMessage(
         subject=subject,

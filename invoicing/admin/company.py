@@ -19,7 +19,7 @@ from typing_extensions import override
 from invoicing.admin.customers import ADDRESS, ELECTRONIC_ADDRESS, PartyForm, currencies
 from invoicing.admin.evidence import download_verifier, export_evidence
 from invoicing.admin.ownership import transfer
-from invoicing.admin.passkey_rule import choose_passkey_rule
+from invoicing.admin.passkey_rule import choose_passkey_rule, give_options
 from invoicing.admin.records import RecordAdmin, RecordForm
 from invoicing.admin.tax_meanings import may_say_meanings
 from invoicing.administration.acts import actor_of
@@ -253,6 +253,7 @@ class CompanyAdmin(RecordAdmin):
             path("evidence", guard(self.evidence), name="evidence"),
             path("evidence/verifier", guard(download_verifier), name="evidence-verifier"),
             path("passkeys", guard(self.passkeys), name="passkey-rule"),
+            path("passkeys/options", guard(give_options), name="passkey-rule-options"),
             path("transfer", guard(self.transfer), name="transfer-ownership"),
         ]
         return [*own, *super().get_urls()]

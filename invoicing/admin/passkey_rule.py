@@ -1,76 +1,83 @@
 """The page on which the owner, and nobody else, chooses from when people need passkeys."""
 
 from datetime import date
-from functools import partial
 from typing import Any
 
 from django import forms
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
+from django.views.decorators.http import require_POST
 
-from invoicing.administration.acts import actor_of
 from invoicing.administration.passkeys import (
+    ask_to_confirm,
     earliest_day,
     has_passkey,
     people_without_passkey,
     require_passkeys,
 )
-from invoicing.errors import DayTooEarlyError, PasskeyMissingError, PermissionMissingError
+from invoicing.errors import (
+    DayTooEarlyError,
+    NotConfirmedError,
+    PasskeyMissingError,
+    PermissionMissingError,
+)
 from invoicing.models import User
 from invoicing.paper.formats import format_day
 from invoicing.passkey_rule import has_come, required_from
 from invoicing.rights import is_owner
-from invoicing.web.accounts.devices import find_device
-from invoicing.web.accounts.limits import AttemptRefusedError, answer_refused, count_attempt
-from invoicing.web.accounts.password_forms import check_own_password, password_field
 
 OWNER_FIRST = "You have no passkey of your own yet. Add one first."
 TOO_EARLY = "Choose {} or a later day: so everybody can still sign in and add one."
+UNCONFIRMED = (
+    "Nothing was changed: it was not confirmed with one of your passkeys, or too late. Please try"
+    " again."
+)
+MISTYPED = "Choose a day, or none."
 
 
 class PasskeyRuleForm(forms.Form):
-    """The password proves who asks, since without the rule a password is enough to sign in."""
+    """The page's script writes what a passkey confirmed into `assertion`, and then sends it."""
 
     day = forms.DateField(
         label="From this day (UTC)",
         required=False,
         widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
         input_formats=["%Y-%m-%d"],
+        error_messages={"invalid": MISTYPED},
         help_text="Empty: nobody needs one.",
     )
-    password = password_field("Your own password", is_new=False)
-
-    def __init__(self, *args: Any, owner: User, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.owner = owner
-
-    def clean_password(self) -> str:
-        return check_own_password(self.owner, self.cleaned_data["password"])
+    assertion = forms.CharField(required=False, widget=forms.HiddenInput)
 
 
 def choose_passkey_rule(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
     """Ask, then require passkeys from the day; 404 for everybody but the owner."""
+    owner, day = _require_owner(request), required_from()
+    form, status = PasskeyRuleForm(initial={"day": day}), 200
+    if request.method == "POST":
+        form = PasskeyRuleForm(request.POST)
+        if form.is_valid() and _require(request, form):
+            return redirect("admin:passkey-rule")
+        status = 422
+    values = {**context, "title": "Passkeys", "form": form, **_describe(day, owner)}
+    return render(request, "admin/invoices/passkey_rule.html", values, status=status)
+
+
+@require_POST
+def give_options(request: HttpRequest) -> HttpResponse:
+    """Answer the page's script what a passkey is to sign, to confirm the day in the form."""
+    _require_owner(request)
+    form = PasskeyRuleForm(request.POST)
+    if not form.is_valid():
+        return JsonResponse({"problem": MISTYPED}, status=422)
+    return JsonResponse(ask_to_confirm(request, form.cleaned_data["day"]))
+
+
+def _require_owner(request: HttpRequest) -> User:
     owner: Any = request.user
     if not is_owner(owner):
         raise Http404
-    day = required_from()
-    context |= {"title": "Passkeys", **_describe(day, owner)}
-
-    def show(form: PasskeyRuleForm, *, status: int = 200, **more: Any) -> HttpResponse:
-        values = {**context, "form": form, **more}
-        return render(request, "admin/invoices/passkey_rule.html", values, status=status)
-
-    if request.method != "POST":
-        return show(PasskeyRuleForm(owner=owner, initial={"day": day}))
-    try:
-        count_attempt(account=owner.email, device=find_device(request, owner.email))
-    except AttemptRefusedError as refusal:
-        return answer_refused(refusal, partial(show, PasskeyRuleForm(owner=owner)))
-    form = PasskeyRuleForm(request.POST, owner=owner)
-    if form.is_valid() and _require(request, form):
-        return redirect("admin:passkey-rule")
-    return show(form, status=422)
+    return owner  # type: ignore[no-any-return]  # the user of every page
 
 
 def _describe(day: date | None, owner: User) -> dict[str, Any]:
@@ -85,11 +92,13 @@ def _describe(day: date | None, owner: User) -> dict[str, Any]:
 
 def _require(request: HttpRequest, form: PasskeyRuleForm) -> bool:
     try:
-        require_passkeys(actor_of(request), form.cleaned_data["day"])
+        require_passkeys(request, form.cleaned_data["day"], form.cleaned_data["assertion"])
     except PasskeyMissingError:
         form.add_error("day", OWNER_FIRST)
     except DayTooEarlyError:
         form.add_error("day", TOO_EARLY.format(format_day(earliest_day())))
+    except NotConfirmedError:
+        form.add_error(None, UNCONFIRMED)
     except PermissionMissingError:
         raise PermissionDenied from None
     return form.is_valid()

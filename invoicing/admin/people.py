@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from http import HTTPStatus
-from typing import Any
+from typing import Any, cast
 
 from django.contrib import admin
 from django.contrib.admin import RelatedFieldListFilter
@@ -28,7 +28,7 @@ from invoicing.administration.people import (
     create_person,
 )
 from invoicing.administration.sign_ins import make_code, sign_out_everywhere
-from invoicing.errors import CodeInvalidError
+from invoicing.errors import CodeInvalidError, NotConfirmedError
 from invoicing.models import User
 from invoicing.one_time_links import HOURS, link_of
 from invoicing.paper.formats import format_day
@@ -173,16 +173,19 @@ class PersonAdmin(RecordAdmin):
     @refused_as_pages()
     def passkey_link(self, request: HttpRequest, pk: Any) -> HttpResponse:
         """Ask, then show the link in the answer only, as above; nobody makes one for themselves."""
-        person, by, status = self._find(request, pk), request.user, HTTPStatus.OK
+        person, by = self._find(request, pk), cast("User", request.user)
         if person.pk == by.pk:
             raise PermissionDenied
-        context = self._context(request, person, title="Passkey link")
-        context |= {"hours": HOURS, "has_passkey": has_passkey(person)}
+        context, status = self._context(request, person, title="Passkey link"), HTTPStatus.OK
+        context |= {"hours": HOURS, "has_passkey": has_passkey(person), "confirms": has_passkey(by)}
         if request.method == "POST":
             try:
-                context["link"] = make_passkey_link(actor_of(request), person, maker=by)  # type: ignore[arg-type]  # signed in
+                confirmed_by = request.POST.get("assertion", "")
+                context["link"] = make_passkey_link(request, person, confirmed_by)
             except CodeInvalidError:
                 status = HTTPStatus.CONFLICT
+            except NotConfirmedError:
+                context["is_unconfirmed"], status = True, HTTPStatus.UNPROCESSABLE_ENTITY
         return render(request, "admin/invoices/passkey_link.html", context, status=status)
 
     @refused_as_pages()

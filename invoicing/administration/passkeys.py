@@ -1,24 +1,36 @@
 """From which day people need a passkey, and links to add one, as acts of administration."""
 
 from datetime import date, timedelta
+from typing import Any
 
+from django.db import transaction
 from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils import timezone
 
-from agent_access.audit import OPERATOR, Actor
+from agent_access.audit import OPERATOR, Actor, record_act
+from agent_access.passkeys.assertions import AssertionRefusedError, verify_assertion
+from agent_access.passkeys.challenges import make_challenge
 from agent_access.passkeys.keeping import make_link
 from agent_access.passkeys.links import address_of
 from agent_access.passkeys.models import Passkey
-from agent_access.passkeys.refusals import PasskeyRefusedError
-from invoicing.administration.acts import act_of, record_admin_act
+from agent_access.passkeys.options import assertion_options
+from agent_access.passkeys.refusals import PasskeyRefusedError, Reason
+from agent_access.web_sessions import digest_session
+from invoicing.administration.acts import act_of, actor_of, locked_administration, record_admin_act
 from invoicing.errors import (
     CodeInvalidError,
     DayTooEarlyError,
+    NotConfirmedError,
     PasskeyMissingError,
     PermissionMissingError,
 )
 from invoicing.models import Company, User
 from invoicing.passkey_rule import today
 from invoicing.rights import is_owner
+
+PURPOSE = "rule"
+REQUIRED, REFUSED = "passkeys:required", "passkeys:refused"
 
 
 def has_passkey(person: User) -> bool:
@@ -36,38 +48,71 @@ def earliest_day() -> date:
     return today() + timedelta(days=1 if people_without_passkey().exists() else 0)
 
 
-def require_passkeys(actor: Actor, day: date | None) -> None:
+def ask_to_confirm(request: HttpRequest, day: date | None) -> dict[str, Any]:
+    """Return what the page's script asks the owner's browser for, to confirm just this day."""
+    session = digest_session(request)
+    challenge = make_challenge(PURPOSE, session=session, person=request.user, day=_write_day(day))
+    return {"get": assertion_options(challenge)}
+
+
+def require_passkeys(request: HttpRequest, day: date | None, confirmed_by: str) -> None:
     """Require passkeys of everybody from this day on (UTC), or of nobody; only the owner may.
 
-    Raises PermissionMissingError for anybody else, PasskeyMissingError for an owner without one,
-    and DayTooEarlyError.
+    `confirmed_by` is what the browser answered to ask_to_confirm(), as JSON. Raises
+    PermissionMissingError for anybody else, PasskeyMissingError for an owner without one,
+    DayTooEarlyError, and NotConfirmedError, which is audited.
     """
-    with act_of(actor, is_owner) as by:
-        company = Company.objects.get()
-        if day == company.passkeys_required_from:
-            return
-        if day is not None:
-            _check_day(day, owner=by)
-        company.passkeys_required_from = day
-        company.save(update_fields=["passkeys_required_from"])
-        detail = f"from {day.isoformat()}" if day else "of nobody"
-        record_admin_act("passkeys:required", target=company.pk, actor=actor, detail=detail)
-
-
-def _check_day(day: date, *, owner: User) -> None:
-    if not has_passkey(owner):
+    actor = actor_of(request)
+    if not Passkey.objects.kept_by(actor.id).exists():
         raise PasskeyMissingError
-    if day < earliest_day():
+    try:
+        with transaction.atomic():
+            # A passkey is locked before all that acts lock, as where passkeys are changed.
+            _confirm(request, day, confirmed_by)
+            with act_of(actor, is_owner):
+                _write(actor, day)
+    except NotConfirmedError:
+        with locked_administration():
+            record_act(REFUSED, actor, target=str(actor.id), outcome="refused")
+        raise
+
+
+def _confirm(request: HttpRequest, day: date | None, confirmed_by: str) -> None:
+    """Raise NotConfirmedError unless who asks has just used a passkey for exactly this."""
+    asked = {"session": digest_session(request), "person": request.user, "now": timezone.now()}
+    try:
+        asserted = verify_assertion(confirmed_by, PURPOSE, **asked)
+    except AssertionRefusedError:
+        raise NotConfirmedError from None
+    if asserted.content["day"] != _write_day(day):
+        raise NotConfirmedError
+
+
+def _write(actor: Actor, day: date | None) -> None:
+    company = Company.objects.get()
+    if day == company.passkeys_required_from:
+        return
+    if day is not None and day < earliest_day():
         raise DayTooEarlyError
+    company.passkeys_required_from = day
+    company.save(update_fields=["passkeys_required_from"])
+    detail = f"from {_write_day(day)}" if day else "of nobody"
+    record_admin_act(REQUIRED, target=company.pk, actor=actor, detail=detail)
 
 
-def make_passkey_link(actor: Actor, person: User, *, maker: User) -> str:
+def _write_day(day: date | None) -> str:
+    return day.isoformat() if day else ""
+
+
+def make_passkey_link(request: HttpRequest, person: User, confirmed_by: str) -> str:
     """Return a link, to be shown once, with which the person adds a passkey; they are told by mail.
 
-    Raises CodeInvalidError for inactive people, and PermissionMissingError for a maker who may not
-    change how they sign in, or is the same person.
+    Who asks and has a passkey confirms it with that: `confirmed_by` is what their browser answered,
+    as JSON. Raises CodeInvalidError for inactive people, NotConfirmedError, and
+    PermissionMissingError for who may not change how they sign in, or is the same person.
     """
-    return _make_link(actor, person, maker=maker)
+    asked = {"session": digest_session(request), "allowed_by": confirmed_by}
+    return _make_link(actor_of(request), person, maker=request.user, **asked)
 
 
 def make_passkey_link_as_operator(person: User) -> str:
@@ -75,10 +120,11 @@ def make_passkey_link_as_operator(person: User) -> str:
     return _make_link(OPERATOR, person, maker=None)
 
 
-def _make_link(actor: Actor, person: User, *, maker: User | None) -> str:
+def _make_link(actor: Actor, person: User, *, maker: Any, **asked: str) -> str:
     if not person.is_active:
         raise CodeInvalidError
     try:
-        return address_of(make_link(actor, person, maker=maker))
-    except PasskeyRefusedError:
-        raise PermissionMissingError from None
+        return address_of(make_link(actor, person, maker=maker, **asked))
+    except PasskeyRefusedError as refusal:
+        is_unconfirmed = refusal.reason == Reason.ASSERTION
+        raise (NotConfirmedError if is_unconfirmed else PermissionMissingError) from None

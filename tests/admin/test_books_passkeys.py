@@ -1,18 +1,26 @@
 """The owner requires passkeys from a day on, and gives people links to add one."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from io import StringIO
+from typing import Any
 
+import orjson
 import pytest
 from django.core.management import CommandError, call_command
+from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from agent_access.models import AuditEvent
 from agent_access.passkeys.links import LinkInvalidError, read_link_token
+from agent_access.passkeys.models import Challenge
 from agent_access.verification import find_breaks
 from invoicing.models import Company, User
 from tests.administration import acts_written, make_administrator
-from tests.factories import PASSWORD, UserFactory, give_password
-from tests.passkeys import SoftPasskey
+from tests.browsers import Browser, SignIn
+from tests.factories import UserFactory
+from tests.passkeys import SoftPasskey, challenge_in
 from tests.snapshots import take_snapshot
 from tests.web.forms import main_of
 
@@ -29,34 +37,42 @@ def _clock(time_machine) -> None:
 
 
 @pytest.fixture
-def owner(owner: User) -> User:
-    give_password(owner)
-    return owner
+def soft() -> SoftPasskey:
+    """The owner's own."""
+    return SoftPasskey(counter=5)
 
 
 @pytest.fixture
-def desk(sign_in, owner):
-    SoftPasskey().keep_for(owner)
+def desk(sign_in: SignIn, owner: User, soft: SoftPasskey) -> Client:
+    soft.keep_for(owner)
     return sign_in(owner)
 
 
-def choose(desk, day: str, password: str = PASSWORD):
-    return desk.post(URL, {"day": day, "password": password})
+def ask(desk: Client, day: str) -> bytes:
+    """Return what the page's script is given to confirm this day."""
+    return challenge_in(orjson.loads(desk.post(f"{URL}/options", {"day": day}).content)["get"])
+
+
+def send(desk: Client, day: str, assertion: str) -> Any:
+    return desk.post(URL, {"day": day, "assertion": assertion})
+
+
+def choose(desk: Client, soft: SoftPasskey, day: str) -> Any:
+    return send(desk, day, soft.sign(ask(desk, day)))
 
 
 def chosen() -> str | None:
     day = Company.objects.get().passkeys_required_from
-    return day and day.isoformat()
+    return day.isoformat() if day else None
 
 
-def assert_refused(desk, day: str, sentence: str, *, password: str = PASSWORD) -> None:
-    before, events = take_snapshot(), acts_written()
-    answer = choose(desk, day, password)
-    assert answer.status_code == 422
-    assert sentence in main_of(answer)
-    assert acts_written() == events
+@contextmanager
+def refused() -> Iterator[None]:
+    """See that nothing changed, but for what is asked and locked meanwhile; the audit is apart."""
+    aside = {"sessions.Session", "agent_access.AccessSettings", "agent_passkeys.Challenge"}
+    before = take_snapshot()
+    yield
     after = take_snapshot()
-    aside = {"sessions.Session", "agent_access.AccessSettings"}
     assert {name for name in after if after[name] != before[name]} <= aside
 
 
@@ -69,26 +85,26 @@ def test_nothing_is_required_until_the_owner_says_so(desk):
     assert f'href="{URL}"' in main_of(desk.get("/admin/invoices/company/", follow=True))
 
 
-def test_the_owner_requires_passkeys_from_a_day_on_and_takes_it_back(desk, owner, delegate):
-    assert choose(desk, "2026-12-01").status_code == 302
+def test_the_owner_requires_passkeys_from_a_day_on_and_takes_it_back(desk, soft, owner, delegate):
+    assert choose(desk, soft, "2026-12-01").status_code == 302
     assert chosen() == "2026-12-01"
     page = main_of(desk.get(URL))
     assert "From December 1, 2026 on nobody signs in without a passkey." in page
-    assert choose(desk, "").status_code == 302
+    assert choose(desk, soft, "").status_code == 302
     assert chosen() is None
     company = str(Company.objects.get().pk)
     assert acts_written() == [
         ("passkeys:required", company, "from 2026-12-01"),
         ("passkeys:required", company, "of nobody"),
     ]
-    event = AuditEvent.objects.filter(action="passkeys:required").first()
-    assert (event.actor_id, event.client_address) == (owner.id, "127.0.0.1")
+    told = AuditEvent.objects.filter(action="passkeys:required")
+    assert {*told.values_list("actor_id", "client_address")} == {(owner.id, "127.0.0.1")}
     assert list(find_breaks()) == []
 
 
-def test_the_same_day_again_is_no_act(desk, delegate):
-    choose(desk, "2026-12-01")
-    choose(desk, "2026-12-01")
+def test_the_same_day_again_is_no_act(desk, soft, delegate):
+    choose(desk, soft, "2026-12-01")
+    choose(desk, soft, "2026-12-01")
     assert len(acts_written()) == 1
 
 
@@ -98,57 +114,119 @@ def test_the_owner_comes_first(sign_in, owner):
     assert "You have no passkey of your own yet, and yours comes first." in page
     assert "manage.py passkey_link" in page
     assert 'name="day"' not in page
-    assert_refused(desk, "2026-12-01", "You have no passkey of your own yet, and yours")
+    with refused():
+        assert send(desk, "2026-12-01", "{}").status_code == 422
+    assert acts_written() == []
 
 
-def test_while_somebody_has_none_the_day_is_tomorrow_at_the_earliest(desk, delegate):
-    sentence = "Choose November 21, 2026 or a later day"
-    assert_refused(desk, YESTERDAY, sentence)
-    assert_refused(desk, TODAY, sentence)
-    assert choose(desk, TOMORROW).status_code == 302
+def test_an_owner_who_has_none_any_more_cannot_even_take_it_back(sign_in, owner):
+    Company.objects.update(passkeys_required_from="2026-12-01")
+    desk = sign_in(owner)
+    with refused():
+        assert send(desk, "", "{}").status_code == 422
+    assert chosen() == "2026-12-01"
 
 
-def test_once_everybody_active_has_one_the_day_may_be_today(desk, delegate):
+def test_while_somebody_has_none_the_day_is_tomorrow_at_the_earliest(desk, soft, delegate):
+    for day in (YESTERDAY, TODAY):
+        with refused():
+            answer = choose(desk, soft, day)
+        assert answer.status_code == 422
+        assert "Choose November 21, 2026 or a later day" in main_of(answer)
+    assert acts_written() == []
+    assert choose(desk, soft, TOMORROW).status_code == 302
+
+
+def test_once_everybody_active_has_one_the_day_may_be_today(desk, soft, delegate):
     SoftPasskey().keep_for(delegate)
     UserFactory.create(is_active=False)
-    assert_refused(desk, YESTERDAY, "Choose November 20, 2026 or a later day")
-    assert choose(desk, TODAY).status_code == 302
+    assert "Choose November 20, 2026" in main_of(choose(desk, soft, YESTERDAY))
+    assert choose(desk, soft, TODAY).status_code == 302
     assert desk.get(URL).status_code == 302  # this session was begun without a passkey
 
 
-def test_a_guest_needs_one_as_well(desk):
+def test_a_guest_needs_one_as_well(desk, soft):
     UserFactory.create(is_guest=True)
-    assert_refused(desk, TODAY, "Choose November 21, 2026 or a later day")
+    assert "Choose November 21, 2026" in main_of(choose(desk, soft, TODAY))
 
 
-@pytest.mark.parametrize(
-    ("day", "password", "sentence"),
-    [
-        ("2026-12-01", "wrong", "This is not your password."),
-        ("", "wrong", "This is not your password."),
-        ("2026-12-01", "", "This field is required."),
-        ("soon", PASSWORD, "Enter a valid date."),
-        ("2026-02-30", PASSWORD, "Enter a valid date."),
-    ],
-)
-def test_one_slip_changes_nothing(desk, day, password, sentence):
-    assert_refused(desk, day, sentence, password=password)
+@pytest.mark.parametrize("day", ["soon", "2026-02-30", "9" * 500, "\0"])
+def test_what_is_no_day_is_asked_again(desk, day):
+    answer = desk.post(f"{URL}/options", {"day": day})
+    assert answer.status_code == 422
+    assert orjson.loads(answer.content) == {"problem": "Choose a day, or none."}
+    with refused():
+        assert send(desk, day, "{}").status_code == 422
+    assert acts_written() == []
 
 
-def test_guessing_the_owners_password_ends_soon(desk):
-    assert {choose(desk, "2026-12-01", "wrong").status_code for _ in range(10)} == {422}
-    assert choose(desk, "2026-12-01").status_code == 429
-    assert chosen() is None
+def of_another_session(desk: Client, soft: SoftPasskey, owner: User) -> str:
+    other = Browser()
+    other.force_login(owner)
+    return soft.sign(ask(other, ""))
+
+
+def of_another_person(desk: Client, soft: SoftPasskey, owner: User) -> str:
+    other = SoftPasskey()
+    other.keep_for(UserFactory.create())
+    return other.sign(ask(desk, ""))
+
+
+def of_another_purpose(desk: Client, soft: SoftPasskey, owner: User) -> str:
+    challenge = ask(desk, "")
+    Challenge.objects.update(purpose="sign-in")
+    return soft.sign(challenge)
+
+
+def used(desk: Client, soft: SoftPasskey, owner: User) -> str:
+    assertion = soft.sign(ask(desk, ""))
+    send(desk, "", assertion)
+    Company.objects.update(passkeys_required_from="2026-12-01")
+    return assertion
+
+
+def too_late(desk: Client, soft: SoftPasskey, owner: User) -> str:
+    assertion = soft.sign(ask(desk, ""))
+    Challenge.objects.update(expires_at=timezone.now())
+    return assertion
+
+
+UNFIT: dict[str, Callable[[Client, SoftPasskey, User], str]] = {
+    "nothing": lambda *_: "",
+    "another day": lambda desk, soft, _: soft.sign(ask(desk, "2026-12-02")),
+    "no verification": lambda desk, soft, _: soft.sign(ask(desk, ""), verifies=False),
+    "another session": of_another_session,
+    "another person": of_another_person,
+    "another purpose": of_another_purpose,
+    "used": used,
+    "too late": too_late,
+}
+
+
+@pytest.mark.parametrize("case", UNFIT)
+def test_what_does_not_confirm_exactly_this_changes_nothing(desk, soft, owner, case):
+    """Whoever holds the owner's session and password changes nothing without the passkey."""
+    Company.objects.update(passkeys_required_from="2026-12-01")
+    assertion = UNFIT[case](desk, soft, owner)
+    before = acts_written()
+    with refused():
+        answer = send(desk, "", assertion)
+    assert answer.status_code == 422
+    assert "it was not confirmed with one of your passkeys" in main_of(answer)
+    assert chosen() == "2026-12-01"
+    assert acts_written() == [*before, ("passkeys:refused", str(owner.pk), "")]
 
 
 def test_nobody_but_the_owner_chooses(sign_in, superuser, company, delegate):
-    SoftPasskey().keep_for(superuser)
-    give_password(superuser)
+    soft = SoftPasskey()
+    soft.keep_for(superuser)
     for person, status in ((superuser, 404), (delegate, 403)):
         desk = sign_in(person)
         assert desk.get(URL).status_code == status
-        assert choose(desk, "2026-12-01").status_code == status
+        assert desk.post(f"{URL}/options", {"day": ""}).status_code == status
+        assert send(desk, "2026-12-01", "{}").status_code == status
     assert (chosen(), acts_written()) == (None, [])
+    assert not Challenge.objects.exists()
 
 
 def test_the_page_names_who_has_none_and_leads_to_their_link(desk, owner, delegate, colleague):
@@ -168,14 +246,23 @@ def link_of(person: User) -> str:
     return reverse("admin:passkey-link", args=[person.pk])
 
 
-def test_a_link_is_shown_once_and_kept_nowhere(desk, owner, delegate, settings, mailoutbox):
-    settings.AGENT_ACCESS = {**settings.AGENT_ACCESS, "MAIL_FROM": "invoices@halden.example"}
+def make_link(desk: Client, soft: SoftPasskey, person: User, **lies: Any) -> Any:
+    """Make a link as the page does for who has a passkey."""
+    return desk.post(link_of(person), {"assertion": sign_for(desk, soft, person, **lies)})
+
+
+def sign_for(desk: Client, soft: SoftPasskey, person: User, **lies: Any) -> str:
+    asked = desk.post("/account/passkeys/options", {"purpose": "link", "about": str(person.pk)})
+    return soft.sign(challenge_in(orjson.loads(asked.content)["get"]), **lies)
+
+
+def test_a_link_is_shown_once_and_kept_nowhere(desk, soft, delegate):
     asked = main_of(desk.get(link_of(delegate)))
     assert LINK not in asked
     assert "has a passkey already" not in asked
     assert acts_written() == []
 
-    answer = desk.post(link_of(delegate))
+    answer = make_link(desk, soft, delegate)
 
     token = main_of(answer).partition(LINK)[2].partition('"')[0]
     assert read_link_token(token) == delegate
@@ -186,16 +273,33 @@ def test_a_link_is_shown_once_and_kept_nowhere(desk, owner, delegate, settings, 
 
 
 def test_the_person_is_told_by_mail_and_never_sent_the_link(
-    desk, delegate, settings, mailoutbox, django_capture_on_commit_callbacks
+    desk, soft, delegate, settings, mailoutbox, django_capture_on_commit_callbacks
 ):
     settings.AGENT_ACCESS = {**settings.AGENT_ACCESS, "MAIL_FROM": "invoices@halden.example"}
     with django_capture_on_commit_callbacks(execute=True):
-        answer = desk.post(link_of(delegate))
+        answer = make_link(desk, soft, delegate)
     [mail] = mailoutbox
     assert mail.to == [delegate.email]
     assert mail.subject == "A link to add a passkey to your account was made"
     token = main_of(answer).partition(LINK)[2].partition('"')[0]
     assert token not in str(mail.message())
+
+
+def test_who_has_a_passkey_confirms_a_link_with_it(desk, soft, delegate, colleague):
+    """Whoever holds only their session could otherwise sign as everybody else."""
+    other = UserFactory.create()
+    answers = [
+        desk.post(link_of(delegate)),
+        make_link(desk, soft, delegate, verifies=False),
+        make_link(desk, SoftPasskey(), delegate),
+        desk.post(link_of(delegate), {"assertion": sign_for(desk, soft, other)}),
+    ]
+    for answer in answers:
+        assert answer.status_code == 422
+        assert "No link was made: it was not confirmed" in main_of(answer)
+        assert LINK not in main_of(answer)
+    refused = ("passkey:refused", str(delegate.pk), "assertion")
+    assert acts_written() == [refused] * 4
 
 
 def test_the_page_says_that_a_link_replaces_what_somebody_has(desk, delegate):

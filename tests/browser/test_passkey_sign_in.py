@@ -60,7 +60,7 @@ def give_device() -> GiveDevice:
 
 
 @pytest.fixture
-def person(owner, delegate) -> User:
+def person(owner: User, delegate: User) -> User:
     give_password(delegate)
     return delegate
 
@@ -151,22 +151,20 @@ def test_before_the_day_a_banner_tells_it(open_page, person):
     inspect(page, "passkey-banner")
 
 
-def test_the_owner_chooses_the_day_and_makes_a_link(open_page, owner, person):
-    give_password(owner)
-    SoftPasskey().keep_for(owner)
+def test_the_owner_chooses_the_day_and_makes_a_link(open_page, owner, person, give_device):
     page = open_page("/admin/invoices/company/", owner)
+    give_device(page, owner)
     page.get_by_role("link", name="Passkeys", exact=True).click()
     inspect(page, "passkey-rule")
     day = today() + timedelta(days=30)
     page.get_by_label("From this day (UTC)").fill(day.isoformat())
-    page.get_by_label("Your own password").fill(PASSWORD)
-    page.get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Confirm with your passkey").click()
     expect(page.get_by_role("status")).to_contain_text("on nobody signs in without a passkey")
     inspect(page, "passkey-rule-chosen")
     assert Company.objects.get().passkeys_required_from == day
     page.get_by_role("link", name=f"Make a link for {person.name}").click()
     inspect(page, "passkey-link")
-    page.get_by_role("button", name="Create the link").click()
+    page.get_by_role("button", name="Confirm with your passkey").click()
     link = page.get_by_label("Link", exact=True).input_value()
     assert link.startswith("https://invoices.example/passkeys/link#")
     inspect(page, "passkey-link-made")

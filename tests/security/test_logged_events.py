@@ -6,8 +6,10 @@ from unittest.mock import Mock
 
 import pytest
 from django.core.cache import cache
+from django.utils import timezone
 
 from agent_access.credentials import make_credential
+from invoicing.models import Company
 from tests.factories import PASSWORD, UserFactory
 from tests.operations.wsgi import ADDRESS, send
 from tests.security.browser import send_body, send_form, session_cookie
@@ -41,6 +43,18 @@ def test_a_refused_attempt_names_the_account_that_was_tried_and_nothing_typed(
         assert try_to_sign_in(typed, WRONG) == 422
         assert last(request_lines) == (422, "sign_in_refused", ADDRESS, "")
     assert not {PASSWORD, WRONG, person.email} & set(caplog.text.split())
+
+
+def test_a_passkey_that_is_refused_is_told_and_nothing_typed(person, request_lines, caplog):
+    assert send_form("/sign-in/passkey", {"assertion": "made-up"}).status == 422
+    assert last(request_lines) == (422, "sign_in_refused", ADDRESS, "")
+    assert "made-up" not in caplog.text
+
+
+def test_a_right_password_that_is_too_little_is_told(person, company, request_lines):
+    Company.objects.update(passkeys_required_from=timezone.now().date())
+    assert try_to_sign_in(person.email, PASSWORD) == 200
+    assert last(request_lines) == (200, "passkey_missing", ADDRESS, str(person.id))
 
 
 def test_too_many_attempts_are_told(person, request_lines, time_machine):

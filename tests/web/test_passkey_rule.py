@@ -1,16 +1,18 @@
 """The day from which a password alone signs nobody in: before, exactly then, and after."""
 
 from datetime import date
+from io import StringIO
 
 import orjson
 import pytest
 from django.contrib.sessions.models import Session
+from django.core.management import call_command
 from django.db import connection as database
 from django.test.utils import CaptureQueriesContext
 
 from invoicing.administration.sign_ins import make_code
 from invoicing.models import Company
-from tests.administration import acting
+from tests.administration import acting, acts_written
 from tests.browsers import Browser, sign_in_with
 from tests.factories import PASSWORD, give_password
 from tests.passkeys import SoftPasskey, challenge_in
@@ -42,7 +44,7 @@ def use_passkey(browser, soft, **fields: str):
 
 
 def has_session(browser) -> bool:
-    return browser.get("/account").status_code == 200
+    return bool(browser.get("/account").status_code == 200)
 
 
 def test_without_a_day_a_password_is_enough_and_no_page_says_a_word(browser, person):
@@ -244,3 +246,70 @@ def test_when_the_day_is_taken_back_a_password_is_enough_again(browser, person, 
     assert sign_in_with(browser, person.email).status_code == 200
     Company.objects.update(passkeys_required_from=None)
     assert sign_in_with(browser, person.email).status_code == 302
+
+
+# The last passkey
+
+
+def remove(desk, soft, passkey):
+    path = f"/account/passkeys/{passkey.pk}/remove"
+    about = {"purpose": "remove", "about": str(passkey.pk)}
+    asked = orjson.loads(desk.post("/account/passkeys/options", about).content)["get"]
+    return desk.post(path, {"assertion": soft.sign(challenge_in(asked))})
+
+
+@pytest.mark.usefixtures("_day_is_chosen")
+def test_the_last_passkey_stays_once_a_day_is_chosen(sign_in, person):
+    soft = SoftPasskey()
+    kept = soft.keep_for(person)
+    answer = remove(sign_in(person), soft, kept)
+    assert answer.status_code == 422
+    assert "so your last one stays. Add another one first." in main_of(answer)
+    kept.refresh_from_db()
+    assert kept.removed_at is None
+    assert acts_written() == [("passkey:refused", str(person.pk), "last_one")]
+
+
+@pytest.mark.usefixtures("_day_is_chosen")
+def test_of_two_passkeys_one_can_go(sign_in, person):
+    soft = SoftPasskey()
+    kept = soft.keep_for(person)
+    SoftPasskey().keep_for(person)
+    assert remove(sign_in(person), soft, kept).status_code == 302
+    kept.refresh_from_db()
+    assert kept.removed_at is not None
+
+
+def test_without_a_day_the_last_one_can_go(sign_in, person):
+    soft = SoftPasskey()
+    assert remove(sign_in(person), soft, soft.keep_for(person)).status_code == 302
+
+
+# Ways back
+
+
+@pytest.mark.usefixtures("_day_is_chosen")
+def test_when_nobody_gets_in_any_more_the_operator_helps_the_owner(browser, owner, time_machine):
+    """A lost passkey, and the day has come: a link and the password give another one."""
+    time_machine.move_to(FIRST_MOMENT, tick=False)
+    lost = SoftPasskey()
+    lost.keep_for(owner)
+    give_password(owner)
+    output = StringIO()
+    call_command("passkey_link", owner.email, stdout=output)
+    link = output.getvalue().strip().rpartition("#")[2]
+
+    browser.get("/passkeys/link")
+    form = {"link": link, "password": PASSWORD}
+    asked = orjson.loads(browser.post("/passkeys/link/options", form).content)["create"]
+    new = SoftPasskey()
+    registration = new.register(challenge_in(asked))
+    done = browser.post(
+        "/passkeys/link", {"link": link, "name": "New phone", "registration": registration}
+    )
+
+    assert done.status_code == 200
+    assert not has_session(browser)
+    assert use_passkey(browser, lost).status_code == 422
+    assert use_passkey(browser, new).status_code == 302
+    assert browser.get("/admin/").status_code == 200

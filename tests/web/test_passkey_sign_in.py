@@ -26,7 +26,7 @@ def soft() -> SoftPasskey:
 
 
 @pytest.fixture
-def kept(soft, person) -> Passkey:
+def kept(soft: SoftPasskey, person: User) -> Passkey:
     return soft.keep_for(person)
 
 

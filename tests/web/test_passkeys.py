@@ -342,6 +342,7 @@ def test_another_project_counts_by_itself(rf, person, link):
 SUBJECTS = {
     "added": "A passkey was added to your account",
     "removed": "A passkey was removed from your account",
+    "link_made": "A link to add a passkey to your account was made",
     "recovered": "A new passkey replaced all those of your account",
 }
 
@@ -352,8 +353,8 @@ def told(person: User) -> str:
     mail.outbox.clear()
     assert sent.to == [person.email]
     assert sent.body == (
-        f"{sent.subject} at https://invoices.example.\n\nIf that was not you, change your password"
-        " at once, and tell whoever administers the service.\n"
+        f"{sent.subject} at https://invoices.example.\n\nIf you did not do or ask for that, change"
+        " your password at once, and tell whoever administers the service.\n"
     )
     return str(sent.subject)
 
@@ -370,6 +371,7 @@ def test_each_change_is_told_by_mail(settings, desk, soft, kept, person, owner):
     desk.post(f"{PAGE}/{kept.pk}/remove", {"assertion": soft.sign(challenge)})
     assert told(person) == SUBJECTS["removed"]
     link = make_link(acting(owner), person, maker=owner)
+    assert told(person) == SUBJECTS["link_made"]
     desk.post(LINK, fill_by_link(desk, link))
     assert told(person) == SUBJECTS["recovered"]
 

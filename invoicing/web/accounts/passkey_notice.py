@@ -24,7 +24,8 @@ def passkey_notice(request: HttpRequest) -> dict[str, Any]:
     user = getattr(request, "user", None)
     if not isinstance(user, User):
         return {}
-    day: date | None = request.session.passkeys_required_from
-    if day is None or WITH_PASSKEY in request.session or has_passkey(user):
+    session: Any = request.session  # ours, of the same package
+    day: date | None = session.passkeys_required_from
+    if day is None or WITH_PASSKEY in session or has_passkey(user):
         return {}
     return {"passkey_notice": PasskeyNotice(format_day(day), is_owner(user))}
