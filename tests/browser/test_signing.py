@@ -1,15 +1,16 @@
 """A person signs with a passkey in a real browser, whose authenticator is a virtual one."""
 
 from base64 import b64encode
+from typing import Any
 
 import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from django.utils import timezone
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from agent_access.approvals.models import Decision
 from agent_access.passkeys.models import Signature, SigningRules
-from invoicing.models import Document
+from invoicing.models import Document, User
 from invoicing.services.drafts import ConnectionRef
 from tests.agents import HOST
 from tests.approvals import Prepared, prepare
@@ -32,7 +33,7 @@ def prepared(delegate, customer, tax_rate, connection) -> Prepared:
     return prepare(draft, user=delegate, connection=maker, now=timezone.now())
 
 
-def plug_in(page, soft: SoftPasskey) -> None:
+def plug_in(page: Page, soft: SoftPasskey) -> None:
     """Give the page's browser a device that holds the passkey."""
     devtools = page.context.new_cdp_session(page)
     devtools.send("WebAuthn.enable")
@@ -53,7 +54,7 @@ def plug_in(page, soft: SoftPasskey) -> None:
 def open_signing(open_page):
     """Open a page as a person whose passkey, which they added a day ago, this browser has."""
 
-    def open_as(path: str, person, **columns):
+    def open_as(path: str, person: User, **columns: Any) -> Page:
         soft = SoftPasskey()
         soft.keep_for(person, **columns)
         page = open_page("/account", person)
