@@ -136,9 +136,9 @@ def test_an_assertion_of_another_person_or_a_young_passkey_lowers_nothing(owner_
 @pytest.mark.parametrize(
     ("limits", "said"),
     [
-        ("EUR", "This is no unit with an amount"),
-        ("EUR -1", "This is no unit with an amount"),
-        ("EUR 1e9", "This is no unit with an amount"),
+        ("EUR", "This is no unit with a number"),
+        ("EUR -1", "This is no unit with a number"),
+        ("EUR 1e9", "This is no unit with a number"),
         ("EUR 1\nEUR 2", "Write each unit once"),
     ],
 )
