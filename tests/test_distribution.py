@@ -26,6 +26,7 @@ EXTRAS = {
     "agent_access/urls.py": "drf",
     "mcp_gateway": "mcp",
     "agent_access/oauth": "oauth",
+    "agent_access/passkeys": "passkeys",
     "agent_access/telling": "push",
 }
 

@@ -22,10 +22,15 @@ def all_pages() -> list[URLPattern]:
             else:
                 yield each
 
-    return list(walk(get_resolver().url_patterns))
+    # The page of an account has the name of each part that it shows.
+    return [*{name_of(each): each for each in walk(get_resolver().url_patterns)}.values()]
 
 
-OPEN = {"sign-in", "set-password", "service-worker"}
+def name_of(route: URLPattern) -> str:
+    return f"{route.pattern} {route.name}"
+
+
+OPEN = {"sign-in", "set-password", "service-worker", "link", "link-options"}
 
 
 def path_of(route: URLPattern, pk: object) -> str:

@@ -9,17 +9,17 @@ from invoicing.models import Document
 from invoicing.web.late_forms import keeps_typed
 from tests.factories import UserFactory
 from tests.web.forms import main_of, text_of
-from tests.web.pages import OPEN, all_pages, path_of
+from tests.web.pages import OPEN, all_pages, name_of, path_of
 
 # Who may see which page: no database decides that.
 pytestmark = pytest.mark.sqlite
 
-# These guard themselves: sign-out needs no permission, a one-time code is one, and the script for
-# notifications says nothing.
-UNGUARDED = {"sign-in", "sign-out", "set-password", "service-worker"}
+# These guard themselves: sign-out needs no permission, a one-time code or link is one, and the
+# script for notifications says nothing.
+UNGUARDED = {"sign-in", "sign-out", "set-password", "service-worker", "link", "link-options"}
 
 
-@pytest.mark.parametrize("route", all_pages(), ids=lambda route: route.name)
+@pytest.mark.parametrize("route", all_pages(), ids=name_of)
 def test_every_page_but_sign_in_asks_who_is_there(browser, company, route):
     path = path_of(route, company.id)
     for method in (browser.get, browser.post):
@@ -48,12 +48,12 @@ def test_an_id_in_capitals_leads_to_the_same_page_and_no_other_form_to_any(subte
                     resolve(path.replace("<id:pk>", form))
 
 
-@pytest.mark.parametrize("route", all_pages(), ids=lambda route: route.name)
+@pytest.mark.parametrize("route", all_pages(), ids=name_of)
 def test_every_page_says_which_permissions_it_needs(route):
     assert route.name in UNGUARDED or hasattr(route.callback, "permissions")
 
 
-@pytest.mark.parametrize("route", all_pages(), ids=lambda route: route.name)
+@pytest.mark.parametrize("route", all_pages(), ids=name_of)
 def test_no_page_shows_anything_to_a_person_without_permissions(company, sign_in, route):
     nobody = sign_in(UserFactory.create())
     path = path_of(route, company.id)

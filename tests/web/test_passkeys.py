@@ -31,7 +31,7 @@ def soft() -> SoftPasskey:
 
 
 @pytest.fixture
-def kept(soft, person) -> Passkey:
+def kept(soft, person):
     return soft.keep_for(person)
 
 
@@ -120,7 +120,7 @@ def test_nobody_is_given_options_to_remove_another_persons_passkey(desk, owner):
 
 
 def test_the_page_shows_each_passkey_and_advises_a_second_one(desk, kept, person):
-    page = text_of(main_of(desk.get("/account")))
+    page = text_of(desk.get("/account"))
     assert "Soft passkey" in page
     assert "Not used yet." in page
     assert "On a device that an agent may be able to use." in page
@@ -213,6 +213,16 @@ def test_a_form_of_another_site_changes_nothing(person, kept, soft):
             headers = {"Origin": "https://evil.example"}
             answer = strict.post(path, {"purpose": "add"}, headers=headers)
             assert answer.status_code == 403
+
+
+def test_at_an_ip_address_the_page_says_that_it_cannot_have_passkeys(settings, person, sign_in):
+    SoftPasskey().keep_for(person)
+    settings.AGENT_ACCESS |= {"BASE_URL": "https://192.0.2.1"}
+    told = "This address of the service cannot have passkeys"
+    page = main_of(sign_in(person).get("/account", headers={"host": "192.0.2.1"}))
+    assert told in page
+    assert "data-steps" not in page
+    assert told in main_of(Browser().get(LINK, headers={"host": "192.0.2.1"}))
 
 
 # The page behind a link.
