@@ -1,7 +1,5 @@
 """What was approved before demands were kept is executed after the upgrade, unless one is made."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from agent_access.approvals.models import ApprovalRequest
@@ -14,7 +12,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 
 
 @pytest.fixture
-def upgraded(agent, delegate) -> Iterator[dict[str, dict[str, str]]]:
+def upgraded(agent, delegate) -> dict[str, dict[str, str]]:
     """Two requests of the release before, one of them approved there."""
     told = {name: prepare(agent, make_draft(user=delegate).id, key=name).data for name in "ab"}
     decide(told["a"])
@@ -22,7 +20,7 @@ def upgraded(agent, delegate) -> Iterator[dict[str, dict[str, str]]]:
         migrate_back("agent_approvals", "0002")
     finally:
         migrate()
-    yield told
+    return told
 
 
 def test_what_was_asked_before_goes_on_where_nothing_is_demanded(agent, upgraded):
