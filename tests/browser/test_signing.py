@@ -84,7 +84,8 @@ def test_without_the_passkey_nothing_is_approved_and_the_page_says_why(
     demand(always=True)
     page = open_signing(path_of(prepared), delegate)
     page.evaluate(
-        "navigator.credentials.get = async () => { throw new DOMException('', 'NotAllowedError'); }"
+        "void (navigator.credentials.get = async () => {"
+        " throw new DOMException('', 'NotAllowedError'); })"
     )
     button = page.get_by_role("button", name="Approve issue")
     button.click()
