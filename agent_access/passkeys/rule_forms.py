@@ -42,6 +42,7 @@ class RulesForm(forms.Form):
     new_party = forms.CharField(
         required=False,
         max_length=NAME_LENGTH,
+        widget=forms.TextInput(attrs={"size": 40}),
         label=gettext_lazy("Add by name"),
         help_text=gettext_lazy("Exactly as the name is written. All who are called so are added."),
     )
