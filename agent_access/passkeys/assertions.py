@@ -55,7 +55,7 @@ def verify_assertion(
         raise AssertionRefusedError from None
     challenge = use_challenge(digest, purpose, session=session, person=person, now=now)
     kept = Passkey.objects.filter(credential_id=sent["id"], removed_at=None)
-    passkey = kept.select_for_update().first()
+    passkey = kept.select_for_update(of=("self",), no_key=True).first()
     if challenge is None or passkey is None:
         raise AssertionRefusedError
     if person is not None and passkey.person_id != person.pk:

@@ -54,14 +54,16 @@ LINK_MADE, REFUSED = "passkey:link_made", "passkey:refused"
 
 
 class ForPurpose(StrEnum):
-    """What a challenge is for: to make a passkey, and with one to allow another or remove one.
+    """What a challenge is for: to make a passkey, and with one to allow what is done to passkeys.
 
-    RECOVER makes one too, for somebody who has a link and knows their password.
+    That is to add another one, to remove the one that the challenge is about, or to give the person
+    whom it is about a link. RECOVER makes one too, for who has a link and knows their password.
     """
 
     REGISTER = "register"
     ADD = "add"
     REMOVE = "remove"
+    LINK = "link"
     RECOVER = "recover"
 
 
@@ -138,7 +140,7 @@ def remove_passkey(actor: Actor, person: Any, pk: UUID, *, session: str, allowed
         current = _lock_signed_in(person)
         _find(current, pk)
         _prove(
-            allowed_by, ForPurpose.REMOVE, session=session, person=current, now=now, passkey=str(pk)
+            allowed_by, ForPurpose.REMOVE, session=session, person=current, now=now, about=str(pk)
         )
         _remove(actor, _find(current, pk), now=now)
         conf.policy().end_sessions(current, actor)
@@ -146,29 +148,37 @@ def remove_passkey(actor: Actor, person: Any, pk: UUID, *, session: str, allowed
     return current
 
 
-def make_link(actor: Actor, person: Any, *, maker: Any | None) -> str:
+def make_link(
+    actor: Actor, person: Any, *, maker: Any | None, session: str = "", allowed_by: str = ""
+) -> str:
     """Return the secret of a link for the person, to be shown once.
 
-    `maker` is who asks, or None for an operator, who may give anybody one. Raises
-    PasskeyRefusedError.
+    `maker` is who asks, or None for an operator, who may give anybody one. A maker who has passkeys
+    allows it with one: `allowed_by` is an assertion for LINK of this person. Otherwise who holds
+    the session of the maker could sign as others. Raises PasskeyRefusedError.
     """
-    with _changes(actor, person.pk):
+    with _changes(actor, person.pk, maker):
         current = _lock_person(person.pk)
         by = _lock_signed_in(maker) if maker else None
         if not current.is_active or (by and not may_help(by, current)):
             raise PasskeyRefusedError(Reason.NOT_ALLOWED)
+        if by and Passkey.objects.kept_by(by).exists():
+            asked = {"session": session, "person": by, "now": timezone.now()}
+            _prove(allowed_by, ForPurpose.LINK, about=str(current.pk), **asked)
         record_act(LINK_MADE, actor, target=str(to_key(current.pk)))
         return make_link_token(current, by)
 
 
 @contextmanager
-def _changes(actor: Actor, person_pk: Any) -> Iterator[None]:
+def _changes(actor: Actor, person_pk: Any, maker: Any | None = None) -> Iterator[None]:
     """Begin the transaction of a change, which holds the locks of all acts of administration.
 
-    What is refused is undone, and then audited by itself.
+    The passkeys are locked before these: who signs a decision holds one when it is audited. What is
+    refused is undone, and then audited by itself.
     """
     try:
         with transaction.atomic():
+            _lock_passkeys({person_pk, maker.pk} if maker else {person_pk})
             AccessSettings.lock()
             audit.lock_administration()
             yield
@@ -177,6 +187,11 @@ def _changes(actor: Actor, person_pk: Any) -> Iterator[None]:
             target = str(to_key(person_pk))
             record_act(REFUSED, actor, target=target, outcome="refused", detail=refusal.reason)
         raise
+
+
+def _lock_passkeys(people: set[Any]) -> None:
+    kept = Passkey.objects.filter(person__in=people, removed_at=None).order_by("pk")
+    len(kept.select_for_update(of=("self",), no_key=True))
 
 
 def _lock_person(pk: Any) -> Any:
@@ -193,13 +208,13 @@ def _lock_signed_in(person: Any) -> Any:
     return current
 
 
-def _prove(text: str, purpose: ForPurpose, *, person: Any, passkey: str = "", **told: Any) -> None:
+def _prove(text: str, purpose: ForPurpose, *, person: Any, about: str = "", **told: Any) -> None:
     """Refuse what does not prove that the person has just used a passkey for this."""
     try:
         proven = verify_assertion(text, purpose, person=person, **told)
     except AssertionRefusedError:
         raise PasskeyRefusedError(Reason.ASSERTION) from None
-    if proven.content.get("passkey", "") != passkey:
+    if proven.content.get("about", "") != about:
         raise PasskeyRefusedError(Reason.ASSERTION)
 
 

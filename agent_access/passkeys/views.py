@@ -11,8 +11,8 @@ from http import HTTPStatus
 from typing import Any
 from uuid import UUID
 
-from django.contrib.auth import update_session_auth_hash
-from django.core.exceptions import PermissionDenied
+from django.contrib.auth import get_user_model, update_session_auth_hash
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -115,7 +115,8 @@ def actor_of(request: HttpRequest) -> Actor:
 def give_options(request: HttpRequest) -> HttpResponse:
     """Return, as JSON, what the page's script asks the browser for: to make or to use a passkey.
 
-    The form says for which `purpose`, and to remove one, which `passkey`.
+    The form says for which `purpose`, and what it is `about`: the passkey to be removed, or the key
+    of the person who is to get a link.
     """
     asked: dict[str, Any] = {"session": digest_session(request), "person": request.user}
     match request.POST.get("purpose"):
@@ -125,8 +126,11 @@ def give_options(request: HttpRequest) -> HttpResponse:
         case ForPurpose.ADD:
             challenge = make_challenge(ForPurpose.ADD, **asked)
         case ForPurpose.REMOVE:
-            passkey = _find_own(request, request.POST.get("passkey", ""))
-            challenge = make_challenge(ForPurpose.REMOVE, passkey=str(passkey.pk), **asked)
+            passkey = _find_own(request, request.POST.get("about", ""))
+            challenge = make_challenge(ForPurpose.REMOVE, about=str(passkey.pk), **asked)
+        case ForPurpose.LINK:
+            about = _find_person(request.POST.get("about", ""))
+            challenge = make_challenge(ForPurpose.LINK, about=str(about.pk), **asked)
         case _:
             raise Http404
     return JsonResponse({"get": assertion_options(challenge)})
@@ -141,6 +145,14 @@ def _find_own(request: HttpRequest, text: str) -> Passkey:
     if found is None:
         raise Http404
     return found
+
+
+def _find_person(text: str) -> Any:
+    users: Any = get_user_model()
+    try:
+        return users._default_manager.get(pk=users._meta.pk.to_python(text))  # noqa: SLF001  Django's public name for a swapped model's manager
+    except (ValueError, OverflowError, ValidationError, users.DoesNotExist):
+        raise Http404 from None
 
 
 @changes

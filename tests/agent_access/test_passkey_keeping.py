@@ -132,12 +132,12 @@ def test_what_was_added_can_sign(soft, kept, delegate):
     other = SoftPasskey()
     new = NewPasskey(registration=other.register(ask("register", delegate)), name="Key")
     added = add(delegate, soft.sign(ask("add", delegate)), new)
-    remove(delegate, kept, other.sign(ask("remove", delegate, passkey=str(kept.pk))))
+    remove(delegate, kept, other.sign(ask("remove", delegate, about=str(kept.pk))))
     assert [*Passkey.objects.kept_by(delegate)] == [added]
 
 
 def test_a_passkey_removes_itself_and_all_sessions_end(soft, kept, delegate, connection):
-    person = remove(delegate, kept, soft.sign(ask("remove", delegate, passkey=str(kept.pk))))
+    person = remove(delegate, kept, soft.sign(ask("remove", delegate, about=str(kept.pk))))
     assert not Passkey.objects.kept_by(delegate).exists()
     assert person.session_revision == delegate.session_revision + 1
     connection.refresh_from_db()
@@ -226,7 +226,7 @@ def test_who_has_no_passkey_cannot_add_the_first_by_themselves(delegate):
 def test_a_lie_allows_nothing(soft, kept, delegate, lie):
     with Refusing(Reason.ASSERTION, delegate, actor=delegate):
         add(delegate, soft.sign(ask("add", delegate), **lie))
-    removing = ask("remove", delegate, passkey=str(kept.pk))
+    removing = ask("remove", delegate, about=str(kept.pk))
     with Refusing(Reason.ASSERTION, delegate, actor=delegate):
         remove(delegate, kept, soft.sign(removing, **lie))
 
@@ -275,7 +275,7 @@ def test_an_assertion_of_another_purpose_adds_nothing(soft, kept, delegate, purp
 
 def test_an_assertion_removes_only_the_passkey_that_it_names(soft, kept, delegate):
     other = SoftPasskey().keep_for(delegate)
-    for content in ({"passkey": str(other.pk)}, {}):
+    for content in ({"about": str(other.pk)}, {}):
         with Refusing(Reason.ASSERTION, delegate, actor=delegate):
             remove(delegate, kept, soft.sign(ask("remove", delegate, **content)))
     with Refusing(Reason.ASSERTION, delegate, actor=delegate):
@@ -294,7 +294,7 @@ def test_another_persons_passkey_allows_nothing(kept, delegate):
 def test_nobody_changes_another_persons_passkey(soft, kept, delegate):
     stranger = make_user()
     theirs = SoftPasskey().keep_for(stranger)
-    asked = ask("remove", delegate, passkey=str(theirs.pk))
+    asked = ask("remove", delegate, about=str(theirs.pk))
     with Refusing(Reason.GONE, delegate, actor=delegate):
         remove(delegate, theirs, soft.sign(asked))
     with Refusing(Reason.GONE, delegate, actor=delegate):
@@ -319,7 +319,7 @@ def test_a_session_that_was_ended_changes_nothing(soft, kept, delegate):
 
 
 def test_a_passkey_is_removed_once(soft, kept, delegate):
-    texts = [soft.sign(ask("remove", delegate, passkey=str(kept.pk))) for _ in range(2)]
+    texts = [soft.sign(ask("remove", delegate, about=str(kept.pk))) for _ in range(2)]
     person = remove(delegate, kept, texts[0])
     with Refusing(Reason.GONE, delegate, actor=delegate):
         remove(person, kept, texts[1])
@@ -414,6 +414,31 @@ def test_nobody_gives_a_link_to_themselves_or_to_somebody_with_more_rights(owner
     helper = make_user(is_staff=True, is_superuser=True)
     with Refusing(Reason.NOT_ALLOWED, owner, actor=helper):
         make_link(by(helper), owner, maker=helper)
+
+
+def test_a_maker_who_has_passkeys_gives_a_link_with_one_of_them(owner, delegate):
+    soft = SoftPasskey(counter=1)
+    soft.keep_for(owner)
+    stranger = make_user()
+
+    def make(text: str) -> str:
+        return make_link(by(owner), delegate, maker=owner, session=SESSION, allowed_by=text)
+
+    own, other = ask("link", owner, about=str(delegate.pk)), ask("link", owner)
+    for text in (
+        "",
+        soft.sign(other),
+        soft.sign(ask("link", owner, about=str(stranger.pk))),
+        soft.sign(ask("add", owner)),
+        soft.sign(own, verifies=False),
+        soft.sign(own, key=SoftPasskey().key),
+    ):
+        with Refusing(Reason.ASSERTION, delegate, actor=owner):
+            make(text)
+    text = soft.sign(own)
+    assert use_link(delegate, make(text)).person == delegate
+    with Refusing(Reason.ASSERTION, delegate, actor=owner):
+        make(text)
 
 
 def test_nobody_gives_a_link_to_somebody_who_is_not_active(owner, delegate):

@@ -1,9 +1,9 @@
 """Changes of passkeys at the same moment: each link and each passkey ends once."""
 
 from collections.abc import Callable
+from functools import partial
 
 import pytest
-from django.utils import timezone
 
 from agent_access.audit import Actor, make_origin
 from agent_access.models import AuditEvent
@@ -47,7 +47,7 @@ def succeed_once(act: Callable[[int], object]) -> None:
             return False
         return True
 
-    done = run_together([lambda number=number: attempt(number) for number in range(ATTEMPTS)])
+    done = run_together([partial(attempt, number) for number in range(ATTEMPTS)])
     assert sorted(done) == [False] * (ATTEMPTS - 1) + [True]
     assert AuditEvent.objects.filter(action="passkey:refused").count() == ATTEMPTS - 1
     assert [*find_breaks()] == []
@@ -68,7 +68,7 @@ def test_the_same_link_works_once(owner, delegate):
 def test_the_last_passkey_is_removed_once(delegate):
     soft = SoftPasskey()
     kept = soft.keep_for(delegate)
-    texts = [soft.sign(ask("remove", delegate, passkey=str(kept.pk))) for _ in range(ATTEMPTS)]
+    texts = [soft.sign(ask("remove", delegate, about=str(kept.pk))) for _ in range(ATTEMPTS)]
 
     def remove(number: int) -> None:
         text = texts[number]
@@ -76,7 +76,6 @@ def test_the_last_passkey_is_removed_once(delegate):
 
     succeed_once(remove)
     assert not Passkey.objects.kept_by(delegate).exists()
-    assert Passkey.objects.get().removed_at <= timezone.now()
 
 
 def test_one_assertion_allows_one_addition(delegate):

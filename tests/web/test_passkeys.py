@@ -91,7 +91,7 @@ def test_a_browser_is_asked_for_a_passkey_of_this_site_with_user_verification(de
 
 
 def test_a_browser_is_asked_to_sign_with_one_of_the_persons_passkeys(desk, soft, kept):
-    options = ask(desk, "remove", passkey=str(kept.pk))
+    options = ask(desk, "remove", about=str(kept.pk))
     assert encode(bytes.fromhex(Challenge.objects.get().digest)) == options.pop("challenge")
     assert options == {
         "timeout": 300_000,
@@ -104,7 +104,7 @@ def test_a_browser_is_asked_to_sign_with_one_of_the_persons_passkeys(desk, soft,
 @pytest.mark.parametrize(
     "fields",
     [{}, {"purpose": "approve"}, {"purpose": "sign-in"}, {"purpose": "recover"}]
-    + [{"purpose": "remove", "passkey": pk} for pk in ("", "1", "\0", str(UserFactory._meta))],
+    + [{"purpose": "remove", "about": pk} for pk in ("", "1", "\0", str(UserFactory._meta))],
     ids=lambda fields: " ".join(fields.values())[:20] or "nothing",
 )
 def test_nobody_is_given_options_for_anything_else(desk, fields):
@@ -115,8 +115,17 @@ def test_nobody_is_given_options_for_anything_else(desk, fields):
 def test_nobody_is_given_options_to_remove_another_persons_passkey(desk, owner):
     theirs = SoftPasskey().keep_for(owner)
     with nothing_changes():
-        fields = {"purpose": "remove", "passkey": str(theirs.pk)}
+        fields = {"purpose": "remove", "about": str(theirs.pk)}
         assert desk.post(f"{PAGE}/options", fields).status_code == 404
+
+
+def test_options_for_a_link_are_about_its_person(desk, owner):
+    ask(desk, "link", about=str(owner.pk))
+    assert f'"about":"{owner.pk}"' in Challenge.objects.get().content
+    for about in ("", "1", "\0", str(Passkey.objects.get().pk)):
+        with nothing_changes():
+            fields = {"purpose": "link", "about": about}
+            assert desk.post(f"{PAGE}/options", fields).status_code == 404
 
 
 def test_the_page_shows_each_passkey_and_advises_a_second_one(desk, kept, person):
@@ -148,7 +157,7 @@ def test_a_passkey_is_added_renamed_and_removed(desk, soft, kept, person):
     answer = desk.post(f"{PAGE}/{kept.pk}/rename", {"name": "Old"})
     assert answer["Location"] == "/account?passkey=renamed#passkeys"
     assert names_of(person) == ["Old", "Phone"]
-    challenge = challenge_in(ask(desk, "remove", passkey=str(kept.pk)))
+    challenge = challenge_in(ask(desk, "remove", about=str(kept.pk)))
     answer = desk.post(f"{PAGE}/{kept.pk}/remove", {"assertion": soft.sign(challenge)})
     assert answer["Location"] == "/account?passkey=removed#passkeys"
     assert names_of(person) == ["Phone"]
@@ -157,7 +166,7 @@ def test_a_passkey_is_added_renamed_and_removed(desk, soft, kept, person):
 
 def test_a_removal_signs_out_every_other_browser(desk, sign_in, soft, kept, person):
     elsewhere = sign_in(person)
-    challenge = challenge_in(ask(desk, "remove", passkey=str(kept.pk)))
+    challenge = challenge_in(ask(desk, "remove", about=str(kept.pk)))
     desk.post(f"{PAGE}/{kept.pk}/remove", {"assertion": soft.sign(challenge)})
     assert desk.get("/account").status_code == 200
     assert elsewhere.get("/account").status_code == 302
@@ -357,7 +366,7 @@ def test_each_change_is_told_by_mail(settings, desk, soft, kept, person, owner):
     desk.post(f"{PAGE}/add", {**fill(desk, soft), "assertion": ""})
     desk.post(f"{PAGE}/{kept.pk}/rename", {"name": "Old"})
     assert mail.outbox == []
-    challenge = challenge_in(ask(desk, "remove", passkey=str(kept.pk)))
+    challenge = challenge_in(ask(desk, "remove", about=str(kept.pk)))
     desk.post(f"{PAGE}/{kept.pk}/remove", {"assertion": soft.sign(challenge)})
     assert told(person) == SUBJECTS["removed"]
     link = make_link(acting(owner), person, maker=owner)
