@@ -2,9 +2,11 @@
 
 A credit note comes before the invoice that it corrects, as in the trigger that guards it, and the
 format of numbers before their series. The settings and the heads of audit chains come after these,
-so that stopping agents does not wait for work on documents. People and other records come last, in
-acts of administration. An import of customers takes its turn before all of these. SQLite has no
-row locks; there the transaction itself is the lock (transaction_mode IMMEDIATE).
+so that stopping agents does not wait for work on documents. What has to be signed, and then
+passkeys, come after the administration's head and before those of connections. People and other
+records come last, in acts of administration. An import of customers takes its turn before all of
+these. SQLite has no row locks; there the transaction itself is the lock (transaction_mode
+IMMEDIATE).
 """
 
 from collections.abc import Collection

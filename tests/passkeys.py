@@ -7,7 +7,7 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 from cryptography.hazmat.primitives.asymmetric.ec import (
@@ -17,10 +17,18 @@ from cryptography.hazmat.primitives.asymmetric.ec import (
     generate_private_key,
 )
 from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    load_der_private_key,
+)
 from django.utils import timezone
 
-from agent_access.passkeys.models import Passkey
-from tests.agents import HOST
+if TYPE_CHECKING:  # a program without Django's settings signs, too
+    from agent_access.passkeys.models import Passkey
+
+HOST = "invoices.example"
 
 ORIGIN = f"https://{HOST}"
 
@@ -54,6 +62,18 @@ class SoftPasskey:
     credential_id: bytes = field(default_factory=lambda: secrets.token_bytes(32))
     counter: int | None = None
     is_synced: bool = False
+
+    def write(self) -> dict[str, str]:
+        """Return the passkey as JSON values, for another process."""
+        key = self.key.private_bytes(Encoding.DER, PrivateFormat.PKCS8, NoEncryption())
+        return {"key": encode(key), "credential_id": encode(self.credential_id)}
+
+    @classmethod
+    def read(cls, written: Mapping[str, str]) -> "SoftPasskey":
+        """Return the passkey that `write` wrote."""
+        key = load_der_private_key(decode(written["key"]), password=None)
+        assert isinstance(key, EllipticCurvePrivateKey)
+        return cls(key=key, credential_id=decode(written["credential_id"]))
 
     def register(self, challenge: bytes, **lies: Any) -> str:
         """Return the JSON of a new passkey; `lies` are those of `_client_data` and `_data`."""
@@ -143,8 +163,10 @@ class SoftPasskey:
 
     def keep_for(
         self, person: Any, *, age: timedelta = timedelta(days=1), **columns: Any
-    ) -> Passkey:
+    ) -> "Passkey":
         """Store the passkey as one that the person added so long ago, without an audit event."""
+        from agent_access.passkeys.models import Passkey  # noqa: PLC0415  see above
+
         added_at: datetime = timezone.now() - age
         columns = {"name": "Soft passkey", "added_at": added_at, **columns}
         kept: Passkey = Passkey.objects.create(

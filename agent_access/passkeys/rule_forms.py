@@ -42,6 +42,7 @@ class RulesForm(forms.Form):
     new_party = forms.CharField(
         required=False,
         max_length=NAME_LENGTH,
+        widget=forms.TextInput(attrs={"size": 40}),
         label=gettext_lazy("Add by name"),
         help_text=gettext_lazy("Exactly as the name is written. All who are called so are added."),
     )
@@ -87,7 +88,7 @@ class RulesForm(forms.Form):
         found = [LIMIT.fullmatch(line) for line in lines]
         wrong = next((line for line, each in zip(lines, found, strict=True) if not each), None)
         if wrong is not None:
-            text = _("This is no unit with an amount: %(line)s")
+            text = _("This is no unit with a number: %(line)s")
             raise forms.ValidationError(text, params={"line": mark_invisible(wrong[:40])})
         limits = {each[1]: f"{Decimal(each[2]):f}" for each in found if each}
         if len(limits) != len(lines) or len(limits) > MOST_LIMITS:

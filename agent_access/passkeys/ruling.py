@@ -90,7 +90,7 @@ def change_rules(actor: Actor, person: Any, chosen: SigningRules, proof: Proof) 
     if is_looser(chosen, former):
         _require_passkey(person, chosen, proof, is_apart=former.apart)
     chosen.pk = former.pk
-    chosen.save()
+    chosen.save(force_update=True)
     record_act(
         CHANGED,
         actor,

@@ -209,6 +209,11 @@ def find_overdrawn(evidence: Evidence, told: Testimony) -> Iterator[str]:
     yield from (each.what for each in evidence.rests if each.rest < 0)
 
 
+def find_unsigned(evidence: Evidence, told: Testimony) -> Iterator[str]:
+    """Numbers that were issued without the signature that their customer demands."""
+    yield from evidence.unsigned
+
+
 def find_surprises(evidence: Evidence, told: Testimony) -> Iterator[str]:
     """Answers that the interface does not allow where they came."""
     yield from told.surprises
@@ -235,6 +240,7 @@ COLUMNS: dict[str, Column] = {
     "audit breaks": find_audit_breaks,
     "numbers out of order": find_disorder,
     "overdrawn invoices": find_overdrawn,
+    "unsigned numbers": find_unsigned,
     "wrong answers": find_surprises,
     "calls never answered": find_unanswered,
 }

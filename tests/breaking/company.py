@@ -8,11 +8,13 @@ from django.contrib.auth.hashers import make_password
 from django.core.management import call_command
 
 from agent_access.connections import ConnectionRequest, create_connection
+from agent_access.passkeys.models import SigningRules
 from agent_access.switches import turn_access
 from agent_access.tools import registry
 from invoicing.access import Permission
 from invoicing.models import User
 from tests.factories import CompanyFactory, CustomerFactory, TaxRateFactory, UserFactory
+from tests.passkeys import SoftPasskey
 
 PEOPLE = 3
 CUSTOMERS = 4
@@ -33,10 +35,19 @@ def make_company(clients: int) -> dict[str, Any]:
         UserFactory.create(permissions=tuple(Permission), password=password) for _ in range(PEOPLE)
     ]
     turn_access(on=True)
+    passkeys = {person.pk: SoftPasskey() for person in people}
+    for person in people:
+        passkeys[person.pk].keep_for(person)
+    customers = [str(CustomerFactory.create().id) for _ in range(CUSTOMERS)]
+    # What concerns half of them is signed.
+    SigningRules.objects.create(parties=customers[::2])
     return {
-        "customers": [str(CustomerFactory.create().id) for _ in range(CUSTOMERS)],
+        "customers": customers,
         "tax_rate": str(TaxRateFactory.create().id),
-        "clients": [connect(person) for person in islice(cycle(people), clients)],
+        "clients": [
+            connect(person) | {"passkey": passkeys[person.pk].write()}
+            for person in islice(cycle(people), clients)
+        ],
     }
 
 

@@ -14,6 +14,7 @@ from tests.breaking.person import Person
 from tests.breaking.rounds import Client
 from tests.breaking.servers import Server
 from tests.breaking.wire import Line
+from tests.passkeys import SoftPasskey
 
 # Each ends the round that it is in; what has no answer by then never gets one.
 LAST_ROUND_SECONDS = 300
@@ -92,7 +93,12 @@ class Crowd:
         name, address = f"client-{place}", f"{ADDRESSES}{place + 1}"
         caller = Caller(
             lines=[Line(each.port, own["credential"], address) for each in self._servers],
-            person=Person(email=own["email"], password=own["password"], address=address),
+            person=Person(
+                email=own["email"],
+                password=own["password"],
+                address=address,
+                passkey=SoftPasskey.read(own["passkey"]),
+            ),
             journal=Journal(self._logs / f"{name}.jsonl", connection_id=own["connection_id"]),
             chance=chance,
             habits=self._habits,

@@ -74,6 +74,9 @@ class Evidence:
     receipts: Sequence[Receipt] = ()
     events: Sequence[Event] = ()
     series: Mapping[str, int] = field(default_factory=dict)
+    # How many signatures are kept, and the numbers that were issued without one that was demanded.
+    signed: int = 0
+    unsigned: Sequence[str] = ()
     breaks: Sequence[str] = ()
 
     @property
@@ -126,6 +129,21 @@ EVENTS = """
     SELECT connection_id::text, action, target, outcome, detail, request_id
     FROM agent_access_auditevent WHERE connection_id IS NOT NULL ORDER BY chain, sequence
 """
+SIGNED = "SELECT count(*) FROM agent_passkeys_signature"
+UNSIGNED = """
+    SELECT told.number FROM invoices_document AS told
+    WHERE told.number IS NOT NULL
+    AND EXISTS (
+        SELECT 1 FROM agent_passkeys_signingrules
+        WHERE parties @> to_jsonb(told.customer_id::text)
+    )
+    AND NOT EXISTS (
+        SELECT 1 FROM agent_passkeys_signature AS signed
+        LEFT JOIN agent_approvals_approvalrequest AS asked ON asked.id = signed.record_id
+        WHERE (signed.purpose = 'do' AND signed.record_id = told.id)
+        OR (signed.purpose = 'approve' AND asked.target = told.id AND asked.executed_at IS NOT NULL)
+    )
+"""
 SERIES = "SELECT id::text, last_value FROM invoices_numberseries"
 
 
@@ -146,5 +164,7 @@ def read_evidence(url: str, *, breaks: Sequence[str]) -> Evidence:
             receipts=connection.cursor(row_factory=class_row(Receipt)).execute(RECEIPTS).fetchall(),
             events=connection.cursor(row_factory=class_row(Event)).execute(EVENTS).fetchall(),
             series=dict(connection.execute(SERIES).fetchall()),
+            signed=sum(count for (count,) in connection.execute(SIGNED)),
+            unsigned=[number for (number,) in connection.execute(UNSIGNED)],
             breaks=breaks,
         )

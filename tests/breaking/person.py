@@ -1,5 +1,6 @@
 """A person at the review page, with a browser's session."""
 
+import json
 import re
 from collections.abc import Mapping
 from contextlib import closing
@@ -11,9 +12,11 @@ from urllib.parse import urlencode
 from invoicing.fixed_point import DECIMALS, format_fixed_point, parse_fixed_point
 from invoicing.web.typed_numbers import avoid_grouping
 from tests.breaking.wire import HOST, LOCAL
+from tests.passkeys import SoftPasskey, challenge_in
 
 FIELD = re.compile(r'name="([\w-]+)" value="([^"]*)"')
 QUANTITY = "quantity-"
+SIGNING = re.compile(r'data-signing="([^"]*)"')
 
 
 class UnheardError(Exception):
@@ -36,9 +39,10 @@ class Visit(NamedTuple):
 class Person:
     """Signs in once and decides; each request may go to another process."""
 
-    def __init__(self, *, email: str, password: str, address: str) -> None:
+    def __init__(self, *, email: str, password: str, address: str, passkey: SoftPasskey) -> None:
         self._sign_in = {"username": email, "password": password}
         self._address = address
+        self._passkey = passkey
         self._cookies: dict[str, str] = {}
 
     def sign_in(self, visit: Visit) -> None:
@@ -51,10 +55,12 @@ class Person:
     def decide(self, visit: Visit, approval_id: str, decision: str) -> bool:
         """Look at the page and decide; False where there was nothing to decide any more."""
         path = f"/approvals/{approval_id}"
-        fields = _fields(self._read(visit, path))
+        page = self._read(visit, path)
+        fields = _fields(page)
         if "fingerprint" not in fields:
             return False
-        asked = {**fields, "decision": decision, "reason": ""}
+        signed = self._sign(visit, page) if decision == "approve" else {}
+        asked = {**fields, "decision": decision, "reason": "", **signed}
         return self._ask(visit, "POST", path, asked).status == HTTPStatus.FOUND
 
     def correct(self, visit: Visit, document_id: str, percent: int) -> bool:
@@ -74,8 +80,21 @@ class Person:
         if saved.status != HTTPStatus.FOUND:
             return saved.status == HTTPStatus.UNPROCESSABLE_ENTITY
         path = f"{saved.location.partition('?')[0]}/issue"
-        issued = self._ask(visit, "POST", path, _fields(self._read(visit, path)))
+        page = self._read(visit, path)
+        issued = self._ask(visit, "POST", path, _fields(page) | self._sign(visit, page))
         return issued.status in {HTTPStatus.FOUND, HTTPStatus.CONFLICT}
+
+    def _sign(self, visit: Visit, page: Page) -> dict[str, str]:
+        """Return what the page's script adds to the form, where the page asks for a passkey."""
+        asked = SIGNING.search(page.text)
+        if asked is None:
+            return {}
+        options = self._ask(visit, "POST", asked[1], _fields(page))
+        if options.status != HTTPStatus.OK:  # decided, or issued, meanwhile
+            return {}
+        return {
+            "assertion": self._passkey.sign(challenge_in(json.loads(options.text)["publicKey"]))
+        }
 
     def _read(self, visit: Visit, path: str) -> Page:
         page = self._ask(visit, "GET", path)

@@ -25,6 +25,7 @@ class Report:
     repeated_decisions: int
     issued: int
     corrected: int
+    signed: int
     found: Mapping[str, Sequence[str]]
 
     @property
@@ -54,6 +55,7 @@ class Report:
             "of these sent more than once": self.repeated_decisions,
             "invoices issued": self.issued,
             "credit notes issued": self.corrected,
+            "of both signed with a passkey": self.signed,
             **{f"**{name}**": f"**{count}**" for name, count in self.counts.items()},
         }
         cells = [(name, str(value)) for name, value in rows.items()]
@@ -91,5 +93,6 @@ def sum_up(
         repeated_decisions=told.repeated_decisions,
         issued=len(evidence.issued),
         corrected=len(evidence.numbered) - len(evidence.issued),
+        signed=evidence.signed,
         found=found,
     )

@@ -149,6 +149,10 @@ WRONG = {
         {"rests": [Rest("invoice INV-2026-0001", 0), Rest("line 7", -1)]},
         {"overdrawn invoices": 1},
     ),
+    "issued without the signature that was demanded": (
+        {"unsigned": ["INV-2026-0001"]},
+        {"unsigned numbers": 1},
+    ),
     "committed too early": (with_document(committed_at=at(0)), {"numbers out of order": 1}),
     "dated too early": (with_document(issued_at=at(0)), {"numbers out of order": 1}),
 }

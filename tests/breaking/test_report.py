@@ -31,6 +31,7 @@ def test_a_run_ends_well_if_it_found_nothing_and_else_keeps_its_evidence(
         repeated_decisions=0,
         issued=2,
         corrected=1,
+        signed=1,
         found={name: [] for name in COLUMNS} | {"gaps": gaps},
     )
     logs, result = tmp_path / "logs", tmp_path / "result.md"

@@ -1,25 +1,25 @@
 """A person signs with a passkey in a real browser, whose authenticator is a virtual one."""
 
-from datetime import timedelta
+from base64 import b64encode
+from typing import Any
 
 import pytest
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from django.utils import timezone
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from agent_access.approvals.models import Decision
-from agent_access.audit import OPERATOR
-from agent_access.passkeys.models import Passkey, Signature, SigningRules
-from invoicing.models import Document
+from agent_access.passkeys.models import Signature, SigningRules
+from invoicing.models import Document, User
 from invoicing.services.drafts import ConnectionRef
+from tests.agents import HOST
 from tests.approvals import Prepared, prepare
 from tests.browser import test_passkeys
 from tests.browser.inspection import inspect
-from tests.browser.test_passkeys import address_of, give_link, make_link, use_link
-from tests.factories import PASSWORD, give_password, line_input, make_draft
-from tests.signing import change_past_triggers, demand
+from tests.factories import line_input, make_draft
+from tests.passkeys import SoftPasskey
+from tests.signing import demand
 from tests.web.reviews import decision_of, path_of
-
-plug = test_passkeys.plug
 
 # A page looks and acts the same on both databases; tests/agent_access/approvals asks both.
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.sqlite]
@@ -33,36 +33,41 @@ def prepared(delegate, customer, tax_rate, connection) -> Prepared:
     return prepare(draft, user=delegate, connection=maker, now=timezone.now())
 
 
+def plug_in(page: Page, soft: SoftPasskey) -> None:
+    """Give the page's browser a device that holds the passkey."""
+    devtools = page.context.new_cdp_session(page)
+    devtools.send("WebAuthn.enable")
+    added = devtools.send("WebAuthn.addVirtualAuthenticator", {"options": test_passkeys.DEVICE})
+    key = soft.key.private_bytes(Encoding.DER, PrivateFormat.PKCS8, NoEncryption())
+    credential = {
+        "credentialId": b64encode(soft.credential_id).decode(),
+        "isResidentCredential": True,
+        "rpId": HOST,
+        "privateKey": b64encode(key).decode(),
+        "userHandle": b64encode(b"somebody").decode(),
+        "signCount": 0,
+    }
+    devtools.send("WebAuthn.addCredential", {**added, "credential": credential})
+
+
 @pytest.fixture
-def page(open_page, plug, owner, delegate):
-    """The browser of the delegated person, who made a passkey in it a day ago."""
-    give_password(delegate)
-    page = open_page("/sign-in")
-    plug(page)
-    use_link(page, give_link(owner, delegate), name="Laptop")
-    expect(page.get_by_role("heading", level=1)).to_be_visible()
-    wait_for_passkey(delegate)
-    return page
+def open_signing(open_page):
+    """Open a page as a person whose passkey, which they added a day ago, this browser has."""
+
+    def open_as(path: str, person: User, **columns: Any) -> Page:
+        soft = SoftPasskey()
+        soft.keep_for(person, **columns)
+        page = open_page("/account", person)
+        plug_in(page, soft)
+        page.goto(f"https://{HOST}{path}")
+        return page
+
+    return open_as
 
 
-def wait_for_passkey(person) -> None:
-    """Let the passkey be a day old, past the trigger that keeps when it was added."""
-    assert Passkey.objects.filter(person=person).exists()
-    old = timezone.now() - timedelta(days=1)
-    change_past_triggers("agent_passkeys_passkey", "added_at", old)
-
-
-def sign_in(page, delegate, path: str) -> None:
-    page.goto(f"https://invoices.example{path}")
-    if page.get_by_label("Work e-mail").count():
-        page.get_by_label("Work e-mail").fill(delegate.email)
-        page.get_by_label("Password").fill(PASSWORD)
-        page.get_by_role("button", name="Sign in", exact=True).click()
-
-
-def test_approving_asks_for_the_passkey_and_rejecting_does_not(page, delegate, prepared):
+def test_approving_asks_for_the_passkey_and_rejecting_does_not(open_signing, delegate, prepared):
     demand(always=True)
-    sign_in(page, delegate, path_of(prepared))
+    page = open_signing(path_of(prepared), delegate)
     expect(page.get_by_role("heading", name="This is signed with your passkey")).to_be_visible()
     page.get_by_text("Do it on your phone").click()
     inspect(page, "signing-review")
@@ -74,13 +79,13 @@ def test_approving_asks_for_the_passkey_and_rejecting_does_not(page, delegate, p
 
 
 def test_without_the_passkey_nothing_is_approved_and_the_page_says_why(
-    page, delegate, prepared, open_page
+    open_signing, delegate, prepared
 ):
     demand(always=True)
-    sign_in(page, delegate, path_of(prepared))
-    page.context.new_cdp_session(page)
+    page = open_signing(path_of(prepared), delegate)
     page.evaluate(
-        "navigator.credentials.get = async () => { throw new DOMException('', 'NotAllowedError'); }"
+        "void (navigator.credentials.get = async () => {"
+        " throw new DOMException('', 'NotAllowedError'); })"
     )
     button = page.get_by_role("button", name="Approve issue")
     button.click()
@@ -91,9 +96,9 @@ def test_without_the_passkey_nothing_is_approved_and_the_page_says_why(
     assert not Signature.objects.exists()
 
 
-def test_issuing_by_hand_asks_for_the_passkey(page, delegate, prepared):
+def test_issuing_by_hand_asks_for_the_passkey(open_signing, delegate, prepared):
     demand(limits={"USD": "1.00"})
-    sign_in(page, delegate, f"/documents/{prepared.document.pk}/issue")
+    page = open_signing(f"/documents/{prepared.document.pk}/issue", delegate)
     inspect(page, "signing-by-hand")
     page.get_by_role("button", name="Issue now").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("2026")
@@ -102,23 +107,17 @@ def test_issuing_by_hand_asks_for_the_passkey(page, delegate, prepared):
     assert Document.objects.get(pk=prepared.document.pk).is_issued
 
 
-def test_a_page_on_the_wrong_device_leads_to_the_right_one(page, delegate, prepared):
+def test_a_page_on_the_wrong_device_leads_to_the_right_one(open_signing, delegate, prepared):
     demand(always=True, apart=True)
-    sign_in(page, delegate, path_of(prepared))
-    expect(page.get_by_text("This needs a passkey on a device")).to_be_visible()
+    page = open_signing(path_of(prepared), delegate, is_apart=True)
+    expect(page.get_by_text("Open this page there, and sign in there")).to_be_visible()
     expect(page.get_by_role("button", name="Approve issue")).to_have_count(0)
     expect(page.get_by_role("button", name="Reject")).to_be_visible()
     inspect(page, "signing-apart")
 
 
-def test_the_owner_demands_signatures_and_lowers_that_with_a_passkey(open_page, plug, owner):
-    give_password(owner)
-    page = open_page("/sign-in")
-    plug(page)
-    use_link(page, address_of(make_link(OPERATOR, owner, maker=None)), name="Laptop")
-    expect(page.get_by_role("heading", level=1)).to_be_visible()
-    wait_for_passkey(owner)
-    sign_in(page, owner, "/admin/agent_passkeys/signingrules/")
+def test_the_owner_demands_signatures_and_lowers_that_with_a_passkey(open_signing, owner):
+    page = open_signing("/admin/agent_passkeys/signingrules/", owner)
     page.get_by_label("Everything that people approve").check()
     inspect(page, "signing-rules")
     page.get_by_role("button", name="Save").click()

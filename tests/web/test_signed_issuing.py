@@ -12,6 +12,7 @@ import pytest
 from agent_access.models import AuditEvent
 from agent_access.passkeys.models import Passkey, Signature
 from invoicing.decisions import issue_by_hand
+from invoicing.fixed_point import SCALE
 from invoicing.models import Document
 from invoicing.services.drafts import update_draft
 from invoicing.signed_issues import sum_earlier
@@ -38,7 +39,9 @@ def desk(sign_in, delegate, soft):
 
 @pytest.fixture
 def draft(delegate, customer):
-    return make_draft(user=delegate, customer=customer, lines=(line_input(unit_price=10_000),))
+    return make_draft(
+        user=delegate, customer=customer, lines=(line_input(quantity=SCALE, unit_price=10_000),)
+    )
 
 
 def challenge_for(desk, draft) -> bytes:
@@ -142,7 +145,7 @@ def test_the_signature_of_an_approval_issues_nothing_by_hand(agent, desk, draft_
 def test_a_draft_that_changed_since_it_was_signed_is_not_issued(desk, draft, soft, delegate):
     demand(always=True)
     signed = soft.sign(challenge_for(desk, draft))
-    changed = draft_input(customer_id=draft.customer_id, lines=(line_input(unit_price=99_000),))
+    changed = draft_input(draft.customer, line_input(quantity=SCALE, unit_price=99_000))
     update_draft(delegate, draft.pk, changed, lock_version=draft.lock_version)
     with nothing_is_issued(draft, "invalid"):
         issue(desk, draft, signed)
@@ -180,17 +183,21 @@ def test_parts_by_hand_and_by_an_agent_count_together(agent, desk, draft, draft_
 
 def test_parts_by_an_agent_and_then_by_hand_count_together(desk, draft, delegate, customer):
     demand(limits={draft.currency_code: "100.00"})
-    small = make_draft(user=delegate, customer=customer, lines=(line_input(unit_price=1),))
+    small = make_draft(
+        user=delegate, customer=customer, lines=(line_input(quantity=SCALE, unit_price=1),)
+    )
     approved = prepare(small, user=delegate)
     approved.decide()  # long ago: it can no longer be executed
     assert issue(desk, draft).status_code == 302
-    last = make_draft(user=delegate, customer=customer, lines=(line_input(unit_price=1),))
+    last = make_draft(
+        user=delegate, customer=customer, lines=(line_input(quantity=SCALE, unit_price=1),)
+    )
     assert issue(desk, last).status_code == 422
 
 
 def test_what_counts_is_the_absolute_total_of_the_day_in_units(delegate, customer, colleague):
     def issue_now(user, currency: str, price: int) -> None:
-        lines = (line_input(unit_price=price),)
+        lines = (line_input(quantity=SCALE, unit_price=price),)
         made = make_draft(user=user, customer=customer, currency_code=currency, lines=lines)
         issue_by_hand(user, made.pk, fingerprint=fingerprint_draft(made), origin=ORIGIN)
 

@@ -1,6 +1,6 @@
 // Signs what a form's page shows: asks for the passkey when the button that signs is pressed, and sends
 // what it says with the form.
-const place = document.querySelector("[data-options]");
+const place = document.querySelector("[data-signing]");
 const form = place.closest("form");
 const field = form.elements.assertion;
 
@@ -19,7 +19,7 @@ const NOTES = { NotAllowedError: "stopped", AbortError: "stopped", InvalidStateE
 const askOptions = async () => {
   const body = new URLSearchParams(new FormData(form));
   body.delete("assertion");
-  const answer = await fetch(place.dataset.options, { method: "POST", body });
+  const answer = await fetch(place.dataset.signing, { method: "POST", body });
   if (!answer.ok) throw new Error("late");
   const { publicKey } = await answer.json();
   const allowCredentials = publicKey.allowCredentials.map((each) => ({ ...each, id: toBytes(each.id) }));
