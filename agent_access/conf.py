@@ -21,6 +21,7 @@ DEFAULTS: dict[str, Any] = {
     "CACHE_SETTING": "CACHES",
     "WEB_PUSH_KEY": "",
     "MAIL_FROM": "",
+    "STAMP_URL": "",
     "REACHES_LOOPBACK": False,
     "RAISE_UNFORESEEN": False,
 }
@@ -93,8 +94,13 @@ def tells_people() -> bool:
     return bool(web_push_key() or mail_from())
 
 
+def stamp_url() -> str:
+    """Return the address of the authority that stamps heads of the audit; empty if none does."""
+    return str(_setting("STAMP_URL"))
+
+
 def reaches_loopback() -> bool:
-    """Return whether push services may be on this machine, as those of tests are."""
+    """Return whether push services and authorities may be on this machine, as in tests."""
     return bool(_setting("REACHES_LOOPBACK"))
 
 

@@ -1,4 +1,4 @@
-"""One careful request to an HTTPS address that a stranger chose.
+"""One careful request to an HTTPS address that a stranger chose, or to a stamping authority's.
 
 Only to the very address that was checked to be public, without redirects, and with limits on size
 and total time.
@@ -24,6 +24,7 @@ TOTAL_SECONDS = 5
 MAX_BYTES = 16 * 1024
 MAX_HEADER_BYTES = 16 * 1024
 HTTPS_PORT = 443
+HTTP_PORT = 80
 NAT64 = ipaddress.ip_network("64:ff9b::/96")
 
 # The system's resolver takes no time-out and may need half a minute, so each name is looked up in a
@@ -44,20 +45,23 @@ def request(
     body: bytes = b"",
     *,
     reaches_loopback: bool = False,
+    may_be_plain: bool = False,
 ) -> Iterator[HTTPResponse]:
     """Send a request to an https address; yield the answer, whose head was read.
 
     All of it, reading the answer's body too, takes five seconds at most: what fails raises
-    OutgoingError. `reaches_loopback` lets tests call this machine.
+    OutgoingError. `reaches_loopback` lets tests call this machine. `may_be_plain` takes an http
+    address, too: for what is no secret, where the answer is signed.
     """
     deadline = time.monotonic() + TOTAL_SECONDS
     parts = urlsplit(url)
+    is_plain = may_be_plain and parts.scheme == "http"
     try:
-        host, port = str(parts.hostname), parts.port or HTTPS_PORT
+        host, port = str(parts.hostname), parts.port or (HTTP_PORT if is_plain else HTTPS_PORT)
         addresses = _find_public_addresses(host, port, deadline, reaches_loopback=reaches_loopback)
         plain = _connect(addresses, port, deadline)
         plain.settimeout(_seconds_until(deadline))
-        with plain, make_tls_context().wrap_socket(plain, server_hostname=host) as stream:
+        with plain, plain if is_plain else _secure(plain, host) as stream:
             stream.settimeout(_seconds_until(deadline))
             stream.sendall(_head(method, url, headers, body) + body)
             bounded = _BoundedStream(stream, deadline)
@@ -66,6 +70,10 @@ def request(
             yield response
     except (OSError, HTTPException, ValueError, FutureTimeoutError) as error:
         raise OutgoingError from error
+
+
+def _secure(plain: socket.socket, host: str) -> ssl.SSLSocket:
+    return make_tls_context().wrap_socket(plain, server_hostname=host)
 
 
 def _head(method: str, url: str, headers: Mapping[str, str], body: bytes) -> bytes:
@@ -157,7 +165,7 @@ def _connect(addresses: list[str], port: int, deadline: float) -> socket.socket:
 class _BoundedStream(io.RawIOBase):
     """Reads until the deadline of the whole request, however slowly the other side drips."""
 
-    def __init__(self, stream: ssl.SSLSocket, deadline: float) -> None:
+    def __init__(self, stream: socket.socket, deadline: float) -> None:
         super().__init__()
         self._stream = stream
         self._deadline = deadline

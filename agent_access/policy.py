@@ -20,6 +20,7 @@ from agent_access.tools import Tool, registry
 
 if TYPE_CHECKING:  # approvals are an app of their own, which a project may leave out
     from agent_access.approvals.models import ApprovalRequest
+    from agent_access.audit import Actor
 
 __all__ = ["Policy", "ScopeTerms", "Service", "ShellLines", "Work"]
 
@@ -143,6 +144,31 @@ class Policy:
         current = user.get_session_auth_hash()
         return [_shorten(each) for each in (current, *user.get_session_auth_fallback_hash())]
 
+    # Passkeys, where `agent_access.passkeys` is installed.
+
+    def may_help(self, maker: Any, person: Any) -> bool:
+        """Return whether the active `maker` may give the person a one-time link for a passkey.
+
+        With it the person replaces the passkeys that they lost. By default whoever administers; for
+        oneself nobody is asked, and may not.
+        """
+        return self.may_administer(maker)
+
+    def end_sessions(self, user: Any, actor: "Actor") -> None:
+        """End the user's web sessions and connections, in the transaction of the passkeys' change.
+
+        It is called when a passkey was removed, or added by a link, with the user locked. What it
+        changes of the user it also stores; the session in which they act goes on with that. By
+        default nothing: a project whose sessions have a revision raises it.
+        """
+
+    def needs_passkey(self, user: Any) -> bool:
+        """Return whether the user must keep at least one passkey, so that their last one stays.
+
+        By a link they can still replace it. By default nobody needs one.
+        """
+        return False
+
     # What else happens in the transaction of an approval. What these raise undoes the step: a
     # ToolError answers an agent, and the page shows a refusal for a DecisionNotAllowedError of
     # `agent_access.approvals.errors`. What may as well come after a commit is a signal.
@@ -233,6 +259,13 @@ class Policy:
 
     def find_ids_by_label(self, name: str) -> Collection[Any]:
         """Return the IDs of the project's records that are called so, as a search of the audit."""
+        return ()
+
+    def find_parties(self, name: str, viewer: Any) -> Collection[Any]:
+        """Return the IDs of those whom acts concern and who are called exactly so.
+
+        Without those whom the viewer may not know. `record_labels` says what they are called.
+        """
         return ()
 
     def first_steps(self, *, credential: str, grants: Collection[str]) -> Sequence[ShellLines]:

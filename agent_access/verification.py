@@ -3,8 +3,10 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from django.db.models import Case, F, QuerySet, When
+
 from agent_access.audit import digest_event
-from agent_access.models import AuditEvent, ChainHead, Connection
+from agent_access.models import ADMINISTRATION, AuditEvent, ChainHead, Connection
 
 MISSING = "an event is missing here"
 CHANGED = "this event was changed or moved, or follows one that was"
@@ -117,5 +119,23 @@ def _read_head(chain: str) -> Position:
 
 def read_heads() -> dict[str, Position]:
     """Return where every chain ends, to be kept elsewhere."""
-    heads = ChainHead.objects.order_by("chain").values_list("chain", "sequence", "digest")
-    return {chain: Position(sequence, digest) for chain, sequence, digest in heads}
+    return _read_positions(ChainHead.objects.order_by("chain"))
+
+
+def read_latest_heads(most: int) -> dict[str, Position]:
+    """Return so many heads: the administration's, and of the connections that called last."""
+    is_administration = Case(When(chain=ADMINISTRATION, then=0), default=1)
+    latest = ChainHead.objects.order_by(
+        is_administration, F("last_used_at").desc(nulls_last=True), "chain"
+    )
+    return dict(sorted(_read_positions(latest[:most]).items()))
+
+
+def _read_positions(heads: QuerySet[ChainHead]) -> dict[str, Position]:
+    rows = heads.values_list("chain", "sequence", "digest")
+    return {chain: Position(sequence, digest) for chain, sequence, digest in rows}
+
+
+def write_heads(heads: Mapping[str, Position]) -> str:
+    """Return the heads as `verify_audit` prints them, and takes them: a line for each chain."""
+    return "".join(f"{chain} {at.sequence} {at.digest}\n" for chain, at in heads.items())

@@ -19,6 +19,7 @@ __all__ = [
     "Question",
     "Subject",
     "Tally",
+    "TextFile",
     "Told",
     "asked",
     "missed",
@@ -49,6 +50,14 @@ class Question:
     expires_at: datetime
 
 
+@dataclass(frozen=True)
+class TextFile:
+    """A file that a mail brings along; notifications have no room for it."""
+
+    name: str
+    text: str
+
+
 @dataclass(frozen=True, kw_only=True)
 class Told:
     """What a person reads of a question: no text of an agent, and of the record only in `details`.
@@ -62,6 +71,7 @@ class Told:
     details: str
     path: str
     expires_at: datetime
+    file: TextFile | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

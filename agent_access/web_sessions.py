@@ -1,5 +1,6 @@
 """Whether a request comes from a person's web session: programs must not decide about programs."""
 
+import hashlib
 from typing import Any
 
 from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY
@@ -20,3 +21,15 @@ def has_session(request: HttpRequest) -> bool:
         return False
     # Another password has ended a session with another hash.
     return constant_time_compare(session.get(HASH_SESSION_KEY, ""), user.get_session_auth_hash())
+
+
+def digest_session(request: HttpRequest) -> str:
+    """Return what stands for the browser's web session in the database, in 64 characters.
+
+    Of somebody who has not signed in it is their CSRF cookie, which a page with a form has set.
+    """
+    if request.user.is_authenticated:
+        name = f"session:{request.session.session_key}"
+    else:
+        name = f"csrf:{request.META.get('CSRF_COOKIE') or ''}"
+    return hashlib.sha256(name.encode()).hexdigest()

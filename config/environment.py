@@ -55,6 +55,10 @@ UNESCAPED = (
 LABEL = r"[a-z0-9]([a-z0-9-]*[a-z0-9])?"
 HOST = rf"(?P<name>{LABEL}(\.{LABEL})*)|\[(?P<ipv6>[0-9a-f:.]+)\]"
 APPLICATION_URL = re.compile(rf"https://({HOST})(:(?P<port>[0-9]+))?/?", re.ASCII | re.IGNORECASE)
+# With a path and a query, but no user and no fragment.
+STAMP_URL = re.compile(
+    rf"https?://({HOST})(:(?P<port>[0-9]{{1,5}}))?(/[!-\"$-~]*)?", re.ASCII | re.IGNORECASE
+)
 WEB_PUSH_KEY = re.compile(r"[A-Za-z0-9_-]{43}")
 # How many points the curve of these keys has (FIPS 186-4).
 P256_ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
@@ -187,6 +191,16 @@ def _is_private_key(text: str) -> bool:
     return 0 < int.from_bytes(urlsafe_b64decode(f"{text}=")) < P256_ORDER
 
 
+def _stamp_url(value: str) -> str:
+    parts = STAMP_URL.fullmatch(value)
+    if value and not (parts and 1 <= int(parts["port"] or HTTPS_PORT) <= LAST_PORT):
+        raise ValueError(
+            "must be an https:// or http:// address without a password, such as"
+            " https://stamps.example/tsr"
+        )
+    return value
+
+
 def _metrics_address(value: str) -> str:
     parts = IP_AND_PORT.fullmatch(value)
     complete = parts is not None and _is_address(parts) and 1 <= int(parts["port"]) <= LAST_PORT
@@ -280,6 +294,7 @@ class Environment(BaseSettings):
     WEB_PUSH_KEY: Annotated[Secret, AfterValidator(_web_push_key)] = SecretStr("")
     EMAIL_URL: Annotated[Text, AfterValidator(_email_url), Field(repr=False)] = ""
     EMAIL_FROM: Annotated[Text, AfterValidator(_email_from)] = ""
+    STAMP_URL: Annotated[str, AfterValidator(_stamp_url)] = ""
 
 
 def find_misspelt(names: Iterable[str]) -> dict[str, str]:

@@ -73,6 +73,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "invoicing.web.navigation.navigation",
+                "invoicing.web.accounts.passkey_notice.passkey_notice",
             ]
         },
     }
@@ -228,6 +229,7 @@ AGENT_ACCESS = {
     "LIMIT_TOKEN": ENVIRONMENT.LIMIT_TOKEN,
     "WEB_PUSH_KEY": ENVIRONMENT.WEB_PUSH_KEY.get_secret_value(),
     "MAIL_FROM": ENVIRONMENT.EMAIL_FROM if ENVIRONMENT.EMAIL_URL else "",
+    "STAMP_URL": ENVIRONMENT.STAMP_URL,
 }
 DEMO_MODE = ENVIRONMENT.DEMO_MODE
 

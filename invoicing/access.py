@@ -14,6 +14,7 @@ class Permission(StrEnum):
     VIEW_ALL_CUSTOMERS = "invoices.view_all_customers"
     MANAGE_CUSTOMERS = "invoices.manage_customers"
     EXPORT = "invoices.export"
+    AUDIT = "invoices.audit"
 
 
 WRITE_PERMISSIONS = (Permission.VIEW_DOCUMENT, Permission.MANAGE)

@@ -8,19 +8,23 @@ from django.conf import settings
 from django.db.models import QuerySet
 from typing_extensions import override
 
+from agent_access.audit import Actor
 from agent_access.errors import ToolError
 from agent_access.fields import JSONSchema
 from agent_access.models.connections import RevokedReason
 from agent_access.policy import Policy, ScopeTerms, Service, ShellLines, Work
 from agent_access.tools import Tool
 from invoicing import __version__
+from invoicing.administration.one_time_codes import may_make_code
+from invoicing.administration.sign_ins import end_sign_ins
 from invoicing.agent_tools.failures import answer_failure
 from invoicing.agent_tools.missing import find_missing
-from invoicing.agent_tools.record_names import find_ids, find_names
+from invoicing.agent_tools.record_names import find_customers, find_ids, find_names
 from invoicing.agent_tools.schemas import schema_filler
 from invoicing.agent_tools.work import address_of_work, find_work
 from invoicing.models import Company, User
 from invoicing.paper.formats import time_zone_of
+from invoicing.passkey_rule import required_from
 from invoicing.quickstart.authority import find_authority
 from invoicing.quickstart.first_steps import FirstSteps
 
@@ -105,6 +109,18 @@ class InvoicingPolicy(Policy):
         return (user.session_revision,)
 
     @override
+    def may_help(self, maker: User, person: User) -> bool:
+        return may_make_code(maker, person)
+
+    @override
+    def end_sessions(self, user: User, actor: Actor) -> None:
+        end_sign_ins(user, actor=actor)
+
+    @override
+    def needs_passkey(self, user: User) -> bool:
+        return required_from() is not None
+
+    @override
     def time_zone(self, user: User) -> tzinfo:
         return time_zone_of(user)
 
@@ -139,6 +155,10 @@ class InvoicingPolicy(Policy):
     @override
     def find_ids_by_label(self, name: str) -> Collection[UUID]:
         return find_ids(name)
+
+    @override
+    def find_parties(self, name: str, viewer: User) -> Collection[UUID]:
+        return find_customers(name, viewer)
 
     @override
     def schema_filler(self) -> Callable[[Tool, JSONSchema], JSONSchema]:

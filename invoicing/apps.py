@@ -16,7 +16,7 @@ class InvoicingConfig(AppConfig):
         from agent_access.evidence.parts import parts  # noqa: PLC0415  as above
         from invoicing.agent_tools.catalogue import CATALOGUE  # noqa: PLC0415  as above
         from invoicing.agent_tools.issue_approvals import ISSUE_APPROVAL  # noqa: PLC0415  as above
-        from invoicing.evidence import DOCUMENTS  # noqa: PLC0415  as above
+        from invoicing.evidence.package import DOCUMENTS  # noqa: PLC0415  as above
 
         registry.register(*CATALOGUE)
         kinds.register(ISSUE_APPROVAL)

@@ -6,9 +6,10 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
-from agent_access import audit
+from agent_access import audit, signing
 from agent_access.audit import Actor, Origin
 from agent_access.facts import fingerprint_facts
+from agent_access.signing import Proof, SignatureRefusedError
 from invoicing.access import ISSUE_PERMISSIONS
 from invoicing.errors import ConflictError
 from invoicing.locks import lock_draft, require_still_allowed
@@ -16,30 +17,54 @@ from invoicing.models import Document, User
 from invoicing.services.document_facts import read_facts
 from invoicing.services.issued_content import digest_content
 from invoicing.services.issuing import Clock, issue_locked
+from invoicing.signed_issues import act_by_hand
+
+# As the audit names a signature that was none, and what was to be issued with it.
+SIGNATURE_REFUSED = "document:signature_refused"
 
 # The action of the audit event.
 ISSUED_BY_HAND = "document:issued"
 
 
-@transaction.atomic
 def issue_by_hand(
-    user: User, pk: UUID, *, fingerprint: str, origin: Origin, clock: Clock = timezone.now
+    user: User,
+    pk: UUID,
+    *,
+    fingerprint: str,
+    origin: Origin,
+    clock: Clock = timezone.now,
+    proof: Proof | None = None,
 ) -> Document:
     """Issue the draft if its facts have the fingerprint that the person was shown, and audit it.
 
     The event names the connection that made the draft, if one did. Raises RecordNotFoundError,
     PermissionMissingError, or ConflictError if it is no draft, has another fingerprint, or cannot
-    be issued as it stands.
+    be issued as it stands; SignatureRefusedError, which is audited, if it has to be signed and the
+    proof does not hold.
     """
+    try:
+        return _issue(user, pk, fingerprint, proof, origin=origin, clock=clock)
+    except SignatureRefusedError as refusal:
+        _record_refusal(user, pk, refusal, origin)
+        raise
+
+
+@transaction.atomic
+def _issue(
+    user: User, pk: UUID, fingerprint: str, proof: Proof | None, *, origin: Origin, clock: Clock
+) -> Document:
     draft = lock_draft(pk, visible_to=user)
     require_still_allowed(user, pk, *ISSUE_PERMISSIONS)
     [facts] = read_facts([draft])
     if not constant_time_compare(fingerprint_facts(facts), fingerprint):
         raise ConflictError
+    act = act_by_hand(user, draft, facts)
     document = issue_locked(draft, facts, issued_by_id=user.pk, clock=clock)
     # Whoever sends the person away, or takes their permission, holds this lock until it is done.
     audit.lock_administration()
     require_still_allowed(user, pk, *ISSUE_PERMISSIONS)
+    # Changes of passkeys and rules hold that lock, too, before they lock what is read here.
+    signing.sign(act, signing.demand_of(act, lock=True), proof)
     audit.record_act(
         ISSUED_BY_HAND,
         Actor(origin, user.id),
@@ -49,3 +74,14 @@ def issue_by_hand(
         content_digest=digest_content(document),
     )
     return document
+
+
+@transaction.atomic
+def _record_refusal(user: User, pk: UUID, refusal: SignatureRefusedError, origin: Origin) -> None:
+    audit.record_act(
+        SIGNATURE_REFUSED,
+        Actor(origin, user.id),
+        target=str(pk),
+        outcome="signature_refused",
+        detail=refusal.refusal,
+    )

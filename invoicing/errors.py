@@ -65,5 +65,13 @@ class CodeInvalidError(InvoicingError):
     """The one-time code is malformed, used, expired or withdrawn, or its person is not active."""
 
 
+class PasskeyMissingError(InvoicingError):
+    """The owner has no passkey of their own yet, and so cannot require one of others."""
+
+
+class DayTooEarlyError(InvoicingError):
+    """From this day on passkeys would be required of people who could not add one in time."""
+
+
 class PermissionMissingError(InvoicingError):
     """The person does not hold the permission that the action needs."""

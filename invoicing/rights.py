@@ -2,7 +2,9 @@
 
 from django.contrib.auth.models import Permission as PermissionRow
 from django.db.models import Q
+from django.utils import timezone
 
+from invoicing.access import Permission
 from invoicing.models import Company, Customer, User
 
 OWNS = "owns_the_installation"
@@ -62,6 +64,21 @@ def _manages_unseen_customers(person: User, by: User) -> bool:
     """Return whether the person manages a customer that `by` cannot see."""
     theirs = Customer.objects.filter(account_managers=person)
     return theirs.exclude(pk__in=Customer.objects.visible_to(by).values("pk")).exists()
+
+
+def may_read_evidence(user: User) -> bool:
+    """Return whether the user may read the evidence of issued documents at this moment.
+
+    The owner and whoever holds the permission may; of guests, only an auditor whose last day in UTC
+    is not over.
+    """
+    if not user.is_active or (user.is_guest and not _audits_today(user)):
+        return False
+    return user.has_perm(Permission.AUDIT) or is_owner(user)
+
+
+def _audits_today(guest: User) -> bool:
+    return guest.audits_until is not None and timezone.now().date() <= guest.audits_until
 
 
 def rights_of(person: User) -> set[str]:

@@ -24,6 +24,7 @@ class SignInOutcome(StrEnum):
     SIGNED_IN = "signed_in"
     REFUSED = "sign_in_refused"
     LIMITED = "rate_limited"
+    PASSKEY_MISSING = "passkey_missing"  # the password was right, which alone is too little
 
 
 def note_visitor(person_id: UUID) -> None:

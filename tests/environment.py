@@ -32,6 +32,7 @@ SETTINGS = {
     "WEB_PUSH_KEY": "",
     "EMAIL_URL": "",
     "EMAIL_FROM": "",
+    "STAMP_URL": "",
 }
 
 DATABASE_URL = pytest.StashKey[str | None]()

@@ -154,6 +154,16 @@ def make_staff(*permissions: str, **fields: Any) -> User:
     return UserFactory.create(permissions=[Permission.VIEW_ALL_CUSTOMERS, *permissions], **fields)
 
 
+def make_auditor(audits_until: date, *permissions: str, **fields: Any) -> User:
+    """Return a guest who may read evidence to the end of that day, and what else is given."""
+    return UserFactory.create(
+        is_guest=True,
+        audits_until=audits_until,
+        permissions=[Permission.AUDIT, *permissions],
+        **fields,
+    )
+
+
 def line_input(**fields: Any) -> LineItemInput:
     """Return a line of 2 x 50.00 without discount or tax, changed by `fields`.
 

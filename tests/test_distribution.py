@@ -29,7 +29,10 @@ EXTRAS = {
     "agent_access/evidence/exporting.py": "evidence",
     "agent_access/management/commands/export_evidence.py": "evidence",
     "agent_access/oauth": "oauth",
+    "agent_access/passkeys": "passkeys",
     "agent_access/telling": "push",
+    "agent_access/stamps.py": "stamps",
+    "agent_access/management/commands/stamp_heads.py": "stamps",
 }
 
 

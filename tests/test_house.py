@@ -45,6 +45,7 @@ BREACHES = [
     ("agent-access-layers", "agent_access/authentication.py", "import agent_access.oauth.tokens"),
     ("agent-access-layers", "agent_access/execution.py", "import agent_access.admin.owners"),
     ("agent-access-layers", "agent_access/admin/forms.py", "import agent_access.oauth.models"),
+    ("agent-access-layers", "agent_access/verification.py", "import agent_access.stamps"),
     ("agent-access-layers", "agent_access/room_without_a_floor.py", ""),
     ("agent-access-layers", "agent_access/approvals/engine.py", "import agent_access.http.views"),
     ("agent-access-layers", "agent_access/execution.py", "import agent_access.approvals.engine"),

@@ -32,6 +32,9 @@ STATES: Mapping[ApprovalState, Text] = {
     ApprovalState.STALE: _("Changed"),
 }
 CONNECTION_ENDED = _("Connection ended")
+# Of what was approved without the signature that it needs, or with one that holds no more.
+UNSIGNED = _("Not signed")
+HEADING_OF_UNSIGNED = _("The approval is not signed")
 
 HEADINGS: Mapping[ApprovalState, Text] = {
     ApprovalState.APPROVED: _("You approved this request"),
@@ -132,13 +135,23 @@ def _describe_entry(snapshot: ApprovalSnapshot, user: Any, *, has_ended: bool) -
         "title": kind.words.title,
         "connection_name": approval.connection_name,
         "prepared_at": format_moment(approval.prepared_at),
-        "state": CONNECTION_ENDED if is_given_up else {**STATES, **kind.words.states}[state],
-        "is_waiting": state == ApprovalState.PENDING and not is_given_up,
+        "state": CONNECTION_ENDED if is_given_up else _name_state(snapshot),
+        "is_waiting": snapshot.is_undecided and not is_given_up,
         "is_executed": state == ApprovalState.EXECUTED,
         "seconds_left": seconds,
         "time_left": _format_duration(seconds),
     }
     return {**told, **kind.describe_entry(snapshot, user)}
+
+
+def _name_state(snapshot: ApprovalSnapshot) -> Text:
+    if _lacks_signature(snapshot):
+        return UNSIGNED
+    return {**STATES, **kinds.get(snapshot.approval.kind).words.states}[snapshot.state]
+
+
+def _lacks_signature(snapshot: ApprovalSnapshot) -> bool:
+    return snapshot.state == ApprovalState.PENDING and not snapshot.is_undecided
 
 
 def describe_hidden(snapshot: ApprovalSnapshot, user: Any) -> Told:
@@ -158,12 +171,14 @@ def describe_review(snapshot: ApprovalSnapshot, user: Any) -> Told:
     approval, state = snapshot.approval, snapshot.state
     kind, has_ended = kinds.get(approval.kind), _has_connection_ended(snapshot, user)
     headings = {ApprovalState.PENDING: kind.words.question, **HEADINGS, **kind.words.headings}
+    heading = HEADING_OF_UNSIGNED if _lacks_signature(snapshot) else headings[state]
     told = {
         **_describe_request(snapshot),
-        "heading": kind.words.heading_of_ended if has_ended else headings[state],
+        "heading": kind.words.heading_of_ended if has_ended else heading,
         "words": kind.words,
         "decided_at": format_moment(approval.decided_at),
         "is_approved": approval.decision == Decision.APPROVED,
+        "lacks_signature": _lacks_signature(snapshot),
         "rejection_reason": approval.rejection_reason,
         "executed_at": format_moment(approval.executed_at),
         "may_approve": kind.may_approve(user),

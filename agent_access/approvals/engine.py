@@ -14,7 +14,7 @@ from django.dispatch import Signal
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
-from agent_access import audit, conf, signals, waiting
+from agent_access import audit, conf, signals, signing, waiting
 from agent_access.approvals.errors import (
     ApprovalNotFoundError,
     ApprovalStateError,
@@ -23,12 +23,14 @@ from agent_access.approvals.errors import (
 )
 from agent_access.approvals.kinds import ApprovalKind, Clock, kinds
 from agent_access.approvals.models import ApprovalQuerySet, ApprovalRequest, Decision
+from agent_access.approvals.signatures import act_of, is_signed, record_refusal
 from agent_access.approvals.snapshots import ApprovalSnapshot
 from agent_access.approvals.states import TRANSITIONS, ApprovalState
 from agent_access.audit import Fact, Origin
 from agent_access.calls import dump_json
 from agent_access.connections import ended_connections, reload_signed_in
 from agent_access.facts import Facts, canonical_json, fingerprint_of
+from agent_access.signing import Proof, SignatureRefusedError
 from agent_access.waiting import Question
 
 Kind = ApprovalKind[Any]
@@ -156,7 +158,11 @@ def read_approvals(
     rows = [approval for approval in approvals if approval.kind in kinds.names]
     found = {name: _read_targets(name, rows) for name in {row.kind for row in rows}}
     gone: tuple[Any, Facts] = (None, {})
-    return [ApprovalSnapshot(row, *found[row.kind].get(row.target, gone), now=now) for row in rows]
+    return [_take(row, *found[row.kind].get(row.target, gone), now) for row in rows]
+
+
+def _take(approval: ApprovalRequest, target: Any, facts: Facts, now: datetime) -> ApprovalSnapshot:
+    return ApprovalSnapshot(approval, target, facts, now, is_signed=is_signed(approval, target))
 
 
 def _read_targets(name: str, rows: Iterable[ApprovalRequest]) -> dict[UUID, tuple[Any, Facts]]:
@@ -167,21 +173,32 @@ def _read_targets(name: str, rows: Iterable[ApprovalRequest]) -> dict[UUID, tupl
     return dict(zip(targets, pairs, strict=True))
 
 
-@transaction.atomic
-def decide(
-    user: Any, pk: UUID, *, decision: Decision, fingerprint: str, reason: str, origin: Origin
+def decide(  # noqa: PLR0913  what the form holds, by name
+    user: Any,
+    pk: UUID,
+    *,
+    decision: Decision,
+    fingerprint: str,
+    reason: str,
+    origin: Origin,
+    proof: Proof | None = None,
 ) -> None:
     """Decide as write_decision does, raising what it raises, and audit each request.
 
-    The events go to the chain of the connection that prepared the approval. What an ended one
-    prepared can still be rejected; to approve it raises ConnectionEndedError.
+    The events go to the chain of the connection that prepared the approval, a refused signature's
+    in a transaction of its own. What an ended one prepared can still be rejected; to approve it
+    raises ConnectionEndedError.
     """
-    decided = write_decision(
-        user, pk, decision=decision, fingerprint=fingerprint, reason=reason, clock=timezone.now
-    )
-    current = _audit(user, decided, f"approval:{decision}", origin)
-    if decision == Decision.APPROVED and approvals_of_ended_connections(decided, current):
-        raise ConnectionEndedError
+    asked = {"decision": decision, "fingerprint": fingerprint, "reason": reason, "proof": proof}
+    try:
+        with transaction.atomic():
+            decided = write_decision(user, pk, **asked, clock=timezone.now)
+            current = _audit(user, decided, f"approval:{decision}", origin)
+            if decision == Decision.APPROVED and approvals_of_ended_connections(decided, current):
+                raise ConnectionEndedError
+    except SignatureRefusedError as refusal:
+        record_refusal(ApprovalRequest.objects.asked_of(user).get(pk=pk), refusal, origin)
+        raise
 
 
 @transaction.atomic
@@ -246,8 +263,15 @@ def _audit(user: Any, snapshots: Sequence[ApprovalSnapshot], action: str, origin
     return _require_still_signed_in(user)
 
 
-def write_decision(
-    user: Any, pk: UUID, *, decision: Decision, fingerprint: str, reason: str = "", clock: Clock
+def write_decision(  # noqa: PLR0913  as above
+    user: Any,
+    pk: UUID,
+    *,
+    decision: Decision,
+    fingerprint: str,
+    clock: Clock,
+    reason: str = "",
+    proof: Proof | None = None,
 ) -> list[ApprovalSnapshot]:
     """Store what the delegated person decided about the facts with this fingerprint.
 
@@ -257,8 +281,9 @@ def write_decision(
     Raises ApprovalNotFoundError for anybody else, and ApprovalStateError if nothing is left to
     decide or (as stale) the fingerprint is not the approval's, and DecisionNotAllowedError if the
     person's web session ended meanwhile. To reject needs no more; to approve raises
-    ApprovalNotFoundError, too, if the target is out of the person's reach, and
-    DecisionNotAllowedError if they may not approve it.
+    ApprovalNotFoundError, too, if the target is out of the person's reach,
+    DecisionNotAllowedError if they may not approve it, and SignatureRefusedError if it has to be
+    signed and the proof does not hold.
     """
     is_approval = decision == Decision.APPROVED
     with transaction.atomic():
@@ -273,7 +298,7 @@ def write_decision(
         current = _require_still_signed_in(user)
         if is_approval:
             _require_still_allowed(current, approval)
-            return _write_decisions([snapshot], decision)
+            return _write_decisions([snapshot], decision, demand=_sign(snapshot, proof))
         others = (
             ApprovalSnapshot(each, snapshot.target, snapshot.current, snapshot.now)
             for each in alike
@@ -282,6 +307,15 @@ def write_decision(
         found = [snapshot, *(each for each in others if _is_pending(each))]
         found.sort(key=lambda each: each.approval.pk)
         return _write_decisions(found, decision, reason)
+
+
+def _sign(snapshot: ApprovalSnapshot, proof: Proof | None) -> str:
+    """Keep the signature that the approval needs, if any, and return what was demanded."""
+    approval = snapshot.approval
+    act = act_of(kinds.get(approval.kind), approval, snapshot.target)
+    demand = signing.demand_of(act, lock=True)
+    signing.sign(act, demand, proof)
+    return demand
 
 
 def _lock_alike(user: Any, pk: UUID, now: datetime) -> list[ApprovalRequest]:
@@ -309,7 +343,9 @@ def _lock_and_read(pk: UUID, *, seen_by: Any, clock: Clock, **wanted: Any) -> Ap
     """
     approval, target = lock_approval(pk, seen_by=seen_by, **wanted)
     [facts] = read_facts(kinds.get(approval.kind), [target]) if target else [{}]
-    return ApprovalSnapshot(approval, target, facts, clock())
+    if seen_by is not None:
+        approval.delegated_user = seen_by  # whose it is: read already
+    return _take(approval, target, facts, clock())
 
 
 def lock_approval(pk: UUID, *, seen_by: Any, **wanted: Any) -> tuple[ApprovalRequest, Any]:
@@ -356,12 +392,21 @@ def _require_still_allowed(current: Any, approval: ApprovalRequest) -> None:
 
 
 def _write_decisions(
-    snapshots: Sequence[ApprovalSnapshot], decision: Decision, rejection_reason: str = ""
+    snapshots: Sequence[ApprovalSnapshot],
+    decision: Decision,
+    rejection_reason: str = "",
+    *,
+    demand: str | None = None,
 ) -> list[ApprovalSnapshot]:
     """Store the decision of all these, or raise ApprovalStateError and store none."""
     now = snapshots[0].now
     pks = [each.approval.pk for each in snapshots]
-    decided = {"decision": decision, "decided_at": now, "rejection_reason": rejection_reason}
+    decided = {
+        "decision": decision,
+        "decided_at": now,
+        "rejection_reason": rejection_reason,
+        "demand": demand,
+    }
     if decision == Decision.APPROVED:
         decided["replaced_at"] = None  # it stands by itself now
     undecided = ApprovalRequest.objects.undecided_at(now).filter(pk__in=pks)

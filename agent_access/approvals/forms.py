@@ -12,11 +12,15 @@ DECISIONS = {"approve": Decision.APPROVED, "reject": Decision.REJECTED}
 
 
 class DecisionForm(forms.Form):
-    """A decision, the fingerprint of what was shown, and the reason of a rejection."""
+    """A decision, the fingerprint of what was shown, the reason of a rejection.
+
+    `assertion` is what a browser sends of a passkey, where the decision has to be signed.
+    """
 
     decision = forms.ChoiceField(choices=[(word, word) for word in DECISIONS])
     fingerprint = forms.CharField(max_length=DIGEST_LENGTH, required=False)
     reason = forms.CharField(required=False, strip=False)
+    assertion = forms.CharField(required=False, strip=False)
 
     def clean_reason(self) -> str:
         """Return the normalised reason; its length counts after that."""

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Any, ClassVar, Generic, TypeVar
 from uuid import UUID
 
@@ -187,6 +188,24 @@ class ApprovalKind(Generic[Target]):
     def may_approve(self, user: Any) -> bool:
         """Return whether the person may approve, at this moment, what they may see."""
         return bool(user.has_perms(self.permissions))
+
+    # What it may say of an act, for the rules of what has to be signed.
+
+    def party(self, target: Target) -> UUID | None:
+        """Return the key of whom the act concerns, or None."""
+        return None
+
+    def value(self, target: Target) -> tuple[str, Decimal] | None:
+        """Return the unit in which the act is measured, and how much it is worth; or None."""
+        return None
+
+    def earlier(self, user: Any, target: Target) -> Mapping[str, Decimal]:
+        """Return, by unit, what else the person lately did for the same party, or approved.
+
+        It counts what they did by themselves, and what was approved and is not done yet, but not
+        this record: of 24 hours, so that no limit is dodged by doing it in parts.
+        """
+        return {}
 
     # What it may undo.
 

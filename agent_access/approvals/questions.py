@@ -14,7 +14,6 @@ from agent_access.approvals.errors import ApprovalNotFoundError
 from agent_access.approvals.inbox import visible_to
 from agent_access.approvals.kinds import kinds
 from agent_access.approvals.snapshots import ApprovalSnapshot
-from agent_access.approvals.states import ApprovalState
 from agent_access.waiting import Told, shorten_name
 
 
@@ -27,9 +26,7 @@ class Approvals:
             snapshot = read_approval(visible_to(person), pk, now=now)
         except ApprovalNotFoundError:
             return None
-        is_over = (
-            snapshot.state != ApprovalState.PENDING or snapshot.approval.replaced_at is not None
-        )
+        is_over = not snapshot.is_undecided or snapshot.approval.replaced_at is not None
         if is_over or approvals_of_ended_connections([snapshot], person):
             return None
         return _describe(snapshot)

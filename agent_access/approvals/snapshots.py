@@ -18,13 +18,15 @@ __all__ = ["ApprovalSnapshot"]
 class ApprovalSnapshot:
     """An approval with its target, and the facts of that as they are at the moment `now`.
 
-    Where the target is gone, it is None and has no facts.
+    Where the target is gone, it is None and has no facts. An approval that is not `is_signed`, as
+    it would have to be, is none.
     """
 
     approval: ApprovalRequest
     target: Any
     current: Facts
     now: datetime
+    is_signed: bool = True
 
     @cached_property
     def prepared(self) -> Facts:
@@ -40,4 +42,14 @@ class ApprovalSnapshot:
 
     @cached_property
     def state(self) -> ApprovalState:
-        return state_of(self.approval, is_unchanged=not self.stale_fields, now=self.now)
+        return state_of(
+            self.approval,
+            is_unchanged=not self.stale_fields,
+            is_signed=self.is_signed,
+            now=self.now,
+        )
+
+    @property
+    def is_undecided(self) -> bool:
+        """Whether the person can decide it; what was approved without its signature they cannot."""
+        return self.state == ApprovalState.PENDING and not self.approval.decision

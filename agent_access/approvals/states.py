@@ -26,10 +26,13 @@ TRANSITIONS = {
 }
 
 
-def state_of(approval: ApprovalRequest, *, is_unchanged: bool, now: datetime) -> ApprovalState:
+def state_of(
+    approval: ApprovalRequest, *, is_unchanged: bool, is_signed: bool, now: datetime
+) -> ApprovalState:
     """Return the first state in `precedence` whose condition holds.
 
-    `is_unchanged` says that the target is as it was prepared.
+    `is_unchanged` says that the target is as it was prepared, and `is_signed` that it is signed if
+    it has to be: a decision without the signature that it needs is no decision.
 
     Rejected comes before expired, so that an agent is never told to prepare again after a No. The
     window excludes its end: at that very moment an approval has expired.
@@ -39,7 +42,7 @@ def state_of(approval: ApprovalRequest, *, is_unchanged: bool, now: datetime) ->
         (approval.decision == Decision.REJECTED, ApprovalState.REJECTED),
         (now >= approval.expires_at, ApprovalState.EXPIRED),
         (not is_unchanged, ApprovalState.STALE),
-        (approval.decision == Decision.APPROVED, ApprovalState.APPROVED),
+        (approval.decision == Decision.APPROVED and is_signed, ApprovalState.APPROVED),
         (True, ApprovalState.PENDING),
     )
     return next(state for holds, state in precedence if holds)

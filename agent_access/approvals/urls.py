@@ -12,6 +12,7 @@ urlpatterns = [
     path("approvals/missed", page(views.list_missed), name="missed"),
     path("approvals/waiting", page(views.show_waiting_count), name="waiting"),
     path("approvals/<id:pk>", page(views.review, "POST"), name="review"),
+    path("approvals/<id:pk>/sign", page(views.give_options, "POST"), name="sign"),
     path("approvals/<id:pk>/version", page(views.show_page_version), name="version"),
     path("approvals/<id:pk>/withdraw", page(views.withdraw_approval, "POST"), name="withdraw"),
     path(

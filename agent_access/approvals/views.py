@@ -15,6 +15,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 
+from agent_access import conf, signing
 from agent_access.approvals.descriptions import (
     Told,
     count_asked,
@@ -48,12 +49,14 @@ from agent_access.approvals.inbox import (
 )
 from agent_access.approvals.kinds import kinds
 from agent_access.approvals.models import ApprovalRequest
+from agent_access.approvals.signatures import act_of
 from agent_access.approvals.snapshots import ApprovalSnapshot
 from agent_access.approvals.states import ApprovalState
 from agent_access.audit import make_origin
 from agent_access.identifiers import read_id
 from agent_access.models.audit import Transport
 from agent_access.request_facts import note
+from agent_access.signing import SignatureRefusedError
 from agent_access.web_sessions import has_session
 
 REFUSALS = {HTTPStatus.CONFLICT, HTTPStatus.FORBIDDEN}
@@ -162,6 +165,40 @@ def show_page_version(request: HttpRequest, pk: UUID) -> HttpResponse:
     return JsonResponse({"version": review["page_version"]})
 
 
+def give_options(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """Give a script of the page what a browser needs to sign the approval; only by POST."""
+    if request.method != "POST":
+        return redirect("agent_approvals:review", pk=pk)
+    _require_session(request)
+    snapshot = _read(request, pk)
+    kind = kinds.get(snapshot.approval.kind)
+    if not _may_sign(request.user, snapshot):
+        raise PermissionDenied
+    act = act_of(kind, snapshot.approval, snapshot.target)
+    options = signing.make_options(act, request)
+    return JsonResponse({"publicKey": options})
+
+
+def _may_sign(user: Any, snapshot: ApprovalSnapshot) -> bool:
+    """Return whether the person could approve it now, were it not for a signature."""
+    approval = snapshot.approval
+    return (
+        snapshot.is_undecided
+        and kinds.get(approval.kind).may_approve(user)
+        and visible_to(user).filter(pk=approval.pk).exists()
+    )
+
+
+def _ask_signature(request: HttpRequest, snapshot: ApprovalSnapshot) -> signing.Asking | None:
+    """Return what the page says of the signature that approving needs; None if it needs none."""
+    if not _may_sign(request.user, snapshot):
+        return None
+    approval = snapshot.approval
+    act = act_of(kinds.get(approval.kind), approval, snapshot.target)
+    address = conf.base_url() + reverse("agent_approvals:review", args=[approval.pk])
+    return signing.ask(act, request, address)
+
+
 def _read(request: HttpRequest, pk: UUID) -> ApprovalSnapshot:
     try:
         return read_approval(ApprovalRequest.objects.asked_of(request.user), pk, now=timezone.now())
@@ -175,6 +212,7 @@ def _show(
     *,
     status: HTTPStatus = HTTPStatus.OK,
     form: DecisionForm | None = None,
+    refusal: SignatureRefusedError | None = None,
 ) -> HttpResponse:
     review, template = _describe(request.user, snapshot)
     form = form or DecisionForm()
@@ -182,10 +220,12 @@ def _show(
     context = {
         "review": review,
         "form": form,
+        "signature": _ask_signature(request, snapshot),
+        "not_signed": refusal.reason if refusal else "",
         "is_withdrawn": snapshot.state == ApprovalState.STALE and WITHDRAWN in request.GET,
         **_describe_place(request.user, snapshot),
         # An error in the reason stands beside its field, if that is still shown.
-        "is_refused": status in REFUSALS
+        "is_refused": (status in REFUSALS and not refusal)
         or bool(form.errors.keys() - {"reason"})
         or bool(form.errors and not is_pending),
     }
@@ -235,9 +275,12 @@ def _decide(request: HttpRequest, pk: UUID, form: DecisionForm) -> HttpResponse:
             fingerprint=form.cleaned_data["fingerprint"],
             reason=form.cleaned_data["reason"],
             origin=make_origin(Transport.WEB),
+            proof=signing.make_proof(request, form.cleaned_data["assertion"]),
         )
     except ApprovalNotFoundError:
         raise Http404 from None
+    except SignatureRefusedError as refusal:
+        return _show(request, _read(request, pk), status=refusal.status, form=form, refusal=refusal)
     except (ApprovalStateError, ConnectionEndedError, DecisionNotAllowedError) as refusal:
         snapshot = _read(request, pk)
         if snapshot.approval.decision != decision:

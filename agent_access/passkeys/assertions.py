@@ -4,16 +4,14 @@ import hashlib
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
-from urllib.parse import urlsplit
 
 import orjson
 
 from agent_access import conf
 from agent_access.passkeys.challenges import challenge_bytes, use_challenge
 from agent_access.passkeys.models import Challenge, Passkey, Signature
-
-# More than any browser sends.
-ASSERTION_LENGTH = 20_000
+from agent_access.passkeys.sent import MadeUpError, challenge_digest, decode, read_credential
+from agent_access.passkeys.sites import relying_party
 
 
 class AssertionRefusedError(Exception):
@@ -41,11 +39,6 @@ class Asserted:
         return content
 
 
-def relying_party() -> str:
-    """Return the RP ID: the host of BASE_URL."""
-    return urlsplit(conf.base_url()).hostname or ""
-
-
 def verify_assertion(
     text: str, purpose: str, *, session: str, person: Any, now: datetime
 ) -> Asserted:
@@ -54,12 +47,14 @@ def verify_assertion(
     To sign in, `person` is None: it is whose passkey it is. Call it in a transaction, which is
     undone where it raises AssertionRefusedError.
     """
-    sent = _read(text)
-    response = sent["response"]
-    challenge = use_challenge(
-        _digest_in(response), purpose, session=session, person=person, now=now
-    )
-    kept = Passkey.objects.filter(credential_id=sent.get("id"), removed_at=None)
+    try:
+        sent = read_credential(text, "clientDataJSON", "authenticatorData", "signature")
+        response = sent["response"]
+        digest = challenge_digest(response["clientDataJSON"])
+    except MadeUpError:
+        raise AssertionRefusedError from None
+    challenge = use_challenge(digest, purpose, session=session, person=person, now=now)
+    kept = Passkey.objects.filter(credential_id=sent["id"], removed_at=None)
     passkey = kept.select_for_update().first()
     if challenge is None or passkey is None:
         raise AssertionRefusedError
@@ -74,54 +69,13 @@ def verify_assertion(
         client_data=response["clientDataJSON"],
         authenticator_data=response["authenticatorData"],
         signature=response["signature"],
-        is_on_this_device=sent.get("authenticatorAttachment") == "platform",
+        is_on_this_device=sent["authenticatorAttachment"] == "platform",
     )
-
-
-def _read(text: str) -> dict[str, Any]:
-    """Return the members that are read here, all of them texts; raises AssertionRefusedError."""
-    try:
-        sent = orjson.loads(text[:ASSERTION_LENGTH])
-        response = {
-            name: _text(sent["response"][name])
-            for name in ("clientDataJSON", "authenticatorData", "signature")
-        }
-        return {
-            "id": _text(sent["id"]),
-            "rawId": sent["id"],
-            "type": "public-key",
-            "response": response,
-            "authenticatorAttachment": sent.get("authenticatorAttachment"),
-        }
-    except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError, IndexError):
-        raise AssertionRefusedError from None
-
-
-def _text(value: Any) -> str:
-    """Return a text that every column takes; raises TypeError."""
-    if not isinstance(value, str) or not value.isascii() or "\0" in value:
-        raise TypeError
-    return value
-
-
-def _digest_in(response: dict[str, Any]) -> str:
-    """Return, in hexadecimal, which challenge the browser says it was."""
-    from webauthn.helpers import base64url_to_bytes, parse_client_data_json  # noqa: PLC0415  loads slowly
-
-    try:
-        text = base64url_to_bytes(response["clientDataJSON"])
-        client_data, is_framed = parse_client_data_json(text), orjson.loads(text).get("crossOrigin")
-    except Exception as error:  # its parsers raise many kinds for what somebody made up
-        raise AssertionRefusedError from error
-    # A page that stands in a frame of another site is shown by that site.
-    if is_framed:
-        raise AssertionRefusedError
-    return client_data.challenge.hex()
 
 
 def _verify(sent: dict[str, Any], challenge: Challenge, public_key: str, counter: int) -> int:
     """Return what the authenticator counted; raises AssertionRefusedError."""
-    from webauthn import base64url_to_bytes, verify_authentication_response  # noqa: PLC0415  loads slowly
+    from webauthn import verify_authentication_response  # noqa: PLC0415  loads slowly
 
     try:
         verified = verify_authentication_response(
@@ -129,11 +83,11 @@ def _verify(sent: dict[str, Any], challenge: Challenge, public_key: str, counter
             expected_challenge=challenge_bytes(challenge),
             expected_rp_id=relying_party(),
             expected_origin=conf.base_url(),
-            credential_public_key=base64url_to_bytes(public_key),
+            credential_public_key=decode(public_key),
             credential_current_sign_count=counter,
             require_user_verification=True,
         )
-    except Exception as error:  # as above
+    except Exception as error:  # its parsers raise many kinds for what somebody made up
         raise AssertionRefusedError from error
     return verified.new_sign_count
 

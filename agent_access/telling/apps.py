@@ -12,9 +12,10 @@ class TellingConfig(AppConfig):
 
     @override
     def ready(self) -> None:
-        from agent_access.telling import digests  # noqa: PLC0415  models must be loaded first
+        from agent_access.telling import digests, heads  # noqa: PLC0415  models must be loaded first
         from agent_access.telling.outbox import note  # noqa: PLC0415  as above
         from agent_access.waiting import asked, subjects  # noqa: PLC0415  as above
 
         subjects[digests.SUBJECT] = digests.Digests()
+        subjects[heads.SUBJECT] = heads.Heads()
         asked.connect(note, dispatch_uid="agent_telling")

@@ -3,9 +3,11 @@
 from typing import Any
 
 from django import forms
+from django.db import transaction
 from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
+from agent_access.telling.heads import choose_heads, may_want_heads
 from agent_access.telling.preferences import (
     QuietHoursError,
     mail_address,
@@ -13,7 +15,7 @@ from agent_access.telling.preferences import (
     save_preferences,
 )
 
-MAIL_FIELDS = ("by_mail", "wants_digest")
+MAIL_FIELDS = ("by_mail", "wants_digest", "wants_heads")
 FIELDS = (*MAIL_FIELDS, "shows_details", "quiet_from", "quiet_until")
 
 
@@ -30,10 +32,14 @@ class ClockField(forms.TimeField):
 
 
 class ChoicesForm(forms.Form):
-    """How a person is told; mail is no choice where none can be sent to them."""
+    """How a person is told; mail is no choice where none can be sent to them.
+
+    The heads of the audit are one for whoever may administer.
+    """
 
     by_mail = forms.BooleanField(required=False)
     wants_digest = forms.BooleanField(required=False)
+    wants_heads = forms.BooleanField(required=False)
     shows_details = forms.BooleanField(required=False)
     quiet_from = ClockField(_("Quiet from"))
     quiet_until = ClockField(_("Quiet until"))
@@ -46,6 +52,8 @@ class ChoicesForm(forms.Form):
         if not mail_address(person):
             for name in MAIL_FIELDS:
                 del self.fields[name]
+        elif not may_want_heads(person):
+            del self.fields["wants_heads"]
 
     @property
     def quiet_hours(self) -> tuple[forms.BoundField, forms.BoundField]:
@@ -56,8 +64,11 @@ class ChoicesForm(forms.Form):
         if not self.is_valid():
             return False
         kept = {name: self.initial[name] for name in MAIL_FIELDS}
+        chosen = kept | self.cleaned_data
         try:
-            save_preferences(self.person, **kept | self.cleaned_data)
+            with transaction.atomic():
+                choose_heads(self.person, is_wanted=chosen.pop("wants_heads"))
+                save_preferences(self.person, **chosen)
         except QuietHoursError as error:
             self.add_error("quiet_until", error.told())
         return not self.errors

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from agent_access import conf
 from agent_access.models.connections import Connection
 from agent_access.telling.models import Fate, Notification, Preferences
-from agent_access.waiting import Told, shorten_name, subjects
+from agent_access.waiting import TextFile, Told, shorten_name, subjects
 
 DETAILS_LENGTH = 200
 # What a push service takes as a Topic: 32 characters of base64 for URLs.
@@ -33,6 +33,7 @@ class Message:
     path: str
     tag: str
     expires_at: datetime
+    file: TextFile | None = None
 
     @property
     def url(self) -> str:
@@ -54,6 +55,7 @@ def compose(notification: Notification, chosen: Preferences, *, now: datetime) -
             path=told.path,
             tag=digest_tag(notification.tag),
             expires_at=min(told.expires_at, notification.expires_at),
+            file=told.file,
         )
 
 

@@ -17,7 +17,8 @@ class Preferences(models.Model):
     """How a person wants to be told; whoever changes what is told to them locks this row.
 
     Quiet hours are times of the day where the person is. `language` is the one in which they last
-    chose, and `digested_on` the day, where they are, of their last digest.
+    chose, `digested_on` the day, where they are, of their last digest, and `heads_week` the Monday
+    of the week in which they last got the heads of the audit.
     """
 
     person = models.OneToOneField(
@@ -31,6 +32,8 @@ class Preferences(models.Model):
     language = models.CharField(max_length=20, blank=True, default="")
     tested_at = models.DateTimeField(null=True)
     digested_on = models.DateField(null=True)
+    wants_heads = models.BooleanField(default=False, db_default=False)
+    heads_week = models.DateField(null=True)
 
     class Meta:
         constraints = (

@@ -133,6 +133,8 @@ def send_mail(address: str, message: Message, *, key: str) -> Answer:
         headers={"Message-ID": f"<{key}@{host}>", "Auto-Submitted": "auto-generated"},
         connection=get_connection(timeout=MAIL_SECONDS),
     )
+    if message.file:
+        mail.attach(message.file.name, message.file.text, "text/plain")
     try:
         mail.send()
     except SMTPRecipientsRefused as error:

@@ -6,7 +6,7 @@ push service or mail server. Any number of workers may run.
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -21,7 +21,7 @@ from django.db import DatabaseError, InterfaceError, close_old_connections, conn
 from django.db.models import F
 from django.utils import timezone
 
-from agent_access.telling import digests
+from agent_access.telling import digests, heads
 from agent_access.telling.devices import reseal_devices
 from agent_access.telling.messages import Message, compose
 from agent_access.telling.models import Delivery, Device, Outcome, Preferences, Problem
@@ -42,6 +42,12 @@ MOST_BACKOFF = timedelta(minutes=1)
 SWEEP = timedelta(hours=1)
 
 Send = Callable[[], Answer]
+
+# What is sent at times that the person chose, and whether they still want it.
+WANTS: Mapping[str, Callable[[Preferences], bool]] = {
+    digests.SUBJECT: digests.wants_digest,
+    heads.SUBJECT: heads.wants_heads,
+}
 
 PROBLEMS = {
     Answer.LATER: Problem.UNREACHABLE,
@@ -109,6 +115,7 @@ class Worker:
             reseal_devices()
             forget_old(now=now)
             digests.write_digests(now=now)
+            heads.write_mails(now=now)
             self._swept_at = now
         self._start_due(now)
 
@@ -209,8 +216,8 @@ def make_sending(way: Way, person: Any, message: Message, *, key: str, now: date
 
 def is_unwanted(delivery: Delivery, chosen: Preferences, *, now: datetime) -> bool:
     """Return whether the person chose meanwhile not to be told so, or of it."""
-    if delivery.notification.subject == digests.SUBJECT:
-        return not digests.wants_digest(chosen)
+    if wants := WANTS.get(delivery.notification.subject):
+        return not wants(chosen)
     is_muted = delivery.notification.connection_id in find_muted(chosen.person_id)
     return is_muted or is_quiet(chosen, now=now) or delivery.device not in find_ways(chosen)
 

@@ -19,6 +19,7 @@ from typing_extensions import override
 from invoicing.admin.customers import ADDRESS, ELECTRONIC_ADDRESS, PartyForm, currencies
 from invoicing.admin.evidence import download_verifier, export_evidence
 from invoicing.admin.ownership import transfer
+from invoicing.admin.passkey_rule import choose_passkey_rule
 from invoicing.admin.records import RecordAdmin, RecordForm
 from invoicing.admin.tax_meanings import may_say_meanings
 from invoicing.administration.acts import actor_of
@@ -238,7 +239,7 @@ class CompanyAdmin(RecordAdmin):
         self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any
     ) -> Any:
         user: Any = request.user
-        context["may_transfer"] = is_owner(user)
+        context["is_owner"] = is_owner(user)
         context["may_say_meanings"] = may_say_meanings(user)
         # As it is saved: the form writes what was typed into its own.
         company = Company.objects.first()
@@ -248,16 +249,22 @@ class CompanyAdmin(RecordAdmin):
     @override
     def get_urls(self) -> list[URLPattern]:
         guard = self.admin_site.admin_view
-        return [
-            path("transfer", guard(self.transfer), name="transfer-ownership"),
-            path("evidence", guard(self.export_evidence), name="evidence"),
+        own = [
+            path("evidence", guard(self.evidence), name="evidence"),
             path("evidence/verifier", guard(download_verifier), name="evidence-verifier"),
-            *super().get_urls(),
+            path("passkeys", guard(self.passkeys), name="passkey-rule"),
+            path("transfer", guard(self.transfer), name="transfer-ownership"),
         ]
+        return [*own, *super().get_urls()]
+
+    def evidence(self, request: HttpRequest) -> HttpResponseBase:
+        return export_evidence(request, self._context(request))
+
+    def passkeys(self, request: HttpRequest) -> HttpResponse:
+        return choose_passkey_rule(request, self._context(request))
 
     def transfer(self, request: HttpRequest) -> HttpResponse:
-        return transfer(request, {**self.admin_site.each_context(request), "opts": self.opts})
+        return transfer(request, self._context(request))
 
-    def export_evidence(self, request: HttpRequest) -> HttpResponseBase:
-        context = {**self.admin_site.each_context(request), "opts": self.opts}
-        return export_evidence(request, context)
+    def _context(self, request: HttpRequest) -> dict[str, Any]:
+        return {**self.admin_site.each_context(request), "opts": self.opts}

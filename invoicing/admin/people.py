@@ -18,6 +18,7 @@ from invoicing.admin.person_forms import PersonForm
 from invoicing.admin.records import RecordAdmin
 from invoicing.admin.roles import RoleAdmin
 from invoicing.administration.acts import actor_of, count_connections
+from invoicing.administration.passkeys import has_passkey, make_passkey_link
 from invoicing.administration.people import (
     ADMIN_FLAGS,
     FIXED_FOR_OWNER,
@@ -30,6 +31,7 @@ from invoicing.administration.sign_ins import make_code, sign_out_everywhere
 from invoicing.errors import CodeInvalidError
 from invoicing.models import User
 from invoicing.one_time_links import HOURS, link_of
+from invoicing.paper.formats import format_day
 from invoicing.rights import is_owner, may_change_sign_in, may_give_every_right
 from invoicing.services.working_hours import WEEKDAYS, read_hours
 from invoicing.web.pages import refused_as_pages
@@ -80,11 +82,14 @@ class PersonAdmin(RecordAdmin):
         (
             "Rights",
             {
-                "fields": ("is_staff", "is_superuser", "groups", "user_permissions"),
+                "fields": (
+                    *("is_staff", "is_superuser", "audits_until", "groups", "user_permissions"),
+                ),
                 "description": (
                     "Only superusers and the owner give permissions. A person who becomes an"
                     " administrator or superuser, or is no longer one, is signed out everywhere,"
-                    " and every connection that acts as them ends."
+                    " and every connection that acts as them ends. So is an auditor whose last day"
+                    " is brought forward or taken away."
                 ),
             },
         ),
@@ -105,6 +110,8 @@ class PersonAdmin(RecordAdmin):
     def status(self, person: User) -> str:
         if not person.is_active:
             return "deactivated"
+        if person.is_guest and person.audits_until:
+            return f"auditor until {format_day(person.audits_until)}"
         if person.is_guest:
             return "guest"
         if person.is_superuser and person.is_staff:
@@ -146,6 +153,7 @@ class PersonAdmin(RecordAdmin):
         guard = self.admin_site.admin_view
         own = [
             path("<id:pk>/one-time-link", guard(self.one_time_link), name="one-time-link"),
+            path("<id:pk>/passkey-link", guard(self.passkey_link), name="passkey-link"),
             path("<id:pk>/sign-out", guard(self.sign_out), name="sign-person-out"),
         ]
         return [*own, *super().get_urls()]
@@ -161,6 +169,21 @@ class PersonAdmin(RecordAdmin):
             except CodeInvalidError:
                 person.is_active, status = False, HTTPStatus.CONFLICT
         return render(request, "admin/invoices/one_time_link.html", context, status=status)
+
+    @refused_as_pages()
+    def passkey_link(self, request: HttpRequest, pk: Any) -> HttpResponse:
+        """Ask, then show the link in the answer only, as above; nobody makes one for themselves."""
+        person, by, status = self._find(request, pk), request.user, HTTPStatus.OK
+        if person.pk == by.pk:
+            raise PermissionDenied
+        context = self._context(request, person, title="Passkey link")
+        context |= {"hours": HOURS, "has_passkey": has_passkey(person)}
+        if request.method == "POST":
+            try:
+                context["link"] = make_passkey_link(actor_of(request), person, maker=by)  # type: ignore[arg-type]  # signed in
+            except CodeInvalidError:
+                status = HTTPStatus.CONFLICT
+        return render(request, "admin/invoices/passkey_link.html", context, status=status)
 
     @refused_as_pages()
     def sign_out(self, request: HttpRequest, pk: Any) -> HttpResponse:

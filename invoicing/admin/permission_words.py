@@ -10,6 +10,7 @@ APPLICATION = {
     Permission.MANAGE: "Create and change drafts",
     Permission.FINALIZE: "Issue documents",
     Permission.EXPORT: "Export documents and bookings",
+    Permission.AUDIT: "Read the evidence of all issued documents",
     Permission.MANAGE_CUSTOMERS: "Import customers, and administration: add and change customers",
 }
 

@@ -37,6 +37,12 @@ class PersonForm(RecordForm):
     )
     manager = PersonField(User.objects.listed().order_by("name", "email"), required=False)
     skills = CheckboxesField(Skill.objects.all())
+    audits_until = forms.DateField(
+        required=False,
+        help_text=User._meta.get_field("audits_until").help_text,
+        widget=forms.DateInput(attrs={"type": "date", "max": "9999-12-31"}, format="%Y-%m-%d"),
+        input_formats=["%Y-%m-%d"],
+    )
     groups = CheckboxesField(Group.objects.order_by("name"), label="Roles")
     user_permissions = PermissionsField(label="Permissions in addition to those of the roles")
 

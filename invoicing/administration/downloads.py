@@ -1,4 +1,4 @@
-"""Records what people download."""
+"""Records what people download, and whose evidence they open."""
 
 from django.db import transaction
 
@@ -12,3 +12,9 @@ def record_download(actor: Actor, document: Document, kind: OriginalKind, *, dig
     """Append that the actor got this file of a document; `digest` is the SHA-256 of the file."""
     detail = f"{kind} {digest}"
     record_admin_act("document:downloaded", target=document.pk, actor=actor, detail=detail)
+
+
+@transaction.atomic
+def record_opening(actor: Actor, document: Document) -> None:
+    """Append that the actor opened the page with the evidence of a document."""
+    record_admin_act("document:evidence_opened", target=document.pk, actor=actor)

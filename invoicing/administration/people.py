@@ -10,6 +10,7 @@ from django.core.exceptions import ValidationError
 from agent_access.audit import Actor
 from agent_access.models.connections import RevokedReason
 from invoicing.administration.acts import act_of, end_connections, record_admin_act
+from invoicing.administration.auditors import LAST_DAY, is_cut_short, settle_auditor
 from invoicing.errors import ConflictError, PermissionMissingError
 from invoicing.locks import lock_person
 from invoicing.models import User
@@ -29,7 +30,7 @@ may_change_people = partial(may_administer, permission="invoices.change_user")
 # Fields that decide whether and how somebody signs in, and those that give rights.
 SIGN_IN = frozenset({"email", "is_active", "is_guest"})
 ADMIN_FLAGS = frozenset({"is_staff", "is_superuser"})
-RIGHTS = ADMIN_FLAGS | {"groups", "user_permissions"}
+RIGHTS = ADMIN_FLAGS | {"groups", "user_permissions", LAST_DAY}
 # Fields of the owner that nobody can change, the owner included.
 FIXED_FOR_OWNER = frozenset({"is_active", "is_guest"})
 
@@ -54,9 +55,10 @@ def create_person(actor: Actor, changes: Changes, *, hours: Sequence[Stretch] = 
         given = {name for name in RIGHTS & tidied.keys() if tidied[name]}
         if given and not may_give_every_right(by):
             raise PermissionMissingError
-        write_changes(person, tidied)
+        write_changes(person, settle_auditor(person, tidied))
         write_hours(person, hours)
-        record_admin_act("person:created", target=person.pk, actor=actor)
+        told = _tell(person, [LAST_DAY] if person.audits_until else [])
+        record_admin_act("person:created", target=person.pk, actor=actor, detail=told)
     return person
 
 
@@ -93,8 +95,9 @@ def _write(person: User, changes: Changes, *, by: User, actor: Actor) -> tuple[s
     if changed:
         _check_rights(person, changed, by=by)
         _check_manager(person, changed.get("manager"))
+        changed = find_changed(person, settle_auditor(person, changed))
         revision = {}
-        if reason := _find_end(changed):
+        if reason := _find_end(person, changed):
             end_connections(person, reason, actor=actor)
             revision = {"session_revision": person.session_revision + 1}
         write_changes(person, changed | revision)
@@ -130,19 +133,22 @@ def _check_manager(person: User, manager: User | None) -> None:
         raise ValidationError({"manager": OWN_MANAGER})
 
 
-def _find_end(changed: Changes) -> RevokedReason | None:
+def _find_end(person: User, changed: Changes) -> RevokedReason | None:
     if not changed.get("is_active", True):
         return RevokedReason.USER_DEACTIVATED
     if changed.get("is_guest"):
         return RevokedReason.USER_BECAME_GUEST
     is_ended = not {"is_guest", *ADMIN_FLAGS}.isdisjoint(changed)
+    is_ended = is_ended or is_cut_short(person, changed)
     return RevokedReason.SESSIONS_ENDED if is_ended else None
 
 
 def _tell(person: User, fields: Collection[str]) -> str:
-    """Return the names of the changed fields, and the new values of those that are booleans."""
-    values = ((name, getattr(person, name)) for name in fields)
-    return ", ".join(
-        f"{name}={'yes' if value else 'no'}" if isinstance(value, bool) else name
-        for name, value in values
-    )
+    """Return the names of the changed fields, with new values that say what somebody may do."""
+    return ", ".join(_tell_field(name, getattr(person, name)) for name in fields)
+
+
+def _tell_field(name: str, value: object) -> str:
+    if isinstance(value, bool):
+        return f"{name}={'yes' if value else 'no'}"
+    return f"{name}={value or 'none'}" if name == LAST_DAY else name

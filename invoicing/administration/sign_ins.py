@@ -114,8 +114,16 @@ def _end_sign_ins(person: User, *, action: str, actor: Actor) -> int:
 
     Return how many connections ended.
     """
-    person.session_revision += 1
-    person.save(update_fields=["password", "session_revision"])
-    ended = end_connections(person, RevokedReason.SESSIONS_ENDED, actor=actor)
+    ended = end_sign_ins(person, actor=actor)
     record_admin_act(action, target=person.pk, actor=actor)
     return ended
+
+
+def end_sign_ins(person: User, *, actor: Actor) -> int:
+    """Save a person who is locked, and end all sessions, within an act that audits why.
+
+    Return how many connections ended.
+    """
+    person.session_revision += 1
+    person.save(update_fields=["password", "session_revision"])
+    return end_connections(person, RevokedReason.SESSIONS_ENDED, actor=actor)

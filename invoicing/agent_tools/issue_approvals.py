@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
@@ -21,6 +22,7 @@ from invoicing.services.document_facts import Facts, read_facts
 from invoicing.services.drafts import name_conflict, save_anew
 from invoicing.services.issued_content import digest_content
 from invoicing.services.issuing import issue_locked, require_issuable
+from invoicing.signed_issues import sum_earlier, value_of
 from invoicing.web.issue_warnings import render_warnings
 
 
@@ -107,6 +109,18 @@ class IssueKind(ApprovalKind[Document]):
     def content_digest(self, executed: ApprovalSnapshot, outcome: Any) -> str:
         """Return the digest of the document as it was frozen, with its number."""
         return digest_content(outcome)
+
+    @override
+    def party(self, target: Document) -> UUID:
+        return target.customer_id
+
+    @override
+    def value(self, target: Document) -> tuple[str, Decimal]:
+        return value_of(target)
+
+    @override
+    def earlier(self, user: User, target: Document) -> Mapping[str, Decimal]:
+        return sum_earlier(user, target)
 
     @override
     def withdraw(self, user: User, target: Document) -> None:

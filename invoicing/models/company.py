@@ -31,7 +31,8 @@ class Company(Party):
     `untaxed_category` says what a line without a tax rate means, once the owner has said so, and
     `untaxed_reasons` why, by language. A small business charges no tax: its lines are exempt.
     `watched_amounts` has, by currency and in its minor unit, the total from which who issues or
-    approves a document is always warned.
+    approves a document is always warned. `passkeys_required_from` is the day (UTC) from which
+    nobody signs in without a passkey; null is never.
     """
 
     OTHER_PARTS: ClassVar[tuple[str, ...]] = (
@@ -69,6 +70,7 @@ class Company(Party):
     watched_amounts = models.JSONField(
         blank=True, default=dict, db_default=models.Value({}, models.JSONField())
     )
+    passkeys_required_from = models.DateField(null=True, blank=True, editable=False)
     # Unique, and true in every row: the database refuses a second company.
     is_only_one = models.BooleanField(default=True, unique=True, editable=False)
 

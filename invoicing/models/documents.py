@@ -171,6 +171,7 @@ class Document(Record):
             ("manage", "Can make and change drafts"),
             ("finalize", "Can issue documents"),
             ("export", "Can export documents"),
+            ("audit", "Can read the evidence of issued documents"),
         ]
         indexes = [
             models.Index(fields=["customer", "id"], name="document_by_customer"),
@@ -178,6 +179,12 @@ class Document(Record):
                 fields=["connection_id", "id"],
                 condition=Q(connection_id__isnull=False),
                 name="document_by_connection",
+            ),
+            # What a customer got lately, however many documents they have.
+            models.Index(
+                fields=["customer", "issued_at"],
+                condition=Q(issued_at__isnull=False),
+                name="document_by_issued_at",
             ),
             models.Index(
                 fields=["corrects"],

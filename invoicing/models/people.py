@@ -101,6 +101,16 @@ class User(Record, AbstractBaseUser, PermissionsMixin):
     skills = models.ManyToManyField(Skill, blank=True, related_name="people")
     is_active = models.BooleanField(default=True)
     is_guest = models.BooleanField(default=False)
+    # The last day, in UTC, on which a guest may read evidence, and nothing else.
+    audits_until = models.DateField(
+        "audits until",
+        null=True,
+        blank=True,
+        help_text=(
+            "Makes a guest an auditor: to the end of this day in UTC they may read the evidence of"
+            " all issued documents, and nothing else."
+        ),
+    )
     is_staff = models.BooleanField("administrator", default=False)
     # Raised by a trigger, too, with whatever ends web sessions; connections end when it changes.
     session_revision = models.PositiveIntegerField(default=1, editable=False)
@@ -146,6 +156,11 @@ class User(Record, AbstractBaseUser, PermissionsMixin):
     def is_listed(self) -> bool:
         """Return whether UserQuerySet.listed() has this person."""
         return self.is_active and not self.is_guest
+
+    @property
+    def is_auditor(self) -> bool:
+        """Return whether this guest may see evidence at most, and after their last day nothing."""
+        return self.is_guest and self.audits_until is not None
 
     @override
     def check_password(self, raw_password: str | None) -> bool:

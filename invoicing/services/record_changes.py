@@ -16,7 +16,12 @@ UNREADABLE = "Leave out control characters."
 TAKEN_MEANWHILE = "Somebody else saved the same at this moment. Please check again."
 
 # Shown by no form, so that a change of these makes no form outdated.
-_UNSHOWN = frozenset({"password", "password_upgrades", "last_login", "session_revision"})
+_UNSHOWN = frozenset(
+    {
+        *("password", "password_upgrades", "last_login", "session_revision"),
+        "passkeys_required_from",
+    }
+)
 
 
 def tidy_changes(record: models.Model, changes: Changes) -> dict[str, Any]:

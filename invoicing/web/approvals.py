@@ -15,6 +15,7 @@ urlpatterns = [
     path("approvals/missed", page()(views.list_missed), name="missed"),
     path("approvals/waiting", page()(views.show_waiting_count), name="waiting"),
     path("approvals/<id:pk>", page(methods=("GET", "POST"))(views.review), name="review"),
+    path("approvals/<id:pk>/sign", page(methods=("GET", "POST"))(views.give_options), name="sign"),
     path("approvals/<id:pk>/version", page()(views.show_page_version), name="version"),
     path(
         "approvals/<id:pk>/withdraw",

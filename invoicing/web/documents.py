@@ -16,6 +16,7 @@ from invoicing.languages import APPLICATION_LANGUAGE
 from invoicing.models import Document, DocumentStatus
 from invoicing.paper.formats import Formats, format_instant
 from invoicing.paper.layout import paper_of_document
+from invoicing.rights import may_read_evidence
 from invoicing.search.records import find_documents
 from invoicing.services.corrections import is_correctable
 from invoicing.services.document_facts import read_document
@@ -41,7 +42,7 @@ def list_documents(request: SignedInRequest) -> HttpResponse:
     kept = {"search": listing.search, "connection": connection}
     context = {
         "listing": listing,
-        "rows": [_row(document) for document in listing.records],
+        "rows": [describe_row(document) for document in listing.records],
         "filters": [
             (build_query(status=value, **kept), label, value == status)
             for value, label in FILTERS.items()
@@ -53,7 +54,8 @@ def list_documents(request: SignedInRequest) -> HttpResponse:
     return render(request, "invoicing/documents.html", context)
 
 
-def _row(document: Document) -> dict[str, Any]:
+def describe_row(document: Document) -> dict[str, Any]:
+    """Return what a row of a list says of a document."""
     formats = Formats(APPLICATION_LANGUAGE, document.currency_code, document.minor_unit)
     return {
         "document": document,
@@ -85,6 +87,7 @@ def show_document(request: SignedInRequest, pk: UUID) -> HttpResponse:
         "may_edit": may_edit,
         "may_issue": may_issue(request.user, document),
         "may_copy": is_correctable(document) and request.user.has_perm(Permission.MANAGE),
+        "has_evidence": document.is_issued and may_read_evidence(request.user),
         **describe_corrections(request.user, document),
     }
     return render(request, "invoicing/document.html", context)

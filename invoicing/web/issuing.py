@@ -3,12 +3,16 @@
 from http import HTTPStatus
 from uuid import UUID
 
-from django.http import HttpResponse
+from django.conf import settings
+from django.core.exceptions import PermissionDenied
+from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 
+from agent_access import signing
 from agent_access.facts import fingerprint_facts
+from agent_access.signing import SignatureRefusedError
 from invoicing.access import ISSUE_PERMISSIONS
 from invoicing.decisions import issue_by_hand
 from invoicing.document_approvals import find_executed
@@ -17,6 +21,7 @@ from invoicing.models import Document, DocumentType, User
 from invoicing.paper.layout import lay_out
 from invoicing.services.document_facts import read_document
 from invoicing.services.issuing import require_issuable
+from invoicing.signed_issues import act_by_hand
 from invoicing.visits import web_origin
 from invoicing.web.issue_warnings import render_warnings
 from invoicing.web.pages import ALREADY, SignedInRequest, page, show_done
@@ -32,11 +37,25 @@ def issue(request: SignedInRequest, pk: UUID) -> HttpResponse:
     if request.method != "POST":
         return _show(request, Document.objects.visible_to(request.user).find(pk))
     fingerprint = request.POST.get("fingerprint", "")
+    proof = signing.make_proof(request, request.POST.get("assertion", ""))
     try:
-        issue_by_hand(request.user, pk, fingerprint=fingerprint, origin=web_origin())
+        issue_by_hand(request.user, pk, fingerprint=fingerprint, origin=web_origin(), proof=proof)
     except ConflictError:
         return _answer_conflict(request, Document.objects.visible_to(request.user).find(pk))
+    except SignatureRefusedError as refusal:
+        document = Document.objects.visible_to(request.user).find(pk)
+        return _show(request, document, refusal=refusal)
     return show_done(pk)
+
+
+@page(*ISSUE_PERMISSIONS, methods=("POST",))
+def give_options(request: SignedInRequest, pk: UUID) -> HttpResponse:
+    """Give the page's script what a browser needs to sign that the document is issued."""
+    document = Document.objects.visible_to(request.user).find(pk)
+    if document.is_issued:
+        raise PermissionDenied
+    act = act_by_hand(request.user, document, read_document(document))
+    return JsonResponse({"publicKey": signing.make_options(act, request)})
 
 
 def _answer_conflict(request: SignedInRequest, document: Document) -> HttpResponse:
@@ -48,15 +67,22 @@ def _answer_conflict(request: SignedInRequest, document: Document) -> HttpRespon
 
 
 def _show(
-    request: SignedInRequest, document: Document, *, has_changed: bool = False
+    request: SignedInRequest,
+    document: Document,
+    *,
+    has_changed: bool = False,
+    refusal: SignatureRefusedError | None = None,
 ) -> HttpResponse:
     """Show what would be issued; GET never issues."""
     if document.is_issued:
         return redirect("document", pk=document.pk)
     # Read once, so that the fingerprint in the form is of the facts that the page shows.
     facts = read_document(document)
+    address = settings.BASE_URL + reverse("issue", args=[document.pk])
     context = {
         "document": document,
+        "signature": signing.ask(act_by_hand(request.user, document, facts), request, address),
+        "not_signed": refusal.reason if refusal else "",
         "paper": lay_out(facts, document_type=DocumentType(document.type)),
         "fingerprint": fingerprint_facts(facts),
         "has_changed": has_changed,
@@ -64,6 +90,7 @@ def _show(
         "warnings": render_warnings(request.user, document, facts, now=timezone.now()),
     }
     status = HTTPStatus.CONFLICT if has_changed else HTTPStatus.OK
+    status = refusal.status if refusal else status
     return render(request, "invoicing/issue.html", context, status=status)
 
 

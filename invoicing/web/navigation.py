@@ -1,15 +1,18 @@
 """The navigation at the head of every page: the sections that this person may see."""
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 
+from agent_access.admin_site import may_administer
 from agent_access.approvals.inbox import Waiting, find_waiting
 from invoicing.access import EXPORT_PERMISSIONS, Permission
 from invoicing.models import User
+from invoicing.rights import may_read_evidence
+from invoicing.web.auditors import for_auditors
 from invoicing.web.pages import SignedInRequest, page
 
 
@@ -21,6 +24,7 @@ class Section(NamedTuple):
     permissions: tuple[Permission, ...] = ()
 
 
+EVIDENCE = Section("Evidence", "evidence", (Permission.AUDIT,))
 APPROVALS = Section("Approvals", "agent_approvals:inbox")
 SECTIONS = (
     Section("Documents", "documents", (Permission.VIEW_DOCUMENT,)),
@@ -28,32 +32,45 @@ SECTIONS = (
     Section("Customers", "customers", (Permission.VIEW_CUSTOMER,)),
     Section("People", "people", (Permission.VIEW_PERSON,)),
     Section("Exports", "exports", EXPORT_PERMISSIONS),
+    EVIDENCE,
 )
 
 
-def sections_of(user: User) -> list[Section]:
+def sections_of(request: SignedInRequest) -> list[Section]:
     """Return the sections that the person may see; the first is their start page."""
-    return [section for section in SECTIONS if user.has_perms(section.permissions)]
+    if request.user.is_auditor:
+        return [EVIDENCE] if may_read_evidence(request.user) else []
+    return [section for section in SECTIONS if _may_see(request, section)]
 
 
+def _may_see(request: SignedInRequest, section: Section) -> bool:
+    if request.user.has_perms(section.permissions):
+        return section is not EVIDENCE or may_read_evidence(request.user)
+    return section is EVIDENCE and may_administer(request)
+
+
+@for_auditors
 @page()
 def home(request: SignedInRequest) -> HttpResponse:
     """Redirect to the first section that this person may see."""
-    return redirect(sections_of(request.user)[0].route)
+    return redirect(sections_of(request)[0].route)
 
 
 def navigation(request: HttpRequest) -> dict[str, Any]:
-    """Context processor: return the links, none for somebody who is not signed in."""
+    """Context processor: return the links, none for somebody who is not signed in.
+
+    Of an auditor nothing is ever asked, so their pages do not ask what waits for them.
+    """
     user = getattr(request, "user", None)
     if not isinstance(user, User):
         return {"navigation": []}
     links = []
-    for section in sections_of(user):
+    for section in sections_of(cast("SignedInRequest", request)):
         waiting = find_waiting(user) if section is APPROVALS else None
         links.append(_link(request, section.label, section.route, waiting))
     if admin.site.has_permission(request):
         links.append(_link(request, "Administration", "admin:index"))
-    return {"navigation": links}
+    return {"navigation": links, "asks_what_waits": not user.is_auditor}
 
 
 def _link(

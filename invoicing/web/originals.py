@@ -70,7 +70,7 @@ def download_of(kind: OriginalKind) -> Callable[..., HttpResponse]:
             content = _read(document, kind)
         except (FactsMissingError, PdfError) as failure:
             return _explain(request, document, kind, failure)
-        return _send(request, document, kind, content)
+        return send_file(request, document, kind, content)
 
     return download
 
@@ -82,7 +82,7 @@ def _read(document: Document, kind: OriginalKind) -> bytes:
     return make_pdf(document)
 
 
-def _send(
+def send_file(
     request: SignedInRequest, document: Document, kind: OriginalKind, content: bytes
 ) -> HttpResponse:
     """Send the file, and record it, unless the client has it or asks only whether there is one."""

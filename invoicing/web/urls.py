@@ -14,15 +14,21 @@ from invoicing.web import (
     logos,
     navigation,
     originals,
+    passkeys,
     people,
     telling,
 )
-from invoicing.web.accounts import account, set_password, sign_in
+from invoicing.web.accounts import account, passkey_sign_in, set_password, sign_in
 from invoicing.web.drafts import editor
+from invoicing.web.evidence import document as evidence_document
+from invoicing.web.evidence import downloads as evidence_downloads
+from invoicing.web.evidence import listing as evidence_listing
 
 urlpatterns = [
     path("", navigation.home, name="home"),
     path("sign-in", sign_in.sign_in, name="sign-in"),
+    path("sign-in/passkey", passkey_sign_in.sign_in_with_passkey, name="sign-in-with-passkey"),
+    path("sign-in/passkey/options", passkey_sign_in.make_options, name="passkey-options"),
     path("sign-out", sign_in.sign_out, name="sign-out"),
     path("set-password", set_password.set_password, name="set-password"),
     path("account", account.account, name="account"),
@@ -37,6 +43,15 @@ urlpatterns = [
             )
         ),
     ),
+    path(
+        "",
+        include(
+            (
+                [path("account", account.account, name="page"), *passkeys.urlpatterns],
+                "agent_passkeys",
+            )
+        ),
+    ),
     path("documents", documents.list_documents, name="documents"),
     path("documents/new", editor.new_draft, name="new-draft"),
     path("documents/<id:pk>", documents.show_document, name="document"),
@@ -44,11 +59,22 @@ urlpatterns = [
     path("documents/<id:pk>/correct", corrections.correct, name="correct"),
     path("documents/<id:pk>/change", corrections.change_correction, name="change-correction"),
     path("documents/<id:pk>/issue", issuing.issue, name="issue"),
+    path("documents/<id:pk>/issue/sign", issuing.give_options, name="sign-issue"),
     *(
         path(f"documents/<id:pk>/{kind}", originals.download_of(kind), name=f"document-{kind}")
         for kind in OriginalKind
     ),
     path("", include((approvals.urlpatterns, "agent_approvals"))),
+    path("evidence", evidence_listing.list_evidence, name="evidence"),
+    path("evidence/<id:pk>", evidence_document.show_evidence, name="evidence-of"),
+    *(
+        path(
+            f"evidence/<id:pk>/{kind}",
+            evidence_downloads.download_of(kind),
+            name=f"evidence-{kind}",
+        )
+        for kind in OriginalKind
+    ),
     path("customers", customers.list_customers, name="customers"),
     path("customers/<id:pk>", customers.show_customer, name="customer"),
     path("exports", exports.export, name="exports"),

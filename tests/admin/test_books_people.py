@@ -1,11 +1,12 @@
 """People in the administration: forms, one-time links, signing out everywhere."""
 
 import re
-from datetime import time
+from datetime import date, time, timedelta
 from typing import Any
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
 from agent_access.models import AuditEvent
 from invoicing.access import Permission
@@ -27,7 +28,7 @@ from tests.admin.forms import (
 )
 from tests.administration import acts_written, make_administrator, read
 from tests.approvals import prepare
-from tests.factories import UserFactory, grant
+from tests.factories import UserFactory, grant, make_auditor
 from tests.snapshots import take_snapshot
 from tests.web.forms import main_of
 
@@ -73,6 +74,7 @@ def test_a_right_that_is_not_offered_is_refused(sign_in, superuser, person, chos
 
 def test_the_list_tells_who_is_what(desk, superuser, person):
     UserFactory.create(name="Gus Guest", is_guest=True)
+    make_auditor(date(2026, 3, 2), name="Ute Until")
     UserFactory.create(name="Ina Inactive", is_active=False, is_guest=True)
     UserFactory.create(name="Sid Seldom", is_superuser=True)
     page = main_of(desk.get(reverse("admin:invoices_user_changelist")))
@@ -83,6 +85,7 @@ def test_the_list_tells_who_is_what(desk, superuser, person):
         "Sid Seldom": "active",
         "Paul Plain": "active",
         "Gus Guest": "guest",
+        "Ute Until": "auditor until March 2, 2026",
         "Ina Inactive": "deactivated",
     }
     for name, standing in standings.items():
@@ -98,6 +101,30 @@ def test_the_list_offers_the_roles_by_name_and_shows_the_people_of_one(desk, per
     assert offered == ["Author", "Buyer", "Clerk"]
     shown = desk.get(f"{everybody}?groups__id__exact={buyer.pk}").context["cl"].result_list
     assert [each.name for each in shown] == ["Paul Plain"]
+
+
+def test_the_owner_makes_an_auditor_on_the_page_of_a_person(sign_in, owner, person):
+    desk, page = sign_in(owner), url_of(person)
+    tomorrow = timezone.now().date() + timedelta(days=1)
+    assert_saved(save_at(desk, page, is_guest="on", audits_until=str(tomorrow)))
+    assert (read(person).audits_until, rights_held(person)) == (tomorrow, ["audit"])
+    shown = form_of(desk.get(page))
+    assert shown["audits_until"] == str(tomorrow)
+    assert_saved(save_at(desk, page, audits_until=""))
+    assert (read(person).audits_until, rights_held(person)) == (None, [])
+
+
+def rights_held(person: User) -> list[str]:
+    return list(read(person).user_permissions.values_list("codename", flat=True))
+
+
+def test_an_administrator_sees_until_when_an_auditor_reads_and_cannot_change_it(desk):
+    auditor = make_auditor(date(2026, 3, 2))
+    page = desk.get(url_of(auditor))
+    assert "audits_until" not in form_of(page)
+    assert "March 2, 2026" in main_of(page)
+    save_at(desk, url_of(auditor), audits_until="2099-01-01")
+    assert read(auditor).audits_until == date(2026, 3, 2)
 
 
 def test_a_manager_who_left_stays_but_nobody_else_is_given_them(desk, person):

@@ -11,6 +11,7 @@ from django.db.models.signals import pre_migrate
 from django.test import override_settings
 
 from agent_access import checks, conf
+from agent_access.passkeys.checks import check_address
 from agent_access.policy import Policy
 from invoicing.models import User
 
@@ -264,7 +265,7 @@ def test_a_misspelt_setting_is_an_error_that_names_the_right_ones(settings):
     assert error.hint == (
         "Its keys are BASE_URL, POLICY, GUARDS_WHOLE_SITE, TRUSTED_PROXIES, LIMIT_PER_CONNECTION,"
         " LIMIT_PER_ADDRESS, LIMIT_REGISTER, LIMIT_TOKEN, CACHE_SETTING, WEB_PUSH_KEY, MAIL_FROM,"
-        " REACHES_LOOPBACK, RAISE_UNFORESEEN."
+        " STAMP_URL, REACHES_LOOPBACK, RAISE_UNFORESEEN."
     )
 
 
@@ -278,3 +279,19 @@ def test_no_table_asks_for_a_migration_where_a_project_has_another_default_key()
     ]
     assert len(ours) > 3
     assert found == []
+
+
+@pytest.mark.parametrize(
+    ("base_url", "found"),
+    [
+        ("https://invoices.example", []),
+        ("https://localhost:8443", []),
+        ("https://192.0.2.1", ["agent_passkeys.W002"]),
+        ("https://[2001:db8::1]:8443", ["agent_passkeys.W002"]),
+        ("http://invoices.example", ["agent_passkeys.W002"]),
+        ("http://localhost", []),
+    ],
+)
+def test_an_address_that_cannot_have_passkeys_is_told(settings, base_url, found):
+    settings.AGENT_ACCESS |= {"BASE_URL": base_url}
+    assert identifiers(check_address()) == found

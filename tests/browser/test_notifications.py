@@ -8,7 +8,7 @@ from playwright.sync_api import CDPSession, Page, expect
 
 from agent_access.telling.devices import unseal_subscription
 from agent_access.telling.models import Device
-from agent_access.telling.preferences import mute
+from agent_access.telling.preferences import mute, read_preferences
 from agent_access.telling.sending import public_key
 from invoicing.services.drafts import ConnectionRef
 from tests.approvals import prepare
@@ -61,6 +61,16 @@ def find_registration(devtools: CDPSession, page: Page) -> str:
     while not found:
         page.wait_for_timeout(20)
     return found[0]
+
+
+def test_the_owner_chooses_the_heads_of_the_audit(open_page, owner, settings):
+    settings.AGENT_ACCESS |= {"MAIL_FROM": "invoices@a.example"}
+    page = open_page("/account", owner)
+    page.get_by_label("Send me the heads of the audit by mail each week").check()
+    follow(page.locator("form", has_text="Quiet from").get_by_role("button", name="Save"))
+    expect(page.get_by_role("status")).to_have_text("It is saved.")
+    assert read_preferences(owner).wants_heads
+    inspect(page, "heads-of-the-audit-by-mail")
 
 
 def test_a_notification_is_shown_and_its_click_opens_the_review_page(

@@ -39,6 +39,10 @@ PUSH_KEY = (
 )
 MAIL = "EMAIL_URL must be an smtp://, smtps:// or file:/// address, or console:."
 SENDER = "EMAIL_FROM must be an e-mail address, such as Invoices <invoices@company.example>."
+STAMPS = (
+    "STAMP_URL must be an https:// or http:// address without a password, such as"
+    " https://stamps.example/tsr."
+)
 STRONG = (
     "a random text of at least 50 characters, such as"
     ' python3 -c "import secrets; print(secrets.token_urlsafe(48))" prints.'
@@ -146,6 +150,18 @@ WRONG = {
     ("EMAIL_URL", ESCAPE.format("EMAIL_URL")): [f"smtp://me:{UNESCAPED[0]}@mail.example"],
     ("EMAIL_URL", NO_HOST.format("EMAIL_URL")): ["smtp://mail..example"],
     ("EMAIL_FROM", SENDER): ["invoices", "@company.example", "a@company.example\nBcc: b@c.example"],
+    ("STAMP_URL", STAMPS): [
+        "stamps.example",
+        "ftp://stamps.example",
+        "https://",
+        "https://stamps..example",
+        "https://me:secret@stamps.example",
+        "https://stamps.example:0",
+        "https://stamps.example:65536",
+        "http://stamps.example/a b",
+        "http://stamps.example/a#b",
+        "http://stamps.example/\n",
+    ],
 }
 
 
@@ -204,6 +220,7 @@ def test_a_secret_key_is_all_that_must_be_set(monkeypatch, quickstart_file) -> N
         "WEB_PUSH_KEY": Environment.model_fields["WEB_PUSH_KEY"].default,
         "EMAIL_URL": "",
         "EMAIL_FROM": "",
+        "STAMP_URL": "",
     }
     assert environment.SECRET_KEY.get_secret_value() == KEY
     assert split_keys(environment.SECRET_KEY_FALLBACKS) == []

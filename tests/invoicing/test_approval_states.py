@@ -91,9 +91,11 @@ def test_the_table_holds_the_three_transitions_of_the_interface():
     } == TRANSITIONS
 
 
-def state_at(now: datetime, *, is_changed: bool = False, **facts: Any) -> ApprovalState:
+def state_at(
+    now: datetime, *, is_changed: bool = False, is_signed: bool = True, **facts: Any
+) -> ApprovalState:
     approval = ApprovalRequest(expires_at=TEN_MINUTES_LATER, **facts)
-    return state_of(approval, is_unchanged=not is_changed, now=now)
+    return state_of(approval, is_unchanged=not is_changed, is_signed=is_signed, now=now)
 
 
 @pytest.mark.parametrize("is_executed", [True, False])
@@ -121,6 +123,11 @@ def test_the_first_fact_that_holds_decides(is_executed, is_expired, is_changed, 
 
 
 @pytest.mark.requirement("limit.approval_window")
+def test_an_approval_without_the_signature_that_it_needs_is_none():
+    assert state_at(PREPARED_AT, is_signed=False, decision="approved") == "pending"
+    assert state_at(PREPARED_AT, is_signed=False, decision="rejected") == "rejected"
+
+
 def test_at_exactly_ten_minutes_it_has_expired():
     assert timedelta(minutes=10) == ISSUE_APPROVAL.window
     assert state_at(TEN_MINUTES_LATER - MOMENT) == "pending"

@@ -36,7 +36,7 @@ PREPARED_COLUMNS = {
 }
 
 # Each is written once: the decision by deciding, the result by executing.
-DECIDED_COLUMNS = {"decision", "decided_at", "rejection_reason"}
+DECIDED_COLUMNS = {"decision", "decided_at", "rejection_reason", "demand"}
 EXECUTED_COLUMNS = {"executed_at", "execute_key", "result"}
 # Its place in the inbox, which changes until it is executed.
 PLACE_COLUMNS = {"replaced_at"}
@@ -85,6 +85,7 @@ def test_no_statement_changes_what_was_prepared(prepared, column):
         "decision = 'approved', rejection_reason = '', decided_at = '2026-03-02 09:02:00+00:00'",
         "decision = 'rejected', rejection_reason = 'No.', decided_at = decided_at",
         "decided_at = '2026-03-02 09:02:00+00:00'",
+        "demand = 'another'",
     ],
 )
 def test_no_statement_changes_what_was_decided(prepared, decision, change):

@@ -5,10 +5,12 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from agent_access.models import AuditEvent, Connection
 from agent_access.oauth.models import Grant
 from invoicing.access import Permission
+from invoicing.models import Company
 from tests.factories import UserFactory
 from tests.interface.refusals import nothing_changes
 from tests.oauth.programs import BASE_URL, REFUSAL, Browser, answer_of, parameters_of
@@ -138,6 +140,14 @@ def test_whoever_is_signed_out_signs_in_first_and_comes_back(path):
     response = Browser().open(path)
     assert response.status_code == 302
     assert response["Location"].startswith("/sign-in?next=/oauth/authorize%3F")
+
+
+def test_nobody_consents_in_a_session_that_a_password_alone_began(path, browser, delegate):
+    Company.objects.update(passkeys_required_from=timezone.now().date())
+    for response in (browser.open(path), browser.allow(path, delegate)):
+        assert response.status_code == 302
+        assert response["Location"].startswith("/sign-in?next=/oauth/authorize%3F")
+    assert not Connection.objects.exists()
 
 
 @pytest.mark.parametrize("method", ["open", "allow"])

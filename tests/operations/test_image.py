@@ -222,6 +222,7 @@ def test_no_secret_stands_in_the_compose_file_and_each_must_be_given():
         "WEB_PUSH_KEY",
         "EMAIL_URL",
         "EMAIL_FROM",
+        "STAMP_URL",
     }
     assert re.findall(r"(?:PASSWORD|SECRET_KEY\w*): (?!\$\{)", COMPOSE) == []
 

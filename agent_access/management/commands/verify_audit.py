@@ -10,7 +10,7 @@ from django.core.management import CommandError
 from typing_extensions import override
 
 from agent_access.operator_command import OperatorCommand
-from agent_access.verification import Position, find_breaks, read_heads
+from agent_access.verification import Position, find_breaks, read_heads, write_heads
 
 # As this command prints it. A chain without events has no digest; editors trim the last blank.
 HEAD = re.compile(r"(\S+) ([0-9]{1,18})(?: ([0-9a-f]*))?", re.ASCII)
@@ -33,8 +33,7 @@ class Command(OperatorCommand):
             self.stderr.write(f"{found.chain} {found.sequence}: {found.problem}")
         if breaks:
             sys.exit(1)
-        for chain, head in read_heads().items():
-            self.stdout.write(f"{chain} {head.sequence} {head.digest}")
+        self.stdout.write(write_heads(read_heads()), ending="")
 
 
 def _read_heads_file(file: Path) -> dict[str, Position]:

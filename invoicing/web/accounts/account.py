@@ -14,11 +14,12 @@ from invoicing.administration.acts import actor_of
 from invoicing.administration.sign_ins import change_own_password, sign_out_everywhere
 from invoicing.errors import ConflictError, PermissionMissingError
 from invoicing.models import User
+from invoicing.web import passkeys, telling
 from invoicing.web.accounts.devices import find_device, remember_device
 from invoicing.web.accounts.limits import AttemptRefusedError, answer_refused, count_attempt
 from invoicing.web.accounts.password_forms import OwnPasswordForm
+from invoicing.web.auditors import for_auditors
 from invoicing.web.pages import SignedInRequest, page
-from invoicing.web.telling import describe
 
 CHANGED_MEANWHILE = (
     "Your password was changed elsewhere at this moment, or you were signed out. Please check"
@@ -26,6 +27,7 @@ CHANGED_MEANWHILE = (
 )
 
 
+@for_auditors
 @page(methods=("GET", "POST"))
 def account(request: SignedInRequest) -> HttpResponse:
     """Change the password by POST; this session goes on, all others end."""
@@ -65,10 +67,16 @@ def _write(request: SignedInRequest, form: OwnPasswordForm) -> User | None:
 def _show(
     request: SignedInRequest, form: OwnPasswordForm, *, status: int = 200, **context: Any
 ) -> HttpResponse:
-    values = {"form": form, "telling": describe(request), **context}
+    values = {
+        "form": form,
+        "telling": {} if request.user.is_auditor else telling.describe(request),
+        "passkeys": passkeys.describe(request),
+        **context,
+    }
     return render(request, "invoicing/account.html", values, status=status)
 
 
+@for_auditors
 @page(methods=("POST",))
 def end_own_sessions(request: SignedInRequest) -> HttpResponse:
     with suppress(PermissionMissingError):  # a double click: they were ended while this one waited

@@ -20,6 +20,8 @@ ATTEMPTS_PER_ADDRESS = 30
 ATTEMPTS_PER_PAIR = 10
 ATTEMPTS_PER_DEVICE = 10
 ATTEMPTS_PER_ACCOUNT = 100
+# Each sign-in page that is opened asks for one, for a passkey that may be offered.
+CHALLENGES_PER_ADDRESS = 300
 
 
 class Limit(NamedTuple):
@@ -58,7 +60,7 @@ def count_attempt(*, account: str, device: str = "") -> list[Limit]:
     """
     name = User.objects.normalize_email(account)
     network = web_origin().client_network
-    address = Limit("sign-in.address", network, ATTEMPTS_PER_ADDRESS)
+    address = _address_limit()
     own = Limit("sign-in.device", f"{device} {name}", ATTEMPTS_PER_DEVICE)
     shared = [
         Limit("sign-in.pair", f"{network} {name}", ATTEMPTS_PER_PAIR),
@@ -74,8 +76,24 @@ def count_attempt(*, account: str, device: str = "") -> list[Limit]:
     return [address, *shared]
 
 
+def count_passkey() -> list[Limit]:
+    """Count one attempt to sign in with a passkey, which names no account, as count_attempt() does.
+
+    Raises AttemptRefusedError.
+    """
+    address = _address_limit()
+    _spend(address)
+    return [address]
+
+
+def count_challenge() -> None:
+    """Count one challenge that a passkey is asked to sign; raises AttemptRefusedError."""
+    network = web_origin().client_network
+    _spend(Limit("challenge.address", network, CHALLENGES_PER_ADDRESS))
+
+
 def refund_attempt(counted: Iterable[Limit]) -> None:
-    """Uncount an attempt, since its password was right; raises AttemptRefusedError.
+    """Uncount an attempt, since what was proven is right; raises AttemptRefusedError.
 
     Otherwise an office behind one address would lock itself out in the morning. Until then the
     attempt counts, so that simultaneous guesses meet the limit too.
@@ -106,6 +124,10 @@ def _failures() -> tuple[type[Exception], ...]:
     from redis.exceptions import RedisError  # noqa: PLC0415  a start need not wait for the library
 
     return RedisError, OSError, ValueError
+
+
+def _address_limit() -> Limit:
+    return Limit("sign-in.address", web_origin().client_network, ATTEMPTS_PER_ADDRESS)
 
 
 def _given_back(limit: Limit) -> Limit:

@@ -15,7 +15,9 @@ from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_http_methods, require_POST
 
-from invoicing.models import User
+from invoicing.administration.passkeys import has_passkey
+from invoicing.models import Company, User
+from invoicing.passkey_rule import has_come, required_from
 from invoicing.visits import SignInOutcome, note_attempt
 from invoicing.web.accounts.devices import find_device, remember_device
 from invoicing.web.accounts.limits import (
@@ -26,6 +28,7 @@ from invoicing.web.accounts.limits import (
     refund_attempt,
 )
 from invoicing.web.accounts.password_forms import password_field
+from invoicing.web.auditors import always_for_auditors
 from invoicing.web.late_forms import keeps_typed_at, read_late_form, show_late_form
 
 HOME = "/"
@@ -39,7 +42,7 @@ class SignInForm(forms.Form):
     username = forms.CharField(
         label="Work e-mail",
         max_length=254,
-        widget=forms.EmailInput(attrs={"autocomplete": "username", "autofocus": True}),
+        widget=forms.EmailInput(attrs={"autocomplete": "username webauthn", "autofocus": True}),
     )
     password = password_field("Password", is_new=False)
 
@@ -50,7 +53,7 @@ def sign_in(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         if request.user.is_authenticated:
             return continue_after_sign_in(request)
-        return _show(request, SignInForm())
+        return show_sign_in(request, SignInForm())
     return _try_to_sign_in(request, SignInForm(request.POST))
 
 
@@ -64,17 +67,36 @@ def _try_to_sign_in(request: HttpRequest, form: SignInForm) -> HttpResponse:
     except AttemptRefusedError as refusal:
         if isinstance(refusal, LimitReachedError):
             note_attempt(SignInOutcome.LIMITED)
-        return answer_refused(refusal, partial(_show, request, form))
+        return answer_refused(refusal, partial(show_sign_in, request, form))
     if user is None:
         _note_refusal(form)
         # One sentence for every reason: nobody learns which addresses have an account.
-        return _show(request, form, status=422, is_refused=True)
-    login(request, user)
+        return show_sign_in(request, form, status=422, is_refused=True)
+    if has_come(required_from()):
+        return _ask_for_passkey(request, form, user)
+    return open_session(request, user)
+
+
+def _ask_for_passkey(request: HttpRequest, form: SignInForm, person: User) -> HttpResponse:
+    """Say that the password, which is right, is too little, and whom to ask; no session is opened.
+
+    Nothing is kept of the password: the passkey alone signs in.
+    """
+    note_attempt(SignInOutcome.PASSKEY_MISSING, person.pk)
+    owner = Company.objects.select_related("owner").get().owner
+    known = {"has_passkey": has_passkey(person), "owner": None if person == owner else owner}
+    return show_sign_in(request, form, known=known)
+
+
+def open_session(request: HttpRequest, person: User, **proven: Any) -> HttpResponse:
+    """Sign the person in; `proven` is what their session keeps of how (sessions.py)."""
+    login(request, person)
+    request.session.update(proven)
     # An instant, not a duration: with that, each change of the session would put off its end.
     request.session.set_expiry(timezone.now() + timedelta(seconds=settings.SESSION_COOKIE_AGE))
-    note_attempt(SignInOutcome.SIGNED_IN, user.pk)
+    note_attempt(SignInOutcome.SIGNED_IN, person.pk)
     response = continue_after_sign_in(request)
-    remember_device(response, user)
+    remember_device(response, person)
     return response
 
 
@@ -89,7 +111,9 @@ def continue_after_sign_in(request: HttpRequest) -> HttpResponse:
 def ask_to_sign_in_again(request: HttpRequest) -> HttpResponse:
     """Return the sign-in page for a form that was sent too late; it carries what was typed."""
     typed = read_late_form(request).urlencode()
-    return _show(request, SignInForm(), status=HTTPStatus.FORBIDDEN, next=request.path, typed=typed)
+    return show_sign_in(
+        request, SignInForm(), status=HTTPStatus.FORBIDDEN, next=request.path, typed=typed
+    )
 
 
 def _note_refusal(form: SignInForm) -> None:
@@ -98,7 +122,7 @@ def _note_refusal(form: SignInForm) -> None:
     note_attempt(SignInOutcome.REFUSED, tried)
 
 
-def _show(
+def show_sign_in(
     request: HttpRequest, form: SignInForm, *, status: int = 200, **context: Any
 ) -> HttpResponse:
     values = {
@@ -106,6 +130,7 @@ def _show(
         "next": _next_path(request),
         "typed": request.POST.get("typed", ""),
         "is_late": LATE in request.GET,
+        "needs_passkey": has_come(required_from()),
         **context,
     }
     return render(request, "invoicing/sign_in.html", values, status=status)
@@ -120,6 +145,7 @@ def _next_path(request: HttpRequest) -> str:
     return path if is_own else HOME
 
 
+@always_for_auditors
 @require_POST
 def sign_out(request: HttpRequest) -> HttpResponse:
     logout(request)

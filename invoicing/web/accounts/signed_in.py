@@ -1,4 +1,7 @@
-"""Requires a signed-in person for every page, unless it is marked login_not_required."""
+"""Requires a signed-in person for every page, unless it is marked login_not_required.
+
+Of these people, auditors get no further than evidence.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,6 +17,7 @@ from typing_extensions import override
 from invoicing.paper.formats import time_zone_of
 from invoicing.visits import note_visitor
 from invoicing.web.accounts.sign_in import LATE, ask_to_sign_in_again
+from invoicing.web.auditors import keep_to_evidence
 from invoicing.web.late_forms import keeps_typed
 
 
@@ -41,6 +45,10 @@ class SignedInMiddleware(LoginRequiredMiddleware):
         if request.user.is_authenticated:
             note_visitor(request.user.pk)
             timezone.activate(time_zone_of(request.user))
+            if request.user.is_auditor:
+                over = keep_to_evidence(request, request.user, view_func)
+                if over is not None:
+                    return over
         return super().process_view(request, view_func, view_args, view_kwargs)
 
     @override
