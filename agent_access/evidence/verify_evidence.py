@@ -23,6 +23,7 @@ from datetime import datetime, timedelta
 from itertools import islice
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
+from uuid import UUID
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile
 
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
@@ -34,6 +35,7 @@ MANIFEST, HEADS = "manifest.json", "heads.txt"
 EVENTS, APPROVALS = "events.jsonl", "approvals.jsonl"
 PASSKEYS, SIGNATURES = "passkeys.jsonl", "signatures.jsonl"
 ADMINISTRATION, OK, APPROVE, APPROVED = "administration", "ok", "approve", "approved"
+DONE = "done"  # as a signature says of an act by hand
 # Limits, so that a file made to do harm does none: names, and bytes of the manifest, a line, all.
 MOST_FILES, MANIFEST_BYTES, LINE_BYTES, ALL_BYTES = 64, 1 << 20, 1 << 25, 1 << 36
 PROBLEMS_SHOWN = 50
@@ -246,7 +248,7 @@ class Verification:
         self.made: dict[str, list[Made]] = defaultdict(list)
         self.executions: Counter[str] = Counter()
         self.decided: dict[str, tuple[str, str, str | None]] = {}
-        self.act_digests: set[str] = set()
+        self.key_events: set[tuple[str, str, str]] = set()
         self.begun_at: datetime | None = None
         self.approvals: dict[str, Approval] = {}
         self.keys: dict[str, Key] = {}
@@ -322,7 +324,7 @@ class Verification:
         if not digest or is_decision or event["outcome"] != OK:
             return
         if chain == ADMINISTRATION:
-            self.act_digests.add(digest)
+            self.key_events.add((digest, target, event["detail"]))
             if event["action"] not in self.acts:
                 return
             self.made[target].append(Made(digest, "", chain))
@@ -338,7 +340,7 @@ class Verification:
         for row in self.package.records(APPROVALS):
             name = f"approval {row['id']}"
             approval = Approval(
-                *(row["connection_id"], row["delegated_user_id"], row["target"]),
+                *(row["connection_id"], _key(row["delegated_user_id"]), row["target"]),
                 *(row["fingerprint"], row["nonce_digest"], row["decision"]),
                 row.get("demand", ""),
                 _moment(row["executed_at"]) if row["executed_at"] else None,
@@ -393,12 +395,12 @@ class Verification:
 
     def read_keys(self) -> None:
         for row in self.package.records(PASSKEYS):
-            self.keys[row["id"]] = Key(
-                row["person_id"], row["public_key"], _moment(row["added_at"]), _removed(row)
-            )
+            person, public_key = _key(row["person_id"]), row["public_key"]
+            added_at, removed_at = _moment(row["added_at"]), _removed(row)
+            self.keys[row["id"]] = Key(person, public_key, added_at, removed_at)
             self.report.check(
-                sha256(decode(row["public_key"])) in self.act_digests,
-                f"passkey {row['id']}: no event tells that this key was added",
+                (sha256(public_key), person, row["id"]) in self.key_events,
+                f"passkey {row['id']}: no event tells that this person added this key",
             )
         for pk, public_key in (self.earlier.keys if self.earlier else {}).items():
             known = self.keys.get(pk)
@@ -429,14 +431,15 @@ class Verification:
     def _flaws(self, row: Row) -> Iterator[str]:
         """Yield what is wrong with a signature, the gravest first."""
         key, approval = self.keys.get(row["passkey_id"]), self.approvals.get(row["record_id"])
-        signed_at, person = _moment(row["signed_at"]), row["person_id"]
+        signed_at, person = _moment(row["signed_at"]), _key(row["person_id"])
         if key is None or (key.person, key.public_key) != (person, row["public_key"]):
             yield "it was not made with the key of the passkey that it names"
         elif not key.added_at <= signed_at <= (key.removed_at or signed_at):
             yield "its passkey did not exist when it was made"
-        signed = {"purpose": row["purpose"], "user": person, "fingerprint": row["fingerprint"]}
+        signed = {"purpose": row["purpose"], "user": str(row["person_id"])}
+        signed |= {"fingerprint": row["fingerprint"]}
         if row["purpose"] != APPROVE:
-            signed |= {"record": row["record_id"]}
+            signed |= {"record": row["record_id"], "decision": DONE}
         elif approval is None or approval.user != person:
             yield "there is no such approval, or it is another person's"
         else:
@@ -563,6 +566,11 @@ class Verification:
 
 def _moment(text: str) -> datetime:
     return datetime.fromisoformat(text)
+
+
+def _key(value: Any) -> str:
+    """Return a person's key as events have it: an integer stands for a UUID."""
+    return str(UUID(int=value)) if isinstance(value, int) else str(value)
 
 
 def _removed(row: Row) -> datetime | None:
