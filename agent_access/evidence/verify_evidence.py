@@ -23,6 +23,7 @@ from datetime import datetime, timedelta
 from itertools import islice
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
+from uuid import UUID
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile
 
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
@@ -34,6 +35,7 @@ MANIFEST, HEADS = "manifest.json", "heads.txt"
 EVENTS, APPROVALS = "events.jsonl", "approvals.jsonl"
 PASSKEYS, SIGNATURES = "passkeys.jsonl", "signatures.jsonl"
 ADMINISTRATION, OK, APPROVE, APPROVED = "administration", "ok", "approve", "approved"
+DONE = "done"  # as a signature says of an act by hand
 # Limits, so that a file made to do harm does none: names, and bytes of the manifest, a line, all.
 MOST_FILES, MANIFEST_BYTES, LINE_BYTES, ALL_BYTES = 64, 1 << 20, 1 << 25, 1 << 36
 PROBLEMS_SHOWN = 50
@@ -152,6 +154,15 @@ class Package:
     def rows(self, name: str) -> Iterator[Row]:
         return map(read_json, self.lines(name))
 
+    def records(self, name: str) -> Iterator[Row]:
+        """Yield rows that stand in the order of their IDs, and so each once."""
+        before = ""
+        for row in self.rows(name):
+            if row["id"] <= before:
+                raise UnreadableError(f"{name} is not in the order of IDs")
+            before = row["id"]
+            yield row
+
     def heads(self) -> dict[str, Position]:
         return read_heads(line.decode() for line in self.lines(HEADS))
 
@@ -216,10 +227,10 @@ class Earlier:
         self.made_at = package.made_at
         self.heads = package.heads()
         self.records = {
-            row["id"]: row["digest"] for name in package.numbered() for row in package.rows(name)
+            row["id"]: row["digest"] for name in package.numbered() for row in package.records(name)
         }
-        self.keys = {row["id"]: row["public_key"] for row in package.rows(PASSKEYS)}
-        self.signed = {row["record_id"]: row["signature"] for row in package.rows(SIGNATURES)}
+        self.keys = {row["id"]: row["public_key"] for row in package.records(PASSKEYS)}
+        self.signed = {row["record_id"]: row["signature"] for row in package.records(SIGNATURES)}
 
 
 class Verification:
@@ -229,14 +240,15 @@ class Verification:
         self, package: Package, earlier: Earlier | None, heads: Mapping[str, Position]
     ) -> None:
         self.package, self.earlier, self.report = package, earlier, Report()
-        self.expected: dict[str, dict[int, tuple[str, str]]] = defaultdict(dict)
+        # Of each chain: sequence and digest of an event that somebody knew, and who did.
+        self.expected: dict[str, list[tuple[int, str, str]]] = defaultdict(list)
         self._expect(heads, "the heads that were kept")
         self._expect(earlier.heads if earlier else {}, "the earlier package")
         self.acts = {act for name in package.numbered() for act in package.files[name]["acts"]}
         self.made: dict[str, list[Made]] = defaultdict(list)
         self.executions: Counter[str] = Counter()
         self.decided: dict[str, tuple[str, str, str | None]] = {}
-        self.act_digests: set[str] = set()
+        self.key_events: set[tuple[str, str, str]] = set()
         self.begun_at: datetime | None = None
         self.approvals: dict[str, Approval] = {}
         self.keys: dict[str, Key] = {}
@@ -259,7 +271,7 @@ class Verification:
     def _expect(self, heads: Mapping[str, Position], source: str) -> None:
         for chain, (sequence, digest) in heads.items():
             if sequence:
-                self.expected[chain][sequence] = (digest, source)
+                self.expected[chain].append((sequence, digest, source))
 
     def read_events(self) -> None:
         heads, ends = self.package.heads(), dict[str, Position]()
@@ -287,16 +299,18 @@ class Verification:
         changed = f"{place}: this event was changed or moved, or follows one that was"
         if not self.report.check(event["digest"] == digest_event(event, previous), changed):
             return False
-        digest, source = self.expected[event["chain"]].get(due, (event["digest"], ""))
-        rewritten = f"{place}: the chain was rewritten: it is not that of {source}"
-        return self.report.check(digest == event["digest"], rewritten)
+        for sequence, digest, source in self.expected.get(event["chain"], ()):
+            if sequence == due and digest != event["digest"]:
+                self.report.find(f"{place}: the chain was rewritten: it is not that of {source}")
+                return False
+        return True
 
     def _compare_end(self, chain: str, end: Position, head: Position | None) -> None:
         if head is None:
             self.report.find(f"{chain}: the head of the chain is missing")
         else:
             self.report.check(head == end, f"{chain}: its head is not at its last event")
-        for sequence, (_, source) in self.expected.get(chain, {}).items():
+        for sequence, _, source in self.expected.get(chain, ()):
             gone = f"{chain} {end[0] + 1}: an event is missing here that {source} knew"
             self.report.check(sequence <= end[0], gone)
 
@@ -310,7 +324,7 @@ class Verification:
         if not digest or is_decision or event["outcome"] != OK:
             return
         if chain == ADMINISTRATION:
-            self.act_digests.add(digest)
+            self.key_events.add((digest, target, event["detail"]))
             if event["action"] not in self.acts:
                 return
             self.made[target].append(Made(digest, "", chain))
@@ -323,10 +337,10 @@ class Verification:
     def read_approvals(self) -> None:
         patterns = [_patterns(self.package.files[name]) for name in self.package.numbered()]
         counts: Counter[str] = Counter()
-        for row in self.package.rows(APPROVALS):
+        for row in self.package.records(APPROVALS):
             name = f"approval {row['id']}"
             approval = Approval(
-                *(row["connection_id"], row["delegated_user_id"], row["target"]),
+                *(row["connection_id"], _key(row["delegated_user_id"]), row["target"]),
                 *(row["fingerprint"], row["nonce_digest"], row["decision"]),
                 row.get("demand", ""),
                 _moment(row["executed_at"]) if row["executed_at"] else None,
@@ -340,7 +354,7 @@ class Verification:
             counts["requests"] += 1
             counts["approved"] += approval.decision == APPROVED
             counts["executed"] += approval.executed_at is not None
-            counts["of before"] += self._compare_decision(name, row["id"], approval)
+            counts["of before"] += self._compare_decision(name, row, approval)
         for pk in self.decided.keys() - self.approvals.keys():
             self.report.find(f"approval {pk}: an event tells of it, and it is missing")
         self.report.tell(
@@ -348,10 +362,10 @@ class Verification:
             f" {counts['executed']} executed, {counts['of before']} from before this release."
         )
 
-    def _compare_decision(self, name: str, pk: str, approval: Approval) -> bool:
+    def _compare_decision(self, name: str, row: Row, approval: Approval) -> bool:
         """Compare with the events; return whether it was decided before these kept digests."""
-        chain, actor, digest = self.decided.get(pk, ("", "", None))
-        is_approved, executions = approval.decision == APPROVED, self.executions[pk]
+        chain, actor, digest = self.decided.get(row["id"], ("", "", None))
+        is_approved, executions = approval.decision == APPROVED, self.executions[row["id"]]
         self.report.check(
             bool(chain) == is_approved, f"{name}: an event and its decision contradict each other"
         )
@@ -361,15 +375,17 @@ class Verification:
         if chain:
             agrees = (chain, actor) == (approval.connection, approval.user)
             self.report.check(agrees, f"{name}: another person or connection is in its event")
+            is_known = digest or self._is_before(_moment(row["decided_at"]))
+            self.report.check(is_known, f"{name}: its event keeps no digest of what was approved")
         if digest:
             self.report.check(
                 digest == approval.fingerprint, f"{name}: it is not what was approved"
             )
-            executed = approval.executed_at is not None
+            at = approval.executed_at
             # By a process of the release before, while the upgrade ran.
-            is_before = executed and not executions and self._is_before(approval.executed_at)
+            is_before = at is not None and not executions and self._is_before(at)
             self.report.check(
-                executions == executed or is_before,
+                executions == (at is not None) or is_before,
                 f"{name}: it was executed {executions} times, by what the events tell",
             )
             self.report.check(
@@ -378,13 +394,13 @@ class Verification:
         return is_approved and not digest
 
     def read_keys(self) -> None:
-        for row in self.package.rows(PASSKEYS):
-            self.keys[row["id"]] = Key(
-                row["person_id"], row["public_key"], _moment(row["added_at"]), _removed(row)
-            )
+        for row in self.package.records(PASSKEYS):
+            person, public_key = _key(row["person_id"]), row["public_key"]
+            added_at, removed_at = _moment(row["added_at"]), _removed(row)
+            self.keys[row["id"]] = Key(person, public_key, added_at, removed_at)
             self.report.check(
-                sha256(decode(row["public_key"])) in self.act_digests,
-                f"passkey {row['id']}: no event tells that this key was added",
+                (sha256(public_key), person, row["id"]) in self.key_events,
+                f"passkey {row['id']}: no event tells that this person added this key",
             )
         for pk, public_key in (self.earlier.keys if self.earlier else {}).items():
             known = self.keys.get(pk)
@@ -396,7 +412,7 @@ class Verification:
     def read_signatures(self) -> None:
         patterns, count = [_patterns(self.package.files[n]) for n in self.package.numbered()], 0
         known = dict(self.earlier.signed) if self.earlier else {}
-        for row in self.package.rows(SIGNATURES):
+        for row in self.package.records(SIGNATURES):
             count += 1
             for flaw in islice(self._flaws(row), 1):
                 self.report.find(f"signature {row['id']}: {flaw}")
@@ -415,14 +431,15 @@ class Verification:
     def _flaws(self, row: Row) -> Iterator[str]:
         """Yield what is wrong with a signature, the gravest first."""
         key, approval = self.keys.get(row["passkey_id"]), self.approvals.get(row["record_id"])
-        signed_at, person = _moment(row["signed_at"]), row["person_id"]
+        signed_at, person = _moment(row["signed_at"]), _key(row["person_id"])
         if key is None or (key.person, key.public_key) != (person, row["public_key"]):
             yield "it was not made with the key of the passkey that it names"
         elif not key.added_at <= signed_at <= (key.removed_at or signed_at):
             yield "its passkey did not exist when it was made"
-        signed = {"purpose": row["purpose"], "user": person, "fingerprint": row["fingerprint"]}
+        signed = {"purpose": row["purpose"], "user": str(row["person_id"])}
+        signed |= {"fingerprint": row["fingerprint"]}
         if row["purpose"] != APPROVE:
-            signed |= {"record": row["record_id"]}
+            signed |= {"record": row["record_id"], "decision": DONE}
         elif approval is None or approval.user != person:
             yield "there is no such approval, or it is another person's"
         else:
@@ -448,15 +465,15 @@ class Verification:
         for index, name in enumerate(self.package.numbered()):
             series: dict[str, dict[int, str]] = defaultdict(dict)
             ways: Counter[str] = Counter()
-            for row in self.package.rows(name):
+            for row in self.package.records(name):
                 record = read_json(row["content"])
                 number = f"{shown(record['number'])} ({row['id']})"
-                self.report.check(row["id"] not in seen, f"{number}: it is there twice")
                 seen.add(row["id"])
                 ways[self._find_way(number, row, record, index)] += 1
-                taken = series[record["series"]].setdefault(record["value"], record["number"])
+                numbers, value = series[record["series"]], record["value"]
                 twice = f"{number}: its place in its series is another's"
-                self.report.check(taken == record["number"], twice)
+                self.report.check(value not in numbers, twice)
+                numbers[value] = record["number"]
             self._tell_series(name, series)
             told = ", ".join(f"{count} {way}" for way, count in sorted(ways.items())) or "none"
             self.report.tell(f"Numbers of {name} by how they were given: {told}.")
@@ -467,9 +484,9 @@ class Verification:
         for record_id in (self.earlier.records if self.earlier else {}).keys() - seen:
             self.report.find(f"record {record_id}: the earlier package has it, this one has not")
 
-    def _is_before(self, moment: datetime | None) -> bool:
+    def _is_before(self, moment: datetime) -> bool:
         """Return whether events kept no digests yet at this moment."""
-        return not self.begun_at or not moment or moment <= self.begun_at + UPGRADE_LASTS
+        return self.begun_at is None or moment <= self.begun_at + UPGRADE_LASTS
 
     def _adds(self, made: Made) -> bool:
         approval = self.approvals.get(made.approval)
@@ -549,6 +566,11 @@ class Verification:
 
 def _moment(text: str) -> datetime:
     return datetime.fromisoformat(text)
+
+
+def _key(value: Any) -> str:
+    """Return a person's key as events have it: an integer stands for a UUID."""
+    return str(UUID(int=value)) if isinstance(value, int) else str(value)
 
 
 def _removed(row: Row) -> datetime | None:

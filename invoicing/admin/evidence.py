@@ -2,7 +2,6 @@
 
 from functools import partial
 from http import HTTPStatus
-from tempfile import TemporaryFile
 from typing import Any
 
 from django import forms
@@ -12,11 +11,10 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.utils import timezone
 
-from agent_access.evidence.package import VERIFIER, write_package
 from invoicing.administration.acts import actor_of
-from invoicing.administration.exports import TooManyExportsError, begin_export
+from invoicing.administration.evidence import VERIFIER, begin_evidence
+from invoicing.administration.exports import TooManyExportsError
 from invoicing.errors import PermissionMissingError
-from invoicing.exports.cells import CHUNK_LENGTH, Chunks
 from invoicing.models import User
 from invoicing.rights import is_owner
 from invoicing.web.accounts.devices import find_device
@@ -87,27 +85,8 @@ def _require_owner(request: HttpRequest) -> User:
 def _download(request: HttpRequest) -> StreamingHttpResponse:
     """Return the package; raises TooManyExportsError and PermissionMissingError."""
     name = f"evidence_{timezone.now():%Y-%m-%d_%H%M}.zip"
-    chunks = begin_export(
-        _read_package(),
-        actor=actor_of(request),
-        kind="evidence",
-        begun="all of it",
-        is_allowed=is_owner,
-    )
     return StreamingHttpResponse(
-        chunks,
+        begin_evidence(actor=actor_of(request)),
         content_type="application/zip",
         headers={"Content-Disposition": f'attachment; filename="{name}"'},
     )
-
-
-def _read_package() -> Chunks:
-    """Yield a package that is complete: the moment of which it is ends before anything leaves.
-
-    Whoever takes it slowly would else keep the database from tidying up.
-    """
-    with TemporaryFile() as file:  # which nobody else can open
-        for chunk in write_package(made_at=timezone.now()):
-            file.write(chunk)
-        file.seek(0)
-        yield from iter(partial(file.read, CHUNK_LENGTH), b"")

@@ -44,9 +44,8 @@ class SoftKey:
 
     @property
     def digest(self) -> str:
-        """The SHA-256 of the public key, as the audit event of the passkey keeps it."""
-        padded = self.public_key + "=" * (-len(self.public_key) % 4)
-        return hashlib.sha256(base64.urlsafe_b64decode(padded)).hexdigest()
+        """The SHA-256 of the public key's text, as the audit event of the passkey keeps it."""
+        return hashlib.sha256(self.public_key.encode()).hexdigest()
 
     def sign(
         self,

@@ -1,27 +1,36 @@
-"""Invoices of every way: by an agent's approval or by hand, signed or not."""
+"""Invoices of every way: by an agent's approval or by hand, signed or not, as the service does."""
 
-from dataclasses import dataclass, field
+import json
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from typing import Any
-from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
 
 from agent_access import audit, conf
 from agent_access.approvals import engine
+from agent_access.approvals.kinds import kinds
 from agent_access.approvals.models import ApprovalRequest, Decision
+from agent_access.approvals.signatures import act_of
 from agent_access.audit import OPERATOR, SYSTEM
-from agent_access.facts import canonical_json, fingerprint_of
-from agent_access.passkeys.assertions import relying_party
-from agent_access.passkeys.models import Passkey, Signature
+from agent_access.facts import fingerprint_facts
+from agent_access.passkeys.models import Challenge, Passkey
+from agent_access.passkeys.signer import PasskeySigner
+from agent_access.passkeys.sites import relying_party
+from agent_access.signing import Act, Proof
 from invoicing.decisions import issue_by_hand
 from invoicing.models import Customer, Document, User
 from invoicing.services.document_facts import read_facts
+from invoicing.signed_issues import act_by_hand
 from tests.agents import HttpAgent
 from tests.evidence.authenticator import SoftKey, make_es256
 from tests.factories import make_draft
+from tests.signing import demand
 
-DEMAND = '{"always":true}'
+SESSION = Proof(assertion="", session="0" * 64)
+# Older than the window in which a passkey signs nothing.
+AN_HOUR = timedelta(hours=1)
 
 
 @dataclass
@@ -49,11 +58,11 @@ class Books:
         return ApprovalRequest.objects.get(pk=told["approval_id"], executed_at__isnull=False)
 
     def approve(self, pk: str, *, is_signed: bool) -> None:
-        ApprovalRequest.objects.filter(pk=pk).update(demand=DEMAND if is_signed else "")
+        demand(always=is_signed)
         approval = ApprovalRequest.objects.get(pk=pk)
-        if is_signed:
-            asked = {"approval": pk, "decision": "approved", "nonce_digest": approval.nonce_digest}
-            self.sign("approve", approval.pk, approval.facts, **asked)
+        kind = kinds.get(approval.kind)
+        target = kind.find(None, approval.target, lock=False)
+        proof = self.sign(act_of(kind, approval, target)) if is_signed else None
         engine.decide(
             self.person,
             approval.pk,
@@ -61,53 +70,44 @@ class Books:
             fingerprint=approval.fingerprint,
             reason="",
             origin=SYSTEM,
+            proof=proof,
         )
 
     def issue_alone(self, *, is_signed: bool = False) -> Document:
+        demand(always=is_signed)
         draft = make_draft(user=self.person, customer=self.customer)
         [facts] = read_facts([draft])
-        shown = canonical_json(facts)
-        if is_signed:
-            self.sign("do", draft.pk, shown, record=str(draft.pk))
+        proof = self.sign(act_by_hand(self.person, draft, facts)) if is_signed else None
         return issue_by_hand(
-            self.person, draft.pk, fingerprint=fingerprint_of(shown), origin=SYSTEM
+            self.person, draft.pk, fingerprint=fingerprint_facts(facts), origin=SYSTEM, proof=proof
         )
 
-    def sign(self, purpose: str, record_id: UUID, facts: str, **asked: Any) -> Signature:
-        return Signature.objects.create(
-            purpose=purpose,
-            record_id=record_id,
-            person=self.person,
-            passkey=self.passkey,
-            facts=facts,
-            fingerprint=fingerprint_of(facts),
-            demand=DEMAND,
-            signed_at=timezone.now(),
-            **signed_columns(self.key, purpose, self.person, facts, **asked),
-        )
-
-
-def signed_columns(
-    key: SoftKey, purpose: str, person: User, facts: str, **asked: Any
-) -> dict[str, str]:
-    """Return the columns of a signature that a browser's passkey would have made."""
-    told = {"purpose": purpose, "user": str(person.pk), "fingerprint": fingerprint_of(facts)}
-    challenge = canonical_json(told | asked | {"random": "00" * 32})
-    site = {"origin": conf.base_url(), "rp_id": relying_party()}
-    columns = {"challenge": challenge, "origin": site["origin"], "relying_party": site["rp_id"]}
-    return columns | key.sign(challenge, **site)
+    def sign(self, act: Act) -> Proof:
+        """Return what a browser sends once the person has unlocked their passkey."""
+        PasskeySigner().make_options(act, SESSION)
+        challenge = Challenge.objects.latest("pk").content
+        made = self.key.sign(challenge, origin=conf.base_url(), rp_id=relying_party())
+        names = {
+            "clientDataJSON": "client_data",
+            "authenticatorData": "authenticator_data",
+            "signature": "signature",
+        }
+        response = {name: made[column] for name, column in names.items()}
+        assertion = {"id": self.passkey.credential_id, "response": response}
+        return replace(SESSION, assertion=json.dumps(assertion))
 
 
 def add_passkey(person: User, key: SoftKey, name: str = "Phone") -> Passkey:
+    """Keep a key of a person, and tell so in the audit."""
     passkey = Passkey.objects.create(
         person=person,
         credential_id=key.public_key[:20],
         public_key=key.public_key,
         counter=0,
         name=name,
-        added_at=timezone.now(),
+        added_at=timezone.now() - AN_HOUR,
     )
     with transaction.atomic():
-        told = {"target": str(passkey.pk), "content_digest": key.digest}
+        told = {"target": str(person.pk), "detail": str(passkey.pk), "content_digest": key.digest}
         audit.record_act("passkey:added", OPERATOR, **told)
     return passkey
