@@ -28,7 +28,7 @@ View = TypeVar("View", bound=Callable[..., Any])
 ANSWERS = "agent_access_answers"
 FRONT_PAGE = "admin:agent_access_accesssettings_changelist"
 # Apps whose models are shown as one section, under the name of the first.
-OWNERS_APPS = ("agent_access", "agent_oauth")
+OWNERS_APPS = ("agent_access", "agent_oauth", "agent_passkeys")
 # Passwords are changed on the project's own page, and records have no page to "view on site".
 # Nothing here autocompletes, which would search a whole table at every keystroke.
 LEFT_OUT = frozenset({"autocomplete", "password_change", "password_change_done", "view_on_site"})

@@ -261,6 +261,13 @@ class Policy:
         """Return the IDs of the project's records that are called so, as a search of the audit."""
         return ()
 
+    def find_parties(self, name: str, viewer: Any) -> Collection[Any]:
+        """Return the IDs of those whom acts concern and who are called exactly so.
+
+        Without those whom the viewer may not know. `record_labels` says what they are called.
+        """
+        return ()
+
     def first_steps(self, *, credential: str, grants: Collection[str]) -> Sequence[ShellLines]:
         """Return lines that try a new connection, for the page that shows its credential once."""
         return ()

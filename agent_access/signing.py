@@ -31,8 +31,10 @@ __all__ = [
     "ask",
     "demand_of",
     "is_signed",
+    "make_options",
     "make_proof",
     "sign",
+    "use_signer",
 ]
 
 # In which member of a web session the ID of the passkey stands with which it was begun.

@@ -19,7 +19,7 @@ from invoicing.administration.one_time_codes import may_make_code
 from invoicing.administration.sign_ins import end_sign_ins
 from invoicing.agent_tools.failures import answer_failure
 from invoicing.agent_tools.missing import find_missing
-from invoicing.agent_tools.record_names import find_ids, find_names
+from invoicing.agent_tools.record_names import find_customers, find_ids, find_names
 from invoicing.agent_tools.schemas import schema_filler
 from invoicing.agent_tools.work import address_of_work, find_work
 from invoicing.models import Company, User
@@ -155,6 +155,10 @@ class InvoicingPolicy(Policy):
     @override
     def find_ids_by_label(self, name: str) -> Collection[UUID]:
         return find_ids(name)
+
+    @override
+    def find_parties(self, name: str, viewer: User) -> Collection[UUID]:
+        return find_customers(name, viewer)
 
     @override
     def schema_filler(self) -> Callable[[Tool, JSONSchema], JSONSchema]:

@@ -105,13 +105,13 @@ class SoftPasskey:
         says: Mapping[str, Any] | None = None,
         **_others: Any,
     ) -> bytes:
-        told = {
+        told: dict[str, Any] = {
             "type": kind,
             "challenge": encode(challenge),
             "origin": origin,
             "crossOrigin": is_framed,
         }
-        return json.dumps(told | (says or {})).encode()
+        return json.dumps({**told, **(says or {})}).encode()
 
     def _data(
         self,
@@ -147,7 +147,7 @@ class SoftPasskey:
         """Store the passkey as one that the person added so long ago, without an audit event."""
         added_at: datetime = timezone.now() - age
         columns = {"name": "Soft passkey", "added_at": added_at, **columns}
-        return Passkey.objects.create(
+        kept: Passkey = Passkey.objects.create(
             person=person,
             credential_id=encode(self.credential_id),
             public_key=encode(self.public_key),
@@ -155,6 +155,7 @@ class SoftPasskey:
             is_synced=self.is_synced,
             **columns,
         )
+        return kept
 
 
 UNSIGNED, NEGATIVE, BYTES, TEXT, MAP = 0, 1, 2, 3, 5

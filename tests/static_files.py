@@ -24,9 +24,9 @@ def collect_static_files() -> None:
 
 def _are_new() -> bool:
     manifest = COLLECTED / "staticfiles.json"
-    sources = [
-        path for path in PROJECT_FOLDER.glob("*/static/**/*") if COLLECTED not in path.parents
-    ]
+    folders = ("*/static/**/*", "*/*/static/**/*")
+    found = (path for folder in folders for path in PROJECT_FOLDER.glob(folder))
+    sources = [path for path in found if COLLECTED not in path.parents]
     newest = max(path.stat().st_mtime for path in (*sources, PROJECT_FOLDER / "requirements.txt"))
     return manifest.exists() and manifest.stat().st_mtime > newest
 

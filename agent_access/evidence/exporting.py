@@ -11,8 +11,6 @@ from agent_access.audit import Actor, record_act
 from agent_access.evidence.package import write_package
 from agent_access.models import AccessSettings
 
-__all__ = ["Written", "export_package"]
-
 TARGET = "evidence"
 
 

@@ -20,6 +20,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from itertools import islice
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile
@@ -32,7 +33,7 @@ FORMAT, VERSION = "agent-evidence", 1
 MANIFEST, HEADS = "manifest.json", "heads.txt"
 EVENTS, APPROVALS = "events.jsonl", "approvals.jsonl"
 PASSKEYS, SIGNATURES = "passkeys.jsonl", "signatures.jsonl"
-ADMINISTRATION, OK, APPROVED = "administration", "ok", "approved"
+ADMINISTRATION, OK, APPROVE, APPROVED = "administration", "ok", "approve", "approved"
 # Limits, so that a file made to do harm does none: names, and bytes of the manifest, a line, all.
 MOST_FILES, MANIFEST_BYTES, LINE_BYTES, ALL_BYTES = 64, 1 << 20, 1 << 25, 1 << 36
 PROBLEMS_SHOWN = 50
@@ -47,7 +48,8 @@ AFTER_SEQUENCE = (
 )
 HASHED = {*BEFORE_SEQUENCE, "sequence", *AFTER_SEQUENCE, "digest"}
 UNSET = (None, "")
-USER_PRESENT_AND_VERIFIED = 0b101
+# Of an authenticator's data: how long its fixed part is, and flags in it.
+FIXED_LENGTH, USER_PRESENT_AND_VERIFIED = 37, 0b101
 
 Row = dict[str, Any]
 Position = tuple[int, str]
@@ -55,9 +57,6 @@ Position = tuple[int, str]
 
 class UnreadableError(Exception):
     """The package, or a part of it, is none that can be read; the reason is a sentence."""
-
-
-# Reading.
 
 
 def read_json(text: bytes | str) -> Row:
@@ -160,9 +159,6 @@ class Package:
         return (name for name, told in self.files.items() if told.get("is_numbered") is True)
 
 
-# What is remembered of the parts, to be compared with each other.
-
-
 class Made(NamedTuple):
     """An event that tells that a record was made: by an agent's approval, or by hand."""
 
@@ -223,6 +219,7 @@ class Earlier:
             row["id"]: row["digest"] for name in package.numbered() for row in package.rows(name)
         }
         self.keys = {row["id"]: row["public_key"] for row in package.rows(PASSKEYS)}
+        self.signed = {row["record_id"]: row["signature"] for row in package.rows(SIGNATURES)}
 
 
 class Verification:
@@ -264,8 +261,6 @@ class Verification:
             if sequence:
                 self.expected[chain][sequence] = (digest, source)
 
-    # Chains.
-
     def read_events(self) -> None:
         heads, ends = self.package.heads(), dict[str, Position]()
         chain, reached, is_broken, count = "", (0, ""), False, 0
@@ -283,7 +278,7 @@ class Verification:
             self._remember_event(event)
         for name in {*heads, *ends, *self.expected}:
             self._compare_end(name, ends.get(name, (0, "")), heads.get(name))
-        self.report.tell(f"{count} events in {len(heads)} chains, each event behind the other.")
+        self.report.tell(f"{count} events in {len(heads)} chains were checked.")
 
     def _follows(self, event: Row, due: int, previous: str) -> bool:
         place = f"{event['chain']} {due}"
@@ -324,8 +319,6 @@ class Verification:
             self.made[event["detail"]].append(Made(digest, target, chain))
         at = datetime.fromisoformat(event["occurred_at"])
         self.begun_at = min(at, self.begun_at or at)
-
-    # Approvals.
 
     def read_approvals(self) -> None:
         patterns = [_patterns(self.package.files[name]) for name in self.package.numbered()]
@@ -384,8 +377,6 @@ class Verification:
             )
         return is_approved and not digest
 
-    # Keys and signatures.
-
     def read_keys(self) -> None:
         for row in self.package.rows(PASSKEYS):
             self.keys[row["id"]] = Key(
@@ -400,59 +391,57 @@ class Verification:
             replaced = f"passkey {pk}: it is not that of the earlier package"
             self.report.check(known and known.public_key == public_key, replaced)
         if self.keys:
-            self.report.tell(f"{len(self.keys)} passkeys, each key as its event keeps it.")
+            self.report.tell(f"{len(self.keys)} passkeys were compared with their events.")
 
     def read_signatures(self) -> None:
         patterns, count = [_patterns(self.package.files[n]) for n in self.package.numbered()], 0
+        known = dict(self.earlier.signed) if self.earlier else {}
         for row in self.package.rows(SIGNATURES):
             count += 1
-            problem = self._find_flaw(row)
-            self.report.check(not problem, f"signature {row['id']}: {problem}")
-            if row["purpose"] == "approve":
+            for flaw in islice(self._flaws(row), 1):
+                self.report.find(f"signature {row['id']}: {flaw}")
+            if known.pop(row["record_id"], row["signature"]) != row["signature"]:
+                self.report.find(f"signature {row['id']}: it is not that of the earlier package")
+            if row["purpose"] == APPROVE:
                 self.signed.add(row["record_id"])
             else:
                 agreed = (digest_facts(read_json(row["facts"]), each) for each in patterns)
                 self.signed_by_hand[row["record_id"]] = tuple(agreed)
+        for record_id in known:
+            self.report.find(f"record {record_id}: its signature of the earlier package is gone")
         if count:
-            self.report.tell(f"{count} signatures, each over exactly the facts beside it.")
+            self.report.tell(f"{count} signatures were verified over the facts beside them.")
 
-    def _find_flaw(self, row: Row) -> str:
-        """Return what is wrong with a signature, or nothing."""
-        key = self.keys.get(row["passkey_id"])
-        signed_at, asked = _moment(row["signed_at"]), read_json(row["challenge"])
-        if key is None or (key.person, key.public_key) != (row["person_id"], row["public_key"]):
-            return "it was not made with the key of the passkey that it names"
-        if not key.added_at <= signed_at or (key.removed_at and key.removed_at < signed_at):
-            return "its passkey did not exist when it was made"
-        wanted = {
-            "purpose": row["purpose"],
-            "user": row["person_id"],
-            "fingerprint": row["fingerprint"],
-        }
-        if row["purpose"] == "approve":
-            approval = self.approvals.get(row["record_id"])
-            if approval is None or approval.user != row["person_id"]:
-                return "there is no such approval, or it is another person's"
-            if (approval.fingerprint, approval.demand) != (row["fingerprint"], row["demand"]):
-                return "it is for other facts, or another demand, than the approval's"
-            wanted |= {"approval": row["record_id"], "nonce_digest": approval.nonce_digest}
+    def _flaws(self, row: Row) -> Iterator[str]:
+        """Yield what is wrong with a signature, the gravest first."""
+        key, approval = self.keys.get(row["passkey_id"]), self.approvals.get(row["record_id"])
+        signed_at, person = _moment(row["signed_at"]), row["person_id"]
+        if key is None or (key.person, key.public_key) != (person, row["public_key"]):
+            yield "it was not made with the key of the passkey that it names"
+        elif not key.added_at <= signed_at <= (key.removed_at or signed_at):
+            yield "its passkey did not exist when it was made"
+        signed = {"purpose": row["purpose"], "user": person, "fingerprint": row["fingerprint"]}
+        if row["purpose"] != APPROVE:
+            signed |= {"record": row["record_id"]}
+        elif approval is None or approval.user != person:
+            yield "there is no such approval, or it is another person's"
         else:
-            wanted["record"] = row["record_id"]
-        if any(asked.get(name) != value for name, value in wanted.items()):
-            return "what was signed is not this act of this person"
-        if asked.get("decision") not in {"approve", APPROVED, "do"}:
-            return "what was signed is another decision"
+            if (approval.fingerprint, approval.demand) != (row["fingerprint"], row["demand"]):
+                yield "it is for other facts, or another demand, than the approval's"
+            signed |= {"approval": row["record_id"], "nonce_digest": approval.nonce_digest}
+            signed |= {"decision": APPROVED}
+        challenge = read_json(row["challenge"])
+        if any(challenge.get(name) != value for name, value in signed.items()):
+            yield "what was signed is not this act of this person"
         if sha256(row["facts"]) != row["fingerprint"]:
-            return "its facts are not those of its fingerprint"
-        return find_flaw_of_assertion(row)
+            yield "its facts are not those of its fingerprint"
+        yield from flaws_of_assertion(row)
 
     def read_demands(self) -> None:
         for pk, approval in self.approvals.items():
             if approval.decision == APPROVED and approval.demand:
                 unsigned = f"approval {pk}: a signature was demanded, and there is none"
                 self.report.check(pk in self.signed, unsigned)
-
-    # Records with numbers.
 
     def read_numbered(self) -> None:
         seen: set[str] = set()
@@ -488,11 +477,8 @@ class Verification:
 
     def _find_way(self, number: str, row: Row, record: Row, index: int) -> str:
         """Return by which one way the number was given, in words."""
-        pk, made_at, agreed = (
-            row["id"],
-            _moment(record["made_at"]),
-            digest_facts(record["facts"], []),
-        )
+        pk, made_at = row["id"], _moment(record["made_at"])
+        agreed = digest_facts(record["facts"], [])
         self.report.check(record["id"] == pk, f"{number}: its content is another record's")
         self.report.check(
             sha256(row["content"]) == row["digest"], f"{number}: its content has another digest"
@@ -513,9 +499,9 @@ class Verification:
             self.report.check(
                 self.signed_by_hand[pk][index] == agreed, f"{number}: it is not what was signed"
             )
-            return "by hand, signed"
+            return "by hand and signed"
         self._compare_approval(number, pk, made[0], agreed=agreed, index=index)
-        return "by approval, signed" if made[0].approval in self.signed else "by approval"
+        return "by a signed approval" if made[0].approval in self.signed else "by approval"
 
     def _compare_earlier(self, number: str, row: Row, made_at: datetime) -> None:
         if self.earlier is None:
@@ -558,9 +544,7 @@ class Verification:
         for name in self.package.files:
             if name not in known:
                 rows = sum(1 for _ in self.package.rows(name))
-                self.report.tell(
-                    f"{shown(name)}: {rows} rows, as the manifest tells; not compared."
-                )
+                self.report.tell(f"{shown(name)}: {rows} rows, compared with the manifest only.")
 
 
 def _moment(text: str) -> datetime:
@@ -601,33 +585,30 @@ def _strip(facts: Any, paths: list[list[str]]) -> Any:
     }
 
 
-# WebAuthn (level 2, section 7.2), with the keys of RFC 9052.
-
-
-def find_flaw_of_assertion(row: Row) -> str:
-    """Return what is wrong with what the browser sent of a passkey, or nothing."""
+def flaws_of_assertion(row: Row) -> Iterator[str]:
+    """Yield what is wrong with what the browser sent of a passkey (WebAuthn, section 7.2)."""
     try:
         client_data, data = decode(row["client_data"]), decode(row["authenticator_data"])
-        told, challenge = read_json(client_data), decode(read_json(client_data).get("challenge"))
-        signature, key = decode(row["signature"]), read_cose(decode(row["public_key"]))
+        told, signature = read_json(client_data), decode(row["signature"])
+        challenge, key = decode(told.get("challenge")), read_cose(decode(row["public_key"]))
     except (ValueError, UnreadableError):
-        return "it is malformed"
+        yield "it is malformed"
+        return
     if told.get("type") != "webauthn.get" or told.get("crossOrigin") not in {None, False}:
-        return "it was made for something else, or in a frame of another site"
+        yield "it was made for something else, or in a frame of another site"
     if challenge.hex() != sha256(row["challenge"]):
-        return "it is over another challenge"
-    host = urlsplit(str(row["origin"])).hostname
-    if told.get("origin") != row["origin"] or host != row["relying_party"]:
-        return "it was made on another site"
-    if data[:32].hex() != sha256(row["relying_party"]):
-        return "it was made for another site"
-    if len(data) < 37 or data[32] & USER_PRESENT_AND_VERIFIED != USER_PRESENT_AND_VERIFIED:  # noqa: PLR2004  its fixed part
-        return "the person was not verified"
+        yield "it is over another challenge"
+    host = urlsplit(row["origin"]).hostname
+    if (told.get("origin"), host) != (row["origin"], row["relying_party"]):
+        yield "it was made on another site"
+    if len(data) < FIXED_LENGTH or data[:32].hex() != sha256(row["relying_party"]):
+        yield "it was made for another site"
+    elif data[32] & USER_PRESENT_AND_VERIFIED != USER_PRESENT_AND_VERIFIED:
+        yield "the person was not verified"
     try:
         _verify(key, signature, data + hashlib.sha256(client_data).digest())
     except (InvalidSignature, UnsupportedAlgorithm, ValueError, KeyError, TypeError):
-        return "the signature does not hold"
-    return ""
+        yield "the signature does not hold"
 
 
 def _verify(key: dict[Any, Any], signature: bytes, signed: bytes) -> None:
@@ -680,8 +661,6 @@ def _read_cbor(data: bytes) -> tuple[Any, bytes]:
     raise ValueError
 
 
-# The program.
-
 PROVED = """
 What this shows: the package is whole, and its parts agree with each other. What was approved and
 signed is what was frozen, as far as the events keep digests of it.
@@ -694,9 +673,7 @@ what a screen showed them, nor whose key it is: compare the keys with what their
 
 def shown(text: object) -> str:
     """Return a text of the package so that no terminal does what it says."""
-    return "".join(
-        each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in str(text)
-    )
+    return "".join(each if each.isprintable() else "?" for each in str(text))
 
 
 def verify(file: str, earlier: str | None, heads: str | None) -> tuple[str, int]:
@@ -715,18 +692,16 @@ def verify(file: str, earlier: str | None, heads: str | None) -> tuple[str, int]
         return f"This cannot be read: {shown(error)}.", 1
     except (BadZipFile, zlib.error, RuntimeError) as error:
         return f"This is no whole ZIP file: {shown(error)}.", 1
-    lines = [
-        f"Evidence of {shown(package.manifest.get('service'))}, {package.made_at:%Y-%m-%d %H:%M} UTC"
-    ]
+    service, made_at = shown(package.manifest.get("service")), package.made_at
+    lines = [f"Evidence of {service}, {made_at:%Y-%m-%d %H:%M} UTC"]
     outside = [each for each in (earlier and "an earlier package", heads and "kept heads") if each]
     lines.append(f"Compared with: {' and '.join(outside) or 'nothing that was kept outside'}")
     lines += ["", *report.told, ""]
     lines += [f"PROBLEM  {shown(each)}" for each in report.problems]
     if report.count > len(report.problems):
         lines.append(f"... and {report.count - len(report.problems)} more.")
-    verdict = (
-        f"{report.count} problems: do not rely on it." if report.count else "Everything agrees."
-    )
+    found = f"{report.count} problems: do not rely on it."
+    verdict = found if report.count else "Everything agrees."
     return "\n".join([*lines, verdict, PROVED]), int(report.count > 0)
 
 

@@ -1,8 +1,7 @@
 """The forms of passkeys; a script fills their hidden fields with what the browser answered."""
 
-from typing import Any
-
 from django import forms
+from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
 from agent_access.passkeys.keeping import NewPasskey
@@ -16,8 +15,9 @@ class NewPasskeyForm(forms.Form):
     is_apart = forms.BooleanField(required=False)
     registration = forms.CharField(required=False, widget=forms.HiddenInput)
 
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, label_suffix="", **options)
+    def __init__(self, data: QueryDict | None = None) -> None:
+        # Its page may have other forms, with fields of the same names.
+        super().__init__(data, auto_id="passkey_%s", label_suffix="")
         self.fields["name"].widget.attrs["autocomplete"] = "off"
 
     @property

@@ -39,6 +39,16 @@ from agent_access.passkeys.registrations import (
     verify_registration,
 )
 
+__all__ = [
+    "ForPurpose",
+    "NewPasskey",
+    "add_by_link",
+    "add_passkey",
+    "make_link",
+    "remove_passkey",
+    "rename_passkey",
+]
+
 ADDED, REMOVED, RENAMED = "passkey:added", "passkey:removed", "passkey:renamed"
 LINK_MADE, REFUSED = "passkey:link_made", "passkey:refused"
 

@@ -45,7 +45,8 @@ def try_password(request: HttpRequest, person: Any, password: str) -> bool:
     spent, _left = count("passkeys.password", bucket, quota=ATTEMPTS, seconds=WINDOW_SECONDS)
     if spent > ATTEMPTS:
         raise NotTriedError(TOO_MANY, minutes=WINDOW_SECONDS // 60)
-    return authenticate(request, username=person.get_username(), password=password) == person
+    user = authenticate(request, username=person.get_username(), password=password)
+    return bool(user == person)
 
 
 @login_not_required

@@ -15,6 +15,8 @@ from typing_extensions import override
 from agent_access import conf
 from agent_access.passkeys.models import Passkey
 
+__all__ = ["LinkInvalidError", "address_of", "read_link_token"]
+
 # More than any key of a user has.
 LONGEST = 500
 

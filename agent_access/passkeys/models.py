@@ -134,6 +134,7 @@ class SigningRules(models.Model):
     apart = models.BooleanField(default=False)
 
     class Meta:
+        verbose_name_plural = _("signed approvals")
         constraints = (
             models.CheckConstraint(condition=Q(id=1), name="agent_passkeys_one_row_of_rules"),
         )

@@ -29,7 +29,7 @@ def registration_options(challenge: Challenge) -> dict[str, Any]:
         rp_name=conf.policy().service().title,
         user_id=to_key(person.pk).bytes,
         user_name=person.get_username(),
-        user_display_name=person.get_full_name() or person.get_username(),
+        user_display_name=str(person),
         challenge=challenge_bytes(challenge),
         timeout=MILLISECONDS,
         authenticator_selection=AuthenticatorSelectionCriteria(

@@ -8,6 +8,8 @@ from agent_access.passkeys.models import NAME_LENGTH
 from agent_access.translations import SentenceError
 from agent_access.visible_text import INVISIBLE
 
+__all__ = ["NameInvalidError", "PasskeyRefusedError", "Reason"]
+
 
 class Reason(StrEnum):
     """Why a change was refused, as the audit keeps it."""

@@ -40,7 +40,7 @@ def read_credential(text: str, *members: str) -> dict[str, Any]:
     Raises MadeUpError.
     """
     try:
-        sent = orjson.loads(text) if len(text) <= LONGEST else None
+        sent = orjson.loads(text if len(text) <= LONGEST else "")
         response = {name: sent["response"][name] for name in members}
         credential_id, attachment = sent["id"], sent.get("authenticatorAttachment")
     except (ValueError, KeyError, TypeError, AttributeError):

@@ -38,6 +38,8 @@ from agent_access.passkeys.refusals import NameInvalidError, PasskeyRefusedError
 from agent_access.passkeys.sites import can_have_passkeys
 from agent_access.web_sessions import digest_session, has_session
 
+__all__ = ["describe"]
+
 PAGE = "agent_passkeys:page"
 # The query parameter by which the page says what was done just now.
 DONE = "passkey"
@@ -56,7 +58,7 @@ def describe(
     person = request.user
     kept = Passkey.objects.kept_by(person.pk)
     return {
-        "form": form or AddForm(auto_id="passkey_%s"),
+        "form": form or AddForm(),
         "kept": [_describe(each) for each in kept],
         "is_possible": can_have_passkeys(),
         "is_owner": approvers.may_administer(person),
@@ -143,7 +145,7 @@ def _find_own(request: HttpRequest, text: str) -> Passkey:
 
 @changes
 def add(request: HttpRequest) -> HttpResponse:
-    form = AddForm(request.POST, auto_id="passkey_%s")
+    form = AddForm(request.POST)
     if not form.is_valid():
         return show(request, status=HTTPStatus.UNPROCESSABLE_ENTITY, form=form)
     add_passkey(

@@ -8,6 +8,7 @@ from django.contrib import admin
 from django.core.exceptions import ValidationError
 from django.db.models import Model
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
@@ -16,6 +17,7 @@ from stdnum.exceptions import ValidationError as StdnumError
 from typing_extensions import override
 
 from invoicing.admin.customers import ADDRESS, ELECTRONIC_ADDRESS, PartyForm, currencies
+from invoicing.admin.evidence import download_verifier, export_evidence
 from invoicing.admin.ownership import transfer
 from invoicing.admin.passkey_rule import choose_passkey_rule
 from invoicing.admin.records import RecordAdmin, RecordForm
@@ -248,10 +250,15 @@ class CompanyAdmin(RecordAdmin):
     def get_urls(self) -> list[URLPattern]:
         guard = self.admin_site.admin_view
         own = [
+            path("evidence", guard(self.evidence), name="evidence"),
+            path("evidence/verifier", guard(download_verifier), name="evidence-verifier"),
             path("passkeys", guard(self.passkeys), name="passkey-rule"),
             path("transfer", guard(self.transfer), name="transfer-ownership"),
         ]
         return [*own, *super().get_urls()]
+
+    def evidence(self, request: HttpRequest) -> HttpResponseBase:
+        return export_evidence(request, self._context(request))
 
     def passkeys(self, request: HttpRequest) -> HttpResponse:
         return choose_passkey_rule(request, self._context(request))

@@ -1,11 +1,11 @@
-"""Exports of documents, as acts of a person: begun with a count, finished with a digest.
+"""Exports, as acts of a person: begun with what is in them, finished with a digest.
 
 While a file leaves, a thread of the server waits for whoever reads it, and gets no say before they
 have read on. So there are few exports at once, each with an end, and rights are looked at again.
 """
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from hashlib import sha256
 from itertools import chain
@@ -54,39 +54,45 @@ REASONS: dict[type[Exception], str] = {
 }
 
 
+IsAllowed = Callable[[User], bool]
+
+
 def may_export(user: User) -> bool:
     return user.has_perms(EXPORT_PERMISSIONS)
 
 
-def read_exporter(actor: Actor) -> User:
+def read_exporter(actor: Actor, is_allowed: IsAllowed = may_export) -> User:
     """Return the person as of now; raises PermissionMissingError if they may not export."""
     person = read_actor(actor)
-    if not may_export(person):
+    if not is_allowed(person):
         raise PermissionMissingError
     return person
 
 
-def begin_export(chunks: Chunks, *, actor: Actor, kind: str, selection: str, count: int) -> Chunks:
-    """Audit that so many documents begin to leave, and return the file, which has to be closed.
+def begin_export(
+    chunks: Chunks, *, actor: Actor, kind: str, begun: str, is_allowed: IsAllowed = may_export
+) -> Chunks:
+    """Audit that a file begins to leave, and return it; it has to be closed.
 
-    The audit gets the size and digest of a file that was taken whole, and the size of one that
-    ended early. Raises TooManyExportsError, PermissionMissingError, and what the first chunk does.
+    `begun` says what is in it. The audit gets the size and digest of a file that was taken whole,
+    and the size of one that ended early. Raises TooManyExportsError, PermissionMissingError, and
+    what the first chunk does.
     """
-    sent = _send(chunks, actor=actor, kind=kind, begun=f"{count} documents, {selection}")
+    sent = _send(chunks, actor=actor, kind=kind, begun=begun, is_allowed=is_allowed)
     next(sent)  # so that to close it gives its turn back
     return sent
 
 
-def _send(chunks: Chunks, *, actor: Actor, kind: str, begun: str) -> Chunks:
+def _send(chunks: Chunks, *, actor: Actor, kind: str, begun: str, is_allowed: IsAllowed) -> Chunks:
     """Yield nothing once the export has begun, then the file."""
     with _turn(), closing(chunks):
         first = next(chunks)
-        with act_of(actor, may_export):
+        with act_of(actor, is_allowed):
             record_admin_act("export:begun", target=kind, actor=actor, detail=begun)
         yield b""
         digest, size = sha256(), 0
         try:
-            for chunk in _watch(chain([first], chunks), actor):
+            for chunk in _watch(chain([first], chunks), actor, is_allowed):
                 digest.update(chunk)
                 size += len(chunk)
                 yield chunk
@@ -108,7 +114,7 @@ def _turn() -> Iterator[None]:
         _turns.release()
 
 
-def _watch(chunks: Iterator[bytes], actor: Actor) -> Iterator[bytes]:
+def _watch(chunks: Iterator[bytes], actor: Actor, is_allowed: IsAllowed) -> Iterator[bytes]:
     """Yield the chunks as long as they are taken in time by a person who may have them."""
     begun_at = looked_at = monotonic()
     for chunk in chunks:
@@ -116,7 +122,7 @@ def _watch(chunks: Iterator[bytes], actor: Actor) -> Iterator[bytes]:
         if now - begun_at > MOST_SECONDS:
             raise _TooSlowError
         if now - looked_at > LOOK_AGAIN:
-            read_exporter(actor)
+            read_exporter(actor, is_allowed)
             looked_at = now
         yield chunk
 

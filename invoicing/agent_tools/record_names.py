@@ -57,3 +57,10 @@ def find_ids(name: str) -> set[UUID]:
     documents = Document.objects.filter(Q(number=code) | Q(draft_code=code)).values("pk")
     approvals = ApprovalRequest.objects.filter(kind=ISSUE, target__in=documents).values("pk")
     return {each["pk"] for each in documents.union(approvals, all=True)}
+
+
+def find_customers(name: str, viewer: User) -> set[UUID]:
+    """Return the IDs of the customers with exactly this name whom the viewer may see."""
+    if not viewer.has_perm(Permission.VIEW_CUSTOMER):
+        return set()
+    return set(Customer.objects.visible_to(viewer).filter(name=name).values_list("pk", flat=True))

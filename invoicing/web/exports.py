@@ -144,8 +144,7 @@ def _download(
         _write(kind, read, selection, request.user),
         actor=actor,
         kind=kind,
-        selection=str(selection),
-        count=len(pks),
+        begun=f"{len(pks)} documents, {selection}",
     )
     file = FILES[kind]
     name = file.name.format(selection.first_day, selection.last_day)

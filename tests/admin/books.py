@@ -15,4 +15,6 @@ from invoicing.models import (
 BOOKS = (Company, Customer, DatevSettings, NumberSeries, Role, Skill, TaxRate, Team, User)
 # Of each there is one record, to which its list leads.
 SINGLE = (Company, DatevSettings)
+# What only the owner opens.
+OWNERS_PAGES = ("transfer-ownership", "evidence", "evidence-verifier")
 PERSON_PAGES = ("one-time-link", "sign-person-out")

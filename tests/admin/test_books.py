@@ -24,7 +24,7 @@ from invoicing.models import (
     Team,
     User,
 )
-from tests.admin.books import BOOKS, PERSON_PAGES, SINGLE
+from tests.admin.books import BOOKS, OWNERS_PAGES, PERSON_PAGES, SINGLE
 from tests.admin.forms import form_of
 from tests.administration import make_administrator
 from tests.factories import CustomerFactory, TaxRateFactory, TeamFactory, UserFactory, make_issued
@@ -77,7 +77,7 @@ def pages_of(model) -> list[str]:
     if model is User:
         urls += [reverse(f"admin:{name}", args=[record.pk]) for name in PERSON_PAGES]
     if model is Company:
-        urls.append(reverse("admin:transfer-ownership"))
+        urls += [reverse(f"admin:{name}") for name in OWNERS_PAGES]
     if model is TaxRate:
         urls.append(reverse("admin:tax-meanings"))
     return [*urls, url_of(model, "add")]
@@ -95,7 +95,7 @@ def test_every_page_of_the_books_is_known_to_these_tests():
         for model in BOOKS
         for page in ("changelist", "add", "change")
     }
-    assert found == actions | {*PERSON_PAGES, "transfer-ownership", "tax-meanings"}
+    assert found == actions | {*PERSON_PAGES, *OWNERS_PAGES, "tax-meanings"}
     ours = {model for model in admin.site._registry if model._meta.app_label == "invoices"}
     assert (ours, admin.site.is_registered(Group)) == (set(BOOKS), False)
 

@@ -98,7 +98,7 @@ def test_the_owner_comes_first(sign_in, owner):
     assert "You have no passkey of your own yet, and yours comes first." in page
     assert "manage.py passkey_link" in page
     assert 'name="day"' not in page
-    assert_refused(desk, "2026-12-01", "You have no passkey of your own yet. Add one first.")
+    assert_refused(desk, "2026-12-01", "You have no passkey of your own yet, and yours")
 
 
 def test_while_somebody_has_none_the_day_is_tomorrow_at_the_earliest(desk, delegate):

@@ -1,5 +1,6 @@
 """An authority on this machine that stamps what it is sent, made with the program `openssl`."""
 
+import ssl
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -8,6 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 
+import trustme
 from typing_extensions import override
 
 REPLY = "application/timestamp-reply"
@@ -77,8 +79,8 @@ class Authority:
 
 
 @contextmanager
-def run_authority(folder: Path) -> Iterator[Authority]:
-    """Answer over plain HTTP, as most authorities do, until the block ends."""
+def run_authority(folder: Path, *, tls: trustme.CA | None = None) -> Iterator[Authority]:
+    """Answer until the block ends: over plain HTTP, as many authorities do, or over TLS."""
     authority = Authority(folder)
     authority.answer = authority.stamp
 
@@ -99,7 +101,12 @@ def run_authority(folder: Path) -> Iterator[Authority]:
             pass
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        authority.url = f"http://stamps.example:{server.server_address[1]}/tsr"
+        scheme = "http"
+        if tls is not None:
+            scheme, context = "https", ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            tls.issue_cert("stamps.example").configure_cert(context)
+            server.socket = context.wrap_socket(server.socket, server_side=True)
+        authority.url = f"{scheme}://stamps.example:{server.server_address[1]}/tsr"
         thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         try:

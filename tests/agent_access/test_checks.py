@@ -11,6 +11,7 @@ from django.db.models.signals import pre_migrate
 from django.test import override_settings
 
 from agent_access import checks, conf
+from agent_access.passkeys.checks import check_address
 from agent_access.policy import Policy
 from invoicing.models import User
 
@@ -278,3 +279,19 @@ def test_no_table_asks_for_a_migration_where_a_project_has_another_default_key()
     ]
     assert len(ours) > 3
     assert found == []
+
+
+@pytest.mark.parametrize(
+    ("base_url", "found"),
+    [
+        ("https://invoices.example", []),
+        ("https://localhost:8443", []),
+        ("https://192.0.2.1", ["agent_passkeys.W002"]),
+        ("https://[2001:db8::1]:8443", ["agent_passkeys.W002"]),
+        ("http://invoices.example", ["agent_passkeys.W002"]),
+        ("http://localhost", []),
+    ],
+)
+def test_an_address_that_cannot_have_passkeys_is_told(settings, base_url, found):
+    settings.AGENT_ACCESS |= {"BASE_URL": base_url}
+    assert identifiers(check_address()) == found

@@ -12,7 +12,6 @@ from django.utils import timezone
 from agent_access.passkeys.assertions import AssertionRefusedError, verify_assertion
 from agent_access.passkeys.challenges import LASTS, challenge_bytes, make_challenge
 from agent_access.passkeys.models import Challenge, Passkey
-from invoicing.models import User
 from tests.factories import UserFactory
 from tests.passkeys import ORIGIN, SoftPasskey
 
@@ -27,7 +26,7 @@ def soft() -> SoftPasskey:
 
 
 @pytest.fixture
-def kept(soft, delegate) -> Passkey:
+def kept(soft, delegate):
     return soft.keep_for(delegate)
 
 
@@ -42,7 +41,7 @@ def verify(text, person, *, purpose="add", session=SESSION, now=None):
         )
 
 
-def assert_refused(text: str, person: User | None, **told: Any) -> None:
+def assert_refused(text: str, person: Any, **told: Any) -> None:
     before = [*Passkey.objects.values(), *Challenge.objects.values()]
     with pytest.raises(AssertionRefusedError):
         verify(text, person, **told)
@@ -131,7 +130,22 @@ def test_the_answer_to_adding_a_passkey_is_no_assertion(soft, kept, delegate):
     assert_refused(soft.register(ask(delegate)), delegate)
 
 
-MADE_UP = [None, True, 0, -1, 10**400, 1.5, "", "\0", "é", "=", "a" * 30_000, [], {}, [[]]]
+MADE_UP: list[Any] = [
+    None,
+    True,
+    0,
+    -1,
+    10**400,
+    1.5,
+    "",
+    "\0",
+    "é",
+    "=",
+    "a" * 30_000,
+    [],
+    {},
+    [[]],
+]
 
 
 @pytest.mark.parametrize("member", ["id", "response"])
@@ -142,7 +156,8 @@ def test_made_up_members_are_refused(soft, kept, delegate, member):
 
 
 def test_members_that_nothing_reads_may_be_anything(soft, kept, delegate):
-    for value in (None, True, -1, 1.5, "\0", [[]], {}):
+    values: list[Any] = [None, True, -1, 1.5, "\0", [[]], {}]
+    for value in values:
         sent = orjson.loads(soft.sign(ask(delegate)))
         changed = dict.fromkeys(["rawId", "type", "other", "clientExtensionResults"], "MADE-UP")
         verify(write({**sent, **changed}, value), delegate)

@@ -1,6 +1,7 @@
 """Passkeys added, named and removed, and everybody who may not."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -35,8 +36,12 @@ def soft() -> SoftPasskey:
 
 
 @pytest.fixture
-def kept(soft, delegate) -> Passkey:
+def kept(soft, delegate):
     return soft.keep_for(delegate)
+
+
+def make_user(**fields: Any) -> Any:
+    return UserFactory(**fields)
 
 
 def by(person: User | None) -> Actor:
@@ -57,7 +62,7 @@ def add(person: User, assertion: str, new: NewPasskey | None = None) -> Passkey:
     return add_passkey(by(person), person, new, session=SESSION, allowed_by=assertion)
 
 
-def remove(person: User, passkey: Passkey, assertion: str) -> User:
+def remove(person: User, passkey: Passkey, assertion: str) -> Any:
     return remove_passkey(by(person), person, passkey.pk, session=SESSION, allowed_by=assertion)
 
 
@@ -66,7 +71,7 @@ def use_link(person: User, link: str) -> Passkey:
     return add_by_link(by(None), new, session=SESSION, link=link)
 
 
-def events() -> list[dict[str, object]]:
+def events() -> list[Any]:
     found = AuditEvent.objects.filter(action__startswith="passkey:").order_by("sequence")
     return [*found.values("action", "actor_id", "target", "outcome", "detail", "content_digest")]
 
@@ -102,7 +107,7 @@ class Refusing:
         self.expected.__enter__()
 
     def __exit__(self, *raised: object) -> bool:
-        handled = self.expected.__exit__(*raised)
+        handled = self.expected.__exit__(*raised)  # type: ignore[arg-type]  # what `with` hands over
         assert events() == [*self.events, self.told]
         assert self.state() == self.before
         return bool(handled)
@@ -278,7 +283,7 @@ def test_an_assertion_removes_only_the_passkey_that_it_names(soft, kept, delegat
 
 
 def test_another_persons_passkey_allows_nothing(kept, delegate):
-    stranger = UserFactory()
+    stranger = make_user()
     theirs = SoftPasskey()
     theirs.keep_for(stranger)
     for asked_of in (stranger, delegate):
@@ -287,7 +292,7 @@ def test_another_persons_passkey_allows_nothing(kept, delegate):
 
 
 def test_nobody_changes_another_persons_passkey(soft, kept, delegate):
-    stranger = UserFactory()
+    stranger = make_user()
     theirs = SoftPasskey().keep_for(stranger)
     asked = ask("remove", delegate, passkey=str(theirs.pk))
     with Refusing(Reason.GONE, delegate, actor=delegate):
@@ -367,7 +372,7 @@ def test_a_link_ends_after_its_time(owner, delegate, settings):
 
 
 def test_a_link_ends_with_the_rights_of_its_maker(company, delegate):
-    maker = UserFactory(is_staff=True, is_superuser=True)
+    maker = make_user(is_staff=True, is_superuser=True)
     link = make_link(by(maker), delegate, maker=maker)
     User.objects.filter(pk=maker.pk).update(is_superuser=False)
     with Refusing(Reason.LINK, delegate, actor=None):
@@ -378,7 +383,7 @@ def test_a_link_ends_with_the_rights_of_its_maker(company, delegate):
 
 
 def test_a_link_is_of_one_person_and_one_maker(owner, delegate):
-    stranger = UserFactory(is_staff=True, is_superuser=True)
+    stranger = make_user(is_staff=True, is_superuser=True)
     own, theirs = (
         make_link(by(owner), person, maker=owner).split(".") for person in (delegate, stranger)
     )
@@ -406,7 +411,7 @@ def test_nobody_gives_a_link_to_themselves_or_to_somebody_with_more_rights(owner
             make_link(by(person), person, maker=person)
     with Refusing(Reason.NOT_ALLOWED, owner, actor=delegate):
         make_link(by(delegate), owner, maker=delegate)
-    helper = UserFactory(is_staff=True, is_superuser=True)
+    helper = make_user(is_staff=True, is_superuser=True)
     with Refusing(Reason.NOT_ALLOWED, owner, actor=helper):
         make_link(by(helper), owner, maker=helper)
 

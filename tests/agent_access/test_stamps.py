@@ -2,12 +2,14 @@
 
 import hashlib
 import os
+import ssl
 from datetime import UTC, datetime, timedelta
 from io import StringIO
 from pathlib import Path
 from stat import S_IMODE
 
 import pytest
+import trustme
 from django.core.management import CommandError, call_command
 from rfc3161_client import HashAlgorithm, TimestampRequestBuilder
 
@@ -151,6 +153,21 @@ def test_an_answer_with_another_status_is_told_and_no_redirect_is_followed(
     authority.headers = {"Location": authority.url}
     assert_nothing_is_stamped(NO_STAMP, folder)
     assert len(authority.queries) == 1
+
+
+def test_an_authority_at_an_https_address_must_prove_its_name(
+    connection, authority, keys, folder, settings, monkeypatch
+):
+    tls = trustme.CA()
+    trusting = ssl.create_default_context()
+    tls.configure_trust(trusting)
+    with run_authority(keys, tls=tls) as secure:
+        settings.AGENT_ACCESS |= {"STAMP_URL": secure.url}
+        assert_nothing_is_stamped(UNREACHABLE, folder)
+        assert secure.queries == []
+        monkeypatch.setattr(outgoing, "make_tls_context", lambda: trusting)
+        stamp(folder)
+    assert len([*folder.iterdir()]) == 2
 
 
 def test_an_authority_at_a_private_address_is_never_called(connection, authority, folder, settings):

@@ -69,7 +69,7 @@ def test_the_owner_signs_in_allows_and_returns_to_the_program(
     page = open_page(make_program(callback.address).authorize_path(scope=ALL))
     page.get_by_label("Work e-mail").fill(owner.email)
     page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("button", name="Sign in", exact=True).click()
 
     expect(page.get_by_role("main")).to_contain_text(callback.address)
     expect(page.get_by_label("Ask for invoices to be issued")).not_to_be_checked()

@@ -80,7 +80,7 @@ def test_a_person_signs_in_and_out(open_page, delegate):
     inspect(page, "sign-in")
     page.get_by_label("Work e-mail").fill(delegate.email)
     page.get_by_label("Password").fill("wrong")
-    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("button", name="Sign in", exact=True).click()
     expect(page.get_by_role("alert")).to_contain_text("cannot be used to sign in")
     inspect(page, "sign-in-refused")
     page.get_by_label("Password").fill(PASSWORD)

@@ -20,7 +20,7 @@ def sign_in_on(page: Page, user: User) -> None:
         give_password(user)
     page.get_by_label("Work e-mail").fill(user.email)
     page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("button", name="Sign in", exact=True).click()
 
 
 @pytest.fixture

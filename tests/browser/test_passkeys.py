@@ -14,6 +14,7 @@ from agent_access.passkeys.models import Passkey
 from invoicing.models import User
 from tests.browser.inspection import inspect
 from tests.factories import PASSWORD, give_password
+from tests.passkeys import SoftPasskey
 
 # A page looks and acts the same on both databases; tests/agent_access/ asks both.
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.sqlite]
@@ -28,18 +29,18 @@ DEVICE = {
     "automaticPresenceSimulation": True,
 }
 # What older browsers lack, which the script must not need.
-OLDER = """
-delete PublicKeyCredential.parseCreationOptionsFromJSON;
-delete PublicKeyCredential.parseRequestOptionsFromJSON;
-delete PublicKeyCredential.prototype.toJSON;
-"""
+OLDER = """if (window.PublicKeyCredential) {
+    delete PublicKeyCredential.parseCreationOptionsFromJSON;
+    delete PublicKeyCredential.parseRequestOptionsFromJSON;
+    delete PublicKeyCredential.prototype.toJSON;
+}"""
 
 Plug = Callable[..., Callable[[], None]]
 
 
 @pytest.fixture
 def plug() -> Plug:
-    """Return a function that gives a page's browser an authenticator, and returns its unplugging."""
+    """Return a function that gives a page's browser an authenticator, and returns its end."""
 
     def add(page: Page, **options: Any) -> Callable[[], None]:
         devtools = page.context.new_cdp_session(page)
@@ -47,7 +48,11 @@ def plug() -> Plug:
         added = devtools.send(
             "WebAuthn.addVirtualAuthenticator", {"options": {**DEVICE, **options}}
         )
-        return lambda: devtools.send("WebAuthn.removeVirtualAuthenticator", added)
+
+        def unplug() -> None:
+            devtools.send("WebAuthn.removeVirtualAuthenticator", added)
+
+        return unplug
 
     return add
 
@@ -129,25 +134,57 @@ def test_the_account_page_by_keyboard_alone(open_page, plug, owner, delegate):
     expect(page.get_by_role("heading", level=1)).to_have_text("Your account")
 
     unplug()
-    use_link(page, give_link(owner, User.objects.get(pk=delegate.pk)), name="New phone")
-    expect(page.get_by_role("alert")).to_be_visible()
     plug(page)
-    page.get_by_label("Your password").fill(PASSWORD)
-    page.get_by_role("button", name="Make the passkey").click()
+    use_link(page, give_link(owner, User.objects.get(pk=delegate.pk)), name="New phone")
     expect(page.get_by_role("heading", level=1)).to_have_text("Your passkey is added")
     assert names_of(delegate) == ["New phone"]
 
 
-def test_a_browser_that_does_not_let_its_person_confirm_says_so_and_tries_again(
-    open_page, plug, delegate
-):
+def test_who_does_not_confirm_is_told_so_and_tries_again(open_page, plug, owner, delegate):
+    give_password(delegate)
+    page = open_page("/sign-in")
+    unplug = plug(page, isUserVerified=False)
+    use_link(page, give_link(owner, delegate), name="Laptop")
+    expect(page.get_by_role("alert")).to_contain_text("No passkey was used: it was cancelled")
+    assert names_of(delegate) == []
+    unplug()
+    plug(page)
+    page.get_by_role("button", name="Make the passkey").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Your passkey is added")
+    assert names_of(delegate) == ["Laptop"]
+
+
+def test_a_device_is_not_added_twice(open_page, plug, owner, delegate):
+    give_password(delegate)
+    page = open_page("/sign-in")
+    plug(page)
+    use_link(page, give_link(owner, delegate), name="Laptop")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Your passkey is added")
+    sign_in(page, delegate)
+    page.get_by_label("Name of the passkey").fill("Again")
+    page.get_by_role("button", name="Confirm with a passkey you have").click()
+    page.get_by_role("button", name="Make the new passkey").click()
+    told = "This device has a passkey for your account already."
+    expect(page.get_by_role("alert")).to_contain_text(told)
+    assert names_of(delegate) == ["Laptop"]
+
+
+def test_a_browser_without_passkeys_or_scripts_says_so(open_page, delegate):
+    SoftPasskey().keep_for(delegate)
     page = open_page("/account", delegate)
-    plug(page, isUserVerified=False)
+    page.add_init_script("delete window.PublicKeyCredential")
+    page.reload()
+    expect(page.get_by_role("alert").first).to_contain_text("This browser cannot use passkeys.")
+    expect(page.get_by_role("button", name="Confirm with a passkey you have")).to_be_disabled()
+    page = open_page("/account", delegate, java_script_enabled=False)
+    told = page.locator("noscript").last
+    expect(told).to_have_text("To use a passkey, let this browser run the scripts of this page.")
+    expect(told).to_be_visible()
 
 
 def sign_in(page: Page, person: User) -> None:
     page.goto("/sign-in?next=/account")
     page.get_by_label("Work e-mail").fill(person.email)
     page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("button", name="Sign in", exact=True).click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Your account")

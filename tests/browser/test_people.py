@@ -74,7 +74,7 @@ def test_a_new_person_comes_in_by_a_link(open_page, superuser):
     nora.get_by_role("link", name="Sign in").click()
     nora.get_by_label("Work e-mail").fill("nora@halden.example")
     nora.get_by_label("Password").fill(NEW)
-    nora.get_by_role("button", name="Sign in").click()
+    nora.get_by_role("button", name="Sign in", exact=True).click()
     follow(nora.get_by_role("link", name="Nora New"))
     inspect(nora, "account")
 

@@ -46,7 +46,7 @@ def test_a_person_signs_in_reads_and_approves(open_page, delegate, prepared):
     page = open_page(path_of(prepared))
     page.get_by_label("Work e-mail").fill(delegate.email)
     page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("button", name="Sign in", exact=True).click()
 
     expect(page.get_by_role("heading", name="Issue this invoice?")).to_be_visible()
     expect(page.get_by_role("main")).to_contain_text("€119.00")

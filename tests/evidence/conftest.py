@@ -1,6 +1,6 @@
 """Packages of evidence of a service with invoices of every way, each made as the service does."""
 
-from io import StringIO
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -8,91 +8,58 @@ import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
-from agent_access.approvals import engine
-from agent_access.approvals.models import ApprovalRequest, Decision
-from agent_access.audit import SYSTEM
 from agent_access.evidence.verify_evidence import verify
-from invoicing.decisions import issue_by_hand
-from invoicing.models import Document
 from invoicing.services.issuing import issue_document
-from tests.approvals import fingerprint_draft
+from tests.evidence.books import Books
 from tests.factories import make_draft
 
 
 @pytest.fixture
-def issue(agent, draft_body):
-    """Return what lets the agent issue a draft that the person approved; it returns the number."""
+def books(agent, delegate, customer, draft_body, time_machine):
+    """Six numbers: one from before digests were kept, two by approval, and three by hand.
 
-    def issue(**changes: Any) -> str:
-        name = f"{Document.objects.count()}"
-        draft = agent.call("drafts.create", draft_body | changes, key=f"draft-{name}").data
-        version = {"lock_version": 1}
-        prepared = agent.call(
-            "documents.issue_prepare", version, id=draft["id"], key=f"prepare-{name}"
-        ).data
-        decide(prepared["approval_id"])
-        answer = agent.call(
-            "documents.issue",
-            {"nonce": prepared["nonce"]},
-            id=prepared["approval_id"],
-            key=f"issue-{name}",
-        )
-        assert answer.status == 200
-        return answer.data["number"]
-
-    return issue
-
-
-def decide(pk: str, decision: Decision = Decision.APPROVED) -> None:
-    approval = ApprovalRequest.objects.get(pk=pk)
-    engine.decide(
-        approval.delegated_user,
-        approval.pk,
-        decision=decision,
-        fingerprint=approval.fingerprint,
-        reason="",
-        origin=SYSTEM,
-    )
-
-
-@pytest.fixture
-def issue_one_by_hand(delegate, customer):
-    def issue_one_by_hand() -> Document:
-        draft = make_draft(user=delegate, customer=customer)
-        shown = fingerprint_draft(draft)
-        return issue_by_hand(delegate, draft.pk, fingerprint=shown, origin=SYSTEM)
-
-    return issue_one_by_hand
-
-
-@pytest.fixture
-def books(delegate, customer, issue, issue_one_by_hand):
-    """A number from before digests were kept, two by approval, one by hand, and two refusals."""
+    The first by hand is where digests begin, and the last of each way is signed.
+    """
     issue_document(make_draft(user=delegate, customer=customer), clock=timezone.now)
-    issue()
-    issue(notes="Für Zoë “€” \u2028\U0001f980")
-    issue_one_by_hand()
+    books = Books(agent, delegate, customer, draft_body)
+    books.issue_alone()
+    # The upgrade is over.
+    time_machine.move_to(timezone.now() + timedelta(hours=2))
+    books.issue_by_agent(notes="Für Zoë “€” \u2028\U0001f980")
+    books.issue_by_agent(is_signed=True)
+    books.issue_alone()
+    books.issue_alone(is_signed=True)
+    return books
 
 
 @pytest.fixture
-def export(tmp_path):
+def export(tmp_path, capsys):
     """Return what writes a package of now, and returns its path."""
 
     def export(name: str = "evidence.zip") -> Path:
-        call_command("export_evidence", str(tmp_path / name), stdout=StringIO())
+        call_command("export_evidence", str(tmp_path / name))
+        capsys.readouterr()
         return tmp_path / name
 
     return export
 
 
 @pytest.fixture
-def check():
-    """Return what verifies a package; it returns the report's problems and the exit code."""
+def report_of():
+    """Return what verifies a package: its report and exit code."""
+    return lambda file: verify(str(file), None, None)
 
-    def check(file: Path, **outside: Any) -> tuple[list[str], int]:
-        report, code = verify(str(file), outside.get("earlier"), outside.get("heads"))
-        print(report)
+
+@pytest.fixture
+def check():
+    """Return what verifies a package, and returns the problems that the report tells."""
+
+    def check(file: Path, **outside: Any) -> list[str]:
+        kept = {name: str(path) for name, path in outside.items()}
+        report, code = verify(str(file), kept.get("earlier"), kept.get("heads"))
         lines = report.splitlines()
-        return [line.removeprefix("PROBLEM  ") for line in lines if "PROBLEM  " in line], code
+        problems = [line.removeprefix("PROBLEM  ") for line in lines if "PROBLEM  " in line]
+        assert code == (1 if problems else 0), report
+        return problems
 
     return check

@@ -249,6 +249,14 @@ def test_a_certificate_of_another_name_or_authority_is_refused(authority, truste
     assert server.requests == []
 
 
+def test_a_strangers_http_address_gets_nothing_in_plain(trusted, hurried):
+    with socket.create_server(("127.0.0.1", 0)) as plain:
+        with pytest.raises(OutgoingError):
+            fetch(f"http://client.example:{plain.getsockname()[1]}/")
+        with plain.accept()[0] as stream:
+            assert stream.recv(1) == b"\x16"  # the greeting of TLS
+
+
 PRIVATE = {
     "this machine": ["127.0.0.1", "127.255.255.254", "::1", "0.0.0.0", "::"],  # noqa: S104  to refuse
     "a private network": ["10.1.2.3", "172.16.0.1", "192.168.1.1", "100.64.0.1", "fc00::1"],

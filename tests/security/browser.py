@@ -17,7 +17,7 @@ TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="(\w+)"')
 def send_form(path: str, fields: dict[str, str], **environ: Any) -> Answer:
     """Send the form of a page as its browser does, with the page's token."""
     page = send("GET", path)
-    [token] = TOKEN.findall(page.content.decode())
+    token = TOKEN.findall(page.content.decode())[0]
     cookie = page.headers["Set-Cookie"].partition(";")[0]
     body = urlencode({**fields, "csrfmiddlewaretoken": token}).encode()
     return send_body(path, body, HTTP_COOKIE=cookie, HTTP_ORIGIN=f"https://{HOST}", **environ)

@@ -25,7 +25,7 @@ def all_pages() -> list[URLPattern]:
     return list(walk(get_resolver().url_patterns))
 
 
-OPEN = {"sign-in", "set-password", "service-worker"}
+OPEN = {"sign-in", "set-password", "service-worker", "link", "link-options"}
 
 
 def path_of(route: URLPattern, pk: object) -> str:

@@ -253,9 +253,7 @@ def test_who_signs_in_uses_up_no_attempts(soft, kept):
 def test_an_address_is_given_three_hundred_challenges(browser):
     assert {browser.post(OPTIONS).status_code for _ in range(300)} == {200}
     answer = browser.post(OPTIONS)
-    assert (answer.status_code, orjson.loads(answer.content)) == (
-        429,
-        {"problem": "Too many attempts. Please wait 5 minutes and try again."},
-    )
+    assert answer.status_code == 429
+    assert "Too many attempts. Please wait " in orjson.loads(answer.content)["problem"]
     assert int(answer["Retry-After"]) > 0
     assert Challenge.objects.count() == 300

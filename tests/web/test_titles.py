@@ -17,6 +17,7 @@ FORMS = {
     "/set-password": "Choose a password · Invoicing",
     "/admin/invoices/customer/add/": "Add customer · Administration · Invoicing",
     "/admin/invoices/company/transfer": "Transfer the ownership · Administration · Invoicing",
+    "/admin/invoices/company/evidence": "Evidence · Administration · Invoicing",
     "/admin/agent_access/connection/add/": "New connection · Administration · Invoicing",
 }
 

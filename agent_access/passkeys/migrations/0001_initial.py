@@ -80,6 +80,7 @@ class Migration(migrations.Migration):
                 ('apart', models.BooleanField(default=False)),
             ],
             options={
+                'verbose_name_plural': 'signed approvals',
                 'constraints': [models.CheckConstraint(condition=models.Q(('id', 1)), name='agent_passkeys_one_row_of_rules')],
             },
         ),

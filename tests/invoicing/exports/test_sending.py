@@ -42,7 +42,7 @@ def begin(person: User, *chunks: bytes, closed: list[bool] | None = None) -> Chu
                 closed.append(True)
 
     source = write()
-    return begin_export(source, actor=acting(person), kind="documents", selection="all", count=1)
+    return begin_export(source, actor=acting(person), kind="documents", begun="1 documents, all")
 
 
 def hide(person: User) -> None:
@@ -116,7 +116,7 @@ def test_an_export_that_fails_does_not_look_whole(delegate, caplog):
         raise OSError("The disk is full.")
 
     actor = acting(delegate)
-    sent = begin_export(write(), actor=actor, kind="lines", selection="all", count=1)
+    sent = begin_export(write(), actor=actor, kind="lines", begun="1 documents, all")
     assert [*sent] == [b"a", BROKEN_OFF]
     assert acts_written()[-1] == ("export:ended_early", "lines", "1 bytes, something failed")
     assert "OSError: The disk is full." in caplog.text

@@ -1,6 +1,7 @@
 // Lets forms ask for a passkey. A form names where its options come from and its steps, each of them
 // one press of its button: what the browser answers goes into a hidden field, and after the last step
-// the form is sent. Options are {"create": ...} or {"get": ...}, or {"problem": a sentence}.
+// the form is sent. Options are {"create": ...} or {"get": ...}, or {"problem": a sentence}. With
+// data-offers the browser also offers a passkey in the field that says so, before anybody presses.
 const NOTES = { NotAllowedError: "stopped", AbortError: "stopped", InvalidStateError: "known", SecurityError: "site" };
 const PARTS = ["clientDataJSON", "attestationObject", "authenticatorData", "signature", "userHandle"];
 
@@ -38,15 +39,22 @@ const fetchOptions = async (form, purpose) => {
   return answer.json();
 };
 
+// Challenges last five minutes.
+const OFFERED_AGAIN_AFTER = 4 * 60 * 1000;
+let running = new AbortController();
+
 // Fills a hidden field with what the browser answers; throws what it throws, or a told problem.
-const run = async (form, purpose) => {
+const run = async (form, purpose, mediation = "optional") => {
+  running.abort();  // what is only offered
+  running = new AbortController();
+  const { signal } = running;
   const options = await fetchOptions(form, purpose).catch(() => { throw new DOMException("", "late"); });
   if (options.problem) throw new DOMException(options.problem, "told");
   if (options.create) {
-    const made = await navigator.credentials.create({ publicKey: read(options.create) });
+    const made = await navigator.credentials.create({ publicKey: read(options.create), signal });
     form.elements.registration.value = write(made);
   } else {
-    const used = await navigator.credentials.get({ publicKey: read(options.get) });
+    const used = await navigator.credentials.get({ publicKey: read(options.get), mediation, signal });
     form.elements.assertion.value = write(used);
   }
 };
@@ -75,6 +83,12 @@ const prepare = (form) => {
     if (form.elements.password) form.elements.password.value = "";
     form.submit();
   };
+  const offer = async () => {
+    if (!("offers" in form.dataset) || button.disabled || document.hidden) return;
+    if (!(await PublicKeyCredential.isConditionalMediationAvailable?.())) return;
+    // Nobody has asked for it, so nobody is told why there is none.
+    run(form, steps[0], "conditional").then(() => form.submit(), () => {});
+  };
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     if (button.disabled) return;
@@ -82,11 +96,13 @@ const prepare = (form) => {
     button.disabled = true;
     next()
       .catch((error) => tell(["late", "told"].includes(error.name) ? error.name : NOTES[error.name] ?? "unable", error.message))
-      .finally(() => { button.disabled = false; button.focus(); });
+      .finally(() => { button.disabled = false; button.focus(); offer(); });
   });
   window.addEventListener("pageshow", () => { show(0); });
-  if (window.PublicKeyCredential) button.disabled = false;
-  else tell("unable");
+  if (!window.PublicKeyCredential) return tell("unable");
+  button.disabled = false;
+  offer();
+  setInterval(offer, OFFERED_AGAIN_AFTER);
 };
 
 document.querySelectorAll("form[data-steps]").forEach(prepare);

@@ -14,10 +14,13 @@ const tell = (problem) => {
   place.querySelectorAll("[data-problem]").forEach((each) => { each.hidden = each.dataset.problem !== problem; });
 };
 
+const NOTES = { NotAllowedError: "stopped", AbortError: "stopped", InvalidStateError: "stopped", SecurityError: "site" };
+
 const askOptions = async () => {
-  const body = new URLSearchParams({ csrfmiddlewaretoken: form.elements.csrfmiddlewaretoken.value });
+  const body = new URLSearchParams(new FormData(form));
+  body.delete("assertion");
   const answer = await fetch(place.dataset.options, { method: "POST", body });
-  if (!answer.ok) throw new Error(answer.status);
+  if (!answer.ok) throw new Error("late");
   const { publicKey } = await answer.json();
   const allowCredentials = publicKey.allowCredentials.map((each) => ({ ...each, id: toBytes(each.id) }));
   return { ...publicKey, allowCredentials, challenge: toBytes(publicKey.challenge) };
@@ -52,7 +55,7 @@ form.addEventListener("submit", (event) => {
       button.disabled = false;
       form.requestSubmit(button);
     })
-    .catch((error) => tell(error instanceof DOMException ? "refused" : "failed"))
+    .catch((error) => tell(NOTES[error.name] ?? "late"))
     .finally(() => { button.disabled = false; });
 });
 

@@ -1,0 +1,184 @@
+"""Measures what a package of evidence takes to be written and to be verified.
+
+    python -m benchmarks.evidence --records 1000
+
+prints the table that benchmarks/README.md keeps. It fills a PostgreSQL of its own: each record is
+an issued document of ten lines with a signed approval, and ten events of the audit tell of it. The
+verifier runs as an auditor runs it, in a process of its own.
+"""
+
+import argparse
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable
+from datetime import timedelta
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+from uuid import UUID
+
+import django
+
+from tests.postgresql import find_binaries, run_cluster
+
+BATCH = 500
+# Of each record, besides its approval and execution.
+CALLS = 8
+MIB = 2**20
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="benchmarks.evidence", allow_abbrev=False)
+    parser.add_argument("--records", type=int, default=1_000)
+    records = parser.parse_args().records
+    binaries = find_binaries()
+    if binaries is None:
+        raise SystemExit("No PostgreSQL was found.")
+    with tempfile.TemporaryDirectory() as folder, run_cluster(binaries, Path(folder)) as cluster:
+        os.environ |= {
+            "DATABASE_URL": cluster.url(database="postgres"),
+            "BASE_URL": "https://invoicing.example",
+            "SECRET_KEY": "for-benchmarks-only-and-guarding-nothing-at-all-whatsoever",
+            "DJANGO_SETTINGS_MODULE": "config.settings",
+        }
+        django.setup()
+        fill(records)
+        file = Path(folder) / "evidence.zip"
+        written = write(file)
+        sys.stdout.write("| Records | MiB | seconds to write | to verify | MiB of memory |\n")
+        sys.stdout.write("|---|---|---|---|---|\n")
+        verified, memory = verify(file)
+        size = file.stat().st_size / MIB
+        row = f"| {records} | {size:.1f} | {written:.1f} | {verified:.1f} | {memory / MIB:.0f} |\n"
+        sys.stdout.write(row)
+    return 0
+
+
+def write(file: Path) -> float:
+    """Write a package, and return how many seconds that took."""
+    from django.core.management import call_command  # noqa: PLC0415  after django.setup()
+
+    begun = perf_counter()
+    call_command("export_evidence", str(file), stdout=sys.stderr)
+    return perf_counter() - begun
+
+
+def verify(file: Path) -> tuple[float, int]:
+    """Return the seconds and the largest resident set, in bytes, of one run of the verifier."""
+    from agent_access.evidence.package import VERIFIER  # noqa: PLC0415  as above
+
+    begun = perf_counter()
+    command = [sys.executable, "-I", str(VERIFIER), str(file)]
+    ran = subprocess.run(command, check=False, capture_output=True, text=True)  # noqa: S603  our own program
+    seconds = perf_counter() - begun
+    sys.stderr.write(ran.stdout)
+    if ran.returncode:
+        raise SystemExit("The package does not verify.")
+    return seconds, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
+
+
+def fill(count: int) -> None:
+    """Write the sample company, and so many records with all that tells of them."""
+    from django.core.management import call_command  # noqa: PLC0415  as above
+
+    from agent_access.connections import live_connections  # noqa: PLC0415  as above
+    from benchmarks.bulk_documents import NewDocument, write_documents  # noqa: PLC0415  as above
+    from invoicing.models import Customer, Document, User  # noqa: PLC0415  as above
+    from tests.evidence.authenticator import make_es256  # noqa: PLC0415  as above
+    from tests.evidence.books import add_passkey  # noqa: PLC0415  as above
+    from tests.factories import ISSUED_AT, draft_input, line_input  # noqa: PLC0415  as above
+
+    call_command("migrate", verbosity=0)
+    call_command("load_sample_company", "--force", stdout=sys.stderr)
+    call_command("agent_access", "on", stdout=sys.stderr)
+    dana = User.objects.get(email="dana@halden.example")
+    told = {"user": dana.email, "scopes": "invoices:execute", "days": 30}
+    call_command("connect_agent", **told, stdout=sys.stderr)
+    connection, key = live_connections()[0], make_es256()
+    passkey = add_passkey(dana, key)
+    draft = draft_input(Customer.objects.filter(is_active=True)[0], *[line_input()] * 10)
+    new = NewDocument(author=dana, draft=draft, issued_at=ISSUED_AT)
+    known = set(Document.objects.values_list("pk", flat=True))
+    for _ in range(0, count, BATCH):
+        write_documents([new] * min(BATCH, count))
+        made = Document.objects.filter(status="issued").exclude(pk__in=known)
+        known |= _approve(made, connection.pk, dana, key, passkey)
+
+
+def _approve(
+    documents: Iterable[Any], connection_id: UUID, person: Any, key: Any, passkey: Any
+) -> set[UUID]:
+    """Write of each document a signed approval, and the events; return the documents' IDs."""
+    from django.db import transaction  # noqa: PLC0415  as above
+
+    from agent_access.approvals.models import ApprovalRequest  # noqa: PLC0415  as above
+    from agent_access.audit import SYSTEM, Fact, record_decisions  # noqa: PLC0415  as above
+    from agent_access.facts import canonical_json, fingerprint_of  # noqa: PLC0415  as above
+    from agent_access.passkeys.models import Signature  # noqa: PLC0415  as above
+    from invoicing.services.document_facts import read_parts  # noqa: PLC0415  as above
+    from invoicing.services.issued_content import digest_content, read_content  # noqa: PLC0415  as above
+    from tests.evidence.books import DEMAND, signed_columns  # noqa: PLC0415  as above
+
+    found, approvals, signatures, events = list(documents), [], [], []
+    read_parts(found)
+    origin = {"origin": SYSTEM, "actor_id": person.pk, "connection_id": connection_id}
+    for document in found:
+        facts = canonical_json({**read_content(document)["facts"], "status": "draft"})
+        moment = passkey.added_at + timedelta(seconds=1)
+        asked = ApprovalRequest(
+            kind="documents.issue",
+            happens_once=True,
+            target=document.pk,
+            target_version=1,
+            delegated_user=person,
+            connection_id=connection_id,
+            facts=facts,
+            fingerprint=fingerprint_of(facts),
+            nonce_digest="0" * 64,
+            prepared_at=moment,
+            expires_at=moment + timedelta(minutes=10),
+            decision="approved",
+            decided_at=moment,
+            demand=DEMAND,
+            executed_at=moment,
+            execute_key="key",
+            result="{}",
+        )
+        approvals.append(asked)
+        named = {"approval": str(asked.pk), "decision": "approved", "nonce_digest": "0" * 64}
+        signatures.append(
+            Signature(
+                purpose="approve",
+                record_id=asked.pk,
+                person=person,
+                passkey=passkey,
+                facts=facts,
+                fingerprint=asked.fingerprint,
+                demand=DEMAND,
+                signed_at=moment,
+                **signed_columns(key, "approve", person, facts, **named),
+            )
+        )
+        about = {"target": str(asked.pk), "detail": str(document.pk)}
+        events += [Fact(action="documents.get", target=str(document.pk), **origin)] * CALLS
+        events += [
+            Fact(action="approval:approved", content_digest=asked.fingerprint, **about, **origin),
+            Fact(
+                action="documents.issue",
+                content_digest=digest_content(document),
+                **about,
+                **origin,
+            ),
+        ]
+    with transaction.atomic():
+        ApprovalRequest.objects.bulk_create(approvals)
+        Signature.objects.bulk_create(signatures)
+        record_decisions(events)
+    return {document.pk for document in found}
+
+
+if __name__ == "__main__":
+    sys.exit(main())
