@@ -70,7 +70,7 @@ def write_package(*, made_at: datetime) -> Iterator[bytes]:
     yield from archive.finalize()
 
 
-def _entries() -> Iterator[tuple[_Entry, Iterator[bytes]]]:
+def _entries() -> Iterator[tuple[_Entry, Iterable[bytes]]]:
     yield _Entry(HEADS), _head_lines()
     for part in parts:
         yield _Entry(f"{part.name}.jsonl", **_describe(part)), _json_lines(part)
@@ -82,10 +82,10 @@ def _describe(part: Part) -> Mapping[str, Any]:
     return {"is_numbered": True, "unfrozen": part.unfrozen, "acts": part.acts}
 
 
-def _head_lines() -> Iterator[bytes]:
-    """Yield the heads as verify_audit prints them."""
-    for chain, head in read_heads().items():
-        yield f"{chain} {head.sequence} {head.digest}\n".encode()
+def _head_lines() -> list[bytes]:
+    """Return the heads as verify_audit prints them: read before anything is written."""
+    heads = read_heads().items()
+    return [f"{chain} {head.sequence} {head.digest}\n".encode() for chain, head in heads]
 
 
 def _json_lines(part: Part) -> Iterator[bytes]:
