@@ -141,7 +141,7 @@ class Package:
         if name not in self.files:
             return
         told, digest, size, count = self.files[name], hashlib.sha256(), 0, 0
-        with io.BufferedReader(self._zip.open(name), 1 << 16) as file:  # type: ignore[arg-type, type-var]  # it reads
+        with io.BufferedReader(self._zip.open(name), 1 << 16) as file:  # type: ignore[type-var]  # it reads
             while line := file.readline(LINE_BYTES):
                 if not line.endswith(b"\n"):
                     raise UnreadableError(f"a line of {name} is too long, or broken off")
@@ -637,9 +637,9 @@ def _verify(key: dict[Any, Any], signature: bytes, signed: bytes) -> None:
     """Verify ES256, EdDSA or RS256; raises InvalidSignature, ValueError, KeyError, TypeError."""
     match key[1], key[3]:
         case 2, -7:
-            numbers = [int.from_bytes(key[name]) for name in (-2, -3)]
-            point = ec.EllipticCurvePublicNumbers(*numbers, ec.SECP256R1()).public_key()
-            point.verify(signature, signed, ec.ECDSA(SHA256()))
+            x, y = (int.from_bytes(key[name]) for name in (-2, -3))
+            point = ec.EllipticCurvePublicNumbers(x, y, ec.SECP256R1())
+            point.public_key().verify(signature, signed, ec.ECDSA(SHA256()))
         case 1, -8:
             ed25519.Ed25519PublicKey.from_public_bytes(key[-2]).verify(signature, signed)
         case 3, -257:
