@@ -124,7 +124,7 @@ class RulesForm(forms.Form):
 
 
 def write_limits(limits: Mapping[str, str]) -> str:
-    return "\n".join(f"{measure} {limit}" for measure, limit in sorted(limits.items()))
+    return "\n".join(f"{name} {limit}" for name, limit in sorted(limits.items()))
 
 
 def _name_parties(parties: list[str], viewer: Any) -> list[tuple[str, str]]:

@@ -63,8 +63,8 @@ def _has_higher_limits(chosen: dict[str, str], former: dict[str, str]) -> bool:
     if not former or not chosen:
         return bool(former)
     return any(
-        measure not in former or Decimal(limit) > Decimal(former[measure])
-        for measure, limit in chosen.items()
+        name not in former or Decimal(limit) > Decimal(former[name])
+        for name, limit in chosen.items()
     )
 
 
@@ -126,7 +126,7 @@ def _require_passkey(person: Any, chosen: SigningRules, proof: Proof, *, is_apar
 
 def summarize(rules: SigningRules) -> str:
     """Return the rules in few words, for the audit: it names units, and counts all else."""
-    limits = ", ".join(f"{measure} {limit}" for measure, limit in sorted(rules.limits.items()))
+    limits = ", ".join(f"{name} {limit}" for name, limit in sorted(rules.limits.items()))
     told = (
         "always" if rules.always else "",
         f"{len(rules.connections)} connections" if rules.connections else "",
