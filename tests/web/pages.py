@@ -31,13 +31,8 @@ def name_of(route: URLPattern) -> str:
 
 
 OPEN = {
-    "sign-in",
-    "sign-in-with-passkey",
-    "passkey-options",
-    "set-password",
-    "service-worker",
-    "link",
-    "link-options",
+    *("sign-in", "sign-in-with-passkey", "passkey-options", "set-password"),
+    *("service-worker", "link", "link-options"),
 }
 
 
