@@ -35,8 +35,8 @@ def _read_originals(documents: list[Document]) -> dict[Any, list[Mapping[str, An
     """Return kind and digest of each file that is kept of these, by document."""
     kept = Original.objects.filter(document__in=documents).order_by("pk")
     found: dict[Any, list[Mapping[str, Any]]] = {}
-    for row in kept.values("document_id", "kind", "digest", "made_at"):
-        found.setdefault(row.pop("document_id"), []).append(row)
+    for pk, kind, digest in kept.values_list("document_id", "kind", "digest"):
+        found.setdefault(pk, []).append({"kind": kind, "digest": digest})
     return found
 
 

@@ -1,6 +1,7 @@
 """The owner takes a package of evidence out, after typing their password; nobody else can."""
 
 import hashlib
+from threading import BoundedSemaphore
 
 import pytest
 
@@ -94,7 +95,7 @@ def test_guessing_the_owners_password_there_ends_soon(sign_in, owner):
 
 
 def test_few_packages_are_made_at_once(sign_in, owner, monkeypatch):
-    monkeypatch.setattr(exports, "_turns", exports.BoundedSemaphore(1))
+    monkeypatch.setattr(exports, "_turns", BoundedSemaphore(1))
     desk = sign_in(owner)
     first = desk.post(URL, FORM)
     answer = desk.post(URL, FORM)

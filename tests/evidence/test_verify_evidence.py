@@ -71,9 +71,10 @@ def signed(request, agent, delegate, customer, draft_body):
 def test_a_signature_of_each_algorithm_is_verified(signed, export, check):
     assert check(export()) == []
 
-    change(Signature, {}, challenge=Signature.objects.get().challenge.replace(':"00', ':"01'))
-    pk = Signature.objects.get().pk
-    assert check(export("forged.zip")) == [f"signature {pk}: it is over another challenge"]
+    kept = Signature.objects.get()
+    changed = kept.challenge.replace('"random":"', '"random":"0')
+    change(Signature, {"pk": kept.pk}, challenge=changed)
+    assert check(export("forged.zip")) == [f"signature {kept.pk}: it is over another challenge"]
 
 
 def told(place: int) -> str:
