@@ -40,14 +40,14 @@ def measure() -> Iterator[str]:
     desk.force_login(person)
     soft = SoftPasskey()
     soft.keep_for(person)
-    records = {"customer": CustomerFactory.create(), "user": person}
+    customer = CustomerFactory.create()
     rate = TaxRateFactory.create()
     spent: dict[bool, list[float]] = {False: [], True: []}
     for number in range(WARM_UP + ROUNDS):
         for is_signed, found in spent.items():
             demand(always=is_signed)
             lines = tuple(line_input(tax_rate_id=rate.pk) for _ in range(10))
-            draft = make_draft(lines=lines, **records)
+            draft = make_draft(user=person, customer=customer, lines=lines)
             key = f"{number}-{is_signed}"
             asked = Asked(agent, desk, prepare(agent, draft.pk, key=f"p-{key}").data)
             decided = asked.sign(soft) if is_signed else asked.approve()

@@ -189,10 +189,17 @@ def decide(  # noqa: PLR0913  what the form holds, by name
     in a transaction of its own. What an ended one prepared can still be rejected; to approve it
     raises ConnectionEndedError.
     """
-    asked = {"decision": decision, "fingerprint": fingerprint, "reason": reason, "proof": proof}
     try:
         with transaction.atomic():
-            decided = write_decision(user, pk, **asked, clock=timezone.now)
+            decided = write_decision(
+                user,
+                pk,
+                decision=decision,
+                fingerprint=fingerprint,
+                reason=reason,
+                proof=proof,
+                clock=timezone.now,
+            )
             current = _audit(user, decided, f"approval:{decision}", origin)
             if decision == Decision.APPROVED and approvals_of_ended_connections(decided, current):
                 raise ConnectionEndedError

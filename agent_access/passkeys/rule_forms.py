@@ -10,6 +10,7 @@ from django import forms
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
+from typing_extensions import override
 
 from agent_access import conf
 from agent_access.connections import live_connections
@@ -103,6 +104,7 @@ class RulesForm(forms.Form):
             raise forms.ValidationError(_("Nobody whom you may see is called exactly so."))
         return [str(each) for each in found]
 
+    @override
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}
         if len(cleaned.get("parties", ())) > MOST_PARTIES:
@@ -122,7 +124,7 @@ class RulesForm(forms.Form):
 
 
 def write_limits(limits: Mapping[str, str]) -> str:
-    return "\n".join(f"{unit} {limit}" for unit, limit in sorted(limits.items()))
+    return "\n".join(f"{name} {limit}" for name, limit in sorted(limits.items()))
 
 
 def _name_parties(parties: list[str], viewer: Any) -> list[tuple[str, str]]:

@@ -53,14 +53,14 @@ def _find_reasons(act: Act, rules: SigningRules) -> Iterator[Reason]:
         yield Reason.VALUE
 
 
-def _is_above(act: Act, unit: str, value: Decimal, limits: Mapping[str, str]) -> bool:
+def _is_above(act: Act, name: str, value: Decimal, limits: Mapping[str, str]) -> bool:
     """Return whether the day's acts for the same party together are above the limits.
 
-    Those in several units use up shares of their limits, which add up: another unit gets around
-    nothing. A unit without a limit is above.
+    Those in several units use up shares of their limits, which add up: another measure gets around
+    nothing. A measure without a limit is above.
     """
     totals = dict(act.earlier())
-    totals[unit] = totals.get(unit, Decimal(0)) + value
+    totals[name] = totals.get(name, Decimal(0)) + value
     if not totals.keys() <= limits.keys():
         return True
     shares = Fraction(0)

@@ -59,12 +59,12 @@ def is_looser(chosen: SigningRules, former: SigningRules) -> bool:
 
 
 def _has_higher_limits(chosen: dict[str, str], former: dict[str, str]) -> bool:
-    """Return whether more can be done unsigned; a unit without a limit counts as above one."""
+    """Return whether more can be done unsigned; a measure without a limit counts as above one."""
     if not former or not chosen:
         return bool(former)
     return any(
-        unit not in former or Decimal(limit) > Decimal(former[unit])
-        for unit, limit in chosen.items()
+        name not in former or Decimal(limit) > Decimal(former[name])
+        for name, limit in chosen.items()
     )
 
 
@@ -126,7 +126,7 @@ def _require_passkey(person: Any, chosen: SigningRules, proof: Proof, *, is_apar
 
 def summarize(rules: SigningRules) -> str:
     """Return the rules in few words, for the audit: it names units, and counts all else."""
-    limits = ", ".join(f"{unit} {limit}" for unit, limit in sorted(rules.limits.items()))
+    limits = ", ".join(f"{name} {limit}" for name, limit in sorted(rules.limits.items()))
     told = (
         "always" if rules.always else "",
         f"{len(rules.connections)} connections" if rules.connections else "",

@@ -79,9 +79,11 @@ def require_passkeys(request: HttpRequest, day: date | None, confirmed_by: str) 
 
 def _confirm(request: HttpRequest, day: date | None, confirmed_by: str) -> None:
     """Raise NotConfirmedError unless who asks has just used a passkey for exactly this."""
-    asked = {"session": digest_session(request), "person": request.user, "now": timezone.now()}
+    session, now = digest_session(request), timezone.now()
     try:
-        asserted = verify_assertion(confirmed_by, PURPOSE, **asked)
+        asserted = verify_assertion(
+            confirmed_by, PURPOSE, session=session, person=request.user, now=now
+        )
     except AssertionRefusedError:
         raise NotConfirmedError from None
     if asserted.content["day"] != _write_day(day):

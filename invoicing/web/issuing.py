@@ -48,9 +48,11 @@ def issue(request: SignedInRequest, pk: UUID) -> HttpResponse:
     return show_done(pk)
 
 
-@page(*ISSUE_PERMISSIONS, methods=("POST",))
+@page(*ISSUE_PERMISSIONS, methods=("GET", "POST"))
 def give_options(request: SignedInRequest, pk: UUID) -> HttpResponse:
     """Give the page's script what a browser needs to sign that the document is issued."""
+    if request.method != "POST":
+        return redirect("issue", pk=pk)
     document = Document.objects.visible_to(request.user).find(pk)
     if document.is_issued:
         raise PermissionDenied

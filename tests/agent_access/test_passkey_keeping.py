@@ -174,10 +174,10 @@ def test_the_first_passkey_comes_by_a_link(owner, delegate, connection):
 
 def test_a_link_replaces_all_passkeys_that_were_lost(kept, owner, delegate):
     other = SoftPasskey().keep_for(delegate)
-    stranger = SoftPasskey().keep_for(owner)
+    stranger = SoftPasskey().keep_for(make_user())
     added = use_link(delegate, make_link(by(owner), delegate, maker=owner))
     assert [*Passkey.objects.kept_by(delegate)] == [added]
-    assert [*Passkey.objects.kept_by(owner)] == [stranger]
+    assert [*Passkey.objects.kept_by(stranger.person)] == [stranger]
     assert events()[1:] == [
         event_of("removed", kept),
         event_of("removed", other),

@@ -14,21 +14,12 @@ from invoicing.models import Company, User
 from invoicing.passkey_rule import today
 from tests.agents import HOST
 from tests.browser.inspection import inspect
+from tests.browser.test_passkeys import DEVICE
 from tests.factories import PASSWORD, give_password
 from tests.passkeys import SoftPasskey
 
 # A page looks and acts the same on both databases; tests/web/ asks both.
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.sqlite]
-
-DEVICE = {
-    "protocol": "ctap2",
-    "ctap2Version": "ctap2_1",
-    "transport": "internal",
-    "hasResidentKey": True,
-    "hasUserVerification": True,
-    "isUserVerified": True,
-    "automaticPresenceSimulation": True,
-}
 
 GiveDevice = Callable[..., None]
 

@@ -177,7 +177,7 @@ def test_a_browser_without_passkeys_or_scripts_says_so(open_page, delegate):
     expect(page.get_by_role("alert").first).to_contain_text("This browser cannot use passkeys.")
     expect(page.get_by_role("button", name="Confirm with a passkey you have")).to_be_disabled()
     page = open_page("/account", delegate, java_script_enabled=False)
-    told = page.locator("noscript").last
+    told = page.locator("noscript p").last
     expect(told).to_have_text("To use a passkey, let this browser run the scripts of this page.")
     expect(told).to_be_visible()
 

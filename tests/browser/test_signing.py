@@ -57,7 +57,7 @@ def open_signing(open_page):
     def open_as(path: str, person: User, **columns: Any) -> Page:
         soft = SoftPasskey()
         soft.keep_for(person, **columns)
-        page = open_page("/account", person)
+        page: Page = open_page("/account", person)
         plug_in(page, soft)
         page.goto(f"https://{HOST}{path}")
         return page

@@ -30,7 +30,10 @@ def name_of(route: URLPattern) -> str:
     return f"{route.pattern} {route.name}"
 
 
-OPEN = {"sign-in", "set-password", "service-worker", "link", "link-options"}
+OPEN = {
+    *("sign-in", "sign-in-with-passkey", "passkey-options", "set-password"),
+    *("service-worker", "link", "link-options"),
+}
 
 
 def path_of(route: URLPattern, pk: object) -> str:

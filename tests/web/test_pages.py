@@ -14,9 +14,9 @@ from tests.web.pages import OPEN, all_pages, name_of, path_of
 # Who may see which page: no database decides that.
 pytestmark = pytest.mark.sqlite
 
-# These guard themselves: sign-out needs no permission, a one-time code or link is one, and the
+# These guard themselves: sign-out needs no permission, a passkey, a code or a link is one, and the
 # script for notifications says nothing.
-UNGUARDED = {"sign-in", "sign-out", "set-password", "service-worker", "link", "link-options"}
+UNGUARDED = OPEN | {"sign-out"}
 
 
 @pytest.mark.parametrize("route", all_pages(), ids=name_of)

@@ -130,7 +130,6 @@ def show_sign_in(
         "next": _next_path(request),
         "typed": request.POST.get("typed", ""),
         "is_late": LATE in request.GET,
-        "needs_passkey": has_come(required_from()),
         **context,
     }
     return render(request, "invoicing/sign_in.html", values, status=status)

@@ -14,7 +14,8 @@ def soft() -> SoftPasskey:
 
 @pytest.fixture
 def kept(soft, delegate) -> Passkey:
-    return soft.keep_for(delegate, is_apart=True)
+    kept: Passkey = soft.keep_for(delegate, is_apart=True)
+    return kept
 
 
 @pytest.fixture
