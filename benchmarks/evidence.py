@@ -133,7 +133,11 @@ def _approve(
 
     found, approvals, signatures, events = list(documents), [], [], []
     read_parts(found)
-    origin = {"origin": SYSTEM, "actor_id": person.pk, "connection_id": connection_id}
+    origin: dict[str, Any] = {
+        "origin": SYSTEM,
+        "actor_id": person.pk,
+        "connection_id": connection_id,
+    }
     for document in found:
         moment = passkey.added_at + timedelta(hours=1)
         asked = ApprovalRequest(
@@ -156,7 +160,7 @@ def _approve(
         )
         approvals.append(asked)
         signatures.append(Signature(passkey=passkey, **_sign(asked, person, key)))
-        about = {"target": str(asked.pk), "detail": str(document.pk)}
+        about: dict[str, Any] = {"target": str(asked.pk), "detail": str(document.pk)}
         approved, issued = asked.fingerprint, digest_content(document)
         events += [Fact(action="documents.get", target=str(document.pk), **origin)] * CALLS
         events += [

@@ -278,7 +278,11 @@ def test_the_pages_of_agent_access_stand_in_a_frame_of_their_own() -> None:
     assert set(texts) - own == {"frame.html", "signing.html", *parts}
     # What is of this project is the frame around them, and a link to evidence.
     replaced = PROJECT_FOLDER.glob("templates/agent_access/**/*.html")
-    assert sorted(path.name for path in replaced) == ["change_list.html", "frame.html", "style.html"]
+    assert sorted(path.name for path in replaced) == [
+        "change_list.html",
+        "frame.html",
+        "style.html",
+    ]
 
 
 def test_the_name_of_every_error_ends_in_error() -> None:

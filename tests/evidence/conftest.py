@@ -37,9 +37,10 @@ def export(tmp_path, capsys):
     """Return what writes a package of now, and returns its path."""
 
     def export(name: str = "evidence.zip") -> Path:
-        call_command("export_evidence", str(tmp_path / name))
+        file: Path = tmp_path / name
+        call_command("export_evidence", str(file))
         capsys.readouterr()
-        return tmp_path / name
+        return file
 
     return export
 

@@ -246,7 +246,7 @@ def test_a_signature_that_no_service_takes_is_found(books, export, check, change
 
 def test_a_signature_of_another_key_does_not_hold(books, export, check):
     kept = Signature.objects.get(purpose="approve")
-    asked = {"origin": kept.origin, "rp_id": kept.relying_party}
+    asked: dict[str, Any] = {"origin": kept.origin, "rp_id": kept.relying_party}
     other = make_es256().sign(kept.challenge, **asked)
     change(Signature, {"pk": kept.pk}, signature=other["signature"])
     assert check(export()) == [f"signature {kept.pk}: the signature does not hold"]
