@@ -45,7 +45,7 @@ def test_the_owner_makes_an_auditor_who_finds_and_reads_an_invoice(open_page, su
     follow(page.get_by_role("link", name="Sign in"))
     page.get_by_label("Work e-mail").fill(ute.email)
     page.get_by_label("Password").fill(PASSWORD)
-    follow(page.get_by_role("button", name="Sign in"))
+    follow(page.get_by_role("button", name="Sign in", exact=True))
     expect(page).to_have_url("https://invoices.example/evidence")
     inspect(page, "evidence-list")
     page.get_by_label("Number, draft code").fill(str(issued.number))
