@@ -7,6 +7,7 @@ import orjson
 import pytest
 from django.db import transaction
 from django.utils import timezone
+from typing_extensions import override
 
 from agent_access.passkeys.challenges import challenge_bytes, make_challenge
 from agent_access.passkeys.models import Challenge
@@ -98,6 +99,7 @@ class WithKey(SoftPasskey):
         self.written = written
 
     @property
+    @override
     def public_key(self) -> bytes:
         return self.written
 
