@@ -110,21 +110,26 @@ class PasskeySigner(Signer):
     @override
     def is_signed(self, act: Act, demand: str) -> bool:
         found = Signature.objects.filter(purpose=act.purpose, record_id=act.record_id)
-        kept = found.select_related("passkey").first()
-        if kept is None or kept.demand != demand or kept.facts != act.facts:
-            return False
-        passkey = kept.passkey
-        is_apart = passkey.is_apart or not orjson.loads(demand)["apart"]
-        is_theirs = kept.person_id == act.person.pk == passkey.person_id
-        is_live = passkey.removed_at is None and passkey.added_at <= kept.signed_at - act.window
-        return (
-            is_apart
-            and is_theirs
-            and is_live
-            and kept.fingerprint == act.fingerprint
-            and still_verifies(kept)
-            and _is_about(act, orjson.loads(kept.challenge))
-        )
+        # There is one at most: to sort it, as first() does, costs a third of the query.
+        return any(_holds(kept, act, demand) for kept in found.select_related("passkey"))
+
+
+def _holds(kept: Signature, act: Act, demand: str) -> bool:
+    """Return whether a kept signature is one over exactly this act, as demanded, and by whom."""
+    if kept.demand != demand or kept.facts != act.facts:
+        return False
+    passkey = kept.passkey
+    is_apart = passkey.is_apart or not orjson.loads(demand)["apart"]
+    is_theirs = kept.person_id == act.person.pk == passkey.person_id
+    is_live = passkey.removed_at is None and passkey.added_at <= kept.signed_at - act.window
+    return (
+        is_apart
+        and is_theirs
+        and is_live
+        and kept.fingerprint == act.fingerprint
+        and still_verifies(kept)
+        and _is_about(act, orjson.loads(kept.challenge))
+    )
 
 
 def _is_about(act: Act, content: Mapping[str, Any]) -> bool:
