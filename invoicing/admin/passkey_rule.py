@@ -1,7 +1,6 @@
 """The page on which the owner, and nobody else, chooses from when people need passkeys."""
 
 from datetime import date
-from functools import partial
 from typing import Any
 
 from django import forms
@@ -9,6 +8,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
+from invoicing.admin.confirming import NotConfirmedError, ask, confirm
 from invoicing.administration.acts import actor_of
 from invoicing.administration.passkeys import (
     earliest_day,
@@ -21,9 +21,6 @@ from invoicing.models import User
 from invoicing.paper.formats import format_day
 from invoicing.passkey_rule import has_come, required_from
 from invoicing.rights import is_owner
-from invoicing.web.accounts.devices import find_device
-from invoicing.web.accounts.limits import AttemptRefusedError, answer_refused, count_attempt
-from invoicing.web.accounts.password_forms import check_own_password, password_field
 
 OWNER_FIRST = "You have no passkey of your own yet. Add one first."
 TOO_EARLY = "Choose {} or a later day: so everybody can still sign in and add one."
@@ -39,14 +36,10 @@ class PasskeyRuleForm(forms.Form):
         input_formats=["%Y-%m-%d"],
         help_text="Empty: nobody needs one.",
     )
-    password = password_field("Your own password", is_new=False)
 
     def __init__(self, *args: Any, owner: User, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.owner = owner
-
-    def clean_password(self) -> str:
-        return check_own_password(self.owner, self.cleaned_data["password"])
 
 
 def choose_passkey_rule(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
@@ -57,18 +50,18 @@ def choose_passkey_rule(request: HttpRequest, context: dict[str, Any]) -> HttpRe
     day = required_from()
     context |= {"title": "Passkeys", **_describe(day, owner)}
 
-    def show(form: PasskeyRuleForm, *, status: int = 200, **more: Any) -> HttpResponse:
-        values = {**context, "form": form, **more}
+    def show(form: PasskeyRuleForm, *, status: int = 200) -> HttpResponse:
+        values = {**context, "form": form, "confirmation": ask(request)}
         return render(request, "admin/invoices/passkey_rule.html", values, status=status)
 
     if request.method != "POST":
         return show(PasskeyRuleForm(owner=owner, initial={"day": day}))
-    try:
-        count_attempt(account=owner.email, device=find_device(request, owner.email))
-    except AttemptRefusedError as refusal:
-        return answer_refused(refusal, partial(show, PasskeyRuleForm(owner=owner)))
     form = PasskeyRuleForm(request.POST, owner=owner)
-    if form.is_valid() and _require(request, form):
+    try:
+        is_done = form.is_valid() and _require(request, form)
+    except NotConfirmedError as refusal:
+        return refusal.mark(show(form))
+    if is_done:
         return redirect("admin:passkey-rule")
     return show(form, status=422)
 
@@ -84,6 +77,7 @@ def _describe(day: date | None, owner: User) -> dict[str, Any]:
 
 
 def _require(request: HttpRequest, form: PasskeyRuleForm) -> bool:
+    confirm(request)
     try:
         require_passkeys(actor_of(request), form.cleaned_data["day"])
     except PasskeyMissingError:

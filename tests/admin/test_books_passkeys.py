@@ -41,7 +41,7 @@ def desk(sign_in, owner):
 
 
 def choose(desk, day: str, password: str = PASSWORD):
-    return desk.post(URL, {"day": day, "password": password})
+    return desk.post(URL, {"day": day, "own_password": password})
 
 
 def chosen() -> str | None:
