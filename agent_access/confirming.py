@@ -67,8 +67,8 @@ WRONG = {
 class NotConfirmedError(Exception):
     """The person did not confirm the act; `told` says what they can do.
 
-    `status` is what the page answers. `is_tried` tells a wrong password or passkey from none.
-    `seconds` is when they may try again.
+    `status` is what the page answers, and `seconds` is when they may try again. Audited is a passkey
+    that does not fit; a wrong password is an attempt to sign in, which the project counts and logs.
     """
 
     def __init__(
@@ -76,13 +76,13 @@ class NotConfirmedError(Exception):
         told: Text,
         *,
         status: HTTPStatus = HTTPStatus.UNPROCESSABLE_ENTITY,
-        is_tried: bool = False,
+        is_audited: bool = False,
         seconds: int = 0,
     ) -> None:
         super().__init__(str(status))
         self.told = told
         self.status = status
-        self.is_tried = is_tried
+        self.is_audited = is_audited
         self.seconds = seconds
 
     def mark(self, page: Response) -> Response:
@@ -135,7 +135,7 @@ def ask(request: HttpRequest) -> Confirmation:
 
 
 def confirm(request: HttpRequest) -> None:
-    """Raise NotConfirmedError, which is audited, unless the form that was sent confirms its act.
+    """Raise NotConfirmedError, and keep it for `ask`, unless the form that was sent confirms its act.
 
     Call it before the transaction of the act, once all else that the form says is valid.
     """
@@ -162,13 +162,13 @@ def check(request: HttpRequest) -> None:
         is_short = len(sent) <= PASSWORD_LENGTH
         is_confirmed = is_short and conf.policy().check_password(request, sent)
     if not is_confirmed:
-        raise NotConfirmedError(WRONG[way], is_tried=True)
+        raise NotConfirmedError(WRONG[way], is_audited=way == Way.PASSKEY)
 
 
 def record_refusal(request: HttpRequest, refusal: NotConfirmedError) -> None:
-    """Keep why for the page that is shown then, and in the audit if something wrong was sent."""
+    """Keep why for the page that is shown then, and in the audit where that says more than the log."""
     vars(request)[REFUSAL] = refusal
-    if not refusal.is_tried:
+    if not refusal.is_audited:
         return
     actor = Actor(make_origin(Transport.WEB), to_key(request.user.pk))
     with transaction.atomic():

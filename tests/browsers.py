@@ -22,9 +22,11 @@ class Browser(Client):
 
     @override
     def post(self, path: str, data: Any = None, *args: Any, **options: Any) -> Any:
-        """Send a form, and confirm it with PASSWORD where the page may ask for that."""
+        """Send a form, confirmed with PASSWORD where it says nothing; None sends no password."""
         if path.startswith("/admin/") and (data is None or isinstance(data, dict)):
-            data = {"own_password": PASSWORD, **(data or {})}
+            data = dict(data or {})
+            typed = data.pop("own_password", "")
+            data |= {} if typed is None else {"own_password": typed or PASSWORD}
         return super().post(path, data, *args, **options)
 
     @override

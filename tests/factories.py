@@ -151,8 +151,8 @@ def _permission_rows(permissions: Iterable[str]) -> Iterable[PermissionRow]:
 
 
 def _forget_permissions(user: User) -> None:
-    for cache in ("_perm_cache", "_user_perm_cache", "_group_perm_cache"):
-        user.__dict__.pop(cache, None)
+    for name in ("_perm_cache", "_user_perm_cache", "_group_perm_cache"):
+        user.__dict__.pop(name, None)
 
 
 def make_staff(*permissions: str, **fields: Any) -> User:

@@ -56,7 +56,7 @@ def test_the_owner_hands_over_and_every_connection_ends(
         ({"email": "colin@halden.example"}, "This is not the address of the person chosen above."),
         ({"email": ""}, "This field is required."),
         ({"own_password": "wrong-password"}, "This is not your password."),
-        ({"own_password": ""}, "This field is required."),
+        ({"own_password": None}, "Nothing was done yet: this needs your password as well."),
         ({"successor": ""}, "This field is required."),
         ({"successor": "01a1fb8b-efc0-71c1-99d2-a7735c6388ff"}, "Select a valid choice."),
     ],
@@ -89,7 +89,7 @@ def test_somebody_who_left_after_being_chosen_is_refused(
         User.objects.filter(pk=delegate.pk).update(is_active=False)
         return PASSWORD
 
-    monkeypatch.setattr("invoicing.admin.ownership.TransferForm.clean_password", leave)
+    monkeypatch.setattr("invoicing.admin.ownership.confirm", leave)
     answer = sign_in(owner).post(URL, form)
     assert answer.status_code == 422
     assert "must be an active person" in main_of(answer)

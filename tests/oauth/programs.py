@@ -146,7 +146,7 @@ class Browser:
 
     def send(self, path: str, fields: Mapping[str, Any], **headers: str) -> Any:
         """Send a form, confirmed with PASSWORD unless its fields say otherwise."""
-        body = urlencode({"own_password": PASSWORD, **fields}, doseq=True)
+        body = urlencode({**fields, "own_password": fields.get("own_password") or PASSWORD}, doseq=True)
         sent = {"Host": self.host, **headers}
         return self.client.post(path, body, content_type=FORM, secure=True, headers=sent)
 
