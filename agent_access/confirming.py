@@ -67,8 +67,8 @@ WRONG = {
 class NotConfirmedError(Exception):
     """The person did not confirm the act; `told` says what they can do.
 
-    `status` is what the page answers, and `seconds` is when they may try again. Audited is a passkey
-    that does not fit; a wrong password is an attempt to sign in, which the project counts and logs.
+    `status` is what the page answers, and `seconds` is when they may try again. A passkey that does
+    not fit is audited; a wrong password is an attempt to sign in, which a project counts and logs.
     """
 
     def __init__(
@@ -135,7 +135,7 @@ def ask(request: HttpRequest) -> Confirmation:
 
 
 def confirm(request: HttpRequest) -> None:
-    """Raise NotConfirmedError, and keep it for `ask`, unless the form that was sent confirms its act.
+    """Raise NotConfirmedError, and keep it for `ask`, unless the form sent confirms its act.
 
     Call it before the transaction of the act, once all else that the form says is valid.
     """
@@ -166,7 +166,7 @@ def check(request: HttpRequest) -> None:
 
 
 def record_refusal(request: HttpRequest, refusal: NotConfirmedError) -> None:
-    """Keep why for the page that is shown then, and in the audit where that says more than the log."""
+    """Keep why for the page that is shown then, and audit what has to be."""
     vars(request)[REFUSAL] = refusal
     if not refusal.is_audited:
         return

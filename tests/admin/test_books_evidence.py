@@ -64,7 +64,10 @@ def test_the_owner_downloads_the_verifier(sign_in, owner):
 
 @pytest.mark.parametrize(
     ("password", "sentence"),
-    [("wrong-password", "This is not your password."), (None, "Nothing was done yet: this needs your password as well.")],
+    [
+        ("wrong-password", "This is not your password."),
+        (None, "Nothing was done yet: this needs your password as well."),
+    ],
 )
 def test_without_the_password_nothing_leaves(sign_in, owner, password, sentence):
     answer = sign_in(owner).post(URL, {"own_password": password})

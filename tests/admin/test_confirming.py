@@ -46,31 +46,41 @@ def form(request, owner_desk, owner, delegate, access_on) -> Form:
 
 def make_form(kind: str, desk: Any, person: User, request: Any) -> Form:
     terms = {"acts_as": str(person.pk), "scopes": ["customers:read"], "expires_in_days": "7"}
+    fields: dict[str, Any] = {}
     match kind:
         case "connection":
             path = "/admin/agent_access/connection/add/"
-            return Form(path, read_form(desk.get(path)) | terms | {"name": "Typed name"})
+            fields = read_form(desk.get(path)) | terms | {"name": "Typed name"}
         case "switch":
             AccessSettings.objects.update(access_on=False)
-            return Form("/admin/agent_access/accesssettings/access/", {"state": "on"})
+            path, fields = "/admin/agent_access/accesssettings/access/", {"state": "on"}
         case "consent":
             request.getfixturevalue("sign_in_on")
             path = make_program("https://client.example/").authorize_path(scope="customers:read")
-            return Form(path, read_form(desk.get(path)) | terms | {"decision": "allow"})
-        case "code" | "link":
-            page = "one-time-link" if kind == "code" else "passkey-link"
-            return Form(reverse(f"admin:{page}", args=[person.pk]), {})
+            fields = read_form(desk.get(path)) | terms | {"decision": "allow"}
+        case "code":
+            path = reverse("admin:one-time-link", args=[person.pk])
+        case "link":
+            path = reverse("admin:passkey-link", args=[person.pk])
+        case _:
+            return make_record_form(kind, desk, person)
+    return Form(path, fields)
+
+
+def make_record_form(kind: str, desk: Any, person: User) -> Form:
+    role = Role.objects.create(name="Reader")
+    changed: dict[str, Any]
+    match kind:
         case "new":
             path = reverse("admin:invoices_user_add")
-            fields = {"name": "Typed name", "email": "new@halden.example", "is_staff": "on"}
-            return Form(path, form_of(desk.get(path)) | fields)
-    role = Role.objects.create(name="Reader")
-    changed = {"email": {"email": "typed@halden.example"}, "right": {"groups": [str(role.pk)]}}
-    if kind in changed:
-        return Form(url_of(person), form_of(desk.get(url_of(person))) | changed[kind])
-    fields = form_of(desk.get(url_of(role)))
-    [first, *_] = read_choices(desk, role)
-    return Form(url_of(role), fields | {"permissions": [first]})
+            changed = {"name": "Typed name", "email": "new@halden.example", "is_staff": "on"}
+        case "email":
+            path, changed = url_of(person), {"email": "typed@halden.example"}
+        case "right":
+            path, changed = url_of(person), {"groups": [str(role.pk)]}
+        case _:
+            path, changed = url_of(role), {"permissions": read_choices(desk, role)[:1]}
+    return Form(path, form_of(desk.get(path)) | changed)
 
 
 def read_choices(desk: Any, role: Role) -> list[str]:

@@ -146,7 +146,8 @@ class Browser:
 
     def send(self, path: str, fields: Mapping[str, Any], **headers: str) -> Any:
         """Send a form, confirmed with PASSWORD unless its fields say otherwise."""
-        body = urlencode({**fields, "own_password": fields.get("own_password") or PASSWORD}, doseq=True)
+        password = fields.get("own_password") or PASSWORD
+        body = urlencode({**fields, "own_password": password}, doseq=True)
         sent = {"Host": self.host, **headers}
         return self.client.post(path, body, content_type=FORM, secure=True, headers=sent)
 
