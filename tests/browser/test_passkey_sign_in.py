@@ -151,15 +151,16 @@ def test_before_the_day_a_banner_tells_it(open_page, person):
     inspect(page, "passkey-banner")
 
 
-def test_the_owner_chooses_the_day_and_makes_a_link(open_page, owner, person):
-    give_password(owner)
-    SoftPasskey().keep_for(owner)
+def test_the_owner_chooses_the_day_and_makes_a_link_and_confirms_both_with_the_passkey(
+    open_page, owner, person, give_device
+):
     page = open_page("/admin/invoices/company/", owner)
+    give_device(page, owner)
     page.get_by_role("link", name="Passkeys", exact=True).click()
     inspect(page, "passkey-rule")
     day = today() + timedelta(days=30)
     page.get_by_label("From this day (UTC)").fill(day.isoformat())
-    page.get_by_label("Your own password").fill(PASSWORD)
+    expect(page.get_by_label("Your own password")).to_have_count(0)
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("status")).to_contain_text("on nobody signs in without a passkey")
     inspect(page, "passkey-rule-chosen")
